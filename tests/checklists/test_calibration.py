@@ -69,8 +69,8 @@ def test_models_without_marks_and_areas_without_marks_are_named(scores):
     some = [mark for mark in marks("beta", 3) if mark.area == "letters"]
     one = list(marks("gamma", 1))
     stale = replace(some[0], response_sha256="f" * 64, annotator="c")
-    found = calibrated_scores(scores, [*marks("alpha", 8), *some, *one, stale])
-    assert list(calibration_sentences(found.calibrated, 20.0)) == [
+    found = calibrated_scores(scores, [*marks("alpha", 8), *some, *one, stale], half_width=20.0)
+    assert list(calibration_sentences(found.calibrated)) == [
         f"alpha: the judge correlates by {found.calibrated['alpha'][''].found.correlation:.2f} with 24 marks, so they "
         f"count like {found.calibrated['alpha'][''].found.effective_marks:.0f} marks without it; ±20 would take about "
         f"{found.calibrated['alpha'][''].found.marks_for(20)} marks with the judge, and "
@@ -105,6 +105,14 @@ def test_the_command_shows_all_three_figures(tmp_path, call):
     _, printed, _ = call(*common, "--calibrate", path, "--scale", "unit", "--json")
     found = json.loads(printed)["rows"][0]["calibrated"]["average"]
     assert float(line["calibrated_low"]) == found["calibrated_low"] < found["judge"]
+    assert "marks_needed" not in found
+    options = ("--calibrate", path, "--scale", "unit", "--half-width", 20)
+    found = json.loads(call(*common, *options, "--json")[1])["rows"]
+    needed = [found[0]["calibrated"]["average"][name] for name in ("half_width", "marks_needed", "marks_needed_alone")]
+    said = "±{:g} would take about {} marks with the judge, and {} without it".format(*needed)
+    for form in ((), ("--markdown",)):
+        assert said in " ".join(call(*common, *options, *form)[1].split())
+    assert found[1]["calibrated"]["average"]["marks_needed"] is None  # without marks
     for options, message in (
         (("--half-width", 2), "error: --half-width: only --calibrate MARKS uses it"),
         (

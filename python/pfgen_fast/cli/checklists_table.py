@@ -115,7 +115,7 @@ class _Table:
         is_quiet = self.given.quiet or self.as_json or self.markdown
         _say(scores, self.given, is_quiet=is_quiet)
         if not is_quiet:
-            for sentence in calibration_sentences(scores.calibrated, self.half_width):
+            for sentence in calibration_sentences(scores.calibrated):
                 stdout().print(shown(sentence))
         self.gate.finish(checks, form, "checklists table")
         _end(scores, self.given)
@@ -130,7 +130,7 @@ class _Table:
         if not marks:
             return scores
         note(*marks.notes)
-        return calibrated_scores(scores, marks.listed)
+        return calibrated_scores(scores, marks.listed, half_width=self.half_width)
 
 
 class _Score:

@@ -27,6 +27,7 @@ from ...judging.requests import RequestOptions, Server
 from ...judging.tries import Connect, ask_in_rounds, estimate_of_tries, open_tries
 from ..judgements import Profile
 from ..runs import Answer
+from ..scoring.scoring import score_of
 from ..suite import ChecklistSuite
 from ..tasks import Checklist, Task
 from .requests import MAX_TOKENS, JudgeOptions, Wording
@@ -224,8 +225,11 @@ class _JudgedTexts:
         for (row, task), rated in verdicts.items():
             weights = self._suite.checklist(task).weights
             means = [math.fsum(column) / len(rated) for column in zip(*rated, strict=True)]
-            score = math.fsum(weight * mean for weight, mean in zip(weights, means, strict=True))
-            found[row, : len(means) + 2] = [min(score, 100.0), 100 * math.fsum(means) / len(means), *means]
+            found[row, : len(means) + 2] = [
+                min(score_of(means, weights), 100.0),
+                100 * math.fsum(means) / len(means),
+                *means,
+            ]
         return found
 
 

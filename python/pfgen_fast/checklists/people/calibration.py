@@ -23,14 +23,18 @@ from ..tasks import TaskKey
 from .marks import Mark, MarkedAnswer
 
 
-def calibrated_scores(scores: Scores, marks: Sequence[Mark]) -> Scores:
-    """The same scores, with the score that people would give each model and area, and its 95 % interval."""
+def calibrated_scores(scores: Scores, marks: Sequence[Mark], *, half_width: float | None = None) -> Scores:
+    """The same scores, with the score that people would give each model and area, and its 95 % interval.
+
+    With a half width, also the number of marks that it takes.
+    """
     of_answers = people_scores(marks, scores)
     judged: set[MarkedAnswer] = set()
     found = {}
     for model in scores.models:
         judged.update((*answer.key[:2], answer.response_sha256) for answer in model.answers)
-        found[model.model] = _model(scores, model, of_answers)
+        parts = _model(scores, model, of_answers)
+        found[model.model] = {part: replace(of, half_width=half_width) for part, of in parts.items()}
     unused = Counter(mark.id for mark in marks if mark.answer not in judged)
     if unused.total() == len(marks):
         raise ChecklistError(

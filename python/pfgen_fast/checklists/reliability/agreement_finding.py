@@ -17,7 +17,7 @@ from ...statistics.raters import krippendorff_alpha
 from ..judgements import AnswerKey
 from ..suite import ChecklistSuite
 from .agreement import USUAL_DRAWS, Agreed, TwoTables, agreed
-from .answer_grid import Estimate, part_of
+from .answer_grid import Estimate, matrix_of_pairs, part_of, with_ends
 from .judge_selection import Side, signature_of_sides
 
 _LEVELS = ("same level", "within one level", "mean difference", "kappa", "quadratic kappa")
@@ -46,9 +46,8 @@ def _by_part(
     counted: str, names: Sequence[str], figures: Mapping[str, tuple[int, Mapping[str, Estimate]]]
 ) -> tuple[tuple[str, ...], tuple[tuple[Cell, ...], ...]]:
     """Columns and rows of figures with their intervals."""
-    columns = (column for name in names for column in (name, f"{name}, low", f"{name}, high"))
     rows = ((part, n, *(cell for one in of.values() for cell in one.cells)) for part, (n, of) in figures.items())
-    return ("part", counted, *columns), tuple(rows)
+    return ("part", counted, *with_ends(names)), tuple(rows)
 
 
 def model_table(tables: TwoTables, names: tuple[str, str]) -> Table:
@@ -168,15 +167,11 @@ def _finding_of_many(sides: Sequence[Side], suite: ChecklistSuite, draws: int, s
         (i, j): agreed(sides[i], sides[j], suite, draws=draws, seed=seed) for i, j in combinations(range(len(sides)), 2)
     }
     alphas = _alphas(sides, suite)
-    kappas = np.ones((len(sides), len(sides)))
-    for (i, j), found in pairs.items():
-        kappa = found.levels["all"][1]["kappa_quadratic"].value
-        kappas[i, j] = kappas[j, i] = np.nan if kappa is None else kappa
+    kappas = {places: found.levels["all"][1]["kappa_quadratic"].value for places, found in pairs.items()}
     rows = tuple((part, n, alpha) for part, (n, alpha) in alphas.items())
     of_all = alphas["all"][1]
     said = "undefined, because all verdicts are the same" if of_all is None else f"{of_all:.3f}"
     names = tuple(side.name for side in sides)
-    lowest = 0.0 if not (kappas < 0).any() else -1.0
     return Finding(
         "agree",
         f"Krippendorff's alpha of {len(sides)} judges over {alphas['all'][0]:,} verdicts is {said}.",
@@ -190,7 +185,7 @@ def _finding_of_many(sides: Sequence[Side], suite: ChecklistSuite, draws: int, s
             Picture(
                 "kappas",
                 "Quadratic kappa of each pair of judges",
-                Matrix(names, names, np.nan_to_num(kappas), "quadratic kappa", lowest, 1.0, 3),
+                matrix_of_pairs(names, kappas, "quadratic kappa", n_digits=3),
             ),
         ),
         tuple(note for side in sides for note in side.notes),

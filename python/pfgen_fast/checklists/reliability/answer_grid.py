@@ -7,7 +7,7 @@ within their part; the draws are the same for all models.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...experiments.chart_data import Ranges
+from ...experiments.chart_data import Matrix, Ranges
 from ...statistics.correlation import Floats
 from ...statistics.intervals_of_draws import Scale, interval_of_draws
 from ...statistics.resampling import Counts, bootstrap_counts
@@ -144,9 +144,18 @@ class Estimate:
         """The three numbers for a row of a table."""
         return self.value, self.low, self.high
 
+    def times(self, factor: float) -> Estimate:
+        """The figure in another unit."""
+        return Estimate(*(None if cell is None else factor * cell for cell in self.cells))
+
     def between(self, n_digits: int) -> str:
         """The interval in parentheses, after a blank; empty without an interval."""
         return "" if self.low is None else f" ({self.low:.{n_digits}f} to {self.high:.{n_digits}f})"
+
+
+def with_ends(names: Iterable[str]) -> tuple[str, ...]:
+    """The columns of figures with their intervals, for the cells of estimates."""
+    return tuple(column for name in names for column in (name, f"{name}, low", f"{name}, high"))
 
 
 def ranges_of(figures: Sequence[tuple[str, Estimate]], label: str) -> Ranges:
@@ -156,6 +165,22 @@ def ranges_of(figures: Sequence[tuple[str, Estimate]], label: str) -> Ranges:
         for name in ("value", "low", "high")
     )
     return Ranges(tuple(name for name, _ in figures), values, low, high, label)
+
+
+def matrix_of_pairs(
+    names: Sequence[str],
+    pairs: Mapping[tuple[int, int], float | None],
+    label: str,
+    *,
+    n_digits: int = 2,
+    lowest: float | None = None,
+) -> Matrix:
+    """Figures of each two names as a chart; its colours begin at 0, or at -1 if a figure is negative."""
+    values = np.eye(len(names))
+    for (i, j), value in pairs.items():
+        values[i, j] = values[j, i] = 0.0 if value is None else value
+    usual = -1.0 if (values < 0).any() else 0.0
+    return Matrix(tuple(names), tuple(names), values, label, usual if lowest is None else lowest, 1.0, n_digits)
 
 
 def part_of(task: Task) -> str:

@@ -11,16 +11,16 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import combinations
 
 import numpy as np
 
 from ...errors import ChecklistError
-from ...experiments.chart_data import Matrix
 from ...experiments.finding import Cell, Finding, Picture, Table
 from ...files.untrusted_text import counted, unknown_name
 from ...statistics.correlation import Floats, p_value, resampled_spearman, spearman, spearman_rows
 from .agreement import USUAL_DRAWS
-from .answer_grid import AnswerGrid, Estimate, Ints, grid_fields, ranges_of
+from .answer_grid import AnswerGrid, Estimate, Ints, grid_fields, matrix_of_pairs, ranges_of
 from .method_values import PEOPLE, Place, Values
 
 MIN_ANSWERS = 3
@@ -223,11 +223,8 @@ def _pictures(found: Correlated, of_answers: Mapping[str, Mapping[str, Coefficie
         title = f"Correlation with {found.names[0]} over answers"
         pictures.append(Picture("answers", title, ranges_of(known, "Spearman")))
     if len(found.names) > 2:
-        matrix = np.eye(len(found.names))
-        for i, one in enumerate(found.names):
-            for j in range(i):
-                value = spearman(found.columns[one], found.columns[found.names[j]])
-                matrix[i, j] = matrix[j, i] = 0.0 if value is None else value
-        title = "Every two methods over answers"
-        pictures.append(Picture("pairs", title, Matrix(found.names, found.names, matrix, "Spearman", -1.0, 1.0, 2)))
+        columns = list(found.columns.values())
+        pairs = {(i, j): spearman(columns[i], columns[j]) for j, i in combinations(range(len(columns)), 2)}
+        matrix = matrix_of_pairs(found.names, pairs, "Spearman", lowest=-1.0)
+        pictures.append(Picture("pairs", "Every two methods over answers", matrix))
     return pictures

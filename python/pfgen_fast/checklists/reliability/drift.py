@@ -241,8 +241,7 @@ def _part_picture(found: Drifted) -> Picture:
     for question, shift in found.questions[:_SHOWN_QUESTIONS]:
         if shift.size:
             points = question.weight * found.agreed.pairing.suite.rescaling.factor
-            in_points = (None if end is None else end * points for end in shift.shift.cells)
-            listed.append((f"{question.labels[1]} {question.labels[2]}", Estimate(*in_points)))
+            listed.append((f"{question.labels[1]} {question.labels[2]}", shift.shift.times(points)))
     label = "shift in points of rescaled scores; questions: of their category"
     ranges = ranges_of(listed[:MAX_ROWS], label)
     return Picture("shifts", "How far the judge moved: areas, and the questions that moved most", ranges)

@@ -145,7 +145,7 @@ def _verdicts(suite: ChecklistSuite, found: Mapping[tuple[str, AnswerKey], tuple
     rated: list[tuple[float, ...]] = []
     for answer, ((_, key), (one, other)) in enumerate(found.items()):
         begin = begins[category_of[key[:2]]]
-        means += zip(repeat(answer), count(begin), _mean_verdicts(one), _mean_verdicts(other), strict=False)
+        means += zip(repeat(answer), count(begin), mean_verdicts(one), mean_verdicts(other), strict=False)
         for a, b in zip(one, other, strict=False):
             rated += zip(repeat(answer), count(begin), a.scores or (), b.scores or (), strict=False)
     of_means, of_rated = (np.array(rows, dtype=np.float64).reshape(-1, 4).T for rows in (means, rated))
@@ -160,7 +160,8 @@ def _verdicts(suite: ChecklistSuite, found: Mapping[tuple[str, AnswerKey], tuple
     }
 
 
-def _mean_verdicts(ratings: Ratings) -> Sequence[float]:
+def mean_verdicts(ratings: Ratings) -> Sequence[float]:
+    """The mean of each verdict over the ratings of an answer."""
     scores = [one.scores for one in ratings if one.scores is not None]
     if len(scores) == 1:
         return scores[0]

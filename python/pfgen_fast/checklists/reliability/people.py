@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -27,10 +26,11 @@ from ...statistics.raters import (
     mean_of,
 )
 from ..people.marks import Mark, MarkedAnswer
+from ..scoring.scoring import score_of
 from ..suite import ChecklistSuite
 from .answer_grid import AnswerGrid, Estimate, Ints, grid_fields
 from .judge_selection import Side
-from .paired_judgements import Question
+from .paired_judgements import Question, mean_verdicts
 
 LEAST_DISAGREEMENT = 0.125
 """Questions with a smaller mean difference of verdicts, half of a usual level, are not named as unclear."""
@@ -220,7 +220,7 @@ class MarkedAnswers:
         for number in common:
             verdicts = judged[self.answers[number]]
             weights = self.suite.checklist(self.suite.by_key[self.answers[number][:2]]).weights
-            scores[number] = math.fsum(weight * verdict for weight, verdict in zip(weights, verdicts, strict=True))
+            scores[number] = score_of(verdicts, weights)
             at = slice(self.begins[number], self.begins[number + 1])
             levels[at] = np.abs(np.asarray(verdicts)[:, np.newaxis] - known).argmin(axis=1)
         n = (~np.isnan(self.overall)).sum(axis=0)
@@ -254,11 +254,8 @@ class MarkedAnswers:
 
 def _verdicts_by_answer(side: Side) -> Mapping[MarkedAnswer, Sequence[float]]:
     """The judge's mean verdicts on each answer."""
-    found: dict[MarkedAnswer, list[float]] = {}
+    found: dict[MarkedAnswer, Sequence[float]] = {}
     for answers in side.models.values():
         for (id, length, _), ratings in answers.items():
-            scores = [one.scores for one in ratings if one.scores is not None]
-            if scores:
-                means = [math.fsum(column) / len(column) for column in zip(*scores, strict=True)]
-                found.setdefault((id, length, ratings[0].response_sha256), means)
+            found.setdefault((id, length, ratings[0].response_sha256), mean_verdicts(ratings))
     return found

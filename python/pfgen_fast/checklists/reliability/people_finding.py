@@ -7,11 +7,10 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from ...experiments.chart_data import Matrix
 from ...experiments.finding import Cell, Finding, Picture, Table
 from ...files.untrusted_text import counted, few_names, in_one_line
 from ...statistics.raters import FEWEST_UNITS, Against, Correlated
-from .answer_grid import Estimate, ranges_of
+from .answer_grid import Estimate, matrix_of_pairs, ranges_of, with_ends
 from .judge_selection import Side, signature_of_sides
 from .people import AgainstJudge, MarkedAnswers
 
@@ -49,17 +48,13 @@ def _name(side: Side, sides: Sequence[Side]) -> str:
     return side.judge if names.count(side.judge) == 1 and side.judge else side.version or side.name
 
 
-def _columns(names: Sequence[str]) -> tuple[str, ...]:
-    return tuple(column for name in names for column in (name, f"{name}, low", f"{name}, high"))
-
-
 def _parts(found: MarkedAnswers, parts: Mapping[str, Mapping[str, Estimate]]) -> Table:
     n_raters = (~np.isnan(found.overall)).sum(axis=0)
     rows = tuple(
         (part, int((n_raters[found.parts[part]] > 1).sum()), *(cell for one in of.values() for cell in one.cells))
         for part, of in parts.items()
     )
-    columns = ("part", "shared answers", *_columns(tuple(_FIGURES.values())))
+    columns = ("part", "shared answers", *with_ends(tuple(_FIGURES.values())))
     return Table(
         "parts", "Agreement of all annotators", columns, rows, 3, ("part", "shared answers", *_FIGURES.values())
     )
@@ -73,7 +68,7 @@ def _pairs(found: MarkedAnswers) -> Table:
     rows = tuple(
         (found.annotators[i], found.annotators[j], *_correlated(found, one)) for (i, j), one in found.pairs.items()
     )
-    columns = ("annotator", "other", "answers", *_columns(("Pearson", "Spearman")))
+    columns = ("annotator", "other", "answers", *with_ends(("Pearson", "Spearman")))
     return Table("pairs", "Overall marks of each two annotators", columns, rows, 3)
 
 
@@ -102,8 +97,8 @@ def _annotators(found: MarkedAnswers) -> Table:
             )
         )
     columns = (
-        *("annotator", "answers", "shared answers", *_columns(("Pearson with the mean of the others",))),
-        *("mean minus others", "mean minus others, low", "mean minus others, high", "p (Holm)"),
+        *("annotator", "answers", "shared answers", *with_ends(("Pearson with the mean of the others",))),
+        *(*with_ends(("mean minus others",)), "p (Holm)"),
         *("spread of marks", "flagged as unclear", "remark"),
     )
     shown = (*columns[:4], *columns[6:9], "spread of marks", "flagged as unclear", "remark")
@@ -125,8 +120,8 @@ def _judges(found: MarkedAnswers, against: Mapping[str, Sequence[AgainstJudge]])
         *((name, *_of_judge(found, one)) for name, of_judge in against.items() for one in of_judge),
     ]
     columns = (
-        *("judge", "part", "answers", *_columns(("Pearson", "Spearman")), "pairs of verdicts"),
-        *_columns(("same level", "quadratic kappa")),
+        *("judge", "part", "answers", *with_ends(("Pearson", "Spearman")), "pairs of verdicts"),
+        *with_ends(("same level", "quadratic kappa")),
     )
     shown = ("judge", "part", "answers", "Pearson", "Spearman", "same level", "quadratic kappa")
     title = "Judges against annotators: scores and mean overall marks, and verdicts"
@@ -194,12 +189,8 @@ def _words(found: MarkedAnswers, against: Mapping[str, Sequence[AgainstJudge]]) 
 
 
 def _pictures(found: MarkedAnswers) -> list[Picture]:
-    n = len(found.annotators)
-    values = np.eye(n)
-    for (i, j), one in found.pairs.items():
-        values[i, j] = values[j, i] = one.pearson.value
-    lowest = 0.0 if not (values < 0).any() else -1.0
-    matrix = Matrix(found.annotators, found.annotators, values, "Pearson", lowest, 1.0, 2)
+    values = {pair: one.pearson.value for pair, one in found.pairs.items()}
+    matrix = matrix_of_pairs(found.annotators, values, "Pearson")
     against = [
         (name, found.estimate(one.pearson)) for name, one in zip(found.annotators, found.against_others, strict=True)
     ]

@@ -54,7 +54,7 @@ def reasonable_finding(
             "rates",
             "Share of verdicts that people call reasonable, in percent",
             ("judge", "part", "opinions", "answers", "reasonable", "low", "high"),
-            tuple((one.judge, one.part, one.n_opinions, one.n_answers, *_percent(one.share)) for one in rates),
+            tuple((one.judge, one.part, one.n_opinions, one.n_answers, *one.share.times(100).cells) for one in rates),
             2,
         ),
         Table(
@@ -85,10 +85,6 @@ def _rates(suite: ChecklistSuite, opinions: Sequence[Opinion], judges: dict[str,
         clusters = [one.answers[0] for one in listed]
         share, low, high = clustered_rate([one.is_reasonable for one in listed], clusters)
         yield Rate(judge, part, len(listed), len(set(clusters)), Estimate(share, low, high))
-
-
-def _percent(share: Estimate) -> tuple[float | None, ...]:
-    return tuple(None if cell is None else 100 * cell for cell in share.cells)
 
 
 def _agreement(opinions: Sequence[Opinion]) -> tuple[tuple[tuple[Cell, ...], ...], float | None, float | None]:

@@ -25,7 +25,7 @@ from ..scoring.scores import Scores
 from ..suite import ChecklistSuite
 from ..tasks import TaskKey
 from ..words import count_words, counter_there
-from .answer_grid import Estimate, ranges_of
+from .answer_grid import Estimate, ranges_of, with_ends
 
 Ties = Literal["half", "skip", "win", "loss"]
 """Whether a tie counts as half a win, is left out, or counts as a win or as a loss of both models."""
@@ -133,7 +133,7 @@ class Wins:
         draws = of.rate_draws[:, numbers].mean(axis=1)
         share = drawn_rate(float(of.rates[numbers].mean()), draws[~np.isnan(draws)].tolist(), self.n_tasks)
         controlled = self._percent(of.controlled[numbers].mean(), of.controlled_draws[:, numbers].mean(axis=1), "share")
-        return _of_share(share), controlled
+        return Estimate(*share).times(100), controlled
 
     @property
     def slope(self) -> Estimate:
@@ -143,11 +143,8 @@ class Wins:
     def _percent(self, value: float, draws: np.ndarray, scale: Scale) -> Estimate:
         if math.isnan(value):
             return Estimate(None)
-        return _of_share((float(value), *interval_of_draws(float(value), draws, self.n_tasks, scale=scale)))
-
-
-def _of_share(share: Iterable[float | None]) -> Estimate:
-    return Estimate(*(None if cell is None else 100 * cell for cell in share))
+        ends = interval_of_draws(float(value), draws, self.n_tasks, scale=scale)
+        return Estimate(float(value), *ends).times(100)
 
 
 def wins(
@@ -187,7 +184,7 @@ def wins(
     for number in range(len(wanted)):
         own = pairs[kept] == number
         share = clustered_rate(y[kept][own].tolist(), of_tasks[kept][own].tolist()) if own.any() else (None,) * 3
-        rates.append(_of_share(share))
+        rates.append(Estimate(*share).times(100))
     return Wins(source, tuple(wanted), figures, tuple(rates), tuple(n_ties), len(tasks))
 
 
@@ -218,6 +215,9 @@ def wins_finding(
     )
 
 
+_RATES = ("win rate", "low", "high", *with_ends(("length-controlled",)))
+
+
 def _rates(found: Sequence[Wins]) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for one in found:
@@ -230,10 +230,7 @@ def _rates(found: Sequence[Wins]) -> Table:
             if one.figures.n[number] or one.n_ties[number]
         ]
         rows += sorted(listed, key=lambda row: (row[1], -float(row[5] or 0)))
-    columns = (
-        *("model", "against", "by", "comparisons", "ties", "win rate", "low", "high"),
-        *("length-controlled", "length-controlled, low", "length-controlled, high"),
-    )
+    columns = ("model", "against", "by", "comparisons", "ties", *_RATES)
     return Table("rates", "Win rates in percent", columns, tuple(rows), 1)
 
 
@@ -246,12 +243,8 @@ def _means(one: Wins) -> Table:
             rate, controlled = one.mean(numbers)
             rows.append((model, len(numbers), *rate.cells, *controlled.cells))
     rows.sort(key=lambda row: -float(row[2] or 0))
-    columns = (
-        *("model", "opponents", "win rate", "low", "high"),
-        *("length-controlled", "length-controlled, low", "length-controlled, high"),
-    )
     title = f"Mean win rates against all others, by {one.source}, in percent"
-    return Table(f"means-{one.source}", title, columns, tuple(rows), 1)
+    return Table(f"means-{one.source}", title, ("model", "opponents", *_RATES), tuple(rows), 1)
 
 
 def _matrix(one: Wins) -> Picture:

@@ -9,6 +9,8 @@ from typing import Any
 from ...files.untrusted_text import few_names, in_one_line
 from ...statistics.prediction_powered import MIN_MARKS, PredictionPowered
 
+_NEEDED = ("half_width", "marks_needed", "marks_needed_alone")
+
 
 @dataclass(frozen=True)
 class Calibrated:
@@ -19,12 +21,21 @@ class Calibrated:
         marks: The number of marked tasks.
         found: The estimate from marks and verdicts; None without marks in an area.
         without: The areas without marks.
+        half_width: The half width for which the numbers of marks are estimated; None for no estimate.
     """
 
     judge: float | None
     marks: int
     found: PredictionPowered | None
     without: tuple[str, ...] = ()
+    half_width: float | None = None
+
+    @property
+    def needed(self) -> tuple[int | None, int | None]:
+        """The numbers of marks for the half width, with and without the judge; None if unknown or unreachable."""
+        if self.found is None or self.half_width is None:
+            return None, None
+        return self.found.marks_for(self.half_width), self.found.marks_alone_for(self.half_width)
 
     def to_dict(self) -> dict[str, Any]:
         """The figures for JSON and CSV; None for an unknown figure."""
@@ -40,6 +51,7 @@ class Calibrated:
             "marks_alone_high": alone and alone.high,
             "correlation": found and found.correlation,
             "effective_marks": found and found.effective_marks,
+            **({} if self.half_width is None else dict(zip(_NEEDED, (self.half_width, *self.needed), strict=True))),
         }
 
 
@@ -47,9 +59,7 @@ CALIBRATED = tuple(name for name in Calibrated(None, 0, None).to_dict() if name 
 """The columns of a calibrated score; the score by the judge has its own column in tables."""
 
 
-def calibration_sentences(
-    calibrated: Mapping[str, Mapping[str, Calibrated]], half_width: float | None = None
-) -> Iterator[str]:
+def calibration_sentences(calibrated: Mapping[str, Mapping[str, Calibrated]]) -> Iterator[str]:
     """What the marks of each model say about its judge, and how many marks a half width takes."""
     for model, parts in calibrated.items():
         of, name = parts[""], in_one_line(model, 40)
@@ -60,7 +70,7 @@ def calibration_sentences(
         elif of.found.low is None:
             yield f"{name}: no interval of the average: expected two marks or more in each area, and not all equal"
         else:
-            yield f"{name}: {_judge_in_words(of.found)}{_marks_in_words(of.found, half_width)}"
+            yield f"{name}: {_judge_in_words(of.found)}{_marks_in_words(of, of.found)}"
 
 
 def _judge_in_words(found: PredictionPowered) -> str:
@@ -72,12 +82,12 @@ def _judge_in_words(found: PredictionPowered) -> str:
     return f"the judge {known} with {found.n} marks, so they count like {found.effective_marks:.0f} marks without it"
 
 
-def _marks_in_words(found: PredictionPowered, half_width: float | None) -> str:
-    if half_width is None:
+def _marks_in_words(of: Calibrated, found: PredictionPowered) -> str:
+    if of.half_width is None:
         return ""
-    alone, needed = found.marks_alone_for(half_width), found.marks_for(half_width)
+    needed, alone = of.needed
     without = "an unknown number" if alone is None else f"{alone:,}"
     if not found.weight:
-        return f"; ±{half_width:g} would take about {without} marks"
+        return f"; ±{of.half_width:g} would take about {without} marks"
     with_judge = f"about {needed:,} marks" if needed else f"more than these {found.n + found.n_others:,} tasks"
-    return f"; ±{half_width:g} would take {with_judge} with the judge, and {without} without it"
+    return f"; ±{of.half_width:g} would take {with_judge} with the judge, and {without} without it"
