@@ -86,10 +86,10 @@ def search_problems(site: Path) -> Iterator[str]:
     if not index.is_file():
         yield f"{index} is not there"
         return
-    locations = {entry["location"].partition("#")[0] for entry in json.loads(index.read_text(encoding="utf-8"))["docs"]}
-    n_sections = len(json.loads(index.read_text(encoding="utf-8"))["docs"])
-    if n_sections < N_SECTIONS:
-        yield f"{index}: {n_sections} sections, fewer than {N_SECTIONS}"
+    sections = json.loads(index.read_text(encoding="utf-8"))["docs"]
+    locations = {section["location"].partition("#")[0] for section in sections}
+    if len(sections) < N_SECTIONS:
+        yield f"{index}: {len(sections)} sections, fewer than {N_SECTIONS}"
     yield from (f"{index}: {name} is not there" for name in sorted(locations) if not (site / (name or ".")).exists())
     if not list(site.glob("assets/javascripts/workers/search*.js")):
         yield f"{site}: the search has no code"

@@ -12,18 +12,15 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from pfgen_fast import Scorer, Suite
 from pfgen_fast.ngram import NgramSampler
-from pfgen_fast.report.drawing import look, stored
+from pfgen_fast.report.drawing import look, stored, style
 
 PICTURE = Path(__file__).resolve().parent.parent / "docs" / "pictures" / "ngram_scores.svg"
 METRICS = ("average", "fluency", "truthfulness", "helpfulness")
-STYLE = {"svg.hashsalt": "pfgen-fast", "svg.fonttype": "none", "axes.grid": True, "grid.alpha": 0.3, "font.size": 9}
-"""The style of the pictures of the bench; the bytes are the same each time."""
 TRIALS = 100
 WHOLE = 1000
 """An order longer than any answer, which reproduces reference answers unchanged."""
@@ -46,7 +43,7 @@ def main() -> int:
     runs = read_runs(recorded)
     print("\n".join(table(scores, runs)))
     PICTURE.parent.mkdir(exist_ok=True)
-    with mpl.rc_context(STYLE):
+    with style():
         PICTURE.write_bytes(stored(draw(scores, runs), "svg"))
     return 0
 

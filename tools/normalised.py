@@ -42,11 +42,10 @@ def main(arguments: Sequence[str]) -> None:
         sensitivity.write(DAMAGE, sensitivity.measure(checkout, "normalised"))
         sensitivity.write(RUNS, [{"run": run, **scores} for run, scores in measure(checkout).items()])
     for page in PAGES:
-        before, _, rest = page.read_text(encoding="utf-8").partition(BEGIN)
         head, *rows = table()
         if "ja" in page.parts:
             head = head.replace("damage", "損傷")
-        page.write_text("\n".join([f"{before}{BEGIN}\n", head, *rows, f"\n{END}{rest.partition(END)[2]}"]), "utf-8")
+        sensitivity.fill(page, (BEGIN, END), [head, *rows])
     PICTURE.write_text(draw(read()), encoding="utf-8")
 
 

@@ -12,15 +12,15 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+import sensitivity
 from pfgen_fast import Scorer, Suite
 from pfgen_fast.discernment import Collection, discern, from_run, from_suite
 from pfgen_fast.evaluators import NgramEvaluator
 from pfgen_fast.rewards import Reward
 from pfgen_fast.rewards.shape import RECOMMENDED, ShapeLike
 
-DOCS = Path(__file__).resolve().parent.parent / "docs"
-FIGURES = DOCS / "figures" / "reward_shapes.csv"
-PAGE = DOCS / "guides" / "reward.md"
+FIGURES = sensitivity.DOCS / "figures" / "reward_shapes.csv"
+PAGE = sensitivity.DOCS / "guides" / "reward.md"
 BEGIN, END = "<!-- what tools/reward_shapes.py wrote -->", "<!-- end of what it wrote -->"
 COLUMNS = {"n_items": 0, "mean_original": 5, "mean_drop": 5, "d": 2, "reverse_d": 2}
 
@@ -59,13 +59,8 @@ def main(arguments: Sequence[str]) -> None:
     """Measures on request, then fills the page."""
     if "--measure" in arguments:
         rows = [*measure_mini(), *measure_published(Path(os.environ.get("PFGEN_BENCH", "../shared/pfgen-bench")))]
-        with FIGURES.open("w", encoding="utf-8", newline="") as file:
-            writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
-            writer.writeheader()
-            writer.writerows(rows)
-    before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
-    page = "\n".join([f"{before}{BEGIN}\n", *tables(read(FIGURES)), f"\n{END}{rest.partition(END)[2]}"])
-    PAGE.write_text(page, encoding="utf-8")
+        sensitivity.write(FIGURES, rows)
+    sensitivity.fill(PAGE, (BEGIN, END), tables(read(FIGURES)))
 
 
 def measure_mini() -> list[Row]:
@@ -89,12 +84,8 @@ def _measured(name: str, suite: Suite, collection: Collection) -> Iterator[Row]:
             kind, degree = cells["kind"][row], cells["degree"][row]
             damage = f"{kind}/{degree}" if degree else str(kind)
             if cells["metric"][row] == "reward" and damage in wanted:
-                figures = {column: _rounded(cells[column][row], digits) for column, digits in COLUMNS.items()}
+                figures = {key: sensitivity.rounded(cells[key][row], digits) for key, digits in COLUMNS.items()}
                 yield {"answers": name, "reward": reward, "damage": damage, **figures}
-
-
-def _rounded(value: object, digits: int) -> str:
-    return "" if value is None else f"{float(str(value)):.{digits}f}"
 
 
 def read(path: Path) -> dict[tuple[str, str, str], Row]:

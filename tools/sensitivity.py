@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 from pathlib import Path
 
@@ -54,9 +54,7 @@ def main(arguments: Sequence[str]) -> None:
     if "--measure" in arguments:
         write(FIGURES, measure(Path(os.environ.get("PFGEN_BENCH", "../shared/pfgen-bench"))))
     rows = read(FIGURES)
-    before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
-    page = "\n".join([f"{before}{BEGIN}\n", *table(rows), f"\n{END}{rest.partition(END)[2]}"])
-    PAGE.write_text(page, encoding="utf-8")
+    fill(PAGE, (BEGIN, END), table(rows))
     PICTURE.write_text(draw(rows), encoding="utf-8")
 
 
@@ -67,14 +65,23 @@ def measure(checkout: Path, profile: Profile = "leaderboard") -> list[Row]:
     found = []
     for row in range(len(cells["kind"])):
         kind, degree = cells["kind"][row], cells["degree"][row]
-        figures = {name: _rounded(cells[name][row], digits) for name, digits in COLUMNS.items()}
+        figures = {name: rounded(cells[name][row], digits) for name, digits in COLUMNS.items()}
         damage = f"{kind}/{degree}" if degree else str(kind)
         found.append({"damage": damage, "metric": str(cells["metric"][row]), **figures})
     return found
 
 
-def _rounded(value: object, digits: int) -> str:
+def rounded(value: object, digits: int) -> str:
+    """A figure of the file; nothing for a missing value."""
     return "" if value is None else f"{float(str(value)):.{digits}f}"
+
+
+def fill(page: Path, marks: tuple[str, str], lines: Iterable[str]) -> None:
+    """Writes lines between the two marks of a page."""
+    begin, end = marks
+    before, _, rest = page.read_text(encoding="utf-8").partition(begin)
+    content = "\n".join([f"{before}{begin}\n", *lines, f"\n{end}{rest.partition(end)[2]}"])
+    page.write_text(content, encoding="utf-8")
 
 
 def write(path: Path, rows: Sequence[Row]) -> None:

@@ -149,9 +149,7 @@ def _answer(explained: Explanation, y: int) -> tuple[list[str], int]:
         parts += [
             _text(BARS, bar_y + 15, name, "small"),
             _box(BARS + 92, bar_y + 4, BAR, 13, "#e6e9f0"),
-            _box(
-                BARS + 92, bar_y + 4, round(BAR * min(score, 1.0), 1), 13, "#3f51b5" if name == "average" else "#8c96d3"
-            ),
+            _box(BARS + 92, bar_y + 4, length, 13, "#3f51b5" if name == "average" else "#8c96d3"),
             _text(WIDTH - MARGIN, bar_y + 15, f"{score:.2f}", "figure"),
         ]
     return parts, y + 22 * max(len(SCORES), len(explained.keywords)) + 20

@@ -25,6 +25,13 @@ def one():
     return finding_of([a_discernment()])
 
 
+def with_scores(found, values):
+    """A discernment in which the originals and each perturbation have these scores of fluency."""
+    scores = {"fluency": values}
+    perturbed = tuple(dataclasses.replace(part, scores=scores) for part in found.scored.perturbed)
+    return dataclasses.replace(found, scored=dataclasses.replace(found.scored, originals=scores, perturbed=perturbed))
+
+
 def test_the_heat_map_tells_undefined_few_rewarded_and_saturated_cells_apart(one):
     chart = picture_of(one, "heat")
     titles = ["characters", "words", "sentences", "changes that should not matter: a fall is a fault"]
@@ -92,11 +99,8 @@ def test_scores_of_originals_and_damaged_texts_are_correlated_without_controls(o
 
 
 def test_constant_scores_have_no_correlation_but_are_drawn():
-    found = a_discernment(metrics=METRICS[:1])
-    still = {"fluency": np.full(N_ITEMS, 3.0)}
-    perturbed = tuple(dataclasses.replace(part, scores=still) for part in found.scored.perturbed)
-    scored = dataclasses.replace(found.scored, originals=still, perturbed=perturbed)
-    chart = picture_of(finding_of([dataclasses.replace(found, scored=scored)]), "scores")
+    still = with_scores(a_discernment(metrics=METRICS[:1]), np.full(N_ITEMS, 3.0))
+    chart = picture_of(finding_of([still]), "scores")
     assert "no correlation" in chart.panels[0].title
     stored(drawn(chart), "svg")
 
@@ -108,22 +112,16 @@ def test_distributions_are_shares_of_the_texts_of_each_group_and_few_scores_are_
     for panel in chart.panels:
         assert [line.name for line in panel.lines] == names
         assert all(line.y.sum() == pytest.approx(1) and len(line.y) == 20 for line in panel.lines)
-    found = a_discernment(metrics=METRICS[:1])
-    scores = {"fluency": np.array([1.0, 2, 2, 5] * (N_ITEMS // 4))}
-    perturbed = tuple(dataclasses.replace(part, scores=scores) for part in found.scored.perturbed)
-    scored = dataclasses.replace(found.scored, originals=scores, perturbed=perturbed)
-    line = picture_of(finding_of([dataclasses.replace(found, scored=scored)]), "distributions").panels[0].lines[0]
+    few = with_scores(a_discernment(metrics=METRICS[:1]), np.array([1.0, 2, 2, 5] * (N_ITEMS // 4)))
+    line = picture_of(finding_of([few]), "distributions").panels[0].lines[0]
     assert (line.x.tolist(), line.y.tolist()) == ([1, 2, 5], [0.25, 0.5, 0.25])
 
 
 def test_correlations_are_between_all_scores_of_the_evaluators_of_a_task(one):
     assert not {"correlations", "d-correlations"} & {picture.name for picture in one.pictures}
     ngram, other = a_discernment(), a_discernment("other", metrics=METRICS[:1])
-    still = a_discernment("still", metrics=METRICS[:1])
-    scores = {"fluency": np.full(N_ITEMS, 1.0)}
-    perturbed = tuple(dataclasses.replace(part, scores=scores) for part in still.scored.perturbed)
-    scored = dataclasses.replace(still.scored, originals=scores, perturbed=perturbed)
-    finding = finding_of([ngram, other, dataclasses.replace(still, scored=scored)])
+    still = with_scores(a_discernment("still", metrics=METRICS[:1]), np.full(N_ITEMS, 1.0))
+    finding = finding_of([ngram, other, still])
     chart = picture_of(finding, "correlations")
     assert chart.rows == (*(f"ngram: {metric.name}" for metric in METRICS), "other", "still")
     values = chart.values

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,23 +16,9 @@ from pfgen_fast.tables.places.fetching import Fetching
 from pfgen_fast.tables.places.place_names import check_name, place_of, shown_place, without_passwords
 from pfgen_fast.tables.places.storage import storage_of
 
-fsspec = pytest.importorskip("fsspec")
+pytest.importorskip("fsspec")
 
 TABLE = "".join(json.dumps({"id": row, "question": "Q07", "answer": "Ice floats."}) + "\n" for row in range(3)).encode()
-
-
-@pytest.fixture
-def memory() -> Iterator[object]:
-    """The storage behind `memory://`, empty."""
-    files = fsspec.filesystem("memory")
-
-    def clear() -> None:
-        files.store.clear()
-        files.pseudo_dirs[:] = [""]
-
-    clear()
-    yield files
-    clear()
 
 
 @pytest.fixture
