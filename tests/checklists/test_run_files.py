@@ -218,7 +218,7 @@ def line(**changes):
         ({"method": "llm-eval"}, "3 verdicts; expected 1"),
         ({"method": "llm-eval", "scores": [11]}, "the rating 11; expected a number from 0 to 10"),
         ({"trial": 0}, "trial: expected a whole number from 1"),
-        ({"cut": 1}, "cut: expected true or false"),
+        ({"cut": 1}, "cut: expected one of true, false, not 1"),
     ],
 )
 def test_a_line_that_breaks_the_rules_is_named(tmp_path, changes, said):

@@ -13,7 +13,7 @@ from makers.checklist_data import needs_hellobench, vectors
 from makers.own_checklists import own_suite, own_suite_in, suite_of
 from makers.people import people, row_of, write_rows
 from pfgen_fast.checklists.judgements import Judgement
-from pfgen_fast.checklists.people.reading import Marks, read_marks
+from pfgen_fast.checklists.people.reading import People, read_marks
 from pfgen_fast.checklists.runs import Answer, write_run
 from pfgen_fast.checklists.suite import ChecklistSuite
 from pfgen_fast.checklists.tasks import Task, sha256_of
@@ -109,7 +109,7 @@ def test_annotators_are_pooled_or_their_means_are_fitted() -> None:
     assert (pooled.fitted.n_rows, means.fitted.n_rows) == (36, 12)
     assert pooled.n_answers == means.n_answers == 12
     by_answer: dict[str, list[tuple[float, ...]]] = {}
-    for mark in marks.listed:
+    for mark in marks.marks:
         by_answer.setdefault(mark.response_sha256, []).append((*mark.verdicts, mark.overall))
     rows = np.array([np.mean(some, axis=0) for some in by_answer.values()])
     assert means.fitted.raw == pytest.approx(fit_weights(rows[:, :-1], rows[:, -1]).raw)
@@ -120,7 +120,7 @@ def test_annotators_are_pooled_or_their_means_are_fitted() -> None:
 def test_without_an_annotator_it_is_the_fit_of_the_others() -> None:
     marks = people(SUITE, {THANKS: (3.0, 2.0, 5.0)}, annotators="abc", noise=1)
     (one,) = fit_suite(SUITE, marks).categories.values()
-    others = replace(marks, listed=tuple(mark for mark in marks.listed if mark.annotator != "b"))
+    others = replace(marks, marks=tuple(mark for mark in marks.marks if mark.annotator != "b"))
     assert one.without["b"] == fit_suite(SUITE, others).categories[THANKS].fitted
     assert list(one.without) == ["a", "b", "c"]
     assert one.largest_change is not None
@@ -132,7 +132,7 @@ def test_without_an_annotator_it_is_the_fit_of_the_others() -> None:
 def test_a_draw_takes_an_answer_with_all_its_annotators() -> None:
     """Marks of two annotators who agree are worth no more than those of one."""
     marks = people(SUITE, {THANKS: (3.0, 2.0, 5.0)}, annotators="a", noise=1)
-    twice = Marks(tuple(replace(mark, annotator=name) for mark in marks.listed for name in "ab"))
+    twice = People(tuple(replace(mark, annotator=name) for mark in marks.marks for name in "ab"))
     once, doubled = (fit_suite(SUITE, each, draws=200).categories[THANKS] for each in (marks, twice))
     np.testing.assert_allclose(once.draws, doubled.draws, atol=1e-9)
 
@@ -174,13 +174,13 @@ def marked(path: Path, *rows: dict[str, Any], scale: Any = "unit") -> Any:
 
 
 def test_a_mark_of_an_answer_with_a_length_has_the_area_of_its_task(tmp_path: Path) -> None:
-    (mark,) = marked(tmp_path, {**ROW, "id": "report_1", "category": "weather", "length": "90"}).listed
+    (mark,) = marked(tmp_path, {**ROW, "id": "report_1", "category": "weather", "length": "90"}).marks
     assert (mark.id, mark.length, mark.area) == ("report_1", "90", "reports")
 
 
 def test_verdicts_of_annotation_tools_are_divided_by_four_and_equal_marks_count_once(tmp_path: Path) -> None:
     rows = [{**ROW, "verdicts": [4, 2, 1]}] * 2
-    (mark, other) = marked(tmp_path, *rows, {**rows[0], "annotator": "b"}, scale="ui").listed
+    (mark, other) = marked(tmp_path, *rows, {**rows[0], "annotator": "b"}, scale="ui").marks
     assert (mark.verdicts, mark.overall, other.annotator) == ((1, 0.5, 0.25), 7, "b")
 
 
@@ -188,7 +188,7 @@ def test_verdicts_of_annotation_tools_are_divided_by_four_and_equal_marks_count_
 def test_a_cell_of_a_csv_file_holds_all_verdicts(tmp_path: Path, cell: str) -> None:
     path = tmp_path / "marks.csv"
     path.write_text(f'id,response_sha256,annotator,verdicts,overall\nletter_1,0a,a,"{cell}",7\n')
-    (mark,) = read_marks(path, SUITE, scale="unit").listed
+    (mark,) = read_marks(path, SUITE, scale="unit").marks
     assert (mark.verdicts, mark.overall, mark.area, mark.category) == ((1, 0.5, 0.25), 7, "letters", "thanks")
 
 
@@ -250,7 +250,7 @@ def suite(tmp_path: Path) -> ChecklistSuite:
 
 @pytest.fixture
 def marks(tmp_path: Path, suite: ChecklistSuite) -> Path:
-    return write_rows(tmp_path / "marks.jsonl", list(map(row_of, people(suite, RULE, noise=0.5).listed)))
+    return write_rows(tmp_path / "marks.jsonl", list(map(row_of, people(suite, RULE, noise=0.5).marks)))
 
 
 @pytest.fixture
@@ -290,7 +290,7 @@ def test_fit_writes_weights_and_the_stability_of_a_table(call: Any, tmp_path: Pa
 
 
 def test_fit_writes_no_weights_that_marks_leave_open(call: Any, tmp_path: Path, suite: ChecklistSuite) -> None:
-    few = people(suite, {THANKS: (3.0, 2.0, 5.0)}, n_answers=1).listed
+    few = people(suite, {THANKS: (3.0, 2.0, 5.0)}, n_answers=1).marks
     path = write_rows(tmp_path / "marks.jsonl", list(map(row_of, few)))
     common = ("checklists", "fit", path, "--suite", tmp_path / "suite", "--scale", "unit", "-o", tmp_path / "w.json")
     code, out, err = call(*common)
@@ -305,7 +305,7 @@ def test_fit_writes_no_weights_that_marks_leave_open(call: Any, tmp_path: Path, 
 
 
 def test_fit_leaves_out_marks_of_other_answers(call: Any, tmp_path: Path, suite: ChecklistSuite, runs: Path) -> None:
-    mark, *others = people(suite, RULE).listed
+    mark, *others = people(suite, RULE).marks
     rows = [row_of(one, response_sha256=sha256_of(f"best {one.id}")) for one in (mark, others[-1])]
     path = write_rows(tmp_path / "marks.jsonl", [*rows, row_of(others[0])])
     common = ("checklists", "fit", path, "--suite", tmp_path / "suite", "--scale", "unit")

@@ -14,8 +14,9 @@ import pytest
 from makers.own_checklists import own_suite, written
 from pfgen_fast.annotations.rows import Header, export_lines
 from pfgen_fast.checklists.judgements import Judgement
-from pfgen_fast.checklists.reliability.wins import Comparison, wins
-from pfgen_fast.checklists.runs import Answer, write_run
+from pfgen_fast.checklists.people.marks import Pair
+from pfgen_fast.checklists.reliability.wins import Comparison, by_people, wins
+from pfgen_fast.checklists.runs import Answer, open_runs, write_run
 from pfgen_fast.checklists.tasks import sha256_of
 from pfgen_fast.statistics.rates import drawn_rate
 
@@ -112,6 +113,16 @@ def test_choices_of_people_are_shown_beside_the_judge(call: Any, folder: Path) -
     by_people = {(row["model"], row["against"]): row["win rate"] for row in found if row["by"] == "people"}
     assert by_people == {("good", "poor"): pytest.approx(70), ("poor", "good"): pytest.approx(30)}
     assert sum(row["by"] == "judge" for row in found) == 6
+
+
+def test_the_lengths_are_those_of_the_answers_that_people_saw_whatever_their_trials(tmp_path: Path) -> None:
+    task = TASKS[0]
+    write_run(tmp_path / "long", [Answer(task.id, "a b c"), Answer(task.id, "a b c d e f g", trial=2)], [], {})
+    write_run(tmp_path / "short", [Answer(task.id, "a"), Answer(task.id, "b b b", trial=2)], [], {})
+    place = {"id": task.id, "length": None, "annotator": "x", "area": task.area, "category": task.category}
+    pair = Pair(**place, first_sha256=sha256_of("a b c d e f g"), second_sha256=sha256_of("a"), choice="first")
+    (found,) = by_people([pair], SUITE, open_runs([tmp_path]))
+    assert (found.models, found.sign, found.ratio) == (("long", "short"), 1, math.log(8 / 2))
 
 
 def test_bad_input_is_one_sentence(call: Any, folder: Path) -> None:

@@ -183,8 +183,7 @@ def of_all_missing_answers() -> Iterator[str]:
 
 @cache
 def won(ties: Ties) -> Wins:
-    runs = open_runs(sorted((folder() / "judgements").iterdir()))
-    return wins(JUDGE, by_scores(scores(), runs), reference="gpt4o_0806", ties=ties, draws=100)
+    return wins(JUDGE, by_scores(scores()), reference="gpt4o_0806", ties=ties, draws=100)
 
 
 PEOPLE_WIN = "paper/win_rates_against_gpt4o_0806.csv"

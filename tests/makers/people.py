@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from pfgen_fast.checklists.people.marks import Mark
-from pfgen_fast.checklists.people.reading import Marks
+from pfgen_fast.checklists.people.reading import People
 from pfgen_fast.checklists.suite import ChecklistSuite
 from pfgen_fast.checklists.tasks import Task, sha256_of
 
@@ -24,7 +24,7 @@ def people(
     n_answers: int = 12,
     annotators: Sequence[str] = ("a", "b"),
     noise: float = 0.0,
-) -> Marks:
+) -> People:
     """Marks of answers to the first task of each category: the coefficients times verdicts, and noise."""
     chance = random.Random(0)
     tasks = {(task.area, task.category): task for task in reversed(suite.tasks) if task.length is None}
@@ -38,7 +38,7 @@ def people(
                 exact = sum(w * v for w, v in zip(raw, verdicts, strict=True))
                 overall = min(10.0, max(0.0, exact + chance.gauss(0, noise)))
                 found.append(marked(task, answer, annotator, verdicts, overall))
-    return Marks(tuple(found))
+    return People(tuple(found))
 
 
 def marked(task: Task, answer: str, annotator: str, verdicts: Sequence[float], overall: float) -> Mark:

@@ -11,15 +11,13 @@ from pathlib import Path
 from typing import IO, Any
 
 from ..errors import ChecklistError
-from ..files.compression import compressing
-from ..files.journal import json_line
 from ..files.reading import read_stored
-from ..files.untrusted_json import Fault, count, items, number, one_of, or_none, text, unexpected
+from ..files.untrusted_json import count, finite, items, one_of, or_none, text
 from ..files.untrusted_text import in_one_line
 from ..files.writing import writing_whole
 from ..tables.arrow_columns import MISFITS, pyarrow
 from .judgements import METHODS, AnswerKey, Judgement
-from .line_files import OnFault, checked_objects, fields_of, number_from_one, report_two, whole_text
+from .line_files import OnFault, checked_objects, fields_of, number_from_one, report_two, whole_text, write_objects
 from .suite import ChecklistSuite, hashes_of
 
 _COUNTS = ("trial", "rating", "tries", "words", "most_repeated_sentence")
@@ -69,10 +67,13 @@ def write_judgements(path: Path, judgements: Iterable[Judgement]) -> None:
         with writing_whole(path) as file:
             _write_parquet(file, list(judgements))
         return
-    with writing_whole(path) as file, compressing(file, path) as packed:
-        for judgement in judgements:
-            values = ((field.name, getattr(judgement, field.name), field.default) for field in fields(Judgement))
-            packed.write(json_line({name: one for name, one, usual in values if name == "length" or one != usual}))
+    usual = {field.name: field.default for field in fields(Judgement)}
+
+    def row(one: Judgement) -> dict[str, Any]:
+        values = ((name, getattr(one, name)) for name in usual)
+        return {name: value for name, value in values if name == "length" or value != usual[name]}
+
+    write_objects(path, map(row, judgements))
 
 
 def _write_parquet(file: IO[bytes], judgements: Sequence[Judgement]) -> None:
@@ -152,27 +153,14 @@ def _check_of(suite: ChecklistSuite) -> Callable[[Judgement, str], None]:
     return check
 
 
-def _verdict(value: Any) -> float:
-    found = number(value)
-    if found != found:
-        raise Fault("expected a number, not NaN")
-    return found
-
-
-def _truth(value: Any) -> bool:
-    if not isinstance(value, bool):
-        raise unexpected("true or false", value)
-    return value
-
-
 _CHECKS: Mapping[str, Callable[[Any], Any]] = {
     **dict.fromkeys((field.name for field in fields(Judgement)), text),
     "id": whole_text,
-    "scores": or_none(lambda value: items(value, _verdict)),
+    "scores": or_none(lambda value: items(value, finite)),
     "method": one_of(METHODS),
     "reasons": lambda value: items(value, or_none(text)),
-    "cut": _truth,
-    "temperature": _verdict,
+    "cut": one_of((True, False)),
+    "temperature": finite,
     **dict.fromkeys(_COUNTS, count),
     **dict.fromkeys(("trial", "rating"), number_from_one),
 }

@@ -8,8 +8,11 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from ..errors import ChecklistError, TrialsError
+from ..files.compression import compressing
+from ..files.journal import json_line
 from ..files.reading import MAX_BYTES, reading, too_large
 from ..files.untrusted_json import Fault, any_object, checked, member, or_none, parse_json, read_json, text, unexpected
+from ..files.writing import writing_whole
 from ..tables.formats import table_rows
 
 T = TypeVar("T")
@@ -105,6 +108,13 @@ def report(fault: ChecklistError, to: OnFault | None) -> None:
 def report_two(fault: str, to: OnFault | None) -> None:
     """Reports a line that contradicts an earlier line; both are left out, unless this is an error."""
     report(ChecklistError(fault if to is None else f"{fault}; both are left out"), to)
+
+
+def write_objects(path: Path, objects: Iterable[Mapping[str, Any]]) -> None:
+    """Writes a line for each object atomically, compressed as the extension says."""
+    with writing_whole(path) as file, compressing(file, path) as packed:
+        for one in objects:
+            packed.write(json_line(one))
 
 
 def json_file(path: Path, check: Callable[[Any], T], **limit: int) -> T:

@@ -19,12 +19,10 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import ChecklistError, TrialsError
-from ..files.compression import compressing
-from ..files.journal import json_line
 from ..files.json_writing import json_bytes
 from ..files.untrusted_json import any_object
 from ..files.untrusted_text import in_one_line
-from ..files.writing import write_whole, writing_whole
+from ..files.writing import write_whole
 from ..runs.trials import expand
 from .judgement_files import read_judgements, write_judgements
 from .judgements import AnswerKey, Judgement
@@ -40,6 +38,7 @@ from .line_files import (
     report_two,
     stem,
     whole_text,
+    write_objects,
 )
 from .suite import ChecklistSuite
 from .tasks import sha256_of
@@ -261,8 +260,10 @@ def write_run(
 
 def write_answers(path: Path, answers: Iterable[Answer]) -> None:
     """Writes a file of answers atomically, compressed as its extension says."""
-    with writing_whole(path) as file, compressing(file, path) as packed:
-        for one in answers:
-            trial = {} if one.trial == 1 else {"trial": one.trial}
-            reason = {} if one.finish_reason is None else {"finish_reason": one.finish_reason}
-            packed.write(json_line({"id": one.id, "length": one.length, **trial, **reason, "response": one.response}))
+
+    def row(one: Answer) -> dict[str, Any]:
+        trial = {} if one.trial == 1 else {"trial": one.trial}
+        reason = {} if one.finish_reason is None else {"finish_reason": one.finish_reason}
+        return {"id": one.id, "length": one.length, **trial, **reason, "response": one.response}
+
+    write_objects(path, map(row, answers))

@@ -5,7 +5,6 @@ Rules: docs/checklists.md. Every error is one sentence that names the file and t
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterable, Mapping
 from itertools import pairwise
@@ -13,7 +12,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from ..errors import ChecklistError
-from ..files.untrusted_json import Fault, items, member, number, one_of, text, unexpected
+from ..files.untrusted_json import Fault, finite, items, member, one_of, text, unexpected
 from ..files.untrusted_text import did_you_mean, in_one_line, unknown_name
 from ..suite.reading import packaged_names
 from .checklist_files import CHECKLISTS_FILE, read_checklists, shown_key
@@ -130,7 +129,7 @@ def _areas(value: Any) -> tuple[str, ...]:
 
 
 def _levels(value: Any) -> tuple[float, ...]:
-    levels = items(value, _finite)
+    levels = items(value, finite)
     if len(levels) < 2 or levels[0] < 0 or levels[-1] > 1 or any(one >= next for one, next in pairwise(levels)):
         listed = in_one_line(", ".join(f"{level:g}" for level in levels), 60)
         raise Fault(f"expected at least two numbers from 0 to 1, ascending, not {listed or 'an empty list'}")
@@ -138,16 +137,9 @@ def _levels(value: Any) -> tuple[float, ...]:
 
 
 def _rescaling(value: Any) -> Rescaling:
-    found = Rescaling(member(value, "centre", _finite, 75.0), member(value, "factor", _finite, 4.0))
+    found = Rescaling(member(value, "centre", finite, 75.0), member(value, "factor", finite, 4.0))
     if found.factor <= 0:
         raise Fault(f"expected a number above 0, not {found.factor:g}").inside(".factor")
-    return found
-
-
-def _finite(value: Any) -> float:
-    found = number(value)
-    if not math.isfinite(found):
-        raise unexpected("a number", value)
     return found
 
 

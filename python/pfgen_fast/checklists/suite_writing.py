@@ -7,13 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import ChecklistError
-from ..files.compression import compressing
-from ..files.journal import json_line
 from ..files.json_writing import json_bytes
 from ..files.reading import read_stored
-from ..files.writing import check_folder, write_whole, writing_whole
+from ..files.writing import check_folder, write_whole
 from ..judging.template import Template
 from .checklist_files import CHECKLISTS_FILE, WEIGHTS_FILE, by_area
+from .line_files import write_objects
 from .prompt_files import PROMPTS
 from .suite import ChecklistSuite
 from .suite_files import FORMAT, GUIDELINE_FILE, SETTINGS_FILE
@@ -78,7 +77,5 @@ def _write_tasks(suite: ChecklistSuite, folder: Path) -> None:
     for former in (*folder.glob("tasks.jsonl*"), *folder.glob("tasks.parquet")):
         former.unlink()
     path = folder / "tasks.jsonl"
-    with writing_whole(path) as file, compressing(file, path) as packed:
-        for task in suite.tasks:
-            values = asdict(task).items()
-            packed.write(json_line({name: one for name, one in values if one is not None or name == "instruction"}))
+    rows = (asdict(task).items() for task in suite.tasks)
+    write_objects(path, ({name: one for name, one in row if one is not None or name == "instruction"} for row in rows))

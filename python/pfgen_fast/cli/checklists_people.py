@@ -43,10 +43,10 @@ class _Agreement:
         from ..checklists.reliability.people_finding import people_finding
 
         given, suite = self.given, self.given.loaded
-        marks = read_marks(self.marks, suite, scale=self.scale)
+        people = read_marks(self.marks, suite, scale=self.scale)
         sides = JudgeSelection(suite, **given.of_judge).together(self.run) if self.run else []
-        found = MarkedAnswers(suite, marks.listed, draws=given.draws, seed=given.seed)
-        given.finish(people_finding(found, sides, marks.notes), tables=("parts", "judges", "annotators", "pairs"))
+        found = MarkedAnswers(suite, people.marks, draws=given.draws, seed=given.seed)
+        given.finish(people_finding(found, sides, people.notes), tables=("parts", "judges", "annotators", "pairs"))
 
 
 class _Reasonable:

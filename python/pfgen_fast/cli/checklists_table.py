@@ -125,12 +125,12 @@ class _Table:
         from ..checklists.people.calibration import calibrated_scores
         from ..checklists.people.reading import read_marks
 
-        marks = self.calibrate and read_marks(self.calibrate, self.given.loaded, scale=self.scale)
+        people = self.calibrate and read_marks(self.calibrate, self.given.loaded, scale=self.scale)
         scores = self.given.score(runs)
-        if not marks:
+        if not people:
             return scores
-        note(*marks.notes)
-        return calibrated_scores(scores, marks.listed, half_width=self.half_width)
+        note(*people.notes)
+        return calibrated_scores(scores, people.marks, half_width=self.half_width)
 
 
 class _Score:

@@ -54,7 +54,7 @@ class _Wins:
             scores = score_runs(suite, judged, draws=0, **given.of_judge)
             notes += [*scores.notes, *scores.left_out]
             signature = scores.models[0].signature
-            sources[wins.JUDGE] = wins.by_scores(scores, judged, margin=self.margin)
+            sources[wins.JUDGE] = wins.by_scores(scores, margin=self.margin)
         if self.pairs:
             people = read_people(self.pairs, suite, runs=runs)
             if not people.pairs:

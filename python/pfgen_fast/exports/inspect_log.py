@@ -13,8 +13,7 @@ from ..files.optional import optional
 from ..files.untrusted_text import folder_names, json_text, utf8
 from ..files.writing import write_whole
 from ..runs.trials import Trials
-from ..scoring.score_table import ScoreTable
-from ..scoring.scorer import Scorer
+from ..scoring.score_table import ScoreTable, TableScorer
 from ..suite.rules import AVERAGE_FIRST
 from .about import About
 from .scored_run import ScoredRun
@@ -132,7 +131,7 @@ _METRICS = [
 
 
 def _eval_log(
-    scorer: Scorer, suite_name: str, samples: list[EvalSample], model: str, metadata: dict[str, Any], created: str
+    scorer: TableScorer, suite_name: str, samples: list[EvalSample], model: str, metadata: dict[str, Any], created: str
 ) -> EvalLog:
     """The log of scored samples; Inspect computes its results."""
     logs = module("inspect_ai.log")

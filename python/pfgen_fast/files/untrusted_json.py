@@ -212,6 +212,14 @@ def number(value: Any) -> float:
     raise unexpected("a number", value)
 
 
+def finite(value: Any) -> float:
+    """A number that is finite and does not exceed `MAX_NUMBER`."""
+    found = number(value)
+    if math.isnan(found):
+        raise unexpected("a number", value)
+    return found
+
+
 def count(value: Any) -> int:
     """A whole number from 0 to `MAX_NUMBER`."""
     if type(value) is not int or not 0 <= value <= MAX_NUMBER:

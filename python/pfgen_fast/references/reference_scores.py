@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from ..files.untrusted_text import unknown_name
 from ..native import _core
@@ -14,10 +14,19 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from .reference_scorer import ReferenceScorer as TableScorer
-
     Floats = NDArray[np.float64]
     Counts = NDArray[np.int32]
+
+
+class TableScorer(Protocol):
+    """The parts of a `ReferenceScorer` that its tables use."""
+
+    @property
+    def signature(self) -> str:
+        """Identifies how the scores were computed."""
+
+    def of_corpus(self, metric: str, sums: NDArray[np.int64]) -> float:
+        """The score of a corpus from the sums of the counts of its rows."""
 
 
 class ReferenceScores(ColumnTable):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from ..errors import TrialsError
 from ..files.notebook import Html
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from ..suite.rules import FloatSum
-    from .scorer import Scorer as TableScorer
+    from ..suite.rules import FloatSum, Profile
+    from ..suite.suite import Suite
 
     Floats = NDArray[np.float64]
 
@@ -30,6 +30,26 @@ _N_SHOWN = 300
 def score_columns(set_names: Sequence[str]) -> tuple[str, ...]:
     """The columns of scores of a suite with these reference sets, in the order of the core."""
     return (*COLUMNS, *(f"{metric}_{name}" for metric in COLUMNS[:2] for name in set_names))
+
+
+class TableScorer(Protocol):
+    """The parts of a `Scorer` that its tables use."""
+
+    suite: Suite
+    profile: Profile
+    float_sum: FloatSum
+
+    @property
+    def signature(self) -> str:
+        """Identifies how the scores were computed."""
+
+    def _details(self, table: ScoreTable, row: int, code: int, scores: tuple[float, ...]) -> dict[str, Any]: ...
+
+    def _records(
+        self, table: ScoreTable, rows: Sequence[int], lines: Sequence[bytes], depth: int
+    ) -> list[bytes | None]: ...
+
+    def _added_up(self, table: ScoreTable, float_sum: FloatSum) -> ScoreTable: ...
 
 
 class ScoreTable(ColumnTable):

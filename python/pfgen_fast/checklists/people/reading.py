@@ -79,23 +79,15 @@ def read_people(
     return _of_runs(people, suite, list(runs), notes, scale)
 
 
-@dataclass(frozen=True)
-class Marks:
-    """The marks of files."""
-
-    listed: tuple[Mark, ...]
-    notes: tuple[str, ...] = ()
-
-
 def read_marks(
     paths: Path | Iterable[Path], suite: ChecklistSuite, *, scale: Scale | None = None, runs: Iterable[Run] = ()
-) -> Marks:
-    """Reads the marks of exports and tables (see `read_people`); it is an error if there are none."""
+) -> People:
+    """Reads exports and tables (see `read_people`); it is an error if they have no marks."""
     found = read_people(paths, suite, scale=scale, runs=runs)
     if not found.marks:
         named = paths if isinstance(paths, Path) else ", ".join(map(str, paths))
         raise ChecklistError(f"{named}: no marks of answers: expected rows with verdicts and overall")
-    return Marks(found.marks, found.notes)
+    return found
 
 
 def task_of_row(row: Any, suite: ChecklistSuite, where: str) -> Task:

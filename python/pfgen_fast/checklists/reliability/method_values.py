@@ -111,9 +111,9 @@ def people_values(
     paths: Sequence[Path], suite: ChecklistSuite, runs: Sequence[Run], *, scale: Scale | None
 ) -> tuple[dict[Place, float], list[str]]:
     """The mean overall mark of each answer, and notes."""
-    marks = read_marks(paths, suite, scale=scale)
+    people = read_marks(paths, suite, scale=scale)
     by_answer: dict[MarkedAnswer, list[float]] = {}
-    for mark in marks.listed:
+    for mark in people.marks:
         by_answer.setdefault(mark.answer, []).append(mark.overall)
     answers = {(run.key, key): (*key[:2], sha256) for run in runs for key, sha256 in _hashes(run, suite).items()}
     found = {place: fmean(by_answer[answer]) for place, answer in answers.items() if answer in by_answer}
@@ -122,7 +122,7 @@ def people_values(
             f"{', '.join(map(str, paths))}: none of the {len(by_answer):,} marked answers is one of these runs"
         )
     n_stale = len(by_answer.keys() - set(answers.values()))
-    return found, [*marks.notes, *([f"{n_stale:,} marked answers are not in these runs"] if n_stale else [])]
+    return found, [*people.notes, *([f"{n_stale:,} marked answers are not in these runs"] if n_stale else [])]
 
 
 def ngram_values(runs: Sequence[Run], suite: ChecklistSuite, ngram_suite: Suite) -> dict[str, dict[Place, float]]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from itertools import combinations, permutations
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, partial
+from itertools import combinations, permutations, product
 from typing import Literal
 
 import numpy as np
@@ -18,7 +19,6 @@ from ...statistics.intervals_of_draws import Scale, interval_of_draws
 from ...statistics.rates import clustered_rate, drawn_rate
 from ...statistics.resampling import bootstrap_counts
 from ...statistics.win_rates import FEWEST_CLUSTERS, WinRates, win_rates
-from ..judgements import AnswerKey
 from ..people.marks import MarkedAnswer, Pair
 from ..runs import Run
 from ..scoring.scores import Scores
@@ -46,66 +46,42 @@ class Comparison:
     ratio: float  # logarithm of the ratio of the numbers of words; NaN if unknown
 
 
-@dataclass(frozen=True)
-class _Lengths:
-    """The numbers of words of answers, counted when they are needed."""
-
-    suite: ChecklistSuite
-    runs: Mapping[str, Run]
-    scores: Scores | None
-    _known: dict[tuple[str, AnswerKey], int] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        for model in self.scores.models if self.scores is not None else ():
-            for one in model.answers:
-                if one.words is not None:
-                    self._known[model.model, one.key] = one.words
-
-    def ratio(self, key: AnswerKey, first: str, second: str) -> float:
-        """The logarithm of the ratio of two answers' lengths."""
-        one, other = (self._words(model, key) for model in (first, second))
-        return math.nan if one is None or other is None else math.log((one + 1) / (other + 1))
-
-    def _words(self, model: str, key: AnswerKey) -> int | None:
-        if (model, key) not in self._known:
-            counter = counter_there(self.suite.words)
-            for answer in self.runs[model].answers(self.suite).values():
-                self._known.setdefault((model, answer.key), count_words(answer.response, counter))
-        return self._known.get((model, key))
-
-
-def by_scores(scores: Scores, runs: Iterable[Run], *, margin: float = 0.0) -> list[Comparison]:
+def by_scores(scores: Scores, *, margin: float = 0.0) -> list[Comparison]:
     """Compares the scores of each two models on each answer to the same task; differences up to `margin` are ties."""
-    lengths = _Lengths(scores.suite, {run.key: run for run in runs}, scores)
-    of = {
-        model.model: {one.key: one.score for one in model.answers if one.task.length is None} for model in scores.models
-    }
+    of = {model.model: {one.key: one for one in model.answers if one.task.length is None} for model in scores.models}
     return [
-        Comparison(key[:2], (first, second), _sign(score - of[second][key], margin), lengths.ratio(key, first, second))
+        Comparison(key[:2], (first, second), _sign(one.score - other.score, margin), _ratio(one.words, other.words))
         for first, second in combinations(of, 2)
-        for key, score in of[first].items()
-        if key in of[second]
+        for key, one in of[first].items()
+        if (other := of[second].get(key)) is not None
     ]
 
 
 def by_people(pairs: Sequence[Pair], suite: ChecklistSuite, runs: Sequence[Run]) -> list[Comparison]:
     """The choices of people between answers of two runs."""
-    models: dict[MarkedAnswer, list[tuple[str, AnswerKey]]] = {}
+    texts: dict[MarkedAnswer, str] = {}
+    models: dict[MarkedAnswer, list[str]] = {}  # equal answers of several models stand for all of them
     for run in runs:
         for answer in run.answers(suite).values():
-            models.setdefault((answer.id, answer.length, answer.sha256), []).append((run.key, answer.key))
-    lengths = _Lengths(suite, {run.key: run for run in runs}, None)
+            key = answer.id, answer.length, answer.sha256
+            texts[key] = answer.response
+            models.setdefault(key, []).append(run.key)
+    n_words = cache(partial(count_words, counter=counter_there(suite.words)))
     signs = {"first": 1, "second": -1, "tie": 0}
     found = []
     for pair in pairs:
-        first, second = (models.get(answer, []) for answer in pair.answers)
-        # Equal answers of several models stand for all of them.
-        for one, key in first:
-            for other, _ in second:
+        first, second = pair.answers
+        if texts.keys() >= {first, second}:
+            ratio = _ratio(n_words(texts[first]), n_words(texts[second]))
+            for one, other in product(models[first], models[second]):
                 if one != other:
-                    ratio = lengths.ratio(key, one, other)
                     found.append(Comparison((pair.id, pair.length), (one, other), signs[pair.choice], ratio))
     return found
+
+
+def _ratio(n_words: int | None, n_others: int | None) -> float:
+    """The logarithm of the ratio of two answers' lengths."""
+    return math.nan if n_words is None or n_others is None else math.log((n_words + 1) / (n_others + 1))
 
 
 def _sign(difference: float, margin: float) -> int:

@@ -25,7 +25,7 @@ from ...statistics.correlation import Floats
 from ...statistics.resampling import bootstrap_counts, interval
 from ..checklist_files import by_area
 from ..people.marks import HIGHEST_MARK, Mark
-from ..people.reading import Marks
+from ..people.reading import People
 from ..suite import ChecklistSuite
 from ..suite_writing import write_suite
 from ..tasks import Checklist
@@ -108,7 +108,7 @@ class Fit:
 
 def fit_suite(
     suite: ChecklistSuite,
-    marks: Marks,
+    people: People,
     *,
     combine: Combine = "pool",
     bound: float = BOUND,
@@ -123,7 +123,7 @@ def fit_suite(
             f"{HIGHEST_MARK:g}"
         )
     of_category: dict[CategoryKey, list[Mark]] = {}
-    for mark in marks.listed:
+    for mark in people.marks:
         of_category.setdefault((mark.area, mark.category), []).append(mark)
     categories = {}
     for key, checklist in suite.checklists.items():
@@ -132,8 +132,8 @@ def fit_suite(
                 categories[key] = _fitted(checklist, of_category[key], combine, bound, draws, seed)
             except ChecklistError as error:
                 raise ChecklistError(f"{'/'.join(key)}: {error}") from None
-    fit = Fit(suite, categories, combine, allow_unidentified, marks.notes)
-    return replace(fit, notes=(*marks.notes, *_notes(fit)))
+    fit = Fit(suite, categories, combine, allow_unidentified, people.notes)
+    return replace(fit, notes=(*people.notes, *_notes(fit)))
 
 
 def write_weights(fit: Fit, path: Path) -> None:
