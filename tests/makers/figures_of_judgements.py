@@ -32,6 +32,7 @@ from .figures import figures, numbers
 PAGE = "hellobench.md"
 TIES: tuple[Ties, ...] = ("loss", "skip", "half", "win")
 SLOW = (needs_hellobench, pytest.mark.slow)
+NIGHTLY = (needs_hellobench, pytest.mark.nightly)
 
 
 @cache
@@ -189,7 +190,7 @@ def won(ties: Ties) -> Wins:
 PEOPLE_WIN = "paper/win_rates_against_gpt4o_0806.csv"
 
 
-@figures(PAGE, "| model | wins by the public verdicts |", *SLOW)
+@figures(PAGE, "| model | wins by the public verdicts |", *NIGHTLY)
 def of_the_win_rates() -> Iterator[str]:
     found = won("half")
     by_model = {pair[0]: number for number, pair in enumerate(found.pairs)}
@@ -201,7 +202,7 @@ def of_the_win_rates() -> Iterator[str]:
         yield f"{float(row['win_rate_percent']):.1f}"
 
 
-@figures(PAGE, "The rule for ties matters", *SLOW)
+@figures(PAGE, "The rule for ties matters", *NIGHTLY)
 def of_the_ties() -> Iterator[str]:
     number = won("half").pairs.index(("llama31_70b", "gpt4o_0806"))
     yield f"{won('half').n_ties[number]} {int(won('half').figures.n[number])}"
@@ -215,7 +216,7 @@ def of_the_weights() -> Iterator[str]:
     yield f"{equal.shifts.min():.1f} {equal.shifts.max():.1f} {equal.kendall:.3f} {drawn.n_draws:,} {drawn.kendall:.3f}"
 
 
-@figures(PAGE, "* **The last question determines most of the score.**", *SLOW)
+@figures(PAGE, "* **The last question determines most of the score.**", *NIGHTLY)
 def of_the_last_question() -> Iterator[str]:
     explained, tau = found_in(r"predicts ([\d.]+) % of the variance.*tau-b of ([\d.]+) to")
     n, r = found_in(r"(\d+) questions repeat another question of their checklist \(r at least ([\d.]+)\)")
@@ -231,7 +232,7 @@ def of_the_areas() -> Iterator[str]:
     yield f"{found.shifts.min():.1f} {found.shifts.max():.1f} {found.kendall:.3f}"
 
 
-@figures(PAGE, "For gpt4o_0806 the published errors", *SLOW)
+@figures(PAGE, "For gpt4o_0806 the published errors", *NIGHTLY)
 def of_the_lengths() -> Iterator[str]:
     short, long = model("gpt4o_0806").lengths["2k"], model("gpt4o_0806").lengths["16k"]
     yield f"{short.mean_absolute_length_error:,.1f} {long.mean_absolute_length_error:,.1f}"
@@ -244,7 +245,7 @@ def errors(name: str) -> ModelErrors:
     return model_errors(name, errors_of(Run(name, folder(), *of_model), rules), rules)
 
 
-@figures(PAGE, "| published | by the stated rule |", *SLOW)
+@figures(PAGE, "| published | by the stated rule |", *NIGHTLY)
 def of_the_errors() -> Iterator[str]:
     by_length = {row["length"]: row for row in table("paper/error_modes.csv") if row["mode"] == "rejection"}
     for length in ("2k", "16k"):
