@@ -93,11 +93,11 @@ def _compare_scores(suite: ChecklistSuite, runs: list[Run], path: Path) -> None:
 def test_fitting_weights(measure: Measure) -> None:
     """All categories, without and with their bootstrap, after some draws are compared with SciPy."""
     suite = _suite()
-    marks = _marks(suite)
-    _compare_fits(suite, marks)
-    fit = partial(fit_suite, suite, marks)
+    people = _people(suite)
+    _compare_fits(suite, people)
+    fit = partial(fit_suite, suite, people)
     drawn, alone = measure.times(_ROUNDS, partial(fit, draws=_N_FIT_DRAWS), {"no refits": fit})
-    of_marks = f"{len(suite.checklists)} categories, {len(marks.marks):,} marks"
+    of_marks = f"{len(suite.checklists)} categories, {len(people.marks):,} marks"
     refits = f"weights and {_N_FIT_DRAWS:,} refits, {of_marks}"
     measure.row(f"exact weights, {of_marks}", alone, "s")
     measure.row(refits, drawn, "s")
@@ -114,7 +114,7 @@ def _suite() -> ChecklistSuite:
     return ChecklistSuite("bench", "en", ("area",), tasks, checklists, Prompts(Template("{response}", ("response",))))
 
 
-def _marks(suite: ChecklistSuite) -> People:
+def _people(suite: ChecklistSuite) -> People:
     generator = np.random.default_rng(0)
     found = []
     for area, category in suite.checklists:
@@ -140,11 +140,11 @@ def _marks(suite: ChecklistSuite) -> People:
     return People(tuple(found))
 
 
-def _compare_fits(suite: ChecklistSuite, marks: People) -> None:
+def _compare_fits(suite: ChecklistSuite, people: People) -> None:
     from scipy.optimize import nnls
 
     for key in suite.checklists:
-        of_category = [mark for mark in marks.marks if (mark.area, mark.category) == key]
+        of_category = [mark for mark in people.marks if (mark.area, mark.category) == key]
         x, y = np.array([mark.verdicts for mark in of_category]), np.array([mark.overall for mark in of_category])
         counts = bootstrap_counts(len(x), _N_COMPARED, groups=[mark.answer for mark in of_category])
         for found, times in zip(bounded_fits(x, y, counts, bound=_BOUND), counts, strict=True):
