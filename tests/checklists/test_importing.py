@@ -249,6 +249,17 @@ def test_two_that_differ_cost_this_answer_only(checkout, judged, suite, imported
     assert len(runs["stork"].judgements(suite)) == N
 
 
+def test_judgements_that_differ_once_their_judge_is_known_are_left_out(tmp_path, checkout, suite, imported):
+    _, runs = imported(checkout)
+    path = tmp_path / "compact/judgements/heron.jsonl"
+    path.parent.mkdir(parents=True)
+    shutil.copy(runs["heron"].folder / "judgements.jsonl", path)
+    change(path, lambda rows: rows.append({**rows[0], "judge": "", "scores": [1 - one for one in rows[0]["scores"]]}))
+    found, again = imported(tmp_path / "compact", "again")
+    assert len(again["heron"].judgements(suite)) == N - 1
+    assert "by the same judge, with other verdicts than the first" in found["heron"].problems[0]
+
+
 def test_two_judged_answers_that_differ_are_no_answer(checkout, judged, suite, imported):
     shutil.rmtree(checkout / "results/generations")
     change(judged, lambda rows: rows.append({**rows[0], "response": "other"}))
@@ -335,11 +346,10 @@ def test_several_ratings_of_an_answer_are_kept_also_where_the_judge_is_filled_in
     path = tmp_path / "compact/judgements/heron.jsonl"
     path.parent.mkdir(parents=True)
     shutil.copy(runs["heron"].folder / "judgements.jsonl", path)
-    unnamed = {"judge": "", "scores": [0.0, 0.0]}
-    change(path, lambda rows: rows.extend([{**rows[0], "rating": 2}, {**rows[1], **unnamed}]))
+    change(path, lambda rows: rows.extend([{**rows[0], "rating": 2}, {**rows[1], "judge": ""}]))
     heron = imported(tmp_path / "compact", "again")[1]["heron"].judgements(suite)
     assert [(one.rating, len(one.scores)) for one in heron][:3] == [(1, 2), (2, 2), (1, 2)]
-    assert (len(heron), heron[2].scores) == (N + 1, (0.0, 0.0))
+    assert len(heron) == N + 1
 
 
 def line(**changes):

@@ -53,11 +53,16 @@ def test_half_widths_follow_from_deviations():
     assert part.half_width(ratings=k) <= 3.99 < part.half_width(ratings=k - 1)
     assert part.ratings_for(1.0) is None
     assert PartNoise("p", 100, 1, 20.0, None, None).ratings_for(10.0) is None
-    few = PartNoise("p", 6, 1, 20.0, None, 10.0, n_parts=3)
+    area = PartNoise("p", 2, 1, 20.0, None, 10.0)
+    few = PartNoise("average", 6, 1, 20.0, None, 10.0, (area,) * 3)
     assert few.half_width() == pytest.approx(3.182446 * 20 / math.sqrt(6), rel=1e-4)
     assert few.half_width_of_difference == pytest.approx(few.half_width() / 2)
-    n = few.tasks_for(30.0)
-    assert few.half_width(n / 6) <= 30 < few.half_width((n - 1) / 6)
+    n = few.tasks_for(10.0)
+    assert few.half_width(n / 6) <= 10 < few.half_width((n - 1) / 6)
+    assert few.tasks_for(1000.0) == 6
+    of_both = 20 * math.sqrt(52) / 2 * math.sqrt(1 / 2 + 1 / 50)
+    uneven = PartNoise("average", 52, 1, of_both, None, None, (area, PartNoise("q", 50, 1, 20.0, None, None)))
+    assert uneven.half_width() == pytest.approx(11.0 * 20 * math.sqrt(0.52) / 2, rel=0.05)  # 1.08 degrees of freedom
 
 
 def test_the_deviation_of_tasks_is_that_of_their_scores_and_an_average_counts_areas_alike():

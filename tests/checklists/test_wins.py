@@ -93,6 +93,24 @@ def test_a_length_controlled_rate_has_wilsons_interval_inside_0_and_100() -> Non
     assert won.rates[0].low < won.rates[0].value == 100
 
 
+def test_the_interval_of_a_pair_is_from_its_own_tasks() -> None:
+    of_tasks = [(("a", "b"), 200, (1, -1)), (("a", "c"), 6, (1,)), (("b", "c"), 6, (1,))]
+    found = wins(
+        "people",
+        [
+            Comparison((f"t{task}", None), models, signs[task % len(signs)], (task % 7 - 3) / 10)
+            for models, n, signs in of_tasks
+            for task in range(n)
+        ],
+        draws=100,
+    )
+    number = found.pairs.index(("b", "c"))
+    assert found.rates[number].cells == pytest.approx((100, 47.6, 100), abs=0.1)
+    assert found.controlled(number).low < 60
+    to_c = [found.pairs.index(("c", model)) for model in "ab"]
+    assert found.mean(to_c)[0].cells == pytest.approx(found.rates[to_c[0]].cells)
+
+
 def test_choices_of_people_are_shown_beside_the_judge(call: Any, folder: Path) -> None:
     rows = [
         {

@@ -74,7 +74,7 @@ def test_logs_of_inspect_have_the_scores_of_its_evaluation(inspect_logs, form):
     scores = read_item_scores([paths["good"], paths["bad"]], ColumnNames(cluster="part"))
     assert scores.models == ("mockllm/good", "mockllm/bad")
     assert scores.items == tuple(f"quiz/{n}" for n in range(N_ITEMS))
-    assert scores.clusters == tuple(f"{n // 2}" for n in range(N_ITEMS))
+    assert scores.clusters == tuple(f"quiz/{n // 2}" for n in range(N_ITEMS))
     right = np.array([float(n % 3 == 0) for n in range(N_ITEMS)])
     np.testing.assert_array_equal(scores.values["match"], [right, 1 - right])
     np.testing.assert_array_equal(scores.values["parts/is_right"], [right, 1 - right])
@@ -136,7 +136,7 @@ def test_samples_of_the_harness_have_the_means_of_its_results(tmp_path):
     scores = read_item_scores([tmp_path / "out"], ColumnNames(cluster="passage"))
     assert scores.models == ("org/m",)
     assert scores.items == tuple(f"{task}/{n}" for task in ("quiz", "said") for n in range(N_ITEMS))
-    assert scores.clusters == tuple(f"{n // 2}" for _ in range(2) for n in range(N_ITEMS))
+    assert scores.clusters == tuple(f"{task}/{n // 2}" for task in ("quiz", "said") for n in range(N_ITEMS))
     assert set(scores.metrics) == {"acc", "exact_match,strict", "exact_match,loose"}
     (results,) = (tmp_path / "out").rglob("results_*.json")
     figures = json.loads(results.read_text(encoding="utf-8"))["results"]

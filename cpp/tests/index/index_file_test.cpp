@@ -40,7 +40,7 @@ std::vector<Text> answers(Random& random, const Sets& references, std::size_t n)
   return texts;
 }
 
-TEST(a_file_gives_the_scores_of_what_was_built) {
+TEST(threads_build_what_a_file_gives_the_scores_of) {
   Random random(22);
   const std::vector<Sets> sets = questions(random);
   std::vector<Text> texts = answers(random, sets[3], 40);

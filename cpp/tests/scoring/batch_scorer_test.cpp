@@ -97,7 +97,7 @@ TEST(threads_and_order_change_nothing) {
   }
 }
 
-TEST(the_lowest_invalid_row_is_reported) {
+TEST(threads_report_the_lowest_invalid_row) {
   Fixture fixture(700);
   const std::vector<unsigned char> bad{'a', 'b', 0xE3, 0x81}, worse{0xFF};
   for (std::size_t row = 300; row < 700; row += 7) fixture.answers[row].text = view(worse);
@@ -115,7 +115,7 @@ TEST(the_lowest_invalid_row_is_reported) {
 
 // The bits of all scores are the same with all compilers, standard libraries and processors. The digest detects a
 // single changed bit: the two float sums differ in the last digit of some rows only.
-TEST(scores_are_the_same_on_every_platform) {
+TEST(threads_give_the_same_scores_on_every_platform) {
   const Fixture fixture(300);
   const auto digest = [&](Profile profile, FloatSum float_sum) {
     const auto found = columns_of(fixture.scorer(profile, float_sum, 2), fixture.answers, 2);

@@ -42,6 +42,8 @@ def read_planned(folder: Path) -> dict[str, Planned]:
         return Planned(member(value, "sheet", text), member(value, "items", lambda listed: items(listed, item)))
 
     path = folder / PLAN_FILE
+    if not path.exists():
+        raise AnnotationError(f"{folder}: no {PLAN_FILE} here; expected a directory that 'annotate -o' has written")
     found = checked(
         read_json(path, error=AnnotationError),
         lambda record: member(record, "annotators", lambda sheets: entries(sheets, planned)),

@@ -22,13 +22,15 @@ from .tasks import Prompts
 def write_suite(suite: ChecklistSuite, folder: Path) -> None:
     """Writes the files of a suite, each atomically, and replaces an earlier suite; suite.json is written last."""
     check_suite_folder(folder)
+    guideline = suite.folder and suite.folder / GUIDELINE_FILE
+    rules = read_stored(guideline) if guideline is not None and guideline.exists() else None
     (folder / SETTINGS_FILE).unlink(missing_ok=True)
     _write_prompts(suite.prompts, folder)
     _write_tasks(suite, folder)
     questions = {key: one.questions for key, one in suite.checklists.items()}
     weights = {key: one.weights for key, one in suite.checklists.items() if one.has_weights}
-    if suite.folder is not None and (guideline := suite.folder / GUIDELINE_FILE).exists():
-        write_whole(folder / GUIDELINE_FILE, read_stored(guideline))
+    if rules is not None:
+        write_whole(folder / GUIDELINE_FILE, rules)
     write_whole(folder / CHECKLISTS_FILE, json_bytes(by_area(questions)))
     (folder / WEIGHTS_FILE).unlink(missing_ok=True)
     if weights:
@@ -41,7 +43,7 @@ def check_suite_folder(folder: Path) -> None:
     check_folder(folder)
     if not folder.exists():
         return
-    own = (SETTINGS_FILE, "tasks.jsonl", CHECKLISTS_FILE, WEIGHTS_FILE, GUIDELINE_FILE, "prompts")
+    own = (SETTINGS_FILE, "tasks.jsonl", CHECKLISTS_FILE, WEIGHTS_FILE, "prompts")
     is_suite = (folder / SETTINGS_FILE).exists() or all(path.name in own for path in folder.iterdir())
     if not is_suite:
         raise ChecklistError(f"{folder}: is not the folder of a suite; expected a new folder, or a suite")

@@ -268,7 +268,8 @@ class _Annotate:
 
 def _ranges(numbers: Sequence[int]) -> str:
     """Ascending numbers, such as 1, 4 to 6."""
-    first = [number for number in numbers if number - 1 not in numbers]
-    last = [number for number in numbers if number + 1 not in numbers]
+    known = set(numbers)
+    first = [number for number in numbers if number - 1 not in known]
+    last = [number for number in numbers if number + 1 not in known]
     pairs = zip(first, last, strict=True)
     return ", ".join(str(one) if one == other else f"{one} to {other}" for one, other in pairs)

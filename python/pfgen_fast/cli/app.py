@@ -146,8 +146,12 @@ def note(*messages: str) -> None:
 def shown(value: object) -> str:
     """Makes untrusted text or a path safe for a line of the terminal, or of a log of GitHub Actions or Azure."""
     # In such logs, a line that begins with `::` is a command, and `##[` and `##vso[` begin one anywhere in a line.
-    text = re.sub(r"##(?=(vso)?\[)", r"\\u0023#", terminal_text(str(value)))
+    text = _without_commands(terminal_text(str(value)))
     return text.replace(":", "\\u003a", 1) if text.lstrip().startswith("::") else text
+
+
+def _without_commands(text: str) -> str:
+    return re.sub(r"##(?=(vso)?\[)", r"\\u0023#", text)
 
 
 def styled(*parts: str | tuple[str, str]) -> Text:
@@ -191,7 +195,7 @@ def _progress(*columns: ProgressColumn, below: Callable[[], str] | None) -> Prog
 
 def print_json(value: Any) -> None:
     """Prints a value as JSON."""
-    sys.stdout.write(json_text(value, indent=2) + "\n")
+    sys.stdout.write(_without_commands(json_text(value, indent=2)) + "\n")
 
 
 def track(items: Iterable[T], total: int, what: str, *, quiet: bool = False) -> Iterator[T]:

@@ -183,6 +183,8 @@ class _Test:
 
     def check_weights(self, evaluators: Sequence[Evaluator | TableScores]) -> None:
         """Raises DiscernmentError if no evaluator has a metric with a weight."""
+        if self.weights is not None:
+            self.weights.check_tasks(self.collection.tasks)
         known = [(one.name, [metric.name for metric in one.metrics if metric.combined]) for one in evaluators]
         if self.weights is not None and all(metrics for _, metrics in known):  # scores may tell the metrics later
             self.weights.check_metrics(self.collection.tasks, known)

@@ -115,6 +115,13 @@ class Weights:
             if task in tasks and kind not in known:
                 raise unknown("kind", kind, sorted(known), where=row.where)
 
+    def check_tasks(self, tasks: Iterable[str]) -> None:
+        """Raises DiscernmentError if there are weights, but none for a task."""
+        of_rows, known = {task: row for (task, _), row in self.rows.items()}, sorted(tasks)
+        if of_rows and of_rows.keys().isdisjoint(known):
+            task, row = next(iter(of_rows.items()))
+            raise unknown("task", task, known, where=row.where)
+
     def check_metrics(self, tasks: Iterable[str], evaluators: Sequence[tuple[str, Sequence[str]]]) -> None:
         """Raises DiscernmentError if no evaluator (a name and metrics) has a metric with a weight."""
         weighted = {task: metrics for task in tasks if (metrics := self._metrics_of(task))}

@@ -115,8 +115,9 @@ def _rows(
     if has_gap.any():
         n_gaps, n_gained = gaps.sum(axis=1), (gaps & (gaps.sum(axis=0) == 1)).sum(axis=1)
         worst = int(np.lexsort((n_gaps, n_gained))[-1])
-        hint = f"; {in_one_line(names[worst])} lacks {counted(int(n_gaps[worst]), 'score')}, and leaving it out adds "
-        hint += counted(int(n_gained[worst]), "item")
+        hint = f"; {in_one_line(names[worst])} lacks {counted(int(n_gaps[worst]), 'score')}"
+        if n_gained[worst]:
+            hint += f", and leaving it out adds {counted(int(n_gained[worst]), 'item')}"
         n = counted(int(has_gap.sum()), "item")
         notes.append(f"left out, because a model has no score: {n}, {_named(items, has_gap)}{hint}")
     if kept.sum() < MIN_VALUES:

@@ -25,6 +25,7 @@ from .engines import engine_options, refuse_unknown_options
 from .events import Events
 from .generating import Generated, Generation, generate
 from .json_parts import without_none
+from .prompts import Mode
 from .raw_replies import ReplySummary
 from .reasoning import Reasoning
 from .run_async import run_async
@@ -119,7 +120,8 @@ def grid(engine: str, parameters: Mapping[str, Any], *, asks_hub: bool = True) -
     axes = {key: _axis(key, wanted[key], kinds[key]) for key in kinds if key in wanted}
     swept = [key for key, values in axes.items() if len(values) > 1]
     chosen = [dict(zip(axes, values, strict=True)) for values in itertools.product(*axes.values())]
-    return [_point(engine, values, swept, asks_hub) for values in chosen]
+    modes: dict[str, tuple[Mode, str]] = {}
+    return [_point(engine, values, swept, asks_hub, modes) for values in chosen]
 
 
 def _axis(key: str, given: Any, annotation: str) -> tuple[Any, ...]:
@@ -152,7 +154,10 @@ def _kind(annotation: str) -> str | None:
     return next((kind for kind in _KINDS if kind in annotation.split(" | ")), None)
 
 
-def _point(engine: str, chosen: Mapping[str, Any], swept: Sequence[str], asks_hub: bool) -> Point:
+def _point(
+    engine: str, chosen: Mapping[str, Any], swept: Sequence[str], asks_hub: bool, modes: dict[str, tuple[Mode, str]]
+) -> Point:
+    """A point of the grid; `modes` keeps the usual modes, because a hub may take long to answer."""
     options = {key: value for key, value in chosen.items() if key not in PARAMETERS}
     of_run: dict[str, Any] = {key: value for key, value in chosen.items() if key in PARAMETERS}
     for key in ("temperature", "top_p"):
@@ -161,7 +166,11 @@ def _point(engine: str, chosen: Mapping[str, Any], swept: Sequence[str], asks_hu
     of_run["reasoning"] = Reasoning.of({key: of_run.pop(key) for key in _OF_REASONING if key in of_run})
     why = ""
     if "mode" not in of_run:
-        of_run["mode"], why = usual_mode(engine, of_run.get("model"), options, asks_hub=asks_hub)
+        model = of_run.get("model")
+        key = repr((model, options))
+        if key not in modes:
+            modes[key] = usual_mode(engine, model, options, asks_hub=asks_hub)
+        of_run["mode"], why = modes[key]
     point = Point.of(engine, options=options, **of_run)
     return replace(point, values={key: chosen[key] for key in swept}, why_mode=why)
 

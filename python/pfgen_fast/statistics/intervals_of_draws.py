@@ -35,7 +35,7 @@ def interval_of_draws(
 ) -> Ends:
     """The ends of Student's interval; None without spread, if too many draws are undefined, and at the scale's ends."""
     degrees, defined = n_clusters - n_strata, draws[~np.isnan(draws)]
-    if degrees < 1 or len(defined) < max(2, (1 - _MOST_UNDEFINED) * len(draws)):
+    if math.isnan(value) or degrees < 1 or len(defined) < max(2, (1 - _MOST_UNDEFINED) * len(draws)):
         return None, None
     if scale == "share":
         return drawn_rate(value, defined.tolist(), n_clusters, n_strata)[1:]
@@ -47,7 +47,7 @@ def interval_of_draws(
         slope = 1 - value * value
         ends = [math.tanh(math.atanh(value) + side * half / slope) for side in (-1, 1)] if slope > ROUNDING else []
     elif scale == "logarithm":
-        ends = [value * math.exp(side * half / value) for side in (-1, 1)] if value > 0 else []
+        ends = [value * math.exp(side * min(half / value, 700)) for side in (-1, 1)] if value > 0 else []
     else:
         ends = [value - half, value + half]
     return (max(bounds[0], ends[0]), min(bounds[1], ends[1])) if ends else (None, None)

@@ -142,11 +142,21 @@ def _imported(source: _Source, suite: ChecklistSuite, output: Path, judge: str) 
         return Imported(source.key, None, problems=(*content.problems, str(error)))
     answers = [content.answers[key] for _, key in keys_in_order(suite, content.answers)]
     of_answers: dict[AnswerKey, dict[Hashable, Judgement]] = {}
+    contradicted: set[Hashable] = set()
     for one in content.judgements:
         questions = one.checklist_sha256 or suite.checklist(suite.by_key[one.key[:2]]).sha256
         judged = replace(one, judge=one.judge or judge, checklist_sha256=questions)
-        of_answers.setdefault(one.key, {})[identity(judged)] = judged
-    judgements = [one for _, key in keys_in_order(suite, of_answers) for one in of_answers[key].values()]
+        former = of_answers.setdefault(one.key, {}).setdefault(identity(judged), judged)
+        if former.scores != judged.scores:
+            contradicted.add(identity(judged))
+            second = f"{source.key}: a second judgement of {shown_key(one.key)} by the same judge, with other verdicts"
+            report_two(f"{second} than the first; expected only one", skip)
+    judgements = [
+        one
+        for _, key in keys_in_order(suite, of_answers)
+        for whose, one in of_answers[key].items()
+        if whose not in contradicted
+    ]
     write_run(folder, answers, judgements, source.config or {"model": source.key})
     note = f"{source.key}: {content.n_replaced} answers differ from the judged answers; the judged answers are kept"
     notes = (note,) if content.n_replaced else ()

@@ -62,7 +62,7 @@ class TwoTables:
         """Kendall's tau-b between the two tables; the interval holds its mean over samples of as many tasks."""
         of_draws = kendall_rows(self.draws[:, 0], self.draws[:, 1])
         value = float(kendall_rows(self.values[:1], self.values[1:])[0])
-        return self.grid.estimate(value, of_draws, scale="linear", bounds=(-1.0, 1.0))
+        return self._of_order(value, of_draws, (-1.0, 1.0))
 
     @property
     def largest_change(self) -> Estimate:
@@ -70,8 +70,10 @@ class TwoTables:
         change, *of_draws = (
             np.abs(np.diff(each, axis=-2)).max(axis=(-2, -1), initial=0) for each in (self.places, places(self.draws))
         )
-        bounds = (0.0, len(self.models) - 1.0)
-        return self.grid.estimate(float(change), *of_draws, scale="linear", bounds=bounds)
+        return self._of_order(float(change), of_draws[0], (0.0, len(self.models) - 1.0))
+
+    def _of_order(self, value: float, draws: Floats, bounds: tuple[float, float]) -> Estimate:
+        return self.grid.estimate(value, draws, self.grid.tasks_of(self.parts), scale="linear", bounds=bounds)
 
     @property
     def reversed_pairs(self) -> list[tuple[int, int]]:

@@ -96,6 +96,10 @@ class AnswerGrid:
         ends = interval_of_draws(value, draws, len(parts), len(np.unique(parts)), scale=scale, bounds=bounds)
         return Estimate(float(value), *ends)
 
+    def tasks_of(self, parts: Iterable[str]) -> Ints:
+        """The numbers of the tasks of some parts."""
+        return np.flatnonzero(np.isin(self.part_of_task, [self.parts.index(part) for part in parts]))
+
     @property
     def words(self) -> str:
         """Where intervals come from; empty without draws."""

@@ -61,15 +61,16 @@ class Correlated:
         return Coefficient(len(answers), self.grid.estimate(value, draws, used), p)
 
     @cached_property
-    def model_means(self) -> dict[str, tuple[Floats, Floats]]:
-        """By method: the mean of each model with equal weights of areas, and these means in each draw."""
-        return {name: self.grid.averages(column)[1:] for name, column in self.columns.items()}
+    def model_means(self) -> dict[str, tuple[tuple[str, ...], Floats, Floats]]:
+        """By method: the areas, the mean of each model with equal weights of areas, and these means in each draw."""
+        return {name: self.grid.averages(column) for name, column in self.columns.items()}
 
     def over_models(self, one: str, other: str) -> Coefficient:
         """The correlation of two methods over the means of models."""
-        (x, x_draws), (y, y_draws) = self.model_means[one], self.model_means[other]
+        (parts, x, x_draws), (_, y, y_draws) = self.model_means[one], self.model_means[other]
         value = spearman(x, y) if len(x) >= MIN_ANSWERS and not np.isnan(x).any() else None
-        of_order = self.grid.estimate(value, spearman_rows(x_draws, y_draws), scale="linear", bounds=(-1.0, 1.0))
+        tasks, draws = self.grid.tasks_of(parts), spearman_rows(x_draws, y_draws)
+        of_order = self.grid.estimate(value, draws, tasks, scale="linear", bounds=(-1.0, 1.0))
         return Coefficient(len(x), of_order, None if value is None else p_value(value, len(x)))
 
 

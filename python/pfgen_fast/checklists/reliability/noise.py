@@ -38,11 +38,14 @@ class PartNoise:
     between: float
     within: float | None
     apart: float | None
-    n_parts: int = 1
+    areas: tuple[PartNoise, ...] = ()  # of an average
 
     def _quantile(self, n_tasks: float) -> float:
-        """Student's quantile: each part costs a degree of freedom."""
-        return quantile(max(1.0, n_tasks - self.n_parts))
+        """Student's quantile, with degrees of freedom by Welch and Satterthwaite for areas of unequal sizes."""
+        areas, factor = self.areas or (self,), n_tasks / self.n_tasks
+        total = math.fsum(area.variance() for area in areas) or 1.0
+        shares = [(area.variance() / total) ** 2 / max(1.0, area.n_tasks * factor - 1) for area in areas]
+        return quantile(1 / math.fsum(shares) if any(shares) else max(1.0, n_tasks - len(areas)))
 
     def variance(self, tasks: float = 1.0, ratings: float | None = None) -> float:
         """The variance of a mean."""
@@ -61,7 +64,7 @@ class PartNoise:
     def tasks_for(self, wanted: float, ratings: float | None = None) -> int:
         """The number of tasks for intervals of this half width."""
         variance = self.variance(1 / self.n_tasks, ratings)
-        n = max(1, math.ceil(variance * (quantile(math.inf) / wanted) ** 2))
+        n = max(2 * len(self.areas or (self,)), math.ceil(variance * (quantile(math.inf) / wanted) ** 2))
         while self._quantile(n) * math.sqrt(variance / n) > wanted * (1 + ROUNDING):
             n += 1
         return n
@@ -165,7 +168,7 @@ class Noise:
         within = together([part.within for part in chosen])
         between = together([part.between for part in chosen]) or 0.0
         apart = together([part.apart for part in chosen])
-        return PartNoise("average", n, ratings, between, within, apart, len(chosen))
+        return PartNoise("average", n, ratings, between, within, apart, tuple(chosen))
 
     @cached_property
     def questions(self) -> tuple[QuestionUse, ...]:

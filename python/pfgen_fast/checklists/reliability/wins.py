@@ -25,7 +25,7 @@ from ..scoring.scores import Scores
 from ..suite import ChecklistSuite
 from ..tasks import TaskKey
 from ..words import count_words, counter_there
-from .answer_grid import Estimate, ranges_of, with_ends
+from .answer_grid import Estimate, Ints, ranges_of, with_ends
 
 Ties = Literal["half", "skip", "win", "loss"]
 """Whether a tie counts as half a win, is left out, or counts as a win or as a loss of both models."""
@@ -98,28 +98,33 @@ class Wins:
     rates: tuple[Estimate, ...]  # of the first model of each pair
     n_ties: tuple[int, ...]
     n_tasks: int
+    tasks: tuple[Ints, ...]  # the numbers of each pair's tasks
 
     def controlled(self, number: int) -> Estimate:
         """The length-controlled win rate."""
-        return self._percent(self.figures.controlled[number], self.figures.controlled_draws[:, number], "share")
+        return self._percent(
+            self.figures.controlled[number], self.figures.controlled_draws[:, number], len(self.tasks[number]), "share"
+        )
 
     def mean(self, numbers: Sequence[int]) -> tuple[Estimate, Estimate]:
         """The means of the win rates and of the length-controlled win rates of several pairs."""
-        of = self.figures
+        of, n_tasks = self.figures, len(np.unique(np.concatenate([self.tasks[number] for number in numbers])))
         draws = of.rate_draws[:, numbers].mean(axis=1)
-        share = drawn_rate(float(of.rates[numbers].mean()), draws[~np.isnan(draws)].tolist(), self.n_tasks)
-        controlled = self._percent(of.controlled[numbers].mean(), of.controlled_draws[:, numbers].mean(axis=1), "share")
-        return Estimate(*share).times(100), controlled
+        share = drawn_rate(float(of.rates[numbers].mean()), draws[~np.isnan(draws)].tolist(), n_tasks)
+        controlled, drawn = of.controlled[numbers].mean(), of.controlled_draws[:, numbers].mean(axis=1)
+        return Estimate(*share).times(100), self._percent(controlled, drawn, n_tasks, "share")
 
     @property
     def slope(self) -> Estimate:
         """The change of the win rate, in percent, if the one answer is twice as long."""
-        return self._percent(self.figures.slope * math.log(2), self.figures.slope_draws * math.log(2), "linear")
+        of, n_tasks = self.figures, len(np.unique(np.concatenate(self.tasks)))
+        return self._percent(of.slope * math.log(2), of.slope_draws * math.log(2), n_tasks, "linear")
 
-    def _percent(self, value: float, draws: np.ndarray, scale: Scale) -> Estimate:
+    @staticmethod
+    def _percent(value: float, draws: np.ndarray, n_tasks: int, scale: Scale) -> Estimate:
         if math.isnan(value):
             return Estimate(None)
-        ends = interval_of_draws(float(value), draws, self.n_tasks, scale=scale)
+        ends = interval_of_draws(float(value), draws, n_tasks, scale=scale)
         return Estimate(float(value), *ends).times(100)
 
 
@@ -156,12 +161,13 @@ def wins(
     counts = bootstrap_counts(len(tasks), draws, seed=seed)
     figures = win_rates(y[kept], ratios[kept].astype(np.float64), pairs[kept], len(wanted), of_tasks[kept], counts)
     n_ties = np.bincount(pairs[signs == 0], minlength=len(wanted)).tolist()
-    rates = []
+    rates, own_tasks = [], []
     for number in range(len(wanted)):
         own = pairs[kept] == number
+        own_tasks.append(np.unique(of_tasks[kept][own]))
         share = clustered_rate(y[kept][own].tolist(), of_tasks[kept][own].tolist()) if own.any() else (None,) * 3
         rates.append(Estimate(*share).times(100))
-    return Wins(source, tuple(wanted), figures, tuple(rates), tuple(n_ties), len(tasks))
+    return Wins(source, tuple(wanted), figures, tuple(rates), tuple(n_ties), len(tasks), tuple(own_tasks))
 
 
 def wins_finding(
