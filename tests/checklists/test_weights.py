@@ -283,6 +283,10 @@ def test_fit_writes_weights_and_the_stability_of_a_table(call: Any, tmp_path: Pa
     assert (fitted.checklists[WEATHER], fitted.hash == before.hash) == (before.checklists[WEATHER], False)
     assert list(fitted.checklists[THANKS].weights) == weights["thanks"]
     assert (tmp_path / "fitted" / "guideline.md").read_text() == "# Our rules\n"
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "guideline.md").write_text("# My own notes\n")
+    assert "is not the folder of a suite" in call(*common, "--scale", "unit", "-o", tmp_path / "notes")[2]
+    assert (tmp_path / "notes" / "guideline.md").read_text() == "# My own notes\n"
     assert call(*common, "--scale", "unit", "--output", tmp_path / "weights.json")[0] == 0
     assert json.loads((tmp_path / "weights.json").read_text())["letters"] == weights
     assert "--scale" in call(*common)[2]
