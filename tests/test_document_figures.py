@@ -15,7 +15,7 @@ FROM_THE_FILE = ("discernment.md", "footguns.md", "training.md", "what_the_score
 """Pages whose figures of the n-gram scores are in docs/figures/sensitivity.csv."""
 PROFILE = "| kind | per mille | n | fluency | truthfulness | helpfulness | average |"
 """The head of a table that has its own test."""
-RECORDS = ("architecture.md",)
+RECORDS = ("architecture.md", "design/native_core.md")
 """Decisions, with the figures of their time."""
 
 

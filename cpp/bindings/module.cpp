@@ -64,7 +64,7 @@ py::handle new_error(py::module_& module, const char* name) {
 
 }  // namespace
 
-// Safe without the GIL: shared state is either immutable or behind a lock (docs/architecture.md, "Free-threaded
+// Safe without the GIL: shared state is either immutable or behind a lock (docs/design/platforms.md, "Free-threaded
 // Python").
 PYBIND11_MODULE(_core, module, py::mod_gil_not_used()) {
   module.doc() = "Native core of pfgen_fast; use the package's public names.";

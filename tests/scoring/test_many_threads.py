@@ -1,6 +1,6 @@
 """Threads that use the same scorer, table, index or list get the same results as one thread alone.
 
-With a GIL these tests find little; they are for free-threaded Python (docs/architecture.md, "Free-threaded Python").
+With a GIL these tests find little; they are for free-threaded Python (docs/design/platforms.md).
 Other tests fork or end a process while threads score: no child hangs, and the exit code is 0.
 """
 
