@@ -193,16 +193,23 @@ def test_report_writes_a_page_a_folder_or_readmes(call, runs, tmp_path):
         assert len(list((folder / "data").iterdir())) == 8 + 2  # questions and runs
     assert call("report", "--suite", "mini", runs, "--markdown")[0] == 0
     assert sorted(path.parent.name for path in runs.rglob("README.md")) == ["good", "worse"]
-    for options in ((), ("-o", tmp_path / "page.pdf"), ("-o", tmp_path / "page.md")):
+    page = tmp_path / "page.html"
+    for options in (
+        (),
+        ("-o", tmp_path / "page.pdf"),
+        ("-o", tmp_path / "page.md"),
+        ("-o", page, "--serve"),
+        ("-o", page, "--open"),
+    ):
         assert call("report", "--suite", "mini", runs, *options)[0] == 2
     assert not list(tmp_path.glob("page.*"))
 
 
-def test_view_serves_the_results_until_ctrl_c(call, runs):
-    code, _, err = call("view", "--suite", "mini", runs)
+def test_report_serves_the_results_until_ctrl_c(call, runs):
+    code, _, err = call("report", "--serve", "--suite", "mini", runs)
     assert (code, "no result.json found" in err) == (2, True)
     call("score", "--suite", "mini", runs)
-    command = [sys.executable, "-m", "pfgen_fast", "view", "--suite", "mini", str(runs)]
+    command = [sys.executable, "-m", "pfgen_fast", "report", "--serve", "--suite", "mini", str(runs)]
     served = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
         line = served.stdout.readline()

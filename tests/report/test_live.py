@@ -103,7 +103,7 @@ def test_a_port_that_is_taken_is_named(server, live):
 def test_only_changed_results_are_read_again_and_shown_when_no_more_changes_follow(live, mini, tmp_path, monkeypatch):
     read = []
     monkeypatch.setattr(
-        "pfgen_fast.report.live.read_result", lambda path: read.append(path.parent.name) or read_result(path)
+        "pfgen_fast.report.safe_runs.read_result", lambda path: read.append(path.parent.name) or read_result(path)
     )
     first = looked(live, 0)
     assert looked(live) == first

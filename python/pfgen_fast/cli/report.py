@@ -1,24 +1,31 @@
-"""`pfgen-fast report`: a page to explore runs, or a README.md in each run's folder."""
+"""`pfgen-fast report`: a page to explore runs, in a file or served, or a README.md in each run's directory."""
 
 from __future__ import annotations
 
+import contextlib
+import tempfile
+import time
+from collections.abc import Iterable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from typer import Option
 
 from ..errors import TrialsError
-from ..files.untrusted_text import link_target
 from . import options
-from .app import Quiet, counted, exit_if_partial, fail, note, shown, stdout, track, warn
+from .app import Quiet, counted, exit_if_partial, fail, note, print_line, shown, stdout, track, warn
 from .command_class import option_group
 from .score_table_options import ScoreTableOptions
 from .suite_line import given_suite, print_origin
 
 if TYPE_CHECKING:
     from ..report import ReportRun
+    from ..report.html import Track
+    from ..report.live import LiveReport
     from ..suite.suite import Suite
+
+T = TypeVar("T")
 
 
 @option_group
@@ -30,6 +37,9 @@ class _Report:
     result.json files that 'pfgen-fast score' wrote. Runs that differ in a few parameters, such as those of a sweep, are
     plotted over each parameter. Results that cannot be reported are listed and left out; the exit code is then 3.
 
+    With --serve, the page is served on 127.0.0.1, and an open page reloads when a result.json below the paths has been
+    added, replaced or removed. Ctrl-C ends the server.
+
     Tables of scores become a page in one file, with models in place of runs and items in place of questions. It has no
     answers.
 
@@ -38,6 +48,8 @@ class _Report:
       pfgen-fast report result -o report.html
 
       pfgen-fast report result -o report
+
+      pfgen-fast report result --serve --open
 
       pfgen-fast report result/openai --markdown
 
@@ -53,21 +65,26 @@ class _Report:
         metavar="FILE.html|FOLDER",
     )
     markdown: bool = Option(False, help="Write a README.md next to each result instead, like the published ones.")
+    serve: bool = Option(False, help="Serve the page on this machine instead, and show results as they change.")
+    port: int = Option(0, min=0, max=65535, help="With --serve: set the port on 127.0.0.1; 0 takes a free port.")
+    open_browser: bool = Option(False, "--open", help="With --serve: open the page in the browser.")
     metric: str | None = Option(None, help="Tables: rank by this metric. Default: the first one.", metavar="NAME")
     tables: ScoreTableOptions
     float_sum: options.FloatSumOption = "compensated"
     quiet: Quiet = False
 
     def __call__(self) -> None:
-        from ..report import write_readme, write_report, write_report_folder
+        from ..report import read_run, write_readme, write_report, write_report_folder
         from ..report.sweeps import with_intervals
         from ..runs.checkout import suite_of_all
         from ..runs.leaderboard import find_results, mixed_suites
         from ..runs.result_tables import are_score_tables
 
         output = self.output
-        if (output is None) != self.markdown:
-            fail("expected --output FILE.html (or a directory) for a page, or --markdown for README.md files")
+        if (output is not None) + self.markdown + self.serve != 1:
+            fail("expected --output FILE.html (or a directory) for a page, --markdown for README.md files, or --serve")
+        if (self.port or self.open_browser) and not self.serve:
+            fail("--port and --open: expected --serve")
         if output is not None:
             check_page(output)
         if are_score_tables(self.paths):
@@ -76,10 +93,15 @@ class _Report:
         self.tables.refuse_with_runs(self.metric)
         results = find_results(self.paths)
         suite = suite_of_all([path.parent for path in results], given_suite(self.suite))
+        if self.serve:
+            self.serve_page(suite, len(results))
+            return
+        page = output and output.resolve()
+        page_folder = page.parent if page and _is_page(page) else page
         runs: list[tuple[Path, ReportRun]] = []
         for path in track(results, len(results), "results", quiet=self.quiet):
             try:
-                runs.append((path, self.run_of(path, suite)))
+                runs.append((path, read_run(path, suite, float_sum=self.float_sum, page_folder=page_folder)))
             except TrialsError as error:
                 warn(str(error))
         exit_if_partial(not runs)
@@ -103,33 +125,50 @@ class _Report:
         from ..report.score_page import write_score_report
 
         if output is None or self.suite or not _is_page(output):
-            fail("a table of scores becomes a page in one file: give --output FILE.html, without --markdown or --suite")
+            fail("a table of scores becomes a page in one file: expected --output FILE.html and no --suite")
         scores = self.tables.read(self.paths, quiet=self.quiet)
         name = ", ".join(Path(path).name for path in self.paths)
         write_score_report(scores, output, metric=self.metric, name=name)
         if not self.quiet:
             stdout().print(f"{counted(len(scores.models), 'model')}: {shown(output)} ({_size(output) / 1e6:.1f} MB)")
 
-    def run_of(self, path: Path, suite: Suite) -> ReportRun:
-        """The run of a result, checked."""
-        from ..files.reading import file_sha1
-        from ..generation.raw_replies import sentence_of
-        from ..report import ReportRun
-        from ..report.safe_runs import check_questions
-        from ..runs.checkout import run_name
-        from ..runs.result import read_result
+    def serve_page(self, suite: Suite, n_results: int) -> None:
+        """Serves the page on the loopback until Ctrl-C, and follows the results."""
+        from ..report.live import LiveReport, ReportServer
 
-        name, replies, sha1 = run_name(path.parent), sentence_of(path.parent), file_sha1(path)
-        link = None
-        if self.output is not None:
-            page = self.output.resolve()
-            link = link_target(path.parent, page.parent if _is_page(self.output) else page)
-        result = read_result(path)
-        run = ReportRun(
-            name, link, result, float_sum=self.float_sum, replies=replies, folder=path.parent, result_hash=sha1
-        )
-        check_questions(run, suite)
-        return run
+        with (
+            contextlib.suppress(KeyboardInterrupt),
+            tempfile.TemporaryDirectory(prefix="pfgen-report-") as folder,
+            ReportServer(Path(folder), self.port) as server,
+        ):
+            live = LiveReport(
+                self.paths, suite, server.folder, lambda problem: warn(str(problem)), float_sum=self.float_sum
+            )
+            live.write_waiting()
+            with server.running():
+                print_line(f"{shown(server.address)} shows {counted(n_results, 'result')}; Ctrl-C ends it")
+                if self.open_browser:
+                    import webbrowser
+
+                    webbrowser.open(server.address)
+                live.write(_tracked(live, quiet=self.quiet))
+                while server.asked.wait():
+                    server.asked.clear()
+                    live.write_if_changed()
+
+
+def _tracked(live: LiveReport, *, quiet: bool) -> Track[Any]:
+    """Shows progress on the terminal, and on the page that waits for the report."""
+
+    def tracked(items: Iterable[T], total: int, what: str) -> Iterator[T]:
+        last = time.monotonic()
+        for done, item in enumerate(track(items, total, what, quiet=quiet), start=1):
+            if time.monotonic() > last + 1:
+                live.write_waiting(f"{done} of {total} {what}")
+                last = time.monotonic()
+            yield item
+
+    return tracked
 
 
 def _is_page(output: Path) -> bool:

@@ -2,6 +2,6 @@
 
 from .html import write_report, write_report_folder
 from .markdown import write_readme
-from .safe_runs import ReportRun
+from .safe_runs import ReportRun, read_run
 
-__all__ = ["ReportRun", "write_readme", "write_report", "write_report_folder"]
+__all__ = ["ReportRun", "read_run", "write_readme", "write_report", "write_report_folder"]

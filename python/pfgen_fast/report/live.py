@@ -14,16 +14,13 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import PfgenError, TrialsError
-from ..generation.raw_replies import sentence_of
-from ..runs.checkout import run_name
 from ..runs.leaderboard import find_results
-from ..runs.result import read_result
 from ..suite.rules import FloatSum
 from ..suite.suite import Suite
 from .html import GENERATOR, Track, untracked, write_report_folder
 from .loopback import LoopbackHandler, LoopbackServer, Reply
 from .page_files import PAGE, write_page
-from .safe_runs import ReportRun, check_questions
+from .safe_runs import ReportRun, read_run
 from .sweeps import with_intervals
 from .templating import page_text
 
@@ -88,14 +85,10 @@ class LiveReport:
         if known and known[0] == stamp:
             return known
         try:
-            name, replies = run_name(path.parent), sentence_of(path.parent)
-            result = read_result(path)
-            run = ReportRun(name, None, result, float_sum=self.float_sum, replies=replies, folder=path.parent)
-            check_questions(run, self.suite)
+            return stamp, read_run(path, self.suite, float_sum=self.float_sum)
         except TrialsError as problem:
             self.on_problem(problem)
             return stamp, None
-        return stamp, run
 
 
 class ReportServer(LoopbackServer):

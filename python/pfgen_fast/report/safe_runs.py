@@ -15,9 +15,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import TrialsError
-from ..files.untrusted_text import in_one_line
+from ..files.reading import file_sha1
+from ..files.untrusted_text import in_one_line, link_target
+from ..generation.raw_replies import sentence_of
+from ..runs.checkout import run_name
 from ..runs.leaderboard import medal, model_of, order_key
-from ..runs.result import Figures, RunResult, ScoredAnswer, Scores
+from ..runs.result import Figures, RunResult, ScoredAnswer, Scores, read_result
 from ..suite.rules import FloatSum
 from ..suite.suite import Suite
 
@@ -96,6 +99,25 @@ class CheckedRun:
     def medal(self) -> str:
         """The symbol of a yardstick; "" for a model."""
         return medal(self.model)
+
+
+def read_run(
+    path: Path, suite: Suite, *, float_sum: FloatSum = "compensated", page_folder: Path | None = None
+) -> ReportRun:
+    """Reads the run of a result.json, checked; with the folder of a page, the page links to the run."""
+    folder = path.parent
+    result_hash = file_sha1(path)  # of the file that is read next, or of an older one
+    run = ReportRun(
+        run_name(folder),
+        None if page_folder is None else link_target(folder, page_folder),
+        read_result(path),
+        float_sum=float_sum,
+        replies=sentence_of(folder),
+        folder=folder,
+        result_hash=result_hash,
+    )
+    check_questions(run, suite)
+    return run
 
 
 def check_questions(run: ReportRun, suite: Suite) -> None:

@@ -1,4 +1,4 @@
-// For pages that `pfgen-fast view` serves: asks every two seconds whether the page has changed, and then loads it again.
+// For pages that `pfgen-fast report --serve` serves: asks every two seconds whether the page has changed, and then loads it again.
 // The address contains the open view, so the same view opens again.
 
 async function followChanges() {
