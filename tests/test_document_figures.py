@@ -145,7 +145,7 @@ def shapes():
 def test_the_guide_to_rewards_has_the_figures_of_the_file(shapes):
     page, rows = shapes.PAGE.read_text(encoding="utf-8"), shapes.read(shapes.FIGURES)
     written = page.partition(shapes.BEGIN)[2].partition(shapes.END)[0]
-    assert written.strip() == "\n".join(shapes.tables(rows)).strip()
+    assert written.strip() == "\n".join(shapes.table(rows)).strip()
     for (answers, reward, damage), row in rows.items():
         if reward.endswith("recommended") and damage in ("newline", "punctuation", "width") and row["d"]:
             assert abs(float(row["mean_drop"])) <= 0.01, (answers, reward, damage)

@@ -60,7 +60,7 @@ def main(arguments: Sequence[str]) -> None:
     if "--measure" in arguments:
         rows = [*measure_mini(), *measure_published(Path(os.environ.get("PFGEN_BENCH", "../shared/pfgen-bench")))]
         sensitivity.write(FIGURES, rows)
-    sensitivity.fill(PAGE, (BEGIN, END), tables(read(FIGURES)))
+    sensitivity.fill(PAGE, (BEGIN, END), table(read(FIGURES)))
 
 
 def measure_mini() -> list[Row]:
@@ -94,19 +94,15 @@ def read(path: Path) -> dict[tuple[str, str, str], Row]:
         return {(row["answers"], row["reward"], row["damage"]): row for row in csv.DictReader(file)}
 
 
-def tables(rows: dict[tuple[str, str, str], Row]) -> Iterator[str]:
-    """The tables of the page."""
-    for answers, what in (("gpt-4o", "100 answers of GPT-4o"), ("mini", "16 reference answers of the suite `mini`")):
-        yield f"{what}:"
-        yield ""
-        yield f"| damage | {' | '.join(reward for reward, _, _ in REWARDS)} |"
-        yield f"| --- |{' ---: |' * len(REWARDS)}"
-        whole = [float(rows[answers, reward, "loop/1000"]["mean_original"]) for reward, _, _ in REWARDS]
-        yield f"| none: the mean reward | {' | '.join(f'{mean:.3f}' for mean in whole)} |"
-        for damage, words, harmful in ROWS:
-            cells = [_cell(rows[answers, reward, damage]) for reward, _, _ in REWARDS]
-            yield f"| {words if harmful else f'*{words}*'} | {' | '.join(cells)} |"
-        yield ""
+def table(rows: dict[tuple[str, str, str], Row]) -> Iterator[str]:
+    """The table of the page: 100 answers of GPT-4o."""
+    yield f"| damage | {' | '.join(reward for reward, _, _ in REWARDS)} |"
+    yield f"| --- |{' ---: |' * len(REWARDS)}"
+    whole = [float(rows["gpt-4o", reward, "loop/1000"]["mean_original"]) for reward, _, _ in REWARDS]
+    yield f"| none: the mean reward | {' | '.join(f'{mean:.3f}' for mean in whole)} |"
+    for damage, words, harmful in ROWS:
+        cells = [_cell(rows["gpt-4o", reward, damage]) for reward, _, _ in REWARDS]
+        yield f"| {words if harmful else f'*{words}*'} | {' | '.join(cells)} |"
 
 
 def _cell(row: Row) -> str:
