@@ -39,7 +39,6 @@ from pfgen_fast.statistics.mean_interval import mean_interval
 from pfgen_fast.statistics.paired import all_pairs, paired_difference
 from pfgen_fast.statistics.paired_resampling import PairedTest, against_baseline
 from pfgen_fast.statistics.student import half_width
-from simulate_item_analysis import claims_of_item_analysis
 from simulate_items import claims_of_items
 from simulate_judges import claims_of_judges
 from simulate_marks import claims_of_marks
@@ -314,7 +313,7 @@ def main() -> None:
     parser.add_argument("--output", type=Path, default=_DOCUMENT)
     arguments = parser.parse_args()
     wanted = [*claims(), *claims_of_resampling(), *claims_of_items(), *claims_of_marks(), *claims_of_correlations()]
-    wanted += [*claims_of_item_analysis(), *claims_of_trials()]
+    wanted += claims_of_trials()
     if published.FOUND:
         wanted += claims_of_published()
     wanted += [*claims_of_judges(), *claims_of_raters()]

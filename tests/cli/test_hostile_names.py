@@ -344,7 +344,6 @@ def test_sweep_and_its_report(asked, suite, tmp_path):
     [
         pytest.param("relations", 8, marks=pytest.mark.slow),  # draws a dozen panels
         ("stability", 8),
-        ("significance", 7),
         ("sensitivity", 7),
     ],
 )

@@ -52,13 +52,9 @@ LINES = {
     "suite compile": "",
     "experiment all": f"{EXPERIMENT} --trials 1",
     "experiment relations": EXPERIMENT,
-    "experiment parts": EXPERIMENT,
     "experiment sets": EXPERIMENT,
     "experiment stability": f"{EXPERIMENT} --reference-draws 0 --draws 1",
     "experiment external": f"{EXPERIMENT} --scores {{out}}/scores.csv",
-    "experiment significance": EXPERIMENT,
-    "experiment items": EXPERIMENT,
-    "experiment calibrate": f"{EXPERIMENT} --against {{out}}/dear.csv",
     "experiment sensitivity": f"{EXPERIMENT} --vary limit=150",
     "discern run": (
         "--from-run {result}/org/model-0/abc -e ngram --kinds char_delete/300 --draws 0 -o {out}/discernment"
@@ -78,7 +74,6 @@ WITH_SCORES = ["score", "score --question-column", "compare", "explain", "verify
 
 
 def line_of(name, checkout, out):
-    (out / "dear.csv").write_text("item,model,rating\n" + "".join(f"Q07,org/model-{n},{n}\n" for n in range(3)))
     (out / "scores.csv").write_text("model,x\n" + "".join(f"org/model-{n},{n}\n" for n in range(3)))
     return f"{name} {LINES[name]}".format(checkout=checkout, result=checkout / "result", out=out).split()
 

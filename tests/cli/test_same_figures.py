@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import itertools
 import json
 import math
@@ -48,12 +47,6 @@ def shown(call, checkout, tmp_path):
     call("report", "-s", "mini", checkout / "result", "-o", tmp_path / "report.html", "-q")
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     overview = overview_in(page)
-    code, _, err = call(
-        "experiment", "significance", checkout / "result", checkout / "data", "-s", "mini", "-o", tmp_path
-    )
-    assert code == 0, err
-    with (tmp_path / "significance-leaderboard.csv").open(encoding="utf-8") as file:
-        significance = {row["run"]: row for row in csv.DictReader(file)}
     scored = json.loads(call("score", "-s", "mini", checkout / "result", checkout / "data", "--json")[1])
     rows = json.loads(call("leaderboard", checkout / "result", "--json")[1])
     names = {row["run"]: row["run"].removeprefix(f"{checkout}/").removeprefix("result/") for row in rows}
@@ -62,7 +55,6 @@ def shown(call, checkout, tmp_path):
         "page": page,
         "leaderboard": {names[row["run"]]: row for row in rows},
         "report": {run["name"]: run for run in overview["runs"]},
-        "significance": significance,
         "place": json.loads(call("place", checkout / "result", "--against", checkout / "result", "--json")[1]),
         "table": call("leaderboard", checkout / "result", "--plain")[1],
     }
@@ -73,18 +65,14 @@ def test_a_run_has_the_same_rank_and_the_same_ties_everywhere_and_a_yardstick_ha
     assert ranks["data"] is None
     assert sorted(rank for rank in ranks.values() if rank) == list(range(1, 8))
     assert {name: run["rank"] for name, run in shown["report"].items()} == ranks
-    of_models = {name: rank for name, rank in ranks.items() if rank}
-    assert {name: int(row["place"]) for name, row in shown["significance"].items()} == of_models
     equal = {"org/model-1/abc": ranks["org/model-1-again/abc"]}  # `place` takes runs of equal trials for one run
     assert {one["run"]: one["rank"] for one in shown["place"]} == {**ranks, **equal}
     assert {one["of"] for one in shown["place"] if one["rank"]} == {6, 7}
     text = call("place", checkout / "result/org/model-2/abc", "--against", checkout / "result")[1]
     assert re.search(r"yardsticks, which have no rank: data \d\.\d{4}\n", text)
 
-    differs = [row["differs"] for row in shown["significance"].values()]
     ties = [run["tied"] for run in shown["report"].values() if run["rank"]]
-    assert [tied[1] == rank for rank, tied in enumerate(ties[:-1], 1)] == [word == "yes" for word in differs[:-1]]
-    assert {"yes", "no"} <= set(differs)
+    assert {tied[1] == rank for rank, tied in enumerate(ties[:-1], 1)} == {True, False}
     lines = [line.split() for line in shown["table"].splitlines()[1:9]]
     texts = {int(rank): tied for rank, _, _, tied, *_ in lines if rank != "-"}
     expected = ["none" if first == last else f"{first}-{last}" for first, last in ties]
@@ -99,11 +87,6 @@ def test_a_run_has_the_same_scores_and_intervals_everywhere(shown):
         assert (row["score_low"], row["score_high"]) == (scored["score_low"], scored["score_high"])
         for metric in ("fluency", "truthfulness", "helpfulness", "length"):
             assert row[metric] == run[metric]
-    for name, row in shown["significance"].items():
-        assert float(row["score"]) == shown["report"][name]["score"]
-        assert (float(row["low"]), float(row["high"])) == pytest.approx(
-            (shown["report"][name]["low"], shown["report"][name]["high"]), rel=1e-9
-        )
 
 
 def in_node(data, expression):

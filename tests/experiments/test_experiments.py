@@ -13,7 +13,6 @@ from pfgen_fast.experiments.cut_references import CutReferences
 from pfgen_fast.experiments.relations import relations
 from pfgen_fast.experiments.run_means import clusters_of
 from pfgen_fast.experiments.sets import scores_by_set, sets
-from pfgen_fast.experiments.significance import significance
 from pfgen_fast.experiments.stability import stability
 from pfgen_fast.experiments.together import Experiments
 from pfgen_fast.runs.aggregation import evaluate
@@ -126,7 +125,14 @@ def test_ten_runs_have_intervals_and_yardsticks_are_no_runs_of_models(tmp_path, 
         assert row[3] == (10 if row[0] == "runs" else len(scored.run_numbers))
         assert row[6] <= row[5] <= row[7]
     assert finding.notes == ()
-    assert "system/ground-truth" not in {row[0] for row in finding.tables[1].rows}
+    _, of_parts, of_runs = finding.tables
+    assert "system/ground-truth" not in {row[0] for row in of_runs.rows}
+    assert of_parts.columns[-2:] == ("best run", "system/ground-truth")
+    best = max(range(1, 11), key=lambda run: scored.means["score"][run])
+    for part, mean, *_, of_best, of_yardstick in of_parts.rows:
+        values = scored.means[part]
+        assert (mean, of_best, of_yardstick) == (pytest.approx(values[1:].mean()), values[best], values[0])
+    assert re.search(r"\d+ of 10 runs have \w+ > \w+ > \w+\.", finding.paragraph)
 
 
 def test_runs_of_one_model_are_one_cluster(scored):
@@ -171,16 +177,14 @@ def test_a_constant_column_is_named_and_not_correlated(tmp_path, mini):
     same = runs_that_answer(tmp_path / "b", mini, lambda *_: "")
     with pytest.raises(ExperimentError, match="nothing to correlate: fluency is 0 for all 3 runs"):
         relations(same)
-    for experiment in (stability, significance):
-        with pytest.raises(ExperimentError, match="score is 0 for all 3 runs"):
-            experiment(same)
+    with pytest.raises(ExperimentError, match="score is 0 for all 3 runs"):
+        stability(same)
 
 
 @pytest.mark.parametrize(
     ("experiment", "options", "said"),
     [
         ("relations", (), "Over the 6 runs, Pearson's correlation is highest between .*6 runs of 144 answers"),
-        ("significance", ("--alpha", "0.1"), "pairs of neighbours on the leaderboard, \\d differ at the level 0.1"),
         ("sensitivity", ("--vary", "limit=120,200"), "limit of length 120 to 200"),
         ("stability", ("--references", "20", "--draws", "3"), "^Two disjoint parts "),
     ],
@@ -211,7 +215,7 @@ def test_the_command_names_what_it_left_out(call, varied, tmp_path, undrawn):
 def test_one_pass_gives_the_findings_of_the_single_experiments(varied, mini):
     together = Experiments([varied], suite=mini, threads=2)
     found = {finding.name: finding for finding in together.findings()}
-    assert list(found) == ["sensitivity", "stability", "relations", "parts", "sets", "significance", "items"]
+    assert list(found) == ["sensitivity", "stability", "relations", "sets"]
     assert together.problems == []
     cut = CutReferences(threads=1)
     scored = score_runs([varied], suite=mini, threads=1, on_batch=cut)
@@ -231,5 +235,5 @@ def test_an_experiment_that_the_runs_do_not_allow_is_named_and_the_others_are_wr
     assert "left out: external:" in err
     assert "0 models in common" in err
     written = {path.stem for path in (tmp_path / "out").glob("*.html")}
-    assert written >= {"parts", "relations", "sets", "significance", "stability", "sensitivity"}
+    assert written >= {"relations", "sets", "stability", "sensitivity"}
     assert "48 of 144 answers were scored with other constants" in err

@@ -74,8 +74,6 @@ def test_the_command_takes_runs_or_a_leaderboard(call, tmp_path, varied, mini, u
     code, out, _ = call("experiment", "sets", "--table", table, "-s", "mini", "-o", tmp_path / "table")
     assert code == 0
     assert (tmp_path / "table" / "sets-scores.csv").read_text().count("\n") == 7
-    code, out, _ = call("experiment", "parts", "--table", table, "-o", tmp_path / "table")
-    assert (code, "is the hardest part" in out) == (0, True)
     for arguments in ((varied, "--table", table), ()):
         code, _, err = call("experiment", "sets", *arguments, "-s", "mini", "-o", tmp_path / "none")
         assert (code, "expected one of them" in err) == (2, True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import itertools
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -14,17 +13,12 @@ import numpy as np
 import pytest
 from pfgen_fast.experiments import Finding, RunFigures, ScoredRuns
 from pfgen_fast.experiments.external import OutsideScores
-from pfgen_fast.experiments.item_rows import rows_of_results
-from pfgen_fast.experiments.items import ItemAnalysis, items
 from pfgen_fast.experiments.leaderboard_table import LeaderboardTable, read_leaderboard
-from pfgen_fast.experiments.parts import parts
 from pfgen_fast.experiments.relations import relations
 from pfgen_fast.experiments.sensitivity import SET_WEIGHTS, Variation, weighted_scores
 from pfgen_fast.experiments.sets import scores_by_set, scores_in_table, sets
-from pfgen_fast.experiments.significance import significance
 from pfgen_fast.experiments.stability import stability
 from pfgen_fast.experiments.together import Experiments
-from pfgen_fast.runs.result_tables import published as published_results
 
 from . import published
 from .figures import Compute, figures
@@ -61,7 +55,6 @@ def results() -> RunFigures:
         names=tuple(row["run"] for row in rows),
         models=tuple(row["config"]["model"] for row in rows),
         means={**means, "length": np.array([row["length"] for row in rows])},
-        scores=np.array([row["score"] for row in rows]),
         question_scores=of_questions,
         set_scores={part: {name: in_set(part, name) for name in published.suite().set_names} for part in PARTS[:2]},
     )
@@ -91,11 +84,9 @@ def of_522() -> dict[str, Finding]:
         answer_scores={name: values.ravel() for name, values in figures_of_all.question_scores.items()},
     )
     return {
-        "parts": parts(leaderboard().runs),
         "relations": relations(leaderboard().runs),
         "sets": sets(scores_by_set(results())),
         "sets of the table": sets(scores_in_table(leaderboard(), published.suite())),
-        "significance": significance(results()),
         "stability": stability(one_answer_each),
     }
 
@@ -146,40 +137,28 @@ def digits(*values: float, n: int = 3) -> str:
 def of_the_data_and_the_claims() -> Iterator[str]:
     models = {model for model in leaderboard().runs.models if not model.startswith("system/")}
     n_answers = sum(row["values"] for row in rows(of_17()["relations"], "correlations")[-1:])
-    n_runs = len(of_17()["significance"].runs)
+    n_runs = len(of_17()["stability"].runs)
     yield f"9 2025 {len(published.results())} {len(models)} 522 {n_runs} {n_runs - 1} {n_answers:,}"
     assert min(float(pair_of_sets(of_522()["sets"], pair).split()[0]) for pair in PAIRS) >= 0.999
     kept, n_variations = found_in(r"In (\d+) of (\d+) variations", of_17()["sensitivity"])
     yield f"0.999 37 522 0.9896 0.7 53 53 49 2026 516 {kept} {n_variations} 17"  # of the paper: 0.9896 and 0.7
 
 
-@of_blocks(
-    *("| | mean | quartiles", "Truthfulness is above fluency", "| helpfulness above | runs |", "Below a fluency of")
-)
-def of_the_parts() -> Iterator[str]:
-    finding = of_522()["parts"]
-    ceilings = {each["part"]: each for each in rows(finding, "ceiling")}
-    of_parts = []
-    for part in (*PARTS, "score"):
-        if part != "score":
-            means = row(finding, "difficulty", part=part)
-            of_parts += [means[name] for name in ("mean", "first quartile", "median", "third quartile")]
-        of_parts += [ceilings[part][name] for name in ("it reaches", "system/ground-truth", "system/criteria")]
-    yield digits(*of_parts)
-    with (published.FOLDER / "leaderboard.csv").open(encoding="utf-8", newline="") as file:
-        (criteria,) = (line for line in csv.DictReader(file) if line["model"] == "system/criteria")
-    n_runs = row(finding, "orders", order="truthfulness > fluency > helpfulness")["runs"]
-    ceiling = digits(ceilings["score"]["system/ground-truth"], ceilings["score"]["it reaches"])
-    scores = digits(float(criteria["average"]), float(criteria["score"]))
-    yield f"{n_runs} 522 1 {ceiling} {scores} {int(criteria['num_trials']):,} 6"
-    (table,) = (table for table in finding.tables if table.name == "rise")
-    cells = (cell for of_level in table.rows for cell in of_level)
-    yield " ".join(f"{cell:.2f}" if isinstance(cell, float) else str(cell) for cell in cells)
-    yield f"{row(finding, 'rise', **{'helpfulness above': '0.01'})['from fluency']:.2f}"
-
-
-@of_blocks("| | Pearson over 522 runs", "The 522 runs are of")
+@of_blocks("| 522 runs (`--table", "Truthfulness is above fluency", "| | Pearson over 522 runs", "The 522 runs are of")
 def of_the_relations() -> Iterator[str]:
+    of_parts = {each["part"]: each for each in rows(of_522()["relations"], "parts")}
+    columns = (
+        "mean",
+        "first quartile",
+        "median",
+        "third quartile",
+        "best run",
+        "system/ground-truth",
+        "system/criteria",
+    )
+    yield "522 " + " ".join(digits(*(of_parts[part][name] for name in columns)) for part in (*PARTS, "score"))
+    in_order = found_in(r"(\d+) of 522 runs have truthfulness > fluency > helpfulness", of_522()["relations"])[0]
+    yield f"{in_order} 522 1 {digits(of_parts['score']['system/ground-truth'], of_parts['score']['best run'])}"
     found = "522 16 57,100"
     for a, b in (*itertools.combinations(("fluency", "truthfulness", "helpfulness"), 2), ("fluency", "length")):
         of_pair = {"of": a, "with": b}
@@ -241,17 +220,8 @@ def of_the_stability() -> Iterator[str]:
     yield " ".join(f"{n} 50 {' '.join(fewer(of_all, 'questions', n)[:2])}" for n in (25, 20, 10, 5))
 
 
-@of_blocks(
-    "`pfgen-fast experiment significance pfgen-bench/result -o DIR`: of", "With the best published score of each"
-)
-def of_significance_and_external() -> Iterator[str]:
-    pattern = r"Of (\d+) pairs of neighbours on the leaderboard, (\d+) differ at the level ([\d.]+)\."
-    findings = of_17()["significance"], of_522()["significance"]
-    (pairs, differ, level), (all_pairs, all_differ, _) = (found_in(pattern, each) for each in findings)
-    wide, all_wide = (float(found_in("interval of a score is (.*) wide", each)[0]) for each in findings)
-    assert found_in(r"(\d+) groups of two", findings[0]) == ("4",)
-    verdicts = f"{pairs} 17 {differ} {level} 522 {all_differ} {all_pairs} 17"
-    yield f"{verdicts} 4 1.0 {wide:.3f} 522 {all_wide:.3f} 50"  # the last sentence begins with names of models
+@of_blocks("With the best published score of each")
+def of_external() -> Iterator[str]:
     n_models = len(leaderboard().runs.one_per_model("best").models)
     yield f"{n_models} 17 {with_interval(row(of_17()['external'], 'correlations', **{'with our': 'score'}))}"
 
@@ -289,36 +259,3 @@ def of_the_constants() -> Iterator[str]:
     ]
     changes = min(each.kendall for each in varied), max(each.largest_change for each in varied)
     yield f"522 {digits(*changes)} {max(each.most_places for each in varied):g}"
-
-
-@of_blocks(
-    "`pfgen-fast experiment items --table published -o DIR`:",
-    "| questions | chosen on other models |",
-    "14 pairs of questions are redundant",
-    "**Comparisons that stop early.**",
-)
-def of_the_items() -> Iterator[str]:
-    analyses = [ItemAnalysis(rows_of_results(published_results()), seed=seed) for seed in range(3)]
-    finding, of = items(analyses[0]), analyses[0].figures
-    sizes = [analysis.n_kept or 0 for analysis in analyses]
-    subset = {each["items"]: each for each in rows(finding, "subset")}
-    worse = [n for n, each in subset.items() if each["Kendall"] < each["highest 5 %"]]
-    kept, random = found_in(r"^(\d+) of 50 items .* and (\d+) random items", finding)
-    of_few = found_in(r"^(\d+) of 50 items .* and (\d+) random items", of_17()["items"])
-    median, *lowest = found_in(
-        r"median item correlates by ([\d.]+) .* are Q10 \(([\d.]+)\), Q01 \(([\d.]+)\), Q03 \(([\d.]+)\)", finding
-    )
-    text = f"{kept} 50 522 {random} {min(sizes)} {max(sizes)} {median} {' '.join(lowest)}"
-    yield f"{text} 5 {worse[0]} {worse[1]} 16 {' '.join(of_few)}"
-    names = ("Kendall", "of random items", "lowest 5 %", "highest 5 %")
-    yield "5 95 " + " ".join(f"{n} {digits(*(subset[n][name] for name in names))}" for n in (3, 5, 10, 13, 25))
-    n_pairs = found_in(r"(\d+) pairs of items are redundant", finding)[0]
-    by_mode = items(ItemAnalysis(rows_of_results(published_results()), by="mode"))
-    (found, n), (of_modes, n_modes) = (found_in(r"(\d+) of (\d+) differences", each) for each in (finding, by_mode))
-    assert not (of.at_floor | of.at_ceiling).any()
-    yield f"{n_pairs} {n} {found} {of_modes} {n_modes}"
-    telling, at_random = rows(finding, "stops")
-    asked = " ".join(f"{each['mean items asked']:.1f}" for each in (telling, at_random)).replace(" ", " 50 ")
-    shares = [100 * each["decided"] for each in (telling, at_random)] + [100 * telling["decided by all items"]]
-    shares += [100 * each["unconfirmed"] for each in (telling, at_random)]
-    yield f"{telling['pairs']:,} 17 50 {asked} {digits(*shares, n=1)}"

@@ -52,36 +52,6 @@ def two_runs(
     return np.stack(pair if ties else [trial_means(generator, m, n) for m, n in zip(pair, n_trials, strict=True)])
 
 
-def answered(generator: Generator, abilities: np.ndarray, n_items: int, n_trials: int = 1) -> np.ndarray:
-    """The share of trials of models (rows) that solve items (columns) of various slopes and difficulties."""
-    slopes, difficulties = generator.lognormal(0, 0.5, n_items), generator.standard_normal(n_items)
-    return generator.binomial(n_trials, solved(abilities[:, None], slopes, difficulties)) / n_trials
-
-
-def solved(abilities: np.ndarray, slopes: np.ndarray, difficulties: np.ndarray) -> np.ndarray:
-    """The probabilities that models solve items: the model with two parameters of item response theory."""
-    return 1 / (1 + np.exp(-slopes * (abilities - difficulties)))
-
-
-def two_models(
-    generator: Generator, n_items: int, n_trials: int, apart: float, by_item: float = 0.0, by_slope: float = 0.0
-) -> tuple[np.ndarray, np.ndarray]:
-    """The differences of two models on items, and the scores of 40 reference models on these items.
-
-    The abilities of the two models differ by `apart`, and on each item by chance (`by_item`), or by its slope
-    (`by_slope`) so that the expected difference over all items is 0.
-    """
-    slopes, difficulties = generator.lognormal(0, 0.5, n_items), generator.standard_normal(n_items)
-    reference = solved(generator.standard_normal((40, 1)), slopes, difficulties)
-    middle = solved(np.zeros(n_items), slopes, difficulties)
-    information = slopes * middle * (1 - middle)
-    on_item = apart + by_item * generator.standard_normal(n_items)
-    on_item = on_item + by_slope * (slopes - (slopes * information).sum() / information.sum())
-    pair = (solved(side * on_item / 2, slopes, difficulties) for side in (1, -1))
-    a, b, scores = (generator.binomial(n_trials, chance) / n_trials for chance in (*pair, reference))
-    return a - b, scores
-
-
 # ---- Trials: answers of the n-gram engine, and published ones
 
 

@@ -10,7 +10,7 @@ from makers.discernments import METRICS, a_discernment
 from makers.pages import WHITE
 from makers.reported import reported_run
 from pfgen_fast.experiments import Finding, Picture, Table
-from pfgen_fast.experiments.chart_data import Density, Intervals, Matrix, Points, Ranges, Scatter
+from pfgen_fast.experiments.chart_data import Density, Matrix, Points, Ranges, Scatter
 from pfgen_fast.report import write_report
 from pfgen_fast.report.discernment import write_discernment
 from pfgen_fast.report.findings import write_finding
@@ -18,8 +18,7 @@ from pfgen_fast.report.findings import write_finding
 RUNS = ("org/a model/1", "org/日本語/2", "org/c (x)/3")
 X, Y = np.array([0.1, 0.2, 0.3]), np.array([0.3, 0.1, 0.2])
 POINTS = Points(X, Y, "fluency", "length", labels=RUNS, runs=RUNS)
-GROUPS = {"groups": ((0, 1),), "groups_label": "alike", "without_groups": ""}
-INTERVALS = Intervals(RUNS, X, X - 0.1, X + 0.1, "score", runs=RUNS, **GROUPS)
+RANGES = Ranges(RUNS, X, X - 0.1, X + 0.1, "score", runs=RUNS)
 TABLE = Table(
     "runs",
     "The runs",
@@ -31,7 +30,7 @@ TABLE = Table(
 def a_finding(*more_pictures):
     pictures = (
         Picture("points", "Points", Scatter((POINTS, POINTS))),
-        Picture("rows", "Rows", INTERVALS),
+        Picture("rows", "Rows", RANGES),
         *more_pictures,
     )
     notes = ("Only three runs: the interval says little.",)

@@ -22,7 +22,6 @@ from pfgen_fast.experiments.chart_data import (
     CurvePanel,
     Curves,
     Density,
-    Intervals,
     Line,
     Lines,
     Matrix,
@@ -192,12 +191,6 @@ def test_titles_and_names_are_text_in_markdown_and_no_formulas_in_csv(tmp_path):
     assert table.to_csv() == "'=a](javascript:x) <b>\\n# b,value\n'=a](javascript:x) <b>\\n# b,-0.25\n"
 
 
-def intervals(*groups):
-    names = tuple("abcd"[: 3 if len(groups) < 3 else 4])
-    ones = np.ones(len(names))
-    return Intervals(names, ones, 0 * ones, ones, "x", groups=groups, groups_label="alike", without_groups="all differ")
-
-
 LINES = (Line("one", UP, UP, UP - 1, UP + 1), Line("two", UP, np.array([0, math.nan, 2.0])))
 CURVE = Curve("A", UP, np.array([0.9, math.nan, 1.0]), np.ones((3, 2)))
 CHARTS = [
@@ -209,8 +202,6 @@ CHARTS = [
     (Ranges(("a", "b", "c"), UP, None, None, "rank", n_all=1516), {"the first 3 of 1,516"}),
     (Lines(LINES, "trials", "score", threshold=1.0, legend_title="of"), {"trials", "score", "one", "two", "of"}),
     (Lines(LINES[:1], "trials", "score"), {"trials", "score"}),
-    (intervals((0, 1)), {"c", "alike"}),
-    (intervals(), {"all differ"}),
     (Bands((Line("questions", np.array([1, 1000]), UP[1:], UP[:2], UP[1:]),), "tau", 0.9), {"1,000", "tau"}),
     (Curves((CurvePanel("weights", (CURVE, CURVE), 1.0),), "tau", "scores", 0.9, "set"), {"weights", "A", "set"}),
     (Curves((CurvePanel("alone", (CURVE,), 1.0, is_logarithmic=True),), "tau", "scores", 0.9, "set"), {"alone"}),
@@ -230,11 +221,6 @@ def test_lines_that_would_fill_a_panel_become_their_quantiles_and_the_panel_says
     below = drawn(chart).axes[1]
     assert [line.get_ydata()[0] for line in below.lines[:7]] == [0, 10, 25, 50, 75, 90, 100]
     assert "0%, 10%, 25%, 50%, 75%, 90%, 100% of 101 are below" in texts_in(chart)
-
-
-def test_the_bars_of_groups_that_overlap_stand_side_by_side():
-    bars = drawn(intervals((0, 1), (1, 2), (2, 3))).axes[1].lines
-    assert [tuple(bar.get_xdata()) for bar in bars] == [(0, 0), (1, 1), (0, 0)]
 
 
 def test_every_colour_can_be_seen_on_white_and_those_without_a_theme_on_dark_pages():

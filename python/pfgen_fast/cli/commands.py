@@ -76,11 +76,9 @@ _PARTS = {
     ),
     "discern": (("discern_collect", "collect"), ("discern_texts", "perturb show kinds votes"), ("discern", "run")),
     "experiment": (
-        ("experiment", "all relations parts sets stability external"),
+        ("experiment", "all relations sets stability external"),
         ("experiment_judge", "judge"),
-        ("experiment", "significance sensitivity"),
-        ("experiment_items", "items"),
-        ("experiment_calibrate", "calibrate"),
+        ("experiment", "sensitivity"),
     ),
     "suite": (("suite", "info check compile"), ("suite_get", "get list remove"), ("build_suite", "build keywords")),
 }

@@ -11,11 +11,9 @@ from . import options
 from .app import fail, warn
 from .command_class import option_group
 from .experiment_call import Call
-from .score_table_options import ScoreTableOptions
 
 if TYPE_CHECKING:
-    from ..experiments import RunFigures, RunMeans, ScoredRuns
-    from ..item_scores.table import ItemScores
+    from ..experiments import RunMeans, ScoredRuns
 
 RunsChoice = Literal["all", "best", "mean"]
 Cluster = Annotated[
@@ -65,8 +63,8 @@ class RunsOrTable:
 class _All:
     """All experiments but judge, from a single pass over the answers.
 
-    Writes the files of relations, parts, sets, significance, stability, sensitivity, items and, with --scores,
-    external, with their default options. An experiment that is impossible with these runs is named and left out.
+    Writes the files of relations, sets, stability, sensitivity and, with --scores, external, with their default
+    options. An experiment that is impossible with these runs is named and left out.
 
     Example
 
@@ -94,11 +92,12 @@ class _All:
 
 
 class _Relations(RunsOrTable):
-    """How fluency, truthfulness, helpfulness and length correlate.
+    """How high fluency, truthfulness and helpfulness are, and how they and the length correlate.
 
-    Computes Pearson's, Spearman's and Kendall's correlations of each pair, over runs and over answers, with 95 %
-    intervals. Runs of one model are not independent, and the intervals account for it (--cluster). A leaderboard
-    (--table) has no answers, so only runs are compared, as with --runs best and mean.
+    Computes the mean and quartiles of each part of a score, and Pearson's, Spearman's and Kendall's correlations of
+    each pair, over runs and over answers, with 95 % intervals. Runs of one model are not independent, and the intervals
+    account for it (--cluster). A leaderboard (--table) has no answers, so only runs are compared, as with --runs best
+    and mean.
 
     Examples
 
@@ -121,27 +120,6 @@ class _Relations(RunsOrTable):
         else:
             of = self.means(self.call).one_per_model(self.runs)
         self.call.finish(find(of, cluster=self.cluster, seed=self.seed))
-
-
-class _Parts(RunsOrTable):
-    """Which part of a score is hardest, and from which score on are answers helpful?
-
-    Compares fluency, truthfulness and helpfulness over runs: their order, how far the best runs and the human and
-    reference answers get, and from which fluency, truthfulness and score on helpfulness rises.
-
-    Examples
-
-      pfgen-fast experiment parts result -o parts
-
-      pfgen-fast experiment parts --table leaderboard.csv -o parts
-    """
-
-    call: Call
-
-    def __call__(self) -> None:
-        from ..experiments.parts import parts as find
-
-        self.call.finish(find(self.means(self.call)))
 
 
 class _Sets(RunsOrTable):
@@ -241,42 +219,6 @@ class _External:
         files = [read_scores(path) for path in self.scores]
         means = self.call.figures(self.paths)
         self.call.finish(find(means, files, pick=self.pick, cluster=self.cluster))
-
-
-class _Significance:
-    """Which neighbours on the leaderboard really differ, and which runs cannot be distinguished?
-
-    The paired t-test over questions, as in compare, for all pairs of runs, corrected for the number of all pairs. Runs
-    that cannot be distinguished form groups. Models of tables of scores are compared on the items
-    that all of them have.
-
-    Examples
-
-      pfgen-fast experiment significance result -o significance
-
-      pfgen-fast experiment significance scores.csv --metric accuracy -o significance
-    """
-
-    paths: options.Paths
-    metric: str | None = Option(None, help="Tables: compare this metric. Default: the first one.", metavar="NAME")
-    tables: ScoreTableOptions
-    alpha: float = Option(0.05, help="Set the significance level.")
-    correction: Literal["bh", "holm"] = Option(
-        "bh", help="Correct for comparisons: bh controls the share of false alarms, holm the chance of any."
-    )
-    call: Call
-
-    def __call__(self) -> None:
-        from ..experiments.significance import significance as find
-        from ..runs.result_tables import are_score_tables
-
-        scored: RunFigures | ItemScores
-        if are_score_tables(self.paths):
-            scored = self.tables.read(self.paths, quiet=self.call.quiet)
-        else:
-            self.tables.refuse_with_runs(self.metric)
-            scored = self.call.figures(self.paths)
-        self.call.finish(find(scored, alpha=self.alpha, correction=self.correction, metric=self.metric))
 
 
 class _Sensitivity:

@@ -46,8 +46,8 @@ class _Judge:
     )
     items: Path | None = Option(
         None,
-        help="Also write the mean rating of each run and question to this table (.csv, .tsv, .jsonl or .parquet), for "
-        "'experiment calibrate --against'.",
+        help="Also write the mean rating of each run and question to this table, for 'leaderboard' and 'compare' "
+        "(.csv, .tsv, .jsonl or .parquet).",
         metavar="FILE",
     )
     seed: str = Option("", help="Set the seed (any text) of the choice of answers and of replies.")

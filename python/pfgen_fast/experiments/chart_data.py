@@ -105,15 +105,6 @@ class Ranges:
     n_all: int | None = None  # total number of rows; if not all are drawn, the drawing says so
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Intervals(Ranges):
-    """A row for each name, with a value and its interval, and a bar next to the rows of each group."""
-
-    groups: tuple[tuple[int, int], ...]  # first and last row of each group with at least two rows
-    groups_label: str  # name of the property that the rows of a group share
-    without_groups: str  # text to show if there are no groups
-
-
 @dataclass(frozen=True, eq=False)
 class Curve:
     """A curve that summarizes many lines."""
@@ -225,7 +216,7 @@ class Bars:
     threshold: float  # value to mark on this axis
 
 
-Chart = Scatter | Density | Matrix | HeatMap | Ranges | Intervals | Bands | Curves | Lines | LinePanels | Bars
+Chart = Scatter | Density | Matrix | HeatMap | Ranges | Bands | Curves | Lines | LinePanels | Bars
 
 
 def correlation_floor(values: Floats) -> float:

@@ -1,4 +1,4 @@
-"""`relations`: how fluency, truthfulness, helpfulness and length correlate, over runs and over answers."""
+"""`relations`: how high the parts of a score are, and how they and the length correlate, over runs and answers."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from ..statistics.correlation import (
     is_constant,
     scipy_stats,
 )
-from ..suite.rules import PARTS
+from ..suite.rules import PARTS, SCORES
 from .chart_data import Density, Points, Scatter
-from .finding import CORRELATION_COLUMNS, Finding, Picture, Table, correlation_cells, with_interval
+from .finding import CORRELATION_COLUMNS, Cell, Finding, Picture, Table, correlation_cells, with_interval
 from .run_means import Cluster, Clusters, RunMeans, clusters_of
 from .scored_runs import ScoredRuns
 
@@ -60,16 +60,37 @@ def relations(scored: RunMeans, *, cluster: Cluster = "model", seed: int = 0) ->
     return Finding(
         "relations",
         _answer(runs, of_runs),
-        f"{len(scored.names)} runs{n_answers}; 95 % intervals are in brackets. {over_all}",
+        f"{len(scored.names)} runs{n_answers}; 95 % intervals are in brackets. {over_all} {_order(runs)}",
         (
             Table("correlations", "Correlations, with 95 % intervals", columns, tuple(rows)),
+            _parts_table(runs, scored.chosen(scored.rows_of_systems())),
             runs.table("runs", "The runs", ((metric, runs.means[metric]) for metric in ("score", *_CORRELATED))),
         ),
         tuple(pictures),
         (*runs.problems, *notes),
-        question="How do fluency, truthfulness, helpfulness and length correlate?",
+        question="How high are fluency, truthfulness and helpfulness, and how do they and the length correlate?",
         runs=runs.names,
     )
+
+
+def _parts_table(runs: RunMeans, yardsticks: RunMeans) -> Table:
+    """The parts of a score over the runs of models, beside those of the yardsticks."""
+    best = int(np.argmax(runs.means["score"]))
+    rows: list[tuple[Cell, ...]] = []
+    for part in SCORES:
+        values = runs.means[part]
+        quartiles = np.percentile(values, (25, 50, 75)).tolist()
+        rows.append((part, float(values.mean()), *quartiles, float(values[best]), *yardsticks.means[part].tolist()))
+    columns = ("part", "mean", "first quartile", "median", "third quartile", "best run", *yardsticks.models)
+    title = f"The parts of a score over {len(runs.names)} runs, and those of the best run, {runs.names[best]}"
+    return Table("parts", title, columns, tuple(rows))
+
+
+def _order(runs: RunMeans) -> str:
+    """How many runs have the usual order of the parts."""
+    by_mean = sorted(PARTS, key=lambda part: -runs.means[part].mean())
+    above = np.all([runs.means[a] > runs.means[b] for a, b in itertools.pairwise(by_mean)], axis=0)
+    return f"{above.sum()} of {len(runs.names)} runs have {' > '.join(by_mean)}."
 
 
 def _pairs(columns: Mapping[str, Floats], what: str) -> tuple[list[_Pair], list[str]]:

@@ -110,8 +110,6 @@ class RunFigures(RunMeans):
     """The means of the runs of one suite, in profile leaderboard, rounded as in result.json."""
 
     suite: Suite  # suite that the runs were scored with
-    modes: tuple[str | None, ...] = ()  # mode of each run, from its config.json; empty if the modes are unknown
-    scores: Floats  # score of each run in its result.json, by which leaderboards rank it
     question_scores: dict[str, Floats]  # by metric, the mean of each run (row) and question (column)
     # by metric, then set, the same for fluency and truthfulness with one reference set alone: the value in result.json
     # times the number of sets; NaN if a question lacks the set
@@ -169,9 +167,7 @@ class _Figures:
     """The figures of one run that experiments need, recorded or computed."""
 
     model: str
-    mode: str | None
     length: float
-    score: float
     questions: list[Scores]
 
 
@@ -269,8 +265,6 @@ class _Gathered:
             "names": tuple(run_name(run.folder) for run in runs),
             "models": tuple(figures.model for figures in of_runs),
             "means": {**means, "length": np.array([figures.length for figures in of_runs])},
-            "modes": tuple(figures.mode for figures in of_runs),
-            "scores": np.array([figures.score for figures in of_runs]),
             "question_scores": of_questions,
             "set_scores": {metric: _of_sets(self.suite, scores, metric) for metric in ("fluency", "truthfulness")},
             "problems": tuple(self._problems),
@@ -302,7 +296,7 @@ def _aggregated(suite: Suite, run: ReadRun, table: ScoreTable) -> _Figures:
     result = aggregate(run.trials, table, None)
     scores = [result.questions[question.question_id].scores for question in suite]
     name = run_name(run.run.folder)
-    return _Figures(model_of(run.config, name), mode_of(run.config), result.length, result.score, scores)
+    return _Figures(model_of(run.config, name), result.length, scores)
 
 
 def _of_questions(scores: Sequence[Sequence[Scores]], column: str) -> Floats:
@@ -331,13 +325,7 @@ def _recorded(suite: Suite, run: RunFolder, input_hash: str, config: Mapping[str
     whole = [of for of, question in zip(scores, suite, strict=True) if of is not None and _is_whole(of, question)]
     if len(whole) < len(scores):
         return None
-    return _Figures(model_of(config, run_name(run.folder)), mode_of(config), result.length, result.score, whole)
-
-
-def mode_of(config: Mapping[str, Any] | None) -> str | None:
-    """The mode in which a run was generated; None if its config does not name one."""
-    mode = (config or {}).get("mode")
-    return mode if isinstance(mode, str) else None
+    return _Figures(model_of(config, run_name(run.folder)), result.length, whole)
 
 
 def _is_whole(scores: Scores, question: Question) -> bool:

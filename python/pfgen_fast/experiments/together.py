@@ -10,14 +10,10 @@ from ..suite.suite import Suite
 from .cut_references import CutReferences
 from .external import OutsideScores, external
 from .finding import Finding
-from .item_rows import rows_of_runs
-from .items import ItemAnalysis, items
-from .parts import parts
 from .relations import relations
 from .scored_runs import AnswersOfRuns, OnProgress, ScoredRuns, score_runs
 from .sensitivity import VariedConstants, sensitivity
 from .sets import scores_by_set, sets
-from .significance import significance
 from .stability import stability
 
 
@@ -55,10 +51,7 @@ class Experiments:
             "sensitivity": lambda: sensitivity(scored, self._varied),
             "stability": lambda: stability(scored, self._cut, seed=seed),
             "relations": lambda: relations(scored, seed=seed),
-            "parts": lambda: parts(scored),
             "sets": lambda: sets(scores_by_set(scored)),
-            "significance": lambda: significance(scored),
-            "items": lambda: items(ItemAnalysis(rows_of_runs(scored), seed=seed)),
         }
         if self._outside:
             experiments["external"] = lambda: external(scored, self._outside)

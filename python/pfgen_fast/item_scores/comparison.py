@@ -26,7 +26,7 @@ Family = Literal["metric", "all"]
 """Which p-values are corrected together: those of a metric, or of all metrics."""
 
 MOST_IN_ALL_PAIRS = 200
-"""More models have more pairs than can be read: `leaderboard` and `experiment significance` show groups instead."""
+"""More models have more pairs than can be read: `leaderboard` shows groups instead."""
 
 
 class Words(NamedTuple):

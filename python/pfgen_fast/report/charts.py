@@ -120,26 +120,6 @@ def _ranges(chart: chart_data.Ranges) -> Any:
 
 
 @drawn.register
-def _intervals(chart: chart_data.Intervals) -> Any:
-    n = len(chart.names)
-    figure, ((axes, beside),) = new_figure(9, 1.3 + 0.2 * n, 1, 2, sharey=True, width_ratios=(4, 1))
-    errors = [np.abs(chart.values - end) for end in (chart.low, chart.high) if end is not None]
-    bars = {"fmt": "o", "markersize": 3.5, "capsize": 2, "linewidth": 1}
-    points, *_ = axes.errorbar(chart.values, np.arange(n), xerr=errors, **bars)
-    points.set_gid(f"{POINTS}0")
-    _name_rows(axes, chart)
-    columns = _columns_of_bars(chart.groups)
-    for (first, last), column in zip(chart.groups, columns, strict=True):
-        beside.plot([column, column], [first - 0.3, last + 0.3], "-", linewidth=4, solid_capstyle="butt")
-    beside.set(xlim=(-0.8, max([*columns, 2]) + 0.8), xlabel=plain(chart.groups_label))
-    beside.set_xticks([])
-    beside.tick_params(left=False)
-    if not chart.groups:
-        beside.text(0.5, 0.5, plain(chart.without_groups), ha="center", va="center", transform=beside.transAxes)
-    return figure
-
-
-@drawn.register
 def _bands(chart: chart_data.Bands) -> Any:
     n = len(chart.panels)
     figure, axes_of_all = new_figure(4.6 * n, 3.6, 1, n, sharey=True)
@@ -311,14 +291,3 @@ def _name_rows(axes: Any, chart: chart_data.Ranges) -> None:
     axes.set(xlabel=plain(chart.x_label), ylim=(n - 0.5, -0.5))
     if chart.n_all is not None and chart.n_all > n:
         axes.set_title(f"the first {n:,} of {chart.n_all:,}")
-
-
-def _columns_of_bars(groups: Sequence[tuple[int, int]]) -> list[int]:
-    """The column of each group's bar, so that bars in the same column do not meet."""
-    ends: list[int] = []
-    found = []
-    for first, last in groups:
-        column = next((column for column, end in enumerate(ends) if end < first), len(ends))
-        ends[column : column + 1] = [last]
-        found.append(column)
-    return found
