@@ -54,7 +54,7 @@ def test_an_evaluator_with_five_of_nine_perturbations_is_compared_on_these_five(
     finding = finding_of([first, second])
     (table,) = (each for each in finding.tables if each.name == "common")
     assert [row[1] for row in table.readable().rows] == ["5 of 9", "5"]
-    assert ", on the 5 of 9 kinds and degrees that all have." in finding.paragraph
+    assert ", on the 5 of 9 kinds and degrees that all have." in finding.answer
     assert any("have: ByText 5 of 9." in note or "5 of 9" in note for note in finding.notes)
     bars = next(each for each in finding.pictures if each.name == "bars")
     assert bars.title == "Average and minimum of d, on the kinds and degrees that all have"

@@ -20,13 +20,12 @@ from makers.tested_evaluators import (
     some_items,
 )
 from pfgen_fast import DiscernmentError
-from pfgen_fast.cli.discern_table import table_of
 from pfgen_fast.discernment import CollectionItem, Perturbation, Plan, result
 from pfgen_fast.discernment.damaged import Damage, texts_of
 from pfgen_fast.discernment.weights import open_weights
 from pfgen_fast.evaluators import Metric
 from pfgen_fast.report.discernment.rows import results
-from pfgen_fast.report.discernment.words import remarks
+from pfgen_fast.report.discernment.verdicts import sentences, verdict_table
 
 
 @pytest.fixture
@@ -115,7 +114,7 @@ def test_scores_as_large_as_floats_are_computed_or_refused():
     assert one(found.cells, degree="300")["mean_drop"] == pytest.approx(2e100)
     for columns in (found.cells, found.perturbations, found.summary, found.controls):
         assert all(math.isfinite(value) for column in columns.values() for value in column if isinstance(value, float))
-    assert list(remarks(results([found])))
+    assert sentences(results([found]))
     for scores, which in (((1e308, 1.0), "original"), ((1.0, -1e308), "damaged text")):
         with pytest.raises(DiscernmentError, match=f"no {which} has a score; expected numbers of at most 1e"):
             discerned(huge(*scores))
@@ -232,15 +231,15 @@ def test_the_terminal_calls_an_evaluator_blind_only_if_no_metric_notices_the_dam
 
     def said(functions, margin):
         found = discerned(ByText(functions), some_items(40), a_plan("truncate/100"), margin=margin)
-        (row,) = table_of(results([found, found])).rows
+        (row,) = verdict_table(results([found, found])).rows
         return found, row[1]
 
     found, text = said({**{f"still {i}": nothing for i in range(5)}, "five": first_five}, 100.0)
     assert (found.cells["noticed"], found.perturbations["noticed"]) == ([False] * 5 + [True], [False])
     assert set(found.cells["equivalent"]) == {True}
-    assert text == "no"
-    assert said({"nothing": nothing}, 100.0)[1] == "blind"
-    assert said({"nothing": nothing}, None)[1] == "no"
+    assert text.startswith("no (")
+    assert said({"nothing": nothing}, 100.0)[1].startswith("blind (")
+    assert said({"nothing": nothing}, None)[1] == "no (0.0)"
 
 
 def test_blindness_is_only_claimed_with_a_margin_that_is_wider_than_what_may_have_been_missed():

@@ -26,26 +26,29 @@ def is_in_view(page, element):
 @pytest.mark.parametrize("size", [(1400, 900), (390, 844)])
 def test_what_the_evaluator_does_not_notice_is_seen_without_a_click_or_scrolling(open_tab, path, size):
     page = open_tab(path, viewport={"width": size[0], "height": size[1]}).page
-    sentence = page.locator("#answer p", has_text="not notice")
+    sentence = page.locator("#answer p", has_text="not noticed")
     assert is_in_view(page, sentence)
-    assert "statements negated (helpfulness: d 0.0, no score changes)" in sentence.inner_text()
+    assert "not noticed by some score: statements negated" in sentence.inner_text()
     assert page.evaluate("performance.now()") < 3000
     is_wide = size[0] == 1400
     assert is_in_view(page, page.locator(".example .compared")) or not is_wide
     assert is_in_view(page, page.locator(".heat-map th", has_text="characters deleted")) or not is_wide
 
 
-def test_the_heat_map_is_a_table_in_words_and_everything_behind_it_is_folded(open_tab, path):
+def test_the_heat_map_is_a_table_in_words_and_everything_behind_the_verdicts_is_folded(open_tab, path):
     page = open_tab(path, viewport={"width": 1400, "height": 900}).page
     cells = page.locator(".heat-map tr", has_text="statements negated").locator("td").nth(2).locator("span")
     assert cells.all_inner_texts() == ["0.0"] * 5
     assert cells.last.get_attribute("title").startswith("all statements negated, helpfulness: d 0.0")
     assert page.locator(".example del").all_inner_texts() == ["deleted", "に"]
     folded = page.locator("main > details > summary h2").all_inner_texts()
-    assert folded[:3] == [
+    assert folded[:4] == [
+        "Verdicts: the lightest damage that each score notices",
         "Pictures",
         "The figures in words",
         "Examples of ngram: the largest and the smallest drop of each score",
     ]
-    assert page.locator("main > details[open]").count() == 0
-    assert not page.locator("main > details table").first.is_visible()
+    assert page.locator("main > details[open] h2").all_inner_texts() == [folded[0]]
+    row = page.locator("#verdicts tr", has_text="statements negated").locator("td")
+    assert row.all_inner_texts() == ["statements negated", "20 %", "20 %", "no (0.0)", "20 %"]
+    assert not page.locator("#profile table").is_visible()

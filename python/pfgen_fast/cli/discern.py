@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from typer import Option
 
-from .app import counted, counting, fail, note, print_line, shown, stdout
+from .app import counted, counting, fail, note, print_line, shown
 from .asking import duration
 from .checklists_printing import print_tables
 from .discern_asking import Asking
 from .discern_evaluators import Evaluators
 from .discern_source import MADE_TEXTS, Source
-from .discern_table import LEGEND, tables_of
 from .findings import show_finding
 from .gate_options import ThresholdOptions
 from .server_options import retried_without_schema
@@ -91,6 +90,7 @@ class _Run:
 
     @retried_without_schema("evaluators")
     def __call__(self) -> None:
+        from ..checklists.scoring.text_tables import TextTable
         from ..discernment.cells import check_margin
         from ..discernment.paper import read_published
         from ..files.writing import check_folder
@@ -126,8 +126,8 @@ class _Run:
         show_finding(finding, self.output, report=self.report, quiet=self.asking.quiet)
         if not self.asking.quiet:
             print_line("")
-            print_tables(tables_of(of_tasks))
-            stdout().print(LEGEND, style="dim")
+            shown_tables = [table.readable() for table in finding.tables if table.name in ("verdicts", "common")]
+            print_tables(TextTable(each.title, each.columns, tuple(map(tuple, each.texts()))) for each in shown_tables)
             self.source.print_suite()
             for result in found:
                 print_signature(result.signature)

@@ -19,7 +19,7 @@ CORRELATION_COLUMNS = tuple(f"{name}{end}" for name in COEFFICIENTS for end in (
 """The columns of `correlation_cells`."""
 
 _N_CSV_DIGITS = 12
-_LONGEST_NOTE, _LONGEST_REMARK = 400, 1000
+_LONGEST_NOTE, _LONGEST_SENTENCE = 400, 1000
 
 
 @dataclass(frozen=True)
@@ -79,23 +79,6 @@ class Picture:
     name: str  # part of the file names
     title: str
     chart: Chart
-
-
-@dataclass(frozen=True)
-class Remarks:
-    """Sentences on one topic, listed under a heading."""
-
-    title: str
-    sentences: tuple[str, ...]
-
-    def to_markdown(self) -> str:
-        """The heading and the list as Markdown."""
-        return f"## {markdown_text(self.title)}\n\n{_listed(self.shown)}"
-
-    @property
-    def shown(self) -> list[str]:
-        """The sentences, bounded in length and safe to print."""
-        return [in_one_line(sentence, _LONGEST_REMARK) for sentence in self.sentences]
 
 
 @dataclass(frozen=True)
@@ -173,7 +156,6 @@ class Finding:
     notes: tuple[str, ...] = ()  # limits of the result, such as runs that were left out, one sentence each
     question: str = ""  # question that the experiment answers
     runs: tuple[str, ...] = ()  # names of the runs; pages link to them
-    remarks: tuple[Remarks, ...] = ()  # parts of the result as sentences
     comparisons: tuple[Comparison, ...] = ()  # texts before and after changes
     sentences: tuple[str, ...] = ()  # result in a few sentences, which pages and terminals show instead of the answer
     example: Pair | None = None  # text before and after a change, which is shown below the sentences
@@ -190,7 +172,6 @@ class Finding:
         others = [picture for picture in self.pictures if picture not in maps]
         blocks += map(self._picture_markdown, maps)
         blocks.append(markdown_text(self.paragraph))
-        blocks += [remarks.to_markdown() for remarks in self.remarks]
         blocks += map(self._picture_markdown, others)
         blocks += [comparison.to_markdown() for comparison in self.comparisons]
         for table in self.shown_tables:
@@ -215,7 +196,7 @@ class Finding:
     @property
     def first(self) -> list[str]:
         """The sentences that readers see first, bounded in length and safe to print."""
-        return [in_one_line(sentence, _LONGEST_REMARK) for sentence in self.sentences or (self.answer,)]
+        return [in_one_line(sentence, _LONGEST_SENTENCE) for sentence in self.sentences or (self.answer,)]
 
     @property
     def shown_notes(self) -> list[str]:

@@ -1,190 +1,143 @@
-"""What an evaluator notices, does not notice, and penalises without a reason: a sentence for each.
-
-Every kind that is not noticed is named with its d and interval, because a test cannot prove that there is no effect.
-"""
+"""The verdicts of a test: one sentence for each result, and a table of verdicts by kind of damage."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
+from itertools import takewhile
 
+from ...experiments.finding import Cell, Table
 from ...files.untrusted_text import counted, few_names, in_one_line
-from .rows import (
-    Result,
-    Row,
-    d_text,
-    defined,
-    having,
-    interval_text,
-    is_at_ceiling,
-    is_rewarded,
-    name_of,
-    number_text,
-    words_of,
-)
+from .rows import Result, Row, d_text, defined, having, is_at_ceiling, is_control, is_rewarded, name_of, words_of
 
 BLIND, NOT_NOTICED = "blind", "not noticed"
+LEGEND = (
+    "a degree: noticed from this degree on; yes: noticed, the kind has no degrees; some: only some degrees are "
+    "noticed; no: not noticed, with d at the highest degree; blind: the mean changes by at most this number of SD, "
+    "less than the margin; ?: too few scores change to tell; rewarded: scores rise; penalised: scores fall although "
+    "nothing is wrong"
+)
+"""Explains the cells of the table of verdicts."""
 
 _MANY = 3
+_NOTHING = "No evaluator has a discernment score."
 
 
-def verdict_sentences(result: Result) -> list[str]:
-    """Three sentences on a result, or one if no damage changes any score."""
-    if never_moves(result):
-        return [f"{result.title} never moves: no damage changes any of its scores."]
-    return [_noticed(result), _not_noticed(result), _penalised(result)]
-
-
-def never_moves(result: Result) -> bool:
-    """Whether no damage changes any score."""
-    known = defined(result.damage())
-    return bool(known) and all(row["n"] == 0 for row in known)
-
-
-def not_noticed(result: Result) -> dict[str, list[Row]]:
-    """By kind, the cells of its highest degree for the metrics that do not notice it at any degree."""
-    found: dict[str, list[Row]] = {}
-    for row in _unnoticed(result):
-        if not is_unclear(result, row):
-            found.setdefault(row["kind"], []).extend(hardest(result, row["kind"], row["metric"]))
-    return found
-
-
-def _unnoticed(result: Result) -> list[Row]:
-    """The rows of the profile whose damage is not noticed at any degree."""
-    return [row for row in result.rows("profile") if row["verdict"] in (BLIND, NOT_NOTICED)]
-
-
-def rewarded(result: Result) -> dict[str, list[Row]]:
-    """By kind, the cell with the strongest reward for each metric that rewards it."""
-    found: dict[str, dict[str, Row]] = {}
-    for row in filter(is_rewarded, result.damage()):
-        of_kind = found.setdefault(row["kind"], {})
-        of_kind[row["metric"]] = max(row, of_kind.get(row["metric"], row), key=lambda one: one["reverse_d"])
-    return {kind: list(of_kind.values()) for kind, of_kind in found.items()}
-
-
-def is_unclear(result: Result, row: Row) -> bool:
-    """Whether scores only fell, but too few of them for the damage of a row of the profile to count as noticed."""
-    cells = result.damage(kind=row["kind"], metric=row["metric"])
-    return row["verdict"] != BLIND and any(cell["few"] and cell["n"] and is_at_ceiling(cell) for cell in cells)
-
-
-def hardest(result: Result, kind: str, metric: str) -> list[Row]:
-    """The cell of the highest degree for which d is defined; empty if there is none."""
-    return defined(result.damage(kind=kind, metric=metric))[-1:]
-
-
-def heaviest_below(result: Result, metric: str, drop: float) -> Iterator[Row]:
-    """Yields the cells of highest degrees whose mean drop is smaller than a drop, the largest drop first."""
-    kinds = dict.fromkeys(row["kind"] for row in result.damage(metric=metric))
-    cells = [cell for kind in kinds for cell in hardest(result, kind, metric) if cell["mean_drop"] < drop]
-    yield from sorted(cells, key=lambda cell: -cell["mean_drop"])
-
-
-# --- the sentences
-
-
-def _noticed(result: Result) -> str:
-    profile = [row for row in result.rows("profile") if row["verdict"] is not None]
-    kinds = dict.fromkeys(row["kind"] for row in profile)
-    by_any = [kind for kind in kinds if having(profile, kind=kind, verdict="notices")]
-    by_all = [kind for kind in by_any if {row["verdict"] for row in having(profile, kind=kind)} == {"notices"}]
-    n_scores = len({row["metric"] for row in profile})
-    said = f"{result.title} notices {len(by_any)} of {counted(len(kinds), 'kind')} of damage"
-    if n_scores < 2:
-        return f"{said}{_after(': ', map(words_of, by_any))}."
-    said += f" with at least one of its {n_scores} scores, and {len(by_all) or 'none'} with every score"
-    return f"{said}{_after(': ', map(words_of, by_all))}."
-
-
-def _not_noticed(result: Result) -> str:
-    missed = {
-        kind: f"{words_of(kind)} ({_some(_as_test(result, row) for row in rows)})"
-        for kind, rows in not_noticed(result).items()
+def sentences(results: Sequence[Result]) -> list[str]:
+    """The best of several results of each task, then a sentence on each result."""
+    headlines = list(map(_headline, results))
+    if len(results) == 1:
+        return headlines
+    compared = [result for result in results if result.is_compared]
+    is_one_task = len({result.task for result in results}) == 1
+    by_task = {
+        task: _highest([result for result in compared if result.task == task], "" if is_one_task else task)
+        for task in dict.fromkeys(result.task for result in compared)
     }
-    by_all = [
-        said
-        for kind, said in missed.items()
-        if {row["verdict"] for row in result.rows("profile", kind=kind)} <= {BLIND, NOT_NOTICED}
-    ]
-    by_some = [said for said in missed.values() if said not in by_all]
-    raised = [f"{words_of(kind)} ({_some(map(_as_reward, rows))})" for kind, rows in rewarded(result).items()]
-    unclear = [row for row in _unnoticed(result) if is_unclear(result, row)]
-    open_kinds = [f"{words_of(row['kind'])} ({in_one_line(row['metric'], 40)})" for row in unclear]
-    n_texts = max((row["n_items"] for row in result.damage()), default=0)
-    if by_all:
-        said = f"{result.title} does not notice, at any degree: {_listed(by_all)}"
-        said += _after("; single scores do not notice: ", by_some)
-    elif by_some:
-        said = f"single scores of {result.title} do not notice, at any degree: {_listed(by_some)}"
-    else:
-        said = f"{result.title} misses no kind of damage completely"
-    more = f"{_after('; it even rewards: ', raised)}{_after('; too few scores change to tell: ', open_kinds)}"
-    return f"With {counted(n_texts, 'text')}, {said}{more}."
+    best = " ".join(filter(None, by_task.values() if compared else [_highest(results, "")]))
+    return [best or _NOTHING, *headlines]
 
 
-def _some(scores: Iterable[str]) -> str:
-    """What is said of some scores, bounded in length."""
-    first, *others = listed = list(scores)
-    return "; ".join(listed) if len(listed) <= 2 else f"{first}; {len(others)} more scores"
-
-
-def _as_test(result: Result, row: Row) -> str:
-    interval = interval_text(row, ", 95 % interval {low:.1f} to {high:.1f}") if row["n"] else ", no score changes"
-    (profile,) = result.rows("profile", kind=row["kind"], metric=row["metric"])
-    return f"{in_one_line(row['metric'], 40)}: d {d_text(row)}{interval}{missed_text(profile)}"
-
-
-def missed_text(row: Row) -> str:
-    """What a metric may have missed of a kind, by a row of the profile; empty without a margin."""
-    if row["missed_at_most"] is None:
-        return ""
-    said = "blind: the mean changes" if row["verdict"] == BLIND else "the mean may change"
-    return f", {said} by at most {row['missed_at_most']:.2f} SD"
-
-
-def _as_reward(row: Row) -> str:
+def _headline(result: Result) -> str:
+    known = defined(result.damage())
+    if known and all(row["n"] == 0 for row in known):
+        return f"{result.title} never moves: no damage changes any of its scores."
+    profile = [row for row in result.rows("profile") if row["verdict"] is not None]
+    controls = [row for row in result.rows("controls") if row["noticed"] is not None]
+    kinds, harmless = (dict.fromkeys(row["kind"] for row in rows) for rows in (profile, controls))
+    noticed = [kind for kind in kinds if having(profile, kind=kind, verdict="notices")]
+    missed = dict.fromkeys(row["kind"] for row in missed_cells(result))
+    rewarded = [kind for kind in kinds if having(profile, kind=kind, verdict="rewards")]
+    penalised = [kind for kind in harmless if having(controls, kind=kind, noticed=True)]
+    n_scores = len({row["metric"] for row in profile})
+    any_score, some_score = (
+        ("", "") if n_scores < 2 else (f" with at least one of its {n_scores} scores", " by some score")
+    )
     return (
-        f"{in_one_line(row['metric'], 40)} rises by {number_text(-row['mean_drop'])}, reverse d {row['reverse_d']:.1f}"
+        f"{result.title} notices {len(noticed)} of {counted(len(kinds), 'kind')} of damage{any_score}; "
+        f"not noticed{some_score}: {_names(missed)}; rewarded{some_score}: {_names(rewarded)}; "
+        f"harmless, but penalised: {_names(penalised) if harmless else 'not tested'}."
     )
 
 
-def _penalised(result: Result) -> str:
-    known = [row for row in result.rows("controls") if row["noticed"] is not None]
-    kinds = dict.fromkeys(row["kind"] for row in known)
-    lowering = [kind for kind in kinds if having(known, kind=kind, noticed=True)]
-    others = [words_of(kind) for kind in kinds if kind not in lowering]
-    if not kinds:
-        return f"No harmless change was tested, so {result.title} may also penalise harmless changes."
-    of = f"of {counted(len(kinds), 'harmless change')}"
-    if not lowering:
-        most = max((row["d"] for row in defined(known)), default=0.0)
-        return f"{result.title} penalises none {of} (d {most:.1f} at most): {_listed(others)}."
-    costs = [_cost(result, having(known, kind=kind, noticed=True)) for kind in lowering]
-    said = f"{result.title} penalises {len(lowering)} {of}: {_listed(costs)}"
-    return f"{said}{_after('; it does not penalise: ', others)}."
+def _names(kinds: Iterable[str]) -> str:
+    return few_names([words_of(kind) for kind in kinds], _MANY, 400) or "none"
 
 
-def _cost(result: Result, noticed: Sequence[Row]) -> str:
-    """The cost of a control for the total, if it falls, or else for the metric that falls most."""
-    row = dearest(result, noticed)
-    said = f"{in_one_line(row['metric'], 40)} falls by {number_text(row['mean_drop'])}, d {d_text(row)}"
-    cheaper = next(heaviest_below(result, row["metric"], row["mean_drop"]), None)
-    less = f", and only by {number_text(cheaper['mean_drop'])} for {name_of(cheaper)}" if cheaper else ""
-    return f"{words_of(row['kind'])} ({said}{less})"
+def _highest(results: Sequence[Result], task: str) -> str:
+    """The result with the highest average, on the perturbations that all have; empty if there is none."""
+    averages = [(row["average"], result) for result in results if (row := _averages(result)) and row["average"]]
+    if not averages:
+        return ""
+    value, best = max(averages, key=lambda pair: pair[0])
+    where = f" for the task {in_one_line(task)}" if task else ""
+    is_part = best.is_compared and best.common_share
+    on_common = f", on the {best.common_share} kinds and degrees that all have" if is_part else ""
+    return (
+        f"Of {len(results)} results{where}, {best.title} has the highest average discernment score, "
+        f"{value:.1f}{on_common}."
+    )
 
 
-def dearest(result: Result, noticed: Sequence[Row]) -> Row:
-    """The row of a control for the metric of the total, if there is one, or else for the metric that falls most."""
-    wholes = {metric.name for metric in result.found.scored.metrics if not metric.combined}
-    return max(noticed, key=lambda row: (row["metric"] in wholes, row["mean_drop"]))
+def _averages(result: Result) -> Row | None:
+    """The averages of d: on common perturbations if several evaluators are compared."""
+    return result.in_common("d", "all") if result.is_compared else result.summary("d", "all")
 
 
-def _after(words: str, parts: Iterable[str]) -> str:
-    """The parts behind some words; empty if there are no parts."""
-    listed = list(parts)
-    return f"{words}{_listed(listed)}" if listed else ""
+def missed_cells(result: Result) -> list[Row]:
+    """The cells of highest degrees for each metric that does not notice a kind at any degree."""
+    missed = (row for row in result.rows("profile") if row["verdict"] in (BLIND, NOT_NOTICED))
+    cells = ((row["verdict"], result.damage(kind=row["kind"], metric=row["metric"])) for row in missed)
+    return [
+        row
+        for verdict, of_kind in cells
+        if verdict == BLIND or not _is_unclear(of_kind)
+        for row in defined(of_kind)[-1:]
+    ]
 
 
-def _listed(parts: Sequence[str]) -> str:
-    return few_names(parts, _MANY, 400)
+def _is_unclear(cells: Iterable[Row]) -> bool:
+    """Whether scores only fell, but too few of them for the damage to count as noticed."""
+    return any(cell["few"] and cell["n"] and is_at_ceiling(cell) for cell in cells)
+
+
+def verdict_table(results: Sequence[Result]) -> Table:
+    """A row for each kind; a column for each metric or, if there are several results, for each result."""
+    columns = {result.title: (result.rows("perturbations"), result.rows("cells")) for result in results}
+    if len(results) == 1:
+        by_metric = {metric: results[0].rows("cells", metric=metric) for metric in results[0].metrics}
+        columns = {metric: (cells, cells) for metric, cells in by_metric.items()}
+    rows = [row for _, cells in columns.values() for row in cells]
+    kinds = {row["kind"]: is_control(row) for row in rows}
+    lines: list[tuple[Cell, ...]] = []
+    for kind in sorted(kinds, key=lambda kind: kinds[kind]):
+        how = _penalised if kinds[kind] else _lightest
+        cells = [how(having(combined, kind=kind), having(single, kind=kind)) for combined, single in columns.values()]
+        name = in_one_line(name_of({"kind": kind}), 60)
+        lines.append((f"{name} (harmless)" if kinds[kind] else name, *cells))
+    names = [in_one_line(name, 40) for name in columns]
+    return Table("verdicts", "Verdicts: the lightest damage that each score notices", ("damage", *names), tuple(lines))
+
+
+def _lightest(rows: Sequence[Row], cells: Sequence[Row]) -> str | None:
+    """The degree from which a kind is noticed, or why there is none; the degrees of the rows rise."""
+    known, known_cells = defined(rows), defined(cells)
+    if not known:
+        return None
+    noticed = list(takewhile(lambda row: bool(row["noticed"]), reversed(known)))
+    if noticed:
+        degree, permille = noticed[-1]["degree"], noticed[-1]["permille"]
+        return "yes" if len(rows) == 1 else in_one_line(degree, 20) if permille is None else f"{permille / 10:g} %"
+    if any(map(is_rewarded, cells)):
+        return "rewarded"
+    if any(row["noticed"] for row in known):
+        return "some"
+    if known_cells and all(cell["equivalent"] and not cell["noticed"] for cell in known_cells):
+        return f"blind ({max(cell['missed_at_most'] for cell in known_cells):.2f})"
+    return "?" if _is_unclear(cells) else f"no ({d_text(known[-1])})"
+
+
+def _penalised(rows: Sequence[Row], cells: Sequence[Row]) -> str | None:
+    known = [row for row in rows if row["noticed"] is not None]
+    if not known:
+        return None
+    return next((f"penalised ({d_text(row)})" for row in known if row["noticed"]), f"no ({d_text(known[-1])})")

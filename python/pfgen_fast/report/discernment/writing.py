@@ -18,8 +18,7 @@ from .paper import paper_tables
 from .pictures import pictures
 from .rows import Result, labels, raw_name, results, words_of
 from .tables import Agreements, agreement_tables, tables
-from .verdicts import not_noticed
-from .words import agreement_remarks, answer, paragraph, remarks, sentences, work_done
+from .verdicts import LEGEND, missed_cells, sentences, verdict_table
 
 NAME = "discernment"
 """The beginning of the names of all files."""
@@ -46,21 +45,46 @@ def finding_of(
     of_tasks = results(found)
     names = labels(found)
     named = ", ".join(names) if len(names) <= _MANY else f"{len(names)} evaluators"
-    pairs = agreements or {}
-    agreement = agreement_remarks(pairs, names)
+    answer, *others = sentences(of_tasks)
     return Finding(
         NAME,
-        answer(of_tasks),
-        paragraph(of_tasks),
-        (*tables(found, of_tasks), *agreement_tables(pairs, names), *paper_tables(of_tasks, published)),
+        answer,
+        _paragraph(found, names, of_tasks),
+        (
+            verdict_table(of_tasks),
+            *tables(found, of_tasks),
+            *agreement_tables(agreements or {}, names),
+            *paper_tables(of_tasks, published),
+        ),
         tuple(pictures(of_tasks)),
         (*_restrictions(of_tasks), *_notes(found, names)),
         question=f"How well {'does' if len(names) == 1 else 'do'} {named} notice damage?",
-        remarks=(*remarks(of_tasks), *agreement, work_done(found, names)),
         comparisons=tuple(one for result in of_tasks for one in _comparisons(result)),
-        sentences=tuple(sentences(of_tasks, agreement)),
+        sentences=(answer, *others) if others else (),
         example=next(filter(None, map(_example, of_tasks)), None),
     )
+
+
+def _paragraph(found: Sequence[Discernment], names: Sequence[str], results: Sequence[Result]) -> str:
+    """Explains the figures, and gives the work of each test."""
+    ceilings = [row["ceiling_d"] for result in results for row in result.rows("cells") if row["ceiling_d"]]
+    most = f" With these items, it can hardly exceed {max(ceilings):.1f}." if ceilings else ""
+    margin = next((test.margin for test in found if test.margin is not None), None)
+    blind = "" if margin is None else f" The margin of blindness is {margin:g} SD of the originals' scores."
+    said = [
+        "The discernment score d shows how consistently the damaged texts got lower scores than their originals: it is "
+        f"the p-value of a paired rank test on a logarithmic scale, where 1 stands for p = 0.05.{most} It grows "
+        f"with the number of items, and a d below 1 does not prove that there is no effect. Verdicts: {LEGEND}.{blind}"
+    ]
+    for test, name in zip(found, names, strict=True):
+        work = test.work
+        asked = f", {work.n_requests:,} requests" if work.n_requests else ""
+        cost = "" if work.cost is None else f" for about {work.cost:,.2f}"
+        said.append(
+            f"{name}: {work.n_texts:,} damaged texts of {work.n_items:,} items, {work.n_impossible:,} impossible ones, "
+            f"{work.n_missing:,} scores missing{asked}{cost}; {work.seconds:,.1f} s."
+        )
+    return " ".join(said)
 
 
 def _notes(found: Sequence[Discernment], names: Sequence[str]) -> list[str]:
@@ -98,7 +122,9 @@ def _example(result: Result) -> Pair | None:
 
     Of several texts, it is the one with the fewest changes.
     """
-    missed = {raw_name(row): {row["metric"] for row in rows} for rows in not_noticed(result).values() for row in rows}
+    missed: dict[str, list[str]] = {}
+    for row in missed_cells(result):
+        missed.setdefault(raw_name(row), []).append(row["metric"])
     found = []
     for of_kind in _examples(result).values():
         for (perturbation, item), (first, *_) in of_kind.items():
