@@ -33,12 +33,11 @@ from makers.simulated_worlds import (
 )
 from numpy.random import Generator
 from pfgen_fast.experiments.cut_references import RunPairs
-from pfgen_fast.runs.precision import least_trials, least_trials_to_stop
+from pfgen_fast.runs.precision import half_width, least_trials, least_trials_to_stop
 from pfgen_fast.statistics.correlation import COEFFICIENTS, correlate
 from pfgen_fast.statistics.mean_interval import mean_interval
 from pfgen_fast.statistics.paired import all_pairs, paired_difference
 from pfgen_fast.statistics.paired_resampling import PairedTest, against_baseline
-from pfgen_fast.statistics.student import half_width
 from simulate_items import claims_of_items
 from simulate_judges import claims_of_judges
 from simulate_marks import claims_of_marks

@@ -10,11 +10,9 @@ from numpy.random import Generator
 from pfgen_fast import Scorer
 from pfgen_fast.generation.ngram_sampler import NgramSampler
 from pfgen_fast.runs.trials import Trials, find_runs
-from pfgen_fast.statistics.student import quantile
+from scipy.special import stdtrit
 
 from . import published
-
-_DEGREES = np.unique(np.geomspace(1, 20_000, 400).round())
 
 World = Callable[[Generator, int], np.ndarray]
 Source = str | tuple[int, float, int]  # of trials: the model of a published run, or the arguments of `ngram_scores`
@@ -95,10 +93,4 @@ def half_widths(drawn: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     total = parts.sum(axis=0)
     with np.errstate(divide="ignore", invalid="ignore"):
         degrees = np.nan_to_num(total**2 / (parts**2).sum(axis=0) * (n - 1), nan=1)
-    quantiles = np.interp(np.log(np.maximum(degrees, 1)), np.log(_DEGREES), _known_quantiles())
-    return means.mean(axis=0), quantiles * np.sqrt(total) / len(drawn)
-
-
-@cache
-def _known_quantiles() -> np.ndarray:
-    return np.array([quantile(float(degrees)) for degrees in _DEGREES])
+    return means.mean(axis=0), stdtrit(np.maximum(degrees, 1), 0.975) * np.sqrt(total) / len(drawn)

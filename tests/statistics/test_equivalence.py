@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from pfgen_fast.statistics.equivalence import CONFIDENCE, change_interval
-from pfgen_fast.statistics.student import quantile
+from pfgen_fast.statistics.mean_interval import quantile
 
 
 def interval(changes, **options):

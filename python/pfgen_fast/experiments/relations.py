@@ -15,7 +15,6 @@ from ..statistics.correlation import (
     coefficient,
     correlate,
     is_constant,
-    scipy_stats,
 )
 from ..suite.rules import PARTS, SCORES
 from .chart_data import Density, Points, Scatter
@@ -107,10 +106,12 @@ def _pairs(columns: Mapping[str, Floats], what: str) -> tuple[list[_Pair], list[
 
 def _over_answers(scored: ScoredRuns, pairs: Sequence[_Pair], of_runs: Clusters, seed: int) -> _Found:
     """Correlations over all answers, with intervals from a sample. Clusters are those of the runs."""
+    from scipy.stats import rankdata
+
     sample = np.random.default_rng(seed).permutation(len(scored.run_numbers))[:_N_SAMPLE]
     clusters = of_runs.of[scored.run_numbers[sample]]
     columns = {metric: scored.answer_scores[metric] for metric in dict.fromkeys(itertools.chain.from_iterable(pairs))}
-    ranked = {metric: scipy_stats().rankdata(column) for metric, column in columns.items()}
+    ranked = {metric: rankdata(column) for metric, column in columns.items()}
     found = {}
     for a, b in pairs:
         # Spearman's coefficient is Pearson's coefficient of the ranks, which are computed once for all pairs.

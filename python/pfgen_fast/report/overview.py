@@ -7,11 +7,12 @@ from collections.abc import Mapping, Sequence
 from itertools import chain
 from typing import Any
 
+import numpy as np
+
 from ..files.untrusted_text import in_one_line
 from ..runs.leaderboard import ranks
-from ..statistics.mean_interval import mean_interval, quantile
+from ..statistics.mean_interval import mean_interval
 from ..statistics.paired import MIN_QUESTIONS, tied_ranks
-from ..statistics.student import quantile as fast_quantile
 from ..suite.rules import PARTS
 from ..suite.suite import Suite
 from .safe_runs import CheckedQuestion, CheckedRun, ShownFigures
@@ -40,7 +41,6 @@ RUN_COLUMNS = (
 )
 """The metrics beside the score: key, title and short title."""
 
-_MANY = 200
 _MAX_SETTINGS = 3
 _MAX_SETTING = 40
 
@@ -76,13 +76,15 @@ def overview_of(runs: Sequence[CheckedRun], suite: Suite) -> dict[str, Any]:
 
 def about_page(words: Mapping[str, str], columns: Sequence[tuple[str, str, str]], n_questions: int) -> dict[str, Any]:
     """The words and columns of a page, and the constants of its intervals."""
+    from scipy.special import stdtrit
+
     return {
         "words": words,
         "columns": columns,
         "has_answers": words is RUN_WORDS,
         "higher_is_better": True,
         "clusters": None,
-        "quantiles": [(quantile if n < _MANY else fast_quantile)(n - 1) for n in range(2, n_questions + 1)],
+        "quantiles": stdtrit(np.arange(1, n_questions), 0.975).tolist(),
         "min_questions": MIN_QUESTIONS,
     }
 

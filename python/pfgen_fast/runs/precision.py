@@ -7,13 +7,14 @@ as trials are added. Definition: docs/generation.md, section 4; how well it hold
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..scoring.scorer import Scorer
-from ..statistics.student import half_width, half_width_of, quantile
+from ..statistics.mean_interval import quantile
 from ..suite.rules import SCORES, column_of
 from .trials import RunFolder, Trials, packed_trials, single_trials
 
@@ -95,9 +96,25 @@ class TrialScores:
         variances = np.array([np.var(values, ddof=1) for values in self._values["score"]])
         spread = math.sqrt(float(variances.sum())) / len(variances)
         n = max(least_trials(len(variances)), math.ceil((quantile(math.inf) * spread / wanted) ** 2))
-        while half_width_of(variances, np.full(len(variances), n)) > wanted:  # Student's quantile is a bit larger
+        while _half_width(variances, np.full(len(variances), n)) > wanted:  # Student's quantile is a bit larger
             n += 1
         return n
+
+
+def half_width(samples: Sequence[NDArray[np.float64]]) -> float | None:
+    """Computes half the width of the 95 % interval of the mean of means; None if a sample has fewer than two values."""
+    counts = np.array([len(sample) for sample in samples])
+    return None if counts.min() < 2 else _half_width(np.array([sample.var(ddof=1) for sample in samples]), counts)
+
+
+def _half_width(variances: NDArray[np.float64], counts: NDArray[np.int_]) -> float:
+    """Half the width of Student's interval, with the degrees of freedom of Welch and Satterthwaite."""
+    parts = variances / counts
+    total = float(parts.sum())
+    if not total > 0:
+        return 0.0
+    degrees = 1 / float(((parts / total) ** 2 / (counts - 1)).sum())
+    return quantile(degrees) * math.sqrt(total) / len(parts)
 
 
 def least_trials(n_questions: int) -> int:

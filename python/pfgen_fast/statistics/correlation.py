@@ -15,9 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import ExperimentError
-from ..files.optional import optional
+from .mean_interval import quantile
 from .resampling import resampled_means
-from .student import p_values_of, quantile
 
 Floats = NDArray[np.float64]
 
@@ -53,7 +52,8 @@ def coefficient(name: str, x: Floats, y: Floats) -> float:
     # SciPy's own functions for Pearson and Spearman spend most of their time on p-values.
     if name == "Pearson":
         return float(np.corrcoef(x, y)[0, 1])
-    stats = scipy_stats()
+    from scipy import stats
+
     if name == "Spearman":
         return float(np.corrcoef(stats.rankdata(x), stats.rankdata(y))[0, 1])
     return float(stats.kendalltau(x, y, method="asymptotic").statistic)
@@ -158,14 +158,11 @@ class _Ranked:
         return (np.cumsum(of_groups, axis=1) - of_groups / 2)[:, self._group_of]
 
 
-def scipy_stats() -> Any:
-    """The module `scipy.stats`, imported on demand."""
-    return optional("scipy.stats", extra="experiments", needed_for="an experiment")
-
-
 def ranks(scores: Floats) -> Floats:
     """The ranks of scores, 1 for the highest; equal scores share the mean of their ranks."""
-    found: Floats = scipy_stats().rankdata(-scores)
+    from scipy.stats import rankdata
+
+    found: Floats = rankdata(-scores)
     return found
 
 
@@ -220,9 +217,11 @@ def p_value(coefficient: float, n: int) -> float | None:
     """The two-sided p-value of a correlation of n values, from Student's distribution; None below three values."""
     if n < 3:
         return None
+    from scipy.special import stdtr
+
     rest = 1 - coefficient * coefficient
-    t = math.inf if rest <= 0 else coefficient * math.sqrt((n - 2) / rest)
-    return float(p_values_of(np.array([t]), n - 2)[0])
+    t = math.inf if rest <= 0 else abs(coefficient) * math.sqrt((n - 2) / rest)
+    return float(2 * stdtr(n - 2, -t))
 
 
 def resampled_spearman(x: Any, y: Any, cluster_of: NDArray[np.int_], counts: Any) -> Floats:

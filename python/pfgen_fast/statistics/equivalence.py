@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .discernment_scores import FEW, Floats
+from .mean_interval import quantile
 from .paired import MIN_QUESTIONS, cluster_sums, of_stratum
-from .student import quantile
 
 CONFIDENCE = 0.9
 

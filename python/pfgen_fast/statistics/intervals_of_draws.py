@@ -12,9 +12,8 @@ from typing import Literal
 import numpy as np
 
 from .correlation import Floats
-from .mean_interval import ROUNDING
+from .mean_interval import ROUNDING, quantile
 from .rates import drawn_rate
-from .student import quantile
 
 Scale = Literal["linear", "fisher", "logarithm", "share"]
 """Where an interval is symmetric: means, coefficients from -1 to 1, sizes from 0 on, and shares (Wilson's interval)."""

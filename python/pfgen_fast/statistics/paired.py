@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -18,7 +17,6 @@ from numpy.typing import NDArray
 
 from .correlation import Floats
 from .mean_interval import ROUNDING, ends
-from .student import p_value_of, p_values_of
 
 Correction = Literal["holm", "bh"]
 Test = Literal["t", "clustered t", "McNemar", "sign"]
@@ -37,7 +35,6 @@ TESTS: dict[Test, str] = {
 MIN_QUESTIONS = 6
 """Fewer questions or clusters give no verdict: even if all favour one run, the sign test has p = 2 / 2**5 = 0.0625."""
 
-_MOST_COUNTED = 1000  # questions for which McNemar's test counts with whole numbers
 _SMALLEST = 1e-150  # smaller differences, whose squares are 0, count as 0
 
 
@@ -168,6 +165,8 @@ def against(
 
     If a stratum has no common question, the difference is undefined and the number is 0.
     """
+    from scipy.special import stdtr
+
     if clusters is not None and len(one) > 1:
         raise ValueError("strata have no clusters")
     codes = None if clusters is None else cluster_codes(clusters)
@@ -182,18 +181,11 @@ def against(
         degrees = 1 / ((variances / total) ** 2 / of_parts).sum(axis=0) if len(means) > 1 else of_parts[0]
     p = np.where(np.abs(from_shift) <= np.maximum(_SMALLEST, ROUNDING * largest.max(axis=0)), 1.0, sign_test(n_units))
     has_spread = total > 0
-    if len(means) > 1 or codes is not None:
-        tests = zip(t[has_spread].tolist(), degrees[has_spread].tolist(), strict=True)
-        p[has_spread] = [p_value_of(*test) for test in tests]
-    else:
-        for size in np.unique(degrees[has_spread]):
-            rows = has_spread & (degrees == size)
-            p[rows] = p_values_of(t[rows], int(size))
+    p[has_spread] = 2 * stdtr(degrees[has_spread], -np.abs(t[has_spread]))
     is_exact = np.zeros(len(p), dtype=bool)
     if exact and codes is None and shift == 0 and len(one) == 1:
         is_exact, n_better, n_worse = _discordant(one[0], others[0])
-        pairs = zip(n_better[is_exact].tolist(), n_worse[is_exact].tolist(), strict=True)
-        p[is_exact] = [mcnemar(*pair) for pair in pairs]
+        p[is_exact] = mcnemar(n_better[is_exact], n_worse[is_exact])
     p[(units < 2).any(axis=0)] = np.nan
     return Tested(mean, n, n_units, p, degrees, is_exact)
 
@@ -250,23 +242,11 @@ def _discordant(one: Floats, others: Floats) -> tuple[NDArray[np.bool_], NDArray
     return is_binary.all(axis=1), (is_common & (one > others)).sum(axis=1), (is_common & (one < others)).sum(axis=1)
 
 
-@lru_cache(maxsize=4096)
-def mcnemar(n_better: int, n_worse: int) -> float:
-    """The two-sided p-value of McNemar's exact test: a binomial test of the questions that only one run solves."""
-    n, fewer = n_better + n_worse, min(n_better, n_worse)
-    if n_better == n_worse:
-        return 1.0
-    if n <= _MOST_COUNTED:
-        n_as_far: int = 2 * sum(math.comb(n, k) for k in range(fewer + 1))
-        return float(n_as_far / 2**n)
-    first = math.exp(math.lgamma(n + 1) - math.lgamma(fewer + 1) - math.lgamma(n - fewer + 1) - n * math.log(2))
-    total = term = 1.0
-    for k in range(fewer, 0, -1):  # from the largest term on; each is the term before times k / (n - k + 1)
-        term *= k / (n - k + 1)
-        total += term
-        if term < 1e-17 * total:
-            break
-    return 2 * first * total
+def mcnemar(n_better: Any, n_worse: Any) -> Any:
+    """Two-sided p-values of McNemar's exact test: a binomial test of the questions that only one run solves."""
+    from scipy.special import bdtr
+
+    return np.minimum(1.0, 2 * bdtr(np.minimum(n_better, n_worse), np.add(n_better, n_worse), 0.5))
 
 
 def corrected(p_values: Any, correction: Correction) -> Floats:
