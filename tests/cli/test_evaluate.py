@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import shlex
+import shutil
 
 import pytest
 from makers.fault_server import Reply, answering, serving
 from makers.leaderboards import results_as_lines
 from pfgen_fast import Suite
+from pfgen_fast.cli import evaluate
+from pfgen_fast.generation.engines.transformers import LocalEngine
 from pfgen_fast.runs import result_tables
 
 RUN = ("evaluate", "-e", "ngram", "-s", "mini", "-n", "3")
@@ -99,3 +102,122 @@ def test_a_run_without_a_complete_trial_is_not_placed(call, field, monkeypatch):
         is_down = False
         code, out, err = call("evaluate", "-e", "openai", "--base-url", server.base_url, *asked)
         assert (code, ", rank " in out) == (0, True)
+
+
+@pytest.fixture
+def training(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(evaluate, "SETTLED_SECONDS", 0)
+    for step in (5, 10, 200):
+        folder = tmp_path / f"training/step-{step}"
+        folder.mkdir(parents=True)
+        (folder / "config.json").write_text("{}")
+        (folder / "model.safetensors").write_text(str(step))
+    return tmp_path / "training"
+
+
+@pytest.fixture
+def run_all(call, training):
+    """Evaluates the checkpoints with a server that has the model of each except those in `missing`."""
+    missing, requested = set(), []
+
+    def reply(request):
+        requested.append(request.body["model"])
+        return Reply(status=404) if request.body["model"] in missing else answering(f"It is {requested[-1]}.")
+
+    with serving(reply) as server:
+        usual = ("-e", "openai", "--base-url", server.base_url, "--mode", "qa", "-s", "mini", "-n", "1")
+
+        def run(*options, expected=0):
+            requested.clear()
+            code, out, err = call("evaluate", *usual, *options)
+            assert code == expected, err
+            return out, " ".join(err.split()), list(dict.fromkeys(requested))
+
+        run.missing = missing
+        yield run
+
+
+def rows(out):
+    return [line.split("result/training/step-")[1].split("-")[0] for line in out.splitlines() if "step-" in line]
+
+
+def test_several_models_become_a_table_in_the_order_of_steps(run_all, training):
+    out, _, requested = run_all("-m", "training/step-*")
+    assert requested == ["training/step-5", "training/step-10", "training/step-200"]
+    assert rows(out) == ["5", "10", "200"]
+    assert out.splitlines()[-2:] == ["±: half of the 95 % interval over questions", "suite: mini"]
+    assert len(list(training.parent.glob("result/*/*/*/report.html"))) == 3
+    pages = {path: path.stat().st_mtime_ns for path in training.parent.rglob("report.html")}
+    out, _, requested = run_all("-m", "training/step-5", "-m", "training/step-1*", "-m", "org/model")
+    assert requested == ["org/model"]
+    assert out.count("(up to date)") == 2
+    assert all(path.stat().st_mtime_ns == moment for path, moment in pages.items())
+
+
+def test_other_weights_under_the_old_name_are_evaluated(run_all, training):
+    run_all("-m", "training/step-*")
+    (training / "step-10/model.safetensors").write_text("other")
+    assert run_all("-m", "training/step-*")[2] == ["training/step-10"]
+    assert len(list(training.parent.glob("result/training/step-10-*"))) == 2
+
+
+def test_a_checkpoint_that_fails_is_named_and_the_others_are_evaluated(run_all, training):
+    run_all.missing.add("training/step-10")
+    out, err, _ = run_all("-m", "training/step-*", "--report", "all.html", expected=3)
+    assert "error: training/step-10: http://" in err
+    assert rows(out) == ["5", "200"]
+    assert (training.parent / "all.html").exists()
+    run_all.missing.clear()
+    out, _, requested = run_all("-m", "training/step-*", "--json")
+    assert requested == ["training/step-10"]
+    assert [json.loads(line)["status"] for line in out.splitlines()] == ["current", "scored", "current"]
+    assert run_all("-m", "training/step-1", "-m", "step-*", expected=2)[1].startswith("error: step-*: no directory of")
+
+
+def test_the_steps_of_a_directory_name_its_run(run_all, training, call):
+    run_all("-m", "training")
+    out, _, requested = run_all("-m", "training/step-200")
+    assert requested == []
+    (step,) = [line for line in out.splitlines() if line.startswith("  pfgen-fast generate ")]
+    code, out, _ = call(*shlex.split(step)[1:], "--no-score")
+    assert code == 0
+    assert out.startswith("0 new answers: result/training/step-200-")
+
+
+def test_watch_evaluates_checkpoints_when_they_are_complete(run_all, training, monkeypatch):
+    looks = []
+
+    def sleep(seconds):
+        looks.append(seconds)
+        if len(looks) == 1:
+            (training / "step-300").mkdir()
+            monkeypatch.setattr(evaluate, "SETTLED_SECONDS", 60)
+        elif len(looks) == 2:
+            monkeypatch.setattr(evaluate, "SETTLED_SECONDS", 0)
+        else:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(evaluate.time, "sleep", sleep)
+    out, err, requested = run_all("-m", "training/step-*", "--watch", "5", expected=130)
+    assert (looks, rows(out)) == ([5, 5, 5], ["5", "10", "200", "300"])
+    assert requested[-1] == "training/step-300"
+    assert "note: training/step-300: changed 0 s ago, waiting until it is 60 s old" in err
+    assert err.count("waiting") == 1
+
+
+@pytest.mark.models
+def test_local_weights_are_loaded_from_each_checkpoint_once(call, tiny_model, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for step in (20, 100):
+        shutil.copytree(tiny_model, tmp_path / "training" / f"checkpoint-{step}")
+    (tmp_path / "training/checkpoint-100/model.safetensors").write_bytes(b"")
+    usual = ("-e", "transformers", "-m", "training", "-s", "mini", "-n", "1", "--examples", "2", "--max-tokens", "8")
+    code, out, err = call("evaluate", *usual, "--device", "cpu")
+    assert (code, "training/checkpoint-100: the model" in err, "cannot be loaded" in err) == (3, True, True)
+    assert out.count("result/training/checkpoint-20-") == 1
+    (config,) = (tmp_path / "result").rglob("config.json")
+    assert json.loads(config.read_text())["mode"] == "chat"  # the tiny model has a template
+    shutil.rmtree(tmp_path / "training/checkpoint-100")
+    monkeypatch.setattr(LocalEngine, "load", None)  # a run that is complete needs no weights
+    assert call("evaluate", *usual, "--device", "cpu")[0] == 0

@@ -32,7 +32,7 @@ def test_a_picture_names_its_lines_and_draws_intervals_where_they_are_known(mini
     assert (tmp_path / "x.png").read_bytes().startswith(b"\x89PNG")
     known = [step for step in more[0].curve if step.half_width is not None]
     with style():
-        figures = [_figure([replace(more[0], curve=known[:n])], None, True) for n in (1, 2)]
+        figures = [_figure([replace(more[0], curve=known[:n])], None) for n in (1, 2)]
     # After one number of trials, an interval is a point.
     assert [[line.get_marker() for line in figure.axes[-2].get_lines()] for figure in figures] == [["o"], [""]]
 

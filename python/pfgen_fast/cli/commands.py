@@ -18,10 +18,9 @@ from .help import Context
 GROUPS = {
     "Score": {
         "score": "Scores runs, or tables of answers.",
-        "evaluate": "Generates, scores, places and reports a run in one command.",
+        "evaluate": "Generates, scores, places and reports runs, also of the checkpoints of a training run.",
         "checklists": "Judges long answers by checklists: yes-or-no questions, a judge, weights fitted to human marks.",
         "annotate": "Makes pages on which people mark answers, compare answers, or check the verdicts of a judge.",
-        "watch": "Scores every checkpoint of a training run once, as soon as it is complete.",
         "serve": "Serves rewards and scores over HTTP, for trainers on other machines.",
         "verify": "Scores runs again with the slow oracle, and checks their result.json against the inputs.",
     },

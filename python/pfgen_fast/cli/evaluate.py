@@ -1,16 +1,22 @@
-"""`pfgen-fast evaluate`: generate, score, place and report a run in one command."""
+"""`pfgen-fast evaluate`: generate, score, place and report runs in one command."""
 
 from __future__ import annotations
 
 import math
 import shlex
 import sys
+import time
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+import typer
 from typer import Option
 
-from .app import Json, Quiet, exit_if_partial, note, print_json, print_line, shown, stdout
+from ..errors import PfgenError
+from ..files.untrusted_text import json_text
+from .app import Json, Quiet, exit_if_partial, fail, note, print_json, print_line, shown, stdout, warn
 from .generate import Generating, as_json, print_answers
 from .place import print_placement
 from .report import _Report, check_page
@@ -19,19 +25,28 @@ from .score_table_options import ScoreTableOptions
 from .suite_line import about_interval, print_origin
 
 if TYPE_CHECKING:
+    from ..generation import Generated
+    from ..generation.checkpoints import Checkpoint
     from ..item_scores.placement import Placement
     from ..runs.leaderboard import Entry
+    from ..runs.run_scorer import Outcome
     from ..suite.suite import Suite
 
 _USUAL_TRIALS = 100  # of the published runs
+SETTLED_SECONDS = 60.0
+"""How long a checkpoint must be unchanged before --watch takes it as complete."""
 
 
 class _Evaluate(Generating):
-    """Generates, scores, places and reports a run in one command.
+    """Generates, scores, places and reports runs, also of the checkpoints of a training run.
 
     Answers the questions of a suite, scores the run, places it among the published runs, and writes a page with its
     answers. The commands 'generate', 'score', 'place' and 'report' do the same; they are printed at the end. Running
     the command again continues where it was stopped. 'pfgen-fast suite get pfgen-bench' fetches the published suite.
+
+    Several models, or a pattern of directories, become a run each, and a table at the end. Runs that are up to date
+    are not made again; the name of a run has a hash of the weights in a directory. A model that fails is named, the
+    others are evaluated, and the exit code is 3.
 
     Examples
 
@@ -40,6 +55,8 @@ class _Evaluate(Generating):
       pfgen-fast evaluate -e openai --base-url http://localhost:8000/v1 -m org/model --mode chat
 
       pfgen-fast evaluate -e transformers -m checkpoints/step-100 --trials 100
+
+      pfgen-fast evaluate -e transformers -m 'runs/my-training/checkpoint-*' --suite mini --watch 30
     """
 
     suite: str = Option(
@@ -48,6 +65,20 @@ class _Evaluate(Generating):
         help="Name the suite: pfgen-bench, mini, or a directory with Q*.json files and questions.jsonl.",
         metavar="SUITE",
     )
+    model: list[str] | None = Option(  # type: ignore[assignment]
+        None,
+        "-m",
+        help="Name a model, a directory of weights, a directory of checkpoints, or a pattern such as "
+        "'my-training/checkpoint-*'. May be repeated.",
+        metavar="MODEL|DIR|PATTERN",
+    )
+    watch: float | None = Option(
+        None,
+        min=0.1,
+        help="Look for new checkpoints again after this time, until Ctrl-C. A checkpoint is complete when it has not "
+        "changed for 60 s.",
+        metavar="SECONDS",
+    )
     page: Path | None = Option(
         None, "--report", help="Write the report to this file. Default: report.html in the run's directory."
     )
@@ -55,17 +86,52 @@ class _Evaluate(Generating):
     as_json: Json = False
 
     def __call__(self) -> None:
+        if self.page:
+            check_page(self.page)
+        suite = self.loaded_suite()
+        models = self.models()
+        if len(models) != 1 or self.watch is not None:
+            self.evaluate_all(suite)
+            return
+        (model,) = models
+        evaluated = self.evaluated(model, suite)
+        if self.as_json:
+            print_json(evaluated.record())
+        elif not self.quiet and evaluated.entry is not None:
+            _print_precision(evaluated.entry)
+            _print_steps(model, evaluated, self.suite)
+        exit_if_partial(evaluated.is_partial)
+
+    def models(self) -> list[_Model]:
+        """The models; those in directories are in the order of their steps."""
+        from ..generation.checkpoints import find_checkpoints
+        from ..generation.engines import engine_options
+
+        known = engine_options(self.engine)
+        kind = "path" if "path" in known else "served_model"
+        if self.model is None or kind not in known or kind in self.of_engine:
+            return [_Model(name) for name in self.model] if self.model else [_Model(None)]
+        models = []
+        for name in dict.fromkeys(self.model):
+            checkpoints = find_checkpoints(name)
+            # A server may have a model with the name of a directory that holds no weights.
+            is_name = checkpoints is None or (not checkpoints and kind != "path" and Path(name).is_dir())
+            models += [_Model(name)] if is_name else [_Model(None, one, kind) for one in checkpoints or ()]
+            if not is_name and not checkpoints and self.watch is None:
+                fail(f"{name}: no directory of weights; expected one such as my-training/checkpoint-100")
+        return models
+
+    def evaluated(self, model: _Model, suite: Suite, *, is_series: bool = False) -> _Evaluated:
+        """Generates, scores, places and reports the run of a model."""
         from ..runs.leaderboard import rank
         from ..runs.result import result_path
         from ..runs.trials import find_runs
 
-        is_silent = self.quiet or self.as_json
-        if self.page:
-            check_page(self.page)
-        made, suite = self.run(is_silent=is_silent)
+        is_silent = self.quiet or self.as_json or is_series
+        made = self.run(suite, model.name, {**self.of_engine, **model.options}, is_silent=self.quiet or self.as_json)
         print_answers(made, quiet=is_silent)
         outcome = made.score(suite)
-        if outcome is not None and (outcome.error or not is_silent):
+        if outcome is not None and not is_series and (outcome.error or not is_silent):
             print_outcome(outcome)
         if not is_silent:
             if outcome is not None and outcome.interval:
@@ -73,25 +139,67 @@ class _Evaluate(Generating):
             print_origin(suite)
         # Without a complete trial, and for some questions only, there is no result.json.
         if outcome is None or outcome.status == "failed" or suite.whole is not None:
-            if self.as_json:
-                print_json(as_json(made, suite, outcome))
-            elif outcome is not None and suite.whole is not None:
+            if not self.quiet and not self.as_json and outcome is not None and suite.whole is not None:
                 note("not placed and not reported: the run has some questions of the suite only")
-            exit_if_partial(made.problems or outcome is None or outcome.status == "failed")
-            return
+            return _Evaluated(made, suite, outcome)
         (run,) = find_runs([made.folder])
         (entry,) = rank([result_path(run)])
         placement = self.placed(entry, suite, is_silent=is_silent)
-        page = self.page or made.folder / "report.html"
-        tables = ScoreTableOptions()
-        cast(Any, _Report)(paths=[str(made.folder)], suite=self.suite, output=page, tables=tables, quiet=True)()
-        if self.as_json:
-            placed = placement and placement.to_dict()
-            print_json({**as_json(made, suite, outcome), "placement": placed, "report": str(page)})
-        elif not self.quiet:
-            _print_precision(entry)
-            _print_steps(made.folder, page, self.suite, is_placed=placement is not None)
-        exit_if_partial(made.problems)
+        page = (not is_series and self.page) or made.folder / "report.html"
+        if not (is_series and outcome.status == "current" and page.exists()):
+            self.report([made.folder], page)
+        return _Evaluated(made, suite, outcome, entry, placement, page)
+
+    def evaluate_all(self, suite: Suite) -> None:
+        """Evaluates several models, each once, and with --watch the checkpoints that appear later."""
+        done: dict[str, float] = {}  # the time of the last change, by label
+        told: set[str] = set()
+        folders: list[Path] = []
+        is_partial = False
+        while True:
+            n_before = len(folders)
+            for model in self.models():
+                try:
+                    changed, now = model.changed(), time.time()
+                except OSError:  # the directory was removed
+                    continue
+                if done.get(model.label) == changed:
+                    continue
+                if self.watch is not None and now - changed < SETTLED_SECONDS:
+                    if not self.quiet and model.label not in told:
+                        since = f"changed {now - changed:.0f} s ago"
+                        note(f"{model.label}: {since}, waiting until it is {SETTLED_SECONDS:.0f} s old")
+                    told.add(model.label)
+                    continue
+                done[model.label] = changed
+                try:
+                    evaluated = self.evaluated(model, suite, is_series=True)
+                except (PfgenError, OSError) as error:
+                    warn(f"{model.label}: {error}")
+                    is_partial = True
+                    continue
+                is_partial |= evaluated.is_partial
+                if self.as_json:
+                    typer.echo(json_text(evaluated.record()))
+                if evaluated.outcome is not None and not self.as_json and (evaluated.outcome.error or not self.quiet):
+                    print_outcome(evaluated.outcome, is_first=not folders)
+                if evaluated.entry is not None:
+                    folders.append(evaluated.made.folder)
+            if len(folders) > n_before:
+                if self.page:
+                    self.report(folders, self.page)
+                if not self.quiet and not self.as_json:
+                    print_line((about_interval("questions"), "dim"))
+                    print_origin(suite)
+            if self.watch is None:
+                break
+            time.sleep(self.watch)
+        exit_if_partial(is_partial)
+
+    def report(self, runs: list[Path], page: Path) -> None:
+        """Writes a page of runs."""
+        paths = [str(run) for run in runs]
+        cast(Any, _Report)(paths=paths, suite=self.suite, output=page, tables=ScoreTableOptions(), quiet=True)()
 
     def placed(self, entry: Entry, suite: Suite, *, is_silent: bool) -> Placement | None:
         """The run among the published runs; None, with a note, if it cannot be placed."""
@@ -109,6 +217,58 @@ class _Evaluate(Generating):
         return placement
 
 
+@dataclass(frozen=True)
+class _Model:
+    """A model, or a directory of weights for an option of the engine."""
+
+    given_name: str | None
+    checkpoint: Checkpoint | None = None
+    option: str = ""
+
+    @property
+    def label(self) -> str:
+        """The name in messages."""
+        return self.given_name or "" if self.checkpoint is None else self.checkpoint.label
+
+    @cached_property
+    def name(self) -> str | None:
+        """The name of the model in its run."""
+        return self.given_name if self.checkpoint is None else self.checkpoint.model()
+
+    @property
+    def options(self) -> dict[str, str]:
+        """The options of the engine that load the weights, or request them from a server."""
+        return {} if self.checkpoint is None else {self.option: str(self.checkpoint.folder)}
+
+    def changed(self) -> float:
+        """The time of the last change of weights; 0 for a name."""
+        return 0.0 if self.checkpoint is None else self.checkpoint.changed()
+
+
+@dataclass(frozen=True)
+class _Evaluated:
+    """The run of a model; without an entry, it is neither placed nor reported."""
+
+    made: Generated
+    suite: Suite
+    outcome: Outcome | None
+    entry: Entry | None = None
+    placement: Placement | None = None
+    page: Path | None = None
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether answers or a score are missing."""
+        return bool(self.made.problems) or self.outcome is None or self.outcome.status == "failed"
+
+    def record(self) -> dict[str, Any]:
+        """All figures, for JSON."""
+        more: dict[str, Any] = {}
+        if self.entry is not None:
+            more = {"placement": self.placement and self.placement.to_dict(), "report": str(self.page)}
+        return {**as_json(self.made, self.suite, self.outcome), **more}
+
+
 def _print_precision(entry: Entry) -> None:
     """Prints how far the draw of the trials can move the score, and how far with the usual number."""
     from ..statistics.mean_interval import quantile
@@ -123,27 +283,30 @@ def _print_precision(entry: Entry) -> None:
     )
 
 
-def _print_steps(folder: Path, page: Path, suite: str, *, is_placed: bool) -> None:
+def _print_steps(model: _Model, evaluated: _Evaluated, suite: str) -> None:
+    folder, page = evaluated.made.folder, evaluated.page
     print_line(f"report: {shown(page)}")
     print_line("the same steps one by one:")
-    given = _without_report(sys.argv[2:])
-    named = [] if {"-s", "--suite"} & {word.partition("=")[0] for word in given} else ["--suite", suite]
+    words = _without(sys.argv[2:], "--report")
+    named = [] if {"-s", "--suite"} & {word.partition("=")[0] for word in words} else ["--suite", suite]
+    for option, value in model.options.items():
+        words = [*_without(words, "-m", "--model"), "-m", model.name or "", f"--{option.replace('_', '-')}", value]
     steps: list[list[Any]] = [
-        ["generate", *given, *named],
+        ["generate", *words, *named],
         ["score", folder, "--suite", suite],
-        *([["place", folder]] if is_placed else []),
+        *([["place", folder]] if evaluated.placement is not None else []),
         ["report", folder, "--suite", suite, "-o", page],
     ]
     for step in steps:
         print_line(("  " + shown(shlex.join(["pfgen-fast", *map(str, step)])), "dim"))
 
 
-def _without_report(words: list[str]) -> list[str]:
-    """The words of the command without the option that 'generate' lacks."""
-    found, rest = [], iter(words)
+def _without(words: list[str], *names: str) -> list[str]:
+    """The words of the command without options that 'generate' lacks, or that are replaced."""
+    kept, rest = [], iter(words)
     for word in rest:
-        if word == "--report":
+        if word in names:
             next(rest, None)
-        elif not word.startswith("--report="):
-            found.append(word)
-    return found
+        elif not word.startswith(tuple(f"{name}=" for name in names)):
+            kept.append(word)
+    return kept

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -131,36 +132,42 @@ class Generating:
     prices: Prices
     output: options.Root = Path("result")
 
-    def run(self, *, is_silent: bool) -> tuple[Generated, Suite]:
-        """Generates the answers that the run lacks; returns the run and its suite."""
+    def loaded_suite(self) -> Suite:
+        """The suite with the chosen questions."""
+        return suite_or_here(self.suite).only(options.names_of(self.questions), limit=self.limit)
+
+    def run(
+        self, suite: Suite, model: str | None, of_engine: Mapping[str, Any], *, is_silent: bool = False
+    ) -> Generated:
+        """Generates the answers that the run of a model lacks."""
         from ..generation import Generation
         from ..generation.batch_api import REQUEST_FORMS
         from ..generation.engines import HOSTED, INTERACTIVE
 
         generation = Generation.of(
             self.engine,
-            model=self.model,
-            mode=self.mode or self.usual_mode(is_silent=is_silent),
+            model=model,
+            mode=self.mode or self.usual_mode(model, of_engine, is_silent=is_silent),
             reasoning=self.reasoning.chosen,
-            options=self.of_engine,
+            options=of_engine,
             **self.how.arguments,
         )
-        loaded = suite_or_here(self.suite).only(options.names_of(self.questions), limit=self.limit)
-        if self.of_engine.get("enable_thinking") is False and self.engine in HOSTED and not is_silent:
+        if of_engine.get("enable_thinking") is False and self.engine in HOSTED and not is_silent:
             note(f"--disable-thinking sends {REQUEST_FORMS[self.engine].disabled_by}")
         watch = watch_over("answers", quiet=is_silent or self.engine in INTERACTIVE)
         watch.events.prices = self.prices.of_tokens
         with watch:
-            made = generation.run(
-                loaded, trials=self.trials, output=self.output, on_progress=watch.count, events=watch.events
+            return generation.run(
+                suite, trials=self.trials, output=self.output, on_progress=watch.count, events=watch.events
             )
-        return made, loaded
 
-    def usual_mode(self, *, is_silent: bool) -> options.ModeChoice:
+    def usual_mode(
+        self, model: str | None, of_engine: Mapping[str, Any], *, is_silent: bool = False
+    ) -> options.ModeChoice:
         """The mode if no option names one; prints why it is not the usual one."""
         from ..generation.setting import usual_mode
 
-        mode, reason = usual_mode(self.engine, self.model, self.of_engine)
+        mode, reason = usual_mode(self.engine, model, of_engine)
         if reason and not is_silent:
             note(f"mode {mode}: {reason}; --mode chooses another")
         return mode
@@ -204,4 +211,5 @@ class _Generate(Generating):
     ending: Ending
 
     def __call__(self) -> None:
-        self.ending.finish(*self.run(is_silent=self.ending.is_silent))
+        suite = self.loaded_suite()
+        self.ending.finish(self.run(suite, self.model, self.of_engine, is_silent=self.ending.is_silent), suite)

@@ -273,14 +273,7 @@ class SweepRows:
         return " ".join([*(f"{score:>14}" for score in scores), f"{trials:>6}", f"{needed:>11}"])
 
 
-def write_results(
-    measured: Sequence[Measured],
-    table: Path | None,
-    plot: Path | None,
-    until: float | None,
-    *,
-    with_trials: bool = True,
-) -> None:
+def write_results(measured: Sequence[Measured], table: Path | None, plot: Path | None, until: float | None) -> None:
     """Writes the table and the picture."""
     from ..files.writing import write_whole
     from ..generation import sweep as library
@@ -291,4 +284,4 @@ def write_results(
     if plot is not None:
         from ..report.sweep_plot import write_picture
 
-        write_picture(measured, plot, until_interval=until, with_trials=with_trials)
+        write_picture(measured, plot, until_interval=until)

@@ -105,19 +105,18 @@ def generate(
     setting.tasks(suite, 1)  # reports errors of the suite before a folder is created
     folder = run_folder(Path(output), config)
 
-    async def run() -> Generated:
-        async with contextlib.AsyncExitStack() as stack:
-            stack.push_async_callback(engine.close)
-            writer = stack.enter_context(writing_run(folder, config, suite))
-            counted = events or Events()
-            before = replace(counted)
-            stack.callback(lambda: writer.note_usage(counted.usage(before)))
-            stop = config["stop"] or ()  # stored answers have no stop strings
-            tell = on_progress or (lambda done, total: None)
-            rounds = _Rounds(suite, engine, setting, writer, tell, counted, trials, stop)
-            return await rounds.run(until)
-
-    return run_async(run())
+    counted = events or Events()
+    before = replace(counted)
+    stop = config["stop"] or ()  # stored answers have no stop strings
+    tell = on_progress or (lambda done, total: None)
+    with writing_run(folder, config, suite) as writer:
+        missing = {trial: set(writer.missing(trial)) for trial in range(1, trials + 1)}
+        if any(missing.values()) and hasattr(engine, "load"):
+            engine.load()
+        try:
+            return run_async(_Rounds(suite, engine, setting, writer, tell, counted, stop).run(missing, until))
+        finally:
+            writer.note_usage(counted.usage(before))
 
 
 @dataclass(frozen=True)
@@ -224,7 +223,7 @@ class Generation:
         events: Events | None = None,
     ) -> Generated:
         """Opens the engine and generates the run; see `generate`."""
-        engine = self.open(suite)
+        engine = self.open(suite, loads=False)
         return generate(
             suite, engine, self.setting, trials=trials, output=output, on_progress=on_progress, events=events
         )
@@ -240,23 +239,24 @@ class _Rounds:
     _writer: RunWriter
     _on_progress: Callable[[int, int], None]
     _events: Events
-    _trials: int
     _stop: Sequence[str]
     _n_new: int = 0
     _failed: dict[int, str] = field(default_factory=dict)
 
-    async def run(self, until: Callable[[Trials], bool] | None) -> Generated:
+    async def run(self, missing: Mapping[int, set[str]], until: Callable[[Trials], bool] | None) -> Generated:
         self._is_disabled = self._engine.parameters.get("enable_thinking") is False
         self._reports = Reports(self._engine, self._events)
-        missing = {trial: set(self._writer.missing(trial)) for trial in range(1, self._trials + 1)}
-        self._total = self._trials * len(self._suite)
+        self._total = len(missing) * len(self._suite)
         self._n_there = self._total - sum(map(len, missing.values()))
         oldest = self._writer.oldest_answer() if self._n_there else ""
         self._on_progress(self._n_there, self._total)
-        if until is None:
-            await self._fill(missing)
-        else:
-            await self._fill_until(missing, until)
+        try:
+            if until is None:
+                await self._fill(missing)
+            else:
+                await self._fill_until(missing, until)
+        finally:
+            await self._engine.close()
         return Generated(
             self._writer.pack(),
             self._writer.folder,

@@ -272,7 +272,7 @@ class _Sweep:
             return wanted is not None and scores.is_known_to(wanted)
 
         try:
-            engine = point.open(self._suite)
+            engine = point.open(self._suite, loads=False)
             folder = point.folder(self._suite, self._output, engine)
             first = self._point_of.setdefault(folder, point)
             if first is not point:

@@ -29,28 +29,25 @@ def check_picture(path: Path) -> None:
     library("matplotlib", extra="plots")
 
 
-def write_picture(
-    measured: Sequence[Measured], path: Path, *, until_interval: float | None = None, with_trials: bool = True
-) -> None:
+def write_picture(measured: Sequence[Measured], path: Path, *, until_interval: float | None = None) -> None:
     """Draws every score against every swept parameter with its interval, and the interval against the trials."""
     check_picture(path)
     shown = [point for point in measured if point.intervals]
     if not shown:
         raise PfgenError(f"{path}: not drawn, because no point has scores")
     with style():
-        figure = _figure(shown, until_interval, with_trials)
+        figure = _figure(shown, until_interval)
     write_whole(path, stored(figure, path.suffix[1:]))
 
 
-def _figure(shown: Sequence[Measured], until_interval: float | None, with_trials: bool) -> Any:
+def _figure(shown: Sequence[Measured], until_interval: float | None) -> Any:
     parameters = list(shown[0].point.values)
-    n_parts = len(parameters) + with_trials
+    n_parts = len(parameters) + 1
     figure = empty_figure(13, 3.3 * n_parts)
     parts = figure.subfigures(n_parts, 1, squeeze=False)[:, 0]
     for parameter, part in zip(parameters, parts, strict=False):
         _draw_parameter(part, shown, parameter)
-    if with_trials:
-        _draw_trials(parts[-1], shown, until_interval)
+    _draw_trials(parts[-1], shown, until_interval)
     return figure
 
 

@@ -87,7 +87,7 @@ class Engine(Protocol):
     * `events`: an `Events`, to which the engine reports all trouble, including empty answers;
     * `on_reply`: a function that the engine calls with a request and its `RawReply` before it yields the answer;
     * `n_trials`: the number of trials with stored answers;
-    * `load`: loads the model; `open_engine` calls it.
+    * `load`: loads the model, unless it is loaded.
     """
 
     @property

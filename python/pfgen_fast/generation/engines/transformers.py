@@ -41,7 +41,7 @@ class LocalEngine(ABC):
     def __init__(self, model: str, sampling: Sampling, n_at_once: int) -> None:
         self._name, self._sampling, self._n_at_once = model, sampling, n_at_once
         self._stopped = threading.Event()
-        self._model: Any
+        self._model: Any = None
         self.on_reply: Callable[[Request, RawReply], None] | None = None
 
     async def answers(self, requests: Sequence[Request]) -> AsyncGenerator[tuple[int, str], None]:
@@ -62,9 +62,14 @@ class LocalEngine(ABC):
         """Releases the model."""
         self._model = None
 
-    @abstractmethod
     def load(self) -> None:
-        """Loads the model; raises EngineError if this is impossible."""
+        """Loads the model, unless it is loaded; raises EngineError if this is impossible."""
+        if self._model is None:
+            self._load()
+
+    @abstractmethod
+    def _load(self) -> None:
+        """Loads the model."""
 
     def _check(self, requests: Sequence[Request]) -> None:  # noqa: B027 - only some engines have limits
         """Raises EngineError if a request cannot be answered."""
@@ -107,8 +112,7 @@ class TransformersEngine(LocalEngine):
         super().__init__(model, sampling, batch_size)
         self._device, self._to_load = device, (path or model, dtype, trust_remote_code)
 
-    def load(self) -> None:
-        """Loads tokenizer and model."""
+    def _load(self) -> None:
         self._device, (weights, dtype, trust_remote_code) = checked_device(self._device), self._to_load
         self._tokenizer, self._model = loaded_model(weights, dtype, self._device, trust_remote_code)
         self._template.check(self._tokenizer, self._name)

@@ -83,8 +83,7 @@ class VllmEngine(LocalEngine):
             **(engine_args or {}),
         }
 
-    def load(self) -> None:
-        """Starts vLLM with the model."""
+    def _load(self) -> None:
         os.environ.setdefault("VLLM_LOGGING_LEVEL", "ERROR")  # vLLM reads it when it is imported
         vllm = optional("vllm", extra="vllm", needed_for="the engine vllm", error=EngineError)
         self._params = vllm.SamplingParams
