@@ -8,7 +8,7 @@
 It supports the part of the OpenAI protocol that the commands need. Equal requests get equal replies.
 The model writes sentences with the words of its task: fake/long, fake/short, or fake/dull, which repeats itself. The
 judge counts: a long answer without repeated sentences gets good verdicts. It reads no meaning, so its tables mean
-nothing. `--version 2` is a stricter judge under the same name, for `checklists drift`.
+nothing. `--version 2` is a stricter judge under the same name.
 """
 
 from __future__ import annotations

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from makers.claims import COVERAGE, Claim, within
 from numpy.random import Generator
-from pfgen_fast.checklists.reliability.noise import PartNoise
 from pfgen_fast.statistics.agreement_of_levels import FIGURES, figures_of_tables, tables_of
 from pfgen_fast.statistics.correlation import kendall_rows, resampled_pearson, resampled_spearman, spearman_rows
 from pfgen_fast.statistics.intervals_of_draws import interval_of_draws
@@ -20,7 +19,6 @@ from pfgen_fast.statistics.win_rates import win_rates
 JUDGES = "Two judges of the same answers: coverage of the interval of a figure over tasks"
 METHODS = "Two methods of scoring answers: coverage of the interval of a figure over tasks"
 ORDERS = "Two tables of models: coverage of the interval of a figure over samples of as many tasks"
-NOISE = "Noise: coverage of an average plus and minus its half width"
 WINS = "Length-controlled win rates: coverage of the interval"
 
 _DRAWS = 400
@@ -107,12 +105,6 @@ def _of_orders(generator: Generator, *settings: Any) -> bool:
     return within(ends, _mean_order(*settings))
 
 
-def _average(generator: Generator, n_tasks: int, n_models: int) -> bool:
-    values = generator.standard_normal((n_models, n_tasks)) + 0.7 * generator.standard_normal(n_tasks)
-    spread = float(np.median(values.var(axis=1, ddof=1))) ** 0.5
-    return bool(abs(values[0].mean()) <= PartNoise("", n_tasks, 1, spread, None, None).half_width())
-
-
 def _won(generator: Generator, n_tasks: int, n_models: int, apart: float) -> tuple[np.ndarray, ...]:
     """Wins of models that differ in quality and length, by a judge who prefers long answers."""
     models = np.arange(n_models)[:, np.newaxis]
@@ -163,9 +155,6 @@ def claims_of_judges() -> Iterator[Claim]:
         for figure, n_models in product(("Kendall", "Spearman"), (5, 15) if n_tasks in (3, 10, 50) else ()):
             what = f"{figure}, {n_models} models, {n_tasks} tasks"
             yield Claim(ORDERS, what, (0.93, 1.0), _of_orders, (n_tasks, figure, n_models), cost)
-    for n_tasks, n_models in product((3, 10, 50), (1, 5)):
-        of = f"{n_tasks} tasks, spread of {n_models} model{'s' if n_models > 1 else ''}"
-        yield Claim(NOISE, of, (0.93, 1.0), _average, (n_tasks, n_models))
     for n_tasks in (20, 50, 200):
         for n_models, apart in ((2, 0.0), (2, 2.5), (4, 0.3)):
             what = f"{n_tasks} tasks, {n_models} models, qualities differ by {apart:g}"

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from makers.annotators import simulated_marks
+from makers.judged_runs import judged as answers_judged
+from makers.judged_runs import made_suite
+from makers.judged_runs import written as runs_written
 from makers.own_checklists import own_suite, written
 from pfgen_fast.annotations.rows import Header, export_lines
 from pfgen_fast.checklists.judgements import Judgement
 from pfgen_fast.checklists.people.marks import judgement_key
-from pfgen_fast.checklists.reliability.people import MarkedAnswers
-from pfgen_fast.checklists.reliability.people_finding import people_finding
+from pfgen_fast.checklists.reliability.agreement_finding import agreement_finding
+from pfgen_fast.checklists.reliability.rater_agreement import MarkedAnswers
 from pfgen_fast.checklists.runs import Answer, write_run
 from pfgen_fast.errors import ChecklistError
 
@@ -24,7 +27,7 @@ FIVE = tuple("abcde")
 
 def test_the_form_of_the_published_table_comes_out_of_simulated_marks() -> None:
     found = MarkedAnswers(SUITE, simulated_marks(SUITE, annotators=FIVE), draws=300)
-    pairs = people_finding(found, ()).to_dict()["tables"]["pairs"]
+    pairs = agreement_finding(found).to_dict()["tables"]["pairs"]
     assert [(row["annotator"], row["other"]) for row in pairs][:3] == [("a", "b"), ("a", "c"), ("a", "d")]
     assert len(pairs) == 10
     assert all(0.65 < row["Pearson"] < 0.9 for row in pairs)
@@ -42,7 +45,7 @@ def test_strict_and_careless_annotators_and_an_unclear_question_are_named() -> N
         SUITE, annotators=FIVE, n_answers=25, strictness={"b": 0.2}, careless=["d"], unclear=[unclear]
     )
     found = MarkedAnswers(SUITE, marks, draws=500)
-    words = people_finding(found, ()).paragraph
+    words = agreement_finding(found).paragraph
     assert "b is strict (-" in words
     assert "d agrees less with the others (Pearson " in words
     assert "Annotators disagree more on letters/thanks/2 than on other questions" in words
@@ -53,9 +56,9 @@ def test_strict_and_careless_annotators_and_an_unclear_question_are_named() -> N
 
 def test_one_annotator_or_no_overlap_is_a_sentence() -> None:
     marks = simulated_marks(SUITE, annotators=("a", "b"))
-    with pytest.raises(ChecklistError, match=r"^one annotator only \(a\): agreement needs the marks of two"):
+    with pytest.raises(ChecklistError, match=r"^one annotator only \(a\): expected two or more"):
         MarkedAnswers(SUITE, [mark for mark in marks if mark.annotator == "a"])
-    few = people_finding(MarkedAnswers(SUITE, marks, draws=9), ()).to_dict()["tables"]["parts"]
+    few = agreement_finding(MarkedAnswers(SUITE, marks, draws=9)).to_dict()["tables"]["parts"]
     assert few[-1]["mean Pearson"] is not None
     assert few[-1]["mean Pearson, low"] is None  # one task says nothing about other tasks
     apart = [mark for mark in marks if (mark.annotator == "a") == mark.id.startswith("letter")]
@@ -94,20 +97,56 @@ def judged(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_a_judge_that_agrees_with_an_annotator_is_found_between_the_two(call: Any, judged: Path) -> None:
-    exports = (judged / "a.jsonl", judged / "b.jsonl")
-    command = ("checklists", "agreement", *exports, "--suite", judged / "suite", "--run", judged / "run")
-    code, printed, err = call(*command, "--json", "--draws", 50)
+def agreement(call: Any, folder: Path, *sources: Any, **others: Any) -> Any:
+    """The tables of `checklists agreement`."""
+    options = [text for name, value in others.items() for text in (f"--{name}", value)]
+    command = ("checklists", "agreement", *sources, "--suite", folder / "suite", "--draws", 50)
+    code, printed, err = call(*command, *options, "--json")
     assert (code, err) == (0, "")
-    rows = json.loads(printed)["tables"]["judges"]
-    people, judge = rows[0], rows[1]
-    assert (people["judge"], judge["judge"], judge["part"]) == ("two annotators", "judge-1", "all")
-    # Half of the pairs are of the judge and annotator a, who always gave the same level.
-    assert judge["same level"] == pytest.approx((1 + people["same level"]) / 2)
-    code, printed, _ = call(*command, "--draws", 50, "-o", judged / "page")
+    return json.loads(printed)
+
+
+def test_a_judge_is_an_annotator(call: Any, judged: Path) -> None:
+    exports = (judged / "a.jsonl", judged / "b.jsonl")
+    found = agreement(call, judged, *exports, judged / "run")
+    rows = {(row["annotator"], row["other"]): row for row in found["tables"]["pairs"]}
+    assert set(rows) == {("a", "b"), ("a", "judge-1"), ("b", "judge-1")}
+    assert rows["a", "judge-1"]["same level"] == 1  # the judge gives the verdicts of annotator a
+    assert rows["a", "judge-1"]["quadratic kappa"] == pytest.approx(1)
+    for figure in ("verdicts", "same level", "quadratic kappa"):
+        assert rows["b", "judge-1"][figure] == rows["a", "b"][figure]
+    assert "judges:judge-1 (unknown version)|draws:50|seed:0" in found["paragraph"]
+    people = agreement(call, judged, *exports)
+    (row,) = people["tables"]["pairs"]
+    assert row == rows["a", "b"]  # figures of people do not depend on judges
+    options = ("--suite", judged / "suite", "--draws", 50, "-o", judged / "page")
+    code, printed, _ = call("checklists", "agreement", *exports, *options)
     assert code == 0
     assert "With two annotators, nobody can say which of them differs." in printed
     assert (judged / "page" / "index.html").exists() or list((judged / "page").glob("*.html"))
+
+
+def test_judges_are_compared_without_people(call: Any, tmp_path: Path) -> None:
+    suite = made_suite((40.0, 30.0, 20.0, 10.0))
+    first = answers_judged(suite)
+    written(suite, tmp_path / "suite")
+    zeros = {model: [replace(one, scores=(0.0,) * 4, judge="other") for one in rows] for model, rows in first.items()}
+    again = {model: [replace(one, version="judge-2") for one in rows] for model, rows in first.items()}
+    runs = [runs_written(tmp_path / name, rows) for name, rows in (("a", first), ("b", zeros), ("c", again))]
+    found = agreement(call, tmp_path, *runs)
+    rows = {(row["annotator"], row["other"]): row for row in found["tables"]["pairs"]}
+    assert set(rows) == {("judge judge-1", "judge judge-2"), ("judge judge-1", "other"), ("judge judge-2", "other")}
+    same = rows["judge judge-1", "judge judge-2"]
+    assert (same["answers"], same["verdicts"], same["same level"]) == (4 * 36, 4 * 36 * 4, 1)
+    assert same["Pearson"] == pytest.approx(1)
+    assert rows["judge judge-1", "other"]["quadratic kappa"] is None  # a judge with one level only
+    half = agreement(call, tmp_path, runs[0] / "alpha" / "judgements.jsonl", runs[1], judge="judge-1")
+    assert {row["annotator"] for row in half["tables"]["annotators"]} == {"judge", "other"}
+    code, _, err = call("checklists", "agreement", runs[0], "--suite", tmp_path / "suite")
+    assert (code, err.count("\n")) == (2, 1)
+    assert "one annotator only (judge): expected two or more" in err
+    code, _, err = call("checklists", "agreement", *runs, "--suite", tmp_path / "suite", "--judge", "judg")
+    assert (code, "judge" in err) == (2, True)
 
 
 def test_reasonable_verdicts_are_counted_by_judge(call: Any, judged: Path) -> None:

@@ -265,19 +265,16 @@ def runs(tmp_path: Path, suite: ChecklistSuite) -> Path:
     return tmp_path / "runs"
 
 
-def test_fit_writes_weights_and_the_stability_of_a_table(call: Any, tmp_path: Path, marks: Path, runs: Path) -> None:
+def test_fit_writes_weights_and_suites(call: Any, tmp_path: Path, marks: Path) -> None:
     common = ("checklists", "fit", marks, "--suite", tmp_path / "suite")
     code, out, err = call(*common, "--scale", "unit", "--bootstrap", 20, "--page", tmp_path / "page")
     assert code == 0
     assert "48 marks of 2 annotators define the weights of 2 of 2 categories" in out
     assert "1 of 3 categories have no marks" in err
     assert "Does it thank somebody?" in (tmp_path / "page/checklist-weights.html").read_text()
-    table = ("--table", runs)
     (tmp_path / "suite" / "guideline.md").write_text("# Our rules\n")
-    options = (*table, "--bootstrap", 50, "--json", "--output", tmp_path / "fitted")
+    options = ("--bootstrap", 50, "--json", "--output", tmp_path / "fitted")
     found = json.loads(call(*common, "--scale", "unit", *options)[1])
-    assert [row["model"] for row in found["table"]["models"]] == ["best", "middle", "last"]
-    assert found["table"]["models"][0]["above_next"] == 1
     weights = {name: one["weights"] for name, one in found["categories"]["letters"].items()}
     before, fitted = (ChecklistSuite.load(tmp_path / name) for name in ("suite", "fitted"))
     assert (fitted.checklists[WEATHER], fitted.hash == before.hash) == (before.checklists[WEATHER], False)
@@ -290,7 +287,6 @@ def test_fit_writes_weights_and_the_stability_of_a_table(call: Any, tmp_path: Pa
     assert call(*common, "--scale", "unit", "--output", tmp_path / "weights.json")[0] == 0
     assert json.loads((tmp_path / "weights.json").read_text())["letters"] == weights
     assert "--scale" in call(*common)[2]
-    assert "--bootstrap" in call(*common, "--scale", "unit", *table)[2]
 
 
 def test_fit_writes_no_weights_that_marks_leave_open(call: Any, tmp_path: Path, suite: ChecklistSuite) -> None:
@@ -315,15 +311,3 @@ def test_fit_leaves_out_marks_of_other_answers(call: Any, tmp_path: Path, suite:
     common = ("checklists", "fit", path, "--suite", tmp_path / "suite", "--scale", "unit")
     assert "1 mark not used, because no run has the answers: letter_" in call(*common, "--run", runs / "best")[2]
     assert "no marks are left: the runs have none of the answers of 3 marks" in call(*common, "--run", runs / "last")[2]
-
-
-def test_sensitivity_compares_tables(call: Any, tmp_path: Path, runs: Path) -> None:
-    common = ("checklists", "sensitivity", runs, "--suite", tmp_path / "suite")
-    code, out, _ = call(*common, "--draws", 50)
-    assert code == 0
-    assert "In 3 of 3 variations the 3 models keep their order" in out
-    assert "missing answers as zero" in out
-    found = json.loads(call(*common, "--json", "--output", tmp_path / "page")[1])
-    assert [row["model"] for row in found["usual"]] == ["best", "middle", "last"]
-    assert found["draws"]["n_draws"] == 1000
-    assert (tmp_path / "page/checklist-sensitivity.html").exists()

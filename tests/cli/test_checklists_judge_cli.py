@@ -124,19 +124,6 @@ def test_a_batch_goes_out_and_comes_in(judge, runs, tmp_path):
     assert "line 25 (other): is the reply to another request" in err
 
 
-def test_a_sentinel_says_how_much_is_as_before(judge, runs):
-    code, _, err = judge("--sentinel", "4", behave=honest)
-    assert code == 0
-    assert "note: a: no sentinel, because no answer has been judged before" in err
-    code, out, _ = judge("--sentinel", "4", behave=honest)
-    assert code == 0
-    assert out.splitlines()[0].startswith("32 ratings (24 stored already); 8 requests")
-    said = "a: sentinel of 4 answers, 4 judged as before"
-    told = f"{said}: {runs}/a/sentinels/001.jsonl (checklists drift --sentinels says what has changed)"
-    assert told in out.splitlines()
-    assert len(read_judgements(runs / "b" / "sentinels" / "001.jsonl", suite())) == 4
-
-
 def test_names_and_models_of_strangers_are_harmless(judge, runs):
     acting = "\x1b[2J\u202e"
     run(runs / "a", [Answer("T00", acting)])

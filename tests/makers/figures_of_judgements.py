@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any
@@ -15,16 +15,10 @@ from pfgen_fast.checklists.importing.hellobench_suite import import_suite
 from pfgen_fast.checklists.metrics.error_counts import ModelErrors, model_errors
 from pfgen_fast.checklists.metrics.error_modes import ErrorRules, errors_of
 from pfgen_fast.checklists.rejections import PUBLISHED_PHRASES
-from pfgen_fast.checklists.reliability.judge_selection import JudgeSelection, counted_words
-from pfgen_fast.checklists.reliability.noise import Noise
-from pfgen_fast.checklists.reliability.noise_finding import noise_finding
-from pfgen_fast.checklists.reliability.paired_judgements import pair
 from pfgen_fast.checklists.reliability.wins import JUDGE, Ties, Wins, by_scores, wins
 from pfgen_fast.checklists.runs import Run
 from pfgen_fast.checklists.scoring.scores import ModelScores, Scores
-from pfgen_fast.checklists.weights.sensitivity import Sensitivity, Variation, sensitivity
-from pfgen_fast.experiments import Finding
-from pfgen_fast.statistics.correlation import p_value
+from pfgen_fast.statistics.correlation import kendall_rows, p_value
 
 from .checklist_data import folder, needs_hellobench, table
 from .figures import figures, numbers
@@ -51,18 +45,6 @@ def bounds() -> Scores:
 
 
 @cache
-def weights() -> Sensitivity:
-    return sensitivity(scores())
-
-
-@cache
-def noise() -> Finding:
-    files = sorted((folder() / "judgements").iterdir())
-    side = JudgeSelection(suite()).together(files)[0]
-    return noise_finding(Noise(side, pair(side, side, suite()), counted_words(files, side, suite())))
-
-
-@cache
 def cells() -> list[dict[str, str]]:
     """The published tables, beside the figures from the judgements."""
     return table("main_table.csv")
@@ -70,16 +52,6 @@ def cells() -> list[dict[str, str]]:
 
 def model(name: str) -> ModelScores:
     return next(each for each in scores().models if each.model == name)
-
-
-def varied(name: str) -> Variation:
-    return next(each for each in weights().variations if each.name == name)
-
-
-def found_in(pattern: str) -> tuple[str, ...]:
-    found = re.search(pattern, f"{noise().answer} {noise().paragraph}")
-    assert found, (pattern, noise().paragraph)
-    return found.groups()
 
 
 @figures(PAGE, "HelloBench (arXiv", *SLOW)
@@ -160,7 +132,8 @@ def of_missing_answers() -> Iterator[str]:
         n_missing = sum(len(part.missing) for part in model(name).areas.values())
         best = next(one.average.best for one in bounds().models if one.model == name)
         yield f"{n_missing} {more} {average.rescaled:.2f} {average.rescaled_missing_as_zero:.2f} {best:.2f}"
-    assert not varied("missing answers as zero").moved.any()
+    averages = [one.average.rescaled_missing_as_zero for one in scores().models]
+    assert averages == sorted(averages, reverse=True)
     assert bounds().place_bounds == tuple((place, place) for place in bounds().places)
     yield "20"
 
@@ -211,25 +184,12 @@ def of_the_ties() -> Iterator[str]:
 
 @figures(PAGE, "* **The weights change scores", *SLOW)
 def of_the_weights() -> Iterator[str]:
-    equal, drawn = varied("equal weights"), weights().drawn
-    assert drawn is not None
-    yield f"{equal.shifts.min():.1f} {equal.shifts.max():.1f} {equal.kendall:.3f} {drawn.n_draws:,} {drawn.kendall:.3f}"
-
-
-@figures(PAGE, "* **The last question determines most of the score.**", *NIGHTLY)
-def of_the_last_question() -> Iterator[str]:
-    explained, tau = found_in(r"predicts ([\d.]+) % of the variance.*tau-b of ([\d.]+) to")
-    n, r = found_in(r"(\d+) questions repeat another question of their checklist \(r at least ([\d.]+)\)")
-    width, times, n_questions = found_in(r"±(\d+) would need ([\d.]+) times as many tasks; \d+ of (\d+) questions")
-    yield f"{explained} {len(scores().models)} {tau} {n} {n_questions} {r} {width} {times}"
-
-
-@figures(PAGE, "* **Areas have equal weights", *SLOW)
-def of_the_areas() -> Iterator[str]:
-    found = varied("the mean of all answers")
-    assert np.abs(found.moved).max() == 3
-    assert Counter(np.abs(found.moved).tolist())[3.0] == 1
-    yield f"{found.shifts.min():.1f} {found.shifts.max():.1f} {found.kendall:.3f}"
+    runs = open_runs(sorted((folder() / "judgements").iterdir()))
+    equal = {one.model: one.average.rescaled for one in score_runs(suite(), runs, draws=0, weights="equal").models}
+    usual = np.array([one.average.rescaled for one in scores().models])
+    plain = np.array([equal[one.model] for one in scores().models])
+    tau = float(kendall_rows(usual[np.newaxis], plain[np.newaxis])[0])
+    yield f"{(plain - usual).min():.1f} {(plain - usual).max():.1f} {tau:.3f}"
 
 
 @figures(PAGE, "For gpt4o_0806 the published errors", *NIGHTLY)

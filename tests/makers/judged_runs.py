@@ -5,13 +5,11 @@ from __future__ import annotations
 import hashlib
 import random
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from pathlib import Path
 
 from makers.own_checklists import suite_of
 from pfgen_fast.checklists.judgement_files import write_judgements
-from pfgen_fast.checklists.judgements import AnswerKey, Judgement
-from pfgen_fast.checklists.reliability.judge_selection import Side
+from pfgen_fast.checklists.judgements import Judgement
 from pfgen_fast.checklists.suite import ChecklistSuite
 from pfgen_fast.checklists.tasks import LEVELS, Task
 
@@ -56,44 +54,6 @@ def judged(suite: ChecklistSuite) -> dict[str, list[Judgement]]:
 def changed(judgements: Mapping[str, list[Judgement]], change: Change) -> dict[str, list[Judgement]]:
     """The judgements after a change."""
     return {model: [change(model, one) for one in listed] for model, listed in judgements.items()}
-
-
-def lowered(category: str, question: int, *, share: float = 1.0, seed: int = 1) -> Change:
-    """Moves a question's verdicts down one level in a share of the answers of a category."""
-    draw = random.Random(seed)
-
-    def change(model: str, one: Judgement) -> Judgement:
-        if not one.id.startswith(category) or draw.random() >= share:
-            return one
-        scores = list(one.scores or ())
-        scores[question] = LEVELS[max(0, LEVELS.index(scores[question]) - 1)]
-        return replace(one, scores=tuple(scores), version="judge-2")
-
-    return change
-
-
-def trembling(share: float, seed: int = 1) -> Change:
-    """Moves verdicts by one level up or down, which is equally likely, in a share of the verdicts."""
-    draw = random.Random(seed)
-
-    def moved(score: float) -> float:
-        up = draw.random() < 0.5
-        if draw.random() >= share or score in (0.0, 1.0):
-            return score
-        return LEVELS[LEVELS.index(score) + (1 if up else -1)]
-
-    return lambda _, one: replace(one, scores=tuple(map(moved, one.scores or ())), version="judge-2")
-
-
-def side(judgements: Mapping[str, list[Judgement]], name: str = "side") -> Side:
-    """The judgements as a side."""
-    models: dict[str, dict[AnswerKey, tuple[Judgement, ...]]] = {}
-    for model, listed in judgements.items():
-        answers = models.setdefault(model, {})
-        for one in listed:
-            answers[one.key] = (*answers.get(one.key, ()), one)
-    first = next(iter(judgements.values()))[0]
-    return Side(name, first.judge, first.version, models)
 
 
 def written(folder: Path, judgements: Mapping[str, list[Judgement]]) -> Path:

@@ -183,7 +183,7 @@ def _runs_in(folder: Path) -> Iterator[Run]:
         subfolders.sort()
         run = _run(Path(name))
         if run is not None:
-            subfolders.clear()  # a directory in a run, such as its sentinels, is not a run
+            subfolders.clear()  # a directory in a run, is not a run
             yield run
     for error in unreadable:
         raise ChecklistError(f"{error.filename}: cannot be read: {error.strerror}")

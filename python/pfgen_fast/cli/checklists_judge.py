@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from ..checklists.judging.ask_runs import Judging
     from ..checklists.judging.requests import JudgeOptions
     from ..checklists.judging.runs_to_judge import RunToJudge
-    from ..checklists.judging.sentinels import Sentinel
     from ..judging.budget import Spending
     from ..judging.requests import Server
 
@@ -87,12 +86,6 @@ class _Judge:
     empty: Literal["judge", "zero"] = Option(
         "judge", help="Judge empty answers like other answers, or give them 0 without a request."
     )
-    sentinel: int = Option(
-        0,
-        min=0,
-        help="Ask again about this many judged answers of each run, to see whether the judge has changed.",
-        metavar="N",
-    )
     write_batch: Path | None = Option(
         None, help="Write the missing requests for the engine's batch API; send nothing.", metavar="FILE"
     )
@@ -114,10 +107,8 @@ class _Judge:
         self.say_what_is_odd(suite, judging)
         problem = _take(judging, self.read_batch) if self.read_batch else None
         is_asking = not (asking.offline or self.read_batch)
-        sentinels = _sentinels(judging, self.sentinel, quiet=quiet) if is_asking and self.write_batch is None else []
-        asked = Judging([*judging.runs, *(one.now for one in sentinels)])
         if is_asking and (asking.dry_run or not quiet):
-            _say_cost(asked, asking.spending)
+            _say_cost(judging, asking.spending)
         if self.write_batch is not None and not asking.dry_run:
             n_requests, path = counted(write_batch(judging, self.write_batch), "request"), shown(self.write_batch)
             print_line(f"{n_requests} written to {path}; give its output to --read-batch")
@@ -125,8 +116,7 @@ class _Judge:
             exit_if_partial(any(one.faults for one in judging.runs))
             return
         server = None if self.read_batch else asking.server
-        problem = _ask(asked, judging, server, asking.spending, quiet=quiet) or problem
-        _finish_sentinels(sentinels, quiet=quiet)
+        problem = _ask(judging, server, asking.spending, quiet=quiet) or problem
         _conclude(judging, problem, is_offline=server is None, quiet=quiet)
 
     def options(self) -> JudgeOptions:
@@ -206,25 +196,13 @@ def _take(judging: Judging, sources: list[Path]) -> str | None:
     return "some lines of the batch could not be used" if problems else None
 
 
-def _sentinels(judging: Judging, n_answers: int, *, quiet: bool) -> list[Sentinel]:
-    from ..checklists.judging.sentinels import open_sentinel
-
-    if not n_answers:
-        return []
-    opened = {one.run.key: open_sentinel(one, n_answers) for one in judging.runs}
-    for key, one in opened.items():
-        if one is None and not quiet:
-            note(f"{key}: no sentinel, because no answer has been judged before")
-    return [one for one in opened.values() if one is not None]
-
-
-def _ask(asked: Judging, judging: Judging, server: Server | None, spending: Spending, *, quiet: bool) -> str | None:
+def _ask(judging: Judging, server: Server | None, spending: Spending, *, quiet: bool) -> str | None:
     """Asks, and writes the judgements that follow, even if the asking fails or is interrupted."""
     problem = None
     try:
-        if server is not None and asked.n_open:
+        if server is not None and judging.n_open:
             with watch_over("replies", quiet=quiet) as watch:
-                ask = partial(asked.ask, server.engine, spending=spending)
+                ask = partial(judging.ask, server.engine, spending=spending)
                 problem = ask(on_progress=watch.count, events=watch.events)
     except SchemaRefused:
         raise  # there is no reply yet, so former judgements stay
@@ -235,17 +213,6 @@ def _ask(asked: Judging, judging: Judging, server: Server | None, spending: Spen
         raise
     judging.write()
     return problem
-
-
-def _finish_sentinels(sentinels: list[Sentinel], *, quiet: bool) -> None:
-    for one in sentinels:
-        name = one.before.run.key
-        if not one.write():
-            note(f"{name}: the sentinel is not complete; the same command continues it")
-        elif not quiet:
-            n = len(one.sides()[1])
-            said = f"{name}: sentinel of {counted(n, 'answer')}, {one.n_equal:,} judged as before"
-            print_line(shown(f"{said}: {one.path} (checklists drift --sentinels says what has changed)"))
 
 
 def _conclude(judging: Judging, problem: str | None, *, is_offline: bool, quiet: bool) -> None:

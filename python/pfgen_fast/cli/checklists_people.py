@@ -9,44 +9,53 @@ from typer import Argument, Option
 
 from .checklists_options import DrawnFindingOptions, FindingOptions, JudgedRuns, MarksScale
 
-MarksFiles = Annotated[
-    list[Path], Argument(help="Marks: exports of annotators, or tables as for 'checklists fit'.", metavar="MARKS...")
+Sources = Annotated[
+    list[Path],
+    Argument(
+        help="Exports of annotators, tables of marks as for 'checklists fit', and runs with judgements.",
+        metavar="MARKS|RUN...",
+    ),
 ]
 
 
 class _Agreement:
-    """How far do annotators agree, with each other and with judges?
+    """How far do annotators agree, people and judges?
 
-    Compares people; 'checklists agree' compares two judges. Shows the correlation of the overall marks of each two
-    annotators, Krippendorff's alpha of marks and verdicts and Fleiss' kappa of verdicts by area, annotators who differ
-    from the others, and questions on which annotators disagree. With --run, judges are compared with the annotators on
-    the same answers. Intervals are over tasks.
+    Annotators are the people of exports and tables, and the judges of runs (a directory, a directory of runs, or a file
+    of judgements). Shows the correlation of overall marks and the agreement of verdicts for each two annotators,
+    Krippendorff's alpha of marks and verdicts and Fleiss' kappa of verdicts by area, annotators who differ from the
+    others, and questions on which annotators disagree. The overall mark of a judge is its score. Beside people, a judge
+    counts on the answers that people marked. Intervals are over tasks.
 
     Examples
 
       pfgen-fast checklists agreement people/exports/*.jsonl --suite essays-en
 
-      pfgen-fast checklists agreement marks.csv --suite SUITE --scale unit --run runs -o agreement
+      pfgen-fast checklists agreement people/exports/*.jsonl runs --suite essays-en -o agreement
+
+      pfgen-fast checklists agreement runs-by-gpt runs-by-claude --suite SUITE
     """
 
-    marks: MarksFiles
+    sources: Sources
     scale: MarksScale = None
-    run: list[Path] | None = Option(
-        None, help="Compare the judges of this run, or of a directory of runs. May be repeated.", metavar="RUN"
-    )
     given: DrawnFindingOptions
 
     def __call__(self) -> None:
-        from ..checklists.people.reading import read_marks
-        from ..checklists.reliability.judge_selection import JudgeSelection
-        from ..checklists.reliability.people import MarkedAnswers
-        from ..checklists.reliability.people_finding import people_finding
+        from ..checklists.people.reading import People, read_marks
+        from ..checklists.reliability.agreement_finding import agreement_finding
+        from ..checklists.reliability.judge_marks import JudgeMarks, is_of_judges, judge_marks
+        from ..checklists.reliability.rater_agreement import MarkedAnswers
 
         given, suite = self.given, self.given.loaded
-        people = read_marks(self.marks, suite, scale=self.scale)
-        sides = JudgeSelection(suite, **given.of_judge).together(self.run) if self.run else []
-        found = MarkedAnswers(suite, people.marks, draws=given.draws, seed=given.seed)
-        given.finish(people_finding(found, sides, people.notes), tables=("parts", "judges", "annotators", "pairs"))
+        runs = [path for path in self.sources if is_of_judges(path)]
+        files = [path for path in self.sources if path not in runs]
+        people = read_marks(files, suite, scale=self.scale) if files else People()
+        answers = {mark.answer for mark in people.marks}
+        judges = judge_marks(runs, suite, answers=answers, **given.of_judge) if runs else JudgeMarks()
+        marks = (*people.marks, *judges.marks)
+        found = MarkedAnswers(suite, marks, draws=given.draws, seed=given.seed)
+        finding = agreement_finding(found, judges.judges, (*people.notes, *judges.notes))
+        given.finish(finding, tables=("parts", "annotators", "pairs"))
 
 
 class _Reasonable:

@@ -1,129 +1,20 @@
-"""`pfgen-fast checklists agree`, `drift`, `noise` and `correlate`: how far judges and methods can be trusted."""
+"""`pfgen-fast checklists correlate`: which methods of scoring answers agree."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-from typer import Argument, Option
+from typer import Option
 
-from ..errors import ChecklistError
-from .app import Exit, exit_if_partial, fail
-from .checklists_options import DrawnFindingOptions, FindingOptions, JudgedRuns, MarksScale
+from .app import fail
+from .checklists_options import DrawnFindingOptions, JudgedRuns, MarksScale
 from .suite_line import given_suite
 
 if TYPE_CHECKING:
     from ..checklists.reliability.method_values import Place
     from ..checklists.runs import Run
-
-Paths = Annotated[
-    list[Path],
-    Argument(
-        help="Directories of runs, directories with many runs, or files of judgements; each path is one side.",
-        metavar="PATH...",
-    ),
-]
-
-
-class _Agree:
-    """How far do two judges of the same answers agree?
-
-    Compares the answers that both judged, with the same text and the same questions. Over all questions and for each
-    question, it shows the shares of equal and of adjacent levels, and kappa; over answers, the correlation of scores;
-    over models, the places in the two tables. Intervals are over tasks. If a path has several judges, each is a side.
-    Three sides or more are compared in pairs, and together by Krippendorff's alpha.
-
-    Examples
-
-      pfgen-fast checklists agree runs-by-gpt runs-by-claude --suite SUITE -o agreement
-
-      pfgen-fast checklists agree runs --suite SUITE --json
-    """
-
-    paths: Paths
-    given: DrawnFindingOptions
-
-    def __call__(self) -> None:
-        from ..checklists.reliability.agreement_finding import agree as find
-        from ..checklists.reliability.judge_selection import JudgeSelection
-
-        given, suite = self.given, self.given.loaded
-        sides = JudgeSelection(suite, **given.of_judge).of_each(self.paths)
-        given.finish(find(sides, suite, draws=given.draws, seed=given.seed))
-
-
-class _Drift:
-    """Does a judge still give the same verdicts?
-
-    Compares a judge's verdicts on the same answers at two times, OLD and NEW: by how many points each area moved, with
-    an interval over tasks, which questions moved most, and which pairs of models change their order. A single path with
-    two versions of a judge is both sides, the earlier one first.
-
-    Examples
-
-      pfgen-fast checklists drift runs-of-may runs-of-june --suite SUITE -o drift
-
-      pfgen-fast checklists drift runs --sentinels --suite SUITE --check
-    """
-
-    paths: Paths
-    sentinels: bool = Option(False, help="Compare the runs with the last answers that 'judge --sentinel' asked again.")
-    fail_on_drift: bool = Option(False, "--check", help="Exit with 1 if an area or a question moved beyond chance.")
-    given: DrawnFindingOptions
-
-    def __call__(self) -> None:
-        from ..checklists.reliability.agreement import agreed
-        from ..checklists.reliability.drift import Drifted, drift_finding
-        from ..checklists.reliability.judge_selection import JudgeSelection, check_number
-
-        given, suite = self.given, self.given.loaded
-        selection = JudgeSelection(suite, given.judge, given.mixed or self.sentinels, given.faults)
-        sides = selection.of_each(self.paths)
-        if self.sentinels:
-            sides.append(selection.of_sentinels(self.paths)[-1])
-        check_number(sides, 2, "drift compares two sides")
-        old, new = sides
-        found = Drifted(agreed(old, new, suite, draws=given.draws, seed=given.seed))
-        finding = drift_finding(found, old, new)
-        given.present(finding, finding.to_dict())
-        if self.fail_on_drift and found.has_moved:
-            fail("the judge has drifted", Exit.NO)
-        exit_if_partial(given.faults)
-
-
-class _Noise:
-    """How much of a score is chance, and which questions are worth asking?
-
-    Reports how precise scores are, and how many tasks or ratings more precise scores would need. If answers were rated
-    several times ('judge --ratings K'), it separates the noise of ratings from the noise of tasks. For each question it
-    shows whether the question separates models, repeats another question, or rewards length. It also shows how well the
-    last question alone predicts the score.
-
-    Example
-
-      pfgen-fast checklists noise runs --suite SUITE -o noise
-    """
-
-    runs: JudgedRuns
-    wanted: float = Option(1.0, min=0.01, help="Plan for this half width of an interval, in points.", metavar="X")
-    given: FindingOptions
-
-    def __call__(self) -> None:
-        from ..checklists.reliability.judge_selection import JudgeSelection, check_number, counted_words
-        from ..checklists.reliability.noise import Noise
-        from ..checklists.reliability.noise_finding import noise_finding
-        from ..checklists.reliability.paired_judgements import pair
-
-        if not math.isfinite(self.wanted):
-            raise ChecklistError(f"--wanted: expected a number of points, not {self.wanted}")
-        given, suite = self.given, self.given.loaded
-        sides = JudgeSelection(suite, **given.of_judge).together(self.runs)
-        check_number(sides, 1, "noise needs the judgements of one version of a judge")
-        (side,) = sides
-        found = Noise(side, pair(side, side, suite), counted_words(self.runs, side, suite))
-        given.finish(noise_finding(found, self.wanted))
 
 
 class _Correlate:

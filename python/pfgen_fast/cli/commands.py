@@ -68,10 +68,10 @@ _PARTS = {
         ("checklists_judge", "judge"),
         ("checklists_table", "table score report"),
         ("checklists_metrics", "metrics errors"),
-        ("checklists_weights", "fit sensitivity"),
+        ("checklists_weights", "fit"),
         ("checklists_people", "agreement reasonable"),
         ("checklists_wins", "wins"),
-        ("checklists_reliability", "agree drift noise correlate"),
+        ("checklists_reliability", "correlate"),
     ),
     "discern": (("discern_collect", "collect"), ("discern_texts", "perturb show kinds votes"), ("discern", "run")),
     "experiment": (

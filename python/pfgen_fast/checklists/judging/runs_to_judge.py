@@ -13,7 +13,7 @@ from ...errors import ChecklistError
 from ...judging.reply_store import Replies
 from ...judging.requests import MAX_REQUEST_BYTES, JudgeRequest, is_too_long
 from ...judging.tries import Tries
-from ..judgements import AnswerKey, Judgement
+from ..judgements import Judgement
 from ..runs import Answer, Run
 from ..suite import ChecklistSuite
 from ..tasks import Checklist, Task, check_instructions
@@ -128,10 +128,8 @@ class RunToJudge:
     run: Run
     wording: Wording
     replies: Replies
-    only: frozenset[AnswerKey] | None = None
     ratings: list[Rating] = field(init=False)
     too_long: tuple[str, ...] = field(init=False)
-    covered: frozenset[AnswerKey] = field(init=False)
     faults: list[str] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -143,7 +141,6 @@ class RunToJudge:
             raise ChecklistError(self.faults[0] if self.faults else missing)
         chosen = self._chosen(suite, answers.values())
         check_instructions([task for _, task in chosen], str(self.run.folder))
-        self.covered = frozenset(answer.key for answer, _ in chosen)
         of_answers = [(answer.id, ratings_of(answer, task, self.wording, self.replies)) for answer, task in chosen]
         self.too_long = tuple(id for id, ratings in of_answers if not ratings)
         self.ratings = [rating for _, ratings in of_answers for rating in ratings]
@@ -181,8 +178,4 @@ class RunToJudge:
     def _chosen(self, suite: ChecklistSuite, answers: Iterable[Answer]) -> list[tuple[Answer, Task]]:
         pairs = ((answer, suite.by_key[answer.id, answer.length]) for answer in answers)
         areas = self.wording.options.areas
-        return [
-            (answer, task)
-            for answer, task in pairs
-            if (not areas or task.area in areas) and (self.only is None or answer.key in self.only)
-        ]
+        return [(answer, task) for answer, task in pairs if not areas or task.area in areas]

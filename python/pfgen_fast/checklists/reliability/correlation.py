@@ -19,7 +19,6 @@ from ...errors import ChecklistError
 from ...experiments.finding import Cell, Finding, Picture, Table
 from ...files.untrusted_text import counted, unknown_name
 from ...statistics.correlation import Floats, p_value, resampled_spearman, spearman, spearman_rows
-from .agreement import USUAL_DRAWS
 from .answer_grid import AnswerGrid, Estimate, Ints, grid_fields, matrix_of_pairs, ranges_of
 from .method_values import PEOPLE, Place, Values
 
@@ -79,7 +78,7 @@ def correlated(
     *,
     against: str | None = None,
     methods: Sequence[str] | None = None,
-    draws: int = USUAL_DRAWS,
+    draws: int = 1000,
     seed: int = 0,
 ) -> Correlated:
     """Compares methods on the answers for which all of them have a value."""

@@ -14,25 +14,22 @@ from ...files.untrusted_text import counted, in_one_line
 from ..checklist_files import by_area
 from .fitting import CategoryFit, Fit
 from .regression import FittedWeights
-from .table_stability import Stability, stability_dict, stability_picture, stability_sentence, stability_table
 
 
-def fit_finding(fit: Fit, table: Stability | None = None) -> Finding:
+def fit_finding(fit: Fit) -> Finding:
     """The fitted weights with their figures."""
-    tables = (_fitted(fit), _categories(fit), _weights(fit), *([stability_table(table)] if table else []))
     return Finding(
         "checklist-weights",
         _answer(fit),
-        _words(fit, table),
-        tables,
-        tuple(_pictures(fit, table)),
+        _words(fit),
+        (_fitted(fit), _categories(fit), _weights(fit)),
+        tuple(_pictures(fit)),
         fit.notes,
         question="Which weights follow from people's marks, and how certain are they?",
-        runs=table.models if table else (),
     )
 
 
-def fit_to_dict(fit: Fit, table: Stability | None = None) -> dict[str, Any]:
+def fit_to_dict(fit: Fit) -> dict[str, Any]:
     """A fit as data for JSON, with full digits; categories by area and name."""
     categories = {
         key: {
@@ -53,7 +50,6 @@ def fit_to_dict(fit: Fit, table: Stability | None = None) -> dict[str, Any]:
         "suite_hash": fit.suite.hash,
         "combine": fit.combine,
         "categories": by_area(categories),
-        "table": None if table is None else stability_dict(table),
         "notes": list(fit.notes),
     }
 
@@ -77,7 +73,7 @@ def _answer(fit: Fit) -> str:
     )
 
 
-def _words(fit: Fit, table: Stability | None) -> str:
+def _words(fit: Fit) -> str:
     known = [one.fitted.r2 for one in fit.categories.values() if one.fitted.r2 is not None]
     errors = [one.fitted.mse for one in fit.categories.values()]
     parts = [f"MSE {min(errors):.2f} to {max(errors):.2f} by category."]
@@ -94,8 +90,6 @@ def _words(fit: Fit, table: Stability | None) -> str:
             f"Without one annotator a weight changes by at most {largest:.2f} "
             f"({checklist.area}/{checklist.category} without {in_one_line(name, 40)})."
         )
-    if table is not None:
-        parts.append(stability_sentence(table))
     return " ".join(parts)
 
 
@@ -153,7 +147,7 @@ def _rows(one: CategoryFit) -> Iterator[tuple[Cell, ...]]:
         yield (checklist.area, checklist.category, number + 1, *figures, before, *spread, text)
 
 
-def _pictures(fit: Fit, table: Stability | None) -> Iterator[Picture]:
+def _pictures(fit: Fit) -> Iterator[Picture]:
     rows = [(one, number) for one in fit.categories.values() for number in range(len(one.fitted.raw))]
     areas = dict.fromkeys(one.checklist.area for one, _ in rows)
     for number, area in enumerate(areas, start=1):
@@ -171,8 +165,6 @@ def _pictures(fit: Fit, table: Stability | None) -> Iterator[Picture]:
             has_diagonal=True,
         )
         yield Picture("before", "The fitted weights against those of the suite", Scatter((points,)))
-    if table is not None:
-        yield stability_picture(table)
 
 
 def _ranges(rows: list[tuple[CategoryFit, int]], n_all: int) -> Ranges:

@@ -1,9 +1,9 @@
-"""How far annotators agree, with each other and with judges, from their marks of the same answers."""
+"""How far annotators agree, people and judges, from their marks of the same answers."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
@@ -25,12 +25,10 @@ from ...statistics.raters import (
     fleiss,
     mean_of,
 )
-from ..people.marks import Mark, MarkedAnswer
-from ..scoring.scoring import score_of
+from ..people.marks import Mark
 from ..suite import ChecklistSuite
+from ..tasks import Checklist
 from .answer_grid import AnswerGrid, Estimate, Ints, grid_fields
-from .judge_selection import Side
-from .paired_judgements import Question, mean_verdicts
 
 LEAST_DISAGREEMENT = 0.125
 """Questions with a smaller mean difference of verdicts, half of a usual level, are not named as unclear."""
@@ -50,14 +48,25 @@ class UnclearFigures:
 
 
 @dataclass(frozen=True)
-class AgainstJudge:
-    """A judge against people, on the answers that both rated."""
+class Question:
+    """A question of a checklist."""
 
-    part: str
-    scores: Correlated  # the judge's score and the mean overall mark
-    n_verdicts: int
-    same: Estimate  # share of pairs of a judge's and an annotator's verdict with the same level
-    kappa: Estimate  # quadratic kappa of these pairs
+    checklist: Checklist
+    number: int  # from 0
+
+    @property
+    def labels(self) -> tuple[str, str, int]:
+        """Area, category and number from 1, as readers see it."""
+        return self.checklist.area, self.checklist.category, self.number + 1
+
+
+@dataclass(frozen=True)
+class SameVerdicts:
+    """How far two annotators give the same verdicts on the questions that both answered."""
+
+    n: int
+    same: Estimate  # share of equal levels
+    kappa: Estimate  # quadratic kappa
 
 
 class MarkedAnswers:
@@ -68,7 +77,7 @@ class MarkedAnswers:
         self.annotators = tuple(sorted({mark.annotator for mark in marks}))
         if len(self.annotators) < 2:
             raise ChecklistError(
-                f"one annotator only ({self.annotators[0]}): agreement needs the marks of two or more annotators"
+                f"one annotator only ({self.annotators[0]}): expected two or more, people or judges of runs"
             )
         order = {key: number for number, key in enumerate(suite.by_key)}
         self.answers = sorted({mark.answer for mark in marks}, key=lambda answer: (order[answer[:2]], answer[2]))
@@ -193,69 +202,20 @@ class MarkedAnswers:
         ]
         return sorted(result, key=lambda one: (not one[1].is_named, -one[1].difference))
 
-    @cached_property
-    def of_people(self) -> AgainstJudge:
-        """The same figures as for a judge, for each two annotators: what a judge can be compared with."""
-        first, second, units = [], [], []
-        for i, j in combinations(range(len(self.annotators)), 2):
-            both = np.flatnonzero((self.levels[i] >= 0) & (self.levels[j] >= 0))
-            # In both orders, because nobody is the first annotator.
-            first += [self.levels[i][both], self.levels[j][both]]
-            second += [self.levels[j][both], self.levels[i][both]]
-            units += [both, both]
-        pairs = self.pairs.values()
-        means = (mean_of([getattr(one, name) for one in pairs]) for name in ("pearson", "spearman"))
-        levels = np.stack([np.concatenate(first), np.concatenate(second)])
-        return self._against("all", Correlated(self.n_shared, *means), levels, np.concatenate(units), 2)
-
-    def against(self, side: Side) -> list[AgainstJudge]:
-        """A judge against the annotators, by part of the suite."""
-        judged = _verdicts_by_answer(side)
-        common = [number for number, answer in enumerate(self.answers) if answer in judged]
-        if not common:
-            raise ChecklistError(f"{side.name}: the judge rated none of the {len(self.answers):,} marked answers")
-        scores = np.full(len(self.answers), np.nan)
-        levels = np.full(self.verdicts.shape[1], -1)
-        known = np.asarray(self.suite.levels)
-        for number in common:
-            verdicts = judged[self.answers[number]]
-            weights = self.suite.checklist(self.suite.by_key[self.answers[number][:2]]).weights
-            scores[number] = score_of(verdicts, weights)
-            at = slice(self.begins[number], self.begins[number + 1])
-            levels[at] = np.abs(np.asarray(verdicts)[:, np.newaxis] - known).argmin(axis=1)
-        n = (~np.isnan(self.overall)).sum(axis=0)
-        means = np.where(np.isnan(self.overall), 0.0, self.overall).sum(axis=0) / n
-        tasks, counts = self.grid.task_of, self.grid.counts
-        rows, columns = np.nonzero((self.levels >= 0) & (levels >= 0))
-        pairs = np.stack([levels[columns], self.levels[rows, columns]])
-        return [
-            self._against(part, correlated(scores[answers], means[answers], tasks[answers], counts), pairs, columns, 1)
-            for part, answers in self.parts.items()
-            if np.isfinite(scores[answers]).any()
-        ]
-
-    def _against(self, part: str, scores: Correlated, pairs: Ints, units: Ints, n_orders: int) -> AgainstJudge:
-        """The agreement of pairs of levels (rows: the one and the other), whose units are verdicts."""
-        answers = self.answer_of_verdict[units]
-        kept = np.isin(answers, self.parts[part])
-        suite, n_tasks = self.suite, len(self.grid.tasks)
-        n_levels = len(suite.levels)
-        of_tasks = tables_of(pairs[:, kept], self.grid.task_of[answers[kept]], n_tasks, n_levels)
+    def same_verdicts(self, i: int, j: int) -> SameVerdicts:
+        """How far two annotators give the same verdicts; a judge's mean verdict counts as the nearest level."""
+        both = np.flatnonzero((self.levels[i] >= 0) & (self.levels[j] >= 0))
+        tasks, n_tasks, n_levels = (
+            self.grid.task_of[self.answer_of_verdict[both]],
+            len(self.grid.tasks),
+            len(self.suite.levels),
+        )
+        of_tasks = tables_of(self.levels[[i, j]][:, both], tasks, n_tasks, n_levels)
         drawn = self.grid.counts.astype(np.float64) @ of_tasks.reshape(n_tasks, -1).astype(np.float64)
-        draws = figures_of_tables(drawn.reshape(-1, n_levels, n_levels), suite.levels)
-        figures = figures_of_tables(of_tasks.sum(axis=0, keepdims=True), suite.levels)[0]
-        used = np.flatnonzero(of_tasks.any(axis=(1, 2)))
+        draws = figures_of_tables(drawn.reshape(-1, n_levels, n_levels), self.suite.levels)
+        figures = figures_of_tables(of_tasks.sum(axis=0, keepdims=True), self.suite.levels)[0]
         same, *_, kappa = (
-            self.grid.estimate(figure, of_draws, used, scale=scale)
+            self.grid.estimate(figure, of_draws, np.unique(tasks), scale=scale)
             for figure, of_draws, scale in zip(figures.tolist(), draws.T, FIGURES.values(), strict=True)
         )
-        return AgainstJudge(part, scores, int(kept.sum()) // n_orders, same, kappa)
-
-
-def _verdicts_by_answer(side: Side) -> Mapping[MarkedAnswer, Sequence[float]]:
-    """The judge's mean verdicts on each answer."""
-    found: dict[MarkedAnswer, Sequence[float]] = {}
-    for answers in side.models.values():
-        for (id, length, _), ratings in answers.items():
-            found.setdefault((id, length, ratings[0].response_sha256), mean_verdicts(ratings))
-    return found
+        return SameVerdicts(len(both), same, kappa)
