@@ -16,7 +16,6 @@ from pfgen_fast.checklists.people.marks import judgement_key
 from pfgen_fast.checklists.people.reading import read_people
 from pfgen_fast.checklists.runs import Answer, open_runs, write_run
 from pfgen_fast.checklists.suite import ChecklistSuite
-from pfgen_fast.files.lock import held
 
 SUITE = own_suite()
 TASKS = {task.key for task in SUITE.tasks if task.length is None}
@@ -177,12 +176,9 @@ def test_experts_vote_on_all_kinds_of_damage_and_the_survey_is_read(call: Any, t
     assert "story,char_typo,fluency,0.5,1" in (tmp_path / "w.csv").read_text(encoding="utf-8")
 
 
-def test_votes_have_no_areas_and_one_server_has_the_directory(call: Any, tmp_path: Path) -> None:
+def test_votes_have_no_areas(call: Any, tmp_path: Path) -> None:
     command = ("annotate", "--ask", "votes", "-o", tmp_path / "v")
     assert call(*command, "--area", "x")[2].startswith("error: --area, --length and --reference: expected without")
-    call(*command)
-    with held(tmp_path / "v" / ".serve.lock"):
-        assert "another 'annotate --serve' serves this directory" in call(*command, "--serve")[2]
 
 
 @pytest.mark.parametrize(

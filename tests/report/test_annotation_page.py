@@ -12,8 +12,7 @@ from makers.sheets import SUITE, mark_item, sheet_of
 from pfgen_fast.annotations.rows import export_lines, read_rows
 from pfgen_fast.checklists.people.reading import read_people
 from pfgen_fast.errors import ChecklistError
-from pfgen_fast.report.annotation import write_sheet
-from pfgen_fast.report.annotation.server import AnnotationServer
+from pfgen_fast.report.annotation_page import write_sheet
 
 pytestmark = pytest.mark.browser
 
@@ -166,33 +165,6 @@ def test_without_storage_the_page_says_so_and_exports(open_tab, path, tmp_path):
     decide_all(tab)
     assert len(exported(tab, tmp_path).read_text().splitlines()) == 7
     assert decided(tab) == ALL
-
-
-def test_two_windows_of_a_served_page_lose_nothing_even_if_the_server_is_away(open_tab, path, tmp_path):
-    with AnnotationServer([SHEET], tmp_path) as server, server.running():
-        tabs = [open_tab(path), open_tab(path)]
-        for tab in tabs:
-            tab.page.goto(server.addresses["ann"])
-        first, second = tabs
-        for tab, keys in ((first, "n1"), (second, "nn12"), (first, "n2")):
-            tab.press(*keys)
-            tab.page.get_by_text("Saved on the server").wait_for()
-        expected = [[None] * 4, ["first"], [False, None], [None]]  # the first window was the last to decide item 3
-        assert decided(first) == expected
-        second.page.reload()
-        second.page.get_by_text("Saved on the server").wait_for()
-        assert decided(second) == expected
-        file = read_rows(tmp_path / "exports" / "ann.jsonl", error=ChecklistError)
-        assert [row.kind for row in file.rows] == ["pair", "judgement", "judgement"]
-    first.press("1")  # while the server is away
-    first.page.get_by_text("Not saved on the server").wait_for()
-    first.page.on("dialog", lambda dialog: dialog.accept())  # asks whether to leave the page
-    with AnnotationServer([SHEET], tmp_path, server.server_port) as server, server.running():
-        first.page.goto(server.addresses["ann"])
-        first.page.get_by_text("Saved on the server").wait_for()
-        assert decided(first)[2] == [False, True]
-    for tab in tabs:  # the browser's own messages about conflicts and the server that is gone
-        tab.problems[:] = [problem for problem in tab.problems if not problem.startswith("Failed to load resource")]
 
 
 def test_no_text_acts_and_a_megabyte_is_shown_at_once(open_tab, tmp_path):

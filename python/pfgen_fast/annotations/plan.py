@@ -2,7 +2,7 @@
 
 plan.json           the record; not for annotators
 pages/NAME.html     the page of each annotator
-exports/NAME.jsonl  the exports, which `annotate --serve` writes, or annotators send
+exports/NAME.jsonl  the exports that annotators send back
 """
 
 from __future__ import annotations
@@ -10,22 +10,39 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
 from ..errors import AnnotationError
 from ..files.json_writing import json_bytes
 from ..files.reading import read_stored
+from ..files.untrusted_json import any_object, checked, entries, items, member, one_of, read_json, text
 from ..files.untrusted_text import few_names, in_one_line
 from .assignment import Stratum, assign, is_swapped, spread
-from .items import Item
-from .rows import KINDS, Row, read_rows
+from .rows import KINDS, Kind, Row, about, read_rows
 from .sheets import Sheet, row_of
 
 PLAN_FILE, PAGES, EXPORTS = "plan.json", "pages", "exports"
 
+_OTHER = {"first": "second", "second": "first", "first_sha256": "second_sha256", "second_sha256": "first_sha256"}
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,39}")
+
+
+@dataclass(frozen=True)
+class Item:
+    """What an annotator decides about, together with what only the maker of the sheets knows of it."""
+
+    kind: Kind
+    key: str  # identity of the item
+    content: Mapping[str, Any]  # what the annotator sees, as `sheets.Sheet` describes it
+    stratum: tuple[str, ...]  # items are spread evenly over strata, such as areas and models
+    source: tuple[str, ...]  # models and judges, which the annotator does not see
+
+    def swapped(self) -> Item:
+        """A pair with its answers in reverse order."""
+        content = {name: self.content[_OTHER.get(name, name)] for name in self.content}
+        return replace(self, content=content, source=self.source[::-1])
 
 
 @dataclass(frozen=True)
@@ -140,3 +157,60 @@ def read_export(folder: Path, annotator: str, sheet_sha256: str) -> tuple[Row, .
 def _recorded(item: Item) -> dict[str, Any]:
     row = {name: value for name, value in row_of(item.content).items() if value is not None}
     return {**row, "source": list(item.source)}
+
+
+@dataclass(frozen=True)
+class Planned:
+    """The sheet of one annotator, as the plan records it."""
+
+    sheet_sha256: str
+    items: Sequence[str]  # what each item is about, in the order of the page
+
+
+@dataclass(frozen=True)
+class Progress:
+    """What one annotator has done; items are numbered from 1, as on the page."""
+
+    n_items: int
+    left: Sequence[int]  # items that are not done
+    n_begun: int  # of these, the number of items with a part of the decisions, or a comment
+
+
+def read_planned(folder: Path) -> dict[str, Planned]:
+    """The sheets in the plan of a directory, by annotator."""
+
+    def item(value: Any) -> str:
+        found = any_object(value)
+        member(found, "kind", one_of(KINDS))
+        return _about({name: value for name, value in found.items() if name != "source"})
+
+    def planned(value: Any) -> Planned:
+        return Planned(member(value, "sheet", text), member(value, "items", lambda listed: items(listed, item)))
+
+    path = folder / PLAN_FILE
+    if not path.exists():
+        raise AnnotationError(f"{folder}: no {PLAN_FILE} here; expected a directory that 'annotate -o' has written")
+    found = checked(
+        read_json(path, error=AnnotationError),
+        lambda record: member(record, "annotators", lambda sheets: entries(sheets, planned)),
+        str(path),
+        error=AnnotationError,
+    )
+    check_annotators(list(found))
+    return found
+
+
+def progress_of(folder: Path, annotator: str, planned: Planned) -> Progress:
+    """Compares an annotator's export with the plan."""
+    are_complete: dict[str, bool] = {}
+    for row in read_export(folder, annotator, planned.sheet_sha256):
+        subject = _about({**row.cells, "kind": row.kind})
+        are_complete[subject] = are_complete.get(subject, True) and row.is_complete
+    left = [number for number, subject in enumerate(planned.items, start=1) if not are_complete.get(subject)]
+    n_begun = sum(planned.items[number - 1] in are_complete for number in left)
+    return Progress(len(planned.items), left, n_begun)
+
+
+def _about(cells: Mapping[str, Any]) -> str:
+    """What a row or a recorded item is about; the plan leaves out null."""
+    return about({name: value for name, value in cells.items() if value is not None})

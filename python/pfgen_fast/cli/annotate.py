@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import enum
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -15,9 +14,7 @@ from .app import Quiet, counted, exit_if_partial, print_line, shown, warn
 from .options import RandomSeed
 
 if TYPE_CHECKING:
-    from ..annotations.items import Item
-    from ..annotations.plan import AnnotationPlan, Asked
-    from ..annotations.sheets import Sheet
+    from ..annotations.plan import AnnotationPlan, Asked, Item
 
 
 class Ask(str, enum.Enum):
@@ -33,9 +30,8 @@ class _Annotate:
     """Makes pages on which people mark answers, compare answers, or check the verdicts of a judge.
 
     Each annotator gets one page, which works without a network and keeps all decisions in the browser until the
-    annotator exports them to a file. The page does not name models or judges. With --serve, the pages are served on
-    this machine instead, each at an address with a secret token, and the exports are written here. With --status, the
-    command only compares the exports with the plan.
+    annotator exports them to a file. The page does not name models or judges. With --status, the command only compares
+    the exports with the plan.
 
     The exports are read by 'checklists fit', 'checklists agreement', 'checklists reasonable', 'checklists wins',
     'checklists table --calibrate', 'checklists correlate' and 'discern votes'.
@@ -46,7 +42,7 @@ class _Annotate:
 
       pfgen-fast annotate essays-en runs --ask pairs --reference gpt-4o --annotator ann --annotator bob -o pairs
 
-      pfgen-fast annotate essays-ja runs --ask marks --ask judgements --items 100 --serve -o people
+      pfgen-fast annotate essays-ja runs --ask marks --ask judgements --items 100 -o people
 
       pfgen-fast annotate --ask votes --annotators 7 -o experts
 
@@ -101,8 +97,6 @@ class _Annotate:
         None, help="Set the language of the page. Default: that of the suite.", show_default=False
     )
     seed: RandomSeed = 0
-    serve: bool = Option(False, help="Serve the pages on 127.0.0.1, and write the exports.")
-    port: int = Option(0, min=0, max=65535, help="Set the port on 127.0.0.1; 0 takes a free port.")
     status: bool = Option(
         False, help="Show what each annotator of this directory has done and left, and write nothing."
     )
@@ -134,15 +128,12 @@ class _Annotate:
         )
         check_plan_folder(self.output, plan)
         write_whole(self.output / PLAN_FILE, json_bytes(plan.record))
-        if self.serve:
-            self._serve(plan)
-        else:
-            self._write(plan)
+        self._write(plan)
 
     def _show_progress(self) -> None:
-        from ..annotations.progress import progress_of, read_planned
+        from ..annotations.plan import progress_of, read_planned
 
-        if self.suite is not None or self.ask or self.serve:
+        if self.suite is not None or self.ask:
             raise AnnotationError("--status: expected with -o alone, such as: annotate -o people --status")
         has_faults = False
         for name, planned in read_planned(self.output).items():
@@ -218,7 +209,7 @@ class _Annotate:
 
     def _write(self, plan: AnnotationPlan) -> None:
         from ..annotations.plan import PAGES
-        from ..report.annotation import write_sheet
+        from ..report.annotation_page import write_sheet
 
         for sheet in plan.sheets:
             write_sheet(sheet, self.output / PAGES / f"{sheet.annotator}.html")
@@ -226,34 +217,6 @@ class _Annotate:
             self._say(plan)
             print_line(f"send each annotator a page: {shown(self.output / PAGES)}")
             print_line("plan.json names models and judges: keep it to yourself")
-
-    def _serve(self, plan: AnnotationPlan) -> None:
-        from ..report.annotation.server import AnnotationServer
-
-        def on_change(sheet: Sheet, n_rows: int) -> None:
-            if not self.quiet:
-                print_line(f"{shown(sheet.annotator)}: {counted(n_rows, 'decision')} saved")
-
-        with (
-            contextlib.suppress(KeyboardInterrupt),
-            self._alone(),
-            AnnotationServer(plan.sheets, self.output, self.port, on_change=on_change) as server,
-        ):
-            self._say(plan)
-            for name, address in server.addresses.items():
-                print_line(f"{shown(name)}: {address}")
-            print_line("each address is for one annotator only; Ctrl-C ends the server, the same command continues")
-            server.serve_forever(poll_interval=0.1)
-
-    @contextlib.contextmanager
-    def _alone(self) -> Iterator[None]:
-        """Holds a lock, because two servers of one directory would replace each other's exports."""
-        from ..files.lock import held
-
-        with held(self.output / ".serve.lock") as is_held:
-            if not is_held:
-                raise AnnotationError(f"{self.output}: another 'annotate --serve' serves this directory; stop it first")
-            yield
 
     def _say(self, plan: AnnotationPlan) -> None:
         """Says how many items each annotator has."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..annotations.items import Item
+from ..annotations.plan import Item
 from ..errors import AnnotationError
 from ..evaluators.criteria import DEFAULT_TASK, Criteria
 from ..files.untrusted_text import unknown_name

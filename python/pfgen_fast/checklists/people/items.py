@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
-from ...annotations.items import Item
+from ...annotations.plan import Item
 from ...annotations.rows import Kind
 from ...errors import AnnotationError
 from ...files.untrusted_text import unknown_name

@@ -24,21 +24,14 @@ function showDecisions() {
   const nUnclear = decisions.filter(({ isUnclear }) => isUnclear).length;
   Object.assign(byId("progress"), { max: n, value: nDone });
   showText("counts", nUnclear ? say("counts_unclear", nDone, n, nUnclear) : say("counts", nDone, n));
-  const isAll = nDone === n && !unsent.size;
-  showText("message", message ? say(...message) : isAll ? say(sheet.is_served ? "all_sent" : "all_done") : "");
-  showText("warning", isAtRisk() && !sheet.is_served ? say("not_kept") : "");
-  showText("saved", savedText());
+  showText("message", message ? say(...message) : nDone === n ? say("all_done") : "");
+  showText("warning", isAtRisk() ? say("not_kept") : "");
+  showText("saved", isAtRisk() ? "" : say("kept"));
   byId("undo").disabled = !earlier.length;
   byId("previous").disabled = current === 0;
   byId("next").disabled = current === n - 1;
   byId("next-open").disabled = nextOpen() < 0;
   byId("next-open").classList.toggle("ready", stateOf(decisions[current]) === "done");
-}
-
-function savedText() {
-  if (!sheet.is_served) return isAtRisk() ? "" : say("kept");
-  if (problem) return say("not_sent", problem);
-  return unsent.size || version === null ? say("sending") : say("sent");
 }
 
 function step(number) {
@@ -117,4 +110,3 @@ current = Math.min(Number(kept("current")) || 0, items.length - 1);
 showAll();
 if (kept("guideline") !== "closed" && (wide.matches || !kept("guideline"))) openGuideline();
 byId("item-title").focus({ preventScroll: true });
-sendSoon(0);

@@ -1,12 +1,10 @@
 // The decisions, which each change stores in the browser: one entry for each item, so that two tabs lose nothing.
-// Items that the server does not have yet are marked in another entry.
 
 const STORED = `pfgen-annotation/${sheet.sheet}/`;
 
 const decisions = items.map(blank);
 const earlier = [];  // for undo: the number of an item, and its decision before
 const unkept = new Set();  // numbers of items that could not be stored
-const unsent = new Set();  // numbers of items that the server does not have yet
 let isExported = true;  // whether nothing has changed since the last export
 
 /** Stores a text, or removes it if it is empty; returns whether this was possible. */
@@ -36,10 +34,7 @@ function takeStored(number, text) {
 }
 
 function takeAllStored() {
-  items.forEach((_, number) => {
-    takeStored(number, kept(number));
-    if (sheet.is_served && kept(`unsent/${number}`)) unsent.add(number);
-  });
+  items.forEach((_, number) => takeStored(number, kept(number)));
 }
 
 /** Whether decisions would be lost with the page, because the browser does not store them. */
@@ -56,21 +51,11 @@ function keepItems(numbers) {
   }
 }
 
-/** Marks an item as one that the server does not have, or removes the mark. */
-function markUnsent(number, isUnsent) {
-  unsent[isUnsent ? "add" : "delete"](number);
-  keep(`unsent/${number}`, isUnsent ? "1" : "");
-}
-
-/** Replaces decisions by number, of this tab's making: they are stored, and sent if there is a server. */
+/** Replaces decisions by number, of this tab's making: they are stored. */
 function decideAll(changed) {
-  for (const [number, decision] of changed) {
-    decisions[number] = decision;
-    if (sheet.is_served) markUnsent(number, true);
-  }
+  for (const [number, decision] of changed) decisions[number] = decision;
   isExported = false;
   keepItems(changed.keys());
-  sendSoon();
   showDecisions();
 }
 
@@ -95,5 +80,5 @@ addEventListener("storage", ({ key, newValue }) => {
 });
 
 addEventListener("beforeunload", (event) => {
-  if (unsent.size || (!isExported && isAtRisk())) event.preventDefault();
+  if (!isExported && isAtRisk()) event.preventDefault();
 });

@@ -11,19 +11,19 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from ...annotations.rows import export_lines
-from ...annotations.sheets import SHOWN, Sheet, row_of
-from ..page_files import write_page
-from ..templating import markup, page_json, page_text, source
+from ..annotations.rows import export_lines
+from ..annotations.sheets import SHOWN, Sheet, row_of
+from .page_files import write_page
+from .templating import markup, page_json, page_text, source
 
 _SCRIPTS = (
-    *("annotation/words.js", "annotation/items.js", "annotation/storage.js", "annotation/server.js"),
-    *("annotation/item_view.js", "annotation/dialogs.js", "annotation/exchange.js", "annotation/main.js"),
+    *("annotation/words.js", "annotation/items.js", "annotation/storage.js", "annotation/item_view.js"),
+    *("annotation/dialogs.js", "annotation/exchange.js", "annotation/main.js"),
 )
 
 
-def sheet_page(sheet: Sheet, *, is_served: bool = False) -> Iterator[str]:
-    """Yields the page of a sheet in pieces; with `is_served`, it stores the decisions at the address `state` too."""
+def sheet_page(sheet: Sheet) -> Iterator[str]:
+    """Yields the page of a sheet in pieces."""
     shown = {
         "annotator": sheet.annotator,
         "suite": sheet.suite,
@@ -34,13 +34,11 @@ def sheet_page(sheet: Sheet, *, is_served: bool = False) -> Iterator[str]:
         "sheet": sheet.sha256,
         "header": _exact(json.loads(export_lines(sheet.header, ()).splitlines()[0])),
         "items": [_item(item) for item in sheet.items],
-        "is_served": is_served,
     }
     return page_text(
         "annotation.html.jinja",
         style="annotation.css",
         scripts=_SCRIPTS,
-        asks_server=is_served,
         language=sheet.language,
         title=f"{words()[sheet.language]['title']}: {sheet.suite}",
         annotator=sheet.annotator,
