@@ -11,9 +11,7 @@ import numpy as np
 import pytest
 from makers import own_checklists
 from makers.checklist_data import needs_hellobench, table
-from makers.fault_server import answering, serving
 from makers.judged_runs import changed, judged, made_suite, written
-from makers.judges import moody_text
 from makers.people import write_rows
 from makers.runs import make_varied_runs
 from pfgen_fast import Scorer
@@ -163,10 +161,12 @@ def test_the_command_reads_metrics_and_refuses_options_that_lack_others(runs, tm
     tables = json.loads(printed)["tables"]
     assert {row["method"] for row in tables["answers"]} == {"avg-c", "quality"}
     assert {row["part"] for row in tables["answers"]} == {"all", "letters", "stories"}
-    for option, said in (("--marks", "expected --scale unit"), ("--rater", "--ratings needs --rater")):
-        code, _, err = call(*command, option, metrics)
-        assert code == 2
-        assert said in err
+    for options, said in (
+        (("--marks", metrics), "expected --scale unit"),
+        (("--scale", "ui"), "expected with --marks"),
+    ):
+        code, _, err = call(*command, *options)
+        assert (code, said in err) == (2, True)
 
 
 def judge_by_ngrams(target, mini):
@@ -184,31 +184,23 @@ def judge_by_ngrams(target, mini):
     return suite
 
 
-def test_ngram_scores_and_stored_ratings_of_the_one_to_ten_judge_stand_beside_checklists(tmp_path, mini, call):
+def test_ngram_scores_stand_beside_checklists(tmp_path, mini, call):
     make_varied_runs(tmp_path / "result", mini, n_runs=4, n_trials=2)
-    target, out = tmp_path / "checklists", tmp_path / "judged"
-    code, _, said = call("checklists", "from-suite", "mini", "-o", target, "--runs", tmp_path / "result")
+    target = tmp_path / "checklists"
+    code, _, said = call("checklists", "import", "mini", "-o", target, "--runs", tmp_path / "result")
     assert code == 0, said
     suite, runs = judge_by_ngrams(target, mini), open_runs([target / "runs"])
     of_ngrams = ngram_values(runs, suite, mini)
     assert set(of_ngrams) == {"n-gram fluency", "n-gram truthfulness", "n-gram helpfulness"}
     assert len(of_ngrams["n-gram fluency"]) == 4 * 8 * 2
-    with serving(lambda request: answering(moody_text(request.prompt, 0))) as server:
-        usual = ("experiment", "judge", tmp_path / "result", "-s", "mini", "-m", "org/judge", "-o", out)
-        code, _, said = call(*usual, "--base-url", server.base_url)
-    assert code == 0, said
     command = ("checklists", "correlate", target / "runs", "--suite", target, "--ngram", "mini", "--draws", "20")
-    ratings = ("--ratings", out / "judge-ratings.jsonl", "--rater")
-    code, printed, said = call(*command, *ratings, "org/judge", "--json")
+    code, printed, said = call(*command, "--json")
     assert code == 0, said
     tables = json.loads(printed)["tables"]
-    assert {row["method"] for row in tables["answers"]} >= {"judge 1 to 10", "n-gram helpfulness"}
-    assert len(tables["questions"]) == 5 * 4
+    assert {row["method"] for row in tables["answers"]} == set(of_ngrams)
+    assert len(tables["questions"]) == 5 * 3
     of_first = {row["method"]: row["Spearman"] for row in tables["questions"] if row["number"] == 1}
     assert of_first["n-gram fluency"] > 0.5
-    code, _, said = call(*command, *ratings, "org/other")
-    assert code == 2
-    assert "holds no rating of these answers by org/other" in said
 
 
 @needs_hellobench

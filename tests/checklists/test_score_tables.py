@@ -178,9 +178,12 @@ def test_table_has_several_forms(runs, suite_folder, tmp_path, call):
     assert "note: 1 answer left out: the judge gave no usable reply" in said
 
 
-def test_score_prints_areas_categories_and_questions(runs, suite_folder, call):
-    _, printed, _ = call("checklists", "score", runs / "gaps", "--suite", suite_folder, "--draws", 0)
+def test_a_single_run_is_shown_with_areas_categories_and_questions(runs, suite_folder, call):
+    command = ("checklists", "table", runs / "gaps", "--suite", suite_folder, "--draws", 0)
+    _, printed, _ = call(*command)
     assert {"gaps", "By category", "By wanted length", "Mean verdict on each question"} <= set(printed.splitlines())
+    categories = json.loads(call(*command, "--json")[1])["rows"][0]["categories"]
+    assert all(one["questions"] for one in categories.values() if one["n"])
 
 
 @pytest.mark.parametrize("width", [80, 140])

@@ -169,12 +169,12 @@ def test_a_prompt_comes_from_its_file_or_the_package_and_unused_files_are_named(
 
 
 def test_a_folder_without_a_suite_says_how_to_make_one(tmp_path: Path) -> None:
-    with pytest.raises(ChecklistError, match=r"has no suite.json; .*import-suite hellobench"):
+    with pytest.raises(ChecklistError, match=r"has no suite.json; .*checklists import "):
         ChecklistSuite.load(tmp_path)
     with pytest.raises(ChecklistError, match=r"no such folder, and no packaged suite of that name \(essays-en, essays"):
         ChecklistSuite.load(tmp_path / "none")
     for n_gram in ("mini", PACKAGED / "mini"):
-        with pytest.raises(ChecklistError, match=r"an n-gram suite; expected a checklist suite, as .* from-suite"):
+        with pytest.raises(ChecklistError, match=r"an n-gram suite; expected a checklist suite, as .* import "):
             ChecklistSuite.load(n_gram)
 
 

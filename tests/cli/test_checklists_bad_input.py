@@ -21,9 +21,9 @@ from pfgen_fast.checklists import line_files
 JUDGEMENTS = "runs/heron/judgements.jsonl"
 ANSWERS = "runs/heron/answers.jsonl"
 TASKS = "suite/tasks.jsonl"
-OF_JUDGEMENTS = ("table", "score", "report", "sensitivity", "agree", "drift", "noise", "correlate", "judge")
-OF_ANSWERS = ("table", "report", "metrics", "errors", "agree", "noise", "correlate", "judge")
-OF_SCORES = ("table", "report", "sensitivity")
+OF_JUDGEMENTS = ("table", "report", "agreement", "correlate", "judge")
+OF_ANSWERS = ("table", "report", "metrics", "errors", "agreement", "correlate", "judge")
+OF_SCORES = ("table", "report")
 
 WRITES = {"report": "page.html", "metrics": "metrics.csv", "fit": "weights.json", "generate": "made"}
 CODES: dict[str, dict[str, int]] = {"partial": {"judge": 2}, "skipping": {"metrics": 3, "errors": 3}}
@@ -123,14 +123,8 @@ ROWS: dict[str, Row] = {
         f"another {name}": Row(judgement(**{name: "0" * 64}), OF_SCORES, f"1 answer left out: {CHANGED}", 0)
         for name in HASHES
     },
-    "a judgement of another answer, sides": Row(
-        judgement(response_sha256="0" * 64), ("agree", "drift", "noise"), f"1 answer is {STALE}thanks-2", 0
-    ),
-    "a checklist changed after judging, sides": Row(
-        at(JUDGEMENTS, change_rows, every(checklist_sha256="0" * 64)),
-        ("agree", "noise"),
-        f"8 answers are {STALE}such as thanks-0, thanks-1, thanks-2",
-        0,
+    "a judgement of another answer beside people": Row(
+        judgement(response_sha256="0" * 64), ("agreement",), f"1 judgement is {STALE}thanks-2", 0
     ),
     "a task without instruction": Row(
         at(TASKS, change_rows, every(instruction=None)),
@@ -140,28 +134,25 @@ ROWS: dict[str, Row] = {
     "no folder": Row(without("runs"), ALL_OF_RUNS, ": no such file or folder"),
     "an empty run": Row(empty_run, ALL_OF_RUNS, ": holds no run; expected a folder with answers.jsonl or"),
     "another suite": Row(another_suite, ALL_OF_RUNS, ", line 1: unknown task 'thanks-0'; expected one of"),
-    "no suite": Row(without("suite"), (*ALL_OF_RUNS, "show", "generate", "fit"), "suite: no such folder"),
+    "no suite": Row(without("suite"), (*ALL_OF_RUNS, "info", "generate", "fit"), "suite: no such folder"),
     "no judgements": Row(
         without(*ALL_JUDGEMENTS),
-        ("table", "score", "report", "sensitivity", "correlate"),
+        ("table", "report", "correlate"),
         "no run has judgements by the method checklist; ask a judge first",
     ),
-    "no judgements, sides": Row(
+    "no judgements of a judge beside people": Row(
         without(*ALL_JUDGEMENTS),
-        ("agree", "drift", "noise"),
-        "runs: holds no judgements by checklists; ask a judge first",
+        ("agreement",),
+        "runs: no judgements by checklists of these answers; ask a judge first",
     ),
     "judging without answers": Row(without(*ALL_ANSWERS), ("judge",), "runs/heron: holds no answers; expected"),
     "tables without answers": Row(
-        without(*ALL_ANSWERS), ("table", "report", "agree", "noise", "errors", "correlate"), "", 0
+        without(*ALL_ANSWERS), ("table", "report", "agreement", "errors", "correlate"), "", 0
     ),
-    "one model": Row(without("runs/stork"), ("table", "report", "agree", "noise", "errors", "metrics"), "", 0),
-    "one answer": Row(one_answer, ("table", "score", "report", "agree", "drift", "noise", "correlate"), "", 0),
-    "an area without judgements": Row(half_judged, ("table", "score", "report", "agree", "drift", "noise"), "", 0),
+    "one model": Row(without("runs/stork"), ("table", "report", "agreement", "errors", "metrics"), "", 0),
+    "one answer": Row(one_answer, ("table", "report", "agreement", "correlate"), "", 0),
+    "an area without judgements": Row(half_judged, ("table", "report", "agreement"), "", 0),
     "nothing but unjudged": Row(unjudged, ("table", "report"), "16 answers left out: the judge gave no usable", 3),
-    "nothing but unjudged, sides": Row(
-        unjudged, ("agree", "drift", "noise"), "runs: no judgement counts: 16 answers are unjudged: such as"
-    ),
 }
 
 
@@ -211,7 +202,7 @@ def test_hostile_answers_and_reasons_reach_neither_page_nor_terminal(folder: Pat
     change_row(folder / ANSWERS, 2, response=HOSTILE)
     change_row(folder / JUDGEMENTS, 3, reasons=[HOSTILE, HOSTILE])
     change_json(folder / "runs" / "heron" / "config.json", name=HOSTILE)
-    for command in ("table", "score", "report", "errors", "metrics", "agree", "noise"):
+    for command in ("table", "report", "errors", "metrics", "agreement"):
         code, out, err = call("checklists", command, *COMMANDS[command])
         assert code == 0, err
         assert not {"\x1b", "\x07", "\u202e"} & {*out, *err}
@@ -276,7 +267,7 @@ def test_judging_that_is_impossible_is_refused(folder: Path, call, options: list
 
 def test_outputs_that_cannot_be_written_are_refused_and_leave_nothing_behind(folder: Path, call) -> None:
     (folder / "file").write_text("mine")
-    for command in ("report", "agree", "drift", "noise", "correlate", "sensitivity", "fit"):
+    for command in ("report", "agreement", "correlate", "fit"):
         said = call("checklists", command, *COMMANDS[command], "-o", "file")
         assert said == (2, "", "error: file: expected a directory, but file is a file\n"), command
     assert (folder / "file").read_text() == "mine"
@@ -288,12 +279,10 @@ def test_outputs_that_cannot_be_written_are_refused_and_leave_nothing_behind(fol
 @pytest.mark.parametrize(
     ("command", "says"),
     [
-        ("from-suite mini -o made --runs none", "none: no such file or folder"),
-        ("from-suite mini -o runs", "runs: is not the folder of a suite"),
-        ("import-suite hellobenhc runs -o made", "unknown source of suites 'hellobenhc'; expected one of hellobench"),
-        ("import-suite hellobench runs -o made", "runs: no data of HelloBench in data/main_data/open_ended_qa.jsonl"),
+        ("import mini -o made --runs none", "none: no such file or folder"),
+        ("import mini -o runs", "runs: is not the folder of a suite"),
+        ("import runs -o made", "runs: no data of HelloBench in data/main_data/open_ended_qa.jsonl"),
         ("import runs -s suite -o made", "runs: no answers or judgements of HelloBench; expected"),
-        ("noise runs -s suite --wanted nan", "--wanted: expected a number of points, not nan"),
         ("fit marks.jsonl -s suite --scale unit --bound inf", "the bound inf: expected a number"),
         ("fit marks.jsonl -s suite --scale unit -o runs", "runs: is not the folder of a suite"),
     ],

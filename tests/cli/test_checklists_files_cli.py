@@ -1,4 +1,4 @@
-"""`pfgen-fast checklists import-suite`, `import`, `from-suite` and `show` as users type them."""
+"""`pfgen-fast checklists import` and `info` as users type them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pfgen_fast.checklists import ChecklistSuite, open_runs
 def test_a_checkout_becomes_a_suite_and_its_results_runs_without_bad_lines(tmp_path: Path, call) -> None:
     checkout = write_checkout(tmp_path / "checkout")
 
-    code, out, err = call("checklists", "import-suite", "hellobench", checkout, "-o", tmp_path / "suite")
+    code, out, err = call("checklists", "import", checkout, "-o", tmp_path / "suite")
     assert (code, err) == (0, "")
     assert out.startswith("hellobench (en): 20 tasks and 4 with a wanted length (2k, 16k), 5 areas, 10 categories: ")
 
@@ -37,7 +37,7 @@ def test_tasks_that_no_judge_can_be_asked_about_are_named(tmp_path: Path, call) 
     tasks = "".join(json.dumps({**task, "instruction": None}) + "\n" for task in TASKS)
     folder = write_suite_files(tmp_path, {"tasks.jsonl": tasks})
 
-    _, _, err = call("checklists", "show", folder)
+    _, _, err = call("checklists", "info", folder)
 
     assert err == (
         "note: 3 tasks cannot be shown to a judge, because the suite lacks a part of the instruction: "
@@ -46,7 +46,7 @@ def test_tasks_that_no_judge_can_be_asked_about_are_named(tmp_path: Path, call) 
 
 
 def test_a_suite_is_shown_with_questions_and_weights_or_as_json(call) -> None:
-    code, out, err = call("checklists", "show", "essays-en", "--questions")
+    code, out, err = call("checklists", "info", "essays-en", "--questions")
 
     assert code == 0
     assert out.startswith("essays-en (en): 7 tasks and 1 with a wanted length (1k), 2 areas, 3 categories\n")
@@ -54,7 +54,7 @@ def test_a_suite_is_shown_with_questions_and_weights_or_as_json(call) -> None:
     assert "    5  20.00  Is the answer without any flaw" in out
     assert err == "note: the weights of essays-en are a guess, not fitted to anybody's marks\n"
 
-    shown, suite = json.loads(call("checklists", "show", "essays-ja", "--json")[1]), ChecklistSuite.load("essays-ja")
+    shown, suite = json.loads(call("checklists", "info", "essays-ja", "--json")[1]), ChecklistSuite.load("essays-ja")
     assert (shown["hash"], shown["areas"], shown["lengths"]) == (suite.hash, list(suite.areas), ["2k"])
     assert [(one["tasks"], one["weights"]) for one in shown["categories"]] == [(n, [20] * 5) for n in (3, 2, 2)]
     assert shown["not_whole"] == []
@@ -76,7 +76,7 @@ def test_hostile_names_are_harmless_in_the_terminal(tmp_path: Path, call, name: 
     )
 
     for arguments in (("--questions",), ("--json",)):
-        code, out, err = call("checklists", "show", folder, *arguments)
+        code, out, err = call("checklists", "info", folder, *arguments)
 
         assert code == 0
         assert not acting(out + err)
@@ -88,7 +88,7 @@ def test_questions_become_tasks_and_runs_on_them_checklist_runs(tmp_path: Path, 
     (other / "trials.jsonl").write_text('{"question": "another?", "answer": "a"}\n')
     options = ("--runs", varied, "--runs", other, "--trials", "2")
 
-    code, out, err = call("checklists", "from-suite", "mini", "-o", output, *options)
+    code, out, err = call("checklists", "import", "mini", "-o", output, *options)
 
     assert code == 3
     assert "trials.jsonl, line 1: unknown question 'another?'" in err
@@ -97,3 +97,19 @@ def test_questions_become_tasks_and_runs_on_them_checklist_runs(tmp_path: Path, 
     assert len(runs) == len(out.splitlines()) - 1
     for run in runs:
         assert len(run.answers(ChecklistSuite.load(output))) == 16
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("mini", "--judge", "j"), "--judge: expected with --suite"),
+        (("HelloBench", "--trials", "2"), "--runs and --trials: expected with an n-gram suite"),
+        (("mini", "--suite", "essays-en", "--runs", "x"), "--runs and --trials: expected with an n-gram suite"),
+        (("missing",), "missing: no such folder"),
+    ],
+)
+def test_options_of_other_sources_are_refused(tmp_path: Path, call, options: tuple[str, ...], said: str) -> None:
+    code, _, err = call("checklists", "import", *options, "-o", tmp_path / "out")
+    assert (code, err) == (2, err)
+    assert err.startswith(f"error: {said}")
+    assert not (tmp_path / "out").exists()

@@ -23,19 +23,15 @@ Row = dict[str, Any]
 
 JUDGE = "judge-2024-08-06"
 COMMANDS: dict[str, list[str]] = {
-    "show": ["suite"],
+    "info": ["suite"],
     "generate": ["--suite", "suite", "--model", "m", "-o", "made", "--dry-run"],
     "judge": ["runs", "-s", "suite", "-m", JUDGE, "--dry-run"],
     "table": ["runs", "-s", "suite", "--draws", "9"],
-    "score": ["runs/heron", "-s", "suite", "--draws", "9"],
     "report": ["runs", "-s", "suite", "-o", "page.html", "--draws", "9"],
     "metrics": ["runs", "-s", "suite", "-o", "metrics.csv"],
     "errors": ["runs", "-s", "suite"],
     "fit": ["marks.jsonl", "-s", "suite", "--scale", "unit", "-o", "weights.json"],
-    "sensitivity": ["runs", "-s", "suite", "--draws", "9"],
-    "agree": ["runs", "runs", "-s", "suite", "--draws", "9"],
-    "drift": ["runs", "runs", "-s", "suite", "--draws", "9"],
-    "noise": ["runs", "-s", "suite"],
+    "agreement": ["marks.jsonl", "runs", "-s", "suite", "--draws", "9", "--scale", "unit"],
     "correlate": ["runs", "-s", "suite", "--draws", "9", "--marks", "marks.jsonl", "--scale", "unit"],
 }
 """What is typed after `checklists` in the folder of `write_judged`."""

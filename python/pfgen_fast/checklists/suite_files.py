@@ -87,13 +87,13 @@ def _folder(source: str | Path) -> Path:
         raise ChecklistError(f"{shown}: expected the folder of a suite, not a file")
     if str(source) in packaged_names() or any(folder.glob("Q*.json")):
         raise ChecklistError(
-            f"{shown}: an n-gram suite; expected a checklist suite, as 'pfgen-fast checklists from-suite {shown} -o "
+            f"{shown}: an n-gram suite; expected a checklist suite, as 'pfgen-fast checklists import {shown} -o "
             "SUITE' makes it"
         )
     if folder.is_dir():
         raise ChecklistError(
             f"{shown}: has no {SETTINGS_FILE}; a folder of HelloBench is converted to a suite by 'pfgen-fast "
-            f"checklists import-suite hellobench {shown} -o SUITE'"
+            f"checklists import {shown} -o SUITE'"
         )
     hint = did_you_mean(shown, packaged)
     raise ChecklistError(f"{shown}: no such folder, and no packaged suite of that name ({', '.join(packaged)}){hint}")

@@ -1,126 +1,115 @@
-"""`pfgen-fast checklists import-suite`, `import`, `from-suite` and `show`: makes suites and runs, shows suites."""
+"""`pfgen-fast checklists import` and `info`: makes suites and runs of other data, and shows suites."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from typer import Argument, Option
 
-from ..errors import ChecklistError, PfgenError
-from ..files.untrusted_text import few_names, unknown_name
-from . import checklists_options as options
-from .app import Json, Quiet, counted, exit_if_partial, note, print_json, print_line, shown, warn
+from ..errors import PfgenError
+from ..files.untrusted_text import few_names
+from .app import Json, Quiet, counted, exit_if_partial, fail, note, print_json, print_line, shown, warn
 
 if TYPE_CHECKING:
-    from ..checklists.importing.hellobench_results import Imported
     from ..checklists.suite import ChecklistSuite
     from ..checklists.tasks import Checklist
     from ..runs.trials import RunFolder
     from ..suite.suite import Suite
 
+S = TypeVar("S")
 
-class _ImportSuite:
-    """Makes a checklist suite of HelloBench: tasks, categories, checklists, weights and prompts.
 
-    No code of the checkout is executed. If the checkout lacks a document that an instruction needs, the suite supports
-    scores and reports, but no judge can be asked about this task.
+class _Import:
+    """Makes a checklist suite of HelloBench or of an n-gram suite, or runs of HelloBench's results.
 
-    Example
+    SOURCE is a checkout of HelloBench's repository, a directory with its compact form, or an n-gram suite. With
+    --suite, the answers and judgements of HelloBench become a run for each model. No code of the checkout is executed.
+    If it lacks a document that an instruction needs, no judge can be asked about this task. Invalid and contradicting
+    lines are reported and left out; the exit code is then 3.
 
-      pfgen-fast checklists import-suite hellobench HelloBench -o hellobench-suite
+    Each question of an n-gram suite becomes a task with the same ID, judged by a packaged checklist of five questions
+    with equal weights: is the answer correct, complete, understandable, in the style asked for, without a flaw. With
+    --runs, its runs become checklist runs in OUT/runs; answers keep their numbers.
+
+    Examples
+
+      pfgen-fast checklists import HelloBench -o hello
+
+      pfgen-fast checklists import HelloBench --suite hello -o runs
+
+      pfgen-fast checklists import mini -o mini-checklists --runs result/openai --trials 3
     """
 
-    source: str = Argument(help="Source of the suite: hellobench.", metavar="hellobench")
-    folder: Path = Argument(help="Checkout of the repository, or a directory with the compact form.", metavar="DIR")
-    output: options.SuiteFolder
+    source: str = Argument(help="HelloBench, its results, a directory with Q*.json files, or 'mini'.", metavar="SOURCE")
+    output: Path = Option(..., "-o", help="Write the suite, or the directory of each run, here.", metavar="OUT")
+    suite: str | None = Option(
+        None, "--suite", "-s", help="Import the results of HelloBench as runs on this checklist suite.", metavar="SUITE"
+    )
+    judge: str | None = Option(
+        None, help="Name the judge of the results, which the files do not name. Default: gpt-4o.", metavar="MODEL"
+    )
+    runs: list[str] | None = Option(
+        None, help="Also take the answers of a run on the n-gram suite, or of a directory of runs. May be repeated."
+    )
+    trials: int | None = Option(None, min=1, help="Take this many answers to each question. Default: all.")
     quiet: Quiet = False
 
     def __call__(self) -> None:
-        from ..checklists.importing.hellobench_suite import import_suite as imported
+        from ..suite.reading import packaged_names
+
+        is_ngram_suite = self.source in packaged_names() or any(Path(self.source).glob("Q*.json"))
+        if self.suite is None and self.judge is not None:
+            fail("--judge: expected with --suite, for results of HelloBench")
+        if (self.runs or self.trials) and not (is_ngram_suite and self.suite is None):
+            fail("--runs and --trials: expected with an n-gram suite")
+        if self.suite is not None:
+            self.import_results(self.suite)
+        elif is_ngram_suite:
+            self.import_questions()
+        else:
+            from ..checklists.importing.hellobench_suite import import_suite
+
+            self.write(import_suite, Path(self.source))
+
+    def write(self, make: Callable[[S], ChecklistSuite], source: S) -> None:
+        """Writes a suite, unless another directory is in its place."""
         from ..checklists.suite_writing import check_suite_folder, write_suite
 
-        if self.source != "hellobench":
-            raise ChecklistError(unknown_name("source of suites", self.source, ["hellobench"]))
         check_suite_folder(self.output)
-        suite = imported(self.folder)
+        suite = make(source)
         write_suite(suite, self.output)
         if not self.quiet:
             _print_suite(suite, self.output)
 
-
-class _Import:
-    """Imports answers and judgements of HelloBench: a run for each model.
-
-    Invalid lines are reported and skipped. Two different judgements of one answer, or two different texts of it, are
-    reported, and both are left out. The exit code is then 3.
-
-    Example
-
-      pfgen-fast checklists import HelloBench --suite hellobench-suite -o runs
-    """
-
-    folder: Path = Argument(
-        help="Checkout of HelloBench, its directory of results, or a directory with the compact form.",
-        metavar="FOLDER",
-    )
-    suite: options.SuiteOption
-    output: Path = Option(..., "-o", help="Write a directory for each model here.", metavar="RUNS")
-    judge: str = Option("gpt-4o", help="Name the judge, which the files do not name.", metavar="MODEL")
-    quiet: Quiet = False
-
-    def __call__(self) -> None:
-        from ..checklists.importing.hellobench_results import import_runs
+    def import_results(self, suite: str) -> None:
+        """Writes a run for each model of HelloBench."""
+        from ..checklists.importing.hellobench_results import PUBLISHED_JUDGE, import_runs
         from ..checklists.suite import ChecklistSuite
 
         has_problems = False
-        for one in import_runs(self.folder, ChecklistSuite.load(self.suite), self.output, judge=self.judge):
+        judge = self.judge or PUBLISHED_JUDGE
+        for one in import_runs(self.source, ChecklistSuite.load(suite), self.output, judge=judge):
             has_problems |= bool(one.problems)
             warn(*one.problems)
             if not self.quiet:
-                _print_imported(one)
+                note(*one.notes)
+                if one.folder is not None:
+                    numbers = f"{counted(one.n_answers, 'answer')}, {counted(one.n_judgements, 'judgement')}"
+                    print_line(f"{shown(one.key)}: {numbers}: {shown(one.folder)}")
         exit_if_partial(has_problems)
 
-
-class _FromSuite:
-    """Makes a checklist suite of the questions of an n-gram suite, and checklist runs of its runs.
-
-    Each question becomes a task with the same ID, judged by a packaged checklist of five questions with equal weights:
-    is the answer correct, complete, understandable, in the style asked for, without a flaw. With --runs, answers keep
-    their numbers, so that checklist scores and n-gram scores can be compared answer by answer.
-
-    Examples
-
-      pfgen-fast checklists from-suite mini -o mini-checklists
-
-      pfgen-fast checklists from-suite data -o checklists --runs result/openai --trials 3
-    """
-
-    suite: str = Argument(help="Directory with Q*.json files, or 'mini'.", metavar="PFGEN-SUITE")
-    output: options.SuiteFolder
-    runs: list[str] | None = Option(
-        None, help="Also take the answers of a run on the suite, or of a directory of runs. May be repeated."
-    )
-    trials: int | None = Option(None, min=1, help="Take this many answers to each question. Default: all.")
-    runs_output: Path | None = Option(
-        None, help="Write the checklist runs here. Default: runs in SUITE.", metavar="RUNS"
-    )
-    quiet: Quiet = False
-
-    def __call__(self) -> None:
+    def import_questions(self) -> None:
+        """Writes the checklist suite of an n-gram suite, and the checklist runs of its runs."""
         from ..checklists.importing.ngram_suite import checklist_suite_of
-        from ..checklists.suite_writing import check_suite_folder, write_suite
         from ..runs.trials import find_runs
         from ..suite.suite import Suite
 
-        questions = Suite.load(self.suite)
-        check_suite_folder(self.output)
-        found = find_runs(self.runs) if self.runs else []
-        made = checklist_suite_of(questions)
-        write_suite(made, self.output)
-        if not self.quiet:
-            _print_suite(made, self.output)
-        are_written = [self.write_run(run, questions) for run in found]
+        questions = Suite.load(self.source)
+        runs = find_runs(self.runs) if self.runs else []
+        self.write(checklist_suite_of, questions)
+        are_written = [self.write_run(run, questions) for run in runs]
         exit_if_partial(not all(are_written))
 
     def write_run(self, run: RunFolder, suite: Suite) -> bool:
@@ -129,7 +118,7 @@ class _FromSuite:
         from ..checklists.runs import write_run
 
         key = key_of(run)
-        folder = (self.runs_output or self.output / "runs") / key
+        folder = self.output / "runs" / key
         try:
             answers = list(answers_of(run, suite, n_trials=self.trials))
             write_run(folder, answers, [], run.config() or {"model": key})
@@ -141,14 +130,14 @@ class _FromSuite:
         return True
 
 
-class _Show:
+class _Info:
     """Shows a checklist suite: areas, categories, numbers of tasks and questions, weights, and missing instructions.
 
     Examples
 
-      pfgen-fast checklists show essays-en --questions
+      pfgen-fast checklists info essays-en --questions
 
-      pfgen-fast checklists show hellobench-suite --json
+      pfgen-fast checklists info hellobench-suite --json
     """
 
     suite: str = Argument(help="Directory of a checklist suite, or a packaged suite.", metavar="SUITE")
@@ -235,10 +224,3 @@ def _print_suite(suite: ChecklistSuite, folder: Path | None) -> None:
         why = f"because the suite lacks a part of the instruction: {few_names(parts)}"
         note(f"{counted(len(parts), 'task')} cannot be shown to a judge, {why}")
     note(*suite.notes)
-
-
-def _print_imported(one: Imported) -> None:
-    note(*one.notes)
-    if one.folder is not None:
-        n_answers, n_judgements = counted(one.n_answers, "answer"), counted(one.n_judgements, "judgement")
-        print_line(f"{shown(one.key)}: {n_answers}, {n_judgements}: {shown(one.folder)}")

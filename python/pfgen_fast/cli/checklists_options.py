@@ -45,9 +45,6 @@ SuiteOption = Annotated[
         metavar="SUITE",
     ),
 ]
-SuiteFolder = Annotated[
-    Path, Option("--output", "-o", help="Write the checklist suite to this directory.", metavar="SUITE")
-]
 JudgedRuns = Annotated[
     list[Path],
     Argument(

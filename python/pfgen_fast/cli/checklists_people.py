@@ -1,13 +1,17 @@
-"""`pfgen-fast checklists agreement` and `reasonable`: how far annotators agree, and what they say about judges."""
+"""`pfgen-fast checklists fit`, `agreement`, `reasonable`, `wins` and `correlate`: people, judges and other methods."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 from typer import Argument, Option
 
+from .app import exit_if_partial, fail, print_line, shown
 from .checklists_options import DrawnFindingOptions, FindingOptions, JudgedRuns, MarksScale
+from .command_class import option_group
+from .options import RandomSeed
+from .suite_line import given_suite
 
 Sources = Annotated[
     list[Path],
@@ -16,6 +20,86 @@ Sources = Annotated[
         metavar="MARKS|RUN...",
     ),
 ]
+
+
+@option_group
+class FitOptions(FindingOptions):
+    """The options of a finding; `--page` names its output, because `--output` names the output of the weights."""
+
+    output: Path | None = Option(
+        None, "--page", help="Write a page with tables and pictures of the fit to this directory.", metavar="DIR"
+    )
+
+
+class _Fit:
+    """Fits the weights of each checklist to people's marks.
+
+    The marks of whole answers are regressed on the verdicts, without an intercept and with no coefficient below the
+    bound. The weights are the coefficients divided by their sum. A category whose marks do not determine its weights
+    is reported, and gets no weights.
+
+    Examples
+
+      pfgen-fast checklists fit marks.csv --suite SUITE --scale unit
+
+      pfgen-fast checklists fit marks.jsonl --suite SUITE --scale ui --bootstrap 1000 -o weighted-suite
+
+      pfgen-fast checklists fit marks.jsonl --suite SUITE --scale ui --json
+    """
+
+    marks: list[Path] = Argument(
+        help="Marks: exports of annotators, or JSON lines, CSV, TSV or Parquet with id, response_sha256, annotator, "
+        "verdicts (one for each question, in one cell) and overall (0 to 10); optionally length and category.",
+        metavar="MARKS...",
+    )
+    scale: MarksScale = None
+    to: Path | None = Option(
+        None,
+        "--output",
+        "-o",
+        help="Write the weights to a .json file, or a copy of the suite with the weights to a directory.",
+        metavar="OUT",
+    )
+    combine: Literal["pool", "mean"] = Option(
+        "pool",
+        help="Use one row for each annotator of an answer (pool), or one row of their means (mean).",
+    )
+    bound: float = Option(
+        0.5, min=0, help="Set the smallest allowed coefficient. With a bound above 0, no question is ignored."
+    )
+    allow_unidentified: bool = Option(
+        False, help="If marks do not determine the weights, take the weights nearest to equal weights."
+    )
+    bootstrap: int = Option(0, min=0, help="Refit on this many draws of the answers.", metavar="N")
+    run: list[Path] | None = Option(None, help="Use only marks of answers in this run. May be repeated.", metavar="RUN")
+    seed: RandomSeed = 0
+    given: FitOptions
+
+    def __call__(self) -> None:
+        from ..checklists.people.reading import read_marks
+        from ..checklists.runs import open_runs
+        from ..checklists.suite_writing import check_suite_folder
+        from ..checklists.weights import fit_finding, fitting
+
+        if self.to is not None and self.to.suffix != ".json":
+            check_suite_folder(self.to)
+        given = self.given
+        found = fitting.fit_suite(
+            given.loaded,
+            read_marks(self.marks, given.loaded, scale=self.scale, runs=open_runs(self.run or ())),
+            combine=self.combine,
+            bound=self.bound,
+            draws=self.bootstrap,
+            seed=self.seed,
+            allow_unidentified=self.allow_unidentified,
+        )
+        finding, data = fit_finding.fit_finding(found), fit_finding.fit_to_dict(found)
+        given.present(finding, data, tables=("fitted", "draws"))
+        if self.to is not None:
+            fitting.write_weights(found, self.to)
+            if not (given.quiet or given.as_json):
+                print_line(f"weights of {len(found.weights)} categories: {shown(self.to)}")
+        exit_if_partial(given.faults)
 
 
 class _Agreement:
@@ -84,3 +168,134 @@ class _Reasonable:
         if not people.opinions:
             raise ChecklistError("no opinions on verdicts: expected exports of 'annotate --ask judgements'")
         given.finish(reasonable_finding(suite, people.opinions, open_runs(self.runs), people.notes), tables=("rates",))
+
+
+class _Wins:
+    """How often is a model better than another?
+
+    A model wins on a task if the score of its answer is higher, or if people chose it (--pairs, exports of 'annotate
+    --ask pairs'). Shows win rates against a reference model or between all models, with intervals over tasks, and
+    length-controlled win rates: those of answers of equal length, by a regression.
+
+    Examples
+
+      pfgen-fast checklists wins runs --suite essays-en --reference gpt-4o
+
+      pfgen-fast checklists wins runs --suite essays-en --pairs people/exports/a1.jsonl -o wins
+    """
+
+    runs: JudgedRuns
+    reference: str | None = Option(None, help="Compare with this run only. Default: all pairs.", metavar="RUN")
+    pairs: list[Path] | None = Option(
+        None,
+        help="Use choices of people: exports of annotators, or tables with id, first_sha256, second_sha256, choice and "
+        "annotator. May be repeated.",
+        metavar="FILE",
+    )
+    ties: Literal["half", "skip", "win", "loss"] = Option(
+        "half", help="Count a tie as half a win, leave it out, or count it as a win or as a loss of both models."
+    )
+    margin: float = Option(
+        0.0, min=0, max=100, help="Count a difference of scores (0 to 100) up to this as a tie.", metavar="X"
+    )
+    given: DrawnFindingOptions
+
+    def __call__(self) -> None:
+        from ..checklists.people.reading import read_people
+        from ..checklists.reliability import wins
+        from ..checklists.runs import open_runs
+        from ..checklists.scoring.scoring import score_runs
+        from ..errors import ChecklistError
+
+        given, suite, runs = self.given, self.given.loaded, open_runs(self.runs)
+        sources, notes, signature = {}, [], f"suite:{suite.name} {suite.hash}"
+        judged = [run for run in runs if run.judgements_path is not None]
+        if len(judged) > 1:
+            scores = score_runs(suite, judged, draws=0, **given.of_judge)
+            notes += [*scores.notes, *scores.left_out]
+            signature = scores.models[0].signature
+            sources[wins.JUDGE] = wins.by_scores(scores, margin=self.margin)
+        if self.pairs:
+            people = read_people(self.pairs, suite, runs=runs)
+            if not people.pairs:
+                expected = "expected exports of 'annotate --ask pairs'"
+                raise ChecklistError(f"--pairs: no choices between two answers; {expected}")
+            notes += people.notes
+            sources[wins.PEOPLE] = wins.by_people(people.pairs, suite, runs)
+        if not sources:
+            raise ChecklistError("expected at least two judged runs, or choices of people (--pairs)")
+        found = [
+            wins.wins(
+                source,
+                comparisons,
+                reference=self.reference,
+                ties=self.ties,
+                draws=given.draws,
+                seed=given.seed,
+            )
+            for source, comparisons in sources.items()
+        ]
+        signature += f"|ties:{self.ties}|margin:{self.margin:g}|draws:{given.draws}|seed:{given.seed}"
+        finding = wins.wins_finding(found, reference=self.reference, ties=self.ties, signature=signature, notes=notes)
+        given.finish(finding, tables=tuple(table.name for table in finding.tables))
+
+
+class _Correlate:
+    """Which methods agree about answers, and about models?
+
+    Computes rank correlations over answers and over the means of models, with all methods on the same answers.
+    Intervals are from draws of whole tasks. Methods are checklist (weighted), avg-c (equal weights), llm-eval and
+    llm-eval-c if there are such judgements, classic metrics or any numbers (--metrics), people (--marks) and n-gram
+    scores (--ngram). Each question of the checklists is also compared with the methods without a checklist.
+
+    Examples
+
+      pfgen-fast checklists correlate runs --suite SUITE --metrics metrics.csv --marks marks.csv --scale unit -o out
+
+      pfgen-fast checklists correlate runs --suite SUITE --ngram data
+    """
+
+    runs: JudgedRuns
+    metrics: list[Path] | None = Option(
+        None,
+        help="Compare with a table of metrics, as 'checklists metrics -o' writes it. May be repeated.",
+        metavar="FILE",
+    )
+    marks: list[Path] | None = Option(
+        None, help="Compare with marks, as for 'checklists fit'. May be repeated.", metavar="FILE"
+    )
+    scale: MarksScale = None
+    ngram: str | None = Option(
+        None, help="Compare with n-gram scores by the suite that was imported.", metavar="FOLDER"
+    )
+    against: str | None = Option(
+        None, help="Compare with this method. Default: people, or else checklist.", metavar="M"
+    )
+    methods: list[str] | None = Option(
+        None, "--method", help="Take only this method. May be repeated.", metavar="METHOD"
+    )
+    given: DrawnFindingOptions
+
+    def __call__(self) -> None:
+        from ..checklists.reliability import method_values
+        from ..checklists.reliability.correlation import correlate as find
+        from ..checklists.reliability.correlation import correlated
+        from ..checklists.runs import open_runs
+
+        if self.scale is not None and not self.marks:
+            fail("--scale: expected with --marks")
+        suite, runs = self.given.loaded, open_runs(self.runs)
+        values = method_values.checklist_values(suite, runs, **self.given.of_judge)
+        found, notes = dict(values.methods), list(values.notes)
+        for path in self.metrics or ():
+            found |= method_values.metric_values(path, suite)
+        if self.marks:
+            found["people"], of_marks = method_values.people_values(self.marks, suite, runs, scale=self.scale)
+            notes += of_marks
+        ngram_suite = given_suite(self.ngram)
+        if ngram_suite is not None:
+            found |= method_values.ngram_values(runs, suite, ngram_suite)
+        everything = method_values.Values(suite, found, values.verdicts, tuple(notes), values.signature)
+        draws, seed = self.given.draws, self.given.seed
+        compared = correlated(everything, against=self.against, methods=self.methods, draws=draws, seed=seed)
+        self.given.finish(find(compared))

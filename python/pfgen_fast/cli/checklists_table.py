@@ -1,14 +1,14 @@
-"""`pfgen-fast checklists table`, `score` and `report`: the scores of runs, from their judgements."""
+"""`pfgen-fast checklists table` and `report`: the scores of runs, from their judgements."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
-from typer import Argument, Option
+from typer import Option
 
 from .app import Json, counted, counting, exit_if_partial, fail, note, print_json, print_line, shown, stdout
 from .checklists_options import JudgedRuns, MarksScale, ScoreOptions
@@ -20,8 +20,7 @@ from .suite_line import print_signature
 if TYPE_CHECKING:
     from ..checklists.runs import Run
     from ..checklists.scoring.scores import Average, ModelScores, Part, Scores
-
-Csv = Annotated[Path | None, Option(help="Also write all figures with full digits to this file.", metavar="FILE")]
+    from ..checklists.scoring.text_tables import TextTable
 
 _WIDE = 120
 """A terminal with this number of columns shows the areas next to the average."""
@@ -35,12 +34,15 @@ class _Table:
     A score is the weighted sum of an answer's verdicts, 0 to 100, and printed rescaled as the suite says: (score - 75)
     * 4. The average is the mean of the areas, which have equal weights. A * marks a figure with missing judgements; the
     average by the other rule of --missing is in a column of its own. Models with a common letter do not differ
-    significantly (all pairs, paired by task, corrected). The exit code is 3 if answers are left out because the judge
-    gave no usable reply, or was not asked yet.
+    significantly (all pairs, paired by task, corrected). A single run is shown with its areas, categories and lengths,
+    and the mean verdict on each question. The exit code is 3 if answers are left out because the judge gave no usable
+    reply, or was not asked yet.
 
     Examples
 
       pfgen-fast checklists table runs --suite hellobench
+
+      pfgen-fast checklists table runs/gpt-4o --suite hellobench
 
       pfgen-fast checklists table runs --suite hellobench --missing zero --lengths
 
@@ -54,7 +56,7 @@ class _Table:
     runs: JudgedRuns
     categories: bool = Option(False, help="Also show the score on each category.")
     lengths: bool = Option(False, help="Also show the tests of wanted lengths, and the errors of lengths.")
-    csv: Csv = None
+    csv: Path | None = Option(None, help="Also write all figures with full digits to this file.", metavar="FILE")
     answers: Path | None = Option(
         None,
         help="Also write the score of each answer to this table (.csv, .tsv, .jsonl or .parquet), which compare reads.",
@@ -97,20 +99,13 @@ class _Table:
                 write(table_data.answer_rows(scores))
         checks = [check for model in scores.models for check in self.gate.check(_figures(model), model.model)]
         if self.as_json:
-            print_json({**table_data.to_dict(scores), **self.gate.record(checks)})
+            is_single = len(scores.models) == 1
+            print_json({**table_data.to_dict(scores, with_questions=is_single), **self.gate.record(checks)})
         elif self.markdown:
             text = text_tables.to_markdown(scores, with_categories=self.categories, with_lengths=self.lengths)
             typer.echo(text, nl=False)
         else:
-            width = columns()
-            is_wide = width is None or width >= _WIDE
-            tables = [text_tables.ranking(scores, with_areas=is_wide)]
-            tables += [] if is_wide else [text_tables.by_area(scores)]
-            tables += [text_tables.calibration(scores)] if scores.calibrated else []
-            tables += [text_tables.words_by_area(scores)]
-            tables += [text_tables.by_category(scores)] if self.categories else []
-            tables += [text_tables.by_length(scores)] if self.lengths else []
-            print_tables(tables)
+            print_tables(self._tables(scores))
         form = form_of(as_json=self.as_json, as_markdown=self.markdown, quiet=self.given.quiet)
         is_quiet = self.given.quiet or self.as_json or self.markdown
         _say(scores, self.given, is_quiet=is_quiet)
@@ -119,6 +114,30 @@ class _Table:
                 stdout().print(shown(sentence))
         self.gate.finish(checks, form, "checklists table")
         _end(scores, self.given)
+
+    def _tables(self, scores: Scores) -> Iterator[TextTable]:
+        """The tables for a terminal."""
+        from ..checklists.scoring import text_tables
+
+        is_single = len(scores.models) == 1
+        if is_single:
+            yield text_tables.parts_of(scores, scores.models[0])
+        else:
+            width = columns()
+            is_wide = width is None or width >= _WIDE
+            yield text_tables.ranking(scores, with_areas=is_wide)
+            if not is_wide:
+                yield text_tables.by_area(scores)
+        if scores.calibrated:
+            yield text_tables.calibration(scores)
+        if not is_single:
+            yield text_tables.words_by_area(scores)
+        if self.categories or is_single:
+            yield text_tables.by_category(scores)
+        if self.lengths or is_single:
+            yield text_tables.by_length(scores)
+        if is_single:
+            yield text_tables.by_question(scores, scores.models[0])
 
     def _scores(self, runs: Sequence[Run]) -> Scores:
         """The scores, calibrated if there are marks."""
@@ -131,37 +150,6 @@ class _Table:
             return scores
         note(*people.notes)
         return calibrated_scores(scores, people.marks, half_width=self.half_width)
-
-
-class _Score:
-    """Scores one run: its areas and categories, and the mean verdict on each question.
-
-    Examples
-
-      pfgen-fast checklists score runs/gpt-4o --suite hellobench
-
-      pfgen-fast checklists score runs/gpt-4o --suite hellobench --json
-    """
-
-    run: Path = Argument(help="Directory of the run, or its file of judgements.", metavar="RUN")
-    csv: Csv = None
-    as_json: Json = False
-    given: ScoreOptions
-
-    def __call__(self) -> None:
-        from ..checklists import open_runs
-        from ..checklists.scoring import table_data, text_tables
-
-        scores = self.given.score(open_runs([self.run]))
-        _write_csv(scores, self.csv)
-        if self.as_json:
-            print_json(table_data.to_dict(scores, with_questions=True))
-        else:
-            tables = [*(text_tables.parts_of(scores, model) for model in scores.models)]
-            tables += [text_tables.by_category(scores), text_tables.by_length(scores)]
-            print_tables([*tables, *(text_tables.by_question(scores, model) for model in scores.models)])
-        _say(scores, self.given, is_quiet=self.given.quiet or self.as_json)
-        _end(scores, self.given)
 
 
 class _Report:

@@ -63,15 +63,12 @@ LINES = {name: line for lines in GROUPS.values() for name, line in lines.items()
 
 _PARTS = {
     "checklists": (
-        ("checklists_files", "import-suite show import from-suite"),
+        ("checklists_files", "import info"),
         ("checklists_generate", "generate"),
         ("checklists_judge", "judge"),
-        ("checklists_table", "table score report"),
+        ("checklists_table", "table report"),
         ("checklists_metrics", "metrics errors"),
-        ("checklists_weights", "fit"),
-        ("checklists_people", "agreement reasonable"),
-        ("checklists_wins", "wins"),
-        ("checklists_reliability", "correlate"),
+        ("checklists_people", "fit agreement reasonable wins correlate"),
     ),
     "discern": (("discern_collect", "collect"), ("discern_texts", "perturb show kinds votes"), ("discern", "run")),
     "experiment": (
@@ -167,7 +164,6 @@ def _subcommand(name: str) -> Any:
     made = typer.Typer(cls=Group, help=LINES[name], no_args_is_help=True, add_completion=False, rich_markup_mode=None)
     for module, names in _PARTS.get(name, ((name.replace("-", "_"), name),)):
         for one in names.split():
-            # The class of `import-suite` is `_ImportSuite`.
             cls = getattr(import_module(f".{module}", __package__), "_" + one.title().replace("-", ""))
             made.command(one)(command(cls))
     return _with_our_help(typer.main.get_command(made))

@@ -13,7 +13,7 @@ from .layout import rest, shortened
 
 _HELLOBENCH = (
     "not fetched, because no checksums of its files are recorded: clone https://github.com/Quehry/HelloBench at "
-    "d403282, and run pfgen-fast checklists import-suite hellobench"
+    "d403282, and run pfgen-fast checklists import"
 )
 
 

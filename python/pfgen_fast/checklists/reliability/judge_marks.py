@@ -8,7 +8,7 @@ from pathlib import Path
 from statistics import fmean
 
 from ...errors import ChecklistError, PfgenError
-from ...files.untrusted_text import first_names, in_one_line, unknown_name
+from ...files.untrusted_text import counted, first_names, in_one_line, unknown_name
 from ...tables.formats import table_rows
 from ..judgements import Judgement
 from ..line_files import OnFault
@@ -65,7 +65,8 @@ def judge_marks(
     listed = ", ".join(map(str, paths))
     if judge is not None and known and judge not in known:
         raise ChecklistError(f"{listed}: {unknown_name('judge', judge, list(known))}")
-    left_out = f"{len(stale):,} judgements are stale ({WHY_STALE}): {first_names([*dict.fromkeys(stale)])}"
+    n_stale = f"{counted(len(stale), 'judgement')} {'is' if len(stale) == 1 else 'are'}"
+    left_out = f"{n_stale} stale ({WHY_STALE}): {first_names([*dict.fromkeys(stale)])}"
     if not of_judges:
         why = left_out if stale else "no judgements by checklists of these answers; ask a judge first"
         raise ChecklistError(f"{listed}: {why}")

@@ -5,9 +5,8 @@ A method assigns numbers to some answers. Methods are compared on the answers fo
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -15,8 +14,6 @@ from typing import Any
 import numpy as np
 
 from ...errors import ChecklistError
-from ...evaluators.evaluator import Item, text_column
-from ...experiments.judge import JudgeOptions
 from ...files.untrusted_json import checked
 from ...scoring.scorer import Scorer
 from ...statistics.correlation import COMPARED_DIGITS, Floats
@@ -130,35 +127,11 @@ def ngram_values(runs: Sequence[Run], suite: ChecklistSuite, ngram_suite: Suite)
     listed = _asked(runs, suite, ngram_suite)
     if not listed:
         raise ChecklistError(
-            "no run has an answer to a question of the n-gram suite; expected runs that 'checklists from-suite' made"
+            "no run has an answer to a question of the n-gram suite; expected runs that 'checklists import' made"
         )
     places, answers, questions = zip(*listed, strict=True)
     table = Scorer(ngram_suite).score(list(questions), [answer.response for answer in answers])
     return {f"n-gram {name}": dict(zip(places, getattr(table, name).tolist(), strict=True)) for name in NGRAM_SCORES}
-
-
-def judge_values(
-    runs: Sequence[Run], suite: ChecklistSuite, ngram_suite: Suite, options: JudgeOptions
-) -> dict[Place, float]:
-    """The mean ratings of answers that `experiment judge` stored; no request is sent."""
-    evaluator = replace(options, server=None).evaluator()
-    samples = {}
-    if evaluator.template.uses("sample"):
-        samples = {sample.question: (sample.answer,) for sample in ngram_suite.samples}
-    listed = _asked(runs, suite, ngram_suite)
-    items = [
-        Item(answer.id, answer.response, "answers", question=question, references=samples.get(question, ()))
-        for _, answer, question in listed
-    ]
-    texts = text_column([item.text for item in items])
-    ratings = evaluator.ratings(items, texts).means().tolist() if items else []
-    found = {place: one for (place, *_), one in zip(listed, ratings, strict=True) if not math.isnan(one)}
-    if not found:
-        raise ChecklistError(
-            f"{options.cache}: holds no rating of these answers by {options.model}; expected the options "
-            "with which 'experiment judge' stored them"
-        )
-    return found
 
 
 def _values(scores: Scores, figure: str) -> dict[Place, float]:
