@@ -217,7 +217,7 @@ def test_every_picture_is_made_by_a_command_that_the_docs_name():
 
 @pytest.mark.parametrize(
     "module",
-    ["", "checklists", "discernment", "evaluators", "exports", "gates", "item_scores", "ngram", "oracle", "references"],
+    ["", "checklists", "discernment", "evaluators", "gates", "item_scores", "ngram", "oracle", "references"],
 )
 def test_every_public_name_is_in_the_reference(module):
     name = f"pfgen_fast.{module}".rstrip(".")

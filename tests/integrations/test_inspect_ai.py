@@ -1,30 +1,22 @@
-"""The scorer, dataset, task and eval logs of Inspect, with its real evaluation and its command."""
+"""The scorer, dataset and task of Inspect, with its real evaluation and its command."""
 
 from __future__ import annotations
 
 import asyncio
 import gc
-import json
 import os
 import subprocess
 import sys
 import warnings
 from importlib import import_module
 from importlib.metadata import entry_points
-from pathlib import Path
 from types import SimpleNamespace
 
-import numpy as np
 import pytest
 from makers.documented import documented_example
 from makers.engines import integration
-from makers.runs import make_run, trial_lines
-from pfgen_fast import PfgenError, Scorer, TrialsError
-from pfgen_fast.exports import export
+from pfgen_fast import PfgenError, TrialsError
 from pfgen_fast.generation.prompts import make_tasks
-from pfgen_fast.item_scores import read_item_scores
-from pfgen_fast.runs import RunScorer, item_scores_of
-from pfgen_fast.runs.trials import find_runs
 
 pytestmark = [
     pytest.mark.integrations,
@@ -32,7 +24,6 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:Unclosed <MemoryObject:ResourceWarning"),  # see _streams_of_inspect
 ]
 inspect_ai = integration("inspect_ai")
-logs = integration("inspect_ai.log")
 model = integration("inspect_ai.model")
 pfgen = import_module("pfgen_fast.integrations.inspect_ai")
 
@@ -133,89 +124,19 @@ def test_samples_that_do_not_fit_are_one_sentence_and_without_a_mode_the_whole_o
     assert (found.answer, found.value["average"]) == (said, scorer.score("Q07", [said]).average[0])
 
 
-@pytest.fixture
-def run(tmp_path, mini):
-    return make_run(tmp_path / "org" / "model" / "abc", trial_lines(mini, 3), {"model": "org/model", "mode": "qa"})
-
-
-@pytest.mark.parametrize("name", ["run.eval", "run.json"])
-def test_a_run_becomes_an_eval_log(run, tmp_path, mini, scorer, name):
-    pfgen.write_eval_log(run, tmp_path / name, suite="mini")
-    log = logs.read_eval_log(str(tmp_path / name))
-    assert (log.status, log.eval.model) == ("success", "org/model")
-    assert log.eval.metadata == {"signature": scorer.signature, "run": {"model": "org/model", "mode": "qa"}}
-    by_id = {sample.id: sample for sample in log.samples}
-    assert len(by_id) == 24
-    for question in mini:
-        table = scorer.score(question.question_id, question.answers["A"][:3])
-        for trial in range(3):
-            sample = by_id[f"{question.question_id}-{trial + 1}"]
-            assert sample.output.completion == question.answers["A"][trial]
-            assert sample.scores["pfgen_score"].value == {name: float(table[name][trial]) for name in SCORES}
-    values = [sample.scores["pfgen_score"].value["average"] for sample in log.samples]
-    assert figures(log)["average"]["mean"] == pytest.approx(sum(values) / 24, abs=1e-12)
-
-
-def test_an_exported_run_has_questions_as_samples_and_trials_as_epochs(run, tmp_path, mini):
-    list(RunScorer(mini).score(find_runs([run])))
-    export(run, tmp_path / "a.json", to="inspect", suite=mini, date="2026-02-03")
-    export(run, tmp_path / "b.json", to="inspect", suite=mini, date="2026-02-03")
-    assert (tmp_path / "a.json").read_bytes() == (tmp_path / "b.json").read_bytes()
-    log = logs.read_eval_log(str(tmp_path / "a.json"))
-    assert (log.eval.model, log.eval.created[:10], log.eval.config.epochs) == ("org/model", "2026-02-03", 3)
-    assert {(sample.id, sample.epoch) for sample in log.samples} == {
-        (q.question_id, k) for q in mini for k in (1, 2, 3)
-    }
-    assert log.eval.metadata["suite_hash"] == mini.metadata_hash
-    assert {"suite", "profile", "float_sum", "num_trials", "input_hash"} <= set(log.eval.metadata)
-    export(run, tmp_path / "logs", to="inspect", suite=mini, date="2026-02-03")
-    found = read_item_scores([tmp_path / "logs"])
-    expected = item_scores_of(find_runs([run]), Scorer(mini))
-    assert (found.models, len(found.items)) == (("org/model",), len(mini))
-    for name in SCORES:
-        np.testing.assert_allclose(found.values[f"pfgen_score/{name}"], expected.values[name], atol=1e-5)
-        assert figures(log)[name]["mean"] == pytest.approx(expected.values[name].mean(), abs=1e-5)
-    np.testing.assert_array_equal(found.n_trials["pfgen_score/average"], expected.n_trials["average"])
-
-
-def test_the_command_of_inspect_finds_the_scorer_by_its_entry_point(run, tmp_path):
+def test_the_command_of_inspect_finds_the_scorer_by_its_entry_point(tmp_path):
     if not entry_points(group="inspect_ai", name="pfgen_fast") and "PFGEN_INTEGRATIONS_REQUIRED" not in os.environ:
         pytest.skip("this package is not installed with its entry points")
-    pfgen.write_eval_log(run, tmp_path / "run.eval", suite="mini")
-    words = "score run.eval --scorer pfgen_fast/pfgen_score -S suite=mini --model none --action overwrite"
-    command = [sys.executable, "-m", "inspect_ai", *f"{words} --output-file again.eval --display plain".split()]
+    old = evaluated(pfgen.pfgen(mode="qa", trials=2), lambda asked: "A: Ice <script>", tmp_path)
+    words = "--scorer pfgen_fast/pfgen_score -S suite=mini --model none --action overwrite"
+    options = f"{words} --output-file again.eval --display plain".split()
+    command = [sys.executable, "-m", "inspect_ai", "score", old.location, *options]
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
-    old, again = (logs.read_eval_log(str(tmp_path / name)) for name in ("run.eval", "again.eval"))
-    assert figures(again) == figures(old)
+    assert figures(import_module("inspect_ai.log").read_eval_log(str(tmp_path / "again.eval"))) == figures(old)
 
 
-def test_hostile_runs_are_harmless(tmp_path, mini):
-    """Lone surrogates, a model that is no name, and a configuration that is no table of texts."""
-    line = json.dumps({"question": mini["Q07"].question, "answer": "\ud800 <script>"})
-    run = make_run(tmp_path / "run", [line], {"model": ["a\u202eb"], "mode": 7})
-    pfgen.write_eval_log(run, tmp_path / "run.eval", suite=mini)
-    log = logs.read_eval_log(str(tmp_path / "run.eval"))
-    assert log.samples[0].output.completion == "\\ud800 <script>"
-    assert log.eval.model.endswith("run")
-
-
-def test_runs_that_cannot_become_a_log_are_one_sentence(run, tmp_path, mini):
-    with pytest.raises(PfgenError, match=r"run\.txt: expected a file \*\.eval or \*\.json$"):
-        pfgen.write_eval_log(run, tmp_path / "run.txt", suite=mini)
-    make_run(tmp_path / "two" / "b", trial_lines(mini, 1))
-    make_run(tmp_path / "two" / "c", trial_lines(mini, 1))
-    with pytest.raises(TrialsError, match=r"two: contains 2 runs; give the directory of one run"):
-        pfgen.write_eval_log(tmp_path / "two", tmp_path / "run.eval", suite=mini)
-    with pytest.raises(PfgenError, match="name its suite"):
-        pfgen.write_eval_log(run, tmp_path / "run.eval")
-    assert not (tmp_path / "run.eval").exists()
-
-
-def test_the_examples_of_the_page_run(tmp_path, mini, monkeypatch, capsys):
+def test_the_example_of_the_page_runs(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     exec(documented_example("custom_outputs=answer"), {})
     assert "'average': 0.0" in capsys.readouterr().out
-    make_run(Path("runs/org/model/5e1e9f4"), trial_lines(mini, 1))
-    exec(documented_example("logs/model.eval"), {})
-    assert len(logs.read_eval_log("logs/model.eval").samples) == 8

@@ -27,7 +27,6 @@ GROUPS = {
     "Look": {
         "leaderboard": "Ranks runs by score, like the published table, or models of a table of scores.",
         "report": "Creates a page of runs or of a table of scores: leaderboard, plots, and answers to every question.",
-        "export": "Exports runs for model cards, the Hub, other evaluation programs, and tables.",
         "explain": "Breaks down the score of one answer: missing keywords, prefix, n-gram orders, rare 3-grams.",
     },
     "Compare": {

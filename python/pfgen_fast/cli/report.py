@@ -1,4 +1,4 @@
-"""`pfgen-fast report`: a page to explore runs, in a file or served, or a README.md in each run's directory."""
+"""`pfgen-fast report`: a page to explore runs, in a file or served; README.md files, or a model card."""
 
 from __future__ import annotations
 
@@ -40,6 +40,9 @@ class _Report:
     With --serve, the page is served on 127.0.0.1, and an open page reloads when a result.json below the paths has been
     added, replaced or removed. Ctrl-C ends the server.
 
+    With --model-card, the results of a model's runs become the metadata of its README.md on the Hub, which keeps
+    everything else, or a file of .eval_results.
+
     Tables of scores become a page in one file, with models in place of runs and items in place of questions. It has no
     answers.
 
@@ -54,6 +57,10 @@ class _Report:
       pfgen-fast report result/openai --markdown
 
       pfgen-fast report scores.csv -o scores.html
+
+      pfgen-fast report result/our/model/5e1e9f4 --model-card model/README.md
+
+      pfgen-fast report result/our/model/5e1e9f4 --model-card model/.eval_results/pfgen.yaml --dataset our/benchmark
     """
 
     paths: options.Paths
@@ -68,6 +75,17 @@ class _Report:
     serve: bool = Option(False, help="Serve the page on this machine instead, and show results as they change.")
     port: int = Option(0, min=0, max=65535, help="With --serve: set the port on 127.0.0.1; 0 takes a free port.")
     open_browser: bool = Option(False, "--open", help="With --serve: open the page in the browser.")
+    model_card: Path | None = Option(
+        None,
+        help="Write the results into this model card instead, or into a .yaml file for .eval_results of the Hub.",
+        metavar="README.md|FILE.yaml",
+    )
+    model: str | None = Option(
+        None, help="Model card: name the model as on the Hub. Default: the model in config.json.", metavar="ORG/NAME"
+    )
+    dataset: str | None = Option(
+        None, help="Model card: name the benchmark's dataset on the Hub.", metavar="ORG/NAME[/TASK]"
+    )
     metric: str | None = Option(None, help="Tables: rank by this metric. Default: the first one.", metavar="NAME")
     tables: ScoreTableOptions
     float_sum: options.FloatSumOption = "compensated"
@@ -81,10 +99,15 @@ class _Report:
         from ..runs.result_tables import are_score_tables
 
         output = self.output
-        if (output is not None) + self.markdown + self.serve != 1:
-            fail("expected --output FILE.html (or a directory) for a page, --markdown for README.md files, or --serve")
+        if (output is not None) + self.markdown + self.serve + (self.model_card is not None) != 1:
+            fail("expected one of --output FILE.html (or a directory), --serve, --markdown and --model-card")
         if (self.port or self.open_browser) and not self.serve:
             fail("--port and --open: expected --serve")
+        if self.model_card is not None:
+            self.write_card(self.model_card)
+            return
+        if self.model or self.dataset:
+            fail("--model and --dataset: expected with --model-card")
         if output is not None:
             check_page(output)
         if are_score_tables(self.paths):
@@ -131,6 +154,16 @@ class _Report:
         write_score_report(scores, output, metric=self.metric, name=name)
         if not self.quiet:
             stdout().print(f"{counted(len(scores.models), 'model')}: {shown(output)} ({_size(output) / 1e6:.1f} MB)")
+
+    def write_card(self, path: Path) -> None:
+        """Writes the model card, or the file of .eval_results."""
+        from ..report.model_card import write_model_card
+        from ..runs.trials import find_runs
+
+        runs = find_runs(self.paths)
+        write_model_card(runs, path, suite=given_suite(self.suite), model=self.model, dataset=self.dataset)
+        if not self.quiet:
+            stdout().print(f"{counted(len(runs), 'run')}: {shown(path)}")
 
     def serve_page(self, suite: Suite, n_results: int) -> None:
         """Serves the page on the loopback until Ctrl-C, and follows the results."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -31,8 +32,9 @@ class _Score(TableScoring):
     """Scores runs, or tables of answers.
 
     A run is a directory with trials.jsonl (or .xz, .gz, .zst) or trial_NNN.jsonl files; result.json is written
-    next to them. Runs that are up to date are skipped. A score of selected questions (--questions, --limit) is not a
-    result of the suite: it is printed, and written only with --output.
+    next to them. Runs that are up to date are skipped. With --output FILE.csv (or .tsv, .jsonl, .parquet), the answers
+    of all runs become one table with a row for each answer, and no result.json is written. A score of selected
+    questions (--questions, --limit) is not a result of the suite: it is printed, and written only with --output.
 
     Examples
 
@@ -47,6 +49,8 @@ class _Score(TableScoring):
       pfgen-fast score result/our/model --fail-under 0.7 --fail-under fluency=0.8 --junit gate.xml
 
       pfgen-fast score result --float-sum naive --output /tmp/naive
+
+      pfgen-fast score 'result/our/*' -o answers.parquet
 
       pfgen-fast score --suite mini --question-column q --answer-column a answers.parquet -o scored.parquet
 
@@ -95,26 +99,35 @@ class _Score(TableScoring):
         except TrialsError:
             self.ask_if_there()
             raise
-        run_scorer = RunScorer(
-            suite=given_suite(self.suite),
-            questions=options.names_of(self.questions),
-            limit=self.limit,
-            unknown=self.unknown_questions,
-            profile=self.profile,
-            float_sum=self.float_sum,
-            force=self.force,
-            output=None if self.output is None else Path(self.output),
-            dry_run=self.dry_run,
-            threads=self.threads,
-            reasoning=self.reasoning,
-        )
-        scored = track(run_scorer.score(runs), len(runs), "runs", quiet=self.is_silent)
-        outcomes = print_outcomes(scored, quiet=self.is_silent, float_sum=self.usual_sum)
+        with contextlib.ExitStack() as stack:
+            on_scored = None
+            if self.is_answer_table:
+                from ..runs.answer_table import writing_answers
+
+                on_scored = stack.enter_context(writing_answers(Path(str(self.output))))
+            run_scorer = RunScorer(
+                suite=given_suite(self.suite),
+                questions=options.names_of(self.questions),
+                limit=self.limit,
+                unknown=self.unknown_questions,
+                profile=self.profile,
+                float_sum=self.float_sum,
+                force=self.force or self.is_answer_table,
+                output=None if self.output is None or self.is_answer_table else Path(self.output),
+                dry_run=self.dry_run,
+                threads=self.threads,
+                reasoning=self.reasoning,
+                on_scored=on_scored,
+            )
+            scored = track(run_scorer.score(runs), len(runs), "runs", quiet=self.is_silent)
+            outcomes = print_outcomes(scored, quiet=self.is_silent, float_sum=self.usual_sum)
         of_outcomes = [self.checks_of(outcome) for outcome in outcomes]
         if self.is_json:
             records = [outcome_as_json(outcome, by_subject=self.by_subject) for outcome in outcomes]
             for record, of_outcome in zip(records, of_outcomes, strict=True):
                 record.update(self.gate.record(of_outcome))
+                if self.is_answer_table:
+                    record["result"] = self.output
             print_json(records)
         elif self.by_subject and not self.is_silent:
             print_by_subject(outcomes)

@@ -40,8 +40,9 @@ class ScoreOptions:
     output: str | None = Option(
         None,
         "-o",
-        help="Write results below this directory instead of the runs. Tables: write to this file, or '-'; several "
-        "tables: to this directory, also a remote one such as s3://bucket/folder/.",
+        help="Write results below this directory instead of the runs, or a table of all answers to this file, such as "
+        "answers.csv. Tables: write to this file, or '-'; several tables: to this directory, also a remote one such as "
+        "s3://bucket/folder/.",
         metavar="PATH",
     )
     in_place: bool = Option(False, help="Tables: replace the input when all of its rows are scored.")
@@ -122,6 +123,11 @@ class ScoreOptions:
     def target(self) -> str | None:
         """The output; `file://` is a path."""
         return self.output and _place(self.output)
+
+    @property
+    def is_answer_table(self) -> bool:
+        """Whether runs are written as one table of answers."""
+        return (self.output or "").endswith((".parquet", *_ENDINGS, *_LINES))
 
     @property
     def are_tables(self) -> bool:

@@ -1,4 +1,4 @@
-"""Inspect: a scorer, a dataset with the prompts of a suite, a task of both, and eval logs of runs.
+"""Inspect: a scorer, a dataset with the prompts of a suite, and a task of both.
 
 Inspect finds the task and the scorer by the entry point of this package: `inspect eval pfgen_fast/pfgen`.
 """
@@ -9,16 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import TrialsError
-from ..exports.inspect_log import QUESTION, check_log_path, inspect_score, module, write_scored
-from ..files.untrusted_text import in_one_line
+from ..files.optional import optional
 from ..generation.engines import Sampling
 from ..generation.prompts import NUM_EXAMPLES, STOP, Mode, check_mode
-from ..generation.run_writer import timestamp
-from ..runs.aggregation import trials_of
-from ..runs.checkout import run_name, suite_of
-from ..runs.trials import RunFolder, Trials, find_runs
 from ..scoring.reasoning_text import without_reasoning
-from ..scoring.scorer import Scorer
+from ..scoring.score_table import ScoreTable
 from ..scoring.spec import ScorerSpec
 from ..suite.rules import AVERAGE_FIRST
 from ..suite.suite import Suite
@@ -30,9 +25,13 @@ if TYPE_CHECKING:
     from inspect_ai.scorer import Score, Target
     from inspect_ai.solver import TaskState
 
+QUESTION = "question_id"
+"""The key of the question in the metadata of a sample. Standard errors are clustered by question."""
 
-_inspect, _dataset = module("inspect_ai"), module("inspect_ai.dataset")
-_model, _scorer, _solver = module("inspect_ai.model"), module("inspect_ai.scorer"), module("inspect_ai.solver")
+_inspect, _dataset, _model, _scorer, _solver = (
+    optional(name, extra="inspect", needed_for="the integration of Inspect")
+    for name in ("inspect_ai", *(f"inspect_ai.{part}" for part in ("dataset", "model", "scorer", "solver")))
+)
 
 
 @_scorer.scorer(  # type: ignore[untyped-decorator]  # Inspect is optional
@@ -72,8 +71,21 @@ def pfgen_score(suite: str = "mini", mode: Mode | None = None) -> Any:
             raise TrialsError(f"sample {state.sample_id!r}: no {QUESTION!r} in its metadata") from None
         except TrialsError as error:
             raise TrialsError(f"sample {state.sample_id!r}: {error.problem}") from None
-        return inspect_score(table, 0, answer)
+        return _score_of(table, answer)
 
+    return score
+
+
+def _score_of(table: ScoreTable, answer: str) -> Score:
+    """The score of an answer, with what its keyword rules say."""
+    details = table.details(0)
+    unmet = [f"{name or 'a rule without a name'}: {score:.2f}" for name, score in details["helpfulness_results"]]
+    score: Score = _scorer.Score(
+        value={name: float(table[name][0]) for name in AVERAGE_FIRST},
+        answer=answer,
+        explanation=f"unmet keyword rules, each with the remaining helpfulness: {', '.join(unmet) or 'none'}",
+        metadata={part: details[part] for part in ("fluency", "truthfulness")},
+    )
     return score
 
 
@@ -145,39 +157,3 @@ def pfgen(
         ),
         metadata={"signature": ScorerSpec(suite).signature},
     )
-
-
-def write_eval_log(run: RunFolder | str | Path, path: str | Path, *, suite: Suite | str | Path | None = None) -> None:
-    """Writes an eval log with all answers and scores of a run, for `inspect view` and `read_eval_log`.
-
-    Samples have the same ids as in `pfgen_dataset`. The log contains the name of the scorer, so `inspect score` can
-    compute the scores again.
-
-    Args:
-        run: The run, or its directory.
-        path: The path of the log; the extension `.eval` or `.json` selects the format.
-        suite: A suite, or an argument of `Suite.load`; by default the suite in the checkout of the run.
-
-    Raises:
-        TrialsError: The run cannot be read, or a question is unknown.
-        SuiteError: The suite is missing or invalid.
-        PfgenError: The path has another extension or cannot be written.
-    """
-    path = Path(path)
-    check_log_path(path)
-    found = run if isinstance(run, RunFolder) else _only_run(Path(run))
-    given = suite if isinstance(suite, Suite | None) else Suite.load(suite)
-    scorer = Scorer(suite_of(found.folder, given))
-    trials = trials_of(scorer.suite, Trials.of(found))
-    table = scorer.score(trials.lines.questions, trials.lines.answers)
-    config = found.config() or {}
-    model = config.get("model")
-    name = in_one_line(model, 200) if isinstance(model, str) else run_name(found.folder)
-    write_scored(path, trials, table, model=name, config=config, created=timestamp())
-
-
-def _only_run(folder: Path) -> RunFolder:
-    run, *others = find_runs([folder])
-    if others:
-        raise TrialsError(f"{folder}: contains {len(others) + 1} runs; give the directory of one run")
-    return run

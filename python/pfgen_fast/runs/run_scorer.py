@@ -96,6 +96,8 @@ class RunScorer:
     # `"strip"` scores answers without the reasoning of a model; `"keep"` scores them unchanged
     reasoning: ReasoningChoice = "keep"
     pattern_seconds: float = PATTERN_SECONDS  # how long one pattern may take on one answer; a run that exceeds it fails
+    # takes each scored run in order, in place of the result.json, which is not written
+    on_scored: Callable[[ReadRun, ScoreTable], None] | None = None
 
     def score(self, runs: Sequence[RunFolder]) -> Iterator[Outcome]:
         """Scores the runs and yields their outcomes in the given order; a failure does not stop the others.
@@ -119,6 +121,9 @@ class RunScorer:
             # While a batch is scored, the next one is read and the results of the previous one are written.
             for current, _ in pairwise(chain([first], reading)):
                 scored = self._score_batch(list(_results(current, scorer_of)), scorer_of)
+                for item in scored:
+                    if self.on_scored is not None and not isinstance(item, Outcome):
+                        self.on_scored(*item)
                 finished, behind = behind, [pool.submit(self._finish, item) for item in scored]
                 yield from (future.result() for future in finished)
 
@@ -253,7 +258,7 @@ class RunScorer:
         whole = job.suite.whole
         averages = {question_id: question.scores.average for question_id, question in result.questions.items()}
         is_kept = whole is None or job.path.parent.resolve() != job.run.folder.resolve()
-        if is_kept:
+        if is_kept and self.on_scored is None:
             write_whole(job.path, result.content)
         return Outcome(
             job.run,
