@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 import pytest
 from makers.discern_commands import begin_work, run
 from makers.judged_folders import write_judged
-from makers.runs import make_run, trial_lines
+from makers.runs import make_run
 
 MINI = ("--suite", "mini")
 
@@ -23,26 +23,19 @@ def outcomes(text):
     return [line.split(":")[0] for line in text.splitlines() if line.startswith(("passed:", "failed:", "undecided:"))]
 
 
-def test_score_has_a_check_for_each_run_and_threshold(call, good_and_bad, tmp_path, monkeypatch):
-    junit, summary = tmp_path / "new" / "gate.xml", tmp_path / "summary.md"
-    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
+def test_score_has_a_check_for_each_run_and_threshold(call, good_and_bad, tmp_path):
+    junit = tmp_path / "new" / "gate.xml"
     line = ("score", *good_and_bad, *MINI, "-o", tmp_path / "out", "--fail-under", "0.5", "--fail-under", "fluency=0.4")
-    code, out, _ = call(*line, "--junit", junit, "--github")
+    code, out, _ = call(*line, "--junit", junit)
     assert (code, outcomes(out)) == (1, ["passed", "passed", "failed", "failed"])
-    assert [text for text in out.splitlines() if text.startswith("::error title=failed%3A fluency at least 0.4::")]
     suite = ElementTree.parse(junit).getroot()[0]
     assert (suite.get("name"), suite.get("tests"), suite.get("failures")) == ("pfgen-fast score", "4", "2")
-    assert "4 checks: 2 passed, 2 failed" in summary.read_text(encoding="utf-8")
-    call(*line, "--junit", junit, "--github")
-    assert summary.read_text(encoding="utf-8").count("4 checks") == 2  # it is appended to
-
-    code, out, err = call(*line, "--json", "--github")
+    code, out, err = call(*line, "--json")
     records = json.loads(out)
     assert (code, [[check["outcome"] for check in record["checks"]] for record in records]) == (
         1,
         [["passed"] * 2, ["failed"] * 2],
     )
-    assert err.count("::error ") == 2
     assert records[1]["checks"][0]["sentence"].endswith(f"score {records[1]['score']:.4f} is below 0.5")
     code, out, err = call(*line, "--quiet")
     assert (code, out, err.count("failed: ")) == (1, "", 2)
@@ -158,7 +151,7 @@ def test_checklists_and_discernment_have_gates(call, tmp_path, monkeypatch):
         ("compare A B --fail-if-worse --all-pairs", "--all-pairs: gates check the first run against the others"),
         ("compare A B --fail-if-worse --junit A", "cannot be written: expected a file, not a directory"),
         ("compare A B --fail-if-worse --junit A/trials.jsonl/a.xml", "expected a directory, but"),
-        ("score A --github", "--github: nothing is checked; expected with --fail-under"),
+        ("score A --junit a.xml", "--junit: nothing is checked; expected with --fail-under"),
         ("score A --fail-under flency=1", "--fail-under: unknown figure 'flency'"),
         ("score A --fail-under x", "expected a number, not 'x'"),
         ("score A --fail-under =1", "expected a number, or NAME=NUMBER, not '=1'"),
@@ -178,22 +171,6 @@ def test_bad_options_are_found_before_any_work(call, good_and_bad, monkeypatch, 
     assert message in " ".join(err.split())
 
 
-def test_without_a_summary_there_is_a_note(call, good_and_bad, tmp_path, monkeypatch):
-    line = ("compare", *good_and_bad, *MINI, "--fail-if-worse", "--github")
-    monkeypatch.delenv("GITHUB_STEP_SUMMARY", raising=False)
-    code, out, err = call(*line)
-    assert (code, "::notice " in out, "GITHUB_STEP_SUMMARY is not set" in err) == (0, True, True)
-    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path))
-    assert call(*line)[0] == 2
-
-
-def test_a_hostile_name_stays_in_its_line(call, mini, tmp_path):
-    run = make_run(tmp_path / "a\n::error::b", trial_lines(mini))
-    code, out, _ = call("score", run, *MINI, "-o", tmp_path / "out", "--fail-under", "2", "--github")
-    assert code == 1
-    assert [line[:15] for line in out.splitlines() if line.startswith("::")] == ["::error title=f"]
-
-
 @pytest.mark.parametrize(
     ("start", "escaped"),
     [
@@ -205,6 +182,6 @@ def test_a_hostile_name_stays_in_its_line(call, mini, tmp_path):
 def test_a_hostile_item_is_no_command_of_a_log(call, tmp_path, start, escaped):
     rows = [f"{start}{item},{model},{score}" for item in range(6) for model, score in (("a", item), ("b", 3))]
     (tmp_path / "scores.csv").write_text("\n".join(("item,model,score", *rows)) + "\n", encoding="utf-8")
-    code, out, _ = call("compare", tmp_path / "scores.csv", "--fail-if-worse", "--github")
+    code, out, _ = call("compare", tmp_path / "scores.csv", "--fail-if-worse")
     assert (code, out.count(escaped), re.search(r"##(vso)?\[", out)) == (0, 6, None)
-    assert [line[:10] for line in out.splitlines() if line.lstrip().startswith("::")] == ["::warning "]
+    assert [line[:10] for line in out.splitlines() if line.lstrip().startswith("::")] == []

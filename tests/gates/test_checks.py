@@ -8,12 +8,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from makers.hostile import NAMES, acting, markdown_tokens
+from makers.hostile import NAMES, acting
 from pfgen_fast.errors import PfgenError
 from pfgen_fast.gates import Check, at_least, non_inferior, not_worse
+from pfgen_fast.gates.checks import junit_xml
 from pfgen_fast.gates.comparisons import Gate
-from pfgen_fast.gates.github import summary, workflow_commands
-from pfgen_fast.gates.junit import junit_xml
 from pfgen_fast.item_scores import ItemScores
 from pfgen_fast.statistics.paired import paired_difference
 
@@ -185,20 +184,3 @@ def test_a_junit_file_has_what_the_schemas_ask_for():
         assert all(child.keys() == (["message"] if tag == "skipped" else ["type", "message"]) for child in case)
     assert not acting(content.decode("utf-8"))
     assert counts["tests"] == content.count(b"<testcase")
-
-
-def test_github_gets_one_line_for_each_check_and_an_inert_summary(monkeypatch):
-    lines = workflow_commands(CHECKS)
-    assert len(lines) == len(CHECKS)
-    assert [line.split()[0] for line in lines[-2:]] == ["::warning", "::notice"]
-    assert all(line.startswith(("::error ", "::warning ", "::notice ")) and "\n" not in line for line in lines)
-    assert (
-        "::error title=failed%3A %250A%2520%25s {x} {{y}} {%25 z %25}::%250A%2520%25s {x} {{y}} {%25 z %25} 5 %25"
-        in lines
-    )
-    assert not acting("".join(lines))
-    text = summary(CHECKS, "pfgen-fast score")
-    rows = [line for line in text.splitlines() if line.startswith("| ")]
-    assert len(rows) == 2 + len(CHECKS)
-    kinds = {token.type for token in markdown_tokens(text)}
-    assert not kinds & {"link_open", "image", "html_inline", "html_block", "fence", "code_block"}

@@ -13,7 +13,6 @@ from makers.documented import documented_example
 from makers.engines import integration
 from pfgen_fast import PfgenError, TrialsError
 from pfgen_fast.generation.prompts import make_tasks
-from pfgen_fast.item_scores import ColumnNames, is_score_table, read_item_scores
 
 pytestmark = pytest.mark.integrations
 integration("lighteval.metrics.utils.metric_utils")
@@ -133,13 +132,6 @@ def test_the_command_of_lighteval_runs_a_task_and_has_the_means_of_the_scorer(tm
     (details,) = tmp_path.glob("out/details/**/*.parquet")
     logged = [row["average"] for row in pq.read_table(details)["metric"].to_pylist()]
     assert sorted(logged) == sorted(table.average.tolist())
-
-    read = read_item_scores([tmp_path / "out"], ColumnNames(item="question_id", trial="trial"))
-    assert (read.models, read.metrics, len(read.items)) == (("mine",), SCORES, 8)
-    for name in SCORES:
-        assert read.values[name].mean() == pytest.approx(table[name].mean(), abs=1e-12)
-        assert (read.n_trials[name] == 2).all()
-    assert is_score_table(details)
 
 
 def test_the_examples_of_the_page_run(capsys):

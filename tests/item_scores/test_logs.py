@@ -14,8 +14,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -301,38 +299,3 @@ def test_bad_lm_eval_samples_are_one_sentence(tmp_path):
     path.write_text(path.read_text() + '{"doc_id": 1, "resps": []}\n')
     with pytest.raises(TrialsError, match=r"line 2: expected a sample with 'doc_id', 'doc' and 'metrics'"):
         read_item_scores([path])
-
-
-def lighteval_details(
-    root: Path, model: str, task: str, rows: Sequence[tuple[str, Mapping[str, Any]]], date: str = DATE
-):
-    folder = root / "details" / model / date
-    folder.mkdir(parents=True, exist_ok=True)
-    table = pa.table({
-        "doc": [{"id": id, "query": "?", "specific": {"passage": len(id)}} for id, _ in rows],
-        "metric": [metric for _, metric in rows],
-        "model_response": [{"text": ["x"]} for _ in rows],
-    })  # fmt: skip
-    pq.write_table(table, folder / f"details_{task}_{date}.parquet")
-    results = root / "results" / model
-    results.mkdir(parents=True, exist_ok=True)
-    metrics = [{"metric_name": "loss", "higher_is_better": False}, {"higher_is_better": {"em": True}}]
-    (results / f"results_{date}.json").write_text(json.dumps({"config_tasks": {task: {"metrics": metrics}}}))
-    return folder / f"details_{task}_{date}.parquet"
-
-
-def test_lighteval_documents_are_items_and_tasks_are_subjects(tmp_path):
-    rows = [("0", {"em": 1, "loss": 0.5, "all": [1]}), ("10", {"em": 0, "loss": None, "all": [2]})]
-    path = lighteval_details(tmp_path, "org/m", "gsm8k|5", rows)
-    lighteval_details(tmp_path, "org/m", "gsm8k|5", rows[:1], "2026-10-01T10-00-00.1")
-    scores = read_item_scores([tmp_path], ColumnNames(cluster="passage"))
-    assert (scores.models, scores.items, scores.subjects) == (("org/m",), ("gsm8k|5/0", "gsm8k|5/10"), ("gsm8k|5",) * 2)
-    assert scores.clusters == ("gsm8k|5/1", "gsm8k|5/2")
-    np.testing.assert_array_equal(scores.values["em"], [[1, 0]])
-    np.testing.assert_array_equal(scores.values["loss"], [[0.5, math.nan]])
-    assert scores.higher_is_better == {"em": True, "loss": False}
-    assert any("the values of all are no numbers" in note for note in scores.notes)
-    assert any("the newest details" in note for note in scores.notes)
-    assert is_score_table(path)
-    with pytest.raises(TrialsError, match=r"column 'doc': no key 'page'; there are passage, id, query, specific"):
-        read_item_scores([path], ColumnNames(cluster="page"))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from typer import BadParameter, Option, echo
 
 from ..files.untrusted_text import in_one_line, unknown_name
-from .app import Exit, fail, note, print_line, shown
+from .app import Exit, fail, print_line, shown
 from .command_class import option_group
 
 if TYPE_CHECKING:
@@ -65,13 +65,10 @@ def _threshold(text: str) -> Threshold:
 
 @option_group
 class GateOutputs:
-    """Where the checks of a gate are written."""
+    """The file of a gate's checks."""
 
     junit: Path | None = Option(
         None, help="Gates: write the checks to this file as JUnit test cases.", metavar="FILE.xml"
-    )
-    github: bool = Option(
-        False, "--github", help="Gates: print annotations of GitHub Actions, and append to the job's summary."
     )
 
     @property
@@ -82,22 +79,14 @@ class GateOutputs:
     def prepare(self) -> None:
         """Finds invalid options and outputs that cannot be written, before any work."""
         if not self.is_gate:
-            for option, is_given in (("--junit", self.junit is not None), ("--github", self.github)):
-                if is_given:
-                    fail(f"{option}: nothing is checked; expected with {self._gates}")
-            return
-        for path in (self.junit, self._summary):
-            if path is not None:
-                _check_file(path)
+            if self.junit is not None:
+                fail(f"--junit: nothing is checked; expected with {self._gates}")
+        elif self.junit is not None:
+            _check_file(self.junit)
 
     @property
     def _gates(self) -> str:
         return "--fail-under"
-
-    @property
-    def _summary(self) -> Path | None:
-        path = os.environ.get("GITHUB_STEP_SUMMARY") if self.github else None
-        return Path(path) if path else None
 
     def record(self, checks: Sequence[Check]) -> dict[str, Any]:
         """The checks for the command's JSON; empty without a gate."""
@@ -107,7 +96,6 @@ class GateOutputs:
         """Prints and writes the checks; ends the command with 1 if a check fails, or 3 if one has no figures."""
         if not self.is_gate:
             return
-        title = f"pfgen-fast {command}"
         if form == "markdown":
             from ..files.cells import markdown_table
 
@@ -119,18 +107,9 @@ class GateOutputs:
             elif not check.passes:
                 echo(f"{check.outcome}: {shown(check.sentence)}", err=True)
         if self.junit is not None:
-            from ..gates.junit import write_junit
+            from ..gates.checks import write_junit
 
-            write_junit(self.junit, checks, title)
-        if self.github:
-            from ..gates.github import append_summary, workflow_commands
-
-            for line in workflow_commands(checks):
-                echo(line, err=form in ("json", "markdown"))  # GitHub reads both streams
-            if self._summary is not None:
-                append_summary(self._summary, checks, title)
-            else:
-                note("--github: GITHUB_STEP_SUMMARY is not set, so no job summary is written")
+            write_junit(self.junit, checks, f"pfgen-fast {command}")
         found = {check.outcome for check in checks if not check.passes}
         if found:
             raise SystemExit(Exit.PARTIAL if found == {"error"} else Exit.NO)
@@ -176,10 +155,15 @@ class ThresholdOptions(GateOutputs):
         """The checks of one model or run; the first figure is the score."""
         if not self.fail_under:
             return []
-        from ..gates.checks import check_thresholds
+        from ..gates.checks import at_least
 
         self.check_names(figures)
-        return check_thresholds(self.fail_under, figures, shown(about), lower_is_better=tuple(lower_is_better))
+        return [
+            at_least(
+                figures, limit.value, about=shown(about), figure=limit.figure, lower_is_better=set(lower_is_better)
+            )
+            for limit in self.fail_under
+        ]
 
 
 @option_group

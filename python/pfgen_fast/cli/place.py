@@ -70,7 +70,7 @@ class _Place:
     as_json: Json = False
 
     def __call__(self) -> None:
-        from ..gates.figures import OF_PLACEMENT
+        from ..gates.checks import OF_PLACEMENT
         from ..runs.result_tables import are_score_tables
 
         self.gate.prepare()
@@ -102,7 +102,7 @@ class _Place:
 
     def checks_of(self, placement: Placement) -> list[Check]:
         """The checks of a placement: ranks may not be above their thresholds."""
-        from ..gates.figures import RANKS, figures_of_placement
+        from ..gates.checks import RANKS, figures_of_placement
 
         figures = figures_of_placement(placement)
         is_turned = not placement.higher_is_better

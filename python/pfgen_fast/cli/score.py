@@ -70,7 +70,7 @@ class _Score(TableScoring):
     )
 
     def __call__(self) -> None:
-        from ..gates.figures import OF_RUN
+        from ..gates.checks import OF_RUN
         from ..runs.run_scorer import RunScorer
         from ..runs.trials import find_runs
 
@@ -137,7 +137,7 @@ class _Score(TableScoring):
 
     def checks_of(self, outcome: Outcome) -> list[Check]:
         """The checks of a run."""
-        from ..gates.figures import figures_of_run
+        from ..gates.checks import figures_of_run
 
         name = str(outcome.run.folder)
         if outcome.summary is None:

@@ -1,14 +1,29 @@
-"""Checks and their outcomes, and the check that a figure is at least a threshold."""
+"""Checks that a figure is at least a threshold, the figures of runs and placements, and checks as a JUnit file."""
 
 from __future__ import annotations
 
+import datetime
 import math
-from collections.abc import Collection, Iterable, Mapping
+import os
+import platform
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Literal, NamedTuple
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from .. import __version__
 from ..errors import PfgenError
-from ..files.untrusted_text import in_one_line, unknown_name
+from ..files.untrusted_text import in_one_line, terminal_text, unknown_name
+from ..files.writing import write_whole
+from ..suite.rules import PARTS, FloatSum
+
+if TYPE_CHECKING:
+    from xml.etree.ElementTree import Element
+
+    from ..item_scores.placement import Placement
+    from ..item_scores.table import ItemScores
+    from ..runs.result import RunSummary
+    from ..statistics.mean_interval import MeanInterval
 
 Outcome = Literal["passed", "failed", "undecided", "error"]
 """`error`: there is nothing to check, such as the score of a run that cannot be read."""
@@ -70,20 +85,6 @@ def at_least(
     return Check(checked, about, "failed", f"{about}: {shown} {_digits(found, value)} is {side} {value:g}", False)
 
 
-def check_thresholds(
-    thresholds: Iterable[Threshold],
-    figures: Mapping[str, float | None],
-    about: str,
-    *,
-    lower_is_better: Collection[str] = (),
-) -> list[Check]:
-    """A check for each threshold."""
-    return [
-        at_least(figures, one.value, about=about, figure=one.figure, lower_is_better=lower_is_better)
-        for one in thresholds
-    ]
-
-
 def _digits(found: float, value: float) -> str:
     """A figure with four digits, or with all digits where four would hide its difference to the threshold."""
     if float(found).is_integer():
@@ -99,3 +100,119 @@ def counts_of(checks: Iterable[Check]) -> str:
 
 
 _ORDER: tuple[Outcome, ...] = ("passed", "failed", "undecided", "error")
+
+
+# --- figures of runs and placements, the main one first
+
+Figures = dict[str, float | None]
+
+OF_RUN = ("score", "score_low", "score_high", *PARTS, "length")
+RANKS = ("rank", "rank_low", "rank_high")
+"""Figures of which lower values are better."""
+OF_PLACEMENT = ("score", "score_low", "score_high", *RANKS, "percentile")
+
+
+def figures_of_run(summary: RunSummary, interval: MeanInterval | None, float_sum: FloatSum = "compensated") -> Figures:
+    """The score of a run with the ends of its 95 % interval, its parts, and the mean length."""
+    return {
+        "score": summary.score,
+        "score_low": None if interval is None else interval.low,
+        "score_high": None if interval is None else interval.high,
+        **{part: summary.scores.total(part, float_sum) for part in PARTS},
+        "length": summary.length,
+    }
+
+
+def figures_of_model(scores: ItemScores, model: str) -> Figures:
+    """The mean of a model in each metric, with the ends of its 95 % interval."""
+    from ..item_scores.comparison import clusters_of
+    from ..statistics.mean_interval import mean_interval
+
+    found: Figures = {}
+    for metric in scores.metrics:
+        values = scores.of(model, metric).tolist()
+        has_values = any(value == value for value in values)
+        interval = mean_interval(values, clusters_of(scores)) if has_values else None
+        mean, low, high = (None,) * 3 if interval is None else (interval.mean, interval.low, interval.high)
+        found |= {metric: mean, f"{metric}_low": low, f"{metric}_high": high}
+    return found
+
+
+def figures_of_placement(placement: Placement) -> Figures:
+    """The score with the ends of its interval, the ranks, and the percentage of other runs that are not better."""
+    rank, n_others = placement.rank, placement.of - 1
+    return {
+        "score": placement.score,
+        "score_low": placement.interval.low,
+        "score_high": placement.interval.high,
+        "rank": rank,
+        "rank_low": placement.rank_low,
+        "rank_high": placement.rank_high,
+        "percentile": None if rank is None or not n_others else 100 * (placement.of - rank) / n_others,
+    }
+
+
+# --- JUnit
+
+
+def write_junit(path: Path, checks: Sequence[Check], suite: str) -> None:
+    """Writes a JUnit file with a test case for each check; an undecided check that passes is a skipped test."""
+    write_whole(path, junit_xml(checks, suite))
+
+
+def junit_xml(checks: Sequence[Check], suite: str) -> bytes:
+    """A JUnit file, valid against the schemas of Ant and Jenkins; characters that XML forbids are escaped."""
+    from xml.etree.ElementTree import Element, SubElement, indent, tostring
+
+    cases = [_case(check, suite) for check in checks]
+    tags = [child.tag for case in cases for child in case]
+    counts = {"errors": tags.count("error"), "failures": tags.count("failure")}
+    root = Element("testsuites")
+    of_suite = SubElement(
+        root,
+        "testsuite",
+        {
+            "id": "0",
+            "package": "pfgen_fast",
+            "name": suite,
+            "timestamp": _now(),
+            "hostname": terminal_text(platform.node()) or "localhost",
+            "tests": str(len(cases)),
+            **{name: str(n) for name, n in counts.items()},
+            "skipped": str(tags.count("skipped")),
+            "time": "0",
+        },
+    )
+    properties = SubElement(of_suite, "properties")
+    SubElement(properties, "property", {"name": "pfgen-fast", "value": __version__})
+    of_suite.extend(cases)
+    lines = [f"{check.outcome}: {check.sentence}" for check in checks]
+    SubElement(of_suite, "system-out").text = "\n".join([counts_of(checks), *map(terminal_text, lines)])
+    SubElement(of_suite, "system-err")
+    indent(root)
+    content: bytes = tostring(root, encoding="utf-8", xml_declaration=True)
+    return content + b"\n"
+
+
+def _case(check: Check, suite: str) -> Element:
+    from xml.etree.ElementTree import Element, SubElement
+
+    case = Element(
+        "testcase", {"classname": terminal_text(f"{suite}.{check.about}"), "name": terminal_text(check.name)}
+    )
+    case.set("time", "0")
+    sentence = terminal_text(check.sentence)
+    if check.outcome == "error":
+        SubElement(case, "error", {"type": "error", "message": sentence}).text = sentence
+    elif not check.passes:
+        SubElement(case, "failure", {"type": check.outcome, "message": sentence}).text = sentence
+    elif check.outcome == "undecided":
+        SubElement(case, "skipped", {"message": sentence})
+    return case
+
+
+def _now() -> str:
+    epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
+    utc = datetime.timezone.utc
+    moment = datetime.datetime.fromtimestamp(int(epoch), utc) if epoch.isdecimal() else datetime.datetime.now(utc)
+    return moment.strftime("%Y-%m-%dT%H:%M:%S")

@@ -14,7 +14,7 @@ from ..files.untrusted_text import few_names
 from ..item_scores.reading import is_score_table
 from ..item_scores.table import ItemScores
 from ..runs.result_tables import score_table_of
-from .figures import Figures, figures_of_model
+from .checks import Figures, figures_of_model
 
 if TYPE_CHECKING:
     from ..scoring.scorer import Scorer

@@ -19,7 +19,7 @@ from .table import ItemScores
 from .tables import add_file, add_table
 
 if TYPE_CHECKING:
-    from .logs.programs import Program
+    from .logs import Program
 
 _DEEPEST = 5
 """Logs are looked for in this many levels of directories."""
@@ -35,8 +35,8 @@ def read_item_scores(
     the same model, each of these paths is a model.
 
     Args:
-        paths: Tables; logs of lm-evaluation-harness, Inspect and lighteval; directories of logs; globs; or `-` for
-            JSON lines on stdin.
+        paths: Tables; logs of lm-evaluation-harness and Inspect; directories of logs; globs; or `-` for JSON lines on
+            stdin.
         columns: The columns of tables; a column that is not named is found by its usual names. For logs, the keys of
             the data of a sample, such as `doc` of lm-evaluation-harness.
         encoding: The encoding of CSV and TSV; by default by the byte-order mark, or UTF-8.
@@ -112,7 +112,7 @@ def is_score_table(path: str | Path) -> bool:
 
 def _logs_at(place: str) -> tuple[Program | None, list[Path]]:
     """The program whose logs are at a place, and these logs."""
-    from .logs.programs import PROGRAMS
+    from .logs import PROGRAMS
 
     path = Path(place)
     if path.is_dir():

@@ -14,6 +14,9 @@ from ..tables.value_table import Write, check_value_table, writing_values
 from .checkout import run_name
 from .run_scorer import ReadRun
 
+_TEXTS = ("run_name", "model", "question_id", "category", "question", "answer")
+_SETTINGS = ("timestamp", "suite_hash", "signature", "config")
+
 
 @contextlib.contextmanager
 def writing_answers(path: Path) -> Iterator[Callable[[ReadRun, ScoreTable], None]]:
@@ -31,11 +34,11 @@ def writing_answers(path: Path) -> Iterator[Callable[[ReadRun, ScoreTable], None
             names = [name for name in table.columns if name != "question_id"]
             if write is None:
                 scores = names
-                texts = dict.fromkeys(("run_name", "model", "question_id", "category", "question", "answer"), str)
-                figures = ["score" if name == "average" else name for name in names]
-                numbers = {"trial": int, "length": int} | dict.fromkeys(figures, float)
-                settings = dict.fromkeys(("timestamp", "suite_hash", "signature", "config"), str)
-                write = stack.enter_context(writing_values(path, texts | numbers | settings))
+                types: dict[str, type] = dict.fromkeys(_TEXTS, str)
+                types |= {"trial": int, "length": int}
+                types |= dict.fromkeys(("score" if name == "average" else name for name in names), float)
+                types |= dict.fromkeys(_SETTINGS, str)
+                write = stack.enter_context(writing_values(path, types))
             if names != scores:
                 raise TrialsError(
                     f"{path}: the suite of {job.run.folder} has other reference sets than the suite of the runs before "

@@ -49,10 +49,7 @@ def add_logs(rows: ScoreRows, paths: Sequence[Path], columns: ColumnNames) -> No
     samples = [path for path in paths if not _RESULTS.fullmatch(path.name)]
     samples += [path for given in paths for path in _samples_of(given)]
     if not samples:
-        raise TrialsError(
-            f"{paths[0]}: no scores of samples beside these results; evaluate with --log_samples, or in lighteval with "
-            "--save-details"
-        )
+        raise TrialsError(f"{paths[0]}: no scores of samples beside these results; evaluate with --log_samples")
     for path in dict.fromkeys(samples):
         files.setdefault((path.parent, _task_and_date(path)[0]), []).append(path)
     for same in files.values():
