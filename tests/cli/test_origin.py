@@ -68,7 +68,6 @@ WITHOUT_SUITE |= {"discern collect", "suite get", "suite list", "suite remove", 
 """Commands that read results or texts alone, or that name their suite otherwise."""
 
 TESTED_ELSEWHERE = {"import-batch", "experiment judge", "serve"}
->>>>>>> 5b7ddc8a (Exports: model cards are an option of report, a table of answers is an output of score; logs for other programs are gone)
 """Commands that need files or a server, that are one, or whose files name the suite."""
 
 WITH_SCORES = ["score", "score --question-column", "compare", "explain", "verify", "generate", "sweep"]
