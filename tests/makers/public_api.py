@@ -24,7 +24,6 @@ PACKAGES = (
     "checklists",
     "discernment",
     "evaluators",
-    "exports",
     "gates",
     "generation",
     "item_scores",
