@@ -16,11 +16,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from pfgen_fast import Scorer, Suite
-from pfgen_fast.discernment import Plan, discern, usual_plan
 from pfgen_fast.discernment.kinds import KINDS, LADDERS, Impossible, Kind
 from pfgen_fast.discernment.oracle import perturbed
 from pfgen_fast.discernment.perturbing import Donors, Perturbed, perturbed_columns
-from pfgen_fast.discernment.plan import Perturbation, perturbation
+from pfgen_fast.discernment.plan import Perturbation, Plan, perturbation, usual_plan
+from pfgen_fast.discernment.running import discern
 from pfgen_fast.evaluators.evaluator import text_column
 from pfgen_fast.evaluators.ngram import NgramEvaluator
 from pfgen_fast.oracle import Oracle

@@ -14,7 +14,7 @@ from importlib import import_module
 from typing import Any
 
 import pytest
-from pfgen_fast.references import ReferenceScorer
+from pfgen_fast import ReferenceScorer
 
 from .measuring import Measure, agree
 

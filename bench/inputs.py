@@ -16,8 +16,9 @@ from uuid import uuid4
 
 import pfgen_fast
 from pfgen_fast import Question, Suite
-from pfgen_fast.generation import Setting, generate
 from pfgen_fast.generation.engines import open_engine
+from pfgen_fast.generation.generating import generate
+from pfgen_fast.generation.setting import Setting
 
 from .parse_runs import parse_trials
 

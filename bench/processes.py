@@ -110,7 +110,8 @@ def build_stages(config: str, threads: str, *stages: str) -> dict[str, Any]:
 
 def discern_mix(folder: str, mix: str, n_per_question: str, draws: str, threads: str) -> dict[str, float]:
     """Tests the n-gram scores on answers of the mix, without the loading of suite and answers."""
-    from pfgen_fast.discernment import Collection, discern
+    from pfgen_fast.discernment.items import Collection
+    from pfgen_fast.discernment.running import discern
     from pfgen_fast.evaluators.ngram import NgramEvaluator
 
     evaluator = NgramEvaluator(Scorer(Suite.load(folder), threads=int(threads)))

@@ -10,10 +10,13 @@ from collections import defaultdict
 from pathlib import Path
 
 from pfgen_fast import Scorer, ScoreTable, Suite
-from pfgen_fast.discernment import Discernment, discern, from_suite
-from pfgen_fast.evaluators import NgramEvaluator
-from pfgen_fast.generation import Setting, generate
+from pfgen_fast.discernment.originals import from_suite
+from pfgen_fast.discernment.result import Discernment
+from pfgen_fast.discernment.running import discern
+from pfgen_fast.evaluators.ngram import NgramEvaluator
 from pfgen_fast.generation.engines import open_engine
+from pfgen_fast.generation.generating import generate
+from pfgen_fast.generation.setting import Setting
 from pfgen_fast.runs.trials import Trials
 
 ANSWERS = Path(__file__).with_name("demo_answers.jsonl")

@@ -16,10 +16,9 @@ from collections.abc import Sequence
 from itertools import chain
 from typing import Any
 
-from pfgen_fast import PfgenError, Scorer, Suite
+from pfgen_fast import PfgenError, Reward, Scorer, Suite
 from pfgen_fast.generation.prompts import MODES
 from pfgen_fast.integrations.trl import RewardFunction, make_dataset, make_reward
-from pfgen_fast.rewards import Reward
 from pfgen_fast.suite.rules import PROFILES
 
 

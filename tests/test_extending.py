@@ -14,7 +14,8 @@ from pfgen_fast import Scorer
 from pfgen_fast.discernment.kinds import KINDS
 from pfgen_fast.discernment.oracle import RULES
 from pfgen_fast.discernment.perturbing import perturb
-from pfgen_fast.evaluators import Metric, opening
+from pfgen_fast.evaluators import opening
+from pfgen_fast.evaluators.evaluator import Metric
 from pfgen_fast.generation import engines
 from pfgen_fast.generation.engines.stored import StoredAnswers
 from pfgen_fast.serving import endpoints

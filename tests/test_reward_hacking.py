@@ -6,7 +6,7 @@ import math
 
 import pytest
 from makers.documented import tool
-from pfgen_fast.rewards import Reward
+from pfgen_fast import Reward
 
 
 @pytest.fixture(scope="module")

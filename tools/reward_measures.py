@@ -16,9 +16,8 @@ from pathlib import Path
 from statistics import fmean
 
 from make_mini_suite import DEFAULT_FOLDER, QUESTIONS
-from pfgen_fast import Suite
-from pfgen_fast.references import ReferenceScorer
-from pfgen_fast.rewards import Repetition, Reward
+from pfgen_fast import ReferenceScorer, Reward, Suite
+from pfgen_fast.rewards.parts import Repetition
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))  # for examples

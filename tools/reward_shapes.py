@@ -13,10 +13,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import sensitivity
-from pfgen_fast import Scorer, Suite
-from pfgen_fast.discernment import Collection, discern, from_run, from_suite
-from pfgen_fast.evaluators import NgramEvaluator
-from pfgen_fast.rewards import Reward
+from pfgen_fast import Reward, Scorer, Suite
+from pfgen_fast.discernment.items import Collection
+from pfgen_fast.discernment.originals import from_run, from_suite
+from pfgen_fast.discernment.running import discern
+from pfgen_fast.evaluators.ngram import NgramEvaluator
 from pfgen_fast.rewards.shape import RECOMMENDED, ShapeLike
 
 FIGURES = sensitivity.DOCS / "figures" / "reward_shapes.csv"

@@ -3,24 +3,27 @@
 Start with `Scorer("mini").score(question, answers)`; `Suite.load(folder)` reads a suite of your own.
 """
 
-from ._on_demand import modules_of_names, names_on_demand
+from importlib import import_module
+
+from .errors import BuildError as BuildError
+from .errors import DiscernmentError as DiscernmentError
+from .errors import EngineError as EngineError
+from .errors import ExperimentError as ExperimentError
+from .errors import IndexFormatError as IndexFormatError
+from .errors import JudgingError as JudgingError
+from .errors import PatternTimeout as PatternTimeout
+from .errors import PfgenError as PfgenError
+from .errors import SuiteError as SuiteError
+from .errors import TrialsError as TrialsError
 from .native import _core
 
 TYPE_CHECKING = False  # type checkers treat it as True, like `typing.TYPE_CHECKING`; importing typing is slow
 if TYPE_CHECKING:
-    from .errors import BuildError as BuildError
-    from .errors import DiscernmentError as DiscernmentError
-    from .errors import EngineError as EngineError
-    from .errors import ExperimentError as ExperimentError
-    from .errors import IndexFormatError as IndexFormatError
-    from .errors import JudgingError as JudgingError
-    from .errors import PatternTimeout as PatternTimeout
-    from .errors import PfgenError as PfgenError
-    from .errors import SuiteError as SuiteError
-    from .errors import TrialsError as TrialsError
     from .item_scores.comparison import Comparison as Comparison
     from .item_scores.placement import Placement as Placement
     from .item_scores.ranking import ModelRanking as ModelRanking
+    from .references.reference_scorer import ReferenceScorer as ReferenceScorer
+    from .rewards.reward import Reward as Reward
     from .runs.comparison import compare as compare
     from .runs.leaderboard import Leaderboard as Leaderboard
     from .runs.placement import place as place
@@ -28,6 +31,7 @@ if TYPE_CHECKING:
     from .scoring.score_table import ScoreTable as ScoreTable
     from .scoring.scorer import Scorer as Scorer
     from .scoring.spec import ScorerSpec as ScorerSpec
+    from .statistics.prediction_powered import prediction_powered_mean as prediction_powered_mean
     from .suite.keywords import Rule as Rule
     from .suite.questions import Question as Question
     from .suite.suite import Suite as Suite
@@ -36,8 +40,35 @@ if TYPE_CHECKING:
 
 __version__: str = _core.__version__
 
-__getattr__ = names_on_demand(__name__)  # importing NumPy alone takes longer than printing the help
-__all__ = sorted([*modules_of_names(__name__), "__version__"])
+# Imported on first access, because importing NumPy alone takes longer than printing the help.
+MODULES = {
+    "Comparison": "item_scores.comparison",
+    "Placement": "item_scores.placement",
+    "ModelRanking": "item_scores.ranking",
+    "ReferenceScorer": "references.reference_scorer",
+    "Reward": "rewards.reward",
+    "compare": "runs.comparison",
+    "Leaderboard": "runs.leaderboard",
+    "place": "runs.placement",
+    "leaderboard": "runs.result_tables",
+    "ScoreTable": "scoring.score_table",
+    "Scorer": "scoring.scorer",
+    "ScorerSpec": "scoring.spec",
+    "prediction_powered_mean": "statistics.prediction_powered",
+    "Rule": "suite.keywords",
+    "Question": "suite.questions",
+    "Suite": "suite.suite",
+    "score_batches": "tables.batches",
+    "score_schema": "tables.batches",
+}
+__all__ = sorted([*MODULES, *(name for name in globals() if name.endswith("Error")), "PatternTimeout", "__version__"])
+
+
+def __getattr__(name: str) -> object:
+    if name not in MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(f".{MODULES[name]}", __name__), name)
+    return value
 
 
 def __dir__() -> list[str]:

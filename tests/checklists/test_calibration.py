@@ -12,11 +12,12 @@ from pathlib import Path
 import pytest
 from makers.judged_runs import N_TASKS, judged, made_suite, written
 from makers.people import marked, row_of, write_rows
-from pfgen_fast.checklists import open_runs, score_runs
 from pfgen_fast.checklists.people.calibration import calibrated_scores
 from pfgen_fast.checklists.people.marks import Mark
+from pfgen_fast.checklists.runs import open_runs
 from pfgen_fast.checklists.scoring.calibrated import calibration_sentences
 from pfgen_fast.checklists.scoring.scores import Scores
+from pfgen_fast.checklists.scoring.scoring import score_runs
 from pfgen_fast.checklists.suite_writing import write_suite
 from pfgen_fast.errors import ChecklistError
 from pfgen_fast.statistics.prediction_powered import MarkedStratum, mean_of_strata

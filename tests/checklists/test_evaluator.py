@@ -17,10 +17,10 @@ from pfgen_fast.checklists.judging.evaluator import ChecklistJudge
 from pfgen_fast.checklists.judging.requests import JudgeOptions
 from pfgen_fast.checklists.tasks import Checklist, Task
 from pfgen_fast.errors import ChecklistError, DiscernmentError
-from pfgen_fast.evaluators import Item, open_evaluator
-from pfgen_fast.evaluators.evaluator import text_column
-from pfgen_fast.evaluators.opening import options_of
-from pfgen_fast.judging import Replies, Spending
+from pfgen_fast.evaluators.evaluator import Item, text_column
+from pfgen_fast.evaluators.opening import open_evaluator, options_of
+from pfgen_fast.judging.budget import Spending
+from pfgen_fast.judging.reply_store import Replies
 from pfgen_fast.tables.formats import table_rows
 
 TEXTS = ("Dear neighbour, thank you.", "Dear teacher, thank you so much.", "A book, please.")

@@ -11,10 +11,10 @@ import urllib.request
 from pathlib import Path
 
 import pytest
-from pfgen_fast.checklists import ChecklistSuite
 from pfgen_fast.checklists.judgements import METHODS
 from pfgen_fast.checklists.judging.parse_reply import parse_overall, parse_reply
 from pfgen_fast.checklists.judging.requests import JudgeOptions
+from pfgen_fast.checklists.suite import ChecklistSuite
 
 PATH = Path(__file__).parents[2] / "examples" / "fake_judge.py"
 

@@ -36,7 +36,7 @@ from pfgen_fast.checklists.scoring.scoring import score_runs
 from pfgen_fast.checklists.scoring.text_tables import missing_sentences
 from pfgen_fast.checklists.tasks import sha256_of
 from pfgen_fast.errors import ChecklistError
-from pfgen_fast.judging import Replies
+from pfgen_fast.judging.reply_store import Replies
 
 
 def test_verdicts_and_reasons_come_from_the_replies(path):

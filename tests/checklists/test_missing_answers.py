@@ -9,10 +9,10 @@ from dataclasses import replace
 
 import pytest
 from makers.checklists_to_judge import suite
-from pfgen_fast.checklists import open_runs, score_runs
 from pfgen_fast.checklists.judgements import Judgement
-from pfgen_fast.checklists.runs import Answer, write_run
+from pfgen_fast.checklists.runs import Answer, open_runs, write_run
 from pfgen_fast.checklists.scoring import text_tables
+from pfgen_fast.checklists.scoring.scoring import score_runs
 from pfgen_fast.checklists.scoring.table_data import to_csv, to_dict
 from pfgen_fast.checklists.tasks import sha256_of
 

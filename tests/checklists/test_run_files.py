@@ -13,10 +13,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from makers import checklists_to_judge
 from makers.suite_folders import write_suite_files
-from pfgen_fast.checklists import Answer, ChecklistSuite, open_runs
 from pfgen_fast.checklists.judgement_files import read_judgements, write_judgements
 from pfgen_fast.checklists.judgements import Judgement
-from pfgen_fast.checklists.runs import write_run
+from pfgen_fast.checklists.runs import Answer, open_runs, write_run
+from pfgen_fast.checklists.suite import ChecklistSuite
 from pfgen_fast.errors import ChecklistError
 
 ANSWERS = (

@@ -12,14 +12,14 @@ import pytest
 from makers.checklists_to_judge import suite
 from makers.own_checklists import suite_of
 from makers.terminal import on_terminal
-from pfgen_fast.checklists import open_runs, score_runs
 from pfgen_fast.checklists.judgements import Judgement
-from pfgen_fast.checklists.runs import write_run
+from pfgen_fast.checklists.runs import open_runs, write_run
 from pfgen_fast.checklists.scoring import text_tables
+from pfgen_fast.checklists.scoring.scoring import score_runs
 from pfgen_fast.checklists.scoring.table_data import category_names, to_csv, to_dict
 from pfgen_fast.checklists.suite_writing import write_suite
 from pfgen_fast.cli.checklists_printing import lines_of
-from pfgen_fast.item_scores import read_item_scores
+from pfgen_fast.item_scores.reading import read_item_scores
 
 KEYS = (("tales", "common"), ("letters", "common"))
 TASKS = [replace(task, category="common") for task in suite().tasks]

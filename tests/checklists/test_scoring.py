@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 from makers.checklists_to_judge import N_TASKS, suite
-from pfgen_fast.checklists import open_runs, score_runs
 from pfgen_fast.checklists.judgements import Judgement
-from pfgen_fast.checklists.runs import Answer, write_run
+from pfgen_fast.checklists.runs import Answer, open_runs, write_run
 from pfgen_fast.checklists.scoring.scores import Part
+from pfgen_fast.checklists.scoring.scoring import score_runs
 from pfgen_fast.checklists.suite import hashes_of
 from pfgen_fast.checklists.tasks import Rescaling, sha256_of
 from pfgen_fast.errors import ChecklistError

@@ -8,7 +8,7 @@ import re
 import pytest
 from makers.fault_server import answering, echo, refusing, serving
 from pfgen_fast.cli import asking
-from pfgen_fast.generation import Trouble
+from pfgen_fast.generation.events import Trouble
 
 
 class Clock:

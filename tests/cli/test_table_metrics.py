@@ -7,7 +7,7 @@ import shlex
 from pathlib import Path
 
 import pytest
-from pfgen_fast.references import ReferenceScorer
+from pfgen_fast import ReferenceScorer
 
 ROWS = [
     {"id": 1, "answer": "Ice floats on water.", "refs": ["Ice floats on the water.", "It floats."]},

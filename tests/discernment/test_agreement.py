@@ -7,8 +7,10 @@ from dataclasses import replace
 import pytest
 from makers.tested_evaluators import ByText, a_collection, a_plan, length, letters, similarity
 from pfgen_fast import DiscernmentError
-from pfgen_fast.discernment import Collection, Perturbation, Plan, discern
 from pfgen_fast.discernment.agreement import agreement, comparison_warnings
+from pfgen_fast.discernment.items import Collection
+from pfgen_fast.discernment.plan import Perturbation, Plan
+from pfgen_fast.discernment.running import discern
 
 PLAN = a_plan("char_delete", "word_drop", "sentence_repeat", "newline")
 

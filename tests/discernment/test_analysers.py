@@ -5,14 +5,18 @@ from __future__ import annotations
 from types import SimpleNamespace
 
 import pytest
-from pfgen_fast.discernment import Collection, Plan, chosen_plan, discern, perturb
 from pfgen_fast.discernment.analysers import open_analyser
+from pfgen_fast.discernment.choosing import chosen_plan
 from pfgen_fast.discernment.damaged import Damage
+from pfgen_fast.discernment.items import Collection
 from pfgen_fast.discernment.kinds import KINDS
 from pfgen_fast.discernment.oracle.texts import Analysis, Span
-from pfgen_fast.discernment.perturbing import ANALYSED_KINDS
+from pfgen_fast.discernment.perturbing import ANALYSED_KINDS, perturb
+from pfgen_fast.discernment.plan import Plan
+from pfgen_fast.discernment.running import discern
 from pfgen_fast.errors import DiscernmentError
-from pfgen_fast.evaluators import FunctionEvaluator, Item
+from pfgen_fast.evaluators.evaluator import Item
+from pfgen_fast.evaluators.function import FunctionEvaluator
 
 TEXTS = ["富士山は静岡県にある。", "琵琶湖は滋賀県にある。", "Ice floats on water."]
 

@@ -20,12 +20,12 @@ from makers.tested_evaluators import (
     some_items,
     written,
 )
-from pfgen_fast.discernment import average, open_weights
 from pfgen_fast.discernment.agreement import agreement
 from pfgen_fast.discernment.common import common_rows
 from pfgen_fast.discernment.result import COMMON_COLUMNS
-from pfgen_fast.discernment.weights import Weights, WeightsRow
+from pfgen_fast.discernment.weights import Weights, WeightsRow, open_weights
 from pfgen_fast.report.discernment.writing import finding_of
+from pfgen_fast.statistics.discernment_scores import average
 
 NINE = ("char_delete/30", "char_swap/30", "char_repeat/70", "word_drop/200", "word_swap/100", "word_repeat/200",
         "sentence_delete/400", "sentence_reorder/1000", "truncate/400")  # fmt: skip

@@ -20,10 +20,12 @@ from makers.tested_evaluators import (
     some_items,
 )
 from pfgen_fast import DiscernmentError
-from pfgen_fast.discernment import CollectionItem, Perturbation, Plan, result
+from pfgen_fast.discernment import result
 from pfgen_fast.discernment.damaged import Damage, texts_of
+from pfgen_fast.discernment.items import CollectionItem
+from pfgen_fast.discernment.plan import Perturbation, Plan
 from pfgen_fast.discernment.weights import open_weights
-from pfgen_fast.evaluators import Metric
+from pfgen_fast.evaluators.evaluator import Metric
 from pfgen_fast.report.discernment.rows import results
 from pfgen_fast.report.discernment.verdicts import sentences, verdict_table
 

@@ -13,8 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from makers.tested_evaluators import problem as problem_of
-from pfgen_fast.discernment import Collection, CollectionItem, ItemColumns, item_files, read_collection
-from pfgen_fast.discernment.items import language_of
+from pfgen_fast.discernment import item_files
+from pfgen_fast.discernment.item_files import ItemColumns, read_collection
+from pfgen_fast.discernment.items import Collection, CollectionItem, language_of
 from pfgen_fast.errors import DiscernmentError, PfgenError, TrialsError
 from pfgen_fast.evaluators.evaluator import Item
 

@@ -10,9 +10,9 @@ from makers import published
 from makers.discernment_data import folder, needs_discernment_data
 from makers.tested_evaluators import rows
 from pfgen_fast import Scorer
-from pfgen_fast.discernment import discern
 from pfgen_fast.discernment.originals import from_run
-from pfgen_fast.evaluators import NgramEvaluator
+from pfgen_fast.discernment.running import discern
+from pfgen_fast.evaluators.ngram import NgramEvaluator
 
 DIGITS = {"share_lower": 3, "mean_drop": 4, "rank_biserial": 3, "d": 3, "exact_d": 3, "reverse_d": 3}
 

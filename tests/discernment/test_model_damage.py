@@ -19,8 +19,10 @@ from pfgen_fast.discernment.model_damage_prompts import made_prompt
 from pfgen_fast.discernment.plan import Perturbation
 from pfgen_fast.evaluators.criteria import read_criteria
 from pfgen_fast.evaluators.evaluator import Item
-from pfgen_fast.generation import Events
-from pfgen_fast.judging import Judge, Prices, Replies, Server, Spending
+from pfgen_fast.generation.events import Events
+from pfgen_fast.judging.budget import Prices, Spending
+from pfgen_fast.judging.reply_store import Replies
+from pfgen_fast.judging.requests import Judge, Server
 
 CRITERIA = read_criteria()
 ITEMS = [Item(f"i{n}", f"Cat number {n} sat on the mat, and then it slept.", "answers", "en") for n in range(6)]

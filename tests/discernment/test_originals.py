@@ -7,8 +7,7 @@ import json
 import pytest
 from makers.runs import make_run, trial_lines
 from pfgen_fast import Scorer, Suite
-from pfgen_fast.discernment import from_run, from_suite
-from pfgen_fast.discernment.originals import known_originals, without_originals
+from pfgen_fast.discernment.originals import from_run, from_suite, known_originals, without_originals
 from pfgen_fast.errors import DiscernmentError, SuiteError, TrialsError
 
 

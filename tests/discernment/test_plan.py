@@ -7,10 +7,11 @@ from dataclasses import replace
 
 import pytest
 from makers.tested_evaluators import problem, written
-from pfgen_fast.discernment import CollectionItem, Perturbation, Plan, chosen_plan, open_plan, usual_plan
+from pfgen_fast.discernment.choosing import chosen_plan, open_plan
+from pfgen_fast.discernment.items import CollectionItem
 from pfgen_fast.discernment.kinds import ALIASES, KINDS, LADDERS
 from pfgen_fast.discernment.model_damage_prompts import made_prompt
-from pfgen_fast.discernment.plan import perturbation, perturbations_named
+from pfgen_fast.discernment.plan import Perturbation, Plan, perturbation, perturbations_named, usual_plan
 from pfgen_fast.evaluators.criteria import read_criteria
 
 

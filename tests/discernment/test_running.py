@@ -23,12 +23,15 @@ from makers.tested_evaluators import (
     some_items,
 )
 from pfgen_fast import DiscernmentError, Scorer
-from pfgen_fast.discernment import Collection, CollectionItem, Plan, discern, running, scoring, usual_plan
+from pfgen_fast.discernment import running, scoring
 from pfgen_fast.discernment.damaged import Damage, all_texts
+from pfgen_fast.discernment.items import Collection, CollectionItem
 from pfgen_fast.discernment.perturbing import Perturbed
-from pfgen_fast.evaluators import Metric, NgramEvaluator
-from pfgen_fast.evaluators.evaluator import text_column
+from pfgen_fast.discernment.plan import Plan, usual_plan
+from pfgen_fast.discernment.running import discern
+from pfgen_fast.evaluators.evaluator import Metric, text_column
 from pfgen_fast.evaluators.function import FunctionEvaluator
+from pfgen_fast.evaluators.ngram import NgramEvaluator
 from pfgen_fast.judging.budget import Prices, Spending
 
 

@@ -7,9 +7,11 @@ import csv
 import pytest
 from makers.tested_evaluators import ByText, a_collection, a_plan, similarity, some_items
 from pfgen_fast import DiscernmentError
-from pfgen_fast.discernment import CollectionItem, discern
 from pfgen_fast.discernment.damaged import Damage, texts_of
-from pfgen_fast.evaluators import Metric, TableScores
+from pfgen_fast.discernment.items import CollectionItem
+from pfgen_fast.discernment.running import discern
+from pfgen_fast.evaluators.evaluator import Metric
+from pfgen_fast.evaluators.table import TableScores
 
 FUNCTIONS = {"similarity": similarity, "distance": lambda item, text: 1 - similarity(item, text)}
 METRICS = (Metric("similarity"), Metric("distance", higher_is_better=False))

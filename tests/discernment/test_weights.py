@@ -7,10 +7,9 @@ import csv
 import numpy as np
 import pytest
 from makers.tested_evaluators import problem, written
-from pfgen_fast.discernment import open_weights, usual_plan
 from pfgen_fast.discernment.paper import facts, paper_plan
-from pfgen_fast.discernment.plan import perturbation, perturbations_named
-from pfgen_fast.discernment.weights import read_survey
+from pfgen_fast.discernment.plan import perturbation, perturbations_named, usual_plan
+from pfgen_fast.discernment.weights import open_weights, read_survey
 from pfgen_fast.statistics.raters import fleiss_kappa
 
 NGRAM = ("fluency", "truthfulness", "helpfulness")

@@ -18,9 +18,8 @@ import pyarrow.parquet as pq
 import pytest
 from makers.documented import documented_example
 from makers.engines import engine, mortal_spec
-from pfgen_fast import PfgenError, Scorer, ScorerSpec, SuiteError, TrialsError
+from pfgen_fast import PfgenError, ReferenceScorer, Scorer, ScorerSpec, SuiteError, TrialsError
 from pfgen_fast.distributed.ray import score, score_files, share_of_cores
-from pfgen_fast.references import ReferenceScorer
 
 ray = engine("ray")
 engine("ray.data")

@@ -18,9 +18,8 @@ from makers.documented import documented_example
 from makers.engines import engine, mortal_spec
 from makers.frames import bits
 from makers.frames import rows as rows_of
-from pfgen_fast import PfgenError, Scorer, ScorerSpec, TrialsError
+from pfgen_fast import PfgenError, ReferenceScorer, Scorer, ScorerSpec, TrialsError
 from pfgen_fast.distributed.spark import score
-from pfgen_fast.references import ReferenceScorer
 
 pyspark = engine("pyspark")
 pytestmark = [

@@ -20,8 +20,9 @@ from makers.kills import is_hidden, killed_everywhere
 from makers.programs import FAILS_AT_LAST, LENGTHS, scored, script
 from makers.reward_server import wait_until
 from pfgen_fast import DiscernmentError
-from pfgen_fast.evaluators import CommandEvaluator, Item, Metric, command, program
-from pfgen_fast.evaluators.evaluator import text_column
+from pfgen_fast.evaluators import command, program
+from pfgen_fast.evaluators.command import CommandEvaluator
+from pfgen_fast.evaluators.evaluator import Item, Metric, text_column
 
 TEXTS = ["Ice floats.", "Iron sinks.", "Wood"]
 SCORES = {"length": [11, 11, 4]}
@@ -258,7 +259,7 @@ def test_ctrl_c_ends_the_program_and_keeps_its_scores(tmp_path):
     line = script(tmp_path / "score.py", body)
     call = f"""
 from makers.programs import scored
-from pfgen_fast.evaluators import CommandEvaluator
+from pfgen_fast.evaluators.command import CommandEvaluator
 try:
     scored(CommandEvaluator({line!r}, cache={str(tmp_path / "scores.jsonl")!r}), {TEXTS!r})
 except KeyboardInterrupt:

@@ -10,11 +10,13 @@ import pytest
 from makers.fault_server import answering, refusing, serving
 from makers.judges import FakeEngine, moody_text
 from pfgen_fast import JudgingError
-from pfgen_fast.evaluators import CriteriaJudge, Item, open_judge
 from pfgen_fast.evaluators.criteria import read_criteria
-from pfgen_fast.evaluators.evaluator import text_column
-from pfgen_fast.generation import Events, Trouble
-from pfgen_fast.judging import Judge, Prices, Replies, Server, Spending
+from pfgen_fast.evaluators.criteria_judge import CriteriaJudge, open_judge
+from pfgen_fast.evaluators.evaluator import Item, text_column
+from pfgen_fast.generation.events import Events, Trouble
+from pfgen_fast.judging.budget import Prices, Spending
+from pfgen_fast.judging.reply_store import Replies
+from pfgen_fast.judging.requests import Judge, Server
 
 TEXTS = [f"The cat sat on mat {number}." for number in range(6)]
 ITEMS = [Item(str(n), text, "story", language="en", context=f"There was cat {n}.") for n, text in enumerate(TEXTS)]

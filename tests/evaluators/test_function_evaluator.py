@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 from makers.programs import items_of, scored
 from pfgen_fast import DiscernmentError, TrialsError
-from pfgen_fast.evaluators import FunctionEvaluator, Item, Metric, open_evaluator
-from pfgen_fast.evaluators.evaluator import text_column
+from pfgen_fast.evaluators.evaluator import Item, Metric, text_column
+from pfgen_fast.evaluators.function import FunctionEvaluator
+from pfgen_fast.evaluators.opening import open_evaluator
 
 TEXTS = ["Ice floats.", "Iron sinks.", "Wood"]
 
@@ -221,7 +222,7 @@ def test_the_signature_follows_the_source_of_the_module(module):
 
 
 PROTOCOL = """
-from pfgen_fast.evaluators import Metric
+from pfgen_fast.evaluators.evaluator import Metric
 class Own:
     name, signature, metrics = "own", "own:1", (Metric("length", high=11), Metric("zero"))
     n_calls = 0

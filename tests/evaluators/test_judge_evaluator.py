@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 from makers.judges import FakeEngine
 from pfgen_fast import JudgingError
-from pfgen_fast.evaluators import Item, JudgeEvaluator, Metric
-from pfgen_fast.evaluators.evaluator import text_column
-from pfgen_fast.evaluators.judge import TEMPLATES, RatingTemplate, read_template
+from pfgen_fast.evaluators.evaluator import Item, Metric, text_column
+from pfgen_fast.evaluators.judge import TEMPLATES, JudgeEvaluator, RatingTemplate, read_template
 from pfgen_fast.evaluators.ratings import Scale
-from pfgen_fast.judging import Judge, Replies, Template
+from pfgen_fast.judging.reply_store import Replies
+from pfgen_fast.judging.requests import Judge
+from pfgen_fast.judging.template import Template
 
 PLAIN = RatingTemplate("{question}|{sample}|{answer}|{language}", ("question", "sample", "answer", "language"))
 ITEM = Item("7", "Ice floats.", "answers", question="Why does ice float?", references=("It is lighter.", "other"))

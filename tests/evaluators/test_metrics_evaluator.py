@@ -7,11 +7,12 @@ from dataclasses import replace
 import pytest
 from makers import published
 from pfgen_fast import DiscernmentError
-from pfgen_fast.discernment import oracle, signed_rank
+from pfgen_fast.discernment import oracle
 from pfgen_fast.discernment.originals import from_run
 from pfgen_fast.discernment.plan import perturbation
-from pfgen_fast.evaluators import Evaluator, Item, Metric, MetricsEvaluator
-from pfgen_fast.evaluators.evaluator import text_column
+from pfgen_fast.evaluators.evaluator import Evaluator, Item, Metric, text_column
+from pfgen_fast.evaluators.metrics import MetricsEvaluator
+from pfgen_fast.statistics.signed_rank import signed_rank
 from sacrebleu.metrics import BLEU, CHRF
 
 ENGLISH = Item("1", "Ice floats.", "answers", "en", references=("Ice floats on water.", "Frozen water swims on top."))

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from pfgen_fast import TrialsError
-from pfgen_fast.evaluators import Evaluator, Item, Metric, NgramEvaluator, open_evaluator
-from pfgen_fast.evaluators.evaluator import text_column
-from pfgen_fast.rewards import Reward
+from pfgen_fast import Reward, TrialsError
+from pfgen_fast.evaluators.evaluator import Evaluator, Item, Metric, text_column
+from pfgen_fast.evaluators.ngram import NgramEvaluator
+from pfgen_fast.evaluators.opening import open_evaluator
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,11 @@ import sys
 
 import pytest
 from pfgen_fast import DiscernmentError
-from pfgen_fast.evaluators import CommandEvaluator, MetricsEvaluator, NgramEvaluator, TableScores, open_evaluator
+from pfgen_fast.evaluators.command import CommandEvaluator
+from pfgen_fast.evaluators.metrics import MetricsEvaluator
+from pfgen_fast.evaluators.ngram import NgramEvaluator
+from pfgen_fast.evaluators.opening import open_evaluator
+from pfgen_fast.evaluators.table import TableScores
 
 
 def test_each_kind_is_opened_by_its_name(tmp_path, mini, scorer):

@@ -13,19 +13,16 @@ from hypothesis import strategies as st
 from makers.judges import FakeEngine
 from makers.strategies import answers
 from pfgen_fast import DiscernmentError, TrialsError
-from pfgen_fast.evaluators import (
-    CriteriaJudge,
-    FunctionEvaluator,
-    Item,
-    JudgeEvaluator,
-    Metric,
-    MetricsEvaluator,
-    NgramEvaluator,
-)
-from pfgen_fast.evaluators.evaluator import text_column
+from pfgen_fast.evaluators.criteria_judge import CriteriaJudge
+from pfgen_fast.evaluators.evaluator import Item, Metric, text_column
+from pfgen_fast.evaluators.function import FunctionEvaluator
+from pfgen_fast.evaluators.judge import JudgeEvaluator
+from pfgen_fast.evaluators.metrics import MetricsEvaluator
+from pfgen_fast.evaluators.ngram import NgramEvaluator
 from pfgen_fast.evaluators.score_checks import on_scale, score_of, turned, valid_scores
 from pfgen_fast.files.untrusted_text import unknown_name
-from pfgen_fast.judging import Judge, Replies
+from pfgen_fast.judging.reply_store import Replies
+from pfgen_fast.judging.requests import Judge
 
 ITEMS = [Item("a", "Ice floats.", "answers"), Item("b", "Iron sinks.", "answers")]
 TEXTS = text_column(["Ice floats.", "Iron sinks."])

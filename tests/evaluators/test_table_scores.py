@@ -11,7 +11,9 @@ import pyarrow as pa
 import pytest
 from pfgen_fast import DiscernmentError
 from pfgen_fast.discernment import kinds
-from pfgen_fast.evaluators import Item, Metric, TableScores, table
+from pfgen_fast.evaluators import table
+from pfgen_fast.evaluators.evaluator import Item, Metric
+from pfgen_fast.evaluators.table import TableScores
 from pyarrow import parquet
 
 HEAD = "item,perturbation,metric,score"

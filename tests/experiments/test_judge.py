@@ -12,8 +12,9 @@ from pfgen_fast import EngineError, ExperimentError, JudgingError, Suite, SuiteE
 from pfgen_fast.experiments import score_runs
 from pfgen_fast.experiments.external import read_scores
 from pfgen_fast.experiments.judge import AnswersToJudge, JudgeOptions, RatedRuns, judge
-from pfgen_fast.item_scores import read_item_scores
-from pfgen_fast.judging import Prices, Server, Spending
+from pfgen_fast.item_scores.reading import read_item_scores
+from pfgen_fast.judging.budget import Prices, Spending
+from pfgen_fast.judging.requests import Server
 
 KEY = "sk-0123456789abcdefSECRET"
 

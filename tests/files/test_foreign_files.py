@@ -20,15 +20,17 @@ import pytest
 from makers.builds import files_below, toml
 from makers.runs import make_run, trial_lines
 from pfgen_fast import PfgenError, Scorer, Suite
-from pfgen_fast.discernment import open_plan, open_weights, read_collection
+from pfgen_fast.discernment.choosing import open_plan
+from pfgen_fast.discernment.item_files import read_collection
 from pfgen_fast.discernment.paper import read_published
-from pfgen_fast.discernment.weights import read_survey
-from pfgen_fast.evaluators import TableScores
+from pfgen_fast.discernment.weights import open_weights, read_survey
+from pfgen_fast.evaluators.table import TableScores
 from pfgen_fast.evaluators.user_code import KeptScores
 from pfgen_fast.experiments.external import read_scores as read_outside_scores
-from pfgen_fast.generation import Context, Setting
 from pfgen_fast.generation.batch_api import batch_config, import_batch, read_config
+from pfgen_fast.generation.context import Context
 from pfgen_fast.generation.run_writer import config_hash
+from pfgen_fast.generation.setting import Setting
 from pfgen_fast.generation.sweep import SweepOptions
 from pfgen_fast.judging.reply_store import Replies
 from pfgen_fast.judging.template import Template
@@ -36,7 +38,7 @@ from pfgen_fast.refset.config import read_config as read_build_config
 from pfgen_fast.refset.inputs import gather
 from pfgen_fast.report import ReportRun, write_readme, write_report
 from pfgen_fast.report.safe_runs import check_run
-from pfgen_fast.rewards import shape_of
+from pfgen_fast.rewards.shape import shape_of
 from pfgen_fast.runs.aggregation import evaluate
 from pfgen_fast.runs.leaderboard import rank, to_csv, to_html, to_json, to_markdown
 from pfgen_fast.runs.result import read_result

@@ -10,10 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from makers.hostile import NAMES, acting
 from pfgen_fast.errors import PfgenError
-from pfgen_fast.gates import Check, at_least, non_inferior, not_worse
-from pfgen_fast.gates.checks import junit_xml
-from pfgen_fast.gates.comparisons import Gate
-from pfgen_fast.item_scores import ItemScores
+from pfgen_fast.gates.checks import Check, at_least, junit_xml
+from pfgen_fast.gates.comparisons import Gate, non_inferior, not_worse
+from pfgen_fast.item_scores.table import ItemScores
 from pfgen_fast.statistics.paired import paired_difference
 
 NOISE = np.array([0.01, -0.01, 0.02, -0.02, 0.03, -0.03, 0.0, 0.0])

@@ -9,11 +9,11 @@ import pytest
 from makers.runs import answers_by_trial
 from pfgen_fast import TrialsError
 from pfgen_fast.errors import EngineError
-from pfgen_fast.generation import Setting
 from pfgen_fast.generation.batch_api import batch_config, batch_lines, import_batch, read_config
 from pfgen_fast.generation.engines import Sampling
 from pfgen_fast.generation.openai_protocol import RequestForm
 from pfgen_fast.generation.prompts import MODES, STOP, make_tasks
+from pfgen_fast.generation.setting import Setting
 
 SETTING = Setting("gpt", "chat")
 

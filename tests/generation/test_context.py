@@ -11,7 +11,9 @@ from makers.judges import FakeEngine
 from pfgen_fast import Suite
 from pfgen_fast.errors import EngineError, PfgenError
 from pfgen_fast.files.reading import read_stored
-from pfgen_fast.generation import Context, Generation, Setting, generate
+from pfgen_fast.generation.context import Context
+from pfgen_fast.generation.generating import Generation, generate
+from pfgen_fast.generation.setting import Setting
 from pfgen_fast.generation.sweep import grid
 
 

@@ -12,13 +12,13 @@ from makers.asked_engines import answers_to
 from makers.engines import integration
 from makers.fault_server import serving
 from makers.hosted_servers import KEY, AnthropicService, anthropic_error, candidate, gemini_error, gemini_service
-from pfgen_fast.generation import Setting
 from pfgen_fast.generation.anthropic_protocol import AnthropicForm
 from pfgen_fast.generation.batch_api import batch_config, batch_file, batch_lines, import_batch
 from pfgen_fast.generation.engines import Sampling, open_engine
 from pfgen_fast.generation.gemini_protocol import GeminiNativeForm
 from pfgen_fast.generation.prompts import make_tasks
 from pfgen_fast.generation.protocol import Details, Usage
+from pfgen_fast.generation.setting import Setting
 
 pytestmark = pytest.mark.integrations
 PLAIN = Sampling(top_p=None, stop=("Q:",))

@@ -17,12 +17,14 @@ from hypothesis import strategies as st
 from makers.asked_engines import answers_to, ask_server, open_served
 from makers.fault_server import Reply, answering, echo, refusing, serving
 from pfgen_fast.errors import EngineError
-from pfgen_fast.generation import Events, Setting, Trouble, generate
 from pfgen_fast.generation.engines import Sampling, open_engine
 from pfgen_fast.generation.engines.server import _Reply, _seconds
+from pfgen_fast.generation.events import Events, Trouble
+from pfgen_fast.generation.generating import generate
 from pfgen_fast.generation.openai_protocol import Details, GeminiForm, NoAnswer, RequestForm
 from pfgen_fast.generation.prompts import MODES, STOP, make_tasks
 from pfgen_fast.generation.protocol import Usage
+from pfgen_fast.generation.setting import Setting
 from pfgen_fast.runs.trials import Trials
 
 KEY = "sk-0123456789abcdefSECRET"

@@ -13,8 +13,9 @@ from pathlib import Path
 import httpx
 import pytest
 from makers.runs import answers_by_trial
-from pfgen_fast.generation import Setting, generate
 from pfgen_fast.generation.engines import Sampling, open_engine
+from pfgen_fast.generation.generating import generate
+from pfgen_fast.generation.setting import Setting
 
 pytestmark = pytest.mark.models
 

@@ -11,8 +11,8 @@ import pytest
 from makers.fault_server import Reply, refusing, serving
 from makers.runs import make_run
 from pfgen_fast import Scorer
-from pfgen_fast.generation import Generation
 from pfgen_fast.generation.engines.transformers import decoded, opened_reasoning
+from pfgen_fast.generation.generating import Generation
 from pfgen_fast.generation.reasoning import Reasoning, answer_text
 from pfgen_fast.generation.setting import usual_mode
 from pfgen_fast.generation.sweep import grid

@@ -11,8 +11,9 @@ import pytest
 from makers.runs import answers_by_trial, make_run
 from pfgen_fast import TrialsError
 from pfgen_fast.errors import EngineError
-from pfgen_fast.generation import Setting, generate
 from pfgen_fast.generation.engines import open_engine
+from pfgen_fast.generation.generating import generate
+from pfgen_fast.generation.setting import Setting
 
 
 def rows(mini, n_trials=3):

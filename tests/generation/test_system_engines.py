@@ -12,8 +12,8 @@ from makers.asked_engines import answers_to
 from makers.runs import answers_by_trial
 from pfgen_fast import Scorer, Suite, SuiteError
 from pfgen_fast.errors import EngineError
-from pfgen_fast.generation import Generation
 from pfgen_fast.generation.engines import open_engine
+from pfgen_fast.generation.generating import Generation
 from pfgen_fast.generation.prompts import make_tasks
 from pfgen_fast.runs.result import read_result
 

@@ -12,10 +12,11 @@ from types import SimpleNamespace
 import pytest
 from makers import asked_engines
 from pfgen_fast.errors import EngineError
-from pfgen_fast.generation import Setting, generate
 from pfgen_fast.generation.engines import Sampling, open_engine
 from pfgen_fast.generation.engines.transformers import ChatTemplate
+from pfgen_fast.generation.generating import generate
 from pfgen_fast.generation.prompts import make_tasks
+from pfgen_fast.generation.setting import Setting
 from pfgen_fast.scoring.reasoning_text import first_part
 
 SHORT = Sampling(max_tokens=24)

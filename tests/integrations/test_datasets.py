@@ -14,9 +14,8 @@ from makers.documented import documented_example
 from makers.engines import integration
 from makers.frames import bits
 from makers.generated_answers import scores_of
-from pfgen_fast import Scorer, ScorerSpec, Suite, TrialsError
+from pfgen_fast import ReferenceScorer, Scorer, ScorerSpec, Suite, TrialsError
 from pfgen_fast.integrations.datasets import AddScores
-from pfgen_fast.references import ReferenceScorer
 
 pytestmark = pytest.mark.integrations
 datasets = integration("datasets")

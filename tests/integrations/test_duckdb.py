@@ -12,9 +12,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from makers.frames import SPEC, SUITE, bits, expected_bits, rows, run_python_blocks, write_rows
-from pfgen_fast import PfgenError, Scorer
+from pfgen_fast import PfgenError, ReferenceScorer, Scorer
 from pfgen_fast.integrations.duckdb import register
-from pfgen_fast.references import ReferenceScorer
 
 PAGE = Path(__file__).parents[2] / "docs" / "engines" / "duckdb.md"
 N_ROWS = 9000  # DuckDB hands over 2,048 rows at a time

@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 from makers.documented import documented_example
 from makers.engines import integration
-from pfgen_fast import SuiteError, TrialsError
+from pfgen_fast import ReferenceScorer, SuiteError, TrialsError
 from pfgen_fast.integrations.evaluate import METRIC, REFERENCE_METRICS
-from pfgen_fast.references import ReferenceScorer
 
 pytestmark = pytest.mark.integrations
 evaluate = integration("evaluate")

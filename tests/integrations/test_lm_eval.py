@@ -11,13 +11,12 @@ from types import SimpleNamespace
 
 import pytest
 from makers.documented import DOCS, blocks, documented_example
-from pfgen_fast import TrialsError
+from pfgen_fast import ReferenceScorer, TrialsError
 from pfgen_fast.cli.app import main
 from pfgen_fast.generation.prompts import make_tasks
 from pfgen_fast.integrations import lm_eval
 from pfgen_fast.integrations.lm_eval import TASKS, ReferenceMetrics, score_samples
 from pfgen_fast.integrations.lm_eval.__main__ import main as samples_main
-from pfgen_fast.references import ReferenceScorer
 from pfgen_fast.runs.trials import Trials
 
 

@@ -15,9 +15,8 @@ from hypothesis import strategies as st
 from makers.effort import examples, share
 from makers.frames import SPEC, SUITE, bits, expected_bits, rows, run_python_blocks, write_rows
 from makers.strategies import answers
-from pfgen_fast import Scorer, TrialsError
+from pfgen_fast import ReferenceScorer, Scorer, TrialsError
 from pfgen_fast.integrations.polars import score, score_references
-from pfgen_fast.references import ReferenceScorer
 from pfgen_fast.tables.table_job import TableJob
 
 PAGE = Path(__file__).parents[2] / "docs" / "engines" / "polars.md"

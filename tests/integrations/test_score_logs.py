@@ -13,7 +13,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from makers.engines import integration
-from pfgen_fast.item_scores import ColumnNames, is_score_table, read_item_scores
+from pfgen_fast.item_scores.columns import ColumnNames
+from pfgen_fast.item_scores.reading import is_score_table, read_item_scores
 
 N_ITEMS = 8
 

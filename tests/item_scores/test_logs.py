@@ -20,7 +20,8 @@ from hypothesis import strategies as st
 from makers.effort import examples
 from pfgen_fast import TrialsError
 from pfgen_fast.files.compression import compressing
-from pfgen_fast.item_scores import ColumnNames, is_score_table, read_item_scores
+from pfgen_fast.item_scores.columns import ColumnNames
+from pfgen_fast.item_scores.reading import is_score_table, read_item_scores
 from pfgen_fast.tables.json_tables import object_members
 
 DATE = "2026-11-01T10-00-00.123456"

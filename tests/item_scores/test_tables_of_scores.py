@@ -14,7 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from makers.effort import examples
 from pfgen_fast import TrialsError
-from pfgen_fast.item_scores import ColumnNames, ItemScores, is_score_table, item_scores_of_table, read_item_scores
+from pfgen_fast.item_scores.columns import ColumnNames
+from pfgen_fast.item_scores.reading import is_score_table, item_scores_of_table, read_item_scores
+from pfgen_fast.item_scores.table import ItemScores
 from pfgen_fast.tables.value_table import writing_values
 
 LONG = "item,model,score,trial\nq1,new,1,1\nq1,new,0,2\nq2,new,0.5,1\nq1,old,0,1\nq2,old,,1\n"

@@ -8,7 +8,10 @@ from hypothesis import strategies as st
 from makers.fault_server import Reply, answering, refusing, serving
 from makers.judges import FakeEngine, moody
 from pfgen_fast import JudgingError
-from pfgen_fast.judging import Asking, Judge, Prices, Replies, Server, Spending
+from pfgen_fast.judging.asking import Asking
+from pfgen_fast.judging.budget import Prices, Spending
+from pfgen_fast.judging.reply_store import Replies
+from pfgen_fast.judging.requests import Judge, Server
 
 JUDGE = Judge("org/judge", max_tokens=50)
 

@@ -7,7 +7,8 @@ import json
 import pytest
 from pfgen_fast import JudgingError
 from pfgen_fast.generation.openai_protocol import Details
-from pfgen_fast.judging import Judge, Replies
+from pfgen_fast.judging.reply_store import Replies
+from pfgen_fast.judging.requests import Judge
 
 
 def request(number=0):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pfgen_fast.judging import Judge
+from pfgen_fast.judging.requests import Judge
 
 
 def test_keys_are_those_of_existing_files():

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 from pfgen_fast import JudgingError
-from pfgen_fast.judging import Template
+from pfgen_fast.judging.template import Template
 
 NAMES = ("question", "sample", "answer", "language")
 

@@ -9,9 +9,10 @@ from typing import Any
 
 from makers.fault_server import Server
 from pfgen_fast import Suite
-from pfgen_fast.generation import Generated, Setting, generate
 from pfgen_fast.generation.engines import Engine, open_engine
+from pfgen_fast.generation.generating import Generated, generate
 from pfgen_fast.generation.prompts import Mode, Request
+from pfgen_fast.generation.setting import Setting
 
 
 class FakeEngine:

@@ -16,7 +16,8 @@ from pfgen_fast.checklists.prompt_files import PLACES
 from pfgen_fast.checklists.runs import Answer, Run, open_runs, write_run
 from pfgen_fast.checklists.suite import ChecklistSuite
 from pfgen_fast.checklists.tasks import Prompts, Task
-from pfgen_fast.judging import Server, Spending
+from pfgen_fast.judging.budget import Spending
+from pfgen_fast.judging.requests import Server
 from pfgen_fast.judging.template import Template
 
 N_TASKS = 12

@@ -10,14 +10,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from pfgen_fast.checklists import open_runs, score_runs
 from pfgen_fast.checklists.importing.hellobench_suite import import_suite
 from pfgen_fast.checklists.metrics.error_counts import ModelErrors, model_errors
 from pfgen_fast.checklists.metrics.error_modes import ErrorRules, errors_of
 from pfgen_fast.checklists.rejections import PUBLISHED_PHRASES
 from pfgen_fast.checklists.reliability.wins import JUDGE, Ties, Wins, by_scores, wins
-from pfgen_fast.checklists.runs import Run
+from pfgen_fast.checklists.runs import Run, open_runs
 from pfgen_fast.checklists.scoring.scores import ModelScores, Scores
+from pfgen_fast.checklists.scoring.scoring import score_runs
 from pfgen_fast.statistics.correlation import kendall_rows, p_value
 
 from .checklist_data import folder, needs_hellobench, table

@@ -10,11 +10,13 @@ from pathlib import Path
 from makers import checklists_to_judge
 from makers.programs import LENGTHS, command_of, scored
 from pfgen_fast import ScorerSpec, Suite
-from pfgen_fast.checklists import JudgeOptions, Judging, open_runs
-from pfgen_fast.evaluators import CommandEvaluator
+from pfgen_fast.checklists.judging.ask_runs import Judging
+from pfgen_fast.checklists.judging.requests import JudgeOptions
+from pfgen_fast.checklists.runs import open_runs
+from pfgen_fast.evaluators.command import CommandEvaluator
 from pfgen_fast.experiments import judge as experiment
 from pfgen_fast.files.writing import write_whole
-from pfgen_fast.judging import Server
+from pfgen_fast.judging.requests import Server
 from pfgen_fast.refset.config import read_config
 from pfgen_fast.refset.pipeline import build
 from pfgen_fast.report.findings import write_finding

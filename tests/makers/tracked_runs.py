@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from pfgen_fast import Suite
-from pfgen_fast.runs import RunScorer
-from pfgen_fast.runs.run_scorer import Outcome
+from pfgen_fast.runs.run_scorer import Outcome, RunScorer
 from pfgen_fast.runs.trials import find_runs
 
 from .runs import make_run, trial_lines

@@ -7,8 +7,7 @@ import re
 import numpy as np
 import pyarrow
 import pytest
-from pfgen_fast import TrialsError
-from pfgen_fast.references import ReferenceScorer
+from pfgen_fast import ReferenceScorer, TrialsError
 
 NONE, LISTS = "expected a list of references for each answer", "expected a list of references"
 

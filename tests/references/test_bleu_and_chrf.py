@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from makers.effort import examples
 from makers.tokenizers import LIKELY
-from pfgen_fast.references import ReferenceScorer
+from pfgen_fast import ReferenceScorer
 from sacrebleu.metrics import BLEU, CHRF
 
 WORDS = st.sampled_from(

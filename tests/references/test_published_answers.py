@@ -7,7 +7,7 @@ import random
 import pytest
 from makers import published
 from makers.effort import share
-from pfgen_fast.references import ReferenceScorer
+from pfgen_fast import ReferenceScorer
 from rouge_score.rouge_scorer import RougeScorer
 from sacrebleu.metrics import BLEU, CHRF
 

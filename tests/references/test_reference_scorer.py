@@ -15,10 +15,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from makers.effort import examples
-from pfgen_fast import Question, Suite, TrialsError
+from pfgen_fast import Question, ReferenceScorer, Suite, TrialsError
 from pfgen_fast.oracle import Oracle
-from pfgen_fast.references import METRICS, ReferenceScorer
-from pfgen_fast.references.metrics import NGRAM_METRICS
+from pfgen_fast.references.metrics import METRICS, NGRAM_METRICS
 from rouge_score.rouge_scorer import RougeScorer
 
 ALL = [*(name for name in METRICS if name not in NGRAM_METRICS), "rouge_3", "rep_2", "distinct_1"]

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from makers.effort import examples
 from makers.tokenizers import LIKELY, TOKENIZERS, squad_tokens
-from pfgen_fast.references import ReferenceScorer
+from pfgen_fast import ReferenceScorer
 from rouge_score.rouge_scorer import RougeScorer
 
 LIBRARY_NAMES = {"rouge_1": "rouge1", "rouge_2": "rouge2", "rouge_4": "rouge4"}

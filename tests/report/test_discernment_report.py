@@ -12,12 +12,12 @@ from makers.hostile import markdown_tokens
 from makers.pages import check_policy
 from makers.undrawn import leave_out_drawing
 from pfgen_fast import Scorer, Suite
-from pfgen_fast.discernment import discern
 from pfgen_fast.discernment.kinds import KINDS, in_words
 from pfgen_fast.discernment.originals import from_suite
 from pfgen_fast.discernment.paper import Published, datasets, paper_plan
 from pfgen_fast.discernment.plan import Plan, perturbation, perturbations_named
 from pfgen_fast.discernment.result import Example
+from pfgen_fast.discernment.running import discern
 from pfgen_fast.evaluators.evaluator import Metric
 from pfgen_fast.evaluators.ngram import NgramEvaluator
 from pfgen_fast.report.charts import drawn

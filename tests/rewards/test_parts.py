@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from makers.effort import examples, share
 from pfgen_fast.errors import RewardError
 from pfgen_fast.native import _core
-from pfgen_fast.rewards import Clip, Copying, Floor, Overlong, Repetition, Scale, TooShort, Unfinished
-from pfgen_fast.rewards.parts import PARTS
+from pfgen_fast.rewards.parts import PARTS, Clip, Copying, Floor, Overlong, Repetition, Scale, TooShort, Unfinished
 from pfgen_fast.scoring.normalisation import normalised
 
 TEXTS = st.one_of(

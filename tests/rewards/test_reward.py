@@ -7,19 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from pfgen_fast import PfgenError, Scorer, ScorerSpec
-from pfgen_fast.references import ReferenceScorer
-from pfgen_fast.rewards import (
-    Clip,
-    Copying,
-    Floor,
-    Overlong,
-    Repetition,
-    Reward,
-    Scale,
-    TooShort,
-    Unfinished,
-)
+from pfgen_fast import PfgenError, ReferenceScorer, Reward, Scorer, ScorerSpec
+from pfgen_fast.rewards.parts import Clip, Copying, Floor, Overlong, Repetition, Scale, TooShort, Unfinished
 from pfgen_fast.rewards.shape import RECOMMENDED
 
 GOOD = "Ice is less dense than water, because its molecules form an open lattice."

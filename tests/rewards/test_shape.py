@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 from pfgen_fast.errors import PfgenError, RewardError
-from pfgen_fast.rewards import Copying, Overlong, Repetition, Scale, Shape, shape_of
-from pfgen_fast.rewards.shape import RECOMMENDED
+from pfgen_fast.rewards.parts import Copying, Overlong, Repetition, Scale
+from pfgen_fast.rewards.shape import RECOMMENDED, Shape, shape_of
 
 FILE = """
 [[shape]]

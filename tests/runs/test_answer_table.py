@@ -8,8 +8,9 @@ import json
 import numpy as np
 import pytest
 from pfgen_fast import Scorer
-from pfgen_fast.item_scores import ColumnNames, read_item_scores
-from pfgen_fast.runs import item_scores_of
+from pfgen_fast.item_scores.columns import ColumnNames
+from pfgen_fast.item_scores.reading import read_item_scores
+from pfgen_fast.runs.means import item_scores_of
 from pfgen_fast.runs.trials import find_runs
 from pfgen_fast.suite.rules import SCORES
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 from pfgen_fast import Question, Scorer, Suite
-from pfgen_fast.generation import Setting, generate
 from pfgen_fast.generation.engines import open_engine
+from pfgen_fast.generation.generating import generate
+from pfgen_fast.generation.setting import Setting
 from pfgen_fast.runs.precision import TrialScores, least_trials, least_trials_to_stop
 from pfgen_fast.runs.run_scorer import RunScorer
 from pfgen_fast.runs.trials import RunFolder

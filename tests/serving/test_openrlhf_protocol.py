@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 from makers.reward_server import HTTP, serving
-from pfgen_fast import TrialsError
-from pfgen_fast.rewards import Reward
+from pfgen_fast import Reward, TrialsError
 from pfgen_fast.serving.openrlhf import END_TOKENS, answer_in_query, scores_of_queries
 from pfgen_fast.suite.rules import PARTS
 

@@ -7,10 +7,8 @@ import re
 import numpy as np
 import pytest
 from makers.reward_server import ARROW, HTTP, serving, stream
-from pfgen_fast import Scorer, TrialsError
+from pfgen_fast import ReferenceScorer, Reward, Scorer, TrialsError
 from pfgen_fast.integrations import openrlhf
-from pfgen_fast.references import ReferenceScorer
-from pfgen_fast.rewards import Reward
 from pfgen_fast.serving.client import RewardClient
 from pfgen_fast.serving.limits import Limits, Refusal
 from pfgen_fast.serving.openrlhf import scores_of_queries

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from makers.effort import examples
+from pfgen_fast import prediction_powered_mean
 from pfgen_fast.runs.precision import half_width
-from pfgen_fast.statistics import MeanInterval, prediction_powered_mean
-from pfgen_fast.statistics.mean_interval import mean_interval, quantile
+from pfgen_fast.statistics.mean_interval import MeanInterval, mean_interval, quantile
 from pfgen_fast.statistics.prediction_powered import MIN_MARKS, MarkedStratum, mean_of_strata
 
 GENERATOR = np.random.default_rng(5)

@@ -9,7 +9,7 @@ import pytest
 from makers.published_suites import FILES, Q03, write_checkout, write_tar, write_zip
 from pfgen_fast import Suite
 from pfgen_fast.errors import SuiteError
-from pfgen_fast.suite import get_suite
+from pfgen_fast.suite.getting import get_suite
 
 MEMBERS = [(f"suite-main/{path}", content) for path, content in FILES.items()]
 OTHERS = [(name, content) for name, content in MEMBERS if not name.endswith(Q03)]

@@ -19,7 +19,8 @@ from makers.published_suites import FILES, Q03, but_for_q03, whole, write_checko
 from pfgen_fast import Scorer, Suite
 from pfgen_fast.errors import SuiteError
 from pfgen_fast.files.lock import held
-from pfgen_fast.suite import downloads, get_suite, remove_suite
+from pfgen_fast.suite import downloads
+from pfgen_fast.suite.getting import get_suite, remove_suite
 from pfgen_fast.suite.published import PublishedSuite, suites_folder
 
 CONTENT = FILES[Q03]
@@ -161,8 +162,8 @@ def test_a_kill_leaves_no_suite_and_the_next_call_goes_on(suites_home, tmp_path)
         return whole(request)
 
     program = (
-        "import sys; from pathlib import Path; from pfgen_fast.suite import get_suite, published\n"
-        "published._MANIFESTS = Path(sys.argv[1]); get_suite('pfgen-bench', source=sys.argv[2])"
+        "import sys; from pathlib import Path; from pfgen_fast.suite import getting, published\n"
+        "published._MANIFESTS = Path(sys.argv[1]); getting.get_suite('pfgen-bench', source=sys.argv[2])"
     )
     part = suites_home / ".pfgen-bench.get-part"
     with serving(held_back) as server:

@@ -11,8 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from makers.documented import documented_example
-from pfgen_fast import PfgenError, TrialsError, score_batches, score_schema
-from pfgen_fast.references import ReferenceScorer
+from pfgen_fast import PfgenError, ReferenceScorer, TrialsError, score_batches, score_schema
 from pfgen_fast.tables.folders.scoring import score_files
 from pfgen_fast.tables.streaming import score_table
 from pfgen_fast.tables.table_job import TableJob

@@ -24,10 +24,10 @@ from .server_options import (
 )
 
 if TYPE_CHECKING:
-    from ..checklists import ChecklistSuite
     from ..checklists.judging.ask_runs import Judging
     from ..checklists.judging.requests import JudgeOptions
     from ..checklists.judging.runs_to_judge import RunToJudge
+    from ..checklists.suite import ChecklistSuite
     from ..judging.budget import Spending
     from ..judging.requests import Server
 
@@ -97,8 +97,10 @@ class _Judge:
 
     @retried_without_schema("asking")
     def __call__(self) -> None:
-        from ..checklists import ChecklistSuite, Judging, open_runs
+        from ..checklists.judging.ask_runs import Judging
         from ..checklists.judging.batches import write_batch
+        from ..checklists.runs import open_runs
+        from ..checklists.suite import ChecklistSuite
 
         self.refuse_two_ways()
         asking, quiet = self.asking, self.quiet

@@ -125,7 +125,7 @@ class ScoreOptions(JudgedOptions):
 
     def score(self, runs: Sequence[Run]) -> Scores:
         """Scores runs."""
-        from ..checklists import score_runs
+        from ..checklists.scoring.scoring import score_runs
 
         return score_runs(
             self.loaded,

@@ -78,7 +78,7 @@ class _Table:
     given: ScoreOptions
 
     def __call__(self) -> None:
-        from ..checklists import open_runs
+        from ..checklists.runs import open_runs
         from ..checklists.scoring import table_data, text_tables
         from ..checklists.scoring.calibrated import calibration_sentences
         from ..tables.value_table import check_value_table, writing_values
@@ -182,7 +182,7 @@ class _Report:
     given: ScoreOptions
 
     def __call__(self) -> None:
-        from ..checklists import open_runs
+        from ..checklists.runs import open_runs
         from ..files.writing import check_folder
         from ..report.checklists import write_checklists
         from ..report.checklists.writing import is_one_file

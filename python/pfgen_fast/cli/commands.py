@@ -60,24 +60,57 @@ EXAMPLES = {
 
 LINES = {name: line for lines in GROUPS.values() for name, line in lines.items()}
 
-_PARTS = {
-    "checklists": (
-        ("checklists_files", "import info"),
-        ("checklists_generate", "generate"),
-        ("checklists_judge", "judge"),
-        ("checklists_table", "table report"),
-        ("checklists_metrics", "metrics errors"),
-        ("checklists_people", "fit agreement reasonable wins correlate"),
-    ),
-    "discern": (("discern_collect", "collect"), ("discern_texts", "perturb show kinds votes"), ("discern", "run")),
-    "experiment": (
-        ("experiment", "all relations sets stability external"),
-        ("experiment_judge", "judge"),
-        ("experiment", "sensitivity"),
-    ),
-    "suite": (("suite", "info check compile"), ("suite_get", "get list remove"), ("build_suite", "build keywords")),
+_CLASSES = {
+    "score": ("score", "_Score"),
+    "evaluate": ("evaluate", "_Evaluate"),
+    "checklists import": ("checklists_files", "_Import"),
+    "checklists info": ("checklists_files", "_Info"),
+    "checklists generate": ("checklists_generate", "_Generate"),
+    "checklists judge": ("checklists_judge", "_Judge"),
+    "checklists table": ("checklists_table", "_Table"),
+    "checklists report": ("checklists_table", "_Report"),
+    "checklists metrics": ("checklists_metrics", "_Metrics"),
+    "checklists errors": ("checklists_metrics", "_Errors"),
+    "checklists fit": ("checklists_people", "_Fit"),
+    "checklists agreement": ("checklists_people", "_Agreement"),
+    "checklists reasonable": ("checklists_people", "_Reasonable"),
+    "checklists wins": ("checklists_people", "_Wins"),
+    "checklists correlate": ("checklists_people", "_Correlate"),
+    "annotate": ("annotate", "_Annotate"),
+    "serve": ("serve", "_Serve"),
+    "verify": ("verify", "_Verify"),
+    "leaderboard": ("leaderboard", "_Leaderboard"),
+    "report": ("report", "_Report"),
+    "explain": ("explain", "_Explain"),
+    "compare": ("compare", "_Compare"),
+    "place": ("place", "_Place"),
+    "generate": ("generate", "_Generate"),
+    "sweep": ("sweep", "_Sweep"),
+    "prompts": ("prompts", "_Prompts"),
+    "import-batch": ("import_batch", "_ImportBatch"),
+    "discern collect": ("discern_collect", "_Collect"),
+    "discern perturb": ("discern_texts", "_Perturb"),
+    "discern show": ("discern_texts", "_Show"),
+    "discern kinds": ("discern_texts", "_Kinds"),
+    "discern votes": ("discern_texts", "_Votes"),
+    "discern run": ("discern", "_Run"),
+    "experiment all": ("experiment", "_All"),
+    "experiment relations": ("experiment", "_Relations"),
+    "experiment sets": ("experiment", "_Sets"),
+    "experiment stability": ("experiment", "_Stability"),
+    "experiment external": ("experiment", "_External"),
+    "experiment judge": ("experiment_judge", "_Judge"),
+    "experiment sensitivity": ("experiment", "_Sensitivity"),
+    "suite info": ("suite", "_Info"),
+    "suite check": ("suite", "_Check"),
+    "suite compile": ("suite", "_Compile"),
+    "suite get": ("suite_get", "_Get"),
+    "suite list": ("suite_get", "_List"),
+    "suite remove": ("suite_get", "_Remove"),
+    "suite build": ("build_suite", "_Build"),
+    "suite keywords": ("build_suite", "_Keywords"),
 }
-"""The subcommands of subcommands, in the order of the help, with their modules; other modules have one subcommand."""
+"""The module and class of each command, in the order of the help; imported when the command is called."""
 
 
 # Typer contains a copy of click, or uses the installed one.
@@ -160,12 +193,11 @@ def _similar_choice(message: str) -> str:
 @cache
 def _subcommand(name: str) -> Any:
     """A subcommand, made once, because typer evaluates every annotation, which takes long for a group."""
-    made = typer.Typer(cls=Group, help=LINES[name], no_args_is_help=True, add_completion=False, rich_markup_mode=None)
-    for module, names in _PARTS.get(name, ((name.replace("-", "_"), name),)):
-        for one in names.split():
-            cls = getattr(import_module(f".{module}", __package__), "_" + one.title().replace("-", ""))
-            made.command(one)(command(cls))
-    return _with_our_help(typer.main.get_command(made))
+    group = typer.Typer(cls=Group, help=LINES[name], no_args_is_help=True, add_completion=False, rich_markup_mode=None)
+    for path, (module, cls) in _CLASSES.items():
+        if path.split()[0] == name:
+            group.command(path.split()[-1])(command(getattr(import_module(f".{module}", __package__), cls)))
+    return _with_our_help(typer.main.get_command(group))
 
 
 def _with_our_help(found: Any) -> Any:

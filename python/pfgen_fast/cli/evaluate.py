@@ -25,8 +25,8 @@ from .score_table_options import ScoreTableOptions
 from .suite_line import about_interval, print_origin
 
 if TYPE_CHECKING:
-    from ..generation import Generated
     from ..generation.checkpoints import Checkpoint
+    from ..generation.generating import Generated
     from ..item_scores.placement import Placement
     from ..runs.leaderboard import Entry
     from ..runs.run_scorer import Outcome

@@ -21,8 +21,8 @@ from .score import outcome_as_json, print_outcomes
 from .suite_line import print_origin, suite_or_here
 
 if TYPE_CHECKING:
-    from ..generation import Generated
     from ..generation.events import TokenPrices
+    from ..generation.generating import Generated
     from ..runs.run_scorer import Outcome
     from ..suite.suite import Suite
 
@@ -140,9 +140,9 @@ class Generating:
         self, suite: Suite, model: str | None, of_engine: Mapping[str, Any], *, is_silent: bool = False
     ) -> Generated:
         """Generates the answers that the run of a model lacks."""
-        from ..generation import Generation
         from ..generation.batch_api import REQUEST_FORMS
         from ..generation.engines import HOSTED, INTERACTIVE
+        from ..generation.generating import Generation
 
         generation = Generation.of(
             self.engine,

@@ -17,7 +17,7 @@ from .reasoning_options import ReasoningOptions
 from .suite_line import print_origin, suite_or_here
 
 if TYPE_CHECKING:
-    from ..generation import Generation
+    from ..generation.generating import Generation
     from ..suite.suite import Suite
 
 
@@ -74,7 +74,7 @@ class _Prompts:
 
     def __call__(self) -> None:
         from ..files.writing import writing_stdout, writing_whole
-        from ..generation import Generation
+        from ..generation.generating import Generation
 
         is_batch = self.format != "jsonl"
         if is_batch and not (self.model and self.output):

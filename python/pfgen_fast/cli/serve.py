@@ -96,7 +96,7 @@ class _Serve:
 
         shape = shape_of(self.shape)
         if self.suite is None and self.metric not in SCORES:
-            from ..references import ReferenceScorer
+            from ..references.reference_scorer import ReferenceScorer
 
             if self.profile is not None:
                 fail(f"--profile: only scores of a suite have a profile, not the metric {self.metric}")

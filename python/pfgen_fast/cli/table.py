@@ -15,7 +15,7 @@ from .suite_line import print_origin, suite_or_here
 from .table_suggestion import ask
 
 if TYPE_CHECKING:
-    from ..references import ReferenceScorer
+    from ..references.reference_scorer import ReferenceScorer
     from ..tables.table_job import TableJob, TableScorer
 
 
@@ -96,7 +96,7 @@ class TableScoring(ScoreOptions):
     def _reference_scorer(self) -> ReferenceScorer | None:
         if not self.metrics:
             return None
-        from ..references import ReferenceScorer
+        from ..references.reference_scorer import ReferenceScorer
 
         try:
             return ReferenceScorer(self.metrics, tokenize=self.tokenize, lowercase=self.lowercase, threads=self.threads)

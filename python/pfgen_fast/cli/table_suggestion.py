@@ -50,7 +50,7 @@ def _words(options: ScoreOptions, names: Sequence[str]) -> list[str]:
     usual = "scored/" if is_folder else _beside(options.places[0])
     given: dict[str, str | list[str] | None]
     if options.metrics:
-        from ..references import ReferenceScorer
+        from ..references.reference_scorer import ReferenceScorer
 
         references = options.reference_columns
         if not references and ReferenceScorer(options.metrics).needs_references:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import PfgenError, TrialsError
 from ..files.optional import optional
 from ..files.untrusted_text import in_one_line
-from ..references import ReferenceScorer
+from ..references.reference_scorer import ReferenceScorer
 from ..scoring.spec import ScorerSpec
 from ..tables.arrow_columns import check_schema, pyarrow
 from ..tables.batches import scored_batches, scored_schema
@@ -106,12 +106,12 @@ def score_files(
     on_outcome: Callable[[FileOutcome], None] | None = None,
     on_note: Callable[[str], None] | None = None,
 ) -> list[FileOutcome]:
-    """Scores tables into a directory with one task of Ray for each file: `pfgen_fast.tables.score_files` on a cluster.
+    """Scores tables of answers into tables of scores, a task for each file, as `score_files` does on one machine.
 
     If a worker dies, Ray scores its file again, up to three times; then the file has failed, and the other files are
     still scored. Every node must be able to read the sources and to write the target. `num_cpus` is the number of cores
     of each task. `on_outcome` is called in the order in which the files are finished. The other arguments and the
-    outcomes are those of `pfgen_fast.tables.score_files`.
+    outcomes are those of `pfgen_fast.tables.folders.scoring.score_files`.
     """
     ray = _ray()
     _check_numbers(None, num_cpus, None)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import PfgenError, TrialsError
 from ..files.optional import optional
-from ..references import ReferenceScorer
+from ..references.reference_scorer import ReferenceScorer
 from ..scoring.spec import ScorerSpec
 from ..tables.batches import scored_batches
 from ..tables.table_job import Nulls, TableJob

@@ -16,7 +16,7 @@ import numpy as np
 from ..errors import DiscernmentError
 from ..files.untrusted_text import in_one_line, unknown_name
 from ..native import _core
-from ..references import ReferenceScorer
+from ..references.reference_scorer import ReferenceScorer
 from .evaluator import Floats, Item, Metric, Texts, column_of, language_of, text_column
 from .user_code import Progress
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..files.optional import optional
-from ..references import ReferenceScorer
+from ..references.reference_scorer import ReferenceScorer
 from ..scoring.spec import ScorerSpec
 from ..suite.reading import PACKAGED
 from ..suite.rules import AVERAGE_FIRST

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import PfgenError
 from ..files.optional import optional
 from ..files.untrusted_text import in_one_line
-from ..references import ReferenceScorer
+from ..references.reference_scorer import ReferenceScorer
 from ..tables.arrow_columns import score_arrays
 from ..tables.table_job import Nulls, TableJob, TableScorer
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from ..errors import TrialsError
 from ..files.optional import optional
-from ..references import ReferenceScorer
+from ..references.reference_scorer import ReferenceScorer
 from ..scoring.scorer import Scorer
 from ..scoring.spec import ScorerSpec
 from ..tables.table_job import Nulls, TableJob

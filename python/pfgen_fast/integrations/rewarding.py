@@ -88,7 +88,7 @@ def reward_of(source: Any, metric: str, shape: ShapeLike, *, has_references: boo
     if source is None and (metric == "score" or not has_references):
         raise PfgenError("suite: expected a suite, or reference answers and the name of their metric")
     if has_references:
-        from ..references import ReferenceScorer
+        from ..references.reference_scorer import ReferenceScorer
 
         if source is not None:
             raise PfgenError("references: expected a suite or a column of references, not both")

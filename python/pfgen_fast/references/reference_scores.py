@@ -37,7 +37,7 @@ class ReferenceScores(ColumnTable):
     table directly: `pyarrow.table(t)`, `polars.DataFrame(t)`, duckdb by name.
 
     Example:
-        >>> from pfgen_fast.references import ReferenceScorer
+        >>> from pfgen_fast import ReferenceScorer
         >>> scores = ReferenceScorer(["bleu", "rouge_l"]).score(["Ice floats."], [["Ice floats on water."]])
         >>> len(scores), scores.columns
         (1, ('bleu', 'rouge_l', 'rouge_l_precision', 'rouge_l_recall'))
@@ -76,7 +76,7 @@ class ReferenceScores(ColumnTable):
         """BLEU, chrF or chrF++ of all answers together, as sacrebleu computes it for a corpus.
 
         Example:
-            >>> from pfgen_fast.references import ReferenceScorer
+            >>> from pfgen_fast import ReferenceScorer
             >>> scores = ReferenceScorer("bleu").score(["Ice floats on water."], [["Ice floats on water."]])
             >>> round(scores.corpus("bleu"), 6)
             100.0

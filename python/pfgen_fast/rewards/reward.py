@@ -63,7 +63,8 @@ class Reward:
         RewardError: The source, the metric or the shape is invalid.
 
     Example:
-        >>> from pfgen_fast.rewards import Repetition, Reward
+        >>> from pfgen_fast import Reward
+        >>> from pfgen_fast.rewards.parts import Repetition
         >>> reward = Reward("mini", [Repetition(4, 0.1)])
         >>> good = "Ice is less dense than water, because its molecules form an open lattice."
         >>> reward("Q07", [good, f"{good} {good}"]).round(2).tolist()
@@ -140,7 +141,8 @@ class Reward:
         A missing answer has NaN. With a suite, the parts of the score have columns too.
 
         Example:
-            >>> from pfgen_fast.rewards import Overlong, Reward
+            >>> from pfgen_fast import Reward
+            >>> from pfgen_fast.rewards.parts import Overlong
             >>> table = Reward("mini", [Overlong(10, 20)]).details("Q07", ["Ice floats.", "It is light."])
             >>> table.columns, table["overlong"].tolist()
             (('fluency', 'truthfulness', 'helpfulness', 'score', 'overlong', 'reward'), [0.9, 0.8])

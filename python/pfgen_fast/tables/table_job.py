@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..errors import PfgenError, TrialsError
-from ..references import ReferenceScorer
+from ..references.reference_scorer import ReferenceScorer
 from ..scoring.reasoning_text import ReasoningChoice, without_reasoning
 from ..scoring.scorer import Scorer
 from ..scoring.spec import ScorerSpec

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property, lru_cache
 from typing import Any
 
-from ...references import ReferenceScorer
+from ...references.reference_scorer import ReferenceScorer
 
 MAX_ORDER = 4
 """The longest n-grams of BLEU."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from pfgen_fast.files.optional import optional
-from pfgen_fast.references import ReferenceScorer
+from pfgen_fast.references.reference_scorer import ReferenceScorer
 
 evaluate = optional("evaluate", extra="evaluate", needed_for="the metric for evaluate")
 datasets = optional("datasets", extra="evaluate", needed_for="the metric for evaluate")

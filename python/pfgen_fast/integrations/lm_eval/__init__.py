@@ -7,16 +7,8 @@ references.
 
 from pathlib import Path
 
-from ..._on_demand import names_on_demand
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from .reference_metrics import ReferenceMetrics as ReferenceMetrics
-    from .samples import score_samples as score_samples
-    from .task import documents as documents
-    from .task import scores as scores
+from .reference_metrics import ReferenceMetrics as ReferenceMetrics
+from .samples import score_samples as score_samples
 
 TASKS = Path(__file__).parent
 """The directory of the tasks, for the option `--include_path` of the harness."""
-
-__getattr__ = names_on_demand(__name__)

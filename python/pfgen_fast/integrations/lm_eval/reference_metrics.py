@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...errors import TrialsError
-from ...references import ReferenceScorer
+from ...references.reference_scorer import ReferenceScorer
 
 
 class ReferenceMetrics:
