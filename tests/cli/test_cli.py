@@ -372,7 +372,7 @@ def test_suite_commands(call, make_suite):
         ("score run --profile papr", "paper"),
         ("compare a b --paired --metric flency", "fluency"),
         ("suite info mni", "mini"),
-        ("discern show --kind trncate Ice.", "truncate"),
+        ("discern kinds --kind trncate Ice.", "truncate"),
         ("discern run -e ngrm --from-suite --suite mini", "ngram"),
         ("checklists metrics . --suite essays-em", "essays-en"),
     ],

@@ -176,7 +176,7 @@ def test_a_plan_of_the_paper_beside_published_figures(call):
     assert "GPT4-Turbo" in "".join(content.decode() for content in tables().values())
 
 
-# collect, show, kinds, votes
+# collect, kinds, votes
 
 
 def test_a_data_set_becomes_a_collection_with_held_out_donors(call):
@@ -198,19 +198,15 @@ def test_a_data_set_becomes_a_collection_with_held_out_donors(call):
     assert (code, n_texts()) == (0, {20})
 
 
-def test_show_is_typed_as_in_the_documentation(call):
-    code, out, err = call("discern", "show", "--kind", "char_typo", "--permille", "30", "Ice floats.")
+def test_kinds_shows_a_text_damaged(call):
+    code, out, err = call("discern", "kinds", "--kind", "char_typo/30", "Ice floats.")
     assert (code, err) == (0, "")
     first, second = out.splitlines()
     assert first.split() == ["char_typo/30", "Ice", "floats."]
     assert "[" in second
-    for options, name in (
-        (("char_typo", "--degree", "3"), "char_typo/70"),
-        (("char_delete", "--k", 2), "char_delete/k2"),
-    ):
-        code, out, _ = call("discern", "show", "--kind", *options, "Ice floats.")
-        assert (code, out.split()[0]) == (0, name)
-    code, out, _ = call("discern", "show", "Ice floats on water. It is light.")
+    code, out, _ = call("discern", "kinds", "--kind", "char_delete/k2", "Ice floats.")
+    assert (code, out.split()[0]) == (0, "char_delete/k2")
+    code, out, _ = call("discern", "kinds", "Ice floats on water. It is light.")
     assert code == 0
     assert {"negate/1000", "answer_swap", "identity"} & {line.split()[0] for line in out.splitlines() if line.strip()}
 
@@ -218,14 +214,14 @@ def test_show_is_typed_as_in_the_documentation(call):
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        (("--k", "1", "--degree", "2", "a b"), "--permille, --k and --degree: expected one of them"),
+        (("--kind", "char_typo/x", "a b"), "char_typo/x: expected a degree such as 30 (per mille) or k5, not 'x'"),
         (("--kind", "paraphrase", "a b"), "paraphrase: is made by a language model"),
         (("--language", "de", "a b"), "unknown language 'de'; expected 'ja' or 'en'"),
         ((" \n",), "TEXT is empty: expected a text with more than white space"),
     ],
 )
-def test_show_says_what_is_wrong(call, given, message):
-    assert one_error(call("discern", "show", *given)).startswith(message)
+def test_kinds_says_what_is_wrong(call, given, message):
+    assert one_error(call("discern", "kinds", *given)).startswith(message)
 
 
 def test_kinds_are_listed_with_examples(call):
@@ -235,6 +231,7 @@ def test_kinds_are_listed_with_examples(call):
         code, out, err = call("discern", "kinds", "--language", language)
         assert (code, err) == (0, "")
         assert set(ALL) <= {line.split()[0] for line in out.splitlines()}
+    assert call("discern", "kinds", "--kind", "newline")[1].splitlines()[1].startswith("newline (control)")
     assert one_error(call("discern", "kinds", "--language", "de")) == "--language de: expected ja or en"
 
 

@@ -10,7 +10,7 @@ from makers.command_tree import COMMANDS, LEAVES
 from makers.documented import ROOT
 from makers.runs import make_run, trial_lines
 
-WITHOUT_INPUT = {"discern kinds", "discern show", "suite list", "serve"}
+WITHOUT_INPUT = {"discern kinds", "suite list", "serve"}
 """Commands that read no file that is named by an argument."""
 
 

@@ -63,7 +63,7 @@ LINES = {
 }
 """Each command that takes a suite, with arguments that name none."""
 
-WITHOUT_SUITE = {"leaderboard", "suite build", "suite keywords", "discern show", "discern kinds", "discern votes"}
+WITHOUT_SUITE = {"leaderboard", "suite build", "suite keywords", "discern kinds", "discern votes"}
 WITHOUT_SUITE |= {"discern collect", "suite get", "suite list", "suite remove", "place", "evaluate", "annotate"}
 """Commands that read results or texts alone, or that name their suite otherwise."""
 

@@ -90,7 +90,6 @@ _CLASSES = {
     "import-batch": ("import_batch", "_ImportBatch"),
     "discern collect": ("discern_collect", "_Collect"),
     "discern perturb": ("discern_texts", "_Perturb"),
-    "discern show": ("discern_texts", "_Show"),
     "discern kinds": ("discern_texts", "_Kinds"),
     "discern votes": ("discern_texts", "_Votes"),
     "discern run": ("discern", "_Run"),

@@ -1,10 +1,10 @@
-"""`pfgen-fast discern perturb`, `show`, `kinds` and `votes`: damaged texts and weights, without an evaluator."""
+"""`pfgen-fast discern perturb`, `kinds` and `votes`: damaged texts and weights, without an evaluator."""
 
 from __future__ import annotations
 
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from typer import Argument, Option
 
@@ -13,6 +13,7 @@ from .discern_asking import Asking
 from .discern_source import MADE_TEXTS, Analyser, Language, Seed, Source
 
 if TYPE_CHECKING:
+    from ..discernment.plan import Perturbation
     from ..experiments.finding import Piece
 
 _ROWS_AT_A_TIME = 10_000
@@ -62,23 +63,25 @@ class _Perturb:
             source.print_suite()
 
 
-class _Show:
-    """Shows a damaged text with the changes marked, in all degrees or in the named degree.
+class _Kinds:
+    """Lists the kinds of damage with their levels and usual degrees, and an example of each; or shows a text damaged.
 
     Examples
 
-      pfgen-fast discern show --kind char_typo --permille 30 "Ice floats."
+      pfgen-fast discern kinds --language ja
 
-      pfgen-fast discern show "Ice floats on water. It is light."
+      pfgen-fast discern kinds "Ice floats on water. It is light."
+
+      pfgen-fast discern kinds --kind char_typo/30 "Ice floats."
     """
 
-    text: str = Argument(help="The text.", metavar="TEXT")
-    kind: list[str] | None = Option(None, help="Show this kind of damage. May be repeated. Default: all kinds.")
-    permille: int | None = Option(
-        None, min=1, max=1000, help="Damage this share of the sites in the text, in per mille."
+    text: str | None = Argument(None, help="Damage this text, and mark the changes.", metavar="[TEXT]")
+    kind: list[str] | None = Option(
+        None,
+        help="Use this kind, such as char_typo; in all its degrees, or in one: char_typo/30 (per mille of the sites), "
+        "char_typo/k2 (two sites). May be repeated. Default: all kinds.",
+        metavar="KIND[/DEGREE]",
     )
-    k: int | None = Option(None, min=1, help="Damage this number of sites.")
-    degree: int | None = Option(None, min=1, max=5, help="Damage by this step of the kind's usual degrees.")
     language: Language = None
     donor: list[str] | None = Option(
         None, help="Use parts of this text for answer_swap, sentence_insert, term_swap. May be repeated."
@@ -89,53 +92,63 @@ class _Show:
 
     def __call__(self) -> None:
         from ..discernment.kinds import KINDS
+        from ..discernment.plan import perturbations_named
 
-        if not self.text or self.text.isspace():
+        if self.text is None:
+            self.list_kinds()
+            return
+        if not self.text.strip():
             fail("TEXT is empty: expected a text with more than white space")
-        if sum(value is not None for value in (self.permille, self.k, self.degree)) > 1:
-            fail("--permille, --k and --degree: expected one of them")
-        for name in self.kind or [name for name, known in KINDS.items() if known.method == "rule"]:
-            self.show_kind(name)
+        rules = [name for name, known in KINDS.items() if known.method == "rule"]
+        for perturbation in [each for name in self.kind or rules for each in perturbations_named(name)]:
+            self.show_damaged(self.text, perturbation)
 
-    def show_kind(self, name: str) -> None:
-        from ..discernment.choosing import chosen_plan
-        from ..discernment.kinds import LADDERS
-        from ..discernment.perturbing import perturb as damaged
+    def show_damaged(self, text: str, perturbation: Perturbation) -> None:
+        """Prints the text without and with the damage."""
+        from ..discernment.kinds import KINDS
+        from ..discernment.perturbing import perturb
+        from ..report.differences import marked
+
+        if perturbation.method == "model":
+            fail(f"{perturbation.kind}: is made by a language model; expected a kind that is made by a rule")
+        (damaged,) = perturb(
+            [text],
+            perturbation.kind,
+            permille=perturbation.permille if KINDS[perturbation.kind].has_degrees else None,
+            k=perturbation.k,
+            seed=self.seed,
+            language=self.language,
+            donors=self.donor,
+            alternatives=None if self.alternative is None else [self.alternative],
+            analyser=self.analyser,
+        )
+        name = (f"{perturbation.name:22}", "bold")
+        if damaged is None:
+            stdout().print(styled(name, (" impossible", "dim")))
+            return
+        before, after = marked(text, damaged)
+        stdout().print(styled(name, " ", *_styled(before, "red")))
+        stdout().print(styled(" " * 23, *_styled(after, "green")))
+
+    def list_kinds(self) -> None:
+        """Prints the kinds, with an example in the language."""
+        from ..discernment.kinds import KINDS, LADDERS, MODEL_DEGREES
         from ..discernment.plan import kind_named
+        from ..discernment.vote_items import SAMPLES, example
 
-        known = kind_named(name)
-        if known.method == "model":
-            fail(f"{name}: is made by a language model; expected a kind that is made by a rule")
-        degrees: dict[str, Any] = {}
-        if known.has_degrees:
-            ladder = LADDERS.get(known.ladder or "", ())
-            permille = self.permille if self.degree is None else ladder[self.degree - 1]
-            chosen = {"permille": permille, "k": self.k}
-            degrees = {unit: [value] for unit, value in chosen.items() if value is not None}
-        for one in chosen_plan(kinds=[name], **degrees).perturbations:
-            (found,) = damaged(
-                [self.text],
-                one.kind,
-                permille=one.permille if known.has_degrees else None,
-                k=one.k,
-                seed=self.seed,
-                language=self.language,
-                donors=self.donor,
-                alternatives=None if self.alternative is None else [self.alternative],
-                analyser=self.analyser,
-            )
-            _print_damaged(one.name, self.text, found)
-
-
-def _print_damaged(name: str, text: str, found: str | None) -> None:
-    from ..report.differences import marked
-
-    if found is None:
-        stdout().print(styled((f"{name:22}", "bold"), (" impossible", "dim")))
-        return
-    before, after = marked(text, found)
-    stdout().print(styled((f"{name:22}", "bold"), " ", *_styled(before, "red")))
-    stdout().print(styled(" " * 23, *_styled(after, "green")))
+        language = self.language or "en"
+        if language not in SAMPLES:
+            fail(f"--language {shown(language)}: expected ja or en")
+        stdout().print(styled(("original", "bold"), f" {SAMPLES[language]}"))
+        for kind in [kind_named(name.partition("/")[0]) for name in self.kind or KINDS]:
+            degrees = LADDERS.get(kind.ladder or "", ())
+            listed = ", ".join(map(str, degrees)) + " per mille" if kind.has_degrees else ""
+            if kind.method == "model":
+                listed = "by a model" if kind.level == "control" else f"{', '.join(MODEL_DEGREES)}; by a model"
+            stdout().print(styled((kind.name, "bold"), f" ({kind.level}{f': {listed}' if listed else ''})"))
+            if kind.method == "rule":
+                damaged = example(kind, language)
+                stdout().print(f"  {'impossible here' if damaged is None else shown(damaged)}")
 
 
 def _styled(pieces: tuple[Piece, ...], color: str) -> list[str | tuple[str, str]]:
@@ -143,35 +156,6 @@ def _styled(pieces: tuple[Piece, ...], color: str) -> list[str | tuple[str, str]
     if stdout().color_system is None:
         return [f"[{shown(piece.text)}]" if piece.is_changed else shown(piece.text) for piece in pieces]
     return [(shown(piece.text), f"reverse {color}") if piece.is_changed else shown(piece.text) for piece in pieces]
-
-
-class _Kinds:
-    """Lists all kinds of damage with their levels and usual degrees, and an example of each.
-
-    Example
-
-      pfgen-fast discern kinds --language ja
-    """
-
-    language: str = Option("en", help="Choose the language of the examples, ja or en.")
-
-    def __call__(self) -> None:
-        from ..discernment.kinds import KINDS, LADDERS, MODEL_DEGREES
-        from ..discernment.vote_items import SAMPLES, example
-
-        if self.language not in SAMPLES:
-            fail(f"--language {shown(self.language)}: expected ja or en")
-        stdout().print(styled(("original", "bold"), f" {SAMPLES[self.language]}"))
-        for kind in KINDS.values():
-            degrees = LADDERS.get(kind.ladder or "", ())
-            listed = ", ".join(map(str, degrees)) + " per mille" if kind.has_degrees else ""
-            if kind.method == "model":
-                listed = "by a model" if kind.level == "control" else f"{', '.join(MODEL_DEGREES)}; by a model"
-            stdout().print(styled((kind.name, "bold"), f" ({kind.level}{f': {listed}' if listed else ''})"))
-            if kind.method == "model":
-                continue
-            found = example(kind, self.language)
-            stdout().print(f"  {'impossible here' if found is None else shown(found)}")
 
 
 class _Votes:
