@@ -1,58 +1,43 @@
-// Saves what a page shows: pictures as PNG and SVG, tables as CSV and Markdown. page.js comes first.
+// Saves what a page shows: tables as CSV, drawings as PNG and SVG. page.js comes first.
 //
-// Each figure that has a drawing and each table gets a menu by itself, also if it is added later. A page calls
-// `offerSaving` only for pictures outside of figures, and for another name or place of a menu. The cells of the class
-// `tick`, which hold controls, are not saved.
+// Each figure that has a drawing and each table without its own file (`data-file`) gets buttons by itself, also if it is
+// added later. A page calls `offerSaving` only for another name or place of the buttons. The cells of the class `tick`,
+// which hold controls, are not saved.
 
 const PAGE_NAME = document.title;
 const offered = new WeakSet();
 
 /**
- * Adds the menu that saves a table, or the drawing in another element.
+ * Adds the buttons that save a table or the drawing of a figure.
  *
- * `name` is part of the file names: by default, the caption or the heading above. `place` is the element that the menu is
- * appended to. `legend` is an element that a picture shows first; a figure can name its ID in `data-legend`.
+ * `name` is part of the file names: by default, the caption or the heading above. `place` is the element that the buttons
+ * are appended to. A legend is a list in the figure, or the list with the ID in `data-legend`.
  */
-function offerSaving(element, { name = nameAbove(element), place, legend } = {}) {
+function offerSaving(element, { name = nameAbove(element), place } = {}) {
   offered.add(element);
-  const isTable = element.tagName === "TABLE";
-  const parts = [legend ?? document.getElementById(element.dataset.legend), element].filter(Boolean);
-  const forms = isTable ? {
-    CSV: () => saveFile(fileName(name, "csv"), csvOf(shownCells(element)), "text/csv"),
-    Markdown: () => saveFile(fileName(name, "md"), markdownOf(shownCells(element), numberColumns(element)), "text/markdown"),
-  } : {
-    PNG: async () => saveFile(fileName(name, "png"), await pngOf(pictureOf(parts, name)), "image/png"),
-    SVG: () => saveFile(fileName(name, "svg"), xmlOf(pictureOf(parts, name)), "image/svg+xml"),
-  };
-  const menu = saveMenu(name, forms);
-  if (place) place.append(menu);
-  else if (isTable) besideHead(element.closest(".scroller") ?? element, menu);
-  else if (element.tagName === "FIGURE") element.append(menu);
-  else element.after(menu);
+  if (element.tagName !== "TABLE") {
+    const legend = document.getElementById(element.dataset.legend) ?? element.querySelector("ul");
+    const picture = () => pictureOf(element.querySelector("svg"), name, legend);
+    (place ?? element).append(saveButtons(name, {
+      PNG: async () => saveFile(fileName(name, "png"), await pngOf(picture()), "image/png"),
+      SVG: () => saveFile(fileName(name, "svg"), xmlOf(picture()), "image/svg+xml"),
+    }));
+    return;
+  }
+  const buttons = saveButtons(name, { CSV: () => saveFile(fileName(name, "csv"), csvOf(shownCells(element)), "text/csv") });
+  const scroller = element.closest(".scroller") ?? element;
+  const head = place ?? scroller.parentElement.querySelector(":scope > .table-head");
+  if (head) head.append(buttons);
+  else scroller.before(buttons);
 }
 
-function saveMenu(name, forms) {
-  const opener = make("summary", { ariaLabel: `Save: ${name}` }, "Save");
-  const menu = make("details", { className: "save", name: "save" }, opener, make("div", {}, ...Object.entries(forms).map(([form, save]) => {
-    const button = make("button", { type: "button" }, form);
-    button.addEventListener("click", () => { save(); menu.open = false; opener.focus(); });
+/** Buttons that save something in some forms. */
+function saveButtons(name, forms) {
+  return make("div", { className: "save" }, ...Object.entries(forms).map(([form, save]) => {
+    const button = make("button", { type: "button", ariaLabel: `Save as ${form}: ${name}`, title: `Save as ${form}` }, form);
+    button.addEventListener("click", save);
     return button;
-  })));
-  menu.addEventListener("focusout", ({ relatedTarget }) => { if (!menu.contains(relatedTarget)) menu.open = false; });
-  menu.addEventListener("keydown", (event) => {
-    if (event.key !== "Escape" || !menu.open) return;
-    event.preventDefault();  // otherwise it would close the dialog around the menu
-    event.stopPropagation();
-    menu.open = false;
-    opener.focus();
-  });
-  return menu;
-}
-
-function besideHead(scroller, menu) {
-  const head = scroller.parentElement.querySelector(":scope > .table-head");
-  if (head) head.append(menu);
-  else scroller.before(menu);
+  }));
 }
 
 function nameAbove(element) {
@@ -73,7 +58,7 @@ function oneLine(text) {
 }
 
 function offerEverywhere() {
-  for (const element of document.querySelectorAll("table, figure:has(svg, canvas, .plot)")) {
+  for (const element of document.querySelectorAll("table:not([data-file]), figure:has(svg, .plot)")) {
     if (!offered.has(element)) offerSaving(element);
   }
 }
@@ -92,13 +77,6 @@ function shownCells(table) {
     .map((row) => [...row.cells].filter((cell) => cell.checkVisibility() && !cell.matches(".tick")));
   return shown.filter((cells) => cells.length)
     .map((cells) => cells.flatMap((cell) => [cell.dataset.saved ?? oneLine(cell.innerText), ...Array(cell.colSpan - 1).fill("")]));
-}
-
-/** For each visible column whether it has numbers. */
-function numberColumns(table) {
-  const row = [...(table.tBodies[0]?.rows ?? [])].find((one) => one.checkVisibility() && one.cells.length > 1);
-  const cells = [...(row?.cells ?? [])].filter((cell) => cell.checkVisibility() && !cell.matches(".tick"));
-  return cells.map((cell) => getComputedStyle(cell).textAlign === "right" || cell.classList.contains("number"));
 }
 
 const FORMULA = /^\s*[=+\-@＝＋－＠]/;
@@ -125,86 +103,29 @@ function csvOf(rows) {
   return rows.map((row) => `${csvLine(row.map(plain))}\r\n`).join("");
 }
 
-const MARKUP = /[\\`*[\]<>&|~$@#]|(?<![\p{L}\p{N}])_|:(?=\/\/|[\p{L}\p{N}_+-]+:)|(?<=www)\.|^[-+=](?=[-+=\s]|$)|^[0-9](?=[0-9]*[.)](?:\s|$))/giu;
-
-/** A text as a cell; the rule of `files.untrusted_text.markdown_text`. */
-function markdownText(text) {
-  return text.trim().replace(MARKUP, (character) => `&#${character.codePointAt(0)};`);
-}
-
-function markdownOf([head, ...rows], isNumber) {
-  const marks = head.map((_, column) => isNumber[column] ? "---:" : "---");
-  return [head.map(markdownText), marks, ...rows.map((row) => row.map(markdownText))].map((cells) => `| ${cells.join(" | ")} |\n`).join("");
-}
-
 // ---- Pictures
 
-const MARGIN = 12;  // pixels
+const LINE = 20;  // pixels
 const LARGEST = 16_000;  // pixels of a side that browsers can draw
 const INHERITED = [
   "fill", "fill-opacity", "stroke", "stroke-opacity", "stroke-width", "stroke-dasharray", "stroke-linecap", "stroke-linejoin",
   "font-size", "font-weight", "font-style", "text-anchor", "dominant-baseline",
 ];
 
-/** Elements of the page, one below the other, as one SVG that needs nothing else. */
-function pictureOf(elements, name) {
-  const groups = [];
-  let [width, height] = [0, MARGIN];
-  for (const element of elements) {
-    const parts = partsOf(element);
-    if (!parts.length) continue;
-    const [left, top] = ["left", "top"].map((side) => Math.floor(Math.min(...parts.map(({ box }) => box[side]))));
-    const [right, bottom] = ["right", "bottom"].map((side) => Math.ceil(Math.max(...parts.map(({ box }) => box[side]))));
-    groups.push(svg("g", { transform: `translate(${MARGIN - left} ${height - top})` }, ...parts.map(({ drawing }) => drawing)));
-    width = Math.max(width, right - left + 2 * MARGIN);
-    height += bottom - top + MARGIN;
-  }
-  const ground = svg("rect", { width, height, fill: plainValue(getComputedStyle(document.body).backgroundColor) });
-  return svg("svg", { viewBox: `0 0 ${width} ${height}`, width, height, "font-family": "sans-serif" }, svg("title", {}, name), ground, ...groups);
-}
-
-/** What an element shows: drawings in the coordinates of the window, each with its box. */
-function partsOf(element) {
-  if (!element.checkVisibility({ visibilityProperty: true }) || element.matches(".save, .unseen")) return [];
-  const style = getComputedStyle(element);
-  const box = element.getBoundingClientRect();
-  const place = { x: box.left, y: box.top, width: box.width, height: box.height };
-  if (element instanceof SVGSVGElement) return [{ drawing: copiedDrawing(element, place), box }];
-  if (element instanceof HTMLCanvasElement) return [{ drawing: svg("image", { ...place, href: element.toDataURL() }), box }];
-  const parts = [...element.childNodes].flatMap((child) =>
-    child instanceof Text ? linesOf(child, style) : child instanceof Element ? partsOf(child) : []);
-  if (!/^rgba\(.*, 0\)$/.test(style.backgroundColor)) parts.unshift({ drawing: svg("rect", { ...place, fill: plainValue(style.backgroundColor) }), box });
-  if (style.textOverflow !== "ellipsis" || !parts.length) return parts;
-  const cut = svg("svg", { ...place, viewBox: Object.values(place).join(" ") }, ...parts.map(({ drawing }) => drawing));
-  return [{ drawing: cut, box }];
-}
-
-/** The lines of a text, as the browser breaks them. */
-function linesOf(node, style) {
-  const isVertical = style.writingMode.startsWith("vertical");
-  const lines = [];
-  const range = document.createRange();
-  for (const { 0: character, index } of node.data.matchAll(/./gsu)) {
-    range.setStart(node, index);
-    range.setEnd(node, index + character.length);
-    const { left, top, right, bottom } = range.getBoundingClientRect();
-    if (/\s/.test(character) && (left === right || top === bottom)) continue;
-    const last = lines.at(-1);
-    if (last && (isVertical ? last.box.left === left : last.box.top === top)) {
-      last.text += character;
-      Object.assign(last.box, { right: Math.max(last.box.right, right), bottom: Math.max(last.box.bottom, bottom) });
-    } else lines.push({ text: character, box: { left, top, right, bottom } });
-  }
-  return lines.filter(({ text }) => text.trim()).map(({ text, box }) => ({ drawing: lineOf(text, box, style, isVertical), box }));
-}
-
-const ABOVE = 0.79;  // share of a line above its baseline
-
-function lineOf(text, { left, top, right, bottom }, style, isVertical) {
-  const monospace = style.fontFamily.includes("monospace") ? { "font-family": "monospace" } : {};
-  const looks = { fill: plainValue(style.color), "font-size": style.fontSize, "font-weight": style.fontWeight, ...monospace };
-  const origin = isVertical ? { transform: `translate(${right - (right - left) * ABOVE} ${top}) rotate(90)` } : { x: left, y: top + (bottom - top) * ABOVE };
-  return svg("text", { ...origin, ...looks }, oneLine(text));
+/** A drawing of the page below its legend, as an SVG that needs nothing else. */
+function pictureOf(drawing, name, legend) {
+  const { width, height } = drawing.getBoundingClientRect();
+  const style = getComputedStyle(document.body);
+  const items = [...(legend?.children ?? [])].map((item, line) => {
+    const [symbol, ...words] = oneLine(item.textContent);
+    const sign = svg("tspan", { fill: plainValue(getComputedStyle(item.firstElementChild ?? item).color) }, symbol);
+    return svg("text", { x: 8, y: LINE * (line + 0.75), "font-size": 13, fill: plainValue(style.color) }, sign, words.join(""));
+  });
+  const top = LINE * items.length;
+  const ground = svg("rect", { width, height: height + top, fill: plainValue(style.backgroundColor) });
+  const copy = copiedDrawing(drawing, { x: 0, y: top, width, height });
+  const size = { viewBox: `0 0 ${width} ${height + top}`, width, height: height + top };
+  return svg("svg", { ...size, "font-family": "sans-serif" }, svg("title", {}, name), ground, ...items, copy);
 }
 
 /** A copy of an SVG with the looks that the page's style gives it, without what only the page needs. */

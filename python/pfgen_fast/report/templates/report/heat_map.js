@@ -155,6 +155,13 @@ function paint(canvas, { shown, questions, cell, size }) {
   if (cell > 6) for (let column = 1; column <= shown.length; column++) context.clearRect(column * cell - 1, 0, 1, size.height);
 }
 
+/** Saves the scores of the shown runs, in the order of the map. */
+function saveScores() {
+  const shown = chosenRuns();
+  const rows = questionsInOrder().map((question) => [overview.questions[question].id, ...shown.map((run) => figure(overview.runs[run].questions[question], 4))]);
+  saveFile(fileName("scores", "csv"), csvOf([[WORDS.question, ...shown.map((run) => overview.runs[run].name)], ...rows]), "text/csv");
+}
+
 function showLegend() {
   const [low, canvas, high] = document.getElementById("heat-legend").children;
   canvas.getContext("2d").drawImage(painted(N_SHADES, 1, (column) => column), 0, 0, canvas.width, canvas.height);
@@ -234,7 +241,7 @@ function gridRow({ shown, questions, cell }, row, column) {
 }
 
 drawWhenSeen(heat, () => drawHeatMap(heat, chosenRuns()));
-offerSaving(heat, { legend: document.getElementById("heat-legend") });
+document.querySelector("#heat-map .tools").append(saveButtons(`Scores of ${WORDS.questions} by ${WORDS.run}`, { CSV: saveScores }));
 whenChanged((before) => {
   if (before && ["order", "colours", "runs"].some((name) => before.filters.get(name) !== state.filters.get(name))) drawSoon();
 });
