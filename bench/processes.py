@@ -117,7 +117,7 @@ def discern_mix(folder: str, mix: str, n_per_question: str, draws: str, threads:
     evaluator = NgramEvaluator(Scorer(Suite.load(folder), threads=int(threads)))
     collection = Collection.of(items(Mix.read(Path(mix)), int(n_per_question)))
     begin, begin_cpu = time.perf_counter(), time.process_time()
-    found = discern(evaluator, collection, draws=int(draws), threads=int(threads))
+    found = discern(evaluator, collection, draws=int(draws))
     return {
         "seconds": time.perf_counter() - begin,
         "cpu": time.process_time() - begin_cpu,

@@ -11,9 +11,6 @@ from types import ModuleType
 import numpy as np
 import pytest
 from pfgen_fast import Scorer
-from pfgen_fast.discernment.kinds import KINDS
-from pfgen_fast.discernment.oracle import RULES
-from pfgen_fast.discernment.perturbing import perturb
 from pfgen_fast.evaluators import opening
 from pfgen_fast.evaluators.evaluator import Metric
 from pfgen_fast.generation import engines
@@ -108,12 +105,3 @@ def test_an_endpoint_is_a_function(scorer: Scorer, monkeypatch):
     application.close()
     assert sent[0]["status"] == 200
     assert sent[1]["body"] == b"[4,0]"
-
-
-def test_a_kind_of_damage_by_a_rule_is_in_its_list_in_the_oracle_and_in_the_core():
-    rules = {name: kind for name, kind in KINDS.items() if kind.method == "rule"}
-    assert rules.keys() == RULES.keys()
-    for name, kind in rules.items():
-        degree = {"permille": 200} if kind.has_degrees else {}
-        texts = ["Ice floats on water. It is 10 % lighter, and not heavier."]
-        assert len(perturb(texts, name, **degree, donors=["Salt sinks."], alternatives=["It sinks."])) == 1

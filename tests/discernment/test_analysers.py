@@ -7,10 +7,10 @@ from types import SimpleNamespace
 import pytest
 from pfgen_fast.discernment.analysers import open_analyser
 from pfgen_fast.discernment.choosing import chosen_plan
+from pfgen_fast.discernment.damage.text_reading import Analysis, Span
 from pfgen_fast.discernment.damaged import Damage
 from pfgen_fast.discernment.items import Collection
 from pfgen_fast.discernment.kinds import KINDS
-from pfgen_fast.discernment.oracle.texts import Analysis, Span
 from pfgen_fast.discernment.perturbing import ANALYSED_KINDS, perturb
 from pfgen_fast.discernment.plan import Plan
 from pfgen_fast.discernment.running import discern

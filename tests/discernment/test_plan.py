@@ -107,7 +107,7 @@ def test_a_part_of_a_plan_has_its_degrees_or_others_in_rising_order(options, exp
         ({"levels": ["words"]}, "unknown level 'words'; expected one of word, character, sentence, control"),
         ({"ladder": "coarser"}, "unknown ladder 'coarser'; expected one of coarse, "),
         ({"permille": [10, 10]}, "char_delete: permille: expected ascending degrees, but 10 follows 10"),
-        ({"k": [True]}, "char_delete: k True: expected a whole number from 1 to 1000000000"),
+        ({"k": [True]}, "char_delete: k True: expected a whole number from 1 to 1000000"),
         ({"k": []}, "char_delete: k: expected at least one degree"),
         ({"k": [1], "permille": [1]}, "degrees: expected only one of ladder, permille and k"),
         ({"kinds": ["negate"], "levels": ["control"]}, "the plan is empty; expected at least one perturbation"),

@@ -151,12 +151,12 @@ def test_one_percent_of_the_originals_is_scored_twice_and_requests_count_as_work
     assert discerned(evaluator).work.cost is None
 
 
-def test_neither_the_size_of_calls_nor_the_order_of_items_nor_threads_change_a_figure(monkeypatch):
+def test_neither_the_size_of_calls_nor_the_order_of_items_changes_a_figure(monkeypatch):
     plan = a_plan("char_delete", "word_drop", "answer_swap", "identity")
     expected = discerned(plan=plan)
     evaluator = ByText({"similarity": similarity})
     monkeypatch.setattr(scoring, "TEXTS_AT_A_TIME", 30)
-    found = discerned(evaluator, plan=plan, threads=1)
+    found = discerned(evaluator, plan=plan)
     assert max(evaluator.calls) == 24
     assert found.cells == expected.cells
     backwards = discerned(items=Collection(a_collection().items[::-1], "some texts"), plan=plan)

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from makers import published
 from pfgen_fast import DiscernmentError
-from pfgen_fast.discernment import oracle
+from pfgen_fast.discernment import damage
 from pfgen_fast.discernment.originals import from_run
 from pfgen_fast.discernment.plan import perturbation
 from pfgen_fast.evaluators.evaluator import Evaluator, Item, Metric, text_column
@@ -123,7 +123,7 @@ def test_progress_is_reported_and_the_signature_names_settings_and_versions():
 def test_good_answers_against_human_ones_discern_as_a_prototype_measured(evaluator, kind, permille, expected):
     items = from_run(published.FOLDER / "result" / "openai" / "gpt-4o" / "5e1e9f4", published.suite()).items
     degree = perturbation(kind, permille=permille)
-    texts = [oracle.perturbed(item.text, kind, [degree], language=item.language)[0] for item in items]
+    texts = [damage.perturbed(item.text, kind, [degree], language=item.language)[0] for item in items]
     damaged = evaluator.score(items, text_column([text if isinstance(text, str) else None for text in texts]))
     originals = evaluator.score(items, text_column([item.text for item in items]))
     found = [signed_rank(originals[metric.name], damaged[metric.name]).d for metric in evaluator.metrics]

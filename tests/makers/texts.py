@@ -9,12 +9,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from hypothesis import strategies as st
+from pfgen_fast.discernment.damage import RULES, perturbed
+from pfgen_fast.discernment.damage.donors import Donors
+from pfgen_fast.discernment.damage.text_reading import LANGUAGES, TextReading
 from pfgen_fast.discernment.kinds import ALIASES, KINDS, LADDERS, Impossible
-from pfgen_fast.discernment.oracle import RULES, perturbed
-from pfgen_fast.discernment.oracle.texts import LANGUAGES, TextReading
 from pfgen_fast.discernment.plan import Perturbation
-
-from .unicode_13 import CODE_POINTS
 
 
 def _listed(pieces: str) -> list[str]:
@@ -62,7 +61,7 @@ def _chosen(*often: tuple[int, st.SearchStrategy[str]]) -> st.SearchStrategy[str
 def _anything(draw: st.DrawFn) -> str:
     """One of the rare parts, or any code point."""
     pieces = draw(st.sampled_from([_WHITE_SPACE, _JOINING, _SPECIAL, _CASED, _NUMERIC, _SIGNS, None]))
-    return draw(CODE_POINTS if pieces is None else st.sampled_from(pieces))
+    return draw(st.characters() if pieces is None else st.sampled_from(pieces))
 
 
 _CLAUSES_JA = st.tuples(st.sampled_from(_CONTENT_JA), st.sampled_from(_PARTICLES)).map("".join)
@@ -117,8 +116,8 @@ class Case:
     donors: tuple[str, ...] = ()
     alternative: str | None = None
 
-    def by_oracle(self) -> list[str | Impossible]:
-        return perturbed(**vars(self))
+    def outcomes(self) -> list[str | Impossible]:
+        return perturbed(**vars(self) | {"donors": Donors(self.donors)})
 
 
 def languages() -> st.SearchStrategy[str]:
@@ -176,17 +175,3 @@ def cases(draw: st.DrawFn, kinds: Sequence[str] = ALL_KINDS) -> list[Case]:
     alternatives = st.one_of(st.none(), st.just(text), st.just(" \n"), texts(language, 2))
     alternative = draw(alternatives) if "alternative" in needs else None
     return [Case(text, kind, degrees_of(kind), seed, language, donated, alternative) for kind in kinds]
-
-
-RARE_TEXTS = (
-    "",
-    " \n\u3000",
-    "\u0301 \n",
-    " \n\nｱｲｽーとドアーは冷たい。氷は水に浮くため、富士山の学問が末永でできません！"
-    "らーめんを１９８９回、氷です。」\nーは３回ある\u200d",
-    "Dr. Cole and Mars's aunt can't ski. J. was not in Oslo at 12. Ｂａr has to do it, "
-    '"They did." ſo ıt is: e\u0301x.\x0b'
-    "\x00 The ice! \u0301\ud800\U0001f600\U0001f3fd\u0378 He may not. She can. ",
-    "日本のダイヤと金星。In Rome, Alice may see Venus.",
-)
-"""A few texts with rare cases of the rules, in either language."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from collections import Counter
 from unicodedata import category
 
@@ -10,6 +12,7 @@ import pytest
 import regex
 from hypothesis import given
 from hypothesis import strategies as st
+from makers import unicode_13
 from makers.effort import examples
 from makers.tokenizers import LIKELY, TOKENIZERS
 from makers.unicode_13 import CODE_POINTS, is_stable
@@ -108,3 +111,19 @@ def test_tokens_of_a_long_text_take_linear_time():
         for name in TOKENIZERS:
             core_tokens(name, text)
         _core.lower(text)
+
+
+@pytest.mark.parametrize("step", [32, pytest.param(1, marks=pytest.mark.slow)])
+def test_the_table_of_code_points_says_what_python_says(step):
+    """Of all code points that are assigned in Unicode 13.0; Python 3.10 can make the whole table again."""
+    traits, maker = unicode_13.traits(), unicode_13.maker
+    assert len(traits) == maker.N_CODE_POINTS
+    # Behind the last plane of kanji there is little, and that in large blocks.
+    for code_point in (*range(0x3400), *range(0x3400, 0x32000, step), *range(0x32000, maker.N_CODE_POINTS, 32 * step)):
+        found = traits[code_point]
+        if chr(code_point) != unicode_13.CHANGED:
+            assert found == maker.traits(code_point, bool(found & maker.ASSIGNED)), hex(code_point)
+    # Characters, controls, private use, surrogates.
+    assert sum(found & maker.ASSIGNED > 0 for found in traits) == 143_859 + 65 + 6_400 + 2 * 65_534 + 2_048
+    if maker.unicodedata.unidata_version == "13.0.0" and step == 1:
+        subprocess.run([sys.executable, maker.__file__, "--check"], check=True)

@@ -169,7 +169,7 @@ class Source:
 
             columns = ItemColumns(task=self.task or "answers")
             donors = [item.text for item in read_collection(self.donors, columns=columns).items]
-        return {"seed": self.seed, "donors": donors, "analyser": self.analyser, "threads": self.threads}
+        return {"seed": self.seed, "donors": donors, "analyser": self.analyser}
 
     def damage(self, collection: Collection, maker: DamageModel | None) -> Damage:
         """Damages the items of this collection, or of a part of it."""

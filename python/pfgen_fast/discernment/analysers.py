@@ -13,8 +13,8 @@ from typing import Any, Protocol
 
 from ..errors import DiscernmentError
 from ..files.optional import optional
+from .damage.text_reading import Analysis, Span, TextReading
 from .names import unknown
-from .oracle.texts import Analysis, Span, TextReading
 
 ANALYSERS = ("sudachi",)
 

@@ -16,9 +16,9 @@ from ..errors import DiscernmentError
 from ..evaluators.evaluator import language_of
 from ..files.untrusted_text import counted, in_one_line, utf8
 from ..tables.value_table import check_value_table, writing_values
+from .damage.text_reading import TextReading
 from .item_files import ItemColumns, item_rows
 from .items import Collection, CollectionItem, checked_item
-from .oracle.texts import TextReading
 
 Choice = Literal["longest", "sentences"]
 

@@ -21,7 +21,7 @@ from .analysers import Analyser
 from .item_files import Row, collection_of
 from .items import Collection
 from .kinds import KINDS, Impossible
-from .perturbing import Donors, Perturbed, opened_analyser, perturbed_columns
+from .perturbing import Perturbed, donors_of, opened_analyser, perturbed_columns
 from .plan import Perturbation, Plan, usual_plan
 from .result import PerturbedScores
 
@@ -79,17 +79,16 @@ class Damage:
         donors: Iterable[str] | None = None,
         maker: DamageModel | None = None,
         analyser: Analyser | str | None = None,
-        threads: int | None = None,
     ) -> None:
         self.collection = collection_of(items, language)
         plan = usual_plan(self.collection.items) if plan is None else plan
         self._analyser = opened_analyser(analyser)
         self.plan = plan if self._analyser is None else replace(plan, analyser=self._analyser.signature)
-        self.seed, self.maker, self._threads = seed, maker, threads
+        self.seed, self.maker = seed, maker
         self.originals = text_column([item.text for item in self.collection.items])
         self._has_pool = donors is not None
         questions = [item.question for item in self.collection.items]
-        self._donors = Donors(self.originals, questions) if donors is None else Donors(list(donors))
+        self._donors = donors_of(self.originals, questions) if donors is None else donors_of(list(donors))
         asked = [each.name for each in plan.perturbations if each.method == "model"]
         if asked and maker is None:
             raise DiscernmentError(
@@ -137,7 +136,6 @@ class Damage:
             languages=[item.language for item in items],
             donors=self._donors,
             alternatives=[item.alternative for item in items] if needs_alternatives else None,
-            threads=self._threads,
             analyser=self._analyser,
         )
 

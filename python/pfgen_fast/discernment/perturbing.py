@@ -1,4 +1,4 @@
-"""Damages texts by rule, in kinds and degrees. The core applies the rules of docs/discernment_rules.md.
+"""Damages columns of texts by rule, in kinds and degrees; `damage` has the rules.
 
 A damaged text depends only on kind, degree, text, seed and donors.
 """
@@ -6,30 +6,26 @@ A damaged text depends only on kind, degree, text, seed and donors.
 from __future__ import annotations
 
 import operator
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import DiscernmentError
-from ..evaluators.evaluator import language_of
+from ..evaluators.evaluator import language_of, text_column
 from ..native import _core
 from ..native.core_errors import worded
-from ..native.threads import checked_threads
 from .analysers import Analyser, open_analyser
+from .damage import perturbed
+from .damage.donors import Donors
+from .damage.text_reading import LANGUAGES
 from .kinds import KINDS, Impossible, Kind
-from .oracle import perturbed as perturbed_by_oracle
 from .plan import Perturbation, amount_of, kind_named
 
 ANALYSED_KINDS = ("word_delete", "word_drop", "word_swap", "word_repeat", "term_swap", "function_word")
 """The kinds that depend on words, terms or particles."""
-
-_CODES = {"ja": 0, "en": 1, None: 2}
-"""The core's codes of languages; for None it finds the language from the text."""
-
-_N_SEEDS = 1 << 64
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,25 +38,6 @@ class Perturbed:
     edit_share: float | None = None
 
 
-class Donors:
-    """Texts whose parts are inserted into other texts; the core analyses them when a kind first needs them.
-
-    With groups, a text takes parts only from texts of other groups, such as answers to other questions. A text without
-    a group (None) is its own group. Without groups, every text may take parts from every donor.
-    """
-
-    def __init__(self, texts: Any, groups: Sequence[str | None] | None = None) -> None:
-        self.texts = _column(texts, "donors")
-        self.groups: NDArray[np.uint32] | None = None
-        if groups is not None:
-            _check_length("groups", len(groups), "donors", len(self.texts))
-            known: dict[str | int, int] = {}
-            keys = (row if group is None else group for row, group in enumerate(groups))
-            self.groups = np.array([known.setdefault(key, len(known)) for key in keys], dtype=np.uint32)
-        with worded():
-            self.core = _core.Donors(self.texts, self.groups)
-
-
 def perturb(
     texts: Any,
     kind: str,
@@ -70,7 +47,7 @@ def perturb(
     seed: int = 0,
     language: str | Sequence[str | None] | None = None,
     questions: Sequence[str | None] | None = None,
-    donors: Donors | Sequence[str] | None = None,
+    donors: Sequence[str] | None = None,
     alternatives: Sequence[str | None] | None = None,
     analyser: Analyser | str | None = None,
 ) -> list[str | None]:
@@ -102,17 +79,23 @@ def perturb(
         >>> perturb(["Water is wet. Ice floats on it.", "Ice."], "word_delete", permille=200)
         ['Water is wet. Ice floats it.', None]
     """
-    found = _rule(kind)
-    column = _column(texts, "texts")
+    rule = _rule(kind)
+    originals = _listed(texts, "texts")
     if questions is not None:
-        _check_length("questions", len(questions), "texts", len(column))
+        _check_length("questions", len(questions), len(originals))
+    pool = None
+    if donors is not None:
+        pool = donors_of(donors)
+    elif rule.needs == "donors":
+        pool = Donors(originals, questions if questions is not None else [None] * len(originals))
+    degree = Perturbation(kind, permille=permille, k=k)
     (perturbed,) = perturbed_columns(
-        column,
+        originals,
         kind,
-        [Perturbation(kind, permille=permille, k=k)],
+        [degree],
         seed=seed,
         languages=language,
-        donors=_donors(donors, column, questions) if found.needs == "donors" else None,
+        donors=pool,
         alternatives=alternatives,
         analyser=opened_analyser(analyser),
     )
@@ -128,65 +111,41 @@ def perturbed_columns(
     languages: str | Sequence[str | None] | None = None,
     donors: Donors | None = None,
     alternatives: Any = None,
-    threads: int | None = None,
     analyser: Analyser | None = None,
 ) -> list[Perturbed]:
-    """Damages texts in several degrees; each text is analysed once."""
-    found = _rule(kind)
-    column = _column(texts, "texts")
-    # Kinds without degrees damage the whole text.
-    amounts = [
-        1000 if each.permille is each.k is None and not found.has_degrees else amount_of(kind, each.permille, each.k)
-        for each in degrees
-    ]
-    donors = donors if found.needs == "donors" else None
+    """Damages texts in several degrees; if the donors have groups, the texts are the donors."""
+    rule = _rule(kind)
+    amounts = [_degree(rule, degree) for degree in degrees]
+    originals = _listed(texts, "texts")
+    others = [None] * len(originals)
     if alternatives is not None:
-        alternatives = _column(alternatives, "alternatives", nulls_allowed=True)
-        _check_length("alternatives", len(alternatives), "texts", len(column))
-    seed = operator.index(seed) % _N_SEEDS
-    codes = _language_codes(languages, len(column))
-    if donors is not None and donors.groups is not None:
-        _check_length("texts", len(column), "donors", len(donors.texts))
-    with worded():
-        columns = _core.perturb(
-            column,
-            found.name,
-            amounts,
-            [each.k is not None for each in degrees],
-            seed,
-            codes,
-            donors.core if donors is not None else None,
-            donors.groups if donors is not None else None,
-            alternatives,
-            checked_threads(threads),
-        )
-    perturbed = [Perturbed(each.texts, each.impossible) for each in columns]
-    if analyser is None or found.name not in ANALYSED_KINDS:
-        return perturbed
-    # The core has no analyser, so the oracle damages the Japanese texts.
-    options: Any = {"seed": seed, "language": "ja", "analyse": analyser.analysed}
-    outcomes = {
-        row: perturbed_by_oracle(text, found.name, degrees, donors=_other_texts(donors, row), **options)
-        for row, text in enumerate(column.tolist())
-        if codes[row] == _CODES["ja"] or (codes[row] == _CODES[None] and language_of(text) == "ja")
-    }
-    return [_replaced(each, {row: of[i] for row, of in outcomes.items()}) for i, each in enumerate(perturbed)]
+        others = _listed(alternatives, "alternatives", nulls_allowed=True)
+        _check_length("alternatives", len(others), len(originals))
+    options: dict[str, Any] = {"seed": operator.index(seed)}
+    if donors is not None:
+        options["donors"] = donors
+    if analyser is not None and rule.name in ANALYSED_KINDS:
+        options["analyse"] = analyser.analysed
+    groups = [None] * len(originals) if donors is None or donors.groups is None else donors.groups
+    rows = zip(originals, _languages(languages, originals), groups, others, strict=True)
+    outcomes = [
+        perturbed(text, rule.name, amounts, language=language, group=group, alternative=other, **options)
+        for text, language, group, other in rows
+    ]
+    return [_column_of([outcome[i] for outcome in outcomes]) for i in range(len(degrees))]
 
 
-def _other_texts(donors: Donors | None, row: int) -> list[str]:
-    """The texts that a text may take parts from."""
-    if donors is None or donors.groups is None:
-        return donors.texts.tolist() if donors else []
-    return [donors.texts[int(other)] for other in np.flatnonzero(donors.groups != donors.groups[row])]
+def _degree(rule: Kind, degree: Perturbation) -> Perturbation:
+    if degree.permille is degree.k is None and not rule.has_degrees:
+        return degree
+    amount = amount_of(degree.kind, degree.permille, degree.k)
+    return replace(degree, k=amount) if degree.permille is None else replace(degree, permille=amount)
 
 
-def _replaced(column: Perturbed, outcomes: Mapping[int, str | Impossible]) -> Perturbed:
-    """The column with new outcomes in some rows."""
-    texts, reasons = column.texts.tolist(), column.impossible.copy()
-    for row, outcome in outcomes.items():
-        texts[row] = outcome if isinstance(outcome, str) else None
-        reasons[row] = 0 if isinstance(outcome, str) else outcome
-    return Perturbed(_column(texts, "texts", nulls_allowed=True), reasons)
+def _column_of(outcomes: Sequence[str | Impossible]) -> Perturbed:
+    texts = [None if isinstance(outcome, Impossible) else outcome for outcome in outcomes]
+    reasons = [outcome if isinstance(outcome, Impossible) else 0 for outcome in outcomes]
+    return Perturbed(text_column(texts), np.array(reasons, dtype=np.uint8))
 
 
 def opened_analyser(analyser: Analyser | str | None) -> Analyser | None:
@@ -202,28 +161,24 @@ def _rule(name: str) -> Kind:
     return kind
 
 
-def _donors(
-    donors: Donors | Sequence[str] | None, texts: _core.TextColumn, questions: Sequence[str | None] | None
-) -> Donors:
-    if donors is None:
-        return Donors(texts, [None] * len(texts) if questions is None else questions)
-    return donors if isinstance(donors, Donors) else Donors(donors)
+def donors_of(texts: Any, groups: Sequence[str | None] | None = None) -> Donors:
+    """Checks the texts that donate parts, such as those of a column."""
+    return Donors(_listed(texts, "donors"), groups)
 
 
-def _column(texts: Any, name: str, *, nulls_allowed: bool = False) -> _core.TextColumn:
+def _listed(texts: Any, name: str, *, nulls_allowed: bool = False) -> list[Any]:
     with worded():
-        return _core.TextColumn(texts, name, nulls_allowed)
+        return _core.TextColumn(texts, name, nulls_allowed).tolist()
 
 
-def _check_length(name: str, n: int, other: str, expected: int) -> None:
-    if n != expected:
-        raise DiscernmentError(f"{name}: {n} entries for {expected} {other}; expected one for each")
+def _check_length(name: str, n: int, n_texts: int) -> None:
+    if n != n_texts:
+        raise DiscernmentError(f"{name}: {n} entries for {n_texts} texts; expected one for each")
 
 
-def _language_codes(languages: str | Sequence[str | None] | None, n_texts: int) -> NDArray[np.uint8]:
-    listed = [languages] * n_texts if languages is None or isinstance(languages, str) else languages
-    _check_length("languages", len(listed), "texts", n_texts)
-    for language in set(listed):
-        if language not in _CODES:
-            raise DiscernmentError(f"unknown language {language!r}; expected 'ja' or 'en'")
-    return np.array([_CODES[language] for language in listed], dtype=np.uint8)
+def _languages(languages: str | Sequence[str | None] | None, texts: Sequence[str]) -> list[str]:
+    listed = [languages] * len(texts) if languages is None or isinstance(languages, str) else languages
+    _check_length("languages", len(listed), len(texts))
+    for language in set(listed) - {None, *LANGUAGES}:
+        raise DiscernmentError(f"unknown language {language!r}; expected 'ja' or 'en'")
+    return [language or language_of(text) for language, text in zip(listed, texts, strict=True)]

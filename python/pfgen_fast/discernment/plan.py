@@ -24,7 +24,7 @@ Unit = Literal["permille", "k"]
 
 _PERMILLE = re.compile(r"[1-9][0-9]{0,3}")
 _K = re.compile(r"k([1-9][0-9]{0,8})")
-_MAX_K = 10**9
+_MAX_K = 10**6
 _WHOLE = {name for name, kind in KINDS.items() if kind.method == "rule" and not kind.has_degrees}
 
 

@@ -20,6 +20,7 @@ from .analysers import Analyser
 from .cells import cell_rows, cells_of, check_margin, control_rows, specificity
 from .choosing import chosen_plan, open_plan
 from .combined import combined_of, perturbation_rows, summary_rows
+from .damage.language_tables import tables_hash
 from .damaged import Damage
 from .gradation import curves_of, profile_rows
 from .item_files import Row, collection_of
@@ -38,7 +39,6 @@ from .result import (
 )
 from .scoring import Progress, Scoring, score_all
 from .table_scoring import plan_of
-from .tables import tables_hash
 from .task_scores import by_task
 from .weights import Weights, open_weights
 
@@ -64,7 +64,6 @@ def discern(
     min_items: int = MIN_ITEMS,
     draws: int = DRAWS,
     margin: float | None = None,
-    threads: int | None = None,
     on_progress: Progress | None = None,
 ) -> Discernment:
     """Tests how well an evaluator notices graded damage.
@@ -87,7 +86,6 @@ def discern(
         draws: The number of bootstrap draws; 0 for no intervals.
         margin: The change of a mean score that does not matter, in standard deviations of the originals' scores. A
             metric is `blind` to a kind if it changes by less, up or down, at each degree; None for no such verdict.
-        threads: The number of threads; None for the number of cores.
         on_progress: Called with the number of finished texts and the total.
 
     Raises:
@@ -116,7 +114,7 @@ def discern(
         raise DiscernmentError(f"draws: expected at least 0, not {draws}")
     if isinstance(evaluator, TableScores):
         plan = plan_of(evaluator, collection, plan)
-    damage = Damage(collection, plan, seed=seed, donors=donors, maker=maker, analyser=analyser, threads=threads)
+    damage = Damage(collection, plan, seed=seed, donors=donors, maker=maker, analyser=analyser)
     if not damage.plan.perturbations:
         raise DiscernmentError(f"evaluator {in_one_line(evaluator.name)}: no perturbation; expected at least one")
     if weights is not None:

@@ -72,12 +72,13 @@ def _segments(text: str) -> Iterator[str]:
 
 def _is_unit(text: str, i: int) -> bool:
     if text[i] == ".":
-        return i > 0 and _category(text[i - 1]) == "Nd" and _category(text[i + 1 : i + 2]) == "Nd"
-    return _category(text[i])[0] not in "PZC"
+        return i > 0 and category(text[i - 1]) == "Nd" and category(text[i + 1 : i + 2]) == "Nd"
+    return category(text[i])[0] not in "PZC"
 
 
 @lru_cache(maxsize=4096)
-def _category(character: str) -> str:
+def category(character: str) -> str:
+    """The general category of a character by Unicode 13.0; `Cn` for no character."""
     return "Cn" if not character or _unassigned.match(character) else unicodedata.category(character)
 
 

@@ -1,6 +1,6 @@
 """The facts about languages that the kinds of damage use: neighbours on the keyboard, kana, particles, negations, ...
 
-They are in `data/discernment/tables.json`. The tables of the core are generated from the same file.
+They are in `data/discernment/tables.json`.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from ..files.reading import read_stored
+from ...files.reading import read_stored
 
-FILE = Path(__file__).parents[1] / "data" / "discernment" / "tables.json"
+FILE = Path(__file__).parents[2] / "data" / "discernment" / "tables.json"
 
 
 @dataclass(frozen=True)

@@ -1,14 +1,21 @@
-"""Common parts of all kinds: texts with random choices, the number of sites of a degree, and edits."""
+"""Common parts of all kinds: texts with random choices, the number of sites of a degree, and edits.
+
+Random numbers are those of SplitMix64, whose state depends only on the kind, the text and the seed.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import hashlib
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 from ..kinds import Impossible
-from . import randomness
-from .texts import Analysis, Span, TextReading
+from .donors import Donors
+from .text_reading import Analysis, Span, TextReading
+
+_BITS = (1 << 64) - 1
+_STEP = 0x9E3779B97F4A7C15
 
 
 class Degree(Protocol):
@@ -27,6 +34,53 @@ Damage = Callable[[Degree], "str | Impossible"]
 """Returns the text with damage of a degree; the random choices are made once for all degrees."""
 
 
+class Generator:
+    """SplitMix64."""
+
+    def __init__(self, state: int) -> None:
+        self.state = state & _BITS
+
+    def next(self) -> int:
+        """The next number of 64 bits."""
+        self.state = (self.state + _STEP) & _BITS
+        return _mixed(self.state)
+
+    def below(self, n: int) -> int:
+        """A number from 0 to n - 1."""
+        return self.next() * n >> 64
+
+    def shuffled(self, n: int) -> list[int]:
+        """The numbers 0 to n - 1 in random order."""
+        order = list(range(n))
+        for i in range(n - 1, 0, -1):
+            j = self.below(i + 1)
+            order[i], order[j] = order[j], order[i]
+        return order
+
+
+def _mixed(z: int) -> int:
+    z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9 & _BITS
+    z = (z ^ z >> 27) * 0x94D049BB133111EB & _BITS
+    return z ^ z >> 31
+
+
+def _first(state: int) -> int:
+    """The first number of a generator in this state."""
+    return Generator(state).next()
+
+
+class Choices:
+    """The order in which sites are taken, and a generator for the choice at each site."""
+
+    def __init__(self, generator: Generator, n_sites: int) -> None:
+        self.order = generator.shuffled(n_sites)
+        self._state = generator.state
+
+    def at(self, site: int) -> Generator:
+        """Makes a generator for the choice at a site, the same for every degree."""
+        return Generator(_mixed(self._state + (site + 1) * _STEP & _BITS))
+
+
 @dataclass(frozen=True)
 class Case:
     """A text to be damaged by a kind."""
@@ -34,30 +88,21 @@ class Case:
     kind: str
     reading: TextReading  # text, read in its language
     seed: int  # seed of the random choices
-    donors: tuple[str, ...] = ()  # texts to take parts from, sorted and without duplicates
+    donors: Donors  # texts to take parts from
+    group: Hashable = None  # group of the text among those of the donors
     alternative: str | None = None  # wrong ending of a story
     # analysis of a Japanese text, if an analyser instead of the rules finds words
     analyse: Callable[[str], Analysis] | None = None
 
-    def generator(self) -> randomness.Generator:
+    def generator(self) -> Generator:
         """Makes a generator in the state of this kind and text."""
-        return randomness.Generator(randomness.state(self.kind, self.reading.text, self.seed))
+        text = self.reading.text.encode("utf-8", "surrogatepass")
+        stream = hashlib.sha256(b"discernment\0" + self.kind.encode() + b"\0" + text).digest()[:8]
+        return Generator(_first(_first(int.from_bytes(stream, "big")) ^ self.seed & _BITS))
 
     def choices(self, n_sites: int) -> Choices:
         """Makes the random choices of a kind with this number of sites."""
         return Choices(self.generator(), n_sites)
-
-
-class Choices:
-    """The order in which sites are taken, and a generator for the choice at each site."""
-
-    def __init__(self, generator: randomness.Generator, n_sites: int) -> None:
-        self.order = generator.shuffled(n_sites)
-        self._states = [generator.next() for _ in self.order]
-
-    def at(self, site: int) -> randomness.Generator:
-        """Makes a generator for the choice at a site, the same for every degree."""
-        return randomness.Generator(self._states[site])
 
 
 def n_taken(degree: Degree, n_sites: int) -> int:
@@ -100,7 +145,7 @@ def damaged_part(n_sites: int, damaged_sites: Callable[[int], str]) -> Damage:
     return damaged
 
 
-def replaced_sites(case: Case, sites: Sequence[Span], new: Callable[[Span, randomness.Generator], str]) -> Damage:
+def replaced_sites(case: Case, sites: Sequence[Span], new: Callable[[Span, Generator], str]) -> Damage:
     """Replaces each taken site by the result of `new`; a degree with more sites than the text has takes all sites."""
     choices = case.choices(len(sites))
 
@@ -132,7 +177,7 @@ def _apart(sites: list[int], order: list[int]) -> Iterator[int]:
     swapped: set[int] = set()
     for site in order:
         i = sites[site]
-        if not swapped & {i, i + 1}:
+        if i not in swapped and i + 1 not in swapped:
             swapped |= {i, i + 1}
             yield i
 

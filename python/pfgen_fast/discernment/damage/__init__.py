@@ -1,18 +1,14 @@
-"""The rules of damage (docs/discernment_rules.md) in plain, slow Python; the core must agree with each code point.
-
-It shares the names of the kinds and the tables with the core, and no code that computes.
-"""
+"""Damages texts by rule (docs/discernment_rules.md), one module for each group of kinds."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 
 from ..kinds import ALIASES, Impossible
 from . import character_kinds, sentence_kinds, word_kinds
-from .damage import Case, Damage, Degree
-from .sentence_kinds import negate
-from .terms import term_swap
-from .texts import Analysis, TextReading, is_blank
+from .donors import Donors
+from .sites import Case, Damage, Degree
+from .text_reading import Analysis, TextReading, is_blank, read
 
 __all__ = ["RULES", "perturbed"]
 
@@ -26,9 +22,9 @@ RULES: Mapping[str, Callable[[Case], Damage]] = {
     "word_swap": word_kinds.word_swap,
     "word_repeat": word_kinds.word_repeat,
     "number_change": word_kinds.number_change,
-    "term_swap": term_swap,
+    "term_swap": word_kinds.term_swap,
     "function_word": word_kinds.function_word,
-    "negate": negate,
+    "negate": sentence_kinds.negate,
     "sentence_reorder": sentence_kinds.sentence_reorder,
     "sentence_delete": sentence_kinds.sentence_delete,
     "sentence_repeat": sentence_kinds.sentence_repeat,
@@ -45,6 +41,9 @@ RULES: Mapping[str, Callable[[Case], Damage]] = {
 """The function that applies each kind to a text."""
 
 
+_NO_DONORS = Donors(())
+
+
 def perturbed(
     text: str,
     kind: str,
@@ -52,23 +51,24 @@ def perturbed(
     *,
     seed: int = 0,
     language: str,
-    donors: Iterable[str] = (),
+    donors: Donors = _NO_DONORS,
+    group: Hashable = None,
     alternative: str | None = None,
     analyse: Callable[[str], Analysis] | None = None,
 ) -> list[str | Impossible]:
     """Damages a text by each degree."""
+    if language != "ja" or analyse is None:
+        reading, analyse = read(text, language), None
+    else:
+        reading = TextReading(text, language, analyse(text))
     name = ALIASES.get(kind, kind)
-    if language != "ja":
-        analyse = None
-    reading = TextReading(text, language, analyse(text) if analyse else None)
-    case = Case(name, reading, seed, tuple(sorted(set(donors))), alternative, analyse)
-    damage = RULES[name](case)
-    return [_checked(case, damage(degree)) for degree in degrees]
+    damage = RULES[name](Case(name, reading, seed, donors, group, alternative, analyse))
+    return [_checked(damage(degree), text, name) for degree in degrees]
 
 
-def _checked(case: Case, found: str | Impossible) -> str | Impossible:
-    if isinstance(found, Impossible):
-        return found
-    if found == case.reading.text and case.kind != "identity":
+def _checked(outcome: str | Impossible, text: str, kind: str) -> str | Impossible:
+    if isinstance(outcome, Impossible):
+        return outcome
+    if outcome == text and kind != "identity":
         return Impossible.UNCHANGED
-    return Impossible.NOTHING_LEFT if is_blank(found) else found
+    return Impossible.NOTHING_LEFT if is_blank(outcome) else outcome

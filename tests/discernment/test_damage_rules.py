@@ -5,13 +5,15 @@ from __future__ import annotations
 import pytest
 from makers.texts import parts
 from pfgen_fast.discernment import plan
+from pfgen_fast.discernment.damage import perturbed
+from pfgen_fast.discernment.damage.donors import Donors
+from pfgen_fast.discernment.damage.language_tables import tables
 from pfgen_fast.discernment.kinds import Impossible
-from pfgen_fast.discernment.oracle import perturbed
-from pfgen_fast.discernment.tables import tables
 
 
-def damaged(text, kind, language="en", *, permille=None, k=None, **more):
-    (found,) = perturbed(text, kind, [plan.Perturbation(kind, permille=permille, k=k)], language=language, **more)
+def damaged(text, kind, language="en", *, permille=None, k=None, donors=(), **more):
+    degree = plan.Perturbation(kind, permille=permille, k=k)
+    (found,) = perturbed(text, kind, [degree], language=language, donors=Donors(donors), **more)
     return found
 
 
@@ -248,3 +250,12 @@ def test_other_texts_take_the_place_of_the_whole():
     assert damaged("Ice.", "answer_swap", donors=["Ice."]) is Impossible.NO_CANDIDATE
     assert damaged("Ice.", "answer_swap", donors=["\t"]) is Impossible.NOTHING_LEFT
     assert damaged("Ice.", "wrong_ending", alternative="Fire.") == "Fire."
+
+
+def test_code_points_that_unicode_13_does_not_assign_are_neither_letters_nor_marks_in_any_python():
+    text = "a\u1dfa\ua7c0"  # a mark and a capital of Unicode 14.0
+    assert parts(text, "en", "characters") == ["a", "\u1dfa", "\ua7c0"]
+    assert parts(text, "en", "alphanumeric") == parts(text, "en", "words") == ["a"]
+    assert everything("Ice. The \ua7c0b Oslo.", "term_swap", donors=["It is Rome."]) == "Ice. The \ua7c0b Rome."
+    assert parts("水\u9ffdは", "ja", "words") == ["水\u9ffdは"]  # a kanji by its range
+    assert parts("水\u9ffdは", "ja", "alphanumeric") == ["水", "は"]

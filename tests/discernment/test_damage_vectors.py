@@ -1,13 +1,13 @@
-"""The worked examples of the rules of damage, by the oracle."""
+"""The worked examples of the rules of damage."""
 
 from __future__ import annotations
 
 import json
 
 from makers import discernment_data
-from pfgen_fast.discernment import tables
+from pfgen_fast.discernment.damage import RULES, language_tables, perturbed
+from pfgen_fast.discernment.damage.donors import Donors
 from pfgen_fast.discernment.kinds import Impossible
-from pfgen_fast.discernment.oracle import RULES, perturbed
 from pfgen_fast.discernment.plan import Perturbation
 
 pytestmark = discernment_data.needs_discernment_data
@@ -25,7 +25,7 @@ def test_each_text_becomes_that_of_the_examples():
             [degree],
             seed=example["seed"],
             language=example["language"],
-            donors=example.get("donors", ()),
+            donors=Donors(example.get("donors", ())),
             alternative=example.get("alternative"),
         )
         assert (None if isinstance(found, Impossible) else found) == example["expected"], example
@@ -33,4 +33,4 @@ def test_each_text_becomes_that_of_the_examples():
 
 def test_the_packaged_tables_are_those_of_the_examples():
     theirs = json.loads((discernment_data.folder() / "tables.json").read_bytes())
-    assert json.loads(tables.FILE.read_bytes()) == theirs
+    assert json.loads(language_tables.FILE.read_bytes()) == theirs

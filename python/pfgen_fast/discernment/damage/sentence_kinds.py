@@ -6,9 +6,9 @@ import re
 from functools import cache
 
 from ..kinds import Impossible
-from ..tables import tables
-from .damage import Case, Damage, Degree, Edit, edited, few_or_none, n_taken, replaced_sites
-from .texts import Span, TextReading
+from .language_tables import tables
+from .sites import Case, Damage, Degree, Edit, edited, few_or_none, n_taken, replaced_sites
+from .text_reading import Span, TextReading, read
 
 _WITHOUT_NT = {"wo": "will", "ca": "can"}
 """The positive forms of `won't` and `can't`."""
@@ -61,9 +61,11 @@ def sentence_repeat(case: Case) -> Damage:
 def sentence_insert(case: Case) -> Damage:
     """Inserts sentences of other texts."""
     reading = case.reading
-    donors = (TextReading(donor, reading.language) for donor in case.donors)
-    others = {sentence for donor in donors for sentence in _stripped_sentences(donor)}
-    candidates = sorted(others - _stripped_sentences(reading) - {""})
+    key = ("sentences", reading.language)
+    without = ["", *reading.stripped_sentences]
+    candidates = case.donors.candidates(
+        key, lambda donor: read(donor, reading.language).stripped_sentences, case.group, without
+    )
     if reading.sentences and not candidates:
         return lambda _: Impossible.NO_CANDIDATE
     return replaced_sites(
@@ -71,10 +73,6 @@ def sentence_insert(case: Case) -> Damage:
         reading.sentences,
         lambda site, generator: _followed(reading, site, candidates[generator.below(len(candidates))]),
     )
-
-
-def _stripped_sentences(reading: TextReading) -> set[str]:
-    return {reading.of(reading.stripped(sentence)) for sentence in reading.sentences}
 
 
 def _followed(reading: TextReading, sentence: Span, new: str) -> str:
@@ -87,7 +85,7 @@ def _followed(reading: TextReading, sentence: Span, new: str) -> str:
 
 def answer_swap(case: Case) -> Damage:
     """Replaces the text by another text."""
-    others = [donor for donor in case.donors if donor != case.reading.text]
+    others = case.donors.candidates("texts", lambda donor: [donor], case.group, [case.reading.text])
     if not others:
         return lambda _: Impossible.NO_CANDIDATE
     chosen = others[case.generator().below(len(others))]

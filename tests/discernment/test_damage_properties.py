@@ -11,9 +11,10 @@ from hypothesis import Phase, assume, given, seed, settings
 from hypothesis import strategies as st
 from makers import texts as drawn
 from makers.effort import examples
+from pfgen_fast.discernment.damage import RULES, perturbed
+from pfgen_fast.discernment.damage.donors import Donors
+from pfgen_fast.discernment.damage.text_reading import LANGUAGES, is_blank
 from pfgen_fast.discernment.kinds import KINDS, Impossible
-from pfgen_fast.discernment.oracle import RULES, perturbed
-from pfgen_fast.discernment.oracle.texts import LANGUAGES, is_blank
 from pfgen_fast.discernment.plan import Perturbation
 
 MOVED = ("char_swap", "char_repeat", "char_delete", "truncate", "loop", "word_delete", "word_drop", "word_swap")
@@ -43,7 +44,7 @@ def test_the_drawn_texts_reach_every_outcome():
 
     def count(cases):
         for case in cases:
-            outcomes.update((case.kind, "possible" if isinstance(of, str) else of.name) for of in case.by_oracle())
+            outcomes.update((case.kind, "possible" if isinstance(of, str) else of.name) for of in case.outcomes())
 
     for number in range(20):  # each begins with other texts
         drawing = settings(max_examples=40, database=None, phases=[Phase.generate])
@@ -55,7 +56,7 @@ def test_the_drawn_texts_reach_every_outcome():
 @given(drawn.cases())
 def test_a_damaged_text_differs_and_has_something(cases):
     for case in cases:
-        for found in case.by_oracle():
+        for found in case.outcomes():
             if isinstance(found, str):
                 assert (found != case.text) is (case.kind != "identity")
                 assert not is_blank(found)
@@ -65,8 +66,8 @@ def test_a_damaged_text_differs_and_has_something(cases):
 def test_neither_other_degrees_nor_the_order_of_donors_matter(cases, shuffler):
     for case in cases:
         donors = tuple(shuffler.sample(case.donors * 2, 2 * len(case.donors)))
-        for degree, found in zip(case.degrees, case.by_oracle(), strict=True):
-            assert replace(case, degrees=(degree,), donors=donors).by_oracle() == [found]
+        for degree, found in zip(case.degrees, case.outcomes(), strict=True):
+            assert replace(case, degrees=(degree,), donors=donors).outcomes() == [found]
 
 
 @pytest.mark.hypothesis
@@ -81,7 +82,7 @@ def test_no_character_is_split():
             assume(not each.endswith("\u200d") and characters("a" + each)[0] == "a")
         whole = {" ", "\n", *characters(text)}.union(*map(characters, donors))
         for case in cases:
-            for found in case.by_oracle():
+            for found in case.outcomes():
                 if isinstance(found, str):
                     n_possible[case.kind] += 1
                     assert set(characters(found)) <= whole
@@ -99,7 +100,7 @@ def test_a_higher_degree_includes_the_damage_of_a_lower_degree():
     def check(cases, permilles):
         for case in cases:
             degrees = tuple(Perturbation(case.kind, permille=permille) for permille in sorted(permilles))
-            found = replace(case, degrees=degrees).by_oracle()
+            found = replace(case, degrees=degrees).outcomes()
             for lower, higher in pairwise(text for text in found if isinstance(text, str)):
                 n_pairs[case.kind] += 1
                 if case.kind in SHORTER:
@@ -159,5 +160,5 @@ def test_time_is_linear_in_the_length_of_a_text(unit, language):
     """In the square of it, the text would take hours."""
     text = unit * (20_000 // len(unit))
     for kind in RULES:
-        donors = [text + "。 X."] if KINDS[kind].needs == "donors" else []
+        donors = Donors([text + "。 X."])
         perturbed(text, kind, [Perturbation(kind, permille=300)], language=language, donors=donors, alternative="x")
