@@ -18,8 +18,7 @@ from pfgen_fast.checklists.judgement_files import write_judgements
 from pfgen_fast.checklists.people.marks import Mark
 from pfgen_fast.checklists.people.reading import People
 from pfgen_fast.checklists.runs import Run, open_runs
-from pfgen_fast.checklists.scoring.intervals import with_intervals
-from pfgen_fast.checklists.scoring.scoring import score_runs
+from pfgen_fast.checklists.scoring.scoring import score_runs, with_intervals
 from pfgen_fast.checklists.suite import ChecklistSuite
 from pfgen_fast.checklists.tasks import Checklist, Prompts, Task
 from pfgen_fast.checklists.weights.fitting import fit_suite

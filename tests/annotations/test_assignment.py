@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pfgen_fast.annotations.assignment import assign, spread
+from pfgen_fast.annotations.plan import assign, spread
 from pfgen_fast.errors import AnnotationError
 
 CASES = st.tuples(

@@ -18,7 +18,7 @@ from pfgen_fast.checklists.runs import open_runs
 from pfgen_fast.checklists.scoring.calibrated import calibration_sentences
 from pfgen_fast.checklists.scoring.scores import Scores
 from pfgen_fast.checklists.scoring.scoring import score_runs
-from pfgen_fast.checklists.suite_writing import write_suite
+from pfgen_fast.checklists.suite import write_suite
 from pfgen_fast.errors import ChecklistError
 from pfgen_fast.statistics.prediction_powered import MarkedStratum, mean_of_strata
 

@@ -12,13 +12,13 @@ from pfgen_fast.checklists.judgements import Judgement
 from pfgen_fast.checklists.metrics.error_counts import Share, model_errors
 from pfgen_fast.checklists.metrics.error_modes import (
     ErrorRules,
+    claim_in,
     errors_of,
     has_closing_punctuation,
     repeated,
     sentences,
     signals,
 )
-from pfgen_fast.checklists.metrics.lengths import claim_in
 from pfgen_fast.checklists.rejections import Rejections, phrases_for, read_phrases
 from pfgen_fast.checklists.runs import Answer, Run
 from pfgen_fast.checklists.tasks import sha256_of

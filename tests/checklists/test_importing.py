@@ -25,10 +25,9 @@ from makers.hellobench_checkouts import (
 )
 from pfgen_fast.checklists.importing.hellobench_results import import_runs
 from pfgen_fast.checklists.importing.hellobench_suite import AREAS, import_suite, summary_category
-from pfgen_fast.checklists.prompt_files import packaged_prompts
 from pfgen_fast.checklists.runs import REPLIES_FILE, Run, open_runs
-from pfgen_fast.checklists.suite import ChecklistSuite
-from pfgen_fast.checklists.suite_writing import write_suite
+from pfgen_fast.checklists.suite import ChecklistSuite, write_suite
+from pfgen_fast.checklists.suite_files import packaged_prompts
 from pfgen_fast.errors import ChecklistError
 
 N_TASKS = sum(2 * len(categories) for categories in CATEGORIES.values())

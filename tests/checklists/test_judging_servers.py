@@ -12,8 +12,7 @@ from makers.fault_server import refusing, serving
 from makers.killed_work import judge_by_checklists
 from makers.kills import is_hidden, killed_everywhere
 from pfgen_fast.checklists.judgement_files import read_judgements
-from pfgen_fast.checklists.judging.ask_runs import Judging
-from pfgen_fast.checklists.judging.batches import read_batch, write_batch
+from pfgen_fast.checklists.judging.ask_runs import Judging, read_batch, write_batch
 from pfgen_fast.checklists.judging.requests import JudgeOptions
 from pfgen_fast.checklists.runs import open_runs
 from pfgen_fast.errors import ChecklistError, EngineError

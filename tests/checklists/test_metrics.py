@@ -12,9 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from makers.long_answers import run_of, suite_of_essays, write_tiny_wordnet
 from pfgen_fast.checklists.metrics.answer_metrics import measure, model_metrics, open_metrics, open_tokenizing
-from pfgen_fast.checklists.metrics.meteor import Meteor
-from pfgen_fast.checklists.metrics.perplexity import Perplexity
-from pfgen_fast.checklists.metrics.token_metrics import TokenMetrics
+from pfgen_fast.checklists.metrics.token_metrics import Meteor, Perplexity, TokenMetrics
 from pfgen_fast.checklists.runs import Answer
 from pfgen_fast.checklists.words import words
 from pfgen_fast.errors import ChecklistError

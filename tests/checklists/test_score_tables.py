@@ -17,8 +17,8 @@ from pfgen_fast.checklists.runs import open_runs, write_run
 from pfgen_fast.checklists.scoring import text_tables
 from pfgen_fast.checklists.scoring.scoring import score_runs
 from pfgen_fast.checklists.scoring.table_data import category_names, to_csv, to_dict
-from pfgen_fast.checklists.suite_writing import write_suite
-from pfgen_fast.cli.checklists_printing import lines_of
+from pfgen_fast.checklists.suite import write_suite
+from pfgen_fast.cli.checklists_options import lines_of
 from pfgen_fast.item_scores.reading import read_item_scores
 
 KEYS = (("tales", "common"), ("letters", "common"))

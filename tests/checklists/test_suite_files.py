@@ -10,10 +10,8 @@ from typing import Any
 
 import pytest
 from makers.suite_folders import CHECKLISTS, SETTINGS, TASKS, with_task, write_suite_files
-from pfgen_fast.checklists.prompt_files import PLACES, PROMPTS, packaged_prompts
-from pfgen_fast.checklists.suite import ChecklistSuite
-from pfgen_fast.checklists.suite_files import packaged_suites
-from pfgen_fast.checklists.suite_writing import write_suite
+from pfgen_fast.checklists.suite import ChecklistSuite, write_suite
+from pfgen_fast.checklists.suite_files import PLACES, PROMPTS, packaged_prompts, packaged_suites
 from pfgen_fast.errors import ChecklistError
 from pfgen_fast.files.compression import compressing
 from pfgen_fast.suite.reading import PACKAGED

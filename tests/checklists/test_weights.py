@@ -17,8 +17,7 @@ from pfgen_fast.checklists.people.reading import People, read_marks
 from pfgen_fast.checklists.runs import Answer, write_run
 from pfgen_fast.checklists.suite import ChecklistSuite
 from pfgen_fast.checklists.tasks import Task, sha256_of
-from pfgen_fast.checklists.weights.fitting import fit_suite
-from pfgen_fast.checklists.weights.regression import fit_weights
+from pfgen_fast.checklists.weights.fitting import fit_suite, fit_weights
 from pfgen_fast.errors import ChecklistError
 
 

@@ -19,7 +19,7 @@ from makers.hosted_servers import (
     message,
 )
 from pfgen_fast.checklists.judgement_files import read_judgements
-from pfgen_fast.checklists.suite_writing import write_suite
+from pfgen_fast.checklists.suite import write_suite
 from pfgen_fast.judging.families import of_family
 
 VERDICTS = "Judge these"

@@ -12,9 +12,9 @@ from makers.fault_server import Reply, Request, serving
 from makers.own_checklists import suite_of
 from pfgen_fast.checklists.judging.ask_runs import Judging
 from pfgen_fast.checklists.judging.requests import JudgeOptions
-from pfgen_fast.checklists.prompt_files import PLACES
 from pfgen_fast.checklists.runs import Answer, Run, open_runs, write_run
 from pfgen_fast.checklists.suite import ChecklistSuite
+from pfgen_fast.checklists.suite_files import PLACES
 from pfgen_fast.checklists.tasks import Prompts, Task
 from pfgen_fast.judging.budget import Spending
 from pfgen_fast.judging.requests import Server

@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from pfgen_fast.checklists.checklist_files import checklist_of
-from pfgen_fast.checklists.prompt_files import PLACES
-from pfgen_fast.checklists.suite import ChecklistSuite
-from pfgen_fast.checklists.suite_writing import write_suite
+from pfgen_fast.checklists.suite import ChecklistSuite, write_suite
+from pfgen_fast.checklists.suite_files import PLACES
 from pfgen_fast.checklists.tasks import Prompts, Task
 from pfgen_fast.judging.template import Template
 

@@ -22,8 +22,7 @@ from pfgen_fast.report import page_files
 from pfgen_fast.report.checklists import write_checklists
 from pfgen_fast.report.checklists.asked import ANSWER, INSTRUCTION, pieces_of
 from pfgen_fast.report.checklists.evidence import evidence_of
-from pfgen_fast.report.checklists.overview import question_means, titles
-from pfgen_fast.report.checklists.rows import tint
+from pfgen_fast.report.checklists.overview import question_means, tint, titles
 
 
 @pytest.fixture

@@ -178,7 +178,7 @@ class _Annotate:
             raise AnnotationError("expected a checklist suite and at least one run, such as: annotate essays-en runs")
         from ..checklists.generating import chosen_tasks
         from ..checklists.people import items as makers
-        from ..checklists.people.asking import asked_of
+        from ..checklists.people.items import asked_of
         from ..checklists.runs import open_runs
         from ..checklists.suite import ChecklistSuite
 

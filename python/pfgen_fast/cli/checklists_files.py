@@ -75,7 +75,7 @@ class _Import:
 
     def write(self, make: Callable[[S], ChecklistSuite], source: S) -> None:
         """Writes a suite, unless another directory is in its place."""
-        from ..checklists.suite_writing import check_suite_folder, write_suite
+        from ..checklists.suite import check_suite_folder, write_suite
 
         check_suite_folder(self.output)
         suite = make(source)

@@ -75,8 +75,7 @@ class _Generate:
     as_json: Json = False
 
     def __call__(self) -> None:
-        from ..checklists.answer_writer import run_name
-        from ..checklists.generating import Setting, chosen_tasks, generate_answers, open_answering
+        from ..checklists.generating import Setting, chosen_tasks, generate_answers, open_answering, run_name
         from ..checklists.suite import ChecklistSuite
         from ..generation.engines import HOSTED, Sampling
 

@@ -97,8 +97,7 @@ class _Judge:
 
     @retried_without_schema("asking")
     def __call__(self) -> None:
-        from ..checklists.judging.ask_runs import Judging
-        from ..checklists.judging.batches import write_batch
+        from ..checklists.judging.ask_runs import Judging, write_batch
         from ..checklists.runs import open_runs
         from ..checklists.suite import ChecklistSuite
 
@@ -190,7 +189,7 @@ def _stale(judging: Judging) -> list[str]:
 
 def _take(judging: Judging, sources: list[Path]) -> str | None:
     """Reads output files of a batch; returns a sentence if a line was unusable."""
-    from ..checklists.judging.batches import read_batch
+    from ..checklists.judging.ask_runs import read_batch
 
     n_new, problems = read_batch(judging, sources)
     warn(*problems)

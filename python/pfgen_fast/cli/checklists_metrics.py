@@ -172,7 +172,7 @@ class _Metrics:
         suite, given = ChecklistSuite.load(self.suite), self.given
         model = None
         if self.perplexity is not None:
-            from ..checklists.metrics.perplexity import Perplexity
+            from ..checklists.metrics.token_metrics import Perplexity
 
             model = Perplexity(self.perplexity, device=self.device)
         measures = open_metrics(

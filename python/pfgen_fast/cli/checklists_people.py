@@ -78,7 +78,7 @@ class _Fit:
     def __call__(self) -> None:
         from ..checklists.people.reading import read_marks
         from ..checklists.runs import open_runs
-        from ..checklists.suite_writing import check_suite_folder
+        from ..checklists.suite import check_suite_folder
         from ..checklists.weights import fit_finding, fitting
 
         if self.to is not None and self.to.suffix != ".json":
@@ -127,8 +127,7 @@ class _Agreement:
     def __call__(self) -> None:
         from ..checklists.people.reading import People, read_marks
         from ..checklists.reliability.agreement_finding import agreement_finding
-        from ..checklists.reliability.judge_marks import JudgeMarks, is_of_judges, judge_marks
-        from ..checklists.reliability.rater_agreement import MarkedAnswers
+        from ..checklists.reliability.rater_agreement import JudgeMarks, MarkedAnswers, is_of_judges, judge_marks
 
         given, suite = self.given, self.given.loaded
         runs = [path for path in self.sources if is_of_judges(path)]

@@ -11,8 +11,7 @@ import typer
 from typer import Option
 
 from .app import Json, counted, counting, exit_if_partial, fail, note, print_json, print_line, shown, stdout
-from .checklists_options import JudgedRuns, MarksScale, ScoreOptions
-from .checklists_printing import print_tables
+from .checklists_options import JudgedRuns, MarksScale, ScoreOptions, print_tables
 from .gate_options import ThresholdOptions, form_of
 from .layout import columns
 from .suite_line import print_signature

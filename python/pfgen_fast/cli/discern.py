@@ -10,7 +10,7 @@ from typer import Option
 
 from .app import counted, counting, fail, note, print_line, shown
 from .asking import duration
-from .checklists_printing import print_tables
+from .checklists_options import print_tables
 from .discern_asking import Asking
 from .discern_evaluators import Evaluators
 from .discern_source import MADE_TEXTS, Source

@@ -36,9 +36,8 @@ from ..checklist_files import (
     with_weights,
 )
 from ..line_files import check_is_folder, checked_objects, data_file, json_file, stem, whole_text, whole_text_or_none
-from ..prompt_files import packaged_prompts, prompt_of, read_prompt
 from ..suite import ChecklistSuite
-from ..suite_files import checked_tasks, task_of
+from ..suite_files import checked_tasks, packaged_prompts, prompt_of, read_prompt, task_of
 from ..tasks import Checklist, Prompts, Task
 
 AREAS = ("open_ended_qa", "summarization", "chat", "text_completion", "heuristic_text_generation")

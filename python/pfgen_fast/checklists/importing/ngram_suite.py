@@ -21,9 +21,9 @@ from ...suite.questions import Question, Sample, language_of
 from ...suite.suite import Suite
 from ..checklist_files import checklist_of
 from ..line_files import whole_text
-from ..prompt_files import packaged_prompts
 from ..runs import Answer
 from ..suite import ChecklistSuite
+from ..suite_files import packaged_prompts
 from ..tasks import Task
 
 AREA = "answers"

@@ -18,8 +18,8 @@ from ...generation.prompts import sampling_seed
 from ...judging.requests import Judge, JudgeRequest, RequestOptions
 from ...judging.template import Template
 from ..judgements import Method, Profile
-from ..prompt_files import prompt_of
 from ..suite import ChecklistSuite, counter_of_requests
+from ..suite_files import prompt_of
 from ..tasks import Checklist, TaskKey
 from ..words import Counter, counter_name, first_words, has_nltk, words
 from .parse_reply import ParsedReply, parse_overall, parse_reply

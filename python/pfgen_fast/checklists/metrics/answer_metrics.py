@@ -24,8 +24,7 @@ from ..runs import Run
 from ..suite import ChecklistSuite, OfModel, keys_in_order
 from ..tasks import Task
 from ..words import Counter, counter_name, counter_there, without, words
-from .meteor import Meteor
-from .token_metrics import COMPARING, MAX_ORDER, BleuCounts, TokenMetrics
+from .token_metrics import COMPARING, MAX_ORDER, BleuCounts, Meteor, TokenMetrics
 
 Perplexities = Callable[[str], float | None]
 

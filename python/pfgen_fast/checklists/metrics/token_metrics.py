@@ -1,14 +1,22 @@
-"""Metrics of the tokens of long answers: repetition, distinct n-grams, BLEU without smoothing, and ROUGE-L.
+"""Metrics of long answers: those of tokens (`ReferenceScorer`), METEOR by nltk, and perplexity under a causal model.
 
-`ReferenceScorer` computes them on the tokens that a suite counts. A metric is None if the answer is too short for it.
+A metric is None if the answer is too short for it.
 """
 
 from __future__ import annotations
 
+import math
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
+from ...errors import ChecklistError
+from ...files.optional import optional
+from ...files.untrusted_text import in_one_line
+from ...generation.engines.transformers import checked_device, loaded_model
 from ...references.reference_scorer import ReferenceScorer
 
 MAX_ORDER = 4
@@ -78,3 +86,80 @@ def repetition(tokens: Sequence[Any]) -> float | None:
 
 def _or_none(value: float) -> float | None:
     return value if value == value else None
+
+
+class Meteor:
+    """METEOR as NLTK computes it (alpha 0.9, beta 3, gamma 0.5), for English only.
+
+    Words match if they are equal or have the same Porter stem. With WordNet's files, words also match if their stems
+    are synonyms, as in NLTK.
+    """
+
+    def __init__(self, wordnet: Path | None = None) -> None:
+        self._score: Callable[..., float] = _nltk("nltk.translate.meteor_score").single_meteor_score
+        # Without a cache, the stemmer would take most of the time.
+        self._stemmer = SimpleNamespace(stem=cache(_nltk("nltk.stem.porter").PorterStemmer().stem))
+        self._wordnet = SimpleNamespace(synsets=lambda word: ()) if wordnet is None else _wordnet(wordnet)
+        self.name = "meteor" if wordnet else "meteor (no synonyms)"
+        self.version = str(_nltk("nltk").__version__)
+
+    def __call__(self, words: Sequence[str], references: Iterable[Sequence[str]]) -> float:
+        """The score against the best of the references, 0 to 1."""
+        return max(
+            self._score(reference, words, stemmer=self._stemmer, wordnet=self._wordnet) for reference in references
+        )
+
+
+def _wordnet(folder: Path) -> Any:
+    """NLTK's reader of WordNet's files; NLTK opens files only in the directories of `nltk.data.path`."""
+    expected = "expected the folder corpora/wordnet of NLTK's data, with lexnames and index.noun"
+    for name in ("lexnames", "index.noun"):
+        if not (folder / name).is_file():
+            raise ChecklistError(f"{folder}: has no file {name}; {expected}")
+    reader, known = _nltk("nltk.corpus.reader.wordnet").WordNetCorpusReader, _nltk("nltk.data").path
+    root = folder.resolve()
+    data = root.parents[1:2] if root.parent.name == "corpora" else ()
+    known += [str(path) for path in (root, *data) if str(path) not in known]
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # about other languages than English
+            return reader(str(root), omw_reader=None)
+    except Exception as error:  # NLTK's reader may raise any exception for other files
+        raise ChecklistError(f"{folder}: cannot be read as WordNet ({type(error).__name__}); {expected}") from None
+
+
+def _nltk(module: str) -> Any:
+    return optional(module, extra="metrics", needed_for="METEOR", error=ChecklistError)
+
+
+WINDOW = 512
+"""The number of tokens of a piece in the published figures; GPT-2 would allow 1,024."""
+
+
+class Perplexity:
+    """Computes perplexities with a model that `AutoModelForCausalLM` loads."""
+
+    def __init__(self, model: str, *, device: str | None = None, dtype: str = "float32", window: int = WINDOW) -> None:
+        self._device = checked_device(device, "perplexity")
+        self._tokenizer, self._model = loaded_model(model, dtype, self._device)
+        room = getattr(self._model.config.get_text_config(), "max_position_embeddings", None)
+        self._window = window if room is None else min(window, room)
+        self.signature = f"ppl:{in_one_line(model, 200)}|{dtype}|{self._device}|window={self._window}"
+
+    def __call__(self, text: str) -> float | None:
+        """The perplexity of a text; None without a piece of two tokens, or if it overflows."""
+        import torch
+
+        encodable = text.encode("utf-8", "replace").decode()  # tokenizers refuse lone surrogates
+        tokens = self._tokenizer(encodable, add_special_tokens=False, verbose=False)["input_ids"]
+        found = []
+        with torch.inference_mode():
+            for start in range(0, len(tokens), self._window):
+                piece: Any = torch.tensor([tokens[start : start + self._window]], device=self._device)
+                if piece.shape[1] > 1:
+                    logits = self._model(piece).logits[0, :-1].float()
+                    found.append(float(torch.nn.functional.cross_entropy(logits, piece[0, 1:])))
+        try:
+            return math.fsum(map(math.exp, found)) / len(found) if found else None
+        except OverflowError:
+            return None

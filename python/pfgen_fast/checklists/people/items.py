@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
+from pathlib import Path
 from typing import Any
 
-from ...annotations.plan import Item
+from ...annotations.plan import Asked, Item
 from ...annotations.rows import Kind
+from ...annotations.sheets import packaged_guideline, read_guideline
 from ...errors import AnnotationError
 from ...files.untrusted_text import unknown_name
 from ..judgements import Judgement
 from ..runs import Answer, Run
 from ..suite import ChecklistSuite
+from ..suite_files import GUIDELINE_FILE
 from ..tasks import Task, TaskKey
-from .marks import judgement_key
+from .marks import judgement_key, questions_sha256
 
 
 def mark_items(suite: ChecklistSuite, runs: Iterable[Run], tasks: Collection[TaskKey]) -> list[Item]:
@@ -129,3 +132,26 @@ def _about(kind: Kind, task: Task, answer: Answer) -> dict[str, Any]:
 
 def _key(kind: Kind, task: Task, *hashes: str) -> str:
     return "\0".join([kind, task.id, task.length or "", *hashes])
+
+
+_LEVELS: Mapping[str, Mapping[float, str]] = {
+    "en": {0: "fails", 0.25: "in part", 0.5: "about half", 0.75: "mostly", 1: "nothing to improve"},
+    "ja": {0: "満たさない", 0.25: "一部のみ", 0.5: "およそ半分", 0.75: "おおむね", 1: "直すところなし"},
+}
+"""The texts of the usual levels; other levels have only their number."""
+
+
+def asked_of(suite: ChecklistSuite, *, language: str | None = None, guideline: Path | None = None) -> Asked:
+    """What annotators are asked, with the given guideline, that of the suite, or the packaged one."""
+    chosen = language or (suite.language if suite.language in _LEVELS else "en")
+    path = guideline
+    if path is None and suite.folder is not None and (suite.folder / GUIDELINE_FILE).exists():
+        path = suite.folder / GUIDELINE_FILE
+    return Asked(
+        suite.name,
+        questions_sha256(suite),
+        chosen,
+        packaged_guideline(chosen) if path is None else read_guideline(path),
+        [{"value": level, "text": _LEVELS[chosen].get(level, "")} for level in suite.levels],
+        suite.language,
+    )

@@ -16,13 +16,12 @@ from ...errors import ChecklistError
 from ...files.untrusted_text import in_one_line
 from ..judgements import AnswerKey, Judgement, Method
 from ..line_files import OnFault
-from ..rejections import Rejections, phrases_for
+from ..rejections import Rejections, Unanswered, phrases_for, unanswered
 from ..runs import Answer, Run
 from ..suite import ChecklistSuite, hashes_of
 from ..tasks import Task
 from ..words import count_words, counter_name, counter_there
 from .scores import State
-from .unanswered import Unanswered, unanswered
 
 WordsFrom = Literal["published", "count"]
 """The source of numbers of words: published with the judgements if available, or counted in all answers."""

@@ -8,10 +8,10 @@ from statistics import fmean
 from typing import Any
 
 from ...files.cells import csv_text, place_cell
+from ..rejections import UNANSWERED
 from ..suite import ChecklistSuite, by_part
 from .calibrated import CALIBRATED
 from .scores import OF_LENGTH, Average, ModelScores, Part, Scores
-from .unanswered import UNANSWERED
 
 _FIGURES = ("score", "rescaled", "rescaled_plain", "rescaled_missing_as_zero", "rescaled_missing_skipped", "words")
 

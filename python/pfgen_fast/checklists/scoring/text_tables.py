@@ -13,10 +13,10 @@ from typing import Any
 
 from ...files.cells import markdown_table
 from ...files.untrusted_text import few_names, in_one_line, markdown_text
+from ..rejections import UNANSWERED
 from .calibrated import calibration_sentences
 from .scores import WHY_STALE, Average, ModelScores, Part, Scores
 from .table_data import category_names, question_means
-from .unanswered import UNANSWERED
 
 MARK = "*"
 """Marks a figure with missing answers."""

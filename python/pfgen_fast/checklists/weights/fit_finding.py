@@ -12,8 +12,7 @@ from ...experiments.chart_data import MAX_ROWS, Points, Ranges, Scatter
 from ...experiments.finding import Cell, Finding, Picture, Table
 from ...files.untrusted_text import counted, in_one_line
 from ..checklist_files import by_area
-from .fitting import CategoryFit, Fit
-from .regression import FittedWeights
+from .fitting import CategoryFit, Fit, FittedWeights
 
 
 def fit_finding(fit: Fit) -> Finding:

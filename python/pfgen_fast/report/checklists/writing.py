@@ -22,10 +22,19 @@ from .. import page_files
 from ..answers import packed
 from ..page_files import PAGE, in_parts, write_bounded_page, write_page_folder
 from ..templating import markup, page_json, page_text
-from .evidence import ModelEvidence, evidence_of
-from .overview import overview_of, shown_tasks
-from .rows import N_TINTS, category_rows, gap_rows, length_rows, mark_rows, marks_in_order, model_rows, span_of
-from .task_lines import Extent, task_line
+from .evidence import Extent, ModelEvidence, evidence_of, task_line
+from .overview import (
+    N_TINTS,
+    category_rows,
+    gap_rows,
+    length_rows,
+    mark_rows,
+    marks_in_order,
+    model_rows,
+    overview_of,
+    shown_tasks,
+    span_of,
+)
 
 NAME = "table"
 """The beginning of the names of the files next to a page in a folder."""
