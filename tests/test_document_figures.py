@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import threading
 
 import pytest
 from makers import figures_of_experiments, figures_of_judgements, figures_of_pages, published  # noqa: F401 (they register)
@@ -61,25 +60,6 @@ def test_every_figure_in_the_docs_is_computed(known):
     ]
     advice = "compute these figures (tests/makers/figures.py), or say where they were measured:"
     assert not left, "\n".join([advice, *left])
-
-
-def test_the_drift_of_the_fake_judge_is_that_of_the_page(call, tmp_path, monkeypatch):
-    fake = tool("fake_judge", "examples")
-    monkeypatch.setenv("OPENAI_API_KEY", "")
-    suite = ("--suite", "essays-en")
-    for version in (1, 2):
-        with fake.serving(0, version) as server:
-            threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
-            monkeypatch.setenv("OPENAI_BASE_URL", f"http://127.0.0.1:{server.server_address[1]}/v1")
-            runs = tmp_path / f"runs-{version}"
-            for model in ("long", "short", "dull"):
-                assert call("checklists", "generate", *suite, "-m", f"fake/{model}", "-o", runs)[0] == 0
-            assert call("checklists", "judge", runs, *suite, "-m", "fake/judge-1")[0] == 0
-            server.shutdown()
-    _, said, _ = call("checklists", "drift", tmp_path / "runs-1", tmp_path / "runs-2", *suite, "--mixed")
-    page = " ".join((DOCS / "checklists.md").read_text(encoding="utf-8").split())
-    assert said.startswith("The judge has drifted")
-    assert said.splitlines()[0] in page
 
 
 def test_the_pictures_of_the_first_page_are_what_their_program_draws():

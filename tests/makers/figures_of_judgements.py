@@ -175,13 +175,6 @@ def of_the_win_rates() -> Iterator[str]:
         yield f"{float(row['win_rate_percent']):.1f}"
 
 
-@figures(PAGE, "The rule for ties matters", *NIGHTLY)
-def of_the_ties() -> Iterator[str]:
-    number = won("half").pairs.index(("llama31_70b", "gpt4o_0806"))
-    yield f"{won('half').n_ties[number]} {int(won('half').figures.n[number])}"
-    yield from (f"{won(ties).rates[number].value:.1f}" for ties in TIES)
-
-
 @figures(PAGE, "* **The weights change scores", *SLOW)
 def of_the_weights() -> Iterator[str]:
     runs = open_runs(sorted((folder() / "judgements").iterdir()))
