@@ -90,7 +90,7 @@ def commands_of_the_first_run():
 def test_the_first_run_of_the_docs_does_what_they_say(call, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     commands, table = commands_of_the_first_run()
-    assert [words[1] for words in commands] == [*["generate"] * 3, "judge", "table", "report", "score", "errors"]
+    assert [words[1] for words in commands] == [*["generate"] * 3, "judge", "table", "report", "table", "errors"]
     with serving() as url:
         monkeypatch.setenv("OPENAI_BASE_URL", url)
         printed = []
