@@ -28,7 +28,8 @@ class _Place:
     runs with a higher score; its range counts only those that differ by more than chance. The run itself and the
     yardsticks (system/...) do not count.
 
-    Runs that cannot be placed are listed, and the exit code is then 3.
+    A run of some questions, such as that of 'evaluate --quick', is compared on these questions. Runs that cannot be
+    placed are listed, and the exit code is then 3.
 
     Models of a table of scores are placed among the other models of the table (--models), or of another table
     (--against), on the items that all of them have.
@@ -127,23 +128,18 @@ class _Place:
 
     def runs(self, problems: list[TrialsError]) -> list[Placement]:
         """Places runs, and adds the errors of those that cannot be placed."""
-        from ..runs.leaderboard import find_results, rank
-        from ..runs.placement import Field
+        from ..runs.placement import Field, entries_at
         from ..runs.result_tables import PUBLISHED, read_entries
 
         self.tables.refuse_with_runs(self.metric)
         field = Field(read_entries(self.against or PUBLISHED))
         placements = []
-        results: list[Path] = []
-        for path in self.paths:
-            try:
-                results += find_results([path])
-            except TrialsError as problem:
-                problems.append(problem)
-        if not results and problems:
-            warn(*map(str, problems[:-1]))
-            raise problems[-1]
-        for entry in rank(dict.fromkeys(results), on_problem=problems.append):
+        try:
+            entries = entries_at(self.paths, problems.append)
+        except TrialsError:
+            warn(*map(str, problems))
+            raise
+        for entry in entries:
             try:
                 placements.append(field.place(entry))
             except TrialsError as problem:

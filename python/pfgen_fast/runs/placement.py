@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,14 +16,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import TrialsError
+from ..errors import PfgenError, TrialsError
 from ..files.untrusted_text import in_one_line
 from ..item_scores.placement import Placement, Standing, compared_with, place_models
 from ..statistics.paired import MIN_QUESTIONS
-from ..suite.suite import hash_of_cut
+from ..suite.suite import Suite, hash_of_cut
+from .checkout import checkout_of, run_name
 from .leaderboard import Entry, entry_of, find_results, is_system, model_of, order_key, rank
 from .result import RunResult
-from .result_tables import PUBLISHED, is_result_table, read_entries, score_table_of
+from .result_tables import PUBLISHED, is_result_table, quick_questions, read_entries, score_table_of
+from .run_scorer import Outcome, RunScorer
+from .trials import find_runs
 
 FEW_TRIALS = 10
 _SAMPLING = ("temperature", "top_p", "num_examples", "max_tokens")
@@ -36,8 +39,9 @@ def place(run: str | Path | RunResult, against: Any = PUBLISHED, *, metric: str 
     """Places a scored run among other runs, or a model of a table of scores among its other models.
 
     Args:
-        run: Directory of a run with its result.json, as `pfgen-fast score` writes it, or the result itself. For a
-            table of scores, the name of the model.
+        run: Directory of a run with its result.json, as `pfgen-fast score` writes it, or the result itself. A run that
+            was generated for some questions has no result.json, and is scored now. For a table of scores, the name of
+            the model.
         against: `published` for the 522 published results of pfgen-bench, a table of results, or a directory of runs.
             Or else a table of scores by item and model: a file, or a table in memory.
         metric: The metric of a table of scores; by default the first one.
@@ -56,10 +60,57 @@ def place(run: str | Path | RunResult, against: Any = PUBLISHED, *, metric: str 
         scores_of = {question_id: question.scores for question_id, question in run.questions.items()}
         entries: Sequence[Entry] = [entry_of(run, scores_of, model_of(run.config, "this run"), "the result")]
     else:
-        entries = rank(find_results([run]))
+        entries = entries_at([run])
     if len(entries) != 1:
         raise TrialsError(f"{run}: contains {len(entries)} results; expected one")
     return Field(read_entries(against)).place(entries[0])
+
+
+def entries_at(paths: Iterable[str | Path], on_problem: Callable[[TrialsError], None] | None = None) -> Sequence[Entry]:
+    """The results at or below paths, best first. Runs of some questions have no result.json, and are scored now.
+
+    `on_problem` gets the errors of single runs and paths; without it, the first one is raised. If there is no run, an
+    error is always raised.
+    """
+    results: dict[Path, None] = {}
+    some: list[Entry] = []
+    problems: list[TrialsError] = []
+    for path in paths:
+        try:
+            results |= dict.fromkeys(find_results([path]))
+        except TrialsError as missing:
+            try:
+                scored = _scored_on_some_questions(path)
+            except PfgenError as error:
+                problems.append(TrialsError(str(error)))
+            else:
+                some += scored
+                problems += [] if scored else [missing]
+    ending = None if results or some else problems.pop()
+    for problem in problems:
+        if on_problem is None:
+            raise problem
+        on_problem(problem)
+    if ending is not None:
+        raise ending
+    return rank(results, others=some, on_problem=on_problem)
+
+
+def _scored_on_some_questions(path: str | Path) -> list[Entry]:
+    """The runs at or below a path that were generated for some questions, with their scores."""
+    try:
+        runs = [run for run in find_runs([path]) if "questions" in (run.config() or {})]
+    except TrialsError:
+        return []
+    suite = None if not runs or checkout_of(runs[0].folder) else Suite.load("pfgen-bench")
+    return [entry_of_outcome(outcome) for outcome in RunScorer(suite=suite).score(runs)]
+
+
+def entry_of_outcome(outcome: Outcome) -> Entry:
+    """A run that was scored now."""
+    if outcome.summary is None:
+        raise TrialsError(outcome.error or f"{outcome.run.folder}: not scored")
+    return Entry(outcome.run.folder, run_name(outcome.run.folder), outcome.summary, None, outcome.by_question)
 
 
 class Field:
@@ -101,9 +152,12 @@ class Field:
             raise TrialsError(f"{entry.name}: the other runs have no question in common with it")
         if len(ids) == len(self._ids):
             return self._place(entry)
-        return Field(_on(ids, other) for other in self._all if not other.by_question.keys().isdisjoint(ids))._place(
-            entry, f"{len(ids)} of {len(self._ids)} questions: all runs are ranked and compared on these questions only"
-        )
+        notes = [f"{len(ids)} of {len(self._ids)} questions: all runs are ranked and compared on these questions only"]
+        quick = quick_questions()
+        if (self.metadata_hash, set(ids)) == (quick.metadata_hash, set(quick.questions)):
+            notes.append(quick.cost())
+        others = (_on(ids, other) for other in self._all if not other.by_question.keys().isdisjoint(ids))
+        return Field(others)._place(entry, *notes)
 
     def _place(self, entry: Entry, *notes: str) -> Placement:
         """Places a run by the paired t-test over questions against each other run."""

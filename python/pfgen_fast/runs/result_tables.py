@@ -5,7 +5,10 @@ Each line is a result.json with the name of its run as `run`; the members that r
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -23,11 +26,45 @@ PUBLISHED = "published"
 """The name of the table of the published results, which comes with the package."""
 
 _TABLE = Path(__file__).parents[1] / "data" / "published" / "pfgen-bench.jsonl.xz"
+QUICK_FILE = Path(__file__).parents[1] / "data" / "quick" / "pfgen-bench.json"
 
 
 def published() -> list[Entry]:
     """The published results, by name: those of pfgen-bench's repository on 9 July 2025."""
     return read_table(_TABLE)
+
+
+@dataclass(frozen=True)
+class QuickQuestions:
+    """Some questions of a published suite that keep the order of models, and what they cost in precision.
+
+    The figures are of models that did not choose the questions: docs/experiments.md.
+    """
+
+    metadata_hash: str  # hash of the whole suite
+    questions: tuple[str, ...]  # IDs
+    kendall: float  # Kendall's correlation of the order of runs by these questions with that by all
+    score_difference: float  # mean absolute difference of a score from that of all questions
+    half_width: float  # median half width of the 95 % interval of a score over these questions
+    half_width_of_all: float  # the same over all questions
+    rank_difference: int  # median change of a rank among all runs
+    n_runs: int  # number of published runs
+
+    def cost(self) -> str:
+        """What a comparison on these questions is worth, in a sentence."""
+        return (
+            f"{len(self.questions)} questions cost precision: their order of the published runs agrees with that of "
+            f"all questions by Kendall {self.kendall:.2f}, a score differs by {self.score_difference:.3f} on average "
+            f"and a rank by {self.rank_difference} of {self.n_runs} in the median, and the usual interval of a score "
+            f"is ±{self.half_width:.3f} instead of ±{self.half_width_of_all:.3f}"
+        )
+
+
+@cache
+def quick_questions() -> QuickQuestions:
+    """The questions of pfgen-bench for `evaluate --quick`, which tools/quick_questions.py chose."""
+    content = json.loads(QUICK_FILE.read_text(encoding="utf-8"))
+    return QuickQuestions(**{**content, "questions": tuple(content["questions"])})
 
 
 def leaderboard(*runs: Any, with_published: bool = False, metric: str | None = None) -> Leaderboard | ModelRanking:
