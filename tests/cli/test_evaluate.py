@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 import shutil
+from types import SimpleNamespace
 
 import pytest
 from makers.fault_server import Reply, answering, serving
@@ -12,7 +13,7 @@ from makers.leaderboards import results_as_lines
 from pfgen_fast import Suite
 from pfgen_fast.cli import evaluate
 from pfgen_fast.generation.engines.transformers import LocalEngine
-from pfgen_fast.runs import result_tables
+from pfgen_fast.runs import placement, result_tables
 
 RUN = ("evaluate", "-e", "ngram", "-s", "mini", "-n", "3")
 
@@ -69,10 +70,50 @@ def test_a_run_of_another_suite_is_reported_but_not_placed(call, tmp_path, monke
     assert "report: result/ngram" in out
 
 
-def test_some_questions_are_scored_only(call, field):
+@pytest.fixture
+def quick(tmp_path, mini, monkeypatch):
+    """The packaged suite stands for pfgen-bench, and six of its questions for the quick ones."""
+    monkeypatch.setattr(placement, "Suite", SimpleNamespace(load=lambda _: mini))
+    names = [question.question_id for question in mini][1:7]
+    content = json.loads(result_tables.QUICK_FILE.read_text(encoding="utf-8"))
+    path = tmp_path / "quick.json"
+    path.write_text(json.dumps({**content, "metadata_hash": mini.metadata_hash, "questions": names}))
+    monkeypatch.setattr(result_tables, "QUICK_FILE", path)
+    result_tables.quick_questions.cache_clear()
+    yield names
+    result_tables.quick_questions.cache_clear()
+
+
+def test_a_quick_run_is_placed_on_its_questions_and_says_what_that_costs(call, field, quick):
+    code, out, err = call(*RUN, "--quick")
+    lines = out.splitlines()
+    placed = next(number for number, line in enumerate(lines) if ", rank " in line)
+    assert (code, lines[0].split(":")[0], " of 7, between " in lines[placed]) == (0, "18 new answers", True)
+    assert "  weaker: 6 of 8 questions: all runs are ranked and compared on these questions only" in lines
+    assert any(line.startswith("  weaker: 6 questions cost precision: ") for line in lines)
+    assert err.splitlines()[-1].startswith("note: not reported: the run has some questions of the suite only")
+    steps = [shlex.split(line)[1:] for line in lines[-3:]]
+    assert [step[0] for step in steps] == ["generate", "score", "place"]
+    assert steps[0][-2:] == ["--questions", ",".join(quick)]
+    made, _, again = (call(*step) for step in (*steps[:2], (*steps[2], "--json")))
+    assert (made[0], made[1].startswith("0 new answers")) == (0, True)
+    (record,) = json.loads(again[1])
+    assert f"rank {record['rank']} of 7," in lines[placed]
+    assert json.loads(call(*RUN, "--quick", "--json")[1])["placement"] == record
+
+
+def test_quick_questions_are_those_of_the_published_suite(call, field):
+    code, _, err = call(*RUN, "--quick")
+    assert (code, err.startswith("error: --quick: mini is not pfgen-bench")) == (2, True)
+    code, _, err = call(*RUN, "--quick", "--limit", "2")
+    assert (code, err.startswith("error: --quick: expected without --questions and --limit")) == (2, True)
+    assert not (field / "result").exists()
+
+
+def test_some_questions_are_placed_but_not_reported(call, field):
     code, out, err = call(*RUN, "--limit", "2")
-    assert (code, "of 8 questions" in out, ", rank " in out) == (0, True, False)
-    assert err.splitlines()[-1] == "note: not placed and not reported: the run has some questions of the suite only"
+    assert (code, "2 of 8 questions: all runs are ranked" in out) == (0, True)
+    assert err.splitlines()[-1].startswith("note: not reported: ")
 
 
 def test_a_page_that_cannot_be_written_is_refused_before_any_answer(call, tmp_path, monkeypatch):

@@ -19,6 +19,7 @@ from pfgen_fast.experiments.sensitivity import SET_WEIGHTS, Variation, weighted_
 from pfgen_fast.experiments.sets import scores_by_set, scores_in_table, sets
 from pfgen_fast.experiments.stability import stability
 from pfgen_fast.experiments.together import Experiments
+from pfgen_fast.runs.result_tables import quick_questions
 
 from . import published
 from .figures import Compute, figures
@@ -259,3 +260,16 @@ def of_the_constants() -> Iterator[str]:
     ]
     changes = min(each.kendall for each in varied), max(each.largest_change for each in varied)
     yield f"522 {digits(*changes)} {max(each.most_places for each in varied):g}"
+
+
+@figures(EXPERIMENTS, "13 of the 50 questions of pfgen-bench")
+def of_the_quick_questions() -> Iterator[str]:
+    yield f"{len(quick_questions().questions)} 50"
+
+
+@figures(EXPERIMENTS, "| | 13 questions | all 50 |")
+def of_their_costs() -> Iterator[str]:
+    quick = quick_questions()
+    widths = digits(quick.half_width, quick.half_width_of_all, n=4)
+    yield f"{len(quick.questions)} 50 {quick.kendall:.3f} 1 {quick.score_difference:.4f} 0 95 {widths}"
+    yield f"{quick.n_runs} {quick.rank_difference} 0"

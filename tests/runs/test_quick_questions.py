@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -75,7 +76,7 @@ def test_a_run_of_some_questions_is_scored_when_it_is_placed(call, tmp_path, min
     some = [line for line in trial_lines(mini, 2) if json.loads(line)["question"] in {mini[n].question for n in names}]
     run = make_run(tmp_path / "run", some, {"model": "me", "mode": "qa", "questions": names})
     whole = make_run(tmp_path / "unscored", trial_lines(mini, 2), {"model": "me"})
-    monkeypatch.setattr(placement.Suite, "load", lambda name: mini)
+    monkeypatch.setattr(placement, "Suite", SimpleNamespace(load=lambda _: mini))
     placed = place(run, table)
     assert placed.notes[0].startswith("6 of 8 questions: ")
     code, out, _ = call("place", run, "--against", table)

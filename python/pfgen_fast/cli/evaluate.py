@@ -48,6 +48,8 @@ class _Evaluate(Generating):
     are not made again; the name of a run has a hash of the weights in a directory. A model that fails is named, the
     others are evaluated, and the exit code is 3.
 
+    With --quick, a run needs a quarter of the answers, and is placed among the published runs on the same questions.
+
     Examples
 
       pfgen-fast evaluate -e ngram
@@ -55,6 +57,8 @@ class _Evaluate(Generating):
       pfgen-fast evaluate -e openai --base-url http://localhost:8000/v1 -m org/model --mode chat
 
       pfgen-fast evaluate -e transformers -m checkpoints/step-100 --trials 100
+
+      pfgen-fast evaluate -e openai --base-url http://localhost:8000/v1 -m org/model --mode chat --quick
 
       pfgen-fast evaluate -e transformers -m 'runs/my-training/checkpoint-*' --suite mini --watch 30
     """
@@ -79,6 +83,9 @@ class _Evaluate(Generating):
         "changed for 60 s.",
         metavar="SECONDS",
     )
+    quick: bool = Option(
+        False, "--quick", help="Ask only the 13 questions of pfgen-bench that keep the order of the published runs."
+    )
     page: Path | None = Option(
         None, "--report", help="Write the report to this file. Default: report.html in the run's directory."
     )
@@ -102,6 +109,19 @@ class _Evaluate(Generating):
             _print_steps(model, evaluated, self.suite)
         exit_if_partial(evaluated.is_partial)
 
+    def loaded_suite(self) -> Suite:
+        """The suite with the chosen questions, or with those of --quick."""
+        from ..runs.result_tables import quick_questions
+
+        suite, quick = super().loaded_suite(), quick_questions()
+        if not self.quick:
+            return suite
+        if self.questions or self.limit is not None:
+            fail("--quick: expected without --questions and --limit, because it chooses the questions")
+        if suite.metadata_hash != quick.metadata_hash:
+            fail(f"--quick: {suite.name} is not pfgen-bench, the suite of its questions; choose some with --questions")
+        return suite.only(quick.questions)
+
     def models(self) -> list[_Model]:
         """The models; those in directories are in the order of their steps."""
         from ..generation.checkpoints import find_checkpoints
@@ -123,9 +143,7 @@ class _Evaluate(Generating):
 
     def evaluated(self, model: _Model, suite: Suite, *, is_series: bool = False) -> _Evaluated:
         """Generates, scores, places and reports the run of a model."""
-        from ..runs.leaderboard import rank
-        from ..runs.result import result_path
-        from ..runs.trials import find_runs
+        from ..runs.placement import entry_of_outcome
 
         is_silent = self.quiet or self.as_json or is_series
         made = self.run(suite, model.name, {**self.of_engine, **model.options}, is_silent=self.quiet or self.as_json)
@@ -137,14 +155,14 @@ class _Evaluate(Generating):
             if outcome is not None and outcome.interval:
                 print_line((about_interval("questions"), "dim"))
             print_origin(suite)
-        # Without a complete trial, and for some questions only, there is no result.json.
-        if outcome is None or outcome.status == "failed" or suite.whole is not None:
-            if not self.quiet and not self.as_json and outcome is not None and suite.whole is not None:
-                note("not placed and not reported: the run has some questions of the suite only")
+        if outcome is None or outcome.status == "failed":
             return _Evaluated(made, suite, outcome)
-        (run,) = find_runs([made.folder])
-        (entry,) = rank([result_path(run)])
+        entry = entry_of_outcome(outcome)
         placement = self.placed(entry, suite, is_silent=is_silent)
+        if suite.whole is not None:
+            if not is_silent:
+                note("not reported: the run has some questions of the suite only, so it has no result.json")
+            return _Evaluated(made, suite, outcome, entry, placement)
         page = (not is_series and self.page) or made.folder / "report.html"
         if not (is_series and outcome.status == "current" and page.exists()):
             self.report([made.folder], page)
@@ -186,7 +204,7 @@ class _Evaluate(Generating):
                 if evaluated.entry is not None:
                     folders.append(evaluated.made.folder)
             if len(folders) > n_before:
-                if self.page:
+                if self.page and suite.whole is None:
                     self.report(folders, self.page)
                 if not self.quiet and not self.as_json:
                     print_line((about_interval("questions"), "dim"))
@@ -207,7 +225,7 @@ class _Evaluate(Generating):
         from ..runs.result_tables import published
 
         field = Field(published())
-        if entry.result.metadata_hash != field.metadata_hash:
+        if (suite.whole or suite).metadata_hash != field.metadata_hash:
             if not is_silent:
                 note(f"not placed: {suite.name} is not the suite of the published runs (--suite pfgen-bench)")
             return None
@@ -247,7 +265,7 @@ class _Model:
 
 @dataclass(frozen=True)
 class _Evaluated:
-    """The run of a model; without an entry, it is neither placed nor reported."""
+    """The run of a model; without an entry, it is neither placed nor reported, and without a page not reported."""
 
     made: Generated
     suite: Suite
@@ -265,7 +283,7 @@ class _Evaluated:
         """All figures, for JSON."""
         more: dict[str, Any] = {}
         if self.entry is not None:
-            more = {"placement": self.placement and self.placement.to_dict(), "report": str(self.page)}
+            more = {"placement": self.placement and self.placement.to_dict(), "report": self.page and str(self.page)}
         return {**as_json(self.made, self.suite, self.outcome), **more}
 
 
@@ -285,9 +303,12 @@ def _print_precision(entry: Entry) -> None:
 
 def _print_steps(model: _Model, evaluated: _Evaluated, suite: str) -> None:
     folder, page = evaluated.made.folder, evaluated.page
-    print_line(f"report: {shown(page)}")
+    if page is not None:
+        print_line(f"report: {shown(page)}")
     print_line("the same steps one by one:")
-    words = _without(sys.argv[2:], "--report")
+    words = [word for word in _without(sys.argv[2:], "--report") if word != "--quick"]
+    if len(words) < len(_without(sys.argv[2:], "--report")):
+        words += ["--questions", ",".join(question.question_id for question in evaluated.suite)]
     named = [] if {"-s", "--suite"} & {word.partition("=")[0] for word in words} else ["--suite", suite]
     for option, value in model.options.items():
         words = [*_without(words, "-m", "--model"), "-m", model.name or "", f"--{option.replace('_', '-')}", value]
@@ -295,7 +316,7 @@ def _print_steps(model: _Model, evaluated: _Evaluated, suite: str) -> None:
         ["generate", *words, *named],
         ["score", folder, "--suite", suite],
         *([["place", folder]] if evaluated.placement is not None else []),
-        ["report", folder, "--suite", suite, "-o", page],
+        *([["report", folder, "--suite", suite, "-o", page]] if page is not None else []),
     ]
     for step in steps:
         print_line(("  " + shown(shlex.join(["pfgen-fast", *map(str, step)])), "dim"))
