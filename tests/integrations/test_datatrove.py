@@ -9,11 +9,11 @@ from importlib import import_module
 
 import numpy as np
 import pytest
+from makers import frames
 from makers.documented import documented_example
 from makers.engines import engine
 from makers.frames import bits
-from makers.generated_answers import passing, write_parts
-from pfgen_fast import TrialsError
+from pfgen_fast import PfgenError, TrialsError
 
 pytestmark = pytest.mark.engines
 engine("datatrove.executor")
@@ -24,10 +24,20 @@ ANSWER = "Ice floats because it is less dense than water."
 N = 400
 
 
+@pytest.fixture(scope="module")
+def rows():
+    """Rows with the keys `id`, `question` and `text`, which have no empty text; tests only read them."""
+    columns = zip(*frames.rows(N).values(), strict=True)
+    return [{"id": f"{i:05}", "question": key, "text": text or "."} for i, key, text in columns]
+
+
 @pytest.fixture
 def folder(tmp_path, rows):
     """A directory with four files of questions and answers."""
-    write_parts(tmp_path / "in", rows)
+    (tmp_path / "in").mkdir()
+    for part in range(4):
+        lines = "".join(json.dumps(row) + "\n" for row in rows[part::4])
+        (tmp_path / "in" / f"{part}.jsonl").write_text(lines, encoding="utf-8")
     return tmp_path
 
 
@@ -47,7 +57,9 @@ def documents(folder):
 
 
 def test_two_workers_keep_what_the_single_process_keeps_also_when_a_task_is_repeated(folder, rows, scorer):
-    table, stays = passing(rows, scorer)
+    table = scorer.score([row["question"] for row in rows], [row["text"] for row in rows])
+    stays = np.flatnonzero((table.average >= 0.4) & (table.helpfulness > 0))
+    assert N / 10 < len(stays) < N * 9 / 10
     others = np.setdiff1d(range(N), stays)
     for repeated in (None, "00001"):
         if repeated:
@@ -68,6 +80,33 @@ def test_a_row_that_cannot_be_scored_stops_its_task_with_one_sentence(folder):
     with pytest.raises(TrialsError, match=r"^document 'bad', column 'question': .*Q77"):
         run(folder)
     assert not (folder / "logs" / "completions" / "00001").exists()
+
+
+def test_scores_that_are_only_compared_are_not_kept(scorer):
+    texts = [ANSWER, "Because.", "Ice."]
+    batch = [Document(text, str(row), metadata={"question": "Q07"}) for row, text in enumerate(texts)]
+    step = PfgenScoreFilter("mini", where="helpfulness > 0 and average >= 0.3", columns=["fluency"])
+    table = scorer.score("Q07", texts)
+    passes = ((table.average >= 0.3) & (table.helpfulness > 0)).tolist()
+    assert step.filter_batch(batch) == [True if passing else (False, "score") for passing in passes]
+    assert [document.metadata for document in batch] == [
+        {"question": "Q07", "fluency": fluency} for fluency in table.fluency.tolist()
+    ]
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"minimum": 0.5, "where": "average > 0"}, "expected only one of these"),
+        ({"minimum": "high"}, "expected a number, not 'high'"),
+        ({"where": "niceness > 0"}, "no score 'niceness'"),
+        ({"columns": ["niceness"]}, "no score 'niceness'"),
+        ({"columns": "average", "minimum": 0}, "expected a list of names, not the text 'average'"),
+    ],
+)
+def test_settings_that_do_not_fit_are_one_sentence(settings, message):
+    with pytest.raises(PfgenError, match=message):
+        PfgenScoreFilter("mini", **settings)
 
 
 def test_missing_answers_are_an_error_or_dropped():

@@ -18,10 +18,6 @@ def score_texts(module):
     module.score("question", "answer", ScorerSpec("mini"))
 
 
-def log_run(module):
-    module.log_run(None)
-
-
 def score_frame(module):
     module.score(None, ScorerSpec("mini"))
 
@@ -33,21 +29,17 @@ def score_frame(module):
         ("distributed.spark", "pyspark.sql.types", "spark", score_frame),
         ("tables.places.storage", "fsspec", "remote", lambda module: module.storage_of("s3://bucket/x")),
         ("tables.value_table", "pyarrow.parquet", "tables", lambda module: module.check_value_table(Path("x.parquet"))),
-        ("integrations.data_juicer", "data_juicer.ops.base_op", "data-juicer", on_import),
         ("integrations.datatrove", "datatrove.pipeline.filters.base_filter", "datatrove", on_import),
         ("integrations.duckdb", "duckdb", "duckdb", lambda module: module.register(None, ScorerSpec("mini"))),
         ("integrations.duckdb", "pyarrow", "duckdb", lambda module: module.register(None, ScorerSpec("mini"))),
-        ("integrations.evaluate.pfgen", "evaluate", "evaluate", on_import),
         ("integrations.inspect_ai", "inspect_ai", "inspect", on_import),
         ("integrations.lighteval", "lighteval.metrics.utils.metric_utils", "lighteval", on_import),
         ("integrations.lm_eval", "datasets", "lm-eval", lambda module: module.documents()),
-        ("integrations.mlflow", "mlflow", "mlflow", log_run),
-        ("integrations.nemo_curator", "nemo_curator.stages.base", "nemo-curator", on_import),
         ("integrations.polars", "polars", "polars", score_texts),
-        ("integrations.tensorboard", "tensorboard.summary.writer.event_file_writer", "tensorboard", log_run),
+        ("integrations.tracking", "mlflow", "mlflow", lambda module: module.log_run(None, "mlflow")),
+        ("integrations.tracking", "wandb", "wandb", lambda module: module.log_run(None, "wandb")),
         ("integrations.trl", "datasets", "trl", lambda module: module.make_dataset("mini")),
         ("integrations.verl", "pyarrow", "verl", lambda module: module.write_dataset("train.parquet", "mini")),
-        ("integrations.wandb", "wandb", "wandb", log_run),
     ],
 )
 def test_without_a_package_the_error_names_its_extra(monkeypatch, name, package, extra, use):

@@ -1,21 +1,19 @@
-"""Runs in MLflow, TensorBoard and Weights & Biases (offline), read back by their own clients, readers and messages."""
+"""Runs in MLflow and Weights & Biases (offline), read back by their own clients, readers and messages."""
 
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
-from makers.documented import DOCS
+from makers.documented import DOCS, blocks
 from makers.engines import integration
-from makers.frames import run_python_blocks
-from makers.tracked_runs import scored_run
-from pfgen_fast.integrations import mlflow, tensorboard, wandb
-from pfgen_fast.integrations.tracking import tracked
+from makers.runs import make_run, trial_lines
+from pfgen_fast.integrations.tracking import _tracked, log_run
+from pfgen_fast.runs.run_scorer import RunScorer
+from pfgen_fast.runs.trials import find_runs
 
 pytestmark = [pytest.mark.integrations, pytest.mark.filterwarnings("ignore")]
 
@@ -25,6 +23,14 @@ _BLOCK, _LAST, _FULL = 32768, 4, 1
 @pytest.fixture(autouse=True)
 def _in_directory(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+
+
+def scored_run(folder, suite, model="org/model", n_trials=3, first=0):
+    """A run with reference answers, its result.json and the outcome of scoring it."""
+    make_run(folder, trial_lines(suite, n_trials, first), {"model": model, "mode": "qa", "temperature": 1.0})
+    (outcome,) = RunScorer(suite=suite, force=True).score(find_runs([folder]))
+    assert outcome.error is None
+    return outcome
 
 
 @pytest.fixture
@@ -40,10 +46,17 @@ def checkpoints(mini, tmp_path):
 
 @pytest.fixture
 def documented(mini, tmp_path):
-    """Runs the examples of a page of the documentation, which score a run; returns the outcome and their number."""
+    """Runs the examples of the page, which score a run, for a tracker; returns the outcome of scoring."""
     outcome = scored_run(tmp_path / "result" / "org" / "model", mini)
     outcome.path.unlink()
-    return outcome, lambda page: run_python_blocks(DOCS / page)
+
+    def run_examples(tracker):
+        first, second = blocks(DOCS / "integrations" / "tracking.md")
+        for block in (first, second):
+            exec(block.code.replace('"wandb"', f'"{tracker}"'), {})
+        return outcome
+
+    return run_examples
 
 
 # ---- MLflow
@@ -73,12 +86,12 @@ def artifact(store, run_id: str, path: str) -> str:
 
 
 def test_the_documented_examples_log_all_of_a_run_to_mlflow(store, mini, documented):
-    outcome, run_examples = documented
-    assert run_examples("integrations/mlflow.md") == 2
+    store.set_experiment("pfgen")
+    outcome = documented("mlflow")
     found = store.search_runs(experiment_names=["pfgen"], output_format="list")
     runs = {run.info.run_name: run for run in found}
     assert runs.keys() == {"org/model", "my-training"}
-    expected, run = tracked(outcome), runs["org/model"]
+    expected, run = _tracked(outcome, None, report=True), runs["org/model"]
     run_id = run.info.run_id
     assert run.data.metrics == expected.metrics
     assert run.data.params == {"pfgen.model": "org/model", "pfgen.mode": "qa", "pfgen.temperature": "1.0"}
@@ -96,7 +109,7 @@ def test_the_documented_examples_log_all_of_a_run_to_mlflow(store, mini, documen
 
 
 def test_checkpoints_are_one_run_of_mlflow(store, checkpoints):
-    ids = {mlflow.log_run(outcome, into="the 'best' training", step=step) for step, outcome in checkpoints.items()}
+    ids = {log_run(outcome, "mlflow", into="the 'best' training", step=step) for step, outcome in checkpoints.items()}
     (run_id,) = ids
     history = store.MlflowClient().get_metric_history(run_id, "pfgen/score")
     assert {point.step: point.value for point in history} == {k: one.summary.score for k, one in checkpoints.items()}
@@ -110,9 +123,9 @@ def test_checkpoints_are_one_run_of_mlflow(store, checkpoints):
 def test_the_active_run_of_mlflow_stays_open(store, outcome):
     with store.start_run(run_name="training") as active:
         store.log_metric("loss", 1.0)
-        assert mlflow.log_run(outcome, step=5) == active.info.run_id
-        assert mlflow.log_run(outcome, step=6, into="training") == active.info.run_id
-        other = mlflow.log_run(outcome, into="another")
+        assert log_run(outcome, "mlflow", step=5) == active.info.run_id
+        assert log_run(outcome, "mlflow", step=6, into="training") == active.info.run_id
+        other = log_run(outcome, "mlflow", into="another")
         assert other != active.info.run_id
         assert store.active_run().info.run_id == active.info.run_id
     assert {"loss", "pfgen/score"} <= store.get_run(active.info.run_id).data.metrics.keys()
@@ -124,65 +137,7 @@ def test_more_metrics_than_mlflow_takes_at_a_time(store, outcome):
     question = next(iter(value["questions"].values()))
     value["questions"] = {f"Q{number}": {**question, "samples": []} for number in range(2100)}
     outcome.path.write_text(json.dumps(value))
-    assert len(store.get_run(mlflow.log_run(outcome.path, report=False)).data.metrics) > 2100
-
-
-# ---- TensorBoard
-
-
-@pytest.fixture
-def read(monkeypatch):
-    """Reads event files; TensorFlow and torch are missing."""
-    integration("tensorboard")
-    monkeypatch.setitem(sys.modules, "tensorflow", None)
-    monkeypatch.setitem(sys.modules, "torch", None)
-    accumulators = integration("tensorboard.backend.event_processing.event_accumulator")
-    sizes = {"tensors": 0, "scalars": 0}
-    return lambda folder: accumulators.EventAccumulator(str(folder), size_guidance=sizes).Reload()
-
-
-def text(found, name: str) -> str:
-    (tensor,) = found.Tensors(f"pfgen/{name}")
-    assert found.SummaryMetadata(f"pfgen/{name}").plugin_data.plugin_name == "text"
-    return tensor.tensor_proto.string_val[0].decode()
-
-
-def test_the_documented_example_logs_all_of_a_run_to_tensorboard(read, mini, documented):
-    outcome, run_examples = documented
-    assert run_examples("integrations/tensorboard.md") == 1
-    folder = Path("runs/my-training")
-    expected, found = tracked(outcome), read(folder)
-    scalars = {name: [(event.step, event.value) for event in found.Scalars(name)] for name in found.Tags()["scalars"]}
-    assert scalars == {name: [(500, float(np.float32(value)))] for name, value in expected.metrics.items()}
-    assert (folder / "pfgen-report-500.html").read_text(encoding="utf-8") == expected.page
-    about = text(found, "run")
-    for part in (outcome.signature.replace("|", "&#124;"), "* temperature: 1.0", "pfgen-report-500.html"):
-        assert part in about
-    head, rule, *rows = text(found, "questions").splitlines()
-    assert head.startswith("| question_id | question | score |")
-    assert set(rule) <= set("|- ")
-    assert [row.split(" | ")[0] for row in rows] == [f"| {question.question_id}" for question in mini]
-    assert len(text(found, "answers").splitlines()) == 2 + len(expected.tables["answers"].rows)
-
-
-def test_checkpoints_are_steps_of_one_curve_of_tensorboard(read, checkpoints):
-    for step, outcome in checkpoints.items():
-        tensorboard.log_run(outcome, into="logs", step=step)
-    assert {event.step: event.value for event in read("logs").Scalars("pfgen/score")} == {
-        step: float(np.float32(outcome.summary.score)) for step, outcome in checkpoints.items()
-    }
-    assert {path.name for path in Path("logs").glob("*.html")} == {"pfgen-report-10.html", "pfgen-report-20.html"}
-
-
-def test_texts_of_answers_are_no_markup_of_tensorboard(read, outcome):
-    written = outcome.path.read_text(encoding="utf-8")
-    answer = tracked(outcome).tables["answers"].rows[0][1]
-    outcome.path.write_text(written.replace(answer, "<script>a</script> | b\\n[c](d)" + "e" * 10_000), encoding="utf-8")
-    assert tensorboard.log_run(outcome, into="logs", report=False) == "logs"
-    shown = text(read("logs"), "answers")
-    assert "<script>" not in shown
-    assert "&#60;script&#62;a&#60;/script&#62; &#124; b" in shown
-    assert max(map(len, shown.splitlines())) < 1000
+    assert len(store.get_run(log_run(outcome.path, "mlflow", report=False)).data.metrics) > 2100
 
 
 # ---- Weights & Biases
@@ -256,12 +211,11 @@ def logged(folder: Path, run_id: str) -> dict[str, Any]:
 
 
 def test_the_documented_examples_log_all_of_a_run_to_wandb(offline, documented, tmp_path):
-    outcome, run_examples = documented
-    assert run_examples("integrations/wandb.md") == 2
+    outcome = documented("wandb")
     assert offline.run is None
     run_id, *others = {path.stem.removeprefix("run-") for path in tmp_path.rglob("run-*.wandb")} - {"my-training"}
     assert others == []
-    expected, found = tracked(outcome), logged(tmp_path, run_id)
+    expected, found = _tracked(outcome, None, report=True), logged(tmp_path, run_id)
     (row,) = found["rows"]
     assert {name: value for name, value in row.items() if name in expected.metrics} == expected.metrics
     for name, table in expected.tables.items():
@@ -282,7 +236,7 @@ def test_the_documented_examples_log_all_of_a_run_to_wandb(offline, documented, 
 @pytest.mark.usefixtures("offline")
 def test_checkpoints_are_one_run_of_wandb_in_any_order(checkpoints, tmp_path):
     for step in (20, 10):
-        assert wandb.log_run(checkpoints[step], into="my training", step=step) == "my_training"
+        assert log_run(checkpoints[step], "wandb", into="my training", step=step) == "my_training"
     rows = logged(tmp_path, "my_training")["rows"]
     assert {row["pfgen/step"]: row["pfgen/score"] for row in rows} == {
         step: outcome.summary.score for step, outcome in checkpoints.items()
@@ -292,8 +246,8 @@ def test_checkpoints_are_one_run_of_wandb_in_any_order(checkpoints, tmp_path):
 def test_the_active_run_of_wandb_stays_open(offline, outcome, tmp_path):
     with offline.init(name="training") as active:
         active.log({"loss": 1.0}, step=100)
-        assert wandb.log_run(outcome, step=50) == active.id  # an earlier step, as when a checkpoint is scored
-        other = wandb.log_run(outcome, into="another")
+        assert log_run(outcome, "wandb", step=50) == active.id  # an earlier step, as when a checkpoint is scored
+        other = log_run(outcome, "wandb", into="another")
         assert other == "another"
         assert offline.run is active
         active.log({"loss": 0.5}, step=200)

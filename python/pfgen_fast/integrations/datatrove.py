@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..errors import TrialsError
+from ..errors import PfgenError, TrialsError
 from ..files.optional import optional
 from ..scoring.spec import ScorerSpec
 from ..suite.suite import Suite
-from ..tables.table_job import Nulls
-from .answer_filter import AnswerFilter, values_or_none
+from ..tables.table_job import Nulls, TableJob
 
 if TYPE_CHECKING:
     from datatrove.data import Document
@@ -29,12 +29,20 @@ class PfgenScoreFilter(BaseFilter):  # type: ignore[misc]  # datatrove is option
 
     The answer is the text of a document; its question is in the metadata. A score is None if the answer or the
     reference set is missing. The statistics have the mean of each score, and the numbers of dropped documents
-    (`dropped_score`, `dropped_no_score`). An exclusion writer finds the reason in `filter_reason`. The arguments that
-    are not listed are those of `AnswerFilter`.
+    (`dropped_score`, `dropped_no_score`). An exclusion writer finds the reason in `filter_reason`.
 
     Args:
+        suite: A `ScorerSpec`, a suite, or an argument of `Suite.load`. For a suite, each process scores with one
+            thread, because datatrove runs one process for each core.
+        minimum: The minimum average of documents to keep; short for `where="average >= MINIMUM"`.
+        where: The condition for documents to keep, such as `"average >= 0.6 and helpfulness > 0"`. Without `minimum`
+            and `where`, all documents are kept.
         question_key: The key of the metadata with the id or exact text of the question.
         answer_key: The key of the metadata with the answer; by default the answer is the text.
+        columns: The scores to keep.
+        nulls: `"error"` raises an error that names a missing answer; `"null"` gives the answer no scores, so it never
+            passes a filter.
+        prefix: The prefix of the names of the kept scores.
         exclusion_writer: Writes the dropped documents.
         batch_size: The number of documents that are scored together.
 
@@ -64,17 +72,16 @@ class PfgenScoreFilter(BaseFilter):  # type: ignore[misc]  # datatrove is option
         batch_size: int = 8192,
     ) -> None:
         super().__init__(exclusion_writer, batch_size)
+        if minimum is not None and where is not None:
+            raise PfgenError(f"minimum {minimum} and where {where!r}: expected only one of these; where can have both")
         self._question_key, self._answer_key = question_key, answer_key
-        self._answers = AnswerFilter(
-            suite,
-            minimum=minimum,
-            where=where,
-            question=question_key,
-            answer="text" if answer_key is None else answer_key,
-            columns=columns,
-            nulls=nulls,
-            prefix=prefix,
-        )
+        spec = suite if isinstance(suite, ScorerSpec) else ScorerSpec(suite, threads=1)
+        where = where if minimum is None else f"average >= {minimum}"
+        job = TableJob(spec, question_key, answer_key or "text", columns, nulls, where)
+        self._names = {name: prefix + name for name in job.names.scores}
+        self._row_filter = job.row_filter
+        scores = tuple(dict.fromkeys((*self._names, *self._row_filter.columns)))
+        self._job = replace(job, columns=scores, where=None)
 
     def filter(self, doc: Document) -> bool | tuple[bool, str]:
         """Returns True for a kept document, or False with the reason; see `filter_batch`."""
@@ -83,25 +90,35 @@ class PfgenScoreFilter(BaseFilter):  # type: ignore[misc]  # datatrove is option
     def filter_batch(self, batch: list[Document]) -> list[bool | tuple[bool, str]]:
         """Writes scores into the metadata of all documents; returns True, or False with the reason, for each one."""
         for document in batch:
-            self._answers.check_has_no_scores(document.metadata, _location(document))
+            for name in self._names.values():
+                if name in document.metadata:
+                    raise TrialsError(
+                        f"{_location(document)}: there is already a field {name!r}, the name of a score; rename it or "
+                        "choose a prefix"
+                    )
             if self._question_key not in document.metadata:
                 there = ", ".join(map(repr, document.metadata)) or "none"
                 problem = f"no {self._question_key!r} in its metadata; there are {there}"
                 raise TrialsError(f"{_location(document)}: {problem}")
         key = self._answer_key
-        scores = self._answers.scores(
-            [document.metadata[self._question_key] for document in batch],
-            [document.text if key is None else document.metadata.get(key) for document in batch],
+        scores = self._job.score(
+            [
+                [document.metadata[self._question_key] for document in batch],
+                [document.text if key is None else document.metadata.get(key) for document in batch],
+            ],
             lambda row: "the documents" if row is None else _location(batch[row]),
-        )
-        for column, name in self._answers.names.items():
-            for document, score in zip(batch, values_or_none(scores[column]), strict=True):
-                document.metadata[name] = score
+        ).scores
+        for column, name in self._names.items():
+            for document, score in zip(batch, scores[column].tolist(), strict=True):
+                document.metadata[name] = score = None if score != score else score
                 if score is not None:
                     self.stat_update(name, value=score, unit="doc")
-        passing = self._answers.passing(scores).tolist()
-        reasons = [NO_SCORE if lacks else SCORE for lacks in self._answers.without_score(scores).tolist()]
-        return [True if passes else (False, reason) for passes, reason in zip(passing, reasons, strict=True)]
+        passing = self._row_filter.passing(scores, len(batch)).tolist()
+        compared = list(zip(*(scores[name].tolist() for name in self._row_filter.columns), strict=True))
+        return [
+            True if passes else (False, NO_SCORE if any(value != value for value in compared[row]) else SCORE)
+            for row, passes in enumerate(passing)
+        ]
 
 
 def _location(document: Document) -> str:

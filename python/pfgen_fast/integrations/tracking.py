@@ -1,6 +1,6 @@
-"""Collects the names and values of a run for experiment trackers; `mlflow`, `tensorboard` and `wandb` send them.
+"""Logs scored runs to Weights & Biases or MLflow: metrics, config, tables, and the report.
 
-Names are safe for every tracker, texts are limited in length, and numbers that are not finite are omitted.
+Names are safe for both trackers, texts are limited in length, and numbers that are not finite are omitted.
 """
 
 from __future__ import annotations
@@ -9,13 +9,15 @@ import math
 import re
 import tempfile
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from .. import __version__
 from ..errors import PfgenError, TrialsError
-from ..files.untrusted_text import harmless, in_one_line, json_text
+from ..files.optional import optional
+from ..files.untrusted_text import harmless, in_one_line, json_text, unknown_name
 from ..report import ReportRun, write_report
 from ..runs.checkout import checkout_of, run_name, suite_of
 from ..runs.result import Figures, RunResult, Scores, read_result
@@ -26,81 +28,157 @@ from ..suite.suite import Suite
 
 Run = RunResult | Outcome | str | Path
 """A result, an outcome of `RunScorer.score`, a result.json, or the directory that contains a result.json."""
+Tracker = Literal["wandb", "mlflow"]
 
-N_SHOWN = 10_000
-"""The maximum number of code points of an answer in a table."""
-
+_N_SHOWN = 10_000  # code points of an answer in a table
 _N_PARAMETERS = 100
+_N_METRICS = 1000  # in a request to MLflow
 _UNSAFE = re.compile(r"[^\w-]")
 
 
-class Table(NamedTuple):
-    """A table: the names of its columns, and its rows."""
+def log_run(
+    run: Run,
+    to: Tracker,
+    *,
+    into: str | None = None,
+    step: int | None = None,
+    suite: Suite | str | Path | None = None,
+    report: bool = True,
+) -> str:
+    """Logs a scored run, and returns the id of the run of the tracker.
 
+    Args:
+        run: A result, an outcome of `RunScorer`, a result.json, or its directory.
+        to: The tracker; its own settings choose the server and the project or experiment.
+        into: The name of a run of the tracker, which is continued or created. By default the active run is used, or a
+            new run with the name of the model.
+        step: The training step that the scores belong to. Charts of W&B then use the metric `pfgen/step`, because the
+            steps of W&B cannot decrease; the config is then only in an artifact of MLflow, whose parameters cannot
+            change.
+        suite: The suite of the run, for the report; by default the suite in the checkout of the run, if it exists.
+        report: Whether to log the report too, if the suite is known.
+
+    Raises:
+        TrialsError: There is no result, or it belongs to another suite.
+        PfgenError: The tracker is unknown or not installed, or the run was not scored.
+    """
+    if to not in ("wandb", "mlflow"):
+        raise PfgenError(unknown_name("tracker", to, ("wandb", "mlflow")))
+    package = optional(to, extra=to, needed_for="log_run")
+    tracked = _tracked(run, suite, report=report)
+    return (_log_to_wandb if to == "wandb" else _log_to_mlflow)(package, tracked, into, step)
+
+
+# --- trackers
+
+
+def _log_to_wandb(wandb: Any, tracked: _Tracked, into: str | None, step: int | None) -> str:
+    with _wandb_run(wandb, into, tracked.name) as active:
+        logged: dict[str, Any] = dict(tracked.metrics)
+        for name, table in tracked.tables.items():
+            logged[f"pfgen/{name}"] = wandb.Table(columns=list(table.columns), data=list(map(list, table.rows)))
+        if step is not None:
+            logged["pfgen/step"] = step
+            for names in ("pfgen/*", "pfgen_questions/*"):
+                active.define_metric(names, step_metric="pfgen/step")
+        active.log(logged)
+        active.config.update({"pfgen": tracked.config}, allow_val_change=True)
+        if tracked.page is not None:
+            artifact = wandb.Artifact(f"pfgen-report-{active.id}", type="report", metadata=tracked.config)
+            with artifact.new_file("report.html", encoding="utf-8") as file:
+                file.write(tracked.page)
+            active.log_artifact(artifact, aliases=["latest", *([] if step is None else [f"step-{step}"])])
+        run_id: str = active.id
+    return run_id
+
+
+@contextmanager
+def _wandb_run(wandb: Any, into: str | None, name: str) -> Iterator[Any]:
+    """The W&B run; it ends with the block unless it was active before."""
+    if wandb.run is not None and into in (None, wandb.run.name, wandb.run.id):
+        yield wandb.run
+        return
+    named = {"name": in_one_line(into or name, 120)}
+    if into:
+        named |= {"id": _safe_name(into), "resume": "allow"}
+    with wandb.init(**named, reinit="create_new") as opened:
+        yield opened
+
+
+def _log_to_mlflow(mlflow: Any, tracked: _Tracked, into: str | None, step: int | None) -> str:
+    folder = "pfgen" if step is None else f"pfgen/step-{step}"
+    with _mlflow_run(mlflow, into, tracked.name) as run_id:
+        metrics = iter(tracked.metrics.items())
+        while some := dict(islice(metrics, _N_METRICS)):
+            mlflow.log_metrics(some, step=step)
+        mlflow.set_tags({f"pfgen.{name}": tag for name, tag in tracked.tags.items()})
+        if step is None:
+            mlflow.log_params({f"pfgen.{name}": value for name, value in tracked.parameters.items()})
+        mlflow.log_dict(tracked.config, f"{folder}/run.json")
+        for name, table in tracked.tables.items():
+            columns = dict(zip(table.columns, map(list, zip(*table.rows, strict=True)), strict=True))
+            mlflow.log_table(columns, f"{folder}/{name}.json")
+        if tracked.page is not None:
+            mlflow.log_text(tracked.page, f"{folder}/report.html")
+    return run_id
+
+
+@contextmanager
+def _mlflow_run(mlflow: Any, into: str | None, name: str) -> Iterator[str]:
+    active = mlflow.active_run()
+    # Filters of MLflow have no escapes, so quotes in names are replaced.
+    wanted = in_one_line(into or name, 200).replace("'", "_")
+    if active is not None and (into is None or active.info.run_name == wanted):
+        yield active.info.run_id
+        return
+    known = into and mlflow.search_runs(filter_string=f"run_name = '{wanted}'", max_results=1, output_format="list")
+    to_continue = {"run_id": known[0].info.run_id} if known else {"run_name": wanted}
+    with mlflow.start_run(**to_continue, nested=active is not None) as opened:
+        yield opened.info.run_id
+
+
+# --- what is logged
+
+
+class _Table(NamedTuple):
     columns: tuple[str, ...]
     rows: list[tuple[str | float | None, ...]]
 
 
-@dataclass(frozen=True)
-class Tracked:
-    """The names and values to log for a run.
+class _Tracked(NamedTuple):
+    """The names and values to log for a run."""
 
-    Attributes:
-        name: The name of the run, such as `openai/gpt-4o/5e1e9f4`.
-        metrics: `pfgen/score`, its parts and the length; `..._low` and `..._high`, the ends of the 95 % interval over
-            questions (docs/statistics.md); `pfgen/n_trials`, `pfgen/n_answers`; the scores `pfgen_questions/<id>`.
-        parameters: The config of the run.
-        tags: The origin of the scores: `suite_hash`, `trials_hash`, `version` (of this package), and `signature` if it
-            is known.
-        tables: The table `questions`, with figures for each question, and the table `answers`, with the sample answers
-            of the result. Empty tables are omitted.
-        page: The report of the run, as HTML; None if its suite is unknown, or with `report=False`.
-    """
+    name: str  # of the model, or of the run
+    metrics: Mapping[str, float]  # see docs/integrations/tracking.md
+    parameters: Mapping[str, str]  # the config of the run
+    tags: Mapping[str, str]  # the origin of the scores
+    tables: Mapping[str, _Table]  # figures of questions, and sample answers; empty tables are omitted
+    page: str | None  # the report; None if the suite is unknown
 
-    name: str
-    metrics: Mapping[str, float]
-    parameters: Mapping[str, str]
-    tags: Mapping[str, str]
-    tables: Mapping[str, Table]
-    page: str | None
+    @property
+    def config(self) -> dict[str, Any]:
+        """All but the scores."""
+        return {"name": self.name, **self.tags, "config": dict(self.parameters)}
 
 
-def tracked(
-    run: Run,
-    *,
-    suite: Suite | str | Path | None = None,
-    signature: str | None = None,
-    prefix: str = "pfgen",
-    report: bool = True,
-) -> Tracked:
-    """Collects the values to log of a run.
-
-    Args:
-        run: A result, an outcome of `RunScorer`, a result.json, or its directory.
-        suite: The suite of the run, for the report; by default the suite in the checkout of the run, if it exists.
-        signature: The signature of the scores (`Scorer.signature`), because a result.json has none. By default the
-            signature of the outcome, if the run was scored now.
-        prefix: The prefix of all names: letters, digits, `_` and `-`.
-        report: Whether to make the report, which needs Jinja.
-
-    Raises:
-        TrialsError: There is no result, or it belongs to another suite.
-        PfgenError: The prefix is invalid, the run was not scored, or Jinja is missing.
-    """
-    if not prefix or _UNSAFE.search(prefix):
-        raise PfgenError(f"prefix {in_one_line(prefix)!r}: expected letters, digits, '_' and '-'")
+def _tracked(run: Run, suite: Suite | str | Path | None, *, report: bool) -> _Tracked:
+    signature = None  # a result.json has none
     if isinstance(run, Outcome):
-        signature, suite = signature or run.signature, suite or run.suite
+        signature, suite = run.signature, suite or run.suite
     result, folder = _result_of(run)
     known = _suite_of(folder, suite)
     model = (result.config or {}).get("model")
     name = in_one_line(model or (run_name(folder) if folder else "run"), 200)
+    tags = {"suite_hash": result.metadata_hash, "trials_hash": result.input_hash, "version": __version__}
     tables = {"questions": _questions(result), "answers": _answers(result)}
-    return Tracked(
+    return _Tracked(
         name=name,
-        metrics={name: value for name, value in _metrics(result, prefix) if math.isfinite(value)},
-        parameters=_parameters(result.config or {}),
-        tags=_tags(result, signature),
+        metrics={name: value for name, value in _metrics(result) if math.isfinite(value)},
+        parameters={
+            _safe_name(name): in_one_line(value if isinstance(value, str) else json_text(value), 400)
+            for name, value in islice((result.config or {}).items(), _N_PARAMETERS)
+        },
+        tags={name: in_one_line(tag, 400) for name, tag in {**tags, "signature": signature}.items() if tag},
         tables={name: table for name, table in tables.items() if table.rows},
         page=_page(ReportRun(name, None, result), known) if report and known else None,
     )
@@ -125,20 +203,20 @@ def _suite_of(folder: Path | None, given: Suite | str | Path | None) -> Suite | 
     return suite_of(folder) if folder is not None and checkout_of(folder) else None
 
 
-def _metrics(result: RunResult, prefix: str) -> Iterator[tuple[str, float]]:
+def _metrics(result: RunResult) -> Iterator[tuple[str, float]]:
     for metric, value in _figures(result).items():
-        yield f"{prefix}/{metric}", value
+        yield f"pfgen/{metric}", value
     for metric in SCORES:
         values = [question.scores.total(column_of(metric)) for question in result.questions.values()]
         if values and all(map(math.isfinite, values)):
             interval = mean_interval(values)
             if interval.low is not None and interval.high is not None:
-                yield f"{prefix}/{metric}_low", interval.low
-                yield f"{prefix}/{metric}_high", interval.high
-    yield f"{prefix}/n_trials", float(result.num_trials)
-    yield f"{prefix}/n_answers", float(result.num_trials * len(result.questions))
+                yield f"pfgen/{metric}_low", interval.low
+                yield f"pfgen/{metric}_high", interval.high
+    yield "pfgen/n_trials", float(result.num_trials)
+    yield "pfgen/n_answers", float(result.num_trials * len(result.questions))
     for question_id, question in result.questions.items():
-        yield f"{prefix}_questions/{safe_name(question_id)}", question.score
+        yield f"pfgen_questions/{_safe_name(question_id)}", question.score
 
 
 def _figures(figures: Figures) -> dict[str, float]:
@@ -149,50 +227,31 @@ def _parts(scores: Scores) -> dict[str, float]:
     return {part: scores.total(part) for part in PARTS}
 
 
-def safe_name(text: str) -> str:
-    """A name of at most 100 characters that every tracker accepts; all other characters become `_`.
-
-    Example:
-        >>> safe_name("Q07"), safe_name("a/b c")
-        ('Q07', 'a_b_c')
-    """
+def _safe_name(text: str) -> str:
+    """A name of at most 100 characters that both trackers accept."""
     return _UNSAFE.sub("_", text)[:100] or "_"
 
 
-def _parameters(config: Mapping[str, Any]) -> dict[str, str]:
-    return {
-        safe_name(name): in_one_line(value if isinstance(value, str) else json_text(value), 400)
-        for name, value in list(config.items())[:_N_PARAMETERS]
-    }
-
-
-def _tags(result: RunResult, signature: str | None) -> dict[str, str]:
-    tags = {"suite_hash": result.metadata_hash, "trials_hash": result.input_hash, "version": __version__}
-    if signature:
-        tags["signature"] = signature
-    return {name: in_one_line(value, 400) for name, value in tags.items()}
-
-
-def _questions(result: RunResult) -> Table:
+def _questions(result: RunResult) -> _Table:
     columns = ("question_id", "question", "score", "score_std", *METRICS[1:])
     rows: list[tuple[str | float | None, ...]] = []
     for question_id, question in result.questions.items():
         figures = {**_figures(question), "score_std": question.score_std}
         texts = in_one_line(question_id, 100), in_one_line(question.question, 1000)
         rows.append((*texts, *(_number(figures[column]) for column in columns[2:])))
-    return Table(columns, rows)
+    return _Table(columns, rows)
 
 
-def _answers(result: RunResult) -> Table:
+def _answers(result: RunResult) -> _Table:
     columns = ("question_id", "answer", "score", *PARTS, "missing")
     rows: list[tuple[str | float | None, ...]] = []
     for question_id, question in result.questions.items():
         for sample in question.samples:
             numbers = [sample.scores.average, *_parts(sample.scores).values()]
-            shown = in_one_line(question_id, 100), harmless(sample.answer[:N_SHOWN])
+            shown = in_one_line(question_id, 100), harmless(sample.answer[:_N_SHOWN])
             missing = in_one_line(", ".join(sample.missing), 1000)
             rows.append((*shown, *map(_number, numbers), missing))
-    return Table(columns, rows)
+    return _Table(columns, rows)
 
 
 def _number(value: float) -> float | None:
