@@ -34,7 +34,7 @@ def score_frame(module):
         ("integrations.duckdb", "pyarrow", "duckdb", lambda module: module.register(None, ScorerSpec("mini"))),
         ("integrations.inspect_ai", "inspect_ai", "inspect", on_import),
         ("integrations.lighteval", "lighteval.metrics.utils.metric_utils", "lighteval", on_import),
-        ("integrations.lm_eval", "datasets", "lm-eval", lambda module: module.documents()),
+        ("integrations.lm_eval.task", "datasets", "lm-eval", lambda module: module.documents()),
         ("integrations.polars", "polars", "polars", score_texts),
         ("integrations.tracking", "mlflow", "mlflow", lambda module: module.log_run(None, "mlflow")),
         ("integrations.tracking", "wandb", "wandb", lambda module: module.log_run(None, "wandb")),
