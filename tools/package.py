@@ -49,7 +49,7 @@ leaderboard runs
 report --suite mini runs -o report.html
 report --suite mini runs --markdown
 compare --suite mini {first} {second}
-verify --suite mini {first}
+score --verify --suite mini {first}
 explain --suite mini -q Q07 -a Ice
 score --suite mini --question-column question --answer-column answer answers.jsonl -o scored.csv
 score --suite mini --question-column question --answer-column answer answers.jsonl -o again.jsonl.zst

@@ -291,16 +291,16 @@ def small(tmp_path_factory):
 
 
 def test_verify_agrees_and_names_differences(call, runs, small):
-    code, out, _ = call("verify", "--suite", small, runs / "good")
+    code, out, _ = call("score", "--verify", "--suite", small, runs / "good")
     assert code == 0
     assert "there is no result.json" in out
     call("score", "--suite", small, runs)
-    code, out, _ = call("verify", "--suite", small, runs)
+    code, out, _ = call("score", "--verify", "--suite", small, runs)
     assert code == 0
     assert "\n2 of 2 runs ok, 40 answers compared\n" in out
     path = runs / "good/result.json"
     path.write_text(path.read_text().replace('"num_trials": 3', '"num_trials": 4'))
-    code, out, _ = call("verify", "--suite", small, runs, "--sample", "2")
+    code, out, _ = call("score", "--verify", "--suite", small, runs, "--sample", "2")
     assert code == 1
     assert "result.json differs at num_trials: recorded 4, these inputs give 3" in out
 
@@ -310,14 +310,14 @@ def forgeable(call, runs, small, tmp_path, monkeypatch):
     """The cached file of the suite, after its runs have been scored and verified."""
     monkeypatch.setenv("PFGEN_FAST_CACHE", str(tmp_path / "cache"))
     assert call("score", "--suite", small, runs, "--output", tmp_path / "results")[0] == 0
-    assert call("verify", "--suite", small, runs, "--sample", "2")[0] == 0
+    assert call("score", "--verify", "--suite", small, runs, "--sample", "2")[0] == 0
     (path,) = (tmp_path / "cache").glob("*.pfgen")
     return path
 
 
 def test_verify_names_the_question_whose_index_is_forged(call, runs, small, forgeable):
     forge_question(forgeable, 6)
-    code, out, _ = call("verify", "--suite", small, runs / "good")
+    code, out, _ = call("score", "--verify", "--suite", small, runs / "good")
     assert code == 1
     assert (
         f"differs  suite {small}, question Q07: its index is not what the suite's files give; delete {forgeable}" in out
@@ -325,7 +325,7 @@ def test_verify_names_the_question_whose_index_is_forged(call, runs, small, forg
     assert not re.search("question Q0[1-689]", out)
     assert re.search(r"differs .*good: \d of 24 answers differ; the index differs;", out)
     assert ": fluency" in out or "fluency." in out  # the answers that the oracle scores otherwise
-    (verdict,) = json.loads(call("verify", "--suite", small, runs / "good", "--sample", "1", "--json")[1])
+    (verdict,) = json.loads(call("score", "--verify", "--suite", small, runs / "good", "--sample", "1", "--json")[1])
     assert not verdict["right"]
     assert len(verdict["index_differences"]) == 1
 
@@ -333,7 +333,7 @@ def test_verify_names_the_question_whose_index_is_forged(call, runs, small, forg
 @pytest.mark.parametrize(("old", "new"), [(b'"question_id":"Q03"', b'"question_id":"Q13"'), (b'"t":', b'"x":')])
 def test_verify_notices_forged_details(call, runs, small, forgeable, old, new):
     forge_details(forgeable, old, new)
-    code, out, _ = call("verify", "--suite", small, runs / "good", "--sample", "1")
+    code, out, _ = call("score", "--verify", "--suite", small, runs / "good", "--sample", "1")
     assert (code, "its index is not what the suite's files give" in out) == (1, True)
 
 
@@ -346,7 +346,7 @@ def test_verify_hashes_the_files_itself(call, runs, tmp_path, monkeypatch):
     hashes = file_hashes.file_hashes(sorted(other.glob("Q*.json")))
     monkeypatch.setattr(file_hashes, "_WORTH_BYTES", 0)
     monkeypatch.setattr(file_hashes, "_remembered", lambda memory, state: hashes)
-    code, out, _ = call("verify", "--suite", "mini", runs / "good", "--sample", "1")
+    code, out, _ = call("score", "--verify", "--suite", "mini", runs / "good", "--sample", "1")
     assert code == 1
     assert re.search("differs  suite mini: its files have the hash [0-9a-f]{40}, not [0-9a-f]{40}", out)
 

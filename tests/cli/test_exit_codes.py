@@ -10,7 +10,7 @@ from makers.command_tree import COMMANDS, LEAVES
 from makers.documented import ROOT
 from makers.runs import make_run, trial_lines
 
-WITHOUT_INPUT = {"discern kinds", "suite list", "serve"}
+WITHOUT_INPUT = {"discern kinds", "suite info", "serve"}
 """Commands that read no file that is named by an argument."""
 
 
@@ -44,24 +44,24 @@ def test_each_command_with_a_check_is_documented():
     section = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8").split("## Exit codes")[1].split("\n## ")[0]
     rows = section.split("| command |")[1].splitlines()[2:]
     documented = {name for row in rows if row for name in re.findall(r"`([^`]+)`", row.split("|")[1])}
-    checks = {"--fail-under", "--fail-if-worse", "--non-inferior", "--check"}
+    checks = {"--fail-under", "--fail-if-worse", "--non-inferior", "--verify"}
     options = {name: {flag for one in COMMANDS[name][0].params for flag in one.opts} for name in LEAVES}
     with_check = {f"{name} {option}" for name in LEAVES for option in checks & options[name]}
-    assert documented == {*with_check, "verify", "suite check"}
+    assert documented == {*with_check, "suite check"}
 
 
-@pytest.mark.parametrize("name", ["score", "leaderboard", "place", "report", "verify"])
+@pytest.mark.parametrize("name", ["score", "leaderboard", "place", "report", "score --verify"])
 @pytest.mark.usefixtures("undrawn")
 def test_a_failed_input_among_others_is_code_3_and_named(call, runs, tmp_path, name):
     make_run(runs / "bad", ["{"], {"model": "me/bad"})
     (runs / "bad/result.json").write_text("{")
     options = {
         "score": ("--suite", "mini"),
-        "verify": ("--suite", "mini", "--sample", "2"),
+        "score --verify": ("--suite", "mini", "--sample", "2"),
         "report": ("--suite", "mini", "-o", tmp_path / "page.html"),
         "place": ("--against", runs / "good"),
     }  # fmt: skip
-    code, out, err = call(name, runs, *options.get(name, ()))
+    code, out, err = call(*name.split(), runs, *options.get(name, ()))
     assert code == 3, err
     assert out
     assert str(runs / "bad") in err

@@ -244,8 +244,8 @@ def test_compare_and_verify(asked, suite, runs):
     asked("compare", "--suite", suite, a, b)
     asked("compare", "--suite", suite, a, b, "--json")
     asked("compare", "--suite", suite, a, b, b)  # what the shell makes of '*'
-    asked("verify", "--suite", suite, runs, "--sample", "1")
-    asked("verify", "--suite", suite, runs, "--sample", "1", "--json")
+    asked("score", "--verify", "--suite", suite, runs, "--sample", "1")
+    asked("score", "--verify", "--suite", suite, runs, "--sample", "1", "--json")
 
 
 def test_the_halves_of_a_tag_in_two_names_hide_nothing(asked, mini, tmp_path):

@@ -46,7 +46,7 @@ def commands(checkout):
         ["compare", first, second],
         ["compare", first, first],
         ["explain", "-q", "Q07", "-a", ANSWER],
-        ["verify", result, "--sample", 2],
+        ["score", "--verify", result, "--sample", 2],
         ["sweep", "-e", "ngram", "-n", 2, "--order", 2, "--order", 3, "--dry-run", "-o", made],
         ["prompts", "--trials", 1, "-o", checkout / "prompts.jsonl"],
         ["suite", "info"],

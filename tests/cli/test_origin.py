@@ -43,11 +43,10 @@ LINES = {
     "report": "{result} -o {out}/report.html",
     "compare": "{result}/org/model-0/abc {result}/org/model-1/abc",
     "explain": "-q Q07 -a Ice.",
-    "verify": "{result} --sample 1",
+    "score --verify": "{result} --sample 1",
     "generate": NGRAM,
     "sweep": f"{NGRAM} --order 2 --order 3",
     "prompts": "-o {out}/prompts.jsonl",
-    "suite info": "",
     "suite check": "",
     "suite compile": "",
     "experiment all": f"{EXPERIMENT} --trials 1",
@@ -64,13 +63,13 @@ LINES = {
 """Each command that takes a suite, with arguments that name none."""
 
 WITHOUT_SUITE = {"leaderboard", "suite build", "suite keywords", "discern kinds", "discern votes"}
-WITHOUT_SUITE |= {"discern collect", "suite get", "suite list", "suite remove", "place", "evaluate", "annotate"}
+WITHOUT_SUITE |= {"discern collect", "suite get", "suite info", "place", "evaluate", "annotate"}
 """Commands that read results or texts alone, or that name their suite otherwise."""
 
 TESTED_ELSEWHERE = {"import-batch", "experiment judge", "serve"}
 """Commands that need files or a server, that are one, or whose files name the suite."""
 
-WITH_SCORES = ["score", "score --question-column", "compare", "explain", "verify", "generate", "sweep"]
+WITH_SCORES = ["score", "score --question-column", "compare", "explain", "score --verify", "generate", "sweep"]
 
 
 def line_of(name, checkout, out):
@@ -84,7 +83,7 @@ def test_every_command_is_accounted_for():
         for name in ("suite", "experiment", "discern", "checklists")
     }
     names = {f"{name} {sub}" for name, subs in groups.items() for sub in subs} | (set(commands.LINES) - set(groups))
-    accounted = {*LINES, *WITHOUT_SUITE, *TESTED_ELSEWHERE} - {"score --question-column"}
+    accounted = {*LINES, *WITHOUT_SUITE, *TESTED_ELSEWHERE} - {"score --question-column", "score --verify"}
     # Checklists have suites of their own, which must be named; of an n-gram suite, their paths are taken as they are.
     assert {name for name in names if not name.startswith("checklists ")} == accounted
 
@@ -109,7 +108,7 @@ def test_without_a_checkout_a_suite_must_be_named(call, checkout, tmp_path, monk
     shutil.copytree(checkout, elsewhere, ignore=shutil.ignore_patterns("data"))
     monkeypatch.chdir(elsewhere)
     code, _, err = call(*line_of(name, elsewhere, tmp_path))
-    assert code == (3 if name == "verify" else 2)  # which tries the other runs
+    assert code == (3 if name == "score --verify" else 2)  # which tries the other runs
     assert "not in a checkout with a data/ folder of Q*.json files; name " in err.splitlines()[-1]
 
 
@@ -117,7 +116,7 @@ def test_without_a_checkout_a_suite_must_be_named(call, checkout, tmp_path, monk
 def test_a_suite_that_is_named_is_taken(call, checkout, tmp_path, monkeypatch, name):
     monkeypatch.chdir(checkout)
     code, out, err = call(*line_of(name, checkout, tmp_path), "--suite", "mini")
-    assert code == (1 if name == "verify" else 0), err  # the recorded results are of the other suite
+    assert code == (1 if name == "score --verify" else 0), err  # the recorded results are of the other suite
     assert "suite: mini" in out
 
 
@@ -178,7 +177,7 @@ def test_json_has_suite_and_signature(call, checkout, tmp_path, signature):
         "score": ("score", "--force", result),
         "compare": ("compare", *runs[:2]),
         "explain": ("explain", "-q", "Q07", "-a", ANSWER, "-s", checkout / "data"),
-        "verify": ("verify", result, "--sample", 1),
+        "score --verify": ("score", "--verify", result, "--sample", 1),
         "generate": ("generate", "-e", "ngram", "-n", 1, "-s", checkout / "data", "-o", tmp_path),
     }
     for name, line in lines.items():
@@ -213,12 +212,13 @@ def test_verify_finds_the_signature_of_a_recorded_score(call, checkout, tmp_path
     shutil.copytree(checkout, naive)
     assert call("score", naive / "result", "--float-sum", "naive", "--force")[0] == 0
     expected = Scorer(naive / "data", float_sum="naive").signature
-    rows = json.loads(call("verify", naive / "result", "--sample", 1, "--float-sum", "auto", "--json")[1])
+    rows = json.loads(call("score", "--verify", naive / "result", "--sample", 1, "--float-sum", "auto", "--json")[1])
     # With two sets the two sums of most runs are the same.
     assert {row["signature"] for row in rows} <= {expected, Scorer(naive / "data").signature}
-    assert call("verify", naive / "result", "--sample", 1, "--float-sum", "naive")[1].endswith(f"{expected}\n")
+    line = ("score", "--verify", naive / "result", "--sample", 1, "--float-sum", "naive")
+    assert call(*line)[1].endswith(f"{expected}\n")
     for path in naive.rglob("result.json"):
         path.write_text(path.read_text().replace('"score": 0.', '"score": 1.'))
-    code, out, _ = call("verify", naive / "result", "--sample", 1, "--float-sum", "naive")
+    code, out, _ = call(*line)
     assert code == 1
     assert out.endswith(f"suite: {naive / 'data'}\n")

@@ -91,10 +91,10 @@ def test_a_named_sum_is_the_one_that_is_used(call, made):
 
 def test_verify_takes_a_result_of_either_sum_unless_one_is_named(call, made):
     run, _ = made
-    code, out, _ = call("verify", "--suite", "mini", run, "--sample", "1")
+    code, out, _ = call("score", "--verify", "--suite", "mini", run, "--sample", "1")
     assert code == 0
     assert "result.json matches these inputs (naive sum)" in out
-    code, out, _ = call("verify", "--suite", "mini", run, "--sample", "1", "--float-sum", "compensated")
+    code, out, _ = call("score", "--verify", "--suite", "mini", run, "--sample", "1", "--float-sum", "compensated")
     assert code == 1
     assert "matches these inputs with the naive sum, not the compensated one" in out
 

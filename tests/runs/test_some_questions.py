@@ -165,8 +165,8 @@ def test_trials_of_unknown_questions_are_an_error_or_left_out(call, foreign):
         f"note: {foreign}/trials.jsonl: 3 of 19 trials are left out, because the suite lacks their questions (1)\n"
     )
     assert len(json.loads((foreign / "result.json").read_bytes())["questions"]) == 8
-    assert call("verify", "--suite", "mini", foreign)[0] == 3
-    code, out, err = call("verify", "--suite", "mini", foreign, "--unknown-questions", "skip")
+    assert call("score", "--verify", "--suite", "mini", foreign)[0] == 3
+    code, out, err = call("score", "--verify", "--suite", "mini", foreign, "--unknown-questions", "skip")
     assert code == 0
     assert "core = oracle (16 answers); index = files; result.json matches these inputs" in out
     for command in (("score", foreign, "--questions", "Q07"), ("compare", foreign, foreign)):
@@ -193,10 +193,10 @@ def test_compare_and_verify_take_some_questions(call, run, tmp_path, mini):
     found = json.loads(call("compare", "--suite", "mini", run, other, "--questions", "Q0[27]", "--json")[1])
     assert sorted(question["question_id"] for question in found["questions"]) == ["Q02", "Q07"]
     call("score", "--suite", "mini", run)
-    code, out, _ = call("verify", "--suite", "mini", run, "--limit", "1")
+    code, out, _ = call("score", "--verify", "--suite", "mini", run, "--limit", "1")
     assert code == 0
     assert "core = oracle (2 answers); index = files; result.json is not compared, because it covers all" in out
-    out = call("verify", "--suite", "mini", run, other, "--sample", "1")[1]
+    out = call("score", "--verify", "--suite", "mini", run, other, "--sample", "1")[1]
     assert {"suite: mini (1 run)", "suite: mini (1 run, no signature)"} < set(out.splitlines())
 
 

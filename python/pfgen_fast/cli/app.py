@@ -35,7 +35,7 @@ _OF_FULL_DISKS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 class Exit(enum.IntEnum):
     """Exit codes; 0 is success."""
 
-    NO = 1  # a check failed: verify found a difference
+    NO = 1  # a check failed: score --verify found a difference
     USAGE = 2
     PARTIAL = 3  # some inputs failed, the others are done
     STOPPED = 130  # by Ctrl-C; the code that shells use

@@ -22,7 +22,6 @@ GROUPS = {
         "checklists": "Judges long answers by checklists: yes-or-no questions, a judge, weights fitted to human marks.",
         "annotate": "Makes pages on which people mark answers, compare answers, or check the verdicts of a judge.",
         "serve": "Serves rewards and scores over HTTP, for trainers on other machines.",
-        "verify": "Scores runs again with the slow oracle, and checks their result.json against the inputs.",
     },
     "Look": {
         "leaderboard": "Ranks runs by score, like the published table, or models of a table of scores.",
@@ -44,7 +43,7 @@ GROUPS = {
         "experiment": "Analyses what the scores mean: how they correlate, how stable they are.",
     },
     "Suites": {
-        "suite": "Fetches, lists, inspects, checks, compiles and builds suites of questions.",
+        "suite": "Lists, fetches, inspects, checks, compiles and builds suites of questions.",
     },
 }
 
@@ -78,7 +77,6 @@ _CLASSES = {
     "checklists correlate": ("checklists_people", "_Correlate"),
     "annotate": ("annotate", "_Annotate"),
     "serve": ("serve", "_Serve"),
-    "verify": ("verify", "_Verify"),
     "leaderboard": ("leaderboard", "_Leaderboard"),
     "report": ("report", "_Report"),
     "explain": ("explain", "_Explain"),
@@ -103,9 +101,7 @@ _CLASSES = {
     "suite info": ("suite", "_Info"),
     "suite check": ("suite", "_Check"),
     "suite compile": ("suite", "_Compile"),
-    "suite get": ("suite_get", "_Get"),
-    "suite list": ("suite_get", "_List"),
-    "suite remove": ("suite_get", "_Remove"),
+    "suite get": ("suite", "_Get"),
     "suite build": ("build_suite", "_Build"),
     "suite keywords": ("build_suite", "_Keywords"),
 }

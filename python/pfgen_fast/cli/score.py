@@ -1,27 +1,44 @@
-"""`pfgen-fast score`: scores runs into result.json, and tables into tables with scores."""
+"""`pfgen-fast score`: scores runs into result.json, and tables into tables with scores; `--verify` checks results."""
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from typer import Option
 
-from ..errors import TrialsError
+from ..errors import PfgenError, TrialsError
 from ..item_scores.by_subject import subject_record
 from . import options
-from .app import exit_if_partial, fail, note, print_json, print_line, shown, track, warn
+from .app import (
+    Exit,
+    counted,
+    counting,
+    exit_if_partial,
+    fail,
+    note,
+    print_json,
+    print_line,
+    shown,
+    stdout,
+    styled,
+    track,
+    warn,
+)
 from .gate_options import ThresholdOptions, form_of
-from .layout import LEAST, rest, shortened
+from .layout import LEAST, columns, folded, rest, shortened
 from .ranked_table import print_subjects
-from .suite_line import about_interval, given_suite, print_origins
+from .suite_line import about_interval, given_suite, print_origin, print_origins
 from .table import TableScoring
 
 if TYPE_CHECKING:
     from ..gates.checks import Check
     from ..runs.run_scorer import Outcome
+    from ..runs.trials import RunFolder
+    from ..runs.verification import Verdict, Verifier
     from ..suite.rules import FloatSum
     from ..suite.suite import Suite
 
@@ -36,6 +53,10 @@ class _Score(TableScoring):
     of all runs become one table with a row for each answer, and no result.json is written. A score of selected
     questions (--questions, --limit) is not a result of the suite: it is printed, and written only with --output.
 
+    With --verify, runs are scored again with the slow oracle, a few hundred answers per second, result.json is checked
+    against the inputs, and the index in the cache against the suite's files; nothing is written. The exit code is 1 if
+    anything differs.
+
     Examples
 
       pfgen-fast score result/openai/gpt-4o/5e1e9f4
@@ -49,6 +70,8 @@ class _Score(TableScoring):
       pfgen-fast score result/our/model --fail-under 0.7 --fail-under fluency=0.8 --junit gate.xml
 
       pfgen-fast score result --float-sum naive --output /tmp/naive
+
+      pfgen-fast score result --verify --sample 10
 
       pfgen-fast score 'result/our/*' -o answers.parquet
 
@@ -68,6 +91,8 @@ class _Score(TableScoring):
     by_subject: bool = Option(
         False, help="Runs: print the score of each category of questions too, with its 95 % interval."
     )
+    verify: bool = Option(False, help="Runs: check results and the cached index with the slow oracle; write nothing.")
+    sample: int | None = Option(None, min=1, help="With --verify: check this many answers of each run. Default: all.")
 
     def __call__(self) -> None:
         from ..gates.checks import OF_RUN
@@ -76,6 +101,11 @@ class _Score(TableScoring):
 
         if self.force and self.paths[-1] == "json" and not Path("json").exists():
             fail("json: no such file or folder; -f is --force here; give --format json")
+        if self.verify:
+            self.verify_runs()
+            return
+        if self.sample is not None:
+            fail("--sample is for --verify")
         if self.are_tables:
             if self.questions or self.limit or self.unknown_questions != "error" or self.by_subject:
                 fail(
@@ -134,6 +164,52 @@ class _Score(TableScoring):
         checks = [check for of_outcome in of_outcomes for check in of_outcome]
         self.gate.finish(checks, form_of(as_json=self.is_json, quiet=self.quiet), "score")
         exit_if_partial(any(outcome.status == "failed" for outcome in outcomes))
+
+    def verify_runs(self) -> None:
+        """Checks results and the index of each suite; the exit code is 1 if anything differs."""
+        from ..runs.trials import find_runs
+
+        others = (self.output, self.force, self.dry_run, self.by_subject, self.gate.is_gate, self.are_tables)
+        if any(others) or (self.profile, self.reasoning) != ("leaderboard", "keep"):
+            fail(
+                "--verify checks results of runs and writes nothing: combine it only with --suite, --questions, "
+                "--limit, --unknown-questions, --sample, --float-sum, --quiet and --json"
+            )
+        runs, given = find_runs(self.paths), given_suite(self.suite)
+        verifiers: dict[Suite, Verifier] = {}
+        verdicts: list[tuple[Verdict, Suite]] = []
+        for run in runs:
+            try:
+                verifier = self._verifier(run, given, verifiers)
+                with counting(str(run.folder), quiet=self.quiet) as on_answer:
+                    verdicts.append((verifier.verify(run, on_answer), verifier.suite))
+            except PfgenError as error:
+                warn(str(error))
+            else:
+                if not self.is_silent:
+                    _print_verdict(verdicts[-1][0])
+        if self.is_json:
+            print_json([_verdict_as_json(*item) for item in verdicts])
+        elif not self.quiet:
+            _print_verdicts(verdicts)
+        is_index_right = not any(verifier.index_differences for verifier in verifiers.values())
+        if not (is_index_right and all(verdict.is_right for verdict, _ in verdicts)):
+            raise SystemExit(Exit.NO)
+        exit_if_partial(len(verdicts) < len(runs))
+
+    def _verifier(self, run: RunFolder, given: Suite | None, verifiers: dict[Suite, Verifier]) -> Verifier:
+        """The verifier for the suite of a run; a new verifier prints the differences of its index."""
+        from ..runs.checkout import suite_of
+        from ..runs.verification import Verifier
+
+        suite = suite_of(run.folder, given)
+        if suite not in verifiers:
+            selected = suite.only(options.names_of(self.questions), limit=self.limit)
+            unknown = self.unknown_questions
+            verifiers[suite] = Verifier(selected, float_sum=self.float_sum, sample=self.sample, unknown=unknown)
+            for difference in () if self.is_silent else verifiers[suite].index_differences:
+                stdout().print(styled(("differs", "red"), f"  {shown(difference)}"))
+        return verifiers[suite]
 
     def checks_of(self, outcome: Outcome) -> list[Check]:
         """The checks of a run."""
@@ -227,4 +303,44 @@ def outcome_as_json(outcome: Outcome, *, by_subject: bool = False) -> dict[str, 
         "score_high": outcome.interval and outcome.interval.high,
         **(outcome.summary.to_dict() if outcome.summary else {}),
         **subjects,
+    }
+
+
+def _print_verdict(verdict: Verdict) -> None:
+    mark = ("ok", "green") if verdict.is_right else ("differs", "red")
+    answers = counted(verdict.n_answers, "answer")
+    core = f"{len(verdict.differences)} of {answers} differ" if verdict.differences else f"core = oracle ({answers})"
+    index = "the index differs" if verdict.index_differences else "index = files"
+    state = f"{core}; {index}; {shown(verdict.recorded)}"
+    name, width = shown(verdict.run.folder), columns()
+    if width is None or len(mark[0]) + 4 + len(name) + len(state) <= width:
+        stdout().print(styled(mark, f"  {name}: {state}"))
+    else:
+        stdout().print(styled(mark, f"  {shortened(name, width - len(mark[0]) - 2)}"))
+        for part in folded(state, width - 4, after="; ", indent=""):
+            stdout().print(f"    {part}")
+    for difference in verdict.differences[:10]:
+        stdout().print(f"    {shown(difference)}")
+
+
+def _print_verdicts(verdicts: Sequence[tuple[Verdict, Suite]]) -> None:
+    n_right = sum(verdict.is_right for verdict, _ in verdicts)
+    n_answers = sum(verdict.n_answers for verdict, _ in verdicts)
+    stdout().print(f"{n_right} of {counted(len(verdicts), 'run')} ok, {counted(n_answers, 'answer')} compared")
+    for (suite, signature), n in Counter((suite, verdict.signature) for verdict, suite in verdicts).items():
+        which = counted(n, "run") + ("" if signature else ", no signature")
+        print_origin(suite, signature, remark=f" ({which})" if n < len(verdicts) else "")
+
+
+def _verdict_as_json(verdict: Verdict, suite: Suite) -> dict[str, object]:
+    return {
+        "run": str(verdict.run.folder),
+        "suite": suite.name,
+        "signature": verdict.signature,
+        "right": verdict.is_right,
+        "n_answers": verdict.n_answers,
+        "differences": list(verdict.differences),
+        "index_differences": list(verdict.index_differences),
+        "recorded": verdict.recorded,
+        "recorded_right": verdict.is_recorded_right,
     }

@@ -1,54 +1,111 @@
-"""`pfgen-fast suite`: the contents of a suite, its faults, its index; suites on this machine."""
+"""`pfgen-fast suite`: suites on this machine, the contents of a suite, its faults, its index; published suites."""
 
 from __future__ import annotations
 
+import contextlib
 import time
+from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from typer import Option
+from typer import Argument, Option
 
+from ..errors import SuiteError
 from . import options
-from .app import Exit, Json, counted, print_json, shown, stderr, stdout, styled, warn
+from .app import Exit, Json, Quiet, counted, counting, note, print_json, print_line, shown, stderr, stdout, styled, warn
 from .layout import columns, cut, rest, shortened
-from .suite_get import origin_lines
 from .suite_line import print_origin, source_or_here, suite_or_here
 
 if TYPE_CHECKING:
     from ..suite.questions import Question
 
+_HELLOBENCH = (
+    "not fetched, because no checksums of its files are recorded: clone https://github.com/Quehry/HelloBench at "
+    "d403282, and run pfgen-fast checklists import"
+)
+
 
 class _Info:
-    """Describes a suite: questions, reference sets, keyword rules; the licence of a fetched one.
+    """Describes a suite: questions, reference sets, keyword rules; without a name, lists the suites on this machine.
 
-    Example
+    The list also names published suites that can be fetched, and the suite of the working directory. To remove a
+    fetched suite, delete its directory, which both forms print.
+
+    Examples
+
+      pfgen-fast suite info
 
       pfgen-fast suite info mini
     """
 
-    suite: options.SuiteArgument = None
+    suite: str | None = Argument(
+        None, help="Directory with Q*.json files, 'mini' or 'pfgen-bench'. Default: all suites.", metavar="[SUITE]"
+    )
     as_json: Json = False
 
     def __call__(self) -> None:
         from ..suite.published import origin_of
+        from ..suite.suite import Suite
 
-        loaded = suite_or_here(self.suite)
+        if self.suite is None:
+            _list_suites(as_json=self.as_json)
+            return
+        loaded = Suite.load(self.suite)
         rows = [_describe(question) for question in loaded]
         origin = None if loaded.folder is None else origin_of(loaded.folder)
         if self.as_json:
-            named = {"name": loaded.name, "metadata_hash": loaded.metadata_hash}
+            folder = loaded.folder and str(loaded.folder)
+            named = {"name": loaded.name, "folder": folder, "metadata_hash": loaded.metadata_hash}
             print_json({**named, "origin": origin, "questions": rows})
             return
         stdout().print(shortened(shown(loaded.name), columns()), style="bold")
         stdout().print(f"{counted(len(loaded), 'question')}, metadata hash {loaded.metadata_hash}")
-        for line in origin_lines(origin) if origin else ():
+        stdout().print(f"directory: {shortened(shown(loaded.folder), rest(len('directory: ')))}")
+        for line in _origin_lines(origin) if origin else ():
             stdout().print(line)
         for row in rows:
             sets = ", ".join(f"{name} {n} × {length:.0f}" for name, (n, length) in row["sets"].items())
             line = f"{shown(row['question_id']):5} {row['n_rules']:2} rules  {shown(sets):32} {shown(row['question'])}"
             stdout().print(cut(line, columns()))
         stdout().print("sets: name, answers × mean code points", style="dim")
+
+
+def _list_suites(*, as_json: bool) -> None:
+    """Lists the suite of the working directory, and the fetched, published and packaged suites."""
+    rows = list(_rows())
+    if as_json:
+        print_json(rows)
+        return
+    for row in rows:
+        size = f"{row['n_bytes'] / 1e6:,.1f} MB" if row["folder"] else ""
+        begin = f"{row['name']:12} {row['kind']:11}{size:>8}  {row['state']}"
+        is_outside = row["state"] != "packaged" and row["folder"]
+        print_line(begin, f": {shortened(shown(row['folder']), rest(len(begin) + 2))}" if is_outside else "")
+
+
+def _rows() -> Iterator[dict[str, Any]]:
+    from ..checklists.suite_files import PACKAGED as CHECKLISTS
+    from ..checklists.suite_files import packaged_suites
+    from ..runs.checkout import suite_folder_here
+    from ..suite.published import fetched_folder, fetched_names, published_names
+    from ..suite.reading import PACKAGED, packaged_names
+
+    with contextlib.suppress(SuiteError):
+        yield _row("(here)", "questions", "suite of the working directory", suite_folder_here())
+    for name in sorted({*published_names(), *fetched_names()}):
+        folder = fetched_folder(name)
+        yield _row(name, "questions", "fetched" if folder else f"not fetched: pfgen-fast suite get {name}", folder)
+    for name in packaged_names():
+        yield _row(name, "questions", "packaged", PACKAGED / name)
+    for name in packaged_suites():
+        yield _row(name, "checklists", "packaged", CHECKLISTS / name)
+    yield _row("hellobench", "checklists", _HELLOBENCH)
+
+
+def _row(name: str, kind: str, state: str, folder: Path | None = None) -> dict[str, Any]:
+    n_bytes = None if folder is None else sum(path.stat().st_size for path in folder.iterdir())
+    return {"name": name, "kind": kind, "state": state, "folder": folder and str(folder), "n_bytes": n_bytes}
 
 
 def _describe(question: Question) -> dict[str, Any]:
@@ -145,3 +202,61 @@ class _Compile:
         else:
             stdout().print("index: not kept, because no file can be written in the cache directory")
         print_origin(loaded)
+
+
+class _Get:
+    """Fetches a published suite into the user's data directory, where --suite NAME finds it.
+
+    Every file is checked by its recorded size and SHA-256. If the command is stopped, run it again to continue.
+    Suites are kept in $PFGEN_FAST_HOME, by default in pfgen-fast in the user's data directory. The environment names
+    proxies (HTTPS_PROXY).
+
+    Examples
+
+      pfgen-fast suite get pfgen-bench
+
+      pfgen-fast suite get pfgen-bench --from pfgen-bench-main.zip
+    """
+
+    name: str = Argument(help="Name of the suite: pfgen-bench.")
+    source: str | None = Option(
+        None,
+        "--from",
+        help="Take the files from a checkout, a tar or zip file of a checkout, or the base address of a mirror.",
+        metavar="DIR|ARCHIVE|URL",
+    )
+    revision: str | None = Option(
+        None,
+        help="Take another commit, tag or branch, whose files cannot be checked; its suite is named NAME@REVISION.",
+    )
+    output: Path | None = Option(None, "-o", help="Write to this new directory instead.", metavar="DIR")
+    quiet: Quiet = False
+
+    def __call__(self) -> None:
+        from ..suite.getting import get_suite
+
+        if self.name == "hellobench":
+            raise SuiteError(f"hellobench: {_HELLOBENCH}")
+        with counting("files", quiet=self.quiet) as count:
+            got = get_suite(self.name, source=self.source, revision=self.revision, output=self.output, on_file=count)
+        if not got.suite.is_verified:
+            note(f"no checksums are recorded for {got.suite.commit}, so the files were not checked")
+        if got.missing:
+            note(f"the source lacks files that no score depends on: {', '.join(got.missing)}")
+        if self.quiet:
+            return
+        fetched = f"{counted(got.n_fetched, 'file')} fetched" if got.n_fetched else "already there"
+        print_line((shown(got.suite.name), "bold"), f": {fetched}: {shown(got.folder)}")
+        if got.n_fetched:
+            for line in _origin_lines(got.suite.origin):
+                print_line(line)
+        print_line(f"use it: --suite {shown(got.suite.name if self.output is None else self.output)}")
+
+
+def _origin_lines(origin: dict[str, Any]) -> list[str]:
+    """Where a fetched suite is from, and its licence, for the terminal."""
+    checked = "every file checked" if origin.get("verified") is True else "not checked: no checksums are recorded"
+    return [
+        f"from {shown(origin.get('repository'))}, revision {shown(origin.get('commit'))} ({checked})",
+        f"licence: {shown(origin.get('licence'))}",
+    ]

@@ -19,7 +19,6 @@ from ..errors import PfgenError, SuiteError, TrialsError
 from ..files.lock import held
 from ..files.ownership import check_own_folder
 from ..files.reading import read_stored
-from ..files.untrusted_text import unknown_name
 from ..files.writing import make_folder, write_whole
 from .copies import CutOff, Take, read_copy
 from .downloads import Download
@@ -28,8 +27,6 @@ from .published import (
     ORIGIN_FILE,
     PublishedFile,
     PublishedSuite,
-    is_published,
-    published_names,
     published_suite,
     suites_folder,
 )
@@ -77,19 +74,6 @@ def get_suite(
     make_folder(folder.parent, SuiteError)
     with _locked(folder):
         return _fetch(suite, folder, source, on_file)
-
-
-def remove_suite(name: str) -> Path:
-    """Removes a fetched suite, and the files that an interrupted `get_suite` left; returns its directory."""
-    if not is_published(name):
-        raise SuiteError(unknown_name("published suite", name, published_names()))
-    folder = suites_folder() / name
-    if not any(map(os.path.lexists, (folder, _beside(folder, "part")))):
-        raise SuiteError(f"{name}: not fetched; fetched suites are in {folder.parent}")
-    with _locked(folder):
-        _move(folder, None)
-        _discard(_beside(folder, "part"))
-    return folder
 
 
 def _fetch(
@@ -190,22 +174,21 @@ def _beside(folder: Path, kind: str) -> Path:
 def _locked(folder: Path) -> Iterator[None]:
     with held(_beside(folder, "lock")) as is_held:
         if not is_held:
-            raise SuiteError(f"{folder}: another process is fetching or removing this suite; wait until it ends")
+            raise SuiteError(f"{folder}: another process is fetching this suite; wait until it ends")
         yield
 
 
-def _move(folder: Path, new: Path | None) -> None:
+def _move(folder: Path, new: Path) -> None:
     """Puts the directory `new` in the place of `folder`, which is never there in part."""
     old = _beside(folder, "old")
     try:
         _discard(old)
         if os.path.lexists(folder):
             folder.rename(old)
-        if new is not None:
-            new.rename(folder)
+        new.rename(folder)
         _discard(old)
     except OSError as error:
-        raise SuiteError(f"{folder}: cannot be replaced or removed: {error.strerror or error}") from None
+        raise SuiteError(f"{folder}: cannot be replaced: {error.strerror or error}") from None
 
 
 def _discard(path: Path) -> None:
