@@ -15,7 +15,7 @@ from pfgen_fast.evaluators import opening
 from pfgen_fast.evaluators.evaluator import Metric
 from pfgen_fast.generation import engines
 from pfgen_fast.generation.engines.stored import StoredAnswers
-from pfgen_fast.serving import endpoints
+from pfgen_fast.serving import description
 from pfgen_fast.serving.replies import Reply, json_of
 from pfgen_fast.tables import formats
 from pfgen_fast.tables.text_rows import json_lines, text_batches
@@ -82,15 +82,14 @@ def test_an_endpoint_is_a_function(scorer: Scorer, monkeypatch):
     pytest.importorskip("prometheus_client")
     from pfgen_fast.serving.access import Guard
     from pfgen_fast.serving.application import Application
-    from pfgen_fast.serving.description import described
     from pfgen_fast.serving.limits import Limits
 
     def lengths(replies, body, kind, accepted):
         return Reply(json_of([len(answer) for answer in json.loads(body)]))
 
-    one = endpoints.Endpoint("The lengths", lengths, lambda limits: {"type": "array"}, {"type": "array"})
-    monkeypatch.setitem(endpoints.ENDPOINTS, "/lengths", one)
-    assert described("", Limits())["paths"]["/lengths"]["post"]["summary"] == "The lengths"
+    one = description.Endpoint("The lengths", lengths, lambda limits: {"type": "array"}, {"type": "array"})
+    monkeypatch.setitem(description.ENDPOINTS, "/lengths", one)
+    assert description.described("", Limits())["paths"]["/lengths"]["post"]["summary"] == "The lengths"
     sent = []
 
     async def receive():

@@ -15,15 +15,14 @@ from functools import partial
 from typing import Any
 
 from ..errors import PfgenError, RewardError, TrialsError
+from ..files.optional import optional
 from ..generation.prompts import Mode
 from ..rewards.reward import Reward
 from ..scoring.scorer import Scorer
 from .access import Guard
 from .admission import Place, Receive, Room
-from .description import described, page
-from .endpoints import ENDPOINTS
+from .description import ENDPOINTS, described, page
 from .limits import Gone, Limits, Refusal, too_busy
-from .metrics import Metrics
 from .replies import ARROW, JSON, Replies, Reply, json_of
 
 Send = Callable[[Any], Awaitable[None]]
@@ -35,6 +34,40 @@ _SHARE_OF_QUEUE, _SHARE_OF_ALL = 0.5, 0.9
 
 _WATCH_AFTER_SECONDS = 0.1
 """Seconds before the server begins to check whether a client has disconnected; most requests are finished earlier."""
+
+
+_SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
+
+
+class Metrics:
+    """The metrics of one server."""
+
+    def __init__(self, room: Room, signature: str) -> None:
+        self._prometheus = prometheus = optional("prometheus_client", extra="serve", needed_for="the server")
+        self._registry = registry = prometheus.CollectorRegistry()
+        names = ("path", "status")
+        self._requests = prometheus.Counter("pfgen_requests", "Requests.", names, registry=registry)
+        self._answers = prometheus.Counter("pfgen_answers", "Scored answers.", registry=registry)
+        self._seconds = prometheus.Histogram(
+            "pfgen_request_seconds", "Time of requests.", names[:1], registry=registry, buckets=_SECONDS
+        )
+        in_progress = prometheus.Gauge("pfgen_requests_in_progress", "Requests in progress.", registry=registry)
+        in_progress.set_function(lambda: room.n_requests)
+        held = prometheus.Gauge("pfgen_held_bytes", "Bytes of their bodies.", registry=registry)
+        held.set_function(lambda: room.n_bytes)
+        prometheus.Info("pfgen", "Signature of the scores.", registry=registry).info({"signature": signature})
+        prometheus.ProcessCollector(registry=registry)
+
+    def count(self, path: str, status: int, seconds: float, n_answers: int) -> None:
+        """Counts a request; `path` must have few different values."""
+        self._requests.labels(path, status).inc()
+        self._seconds.labels(path).observe(seconds)
+        self._answers.inc(n_answers)
+
+    def text(self) -> bytes:
+        """The metrics in the text format of Prometheus."""
+        content: bytes = self._prometheus.generate_latest(self._registry)
+        return content
 
 
 class Application:
@@ -98,10 +131,13 @@ class Application:
         try:
             self._guard.check(headers, is_open=path == "/healthz")
             work = self._posted.get(path)
+            if work is None and path not in self._shown:
+                raise Refusal(404, f"unknown path; expected one of {', '.join((*self._posted, *self._shown))}")
+            methods = ("POST",) if work else ("GET", "HEAD")
+            if scope["method"] not in methods:
+                raise Refusal(405, f"{path} requires {methods[0]}", {"Allow": ", ".join(methods)})
             if work is None:
-                return self._to_show(path, scope["method"])
-            if scope["method"] != "POST":
-                raise Refusal(405, f"{path} requires POST", {"Allow": "POST"})
+                return self._shown[path]()
             kind, accepted = _kinds(headers)
         except Refusal as refusal:
             refusal.headers = {**refusal.headers, "Connection": "close"}  # because the body is not read
@@ -109,14 +145,6 @@ class Application:
         begin = time.monotonic()
         body = await place.body(headers, receive)
         return await self._worked(partial(work, body, kind, accepted), receive, place, begin)
-
-    def _to_show(self, path: str, method: str) -> Reply:
-        show = self._shown.get(path)
-        if show is None:
-            raise Refusal(404, f"unknown path; expected one of {', '.join((*self._posted, *self._shown))}")
-        if method not in ("GET", "HEAD"):
-            raise Refusal(405, f"{path} requires GET", {"Allow": "GET, HEAD"})
-        return show()
 
     async def _worked(self, work: Callable[[], Reply], receive: Receive, place: Place, begin: float) -> Reply:
         submitted = self._workers.submit(work)

@@ -1,70 +1,63 @@
-"""The HTTP protocol of uvicorn with limits on time and memory for each connection.
+"""The HTTP protocol of uvicorn, with limits of the framing and of the time of a request.
 
-uvicorn limits only the time of an idle connection. This protocol also limits the time for the head of a request, and
-the time from the first byte of a request to the last byte of its reply; slower connections are closed. It limits the
-size of the framing (heads, trailers, chunk extensions) between two parts of a body.
+uvicorn limits neither the size of a head, the trailers and the extensions of chunks, nor the time of a request; and it
+adds trailers to the headers that were checked.
 """
 
 from __future__ import annotations
 
 import asyncio
 from http import HTTPStatus
-from typing import Any, NoReturn
+from typing import Any
 
 from ..files.optional import optional
-from .limits import HALF_CLOSED_SECONDS, MAX_HEAD_BYTES, MAX_HEADERS, MAX_PIPELINED, Limits
+from .limits import MAX_HEAD_BYTES, MAX_HEADERS, Limits
 
 
 def bounded_protocol(limits: Limits) -> type[asyncio.Protocol]:
-    """The class for connections: the class for httptools with these limits."""
+    """The class for connections: uvicorn's class for httptools with these limits."""
     optional("httptools", extra="serve", needed_for="the server")
     module: Any = optional("uvicorn.protocols.http.httptools_impl", extra="serve", needed_for="the server")
 
     class BoundedProtocol(module.HttpToolsProtocol):  # type: ignore[misc]
-        _timer: asyncio.TimerHandle | None = None
-        _in_head = _takes_headers = _is_half_closed = False
-        _n_framing_bytes = 0
-        _n_unanswered = 0
-        """The number of complete requests minus the number of replies; -1 if a reply was sent early."""
+        _timer: asyncio.TimerHandle
+        _is_in_head = False
+        _n_framing_bytes = 0  # since the last part of a body, or since the last request
 
         def connection_made(self, transport: asyncio.Transport) -> None:
             super().connection_made(transport)
-            if len(self.connections) > limits.n_connections:
-                self._refuse(429, f"{limits.n_connections:,} connections are open, which is the limit")
-            else:
-                self._begin_head()
+            self._timer = self.loop.call_later(limits.seconds, self._cut_off)
+
+        def connection_lost(self, exc: Exception | None) -> None:
+            self._timer.cancel()
+            super().connection_lost(exc)
 
         def data_received(self, data: bytes) -> None:
             while data and not self.transport.is_closing():
-                if not self._has_request() and not self._in_head:
-                    self._begin_head()
                 room = MAX_HEAD_BYTES + 1 - self._n_framing_bytes  # also limits a head that arrives in one piece
                 self._n_framing_bytes += len(data[:room])
                 super().data_received(data[:room])
                 data = data[room:]
                 if self._n_framing_bytes > MAX_HEAD_BYTES:
-                    self._refuse(431, f"the head of the request is larger than {MAX_HEAD_BYTES:,} bytes")
+                    self._refuse(f"the head of the request is larger than {MAX_HEAD_BYTES:,} bytes")
 
         def on_message_begin(self) -> None:
             super().on_message_begin()
-            self._takes_headers = True
+            self._is_in_head = True
+            self._timer.cancel()
+            self._timer = self.loop.call_later(limits.seconds, self._cut_off)
 
         def on_header(self, name: bytes, value: bytes) -> None:
-            if self._takes_headers:  # trailers are dropped, because they would change the checked headers
+            if self._is_in_head:
                 super().on_header(name, value)
             if len(self.headers) > MAX_HEADERS:
-                self._stop(431, f"the request has more than {MAX_HEADERS} headers")
+                sentence = f"the request has more than {MAX_HEADERS} headers"
+                self._refuse(sentence)
+                raise ValueError(sentence)  # stops the parser
 
         def on_headers_complete(self) -> None:
-            self._takes_headers, self._n_framing_bytes = False, 0
-            if len(self.pipeline) >= MAX_PIPELINED:
-                self._stop(429, f"{MAX_PIPELINED} requests wait on the connection, which is the limit")
-            if self.parser.should_upgrade():  # the parser would skip the body
-                self._stop(400, "the server supports only HTTP/1.1, without Upgrade and CONNECT")
+            self._is_in_head, self._n_framing_bytes = False, 0
             super().on_headers_complete()
-            if self._in_head:
-                self._in_head = False
-                self._allow(limits.seconds)
 
         def on_body(self, body: bytes) -> None:
             super().on_body(body)
@@ -73,60 +66,26 @@ def bounded_protocol(limits: Limits) -> type[asyncio.Protocol]:
         def on_message_complete(self) -> None:
             super().on_message_complete()
             self._n_framing_bytes = 0
-            self._n_unanswered += 1
 
         def send_400_response(self, msg: str) -> None:
-            self._refuse(400, "the request is not valid HTTP")
-
-        def eof_received(self) -> bool:
-            """Keeps the connection briefly if the client closes its sending side, because it may wait for a reply."""
-            self._is_half_closed = True
-            if self._n_unanswered > 0:
-                self.loop.call_later(HALF_CLOSED_SECONDS, self.transport.abort)
-            return self._n_unanswered > 0
-
-        def on_response_complete(self) -> None:
-            self._n_unanswered -= 1
-            super().on_response_complete()
-            if self._is_half_closed and self._n_unanswered <= 0:
-                self.transport.close()
-            self._allow(limits.seconds)  # for the rest of the reply, and for a pipelined request
-
-        def connection_lost(self, exc: Exception | None) -> None:
-            if self._timer is not None:
-                self._timer.cancel()
-            super().connection_lost(exc)
-
-        def _has_request(self) -> bool:
-            return self.cycle is not None and not self.cycle.response_complete
-
-        def _begin_head(self) -> None:
-            self._in_head = True
-            self._allow(limits.head_seconds)
-
-        def _allow(self, seconds: float) -> None:
-            if self._timer is not None:
-                self._timer.cancel()
-            self._timer = self.loop.call_later(seconds, self._cut_off)
+            if not self.transport.is_closing():  # after a refusal, the parser stops with an error
+                super().send_400_response(msg)
 
         def _cut_off(self) -> None:
-            is_idle = not (self._in_head or self._has_request() or self.transport.get_write_buffer_size())
-            if not is_idle or self.transport.is_closing():
+            is_idle = self.cycle is not None and self.cycle.response_complete and not self._is_in_head
+            if not is_idle or self.transport.get_write_buffer_size():
                 self.transport.abort()
 
-        def _refuse(self, status: int, sentence: str) -> None:
+        def _refuse(self, sentence: str) -> None:
             if self.transport.is_closing():
                 return
             body = b'{"error":"%s"}' % sentence.encode()
+            status = HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE
             head = (
-                f"HTTP/1.1 {status} {HTTPStatus(status).phrase}\r\nContent-Type: application/json\r\n"
-                f"Content-Length: {len(body)}\r\nRetry-After: 1\r\nConnection: close\r\n\r\n"
+                f"HTTP/1.1 {status.value} {status.phrase}\r\nContent-Type: application/json\r\n"
+                f"Content-Length: {len(body)}\r\nConnection: close\r\n\r\n"
             )
             self.transport.write(head.encode() + body)
             self.transport.close()
-
-        def _stop(self, status: int, sentence: str) -> NoReturn:
-            self._refuse(status, sentence)
-            raise ValueError(sentence)  # stops the parser
 
     return BoundedProtocol

@@ -14,14 +14,8 @@ MAX_VALUES = 1_000_000
 MAX_HEAD_BYTES = 1 << 15
 """Maximum size of the head of a request, of its trailers, and of the extensions of a chunk, in bytes."""
 
-HALF_CLOSED_SECONDS = 2.0
-"""Seconds for replies to a client that closed its sending side; the server cannot tell whether it disconnected."""
-
 MAX_HEADERS = 100
 """Maximum number of headers of a request; a header needs many times the memory of its text."""
-
-MAX_PIPELINED = 64
-"""Maximum number of requests on a connection that wait for the reply to an earlier request."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +29,6 @@ class Limits:
     n_held_bytes: int = 256 << 20  # maximum total size of bodies and replies
     n_connections: int = 1024
     seconds: float = 60.0  # from the first byte of a request to the last byte of its reply
-    head_seconds: float = 10.0  # from the first byte of a request to the first byte of its body
     idle_seconds: float = 75.0  # maximum time between two requests of a connection
 
     def __post_init__(self) -> None:

@@ -69,6 +69,7 @@ def serve(
         access_log=False,
         proxy_headers=False,
         server_header=False,
+        limit_concurrency=limits.n_connections,
         timeout_keep_alive=limits.idle_seconds,
         timeout_graceful_shutdown=limits.seconds,
     )
