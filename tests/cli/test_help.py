@@ -12,7 +12,7 @@ from pfgen_fast.cli.app import app
 
 
 def test_the_walk_finds_all_commands():
-    assert {"score", "suite build", "experiment judge", "import-batch", "suite", ""} <= set(COMMANDS)
+    assert {"score", "suite build", "experiment judge", "suite", ""} <= set(COMMANDS)
 
 
 def helps_of(name):

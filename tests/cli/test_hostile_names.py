@@ -292,21 +292,21 @@ def test_suite_build(asked, mini, tmp_path):
     assert not acting(json.dumps(overview_in(page), ensure_ascii=False))
 
 
-def test_prompts_and_import_batch(asked, suite, tmp_path):
+def test_prompts_and_batches(asked, suite, tmp_path):
     asked("prompts", "--suite", suite, "--mode", "chat", "--prefix", NAMES[11])
     batch = tmp_path / "batch.jsonl"
-    asked("prompts", "--suite", suite, "--mode", "chat", "--format", "openai-batch", "-m", "gpt", "-o", batch)
+    arguments = ("-e", "openai", "-m", "gpt", "--mode", "chat", "-n", 1, "--suite", suite, "-o", tmp_path / "imported")
+    asked("generate", *arguments, "--write-batch", batch)
     assert not acting(batch.read_text(encoding="utf-8"))
     ids = [json.loads(line)["custom_id"] for line in batch.read_text(encoding="utf-8").splitlines()]
     failed = {"status_code": 400, "body": {"error": {"message": NAMES[11]}}}
     output = tmp_path / f"{NAMES[0]}.jsonl"
-    arguments = ("--config", batch.with_suffix(".config.json"), "--suite", suite, "-o", tmp_path / "imported")
     for replies, code in (([{"custom_id": name, "response": failed} for name in ids], 3), ([{NAMES[0]: NAMES[11]}], 2)):
         output.write_text("".join(json.dumps(reply) + "\n" for reply in replies), encoding="utf-8")
-        asked("import-batch", output, *arguments, code=code)
+        asked("generate", *arguments, "--read-batch", output, code=code)
     for name in NAMES[:12]:
         output.write_text(json.dumps({"custom_id": name, "response": failed}), encoding="utf-8")
-        asked("import-batch", output, *arguments, code=2)
+        asked("generate", *arguments, "--read-batch", output, code=2)
 
 
 PRINTABLE = [name for name in NAMES if name.isprintable()]

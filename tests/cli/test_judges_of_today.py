@@ -7,17 +7,9 @@ import json
 import re
 
 import pytest
+from makers.anthropic_service import KEY, anthropic_error, fault_of_message, message
 from makers.checklists_to_judge import N_TASKS, as_judge, judge_command, reply_of, run, suite
 from makers.fault_server import Reply, answering, refusing, serving
-from makers.hosted_servers import (
-    KEY,
-    anthropic_error,
-    candidate,
-    fault_of_content,
-    fault_of_message,
-    gemini_error,
-    message,
-)
 from pfgen_fast.checklists.judgement_files import read_judgements
 from pfgen_fast.checklists.suite import write_suite
 from pfgen_fast.judging.families import of_family
@@ -68,12 +60,6 @@ def claude(request):
     return Reply(json.dumps(message(request.body, reply_of(request.prompt, 7))).encode())
 
 
-def gemini(request):
-    if fault := fault_of_content(request.body):
-        return gemini_error(400, "INVALID_ARGUMENT", fault)
-    return Reply(json.dumps(candidate(reply_of(request.prompt, 7), has_thought=False)).encode())
-
-
 FIT = ("--omit", "top_p,seed", "--temperature", "none", "--max-tokens-name", "max_completion_tokens")
 
 
@@ -104,26 +90,23 @@ def test_a_judge_that_reasons_and_refuses_parameters(judge, call, runs):
     assert parameters["reasoning_effort"] == "low"
 
 
-@pytest.mark.parametrize(
-    ("engine", "behave", "key", "url"),
-    [("anthropic", claude, "ANTHROPIC_API_KEY", "/v1/messages"), ("gemini-native", gemini, "GEMINI_API_KEY", "/v1/m")],
-)
-def test_judges_with_other_protocols(judge, runs, monkeypatch, engine, behave, key, url):
-    monkeypatch.setenv(key, KEY)
-    code, _out, err, requests = judge(behave, "--engine", engine, "--structured", model="org/judge-2026-01-01")
+def test_a_judge_with_the_protocol_of_anthropic(judge, runs, monkeypatch, tmp_path):
+    monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
+    options = ("--engine", "anthropic")
+    code, _out, err, requests = judge(claude, *options, "--structured", model="org/judge-2026-01-01")
     assert code == 0, err
     assert len(requests) == N_TASKS
-    assert all(request.path.startswith(url) for request in requests)
+    assert all(request.path.startswith("/v1/messages") for request in requests)
     assert "warning" not in err
     schema = {json.dumps(_schema_in(request.body)) for request in requests}
     assert len(schema) == 2  # one for lists of three questions, one for two
     assert {row.judge for row in rows_of(runs)} == {"org/judge-2026-01-01"}
-    assert replies_of(runs)[0]["request"]["parameters"]["engine"] == engine
+    assert replies_of(runs)[0]["request"]["parameters"]["engine"] == "anthropic"
+    code, _, err, _ = judge(None, *options, "--write-batch", tmp_path / "in")
+    assert (code, "only the engine openai has batch files" in " ".join(err.split())) == (2, True)
 
 
 def _schema_in(body):
-    if "generationConfig" in body:
-        return body["generationConfig"]["responseJsonSchema"]
     if "output_config" in body:
         return body["output_config"]["format"]["schema"]
     return body["response_format"]["json_schema"]["schema"]
@@ -187,28 +170,10 @@ def test_another_refusal_is_not_taken_for_one_of_the_schema(judge):
     assert any("response_format" not in request.body for request in requests)
 
 
-def test_a_batch_of_another_protocol(judge, runs, tmp_path):
-    options = ("--engine", "anthropic", "--thinking-budget", "2048", "--temperature", "1")
-    code, out, err, _ = judge(None, *options, "--write-batch", tmp_path / "in")
-    assert code == 0, err
-    assert "12 requests written" in out
-    results = []
-    for each in json.loads((tmp_path / "in").read_text())["requests"]:
-        reply = message(each["params"], reply_of(each["params"]["messages"][-1]["content"], 7))
-        results.append({"custom_id": each["custom_id"], "result": {"type": "succeeded", "message": reply}})
-    (tmp_path / "out.jsonl").write_text("".join(json.dumps(line) + "\n" for line in results))
-    code, out, err, _ = judge(None, *options, "--read-batch", tmp_path / "out.jsonl")
-    assert code == 0, err
-    assert len(rows_of(runs)) == N_TASKS
-    code, _, err, _ = judge(None, "--read-batch", tmp_path / "out.jsonl")
-    assert code == 2
-    assert "another request" in err or "expected an object with the text 'custom_id'" in err
-
-
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (("--engine", "gemini", "--chat-template-kwargs", "{}"), "gemini"),
+        (("--engine", "anthropic", "--chat-template-kwargs", "{}"), "not of anthropic"),
         (("--engine", "anthropic", "--thinking-budget", "2048"), "only with a temperature of 1"),
         (("--omit", "temprature"), "unknown parameter 'temprature'"),
         (("--extra-body", "[]"), "expected a JSON object"),

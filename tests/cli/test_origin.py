@@ -66,7 +66,7 @@ WITHOUT_SUITE = {"leaderboard", "suite build", "suite keywords", "discern kinds"
 WITHOUT_SUITE |= {"discern collect", "suite get", "suite info", "place", "evaluate", "annotate"}
 """Commands that read results or texts alone, or that name their suite otherwise."""
 
-TESTED_ELSEWHERE = {"import-batch", "experiment judge", "serve"}
+TESTED_ELSEWHERE = {"experiment judge", "serve"}
 """Commands that need files or a server, that are one, or whose files name the suite."""
 
 WITH_SCORES = ["score", "score --question-column", "compare", "explain", "score --verify", "generate", "sweep"]
@@ -118,19 +118,6 @@ def test_a_suite_that_is_named_is_taken(call, checkout, tmp_path, monkeypatch, n
     code, out, err = call(*line_of(name, checkout, tmp_path), "--suite", "mini")
     assert code == (1 if name == "score --verify" else 0), err  # the recorded results are of the other suite
     assert "suite: mini" in out
-
-
-def test_import_batch_takes_the_suite_of_the_checkout(call, checkout, tmp_path, monkeypatch):
-    monkeypatch.chdir(checkout)
-    batch, output = tmp_path / "batch.jsonl", tmp_path / "output.jsonl"
-    assert call("prompts", "--format", "openai-batch", "-m", "org/m", "--mode", "chat", "-o", batch)[0] == 0
-    body = json.loads(answering("Ice.").body)
-    ids = [json.loads(line)["custom_id"] for line in batch.read_text(encoding="utf-8").splitlines()]
-    lines = [json.dumps({"custom_id": key, "response": {"status_code": 200, "body": body}}) for key in ids]
-    output.write_text("\n".join(lines))
-    code, out, err = call("import-batch", output, "-c", tmp_path / "batch.config.json", "-o", tmp_path / "made")
-    assert code == 0, err
-    assert f"suite: {checkout / 'data'}" in out
 
 
 def test_judge_takes_the_suite_of_the_checkout(call, checkout, tmp_path, monkeypatch):

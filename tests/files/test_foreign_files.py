@@ -27,10 +27,10 @@ from pfgen_fast.discernment.weights import open_weights, read_survey
 from pfgen_fast.evaluators.table import TableScores
 from pfgen_fast.evaluators.user_code import KeptScores
 from pfgen_fast.experiments.external import read_scores as read_outside_scores
-from pfgen_fast.generation.batch_api import batch_config, import_batch, read_config
+from pfgen_fast.generation.batch_api import read_batch
 from pfgen_fast.generation.context import Context
+from pfgen_fast.generation.generating import Generation
 from pfgen_fast.generation.run_writer import config_hash
-from pfgen_fast.generation.setting import Setting
 from pfgen_fast.generation.sweep import SweepOptions
 from pfgen_fast.judging.reply_store import Replies
 from pfgen_fast.judging.template import Template
@@ -134,7 +134,7 @@ def naming(path: Path) -> Iterator[None]:
 SUITE = Suite.load("mini")
 LINES = trial_lines(SUITE, 1)
 TRIALS = [json.loads(line) for line in LINES]
-BATCH = batch_config(SUITE, Setting("gpt", "chat"))
+BATCH = Generation.of("openai", model="gpt", mode="chat")
 CONFIG = {"model": "org/model", "mode": "qa", "stop": ["Q:", "\n"], "temperature": 1.0}
 QUESTION = {
     "question_id": "Q01",
@@ -147,9 +147,10 @@ QUESTION = {
 }
 
 
-def replies_to(config: Any) -> list[Any]:
+def replies() -> list[Any]:
     response = {"status_code": 200, "body": {"choices": [{"message": {"content": "x"}}]}}
-    ids = [f"{config_hash(config)}-trial_001-{question_id}" for question_id in ("Q01", "Q02")]
+    digits = config_hash(BATCH.setting.config(SUITE, "openai"))
+    ids = [f"{digits}-trial_001-{question_id}" for question_id in ("Q01", "Q02")]
     return [{"custom_id": name, "response": response, "error": None} for name in ids]
 
 
@@ -202,16 +203,8 @@ def read_samples(path: Path) -> None:
     _ = Suite.load(path.parent).samples
 
 
-def read_batch_config(path: Path) -> None:
-    found = read_config(path)
-    with naming(path):
-        answers = path.parents[1] / "replies.jsonl"
-        answers.write_bytes(as_json_lines(replies_to(found)))
-        import_batch([answers], SUITE, found, output=path.parent / "result")
-
-
 def import_replies(path: Path) -> None:
-    import_batch([path], SUITE, BATCH, output=path.parent / "result")
+    read_batch(BATCH, SUITE, [path], output=path.parent / "result")
 
 
 def rows_of(path: Path) -> Any:
@@ -258,8 +251,7 @@ KINDS: dict[str, tuple[Any, Callable[[Path], Any]]] = {  # a good value, or what
     "rows.jsonl": (TRIALS, rows_of),
     "rows.json": (TRIALS, rows_of),
     "raw.jsonl": (TRIALS, lambda path: gather([path], {}, {}, {"Why?": 0})),
-    "batch.config.json": (BATCH, read_batch_config),
-    "batch.jsonl": (replies_to(BATCH), import_replies),
+    "batch.jsonl": (replies(), import_replies),
     "scores.csv": (TABLE, TableScores),
     "scores.jsonl": ([dict(zip(TABLE[0], row, strict=True)) for row in TABLE[1:]], TableScores),
     "kept.jsonl": (KEPT, KeptScores),

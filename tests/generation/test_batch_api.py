@@ -1,4 +1,4 @@
-"""Batch files: the input for OpenAI's Batch API, and the import of its output."""
+"""Batch files: the input for OpenAI's Batch API, and the answers in its output."""
 
 from __future__ import annotations
 
@@ -9,13 +9,12 @@ import pytest
 from makers.runs import answers_by_trial
 from pfgen_fast import TrialsError
 from pfgen_fast.errors import EngineError
-from pfgen_fast.generation.batch_api import batch_config, batch_lines, import_batch, read_config
-from pfgen_fast.generation.engines import Sampling
+from pfgen_fast.generation.batch_api import read_batch, write_batch
+from pfgen_fast.generation.generating import Generation
 from pfgen_fast.generation.openai_protocol import RequestForm
-from pfgen_fast.generation.prompts import MODES, STOP, make_tasks
-from pfgen_fast.generation.setting import Setting
+from pfgen_fast.generation.prompts import MODES
 
-SETTING = Setting("gpt", "chat")
+CHAT = Generation.of("openai", model="gpt", mode="chat")
 
 
 def reply(custom_id, text, **changes):
@@ -29,33 +28,39 @@ def write(path, lines):
     return path
 
 
+def lines_of(path):
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
 @pytest.mark.parametrize("mode", MODES)
-def test_a_line_is_a_request_of_the_batch_api(mini, mode):
-    setting = Setting("gpt", mode, Sampling(top_k=3, stop=STOP[mode]))
-    lines = list(batch_lines(mini, setting, trials=2))
+def test_a_line_is_a_request_of_the_batch_api(mini, tmp_path, mode):
+    options = {"base_url": "http://localhost/v1", "concurrency": 3, "served_model": "tuned"}
+    generation = Generation.of("openai-api", model="gpt", mode=mode, top_k=3, options=options)
+    assert write_batch(generation, mini, tmp_path / "b.jsonl", trials=2) == 16
+    lines, setting = lines_of(tmp_path / "b.jsonl"), generation.setting
     assert len({line["custom_id"] for line in lines}) == len(lines) == 16
-    form = RequestForm("gpt", mode, setting.sent_sampling)
+    form = RequestForm("gpt", mode, setting.sent_sampling, served_model="tuned")
     for line, task in zip(lines, [*setting.tasks(mini, 1), *setting.tasks(mini, 2)], strict=True):
         path, body = form.path_and_body(task)  # which a test of the engine checks
         assert line == {"custom_id": line["custom_id"], "method": "POST", "url": f"/v1{path}", "body": body}
         assert line["custom_id"].endswith(f"-trial_{task.trial:03}-{task.question_id}")
 
 
-def test_a_batch_becomes_a_run_by_the_commands_alone(mini, tmp_path, monkeypatch, call):
+def test_a_batch_becomes_a_run_by_the_command_alone(mini, tmp_path, monkeypatch, call):
     monkeypatch.chdir(tmp_path)
-    usual = ("prompts", "-s", "mini", "--mode", "qa", "-n", 2, "--format", "openai-batch")
-    code, _, err = call(*usual)
-    assert (code, "--format openai-batch needs --model and --output" in err) == (2, True)
-    assert call(*usual, "-m", "gpt", "-o", "b.jsonl")[0] == 0
-    asked = [json.loads(line) for line in (tmp_path / "b.jsonl").read_text(encoding="utf-8").splitlines()]
+    usual = ("generate", "-e", "openai", "-m", "gpt", "-s", "mini", "--mode", "qa", "-n", 2)
+    assert call(*usual, "--write-batch", "b.jsonl")[1:] == ("16 requests written to b.jsonl\nsuite: mini\n", "")
+    asked = lines_of(tmp_path / "b.jsonl")
     replies = [reply(line["custom_id"], f"A: {line['custom_id'][-3:]}") for line in reversed(asked)]
+    replies[0]["response"]["body"]["usage"] = {"prompt_tokens": 100, "completion_tokens": 20}
     refusal = {"status_code": 429, "body": {"error": {"message": "slow\x1b[2J"}}}
     replies[6] = reply(asked[9]["custom_id"], "", response=refusal)
     write(tmp_path / "out.jsonl", replies)
-    code, _, err = call("import-batch", "out.jsonl", "--config", "b.config.json", "-s", "mini", "--no-score")
+    code, _, err = call(*usual, "--read-batch", "out.jsonl", "--no-score", "--prompt-price", 1, "--reply-price", 5)
     digits = asked[0]["custom_id"][:7]
     assert (code, err) == (
         3,
+        "note: tokens: 100 in prompts, 20 in replies, cost 0.0002\n"
         f"error: out.jsonl, line 7 ({digits}-trial_002-Q02): failed with HTTP 429: slow\\u001b[2J\n"
         "error: trial 2: no usable answer to Q02\n",
     )
@@ -63,15 +68,20 @@ def test_a_batch_becomes_a_run_by_the_commands_alone(mini, tmp_path, monkeypatch
     assert answers_by_trial(folder) == {1: [question.question_id for question in mini]}
     # The missing answer comes in a separate file; existing answers are kept.
     write(tmp_path / "rest.jsonl", [reply(asked[9]["custom_id"], "late"), reply(asked[0]["custom_id"], "other")])
-    result = json.loads(call("import-batch", "rest.jsonl", "--config", "b.config.json", "-s", "mini", "--json")[1])
+    result = json.loads(call(*usual, "--read-batch", "rest.jsonl", "--json")[1])
     assert (result["n_new"], result["status"]) == (1, "scored")
     assert answers_by_trial(folder)[1] == [question.question_id for question in mini]
-    names = "config.json replies.jsonl.xz result.json trial_001.jsonl trial_002.jsonl trials.jsonl.xz"
+    names = "config.json replies.jsonl.xz result.json trial_001.jsonl trial_002.jsonl trials.jsonl.xz usage.jsonl"
     assert sorted(path.name for path in folder.iterdir()) == names.split()
+    code, _, err = call(*usual, "--temperature", "0.5", "--read-batch", "rest.jsonl")
+    assert (code, f"belongs to a run {digits} with other parameters, not to " in err) == (2, True)
+    assert call(*usual, "--read-batch", "rest.jsonl", "--write-batch", "b.jsonl")[0] == 2
 
 
-def custom_ids(mini):
-    return [line["custom_id"] for line in batch_lines(mini, SETTING, trials=1)]
+@pytest.fixture
+def custom_ids(mini, tmp_path):
+    write_batch(CHAT, mini, tmp_path / "b.jsonl", trials=1)
+    return [line["custom_id"] for line in lines_of(tmp_path / "b.jsonl")]
 
 
 @pytest.mark.parametrize(
@@ -84,10 +94,10 @@ def custom_ids(mini):
         ({"response": {"status_code": 200, "body": None}}, "the response has no answer"),
     ],
 )
-def test_a_request_that_failed_is_listed(mini, tmp_path, changes, problem):
-    first, *others = custom_ids(mini)
+def test_a_request_that_failed_is_listed(mini, custom_ids, tmp_path, changes, problem):
+    first, *others = custom_ids
     source = write(tmp_path / "out.jsonl", [reply(first, "x", **changes), *(reply(name, "x") for name in others)])
-    imported = import_batch([source], mini, SETTING.config(mini, "openai"), output=tmp_path / "result")
+    imported = read_batch(CHAT, mini, [source], output=tmp_path / "result")
     assert list(imported.problems) == [
         f"{source}, line 1 ({first}): {problem}",
         "trial 1: no usable answer to Q01",
@@ -111,60 +121,32 @@ def test_a_request_that_failed_is_listed(mini, tmp_path, changes, problem):
         ),
     ],
 )
-def test_an_output_file_of_something_else_leaves_nothing_and_stops_no_other_file(mini, tmp_path, lines, message):
-    first, second, *_ = custom_ids(mini)
+def test_an_output_file_of_something_else_stops_no_other_file(mini, custom_ids, tmp_path, lines, message):
+    first, second, *_ = custom_ids
     lost = [reply(first, "lost")] if lines else []
-    source, config = write(tmp_path / "out.jsonl", [*lines, *lost]), batch_config(mini, SETTING)
+    source = write(tmp_path / "out.jsonl", [*lines, *lost])
     with pytest.raises(TrialsError, match=message):
-        import_batch([source], mini, config, output=tmp_path / "result")
+        read_batch(CHAT, mini, [source], output=tmp_path / "result")
     assert not (tmp_path / "result").exists()
     replies = [reply(first, "one"), reply(second, "two"), reply(first, "three")]
     good = write(tmp_path / "good.jsonl", replies)
-    found = import_batch([source, good], mini, config, output=tmp_path / "result")
+    found = read_batch(CHAT, mini, [source, good], output=tmp_path / "result")
     assert found.n_new == 2
     *refused, twice, unfinished = found.problems
-    assert all(re.search(f"{message}.*; no reply of this file is imported", each) for each in refused)
+    assert all(re.search(f"{message}.*; no reply of this file is read", each) for each in refused)
     assert len(refused) == len(lines)
     assert re.search(r"good\.jsonl, line 3 .*: this request has an earlier answer, which is kept", twice)
     assert unfinished.startswith("trial 1: no usable answer to Q03, ")
 
 
 @pytest.mark.parametrize(
-    ("content", "message"),
+    ("engine", "message"),
     [
-        ("{", "not JSON"),
-        ("[]", "expected the parameters of a run, with 'engine', 'mode' and 'model'"),
-        ('{"engine": "openai", "mode": "x", "model": "m"}', "unknown mode 'x'"),
+        ("anthropic", "only the engine openai has batch files"),
+        ("ngram", "the engine ngram uses no server; expected one of openai, openai-api, anthropic"),
     ],
 )
-def test_wrong_parameters_are_refused(tmp_path, content, message):
-    (tmp_path / "c.json").write_text(content)
+def test_other_engines_have_no_batch_files(mini, tmp_path, engine, message):
     with pytest.raises(EngineError, match=message):
-        read_config(tmp_path / "c.json")
-
-
-@pytest.mark.parametrize("mode", MODES)
-def test_prompts_are_printed_as_they_are_sent(mini, mode, call):
-    usual = ("prompts", "--suite", "mini", "--mode", mode, "--trials", 2, "--examples", 2, "--seed", "s")
-    tasks = [task for k in (1, 2) for task in make_tasks(mini, k, mode=mode, num_examples=2, seed="s")]
-    for line, task in zip(map(json.loads, call(*usual)[1].splitlines()), tasks, strict=True):
-        assert (line["question_id"], line["trial"], line["seed"]) == (task.question_id, task.trial, task.seed)
-        assert line.get("prompt", "") == task.prompt.text
-        assert line.get("messages") == (None if task.prompt.messages is None else list(task.prompt.messages))
-
-
-def test_a_batch_for_gemini_becomes_its_run(mini, tmp_path, call):
-    command = ("prompts", "-s", "mini", "--mode", "qa", "--format", "openai-batch", "-e", "gemini", "--multi-choice")
-    assert call(*command, "-m", "google/gemini-test", "-o", tmp_path / "b.jsonl")[0] == 0
-    lines = [json.loads(line) for line in (tmp_path / "b.jsonl").read_text(encoding="utf-8").splitlines()]
-    assert (lines[0]["url"], lines[0]["body"]["model"]) == ("/v1/chat/completions", "gemini-test")
-    config = read_config(tmp_path / "b.config.json")
-    assert (config["engine"], config["model"], config["multi_choice"]) == ("gemini", "google/gemini-test", True)
-    choices = [{"message": {"content": text}} for text in ("no", "yes")]
-    response = {"status_code": 200, "body": {"choices": choices}}
-    replies = [reply(line["custom_id"], "", response=response) for line in lines]
-    made = import_batch([write(tmp_path / "out.jsonl", replies)], mini, config, output=tmp_path / "result")
-    assert (made.n_new, made.problems) == (8, ())
-    assert answers_by_trial(made.folder) == {1: ["yes"] * 8}
-    with pytest.raises(EngineError, match="the engine vllm has no batch files; expected one of openai,"):
-        batch_config(mini, SETTING, engine="vllm")
+        write_batch(Generation.of(engine, model="m", mode="chat"), mini, tmp_path / "b.jsonl", trials=1)
+    assert not list(tmp_path.iterdir())

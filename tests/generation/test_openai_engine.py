@@ -14,14 +14,14 @@ from dataclasses import astuple
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from makers.asked_engines import answers_to, ask_server, open_served
+from makers.asked_engines import ask_server, open_served
 from makers.fault_server import Reply, answering, echo, refusing, serving
 from pfgen_fast.errors import EngineError
 from pfgen_fast.generation.engines import Sampling, open_engine
 from pfgen_fast.generation.engines.server import _Reply, _seconds
 from pfgen_fast.generation.events import Events, Trouble
 from pfgen_fast.generation.generating import generate
-from pfgen_fast.generation.openai_protocol import Details, GeminiForm, NoAnswer, RequestForm
+from pfgen_fast.generation.openai_protocol import Details, NoAnswer, RequestForm
 from pfgen_fast.generation.prompts import MODES, STOP, make_tasks
 from pfgen_fast.generation.protocol import Usage
 from pfgen_fast.generation.setting import Setting
@@ -265,20 +265,19 @@ def test_a_closed_generator_of_answers_stops_the_requests(mini):
 
 
 FORM = RequestForm("m", "qa", Sampling())
-LAST_OF_SEVERAL = GeminiForm("m", "qa", Sampling(), multi_choice=True)
 KEYS = st.sampled_from(["choices", "message", "content", "text", "type", "reasoning", "error", "detail", "code", ""])
 PLAIN = st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.sampled_from(["thinking", "text"])
 REPLIES = st.recursive(PLAIN, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=4))
 
 
-@given(REPLIES, st.booleans())
-@example({"choices": ["message"]}, False)
-@example({"choices": [{"message": "content"}]}, False)
-@example({"choices": [{"message": None, "text": "t"}]}, True)
-@example({"choices": [None], "model": {"a": 1}, "system_fingerprint": ""}, False)
-def test_a_reply_has_an_answer_or_says_why_not_and_its_details_are_short(reply, last_of_several):
+@given(REPLIES)
+@example({"choices": ["message"]})
+@example({"choices": [{"message": "content"}]})
+@example({"choices": [{"message": None, "text": "t"}]})
+@example({"choices": [None], "model": {"a": 1}, "system_fingerprint": ""})
+def test_a_reply_has_an_answer_or_says_why_not_and_its_details_are_short(reply):
     try:
-        said = (LAST_OF_SEVERAL if last_of_several else FORM).raw_reply(reply).text
+        said = FORM.raw_reply(reply).text
     except NoAnswer as problem:
         said = str(problem)
     assert isinstance(said, str)
@@ -310,37 +309,3 @@ def test_a_reported_number_of_tokens_that_is_no_such_number_is_ignored(usage):
     assert FORM.usage_in({"usage": usage}) == FORM.usage_in([usage]) == Usage()
     reported = {"prompt_tokens": 100, "completion_tokens": 7, "prompt_tokens_details": {"cached_tokens": 30}}
     assert FORM.usage_in({"usage": reported}) == Usage(100, 7, 30)
-
-
-# Gemini's OpenAI-compatible endpoint
-
-
-@pytest.mark.parametrize("mode", ["qa", "chat"])
-@pytest.mark.parametrize(
-    ("options", "changes"),
-    [
-        ({}, {}),
-        ({"enable_thinking": False}, {"reasoning_effort": "none"}),
-        ({"omit": ["stop", "seed"], "served_model": "tuned"}, {"model": "tuned", "stop": None}),
-        ({"extra_body": {"seed": 3}}, {"seed": 3}),
-    ],
-)
-def test_a_request_to_gemini_has_only_what_it_accepts(mini, mode, options, changes):
-    form = GeminiForm("google/gemini-test", mode, Sampling(top_p=None, stop=("Q:",)), **options)
-    (task, *_) = make_tasks(mini, 1, mode=mode)
-    usual = {"model": "gemini-test", "max_tokens": 300, "temperature": 1.0, "stop": ["Q:"]}
-    expected = {**usual, "messages": list(task.prompt.messages), **changes}
-    found = {key: value for key, value in expected.items() if value is not None}
-    assert form.path_and_body(task) == ("/chat/completions", found)
-
-
-@pytest.mark.parametrize(("multi_choice", "expected"), [(True, "second"), (False, ""), (None, "")])
-def test_the_last_of_several_choices_of_gemini_counts_on_request(mini, monkeypatch, multi_choice, expected):
-    monkeypatch.setenv("GEMINI_API_KEY", "the-key")
-    choices = [{"message": {"content": text}} for text in ("first", "second")]
-    with serving(lambda request: Reply(json.dumps({"choices": choices}).encode())) as server:
-        options = {"base_url": server.base_url, "multi_choice": multi_choice}
-        engine = open_engine("gemini", model="m", mode="qa", sampling=Sampling(top_p=None), **options)
-        assert answers_to(engine, make_tasks(mini, 1, mode="qa")[:1]) == {0: expected}
-    assert server.requests[0].headers["Authorization"] == "Bearer the-key"
-    assert engine.parameters["multi_choice"] is multi_choice

@@ -254,3 +254,13 @@ def test_a_kept_answer_is_a_trimmed_part_of_the_raw_one(raw, mode):
     assert answer in raw
     assert answer == answer.strip()
     assert mode != "completion" or cleaned(answer, mode) == answer
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_prompts_are_printed_as_they_are_sent(mini, mode, call):
+    usual = ("prompts", "--suite", "mini", "--mode", mode, "--trials", 2, "--examples", 2, "--seed", "s")
+    tasks = [task for k in (1, 2) for task in make_tasks(mini, k, mode=mode, num_examples=2, seed="s")]
+    for line, task in zip(map(json.loads, call(*usual)[1].splitlines()), tasks, strict=True):
+        assert (line["question_id"], line["trial"], line["seed"]) == (task.question_id, task.trial, task.seed)
+        assert line.get("prompt", "") == task.prompt.text
+        assert line.get("messages") == (None if task.prompt.messages is None else list(task.prompt.messages))

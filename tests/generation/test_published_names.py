@@ -33,8 +33,6 @@ PUBLISHED = [
     ("Qwen/Qwen3-8B/667d843", "-e openai-api --mode chat --disable-thinking"),
     ("Qwen/Qwen3-235B-A22B/89946a4", "-e openai-api --disable-thinking"),
     ("chatgpt-4o-latest/f029db6", "-e openai-api --mode qa --enable-thinking"),
-    ("google/gemini-1.0-pro-002/ed29a14", "-e gemini --mode qa --no-multi-choice --top-p none"),
-    ("google/gemini-2.0-flash-thinking-exp-1219/c246287", "-e gemini --mode qa -T0 --top-p none --max-tokens 3000"),
     ("openai/chatgpt-o1/9a61e92", "-e manual --mode qa"),
     ("openai/chatgpt-o1-pro/8e09b44", "-e manual --mode qa"),
 ]
@@ -50,8 +48,7 @@ def nothing_is_loaded(monkeypatch):
     monkeypatch.setitem(sys.modules, "vllm", None)
     monkeypatch.setitem(sys.modules, "torch", None)
     monkeypatch.setattr(setting, "_has_template", lambda *weights: False)
-    for variable in ("OPENAI_API_KEY", "GEMINI_API_KEY"):
-        monkeypatch.setenv(variable, "key")
+    monkeypatch.setenv("OPENAI_API_KEY", "key")
 
 
 def folder_of(call, suite, options):

@@ -70,7 +70,7 @@ def test_a_grid_holds_every_combination_the_first_parameter_varying_slowest():
         ({"temprature": 1}, "unknown parameter 'temprature'; did you mean 'temperature'?"),
         (
             {"base_url": "x"},
-            "--base-url is an option of anthropic, gemini, gemini-native, openai, openai-api, not of ngram",
+            "--base-url is an option of anthropic, openai, openai-api, not of ngram",
         ),
         ({"zzz": 1}, "--zzz is an option of no engine, not of ngram"),
         ({"temperature": []}, "temperature: the list is empty, so the grid has no point; expected at least one value"),

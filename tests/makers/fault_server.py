@@ -30,8 +30,6 @@ class Request:
 
     @property
     def prompt(self) -> str:
-        if "contents" in self.body:  # Gemini's own API
-            return self.body["contents"][-1]["parts"][-1]["text"]
         messages = self.body.get("messages") or [{"content": ""}]
         return self.body["prompt"] if "prompt" in self.body else messages[-1]["content"]
 

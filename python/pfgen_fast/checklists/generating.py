@@ -119,7 +119,7 @@ class AnswerWriter:
         return answer if task is not None and instruction == sha256_of(task.instruction or "") else None
 
 
-ENGINES = ("openai", "anthropic", "gemini", "gemini-native", "transformers", "vllm", "openai-api", "hf")
+ENGINES = ("openai", "anthropic", "transformers", "vllm", "openai-api", "hf")
 """The engines that answer any prompt; the others answer the questions of an n-gram suite."""
 
 Mode = Literal["qa", "completion"]

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 _OTHERS = (
-    *("order", "sets", "timeout", "multi_choice", "thinking_budget", "safety"),
+    *("order", "sets", "timeout", "thinking_budget"),
     *("input", "question_column", "answer_column"),
 )
 
@@ -47,8 +47,7 @@ class _Generate:
     engine: str = Option(
         "openai",
         "-e",
-        help="Ask openai (any OpenAI-compatible server), anthropic, gemini, gemini-native (hosted models), "
-        "transformers, vllm (local weights).",
+        help="Ask openai (any OpenAI-compatible server), anthropic, transformers, vllm (local weights).",
     )
     name: str | None = Option(None, help="Name the run's directory. Default: the model, with _ for /.")
     length: list[str] | None = Option(

@@ -87,7 +87,7 @@ class _Judge:
         "judge", help="Judge empty answers like other answers, or give them 0 without a request."
     )
     write_batch: Path | None = Option(
-        None, help="Write the missing requests for the engine's batch API; send nothing.", metavar="FILE"
+        None, help="Write the missing requests for OpenAI's Batch API; send nothing.", metavar="FILE"
     )
     read_batch: list[Path] | None = Option(
         None, help="Read a batch's output; send nothing. May be repeated.", metavar="FILE"

@@ -36,7 +36,6 @@ GROUPS = {
         "generate": "Generates answers to every question of a suite, and scores the run.",
         "sweep": "Generates and scores a run for every combination of parameter values.",
         "prompts": "Prints the prompts of trials, one per line.",
-        "import-batch": "Imports output files of a batch API (OpenAI's, Anthropic's, Gemini's) as a run.",
     },
     "Test an evaluator": {
         "discern": "Tests whether an evaluator notices damage: n-gram scores, a metric, a judge, or your function.",

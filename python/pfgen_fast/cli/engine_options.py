@@ -28,8 +28,7 @@ class _Options:
     )
     key_env: str | None = Option(
         None,
-        help="Hosted models: name the variable with the key. Default: OPENAI_API_KEY, ANTHROPIC_API_KEY, "
-        "GEMINI_API_KEY.",
+        help="Hosted models: name the variable with the key. Default: OPENAI_API_KEY, ANTHROPIC_API_KEY.",
         metavar="NAME",
     )
     concurrency: int | None = Option(None, help="Hosted models: limit the number of concurrent requests. Default: 16.")
@@ -62,7 +61,7 @@ class _Options:
         metavar="JSON|@FILE",
     )
     reasoning_effort: str | None = Option(
-        None, help="openai, gemini: set how much the model reasons, such as low or high.", metavar="EFFORT"
+        None, help="openai: set how much the model reasons, such as low or high.", metavar="EFFORT"
     )
     requests_per_minute: float | None = Option(
         None, help="Hosted models: limit the requests per minute. Default: no limit."
@@ -73,23 +72,12 @@ class _Options:
     enable_thinking: bool | None = Option(
         None,
         "--enable-thinking/--disable-thinking",
-        help="Turn reasoning on or off (Qwen3, Gemini, Claude). Default: the model or server decides.",
-    )
-    multi_choice: bool | None = Option(
-        None,
-        "--multi-choice/--no-multi-choice",
-        help="gemini: accept replies with several choices and use the last choice, or refuse such replies.",
+        help="Turn reasoning on or off (Qwen3, Claude). Default: the model or server decides.",
     )
     thinking_budget: int | None = Option(
         None,
-        help="anthropic, gemini-native: limit the tokens of reasoning, in addition to --max-tokens. Default: "
-        "by the model.",
+        help="anthropic: limit the tokens of reasoning, in addition to --max-tokens. Default: by the model.",
         metavar="N",
-    )
-    safety: str | None = Option(
-        None,
-        help="gemini-native: set the threshold from which answers are blocked, such as BLOCK_NONE.",
-        metavar="THRESHOLD",
     )
     input: Path | None = Option(
         None, help="replay: read a table (.jsonl, .csv, .parquet), a run, or samples_*.jsonl.", metavar="PATH"

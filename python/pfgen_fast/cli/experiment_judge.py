@@ -16,7 +16,7 @@ from .server_options import JudgeTemperature, ServerOptions, number_of, warn_of_
 class _Judge:
     """Lets a language model rate the answers, from 1 to 10 or on the template's scale, for comparison with the scores.
 
-    Asks a server with the protocol of OpenAI, Anthropic or Gemini. The cost is estimated first. Every rating is
+    Asks a server with the protocol of OpenAI or Anthropic. The cost is estimated first. Every rating is
     stored when it arrives: running the same command again continues where it was stopped, and --offline replays the
     ratings. 'pfgen-fast experiment external --scores' reads the resulting judge-models.csv.
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from typer import Option
 
 from . import options
-from .app import Json, Quiet, counted, exit_if_partial, note, print_json, shown, stdout, warn
+from .app import Json, Quiet, counted, exit_if_partial, fail, note, print_json, print_line, shown, stdout, warn
 from .asking import note_existing, watch_over
 from .command_class import option_group
 from .engine_options import engine_options
@@ -22,7 +22,7 @@ from .suite_line import print_origin, suite_or_here
 
 if TYPE_CHECKING:
     from ..generation.events import TokenPrices
-    from ..generation.generating import Generated
+    from ..generation.generating import Generated, Generation
     from ..runs.run_scorer import Outcome
     from ..suite.suite import Suite
 
@@ -104,7 +104,7 @@ class Generating:
         ...,
         "-e",
         help="Choose the source of answers: ngram (needs no model), openai (any OpenAI-compatible server), anthropic, "
-        "gemini, gemini-native (hosted models), transformers, vllm (local weights), manual (you type the answers), "
+        "transformers, vllm (local weights), manual (you type the answers), "
         "replay (existing answers), ground-truth, reference (answers of the suite itself). hf and openai-api are "
         "transformers and openai under the names of the published runs.",
     )
@@ -136,15 +136,11 @@ class Generating:
         """The suite with the chosen questions."""
         return suite_or_here(self.suite).only(options.names_of(self.questions), limit=self.limit)
 
-    def run(
-        self, suite: Suite, model: str | None, of_engine: Mapping[str, Any], *, is_silent: bool = False
-    ) -> Generated:
-        """Generates the answers that the run of a model lacks."""
-        from ..generation.batch_api import REQUEST_FORMS
-        from ..generation.engines import HOSTED, INTERACTIVE
+    def generation(self, model: str | None, of_engine: Mapping[str, Any], *, is_silent: bool = False) -> Generation:
+        """Everything that determines the run of a model."""
         from ..generation.generating import Generation
 
-        generation = Generation.of(
+        return Generation.of(
             self.engine,
             model=model,
             mode=self.mode or self.usual_mode(model, of_engine, is_silent=is_silent),
@@ -152,6 +148,15 @@ class Generating:
             options=of_engine,
             **self.how.arguments,
         )
+
+    def run(
+        self, suite: Suite, model: str | None, of_engine: Mapping[str, Any], *, is_silent: bool = False
+    ) -> Generated:
+        """Generates the answers that the run of a model lacks."""
+        from ..generation.engines import HOSTED, INTERACTIVE
+        from ..generation.engines.hosted import REQUEST_FORMS
+
+        generation = self.generation(model, of_engine, is_silent=is_silent)
         if of_engine.get("enable_thinking") is False and self.engine in HOSTED and not is_silent:
             note(f"--disable-thinking sends {REQUEST_FORMS[self.engine].disabled_by}")
         watch = watch_over("answers", quiet=is_silent or self.engine in INTERACTIVE)
@@ -196,8 +201,6 @@ class _Generate(Generating):
 
       pfgen-fast generate -e openai-api --model Qwen/Qwen3-8B --mode qa --disable-thinking --top-p none --suite mini
 
-      pfgen-fast generate --engine gemini --model google/gemini-2.5-flash --mode qa --suite mini --trials 10
-
       pfgen-fast generate --engine anthropic --model anthropic/claude-haiku-4-5 --mode chat --top-p none --suite mini
       --prompt-price 1 --reply-price 5
 
@@ -206,10 +209,46 @@ class _Generate(Generating):
       pfgen-fast generate --engine replay --input answers.jsonl --model mine/step-100 --suite mini
 
       pfgen-fast generate --engine ground-truth --suite mini
+
+      pfgen-fast generate --engine openai --model gpt-4o --mode chat --suite mini --write-batch batch.jsonl
+
+      pfgen-fast generate --engine openai --model gpt-4o --mode chat --suite mini --read-batch batch_output.jsonl
     """
 
+    write_batch: Path | None = Option(
+        None, help="openai: write the requests to an input file of OpenAI's Batch API; send nothing.", metavar="FILE"
+    )
+    read_batch: list[Path] | None = Option(
+        None,
+        help="openai: add the answers in an output or error file of the batch; send nothing. Give the other options as "
+        "with --write-batch. May be repeated.",
+        metavar="FILE",
+    )
     ending: Ending
 
     def __call__(self) -> None:
         suite = self.loaded_suite()
+        if self.write_batch or self.read_batch:
+            self.exchange_batch(suite)
+            return
         self.ending.finish(self.run(suite, self.model, self.of_engine, is_silent=self.ending.is_silent), suite)
+
+    def exchange_batch(self, suite: Suite) -> None:
+        """Writes the input file of a batch, or reads its output files."""
+        from ..generation.batch_api import read_batch, write_batch
+        from ..generation.generating import NUM_TRIALS
+
+        generation = self.generation(self.model, self.of_engine, is_silent=self.ending.is_silent)
+        if self.write_batch and self.read_batch:
+            fail("--write-batch and --read-batch: expected one of them")
+        if self.write_batch:
+            n_requests = write_batch(generation, suite, self.write_batch, trials=self.trials or NUM_TRIALS)
+            if not self.ending.is_silent:
+                print_line(f"{counted(n_requests, 'request')} written to {shown(self.write_batch)}")
+                print_origin(suite)
+            return
+        sources, prices = self.read_batch or [], self.prices.of_tokens
+        imported = read_batch(generation, suite, sources, output=self.output, prices=prices)
+        if imported.events.n_prompt_tokens and not self.ending.is_silent:
+            note(str(imported.events))
+        self.ending.finish(imported, suite)

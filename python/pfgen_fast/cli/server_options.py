@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ..judging.budget import Spending
     from ..judging.requests import RequestOptions, Server
 
-EngineChoice = Literal["openai", "anthropic", "gemini", "gemini-native"]
+EngineChoice = Literal["openai", "anthropic"]
 _SHAPING = (
     "served_model",
     "max_tokens_name",
@@ -32,7 +32,6 @@ _SHAPING = (
     "reasoning_effort",
     "enable_thinking",
     "thinking_budget",
-    "safety",
 )
 _RATES = ("requests_per_minute", "tokens_per_minute")
 

@@ -27,7 +27,7 @@ _SHORTEST_RUN = 16
 TABLES = (".md", ".csv", ".json")
 _AGAIN = "May be repeated."
 _OF_THE_COMMAND = ("file", "of_engine", "table", "plot", "dry_run", "quiet", "as_json")
-_OTHERS = ("order", "thinking_budget", "safety", "input", "question_column", "answer_column")
+_OTHERS = ("order", "thinking_budget", "input", "question_column", "answer_column")
 
 
 class _Mode(str, enum.Enum):  # typer takes no list of literals

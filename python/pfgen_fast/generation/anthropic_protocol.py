@@ -1,54 +1,62 @@
-"""Anthropic's Messages API and Message Batches, according to their public documentation; see docs/generation.md."""
+"""Anthropic's Messages API, according to its public documentation; see docs/generation.md."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from ..errors import EngineError
-from .json_parts import error_text, list_in, member_of, texts_of, tokens, without_none
+from .json_parts import list_in, member_of, texts_of, tokens, without_none
 from .prompts import Request
-from .protocol import Details, NoAnswer, ThinkingForm, Usage, joined_text, reported_name
+from .protocol import AT_THE_LIMIT, Details, NoAnswer, ServerForm, Usage, reported_name
 
 API_VERSION = "2023-06-01"
 """The version in requests. Newer versions refuse sampling parameters."""
 
-_LEAST_THINKING_TOKENS = 1024
+_LEAST_THINKING_TOKENS, _MOST_THINKING_TOKENS = 1024, 1_000_000
 _LEAST_TOP_P = 0.95  # minimum top_p that Claude accepts together with reasoning
 
 _THINKING = ("thinking", "redacted_thinking")
-_BATCH_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
 @dataclass(frozen=True)
-class AnthropicForm(ThinkingForm):
-    """Requests to Claude, which has no seed."""
+class AnthropicForm(ServerForm):
+    """Requests to Claude, which has no seed and no completions."""
 
-    engine: ClassVar[str] = "anthropic"
-    batch_format: ClassVar[str] = "anthropic-batch"
+    # true lets the model decide how much it reasons, false disables reasoning; None for the server's default
+    enable_thinking: bool | None = None
+    thinking_budget: int | None = None  # maximum number of reasoning tokens, which are added to those of the answer
+
     disabled_by: ClassVar[str] = "thinking: disabled"
-    batch_id: ClassVar[str] = "custom_id"
     other_names: ClassVar[Mapping[str, Sequence[str]]] = {"stop": ("stop_sequences",)}
     final_refusals: ClassVar[tuple[str, ...]] = ("credit balance is too low",)
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.sampling.temperature > 1:
-            raise EngineError(f"the engine anthropic accepts temperatures up to 1, not {self.sampling.temperature:g}")
-        if self.thinking_budget is not None and self.thinking_budget < _LEAST_THINKING_TOKENS:
-            raise EngineError(
-                f"thinking_budget: the engine anthropic accepts at least {_LEAST_THINKING_TOKENS:,} tokens, "
-                f"not {self.thinking_budget:,}"
-            )
-        sampling = self.sampling
-        is_usual = sampling.temperature == 1 and sampling.top_k is None and (sampling.top_p or 1) >= _LEAST_TOP_P
-        if self.thinking_budget is not None and not is_usual:
+        sampling, budget = self.sampling, self.thinking_budget
+        if self.mode == "completion":
+            raise EngineError("the engine anthropic has no requests of mode completion; try --mode qa or --mode chat")
+        if sampling.temperature > 1:
+            raise EngineError(f"the engine anthropic accepts temperatures up to 1, not {sampling.temperature:g}")
+        if budget is None:
+            return
+        if not _LEAST_THINKING_TOKENS <= budget <= _MOST_THINKING_TOKENS:
+            expected = f"{_LEAST_THINKING_TOKENS:,} to {_MOST_THINKING_TOKENS:,}"
+            raise EngineError(f"thinking_budget: expected a number from {expected}, not {budget:,}")
+        if self.enable_thinking is False:
+            raise EngineError("--thinking-budget and --disable-thinking contradict each other: remove one of them")
+        if sampling.temperature != 1 or sampling.top_k is not None or (sampling.top_p or 1) < _LEAST_TOP_P:
             raise EngineError(
                 "the engine anthropic accepts a thinking_budget only with a temperature of 1, without top_k, "
                 f"and with a top_p of at least {_LEAST_TOP_P}"
             )
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The entries in config.json."""
+        own = {"enable_thinking": self.enable_thinking, "thinking_budget": self.thinking_budget}
+        return {**super().parameters, **own}
 
     def headers(self, key: str) -> dict[str, str]:
         """The headers of every request."""
@@ -58,8 +66,8 @@ class AnthropicForm(ThinkingForm):
         messages = request.prompt.messages or ()
         sampling = self.sampling
         body = {
-            "model": self._name,
-            "max_tokens": self._max_tokens,
+            "model": self.served_model or self.model.rpartition("/")[2],  # without its organisation
+            "max_tokens": sampling.max_tokens + (self.thinking_budget or 0),
             "system": "\n\n".join(message["content"] for message in messages if message["role"] == "system") or None,
             "messages": [message for message in messages if message["role"] != "system"],
             # A temperature or a top_p of 1 is the default, and newer models refuse sampling parameters.
@@ -67,11 +75,15 @@ class AnthropicForm(ThinkingForm):
             "top_p": None if sampling.top_p == 1 else sampling.top_p,
             "top_k": sampling.top_k,
             "stop_sequences": [text for text in sampling.stop if text.strip()] or None,  # Claude refuses blank texts
-            "thinking": self._thinking(
-                {"type": "enabled", "budget_tokens": self.thinking_budget}, {"type": "adaptive"}, {"type": "disabled"}
-            ),
+            "thinking": self._thinking(),
         }
         return "/messages", without_none(body)
+
+    def _thinking(self) -> dict[str, Any] | None:
+        if self.thinking_budget is not None:
+            return {"type": "enabled", "budget_tokens": self.thinking_budget}
+        types = {None: None, True: {"type": "adaptive"}, False: {"type": "disabled"}}
+        return types[self.enable_thinking]
 
     def _schema_members(self, schema: Mapping[str, Any]) -> dict[str, Any]:
         return {"output_config": {"format": {"type": "json_schema", "schema": schema}}}
@@ -80,9 +92,13 @@ class AnthropicForm(ThinkingForm):
         reason, blocks = member_of(reply, "stop_reason"), list_in(reply, "content")
         if reason == "refusal":
             raise NoAnswer("is a refusal (stop_reason refusal)")
-        texts = [block for block in blocks if member_of(block, "type") == "text"]
+        texts = [member_of(block, "text") for block in blocks if member_of(block, "type") == "text"]
+        is_cut = reason in AT_THE_LIMIT  # all tokens may be reasoning
+        if not (texts or is_cut) or not all(isinstance(text, str) for text in texts):
+            name = reported_name(reason)
+            raise NoAnswer(f"has no answer{f' (stop_reason {name})' if name else ''}")
         thoughts = [member_of(block, "thinking") for block in blocks if member_of(block, "type") in _THINKING]
-        return joined_text(texts, "stop_reason", reason), "".join(map(texts_of, thoughts)) if thoughts else None
+        return "".join(texts), "".join(map(texts_of, thoughts)) if thoughts else None
 
     def details_in(self, reply: Any) -> Details:
         """The details of a message."""
@@ -94,17 +110,3 @@ class AnthropicForm(ThinkingForm):
         names = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens")
         new, written, cached, of_reply = (tokens(member_of(usage, name)) for name in names)
         return Usage(new + written + cached, of_reply, cached)
-
-    def batch_line(self, name: str, request: Request) -> dict[str, Any]:
-        """A request of a batch."""
-        if not _BATCH_NAME.fullmatch(name):
-            raise EngineError(f"{name}: Anthropic's batches name requests by up to 64 ASCII letters, digits, - and _")
-        return {"custom_id": name, "params": self.path_and_body(request)[1]}
-
-    def _batch_body(self, row: Mapping[str, Any]) -> tuple[Any, str]:
-        kind = member_of(row, "result", "type")
-        if kind == "succeeded":
-            return member_of(row, "result", "message"), ""
-        error = member_of(row, "result", "error", "error")
-        message = f": {error_text(error)}" if error else ""
-        return None, f"{reported_name(kind) or 'has no result'}{message}"

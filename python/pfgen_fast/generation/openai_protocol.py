@@ -10,7 +10,7 @@ from ..errors import EngineError
 from ..files.untrusted_text import in_one_line
 from .json_parts import error_text, list_in, member_of, texts_of, tokens, without_none
 from .prompts import Prompt, Request
-from .protocol import Details, NoAnswer, ServerForm, Usage, check_chat, reported_name
+from .protocol import Details, NoAnswer, RawReply, ServerForm, Usage, reported_name
 
 MAX_TOKENS_NAMES = ("max_tokens", "max_completion_tokens")
 """The names of the limit of tokens in requests: the default, and the name for newer OpenAI models."""
@@ -31,9 +31,6 @@ class RequestForm(ServerForm):
     chat_template_kwargs: Mapping[str, Any] | None = None  # variables of the chat template
     reasoning_effort: str | None = None  # such as `low`; the possible values depend on the server
 
-    batch_format: ClassVar[str] = "openai-batch"
-    batch_id: ClassVar[str] = "custom_id"
-    no_think: ClassVar[str] = NO_THINK
     disabled_by: ClassVar[str] = f"{NO_THINK.strip()} at the beginning of each prompt"
     other_names: ClassVar[Mapping[str, Sequence[str]]] = {"max_tokens": MAX_TOKENS_NAMES[1:]}
     final_refusals: ClassVar[tuple[str, ...]] = ("insufficient_quota",)
@@ -65,7 +62,7 @@ class RequestForm(ServerForm):
         return {"Authorization": f"Bearer {key}"} if key else {}
 
     def _request(self, request: Request) -> tuple[str, dict[str, Any]]:
-        prompt = _beginning_with(self.no_think, request.prompt) if self.enable_thinking is False else request.prompt
+        prompt = _beginning_with(NO_THINK, request.prompt) if self.enable_thinking is False else request.prompt
         sampling = self.sampling
         body = {
             "model": self.served_model or self.model,
@@ -112,18 +109,22 @@ class RequestForm(ServerForm):
         return Usage(*(tokens(member_of(usage, *keys)) for keys in places))
 
     def batch_line(self, name: str, request: Request) -> dict[str, Any]:
-        """A request of a batch."""
+        """A request in an input file of the Batch API."""
         path, body = self.path_and_body(request)
         return {"custom_id": name, "method": "POST", "url": f"/v1{path}", "body": body}
 
-    def _batch_body(self, row: Mapping[str, Any]) -> tuple[Any, str]:
+    def batch_answer(self, row: Mapping[str, Any]) -> tuple[Any, RawReply | None, str]:
+        """From a line of an output file: the body of the reply, the reply or None, and why the answer is missing."""
         if row.get("error"):
-            return None, f"failed: {error_text(row['error'])}"
+            return None, None, f"failed: {error_text(row['error'])}"
         status, body = (member_of(row, "response", name) for name in ("status_code", "body"))
         if status != 200:
             error = body.get("error") if isinstance(body, dict) else body
-            return None, f"failed with HTTP {in_one_line(status)}: {error_text(error)}"
-        return body, ""
+            return None, None, f"failed with HTTP {in_one_line(status)}: {error_text(error)}"
+        try:
+            return body, self.raw_reply(body), ""
+        except NoAnswer as error:
+            return body, None, f"the response {error}"
 
     def _instead(self, name: str, problem: str) -> str | None:
         other = MAX_TOKENS_NAMES[1]
@@ -146,37 +147,3 @@ def _beginning_with(text: str, prompt: Prompt) -> Prompt:
         return replace(prompt, text=text + prompt.text)
     first, *others = prompt.messages
     return replace(prompt, messages=({**first, "content": text + first["content"]}, *others))
-
-
-@dataclass(frozen=True)
-class GeminiForm(RequestForm):
-    """Requests to Gemini's OpenAI-compatible endpoint, which refuses completions, `seed` and `top_k`."""
-
-    multi_choice: bool | None = None  # whether a reply may have several choices; the last is the answer
-
-    no_think: ClassVar[str] = ""
-    disabled_by: ClassVar[str] = "reasoning_effort: none"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_chat("gemini", self.mode)
-        if self.sampling.top_k is not None:
-            raise EngineError(f"the engine gemini accepts no top_k, but got {self.sampling.top_k}")
-
-    @property
-    def parameters(self) -> dict[str, Any]:
-        """The entries in config.json."""
-        return {**super().parameters, "multi_choice": self.multi_choice}
-
-    def _answer_and_reasoning(self, reply: Any) -> tuple[str, str | None]:
-        if self.multi_choice:
-            reply = {"choices": [member_of(reply, "choices", -1)]}
-        return super()._answer_and_reasoning(reply)
-
-    def _request(self, request: Request) -> tuple[str, dict[str, Any]]:
-        path, body = super()._request(request)
-        del body["seed"]
-        body["model"] = self.served_model or self.model.rpartition("/")[2]
-        if self.enable_thinking is False:
-            body.setdefault("reasoning_effort", "none")
-        return path, body

@@ -1,6 +1,6 @@
 """Protocols of model servers: the format of requests, and the place of the answer in a reply.
 
-A protocol is a subclass of `ServerForm`, which engines and batch files use. Replies are not trusted. Rules:
+A protocol is a subclass of `ServerForm`. Replies are not trusted. Rules:
 docs/generation.md.
 """
 
@@ -15,12 +15,11 @@ from typing import Any, ClassVar
 from ..errors import EngineError
 from ..files.untrusted_text import in_one_line, shown_value, unknown_name
 from .engines import Sampling
-from .json_parts import member_of, merged
+from .json_parts import merged
 from .prompts import Mode, Request
 
 _LONGEST_NAME = 200  # longer reported names are ignored
-_MAX_THINKING_TOKENS = 1_000_000
-_AT_THE_LIMIT = {"length", "max_tokens", "MAX_TOKENS"}  # in the protocols of OpenAI, Anthropic and Gemini
+AT_THE_LIMIT = ("length", "max_tokens")  # in the protocols of OpenAI and Anthropic
 
 OMITTED = ("temperature", "top_p", "top_k", "stop", "seed", "max_tokens")
 """The parameters that requests can omit."""
@@ -50,7 +49,7 @@ class Details:
     @property
     def is_cut(self) -> bool:
         """Whether the reply ended at the limit of tokens."""
-        return self.finish_reason in _AT_THE_LIMIT
+        return self.finish_reason in AT_THE_LIMIT
 
     @property
     def version(self) -> str | None:
@@ -102,8 +101,6 @@ class ServerForm(ABC):
 
     disabled_by: ClassVar[str] = ""  # part of requests that disables reasoning
     other_names: ClassVar[Mapping[str, Sequence[str]]] = {}  # further keys for the parameters in `OMITTED`
-    batch_format: ClassVar[str]  # format of its batch files, a value of `prompts --format`
-    batch_id: ClassVar[str]  # key of a request's name in a batch file
     final_refusals: ClassVar[tuple[str, ...]] = ()  # texts in refusals after which the server refuses all requests
     refusals_of_one: ClassVar[tuple[str, ...]] = ()  # texts in refusals because of the content of one request
 
@@ -128,9 +125,8 @@ class ServerForm(ABC):
     def path_and_body(self, request: Request) -> tuple[str, dict[str, Any]]:
         """The path below the base URL and the body of a request."""
         path, body = self._request(request)
-        parameters = self._parameters_in(body)
         for key in (key for name in self.omit for key in self._keys_of(name)):
-            parameters.pop(key, None)
+            body.pop(key, None)
         if request.schema is not None:
             body = merged(body, self._schema_members(request.schema))
         return path, merged(body, self.extra_body or {})
@@ -142,10 +138,6 @@ class ServerForm(ABC):
     @abstractmethod
     def _schema_members(self, schema: Mapping[str, Any]) -> dict[str, Any]:
         """The members of a body that request a reply in JSON with this schema."""
-
-    def _parameters_in(self, body: dict[str, Any]) -> dict[str, Any]:
-        """The part of a body that has the parameters of sampling."""
-        return body
 
     def _keys_of(self, parameter: str) -> set[str]:
         return {parameter, *self.other_names.get(parameter, ())}
@@ -162,30 +154,10 @@ class ServerForm(ABC):
     def usage_in(self, reply: Any) -> Usage:
         """The token counts in the decoded body of a reply."""
 
-    @abstractmethod
-    def batch_line(self, name: str, request: Request) -> dict[str, Any]:
-        """A request in a batch file."""
-
-    @abstractmethod
-    def _batch_body(self, row: Mapping[str, Any]) -> tuple[Any, str]:
-        """The body of the reply in a line of an output file, or None and the reason why it is missing."""
-
     def raw_reply(self, reply: Any) -> RawReply:
         """The reply with this decoded body; raises NoAnswer without an answer."""
         answer, reasoning = self._answer_and_reasoning(reply)
         return RawReply(answer, self.details_in(reply), self.usage_in(reply), reasoning)
-
-    def batch_answer(self, row: Mapping[str, Any]) -> tuple[Any, RawReply | None, str]:
-        """From a line of an output file: the body of the reply, the reply or None, and why the answer is missing."""
-        body, problem = self._batch_body(row)
-        try:
-            return body, None if problem else self.raw_reply(body), problem
-        except NoAnswer as error:
-            return body, None, f"the response {error}"
-
-    def asked_seconds(self, refusal: Any) -> float:
-        """The pause that the decoded body of a refusal demands in addition to the header Retry-After."""
-        return 0.0
 
     def refused_parameter(self, problem: str) -> str | None:
         """Advice if a refusal names a parameter of the request; otherwise None."""
@@ -204,65 +176,6 @@ class ServerForm(ABC):
     def _instead(self, name: str, problem: str) -> str | None:
         """Advice for sending a refused parameter under another name."""
         return None
-
-
-@dataclass(frozen=True)
-class ThinkingForm(ServerForm):
-    """A hosted chat model with a budget for its reasoning."""
-
-    # true lets the model decide how much it reasons, false disables reasoning; None for the server's default
-    enable_thinking: bool | None = None
-    thinking_budget: int | None = None  # maximum number of reasoning tokens, which are added to those of the answer
-
-    engine: ClassVar[str]
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        budget = self.thinking_budget
-        check_chat(self.engine, self.mode)
-        if budget is not None and not 1 <= budget <= _MAX_THINKING_TOKENS:
-            raise EngineError(f"thinking_budget: expected a number from 1 to {_MAX_THINKING_TOKENS:,}, not {budget:,}")
-        if budget is not None and self.enable_thinking is False:
-            raise EngineError("--thinking-budget and --disable-thinking contradict each other: remove one of them")
-
-    @property
-    def parameters(self) -> dict[str, Any]:
-        """The entries in config.json."""
-        own = {"enable_thinking": self.enable_thinking, "thinking_budget": self.thinking_budget}
-        return {**super().parameters, **own}
-
-    @property
-    def _name(self) -> str:
-        """The model in requests: `served_model`, or the name of the model without its organisation."""
-        return self.served_model or self.model.rpartition("/")[2]
-
-    def _thinking(self, limited: dict[str, Any], free: dict[str, Any], disabled: dict[str, Any]) -> Any:
-        """The part of a request about reasoning: one of the arguments, or None for the server's default."""
-        if self.thinking_budget is not None:
-            return limited
-        return None if self.enable_thinking is None else free if self.enable_thinking else disabled
-
-    @property
-    def _max_tokens(self) -> int:
-        """The limit of tokens in a reply, which includes reasoning."""
-        return self.sampling.max_tokens + (self.thinking_budget or 0)
-
-
-def check_chat(engine: str, mode: Mode) -> None:
-    """Raises EngineError for mode completion, which hosted chat models do not support."""
-    if mode == "completion":
-        raise EngineError(f"the engine {engine} has no requests of mode completion; try --mode qa or --mode chat")
-
-
-def joined_text(parts: Sequence[Any], reason_key: str, reason: Any) -> str:
-    """The text of the parts of an answer; raises NoAnswer without a text, with the reason why the reply ended."""
-    texts = [member_of(part, "text") for part in parts]
-    if not texts and isinstance(reason, str) and reason in _AT_THE_LIMIT:
-        return ""  # all tokens were reasoning
-    if not texts or not all(isinstance(text, str) for text in texts):
-        of_reason = f" ({reason_key} {reported_name(reason)})" if reported_name(reason) else ""
-        raise NoAnswer(f"has no answer{of_reason}")
-    return "".join(texts)
 
 
 def reported_name(value: Any) -> str | None:

@@ -8,7 +8,6 @@ from typing import Any
 
 from ..errors import EngineError
 from ..files.untrusted_text import shown_value
-from ..runs.reasoning_trials import recorded_tags
 from ..scoring.reasoning_text import DividedReply, divided_text, first_part
 from .engines import Sampling
 from .prompts import Mode, cleaned
@@ -51,15 +50,6 @@ class Reasoning:
             raise EngineError(f"reasoning_tags: expected pairs of texts, got {len(tags)} texts")
         pairs = tuple(zip(tags[::2], tags[1::2], strict=True))
         return cls(choice == "keep", pairs, values.get("reasoning_tokens") or 0, values.get("retry_unfinished") or 0)
-
-    @classmethod
-    def of_config(cls, config: Mapping[str, Any]) -> Reasoning:
-        """Creates it from the checked entries of a config.json, without numbers of tokens and retries."""
-        tags = recorded_tags(config)
-        if tags is None:
-            shown = shown_value(config["reasoning_tags"])
-            raise EngineError(f"reasoning_tags: expected a list of pairs of texts, got {shown}")
-        return cls.of({"reasoning": config.get("reasoning"), "reasoning_tags": [tag for pair in tags for tag in pair]})
 
     def sent(self, sampling: Sampling, mode: Mode) -> Sampling:
         """The sampling for an engine: with tokens for reasoning, and without stop strings that could end it."""

@@ -11,8 +11,8 @@ from typing import Any, cast
 
 from ..files.journal import json_line
 from ..files.untrusted_text import utf8
-from ..generation.batch_api import request_form
 from ..generation.engines import ModelEngine, Sampling, open_engine
+from ..generation.engines.hosted import request_form
 from ..generation.prompts import Message, Prompt, Request
 from ..generation.protocol import ServerForm
 
@@ -30,7 +30,7 @@ class RequestOptions:
         EngineError: The engine uses no server, or an option is unknown or invalid.
     """
 
-    engine: str = "openai"  # engine with the server's protocol, such as `anthropic` or `gemini-native`
+    engine: str = "openai"  # engine with the server's protocol, such as `anthropic`
     # engine's options for requests, such as `omit`, `extra_body` or `reasoning_effort`
     options: Mapping[str, Any] = field(default_factory=dict, hash=False)
 

@@ -14,15 +14,15 @@ from pathlib import Path
 
 from ...errors import ChecklistError
 from ...files.lock import held
-from ...files.untrusted_text import first_names, in_one_line, utf8
+from ...files.untrusted_text import first_names, in_one_line, json_text, utf8
 from ...files.writing import writing_whole
-from ...generation.batch_api import batch_file
+from ...generation.batch_api import batch_form
 from ...generation.events import Events
-from ...generation.protocol import Details, ServerForm
+from ...generation.openai_protocol import RequestForm
+from ...generation.protocol import Details
 from ...judging.asking import Progress
 from ...judging.budget import Estimate, Prices, Spending
 from ...judging.reply_store import Replies
-from ...judging.requests import Judge
 from ...judging.tries import Connect, ask_in_rounds, estimate_of_tries
 from ..judgement_files import read_judgements, write_judgements
 from ..judgements import Judgement
@@ -212,19 +212,18 @@ def kept_by_others(judging: Judging) -> list[str]:
 
 
 def write_batch(judging: Judging, path: Path) -> int:
-    """Writes the open requests as the input file of a batch of the judge's engine; returns their number."""
+    """Writes the open requests as an input file of OpenAI's Batch API; returns their number."""
     ratings = {key: rating for rating in judging.open_ratings() if (key := rating.next_key()) is not None}
-    judge = _judge(judging)
-    lines = (judge.form.batch_line(key, rating.next_request()) for key, rating in sorted(ratings.items()))
+    form = _form(judging)
     with writing_whole(path) as file:
-        for piece in batch_file(lines, engine=judge.options.engine):
-            file.write(utf8(piece))
+        for key, rating in sorted(ratings.items()):
+            file.write(utf8(f"{json_text(form.batch_line(key, rating.next_request()))}\n"))
     return len(ratings)
 
 
 def read_batch(judging: Judging, sources: Iterable[Path]) -> tuple[int, list[str]]:
     """Adds the replies in output files of a batch; returns the number of new replies, and sentences on bad lines."""
-    known, form = _known_requests(judging), _judge(judging).form
+    known, form = _known_requests(judging), _form(judging)
     problems: list[str] = []
     n_new = n_lines = 0
     with contextlib.ExitStack() as stack:
@@ -248,8 +247,8 @@ def read_batch(judging: Judging, sources: Iterable[Path]) -> tuple[int, list[str
     return n_new, problems
 
 
-def _judge(judging: Judging) -> Judge:
-    return judging.runs[0].wording.judge
+def _form(judging: Judging) -> RequestForm:
+    return batch_form(judging.runs[0].wording.judge.form)
 
 
 def _known_requests(judging: Judging) -> dict[str, tuple[Rating, int, list[Replies]]]:
@@ -265,15 +264,15 @@ def _known_requests(judging: Judging) -> dict[str, tuple[Rating, int, list[Repli
 
 
 def _lines(
-    sources: Iterable[Path], form: ServerForm, problems: list[str]
+    sources: Iterable[Path], form: RequestForm, problems: list[str]
 ) -> Iterator[tuple[str, str, str | None, str, Details]]:
     """Place, key of the request, reply, why there is no reply, and the server's details."""
     for source in sources:
         try:
             for where, row in numbered_objects(source, on_fault=problems.append):
-                key = row.get(form.batch_id)
+                key = row.get("custom_id")
                 if not isinstance(key, str):
-                    problems.append(f"{where}: expected an object with the text '{form.batch_id}'")
+                    problems.append(f"{where}: expected an object with the text 'custom_id'")
                     continue
                 body, reply, problem = form.batch_answer(row)
                 text = None if reply is None else reply.text

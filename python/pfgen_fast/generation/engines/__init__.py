@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
 ENGINES: Mapping[str, tuple[str, str]] = {
     "anthropic": (".hosted", "AnthropicEngine"),
-    "gemini": (".hosted", "GeminiEngine"),
-    "gemini-native": (".hosted", "GeminiNativeEngine"),
     "ground-truth": (".stored", "GroundTruthEngine"),
     "hf": (".transformers", "HfEngine"),
     "manual": (".manual", "ManualEngine"),
@@ -37,7 +35,7 @@ ENGINES: Mapping[str, tuple[str, str]] = {
 }
 """The module and the class of each engine."""
 
-HOSTED = frozenset({"anthropic", "gemini", "gemini-native", "openai", "openai-api"})
+HOSTED = frozenset({"anthropic", "openai", "openai-api"})
 """The engines that send requests to a server."""
 
 INTERACTIVE = frozenset({"manual"})

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any, ClassVar
 
+from ...errors import EngineError
+from ...files.untrusted_text import in_one_line
 from ...suite.suite import Suite
 from ..anthropic_protocol import AnthropicForm
-from ..gemini_protocol import GeminiNativeForm
-from ..openai_protocol import GeminiForm, RequestForm
+from ..json_parts import without_none
+from ..openai_protocol import RequestForm
 from ..prompts import Mode
 from ..protocol import ServerForm
-from . import Sampling
+from . import Sampling, refuse_unknown_options
 from .server import Connection, ServerEngine
 
 _CONNECTION = {each.name: str(each.type) for each in fields(Connection) if each.name != "needs_key"}
@@ -26,7 +29,6 @@ class HostedEngine(ServerEngine):
     form: ClassVar[type[ServerForm]]
     usual_url: ClassVar[str]
     usual_key: ClassVar[str]
-    without: ClassVar[tuple[str, ...]] = ()  # options of the protocol that this engine does not have
     url_variable: ClassVar[str] = ""  # environment variable that overrides the default address
 
     def __init__(self, *, suite: Suite | None, model: str, mode: Mode, sampling: Sampling, **options: Any) -> None:
@@ -40,9 +42,8 @@ class HostedEngine(ServerEngine):
     @classmethod
     def options(cls) -> dict[str, str]:
         """The options of the engine, with their types."""
-        of_form = {each.name: str(each.type) for each in fields(cls.form)}
-        kinds = {**_CONNECTION, **of_form}
-        return {name: kind for name, kind in kinds.items() if name not in (*_NO_OPTIONS, *cls.without)}
+        kinds = {**_CONNECTION, **{each.name: str(each.type) for each in fields(cls.form)}}
+        return {name: kind for name, kind in kinds.items() if name not in _NO_OPTIONS}
 
 
 class OpenaiEngine(HostedEngine):
@@ -61,25 +62,6 @@ class OpenaiApiEngine(OpenaiEngine):
     name = "openai-api"
 
 
-class GeminiEngine(HostedEngine):
-    """Uses Gemini through its OpenAI-compatible endpoint, which accepts no seed."""
-
-    name = "gemini"
-    form = GeminiForm
-    without = ("max_tokens_name", "chat_template_kwargs")
-    usual_url = "https://generativelanguage.googleapis.com/v1beta/openai"
-    usual_key = "GEMINI_API_KEY"
-
-
-class GeminiNativeEngine(HostedEngine):
-    """Uses Gemini through its native API, which has more options."""
-
-    name = "gemini-native"
-    form = GeminiNativeForm
-    usual_url = "https://generativelanguage.googleapis.com/v1beta"
-    usual_key = "GEMINI_API_KEY"
-
-
 class AnthropicEngine(HostedEngine):
     """Uses Claude through Anthropic's Messages API, which accepts no seed."""
 
@@ -89,4 +71,19 @@ class AnthropicEngine(HostedEngine):
     usual_key = "ANTHROPIC_API_KEY"
 
 
-HOSTED_ENGINES = (OpenaiEngine, OpenaiApiEngine, GeminiEngine, AnthropicEngine, GeminiNativeEngine)
+REQUEST_FORMS = {engine.name: engine.form for engine in (OpenaiEngine, OpenaiApiEngine, AnthropicEngine)}
+
+
+def request_form(engine: str, model: str, mode: Mode, sampling: Sampling, options: Mapping[str, Any]) -> ServerForm:
+    """The protocol of an engine; options of the connection have no effect.
+
+    Raises:
+        EngineError: The engine uses no server, or an option is unknown or invalid.
+    """
+    if engine not in REQUEST_FORMS:
+        raise EngineError(
+            f"the engine {in_one_line(engine)} uses no server; expected one of {', '.join(REQUEST_FORMS)}"
+        )
+    known = without_none(options)
+    refuse_unknown_options(engine, known)
+    return REQUEST_FORMS[engine](model, mode, sampling, **{key: known[key] for key in known if key not in _CONNECTION})

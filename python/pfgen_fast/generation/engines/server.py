@@ -274,8 +274,6 @@ class ServerEngine:
     def _asked_pause(self, reply: _Reply) -> float:
         """The pause in seconds that the server demands of all requests."""
         seconds = _seconds(reply.retry_after)
-        with contextlib.suppress(ValueError, RecursionError):
-            seconds = max(seconds, self._form.asked_seconds(json.loads(reply.content)))
         if seconds > _LONGEST_PAUSE_SECONDS:
             self._fail(f"asks to wait for {seconds:.0f} s; run the same command again later to continue")
         now = asyncio.get_running_loop().time()
