@@ -370,7 +370,7 @@ def test_suite_commands(call, make_suite):
         ("suite chek", "check"),
         ("generate -e opnai", "openai"),
         ("score run --profile papr", "paper"),
-        ("compare a b --paired --metric flency", "fluency"),
+        ("compare a b --paired-ar --metric flency", "fluency"),
         ("suite info mni", "mini"),
         ("discern kinds --kind trncate Ice.", "truncate"),
         ("discern run -e ngrm --from-suite --suite mini", "ngram"),

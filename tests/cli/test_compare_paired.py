@@ -1,4 +1,4 @@
-"""`compare --paired`, and `--format json` as sacrebleu has it: the same figures in text, Markdown and JSON."""
+"""`compare --paired-ar`, and `--format json` as sacrebleu has it: the same figures in text, Markdown and JSON."""
 
 from __future__ import annotations
 
@@ -19,9 +19,8 @@ def paths(varied):
     return sorted(path.parent for path in varied.rglob("trials.jsonl"))
 
 
-@pytest.mark.parametrize("option", ["--paired", "--paired-bs", "--paired-ar"])
-def test_text_markdown_and_json_have_the_same_figures(call, paths, scorer, option):
-    line = ("compare", "--suite", "mini", paths[2], *paths[:2], paths[5], option, "--paired-n", 500, "--seed", 3)
+def test_text_markdown_and_json_have_the_same_figures(call, paths, scorer):
+    line = ("compare", "--suite", "mini", paths[2], *paths[:2], paths[5], "--paired-ar", "--paired-n", 500, "--seed", 3)
     found = json.loads(call(*line, "-f", "json")[1])
     assert found == json.loads(call(*line, "--json")[1])
     assert (found["signature"], found["n_draws"], found["seed"]) == (scorer.signature, 500, 3)
@@ -42,7 +41,7 @@ def test_text_markdown_and_json_have_the_same_figures(call, paths, scorer, optio
 
 def test_a_folder_stands_for_its_runs_without_the_baseline(call, paths, varied):
     def runs_of(*given):
-        return json.loads(call("compare", "--suite", "mini", *given, "--paired", "--json")[1])["runs"]
+        return json.loads(call("compare", "--suite", "mini", *given, "--paired-ar", "--json")[1])["runs"]
 
     assert runs_of(paths[2], varied) == runs_of(paths[2], *(path for path in paths if path != paths[2]))
     spelt_otherwise = [paths[0].parent / "." / ".." / paths[0].parent.name / paths[0].name for _ in range(2)]
@@ -54,11 +53,10 @@ def test_a_folder_stands_for_its_runs_without_the_baseline(call, paths, varied):
     ("arguments", "message"),
     [
         ([0], "1 run: expected at least one other run to compare it with"),
-        ([0, "--paired"], "1 run: expected at least one other run to compare it with"),
-        ([0, 1, "--paired", "--paired-ar"], "--paired-bs and --paired-ar: expected one of them"),
-        ([0, 1, "--seed", "1"], "--seed is for --paired"),
-        ([0, 1, "--paired", "--deciding", "3"], "--deciding is for comparisons without --paired"),
-        ([0, 1, "--paired", "--metric", "score", "--metric", "length"], "--paired compares one metric"),
+        ([0, "--paired-ar"], "1 run: expected at least one other run to compare it with"),
+        ([0, 1, "--seed", "1"], "--seed is for --paired-ar"),
+        ([0, 1, "--paired-ar", "--deciding", "3"], "--deciding is for comparisons without --paired-ar"),
+        ([0, 1, "--paired-ar", "--metric", "score", "--metric", "length"], "--paired-ar compares one metric"),
         ([0, 1, 2, "--power"], "2 pairs: --deciding, --power and --by-subject are for a comparison of two"),
         ([0, 1, "--difference", "none"], "expected a difference above 0, not 'none'"),
         ([0, 1, "--metric", "scor"], "score"),

@@ -63,12 +63,12 @@ def test_several_models_have_corrected_p_values_and_names(call, table, options):
 
 
 def test_paired_tests_take_one_metric_of_a_table(call, table):
-    line = ("compare", table, "--paired", "--paired-n", 300, "--metric", "f1")
+    line = ("compare", table, "--paired-ar", "--paired-n", 300, "--metric", "f1")
     found = json.loads(call(*line, "--json")[1])
     assert (found["metric"], found["n_draws"], [row["run"] for row in found["runs"]]) == ("f1", 300, list(MODELS))
     text = call(*line)[1]
     assert "baseline: org/new" in text
-    assert "paired bootstrap, 300 draws of 20 items, seed 0" in text
+    assert "paired approximate randomization, 300 draws of 20 items, seed 0" in text
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_paired_tests_take_one_metric_of_a_table(call, table):
         (("--models", "org/new,org/nwe"), "did you mean 'org/new'?"),
         (("--models", "small,small"), "model small: given twice"),
         (("--metric", "acuracy"), "did you mean 'accuracy'?"),
-        (("--paired", "--metric", "acuracy"), "did you mean 'accuracy'?"),
+        (("--paired-ar", "--metric", "acuracy"), "did you mean 'accuracy'?"),
         (("--suite", "mini"), "--suite is for runs, not for tables of scores"),
         (("--difference", "-1"), "expected a difference above 0"),
     ],

@@ -12,7 +12,7 @@ from pfgen_fast.runs.comparison import compare, compare_runs, compare_with_basel
 from pfgen_fast.runs.means import item_scores_of
 from pfgen_fast.runs.trials import find_runs
 from pfgen_fast.statistics.mean_interval import mean_interval
-from pfgen_fast.statistics.paired_resampling import against_baseline
+from pfgen_fast.statistics.paired_randomization import against_baseline
 
 
 @pytest.fixture
@@ -81,11 +81,10 @@ def values_of(run, scorer):
     return [round(float(np.mean(scores)), 5) for scores in found.values()]
 
 
-@pytest.mark.parametrize("test", ["bootstrap", "randomization"])
-def test_the_figures_are_those_of_the_scores_of_questions(runs, scorer, test):
-    found = compare_with_baseline(runs[2], runs[:2], scorer, test=test, n_draws=500, seed=7)
+def test_the_figures_are_those_of_the_scores_of_questions(runs, scorer):
+    found = compare_with_baseline(runs[2], runs[:2], scorer, n_draws=500, seed=7)
     values = [values_of(run, scorer) for run in (runs[2], *runs[:2])]
-    expected = against_baseline(values[0], values[1:], test=test, n_draws=500, seed=7)
+    expected = against_baseline(values[0], values[1:], n_draws=500, seed=7)
     for row, of_run, run in zip(found.runs[1:], expected, runs[:2], strict=True):
         assert row.run == str(run.folder)
         assert row.difference == pytest.approx(of_run.mean)
@@ -112,11 +111,12 @@ def test_questions_that_one_run_lacks_are_left_out_for_all(runs, scorer, mini, t
 
 
 def test_the_method_names_the_draws(runs, scorer):
-    drawn = compare_with_baseline(runs[0], runs[1:3], scorer, n_draws=1234, seed=5)
+    drawn = compare_with_baseline(runs[0], runs[1:3], scorer, n_draws=123, seed=5)
     assert drawn.method == (
-        "paired bootstrap, 1,234 draws of 8 questions, seed 5; corrected by Holm for 2 comparisons with the baseline"
+        "paired approximate randomization, 123 draws of 8 questions, seed 5; "
+        "corrected by Holm for 2 comparisons with the baseline"
     )
-    itself = compare_with_baseline(runs[0], runs[:1], scorer, test="randomization")
+    itself = compare_with_baseline(runs[0], runs[:1], scorer)
     assert itself.verdict == "of 1 run, 0 above the baseline, 0 below, 1 without significant difference"
     assert itself.method.startswith("paired approximate randomization, all 256 ways to swap 8 questions; ")
 
@@ -125,8 +125,8 @@ def test_a_verdict_that_the_draws_cannot_give_is_not_given(runs, scorer):
     few = compare_with_baseline(runs[0], runs[1:4], scorer, n_draws=58)
     assert few.verdict == "no verdict: 58 draws are too few for 3 runs, 59 are needed"
     assert {run.differs for run in few.runs} == {None}
-    swapped = compare_with_baseline(runs[0], runs[1:3] * 4, scorer, test="randomization")
-    assert swapped.verdict == "no verdict: 8 questions are too few to compare 8 runs by swapping; use --paired"
+    swapped = compare_with_baseline(runs[0], runs[1:3] * 4, scorer)
+    assert swapped.verdict == "no verdict: 8 questions are too few to compare 8 runs by swapping"
     assert compare_with_baseline(runs[0], runs[1:2] * 51, scorer).n_draws == 10_200
 
 

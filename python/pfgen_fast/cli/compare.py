@@ -40,25 +40,21 @@ def _positive(text: str) -> str:
 
 @option_group
 class _PairedOptions:
-    """The options of paired tests that resample."""
+    """The options of the paired test that swaps runs."""
 
-    paired_bs: bool = Option(
-        False,
-        "--paired",
-        "--paired-bs",
-        help="Compare all other runs with the first by the paired bootstrap over questions.",
+    paired_ar: bool = Option(
+        False, help="Compare all other runs with the first by approximate randomization over questions."
     )
-    paired_ar: bool = Option(False, help="Compare runs with the first by approximate randomization.")
     paired_n: int | None = Option(
         None,
         min=1,
         max=1_000_000,
-        help="Set the draws of a paired test. Default: 10000, or 200 for each run above 50 runs.",
+        help="Set the draws of --paired-ar. Default: 10000, or 200 for each run above 50 runs.",
     )
-    seed: int | None = Option(None, min=0, max=2**32 - 1, help="Set the seed of a paired test. Default: 0.")
+    seed: int | None = Option(None, min=0, max=2**32 - 1, help="Set the seed of --paired-ar. Default: 0.")
 
     def __bool__(self) -> bool:
-        return self.paired_bs or self.paired_ar
+        return self.paired_ar
 
 
 class _Compare:
@@ -78,7 +74,7 @@ class _Compare:
 
       pfgen-fast compare result/openai/gpt-4o/5e1e9f4 result/pfnet/plamo-100b/b181032
 
-      pfgen-fast compare result/baseline result/first result/second --paired -f markdown
+      pfgen-fast compare result/baseline result/first result/second --paired-ar -f markdown
 
       pfgen-fast compare scores.csv --models new,old --difference 0.01
 
@@ -94,7 +90,7 @@ class _Compare:
     unknown_questions: options.UnknownQuestions = "error"
     tables: ScoreTableOptions
     metrics: list[str] | None = Option(
-        None, "--metric", help="Compare this metric; may be repeated. Default: all; with --paired, the first."
+        None, "--metric", help="Compare this metric; may be repeated. Default: all; with --paired-ar, the first."
     )
     all_pairs: bool = Option(False, help="Compare all pairs, instead of the first with the others.")
     family: Literal["metric", "all"] = Option(
@@ -131,11 +127,9 @@ class _Compare:
 
     def check_options(self) -> None:
         paired = self.paired
-        if paired.paired_bs and paired.paired_ar:
-            fail("--paired-bs and --paired-ar: expected one of them")
         for option, is_given in (("--paired-n", paired.paired_n is not None), ("--seed", paired.seed is not None)):
             if is_given and not paired:
-                fail(f"{option} is for --paired: without it, p-values are those of a test without draws")
+                fail(f"{option} is for --paired-ar: without it, p-values are those of a test without draws")
         for option, is_given in (
             ("--deciding", self.deciding is not None),
             ("--power", self.power or self.difference is not None),
@@ -146,15 +140,15 @@ class _Compare:
             ("--non-inferior", self.gate.non_inferior is not None),
         ):
             if is_given and paired:
-                fail(f"{option} is for comparisons without --paired")
+                fail(f"{option} is for comparisons without --paired-ar")
         if paired and len(self.metrics or ()) > 1:
-            fail("--paired compares one metric: expected --metric once")
+            fail("--paired-ar compares one metric: expected --metric once")
         if self.gate.is_gate and self.all_pairs:
             fail("--all-pairs: gates check the first run against the others: leave it out")
         self.gate.prepare()
 
     def compare_tables(self) -> None:
-        from ..item_scores.baseline import compare_by_resampling
+        from ..item_scores.baseline import compare_by_swapping
         from ..item_scores.comparison import compare_models
 
         for option, value in (("--suite", self.suite), ("--questions", self.questions), ("--limit", self.limit)):
@@ -164,7 +158,7 @@ class _Compare:
         shown_as = Shown(self.form, None)
         if self.paired:
             metric = self.metrics[0] if self.metrics else table.metrics[0]
-            print_baseline(compare_by_resampling(table, metric=metric, **self.settings_of_draws), shown_as)
+            print_baseline(compare_by_swapping(table, metric=metric, **self.settings_of_draws), shown_as)
         else:
             table = table.only(metrics=self.metrics or None)
             found = compare_models(table, **self.settings)
@@ -217,8 +211,7 @@ class _Compare:
 
     @property
     def settings_of_draws(self) -> dict[str, Any]:
-        test = "bootstrap" if self.paired.paired_bs else "randomization"
-        return {"test": test, "n_draws": self.paired.paired_n, "seed": self.paired.seed or 0}
+        return {"n_draws": self.paired.paired_n, "seed": self.paired.seed or 0}
 
     def scorer_of(self, runs: Sequence[RunFolder]) -> Scorer:
         from ..runs.checkout import suite_of_all

@@ -155,7 +155,7 @@ def _print_named(
 
 
 def print_baseline(found: BaselineComparison, shown_as: Shown) -> None:
-    """Prints the comparison of models with a baseline by a paired test that resamples."""
+    """Prints the comparison of models with a baseline by a paired test that swaps runs."""
     model = "run" if found.of == "runs" else "model"
     over = "questions" if found.of == "runs" else "items"
     if shown_as.form == "json":

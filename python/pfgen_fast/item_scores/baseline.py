@@ -1,4 +1,4 @@
-"""Comparison of several models with one baseline, by resampling items: what sacrebleu calls paired tests.
+"""Comparison of several models with one baseline, by paired approximate randomization over items.
 
 All models are compared over the items that all of them have. The p-values of all models are corrected together, by
 Holm. Definition and simulation: docs/statistics.md.
@@ -16,12 +16,9 @@ from ..files.notebook import NotebookTable
 from ..files.untrusted_text import counted, unknown_name
 from ..statistics.mean_interval import mean_interval
 from ..statistics.paired import MIN_QUESTIONS
-from ..statistics.paired_resampling import PairedTest, against_baseline, default_draws, draws_needed, takes_all_ways
+from ..statistics.paired_randomization import against_baseline, default_draws, draws_needed, takes_all_ways
 from .comparison import WORDS, clusters_of, columns_of
 from .table import ItemScores
-
-TESTS: dict[PairedTest, str] = {"bootstrap": "paired bootstrap", "randomization": "paired approximate randomization"}
-"""The tests, with their full names."""
 
 
 @dataclass(frozen=True)
@@ -33,8 +30,7 @@ class ComparedRun:
     # half of its 95 % interval over questions, as `pfgen-fast score` prints it; None without spread
     half_width: float | None
     difference: float | None = None  # mean of run - baseline
-    # lower end of the 95 % interval of the difference; None if the test or the questions allow no interval
-    low: float | None = None
+    low: float | None = None  # lower end of Student's 95 % interval of the difference; None without spread
     high: float | None = None  # upper end of the interval; None as `low`
     p_value: float | None = None  # Two-sided p-value of "there is no difference"
     p_corrected: float | None = None  # corrected by Holm over all runs; None if questions or draws are too few
@@ -46,13 +42,12 @@ class BaselineComparison(NotebookTable):
     """The result of `compare_with_baseline`."""
 
     metric: str  # what is compared; `average` is the score
-    test: PairedTest
     n_draws: int
     seed: int
     n_questions: int  # number of questions that all runs have
     runs: tuple[ComparedRun, ...]  # baseline, and the runs (models) in the order in which they were given
     left_out: str  # which questions are left out and why, in a sentence; empty if no question is left out
-    n_clusters: int | None = None  # number of clusters of the questions, which are drawn whole; None without clusters
+    n_clusters: int | None = None  # number of clusters of the questions, which are swapped whole; None without clusters
     of: Literal["runs", "models"] = "models"
 
     @property
@@ -64,7 +59,7 @@ class BaselineComparison(NotebookTable):
         if others[0].p_corrected is None:
             n_models, needed = f"{len(others):,} {model}s", draws_needed(len(others))
             if self._takes_all_ways:
-                return f"no verdict: {self._drawn} are too few to compare {n_models} by swapping; use --paired"
+                return f"no verdict: {self._drawn} are too few to compare {n_models} by swapping"
             return f"no verdict: {self.n_draws:,} draws are too few for {n_models}, {needed:,} are needed"
         n_above = sum(bool(run.differs) and (run.difference or 0) > 0 for run in others)
         n_below = sum(bool(run.differs) for run in others) - n_above
@@ -75,12 +70,12 @@ class BaselineComparison(NotebookTable):
 
     @property
     def method(self) -> str:
-        """How p-values and intervals were made, in one sentence."""
+        """How the p-values were made, in one sentence."""
         comparisons = counted(len(self.runs) - 1, "comparison")
         draws = f"{self.n_draws:,} draws of {self._drawn}, seed {self.seed}"
         if self._takes_all_ways:
             draws = f"all {2**self._n_drawn:,} ways to swap {self._drawn}"
-        return f"{TESTS[self.test]}, {draws}; corrected by Holm for {comparisons} with the baseline"
+        return f"paired approximate randomization, {draws}; corrected by Holm for {comparisons} with the baseline"
 
     @property
     def _n_drawn(self) -> int:
@@ -93,7 +88,7 @@ class BaselineComparison(NotebookTable):
 
     @property
     def _takes_all_ways(self) -> bool:
-        return self.test == "randomization" and takes_all_ways(self._n_drawn, self.n_draws)
+        return takes_all_ways(self._n_drawn, self.n_draws)
 
     def _columns(self) -> dict[str, list[Any]]:
         return columns_of(self.runs)
@@ -106,11 +101,10 @@ class BaselineComparison(NotebookTable):
         return {"verdict": self.verdict, "method": self.method, **asdict(self)}
 
 
-def compare_by_resampling(
+def compare_by_swapping(
     table: ItemScores,
     *,
     metric: str,
-    test: PairedTest = "bootstrap",
     n_draws: int | None = None,
     seed: int = 0,
     of: Literal["runs", "models"] = "models",
@@ -128,7 +122,7 @@ def compare_by_resampling(
     n_draws = default_draws(len(table.models) - 1) if n_draws is None else n_draws
     values, of_items = all_values[:, items], clusters_of(table)
     clusters = None if of_items is None else [of_items[at] for at in items]
-    found = against_baseline(values[0], values[1:], test=test, n_draws=n_draws, seed=seed, clusters=clusters)
+    found = against_baseline(values[0], values[1:], n_draws=n_draws, seed=seed, clusters=clusters)
     to_itself: list[tuple[Any, ...]] = [()]
     differences = [(one.mean, one.low, one.high, one.p_value, one.corrected, one.differs()) for one in found]
     rows = []
@@ -139,4 +133,4 @@ def compare_by_resampling(
     left_out = f"{n_all - len(items)} of {counted(n_all, words.item)} left out"
     left_out = "" if len(items) == n_all else f"{left_out}, for which a {words.model} has no {words.score.split()[-1]}."
     n_clusters = None if clusters is None else len(set(clusters))
-    return BaselineComparison(metric, test, n_draws, seed, len(items), tuple(rows), left_out, n_clusters, of)
+    return BaselineComparison(metric, n_draws, seed, len(items), tuple(rows), left_out, n_clusters, of)

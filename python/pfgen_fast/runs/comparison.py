@@ -12,11 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import TrialsError
-from ..item_scores.baseline import BaselineComparison, compare_by_resampling
+from ..item_scores.baseline import BaselineComparison, compare_by_swapping
 from ..item_scores.comparison import Comparison, Family, compare_models
 from ..item_scores.table import ItemScores
 from ..scoring.scorer import Scorer
-from ..statistics.paired_resampling import PairedTest
 from .aggregation import UnknownQuestions
 from .checkout import suite_of_all
 from .means import METRICS, MeansOfRun, item_scores_of_means, means_of
@@ -120,7 +119,6 @@ def compare_with_baseline(
     scorer: Scorer,
     *,
     metric: str = "average",
-    test: PairedTest = "bootstrap",
     n_draws: int | None = None,
     seed: int = 0,
     unknown: UnknownQuestions = "error",
@@ -131,7 +129,7 @@ def compare_with_baseline(
     if metric not in METRICS:
         raise TrialsError(f"metric {metric!r}: expected one of {', '.join(METRICS)}")
     table, means = scores_of([baseline, *runs], scorer, unknown)
-    found = compare_by_resampling(table, metric=metric, test=test, n_draws=n_draws, seed=seed, of="runs")
+    found = compare_by_swapping(table, metric=metric, n_draws=n_draws, seed=seed, of="runs")
     rows = [
         replace(
             row, run=str(run.folder), value=of.whole[metric] if len(of.by_question) == found.n_questions else row.value
