@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import lru_cache
-from itertools import combinations, product
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 from makers.claims import COVERAGE, Claim, within
 from numpy.random import Generator
-from pfgen_fast.statistics.agreement_of_levels import FIGURES, figures_of_tables, tables_of
-from pfgen_fast.statistics.correlation import kendall_rows, resampled_pearson, resampled_spearman, spearman_rows
+from pfgen_fast.statistics.correlation import resampled_pearson, resampled_spearman, spearman_rows
 from pfgen_fast.statistics.intervals_of_draws import interval_of_draws
+from pfgen_fast.statistics.raters import FIGURES, figures_of_tables, tables_of
 from pfgen_fast.statistics.resampling import bootstrap_counts, interval
 from pfgen_fast.statistics.win_rates import win_rates
 
@@ -82,19 +82,19 @@ def _of_methods(generator: Generator, n_tasks: int, figure: str, is_skewed: bool
     return bool(within(ends, _true_figure(figure, is_skewed)))
 
 
-def _orders(generator: Generator, n_tasks: int, figure: str, n_models: int, counts: Any) -> np.ndarray:
-    """A coefficient of the means of models by two judges, in each draw of tasks."""
+def _orders(generator: Generator, n_tasks: int, n_models: int, counts: Any) -> np.ndarray:
+    """Spearman's correlation of the means of models by two judges, in each draw of tasks."""
     quality = np.linspace(0, 0.3 * n_models, n_models)[:, np.newaxis]
     shared = quality + 0.5 * generator.standard_normal((n_models, n_tasks))
     of_judges = shared + generator.standard_normal((2, n_models, n_tasks))
     x, y = np.swapaxes(of_judges @ counts.T, 1, 2)
-    return (kendall_rows if figure == "Kendall" else spearman_rows)(x, y)
+    return spearman_rows(x, y)
 
 
 @lru_cache
-def _mean_order(n_tasks: int, figure: str, n_models: int) -> float:
+def _mean_order(n_tasks: int, n_models: int) -> float:
     generator, whole = np.random.default_rng(0), np.ones((1, n_tasks))
-    return float(np.mean([_orders(generator, n_tasks, figure, n_models, whole) for _ in range(4_000)]))
+    return float(np.mean([_orders(generator, n_tasks, n_models, whole) for _ in range(4_000)]))
 
 
 def _of_orders(generator: Generator, *settings: Any) -> bool:
@@ -152,9 +152,9 @@ def claims_of_judges() -> Iterator[Claim]:
             yield Claim(METHODS, what, bounds, _of_methods, (n_tasks, figure, True), 2 * cost)
         what = f"Pearson, {n_tasks} tasks, percentiles of the draws (not used)"
         yield Claim(METHODS, what, None, _of_methods, (n_tasks, "Pearson", False, True), 2 * cost)
-        for figure, n_models in product(("Kendall", "Spearman"), (5, 15) if n_tasks in (3, 10, 50) else ()):
-            what = f"{figure}, {n_models} models, {n_tasks} tasks"
-            yield Claim(ORDERS, what, (0.93, 1.0), _of_orders, (n_tasks, figure, n_models), cost)
+        for n_models in (5, 15) if n_tasks in (3, 10, 50) else ():
+            what = f"Spearman, {n_models} models, {n_tasks} tasks"
+            yield Claim(ORDERS, what, (0.93, 1.0), _of_orders, (n_tasks, n_models), cost)
     for n_tasks in (20, 50, 200):
         for n_models, apart in ((2, 0.0), (2, 2.5), (4, 0.3)):
             what = f"{n_tasks} tasks, {n_models} models, qualities differ by {apart:g}"

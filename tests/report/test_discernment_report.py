@@ -12,6 +12,7 @@ from makers.hostile import markdown_tokens
 from makers.pages import check_policy
 from makers.undrawn import leave_out_drawing
 from pfgen_fast import Scorer, Suite
+from pfgen_fast.discernment.agreement import Agreement
 from pfgen_fast.discernment.kinds import KINDS, in_words
 from pfgen_fast.discernment.originals import from_suite
 from pfgen_fast.discernment.paper import Published, datasets, paper_plan
@@ -25,7 +26,6 @@ from pfgen_fast.report.discernment import write_discernment
 from pfgen_fast.report.discernment.rows import labels
 from pfgen_fast.report.discernment.writing import finding_of
 from pfgen_fast.report.drawing import stored
-from pfgen_fast.statistics.evaluator_agreement import Agreement
 
 CELLS = (
     "evaluator,task,level,kind,degree,permille,k,metric,n_items,n_impossible,n_missing,n_zero,n,share_lower,share_equal,"

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from makers.discernment_data import needs_discernment_data, vectors
 from pfgen_fast import DiscernmentError
+from pfgen_fast.discernment.agreement import Agreement, agreement_of_scores
 from pfgen_fast.statistics.discernment_scores import average, averages, calibrated, combine, discernment_score
-from pfgen_fast.statistics.evaluator_agreement import Agreement, agreement
 from pfgen_fast.statistics.resampling import bootstrap_counts, interval, resampled
 from pfgen_fast.statistics.signed_rank import signed_rank
 
@@ -111,13 +111,13 @@ def test_rows_are_averaged_as_alone_and_without_a_defined_score_there_is_no_aver
 def test_only_what_is_defined_for_both_counts_and_no_control():
     levels = ["word", "word", "sentence", "word", "control"]
     scores = np.array([3.0, 5.0, 1.0, math.nan, 9.0]), np.array([2.0, 1.0, 0.5, 7.0, 0.0])
-    assert agreement(*scores, levels) == Agreement(
+    assert agreement_of_scores(*scores, levels) == Agreement(
         difference=(4 + 1) / 2 - (1.5 + 0.5) / 2, low=None, high=None, tau=pytest.approx(1 / 3), n_perturbations=3
     )
-    constant = agreement(np.zeros(2), np.array([1.0, 2.0]), ["word", "word"])
+    constant = agreement_of_scores(np.zeros(2), np.array([1.0, 2.0]), ["word", "word"])
     assert (constant.tau, constant.difference) == (None, -1.5)
     with pytest.raises(DiscernmentError, match="no perturbation is defined for both evaluators"):
-        agreement(np.array([math.nan, 1.0]), np.array([1.0, math.nan]), ["word", "word"])
+        agreement_of_scores(np.array([math.nan, 1.0]), np.array([1.0, math.nan]), ["word", "word"])
 
 
 def test_the_interval_is_of_the_same_draws():
@@ -128,7 +128,7 @@ def test_the_interval_is_of_the_same_draws():
     y = x - generator.normal(0.1, 0.3, x.shape)
     counts = bootstrap_counts(60, 400)
     draws = resampled(x, y, counts).d, resampled(x, y - 0.001, counts).d
-    found = agreement(signed_rank(x, y).d, signed_rank(x, y - 0.001).d, levels, draws=draws)
+    found = agreement_of_scores(signed_rank(x, y).d, signed_rank(x, y - 0.001).d, levels, draws=draws)
     alone = interval(averages(draws[0], levels).average)
     assert found.low <= found.difference <= found.high < 0
     assert found.high - found.low < 0.2 * (alone[1] - alone[0])

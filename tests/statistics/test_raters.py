@@ -2,17 +2,79 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from makers.annotators import rated
+from makers.checklist_data import needs_hellobench, vectors
+from pfgen_fast.statistics.correlation import pearson, spearman
 from pfgen_fast.statistics.intervals_of_draws import interval_of_draws
-from pfgen_fast.statistics.raters import against_others, alpha, correlated, disagreement, fleiss, mean_of
+from pfgen_fast.statistics.raters import (
+    FIGURES,
+    against_others,
+    alpha,
+    correlated,
+    disagreement,
+    figures_of_tables,
+    fleiss,
+    fleiss_kappa,
+    krippendorff_alpha,
+    mean_of,
+    tables_of,
+)
 from pfgen_fast.statistics.rates import clustered_rate, drawn_rate
 from pfgen_fast.statistics.resampling import bootstrap_counts
 
 NAN = math.nan
+LEVELS = (0.0, 0.1, 0.5, 0.75, 1.0)
+
+
+def of_two(first, second, levels):
+    """The figures of two raters, by their names."""
+    pair = [np.searchsorted(levels, column) for column in (first, second)]
+    tables = tables_of(pair, np.zeros(len(first), dtype=np.int64), 1, len(levels))
+    return dict(zip(FIGURES, figures_of_tables(tables, levels)[0].tolist(), strict=True))
+
+
+@needs_hellobench
+def test_the_published_example_is_reproduced():
+    case = vectors("agreement")
+    found = of_two(case["a"], case["b"], (0.0, 0.25, 0.5, 0.75, 1.0))
+    found |= {"mean_difference_b_minus_a": found.pop("mean_difference")}
+    found |= {name: of(case["a"], case["b"]) for name, of in (("pearson", pearson), ("spearman", spearman))}
+    assert found == pytest.approx({name: case[name] for name in found}, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "expected"),
+    [
+        (LEVELS, LEVELS, (1, 1, 0, 1, 1)),
+        ([0, 0, 1, 1], [1, 1, 0, 0], (0, 0, 0, -1, -1)),
+        # Where a rater gives one level only, kappa is undefined.
+        ([1, 1], [0, 1], (0.5, 0.5, -0.5, NAN, NAN)),
+        ([0, 1], [0.5, 0.5], (0, 0, 0, NAN, NAN)),
+        ([], [], (NAN, NAN, NAN, NAN, NAN)),
+    ],
+)
+def test_agreement_of_two_by_hand(first, second, expected):
+    assert list(of_two(first, second, LEVELS).values()) == pytest.approx(expected, nan_ok=True)
+
+
+@given(st.lists(st.tuples(st.sampled_from(LEVELS), st.sampled_from(LEVELS)), min_size=1, max_size=40))
+def test_kappas_are_those_of_their_definition(pairs):
+    first, second = zip(*pairs, strict=True)
+    found, n = of_two(first, second, LEVELS), len(pairs)
+    chance = list(itertools.product(first, second))
+    observed, expected = sum(a == b for a, b in pairs) / n, sum(a == b for a, b in chance) / n**2
+    if len(set(first)) > 1 and len(set(second)) > 1:
+        assert found["kappa"] == pytest.approx((observed - expected) / (1 - expected))
+        apart = [sum((a - b) ** 2 for a, b in some) / len(some) for some in (pairs, chance)]
+        assert found["kappa_quadratic"] == pytest.approx(1 - apart[0] / apart[1])
+    assert found["mean_difference"] == pytest.approx(sum(b - a for a, b in pairs) / n)
 
 
 def counts_of(n, draws=200, seed=0):
@@ -109,3 +171,32 @@ def test_dependent_values_give_a_wider_interval():
     together = clustered_rate(sorted(values), [number // 6 for number in range(60)])
     assert together[0] == alone[0]
     assert together[2] - together[1] > 1.5 * (alone[2] - alone[1])
+
+
+@pytest.mark.parametrize("ratings", [[[1, 1], [1, 1]], [[1, NAN], [NAN, 0]], [[]], [[0.1, 0.1, 0.1]] * 3])
+def test_alpha_is_empty_where_nothing_varies_or_nothing_is_shared(ratings):
+    assert krippendorff_alpha(ratings) is None
+
+
+def test_fleiss_kappa_of_the_example_of_fleiss():
+    counts = """
+    0 0 0 0 14   0 2 6 4 2   0 0 3 5 6   0 3 9 2 0   2 2 8 1 1
+    7 7 0 0 0   3 2 6 3 0   2 5 3 2 2   6 5 2 1 0   0 2 2 3 7"""
+    assert fleiss_kappa(np.array(counts.split(), dtype=int).reshape(10, 5)) == pytest.approx(0.20993, abs=5e-6)
+    assert (fleiss_kappa([[3, 0], [0, 3]]), fleiss_kappa([[1, 1], [1, 1]])) == (1, -1)
+
+
+@pytest.mark.slow  # importing statsmodels takes longer than all other tests of this directory
+@pytest.mark.parametrize("seed", range(20))
+def test_fleiss_kappa_equals_that_of_statsmodels(seed):
+    from statsmodels.stats import inter_rater
+
+    generator = np.random.default_rng(seed)
+    counts = generator.multinomial(int(generator.integers(2, 12)), [0.2, 0.5, 0.3], size=int(generator.integers(2, 9)))
+    expected = inter_rater.fleiss_kappa(counts)
+    assert fleiss_kappa(counts) == pytest.approx(expected, rel=1e-12, nan_ok=True)
+
+
+@pytest.mark.parametrize("counts", [[], [[]], [[1, 0], [0, 1]], [[3, 0], [3, 0]], [[0, 0]]])
+def test_fleiss_kappa_is_undefined_where_it_means_nothing(counts):
+    assert math.isnan(fleiss_kappa(counts))

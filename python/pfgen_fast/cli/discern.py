@@ -20,6 +20,7 @@ from .server_options import retried_without_schema
 from .suite_line import print_signature
 
 if TYPE_CHECKING:
+    from ..discernment.agreement import Agreement
     from ..discernment.model_damage import DamageModel
     from ..discernment.plan import Plan
     from ..discernment.result import Discernment
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from ..evaluators.table import TableScores
     from ..native import _core
     from ..report.discernment.rows import Result
-    from ..statistics.evaluator_agreement import Agreement
 
 _LONG_SECONDS = 5.0
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from ..errors import DiscernmentError
 from ..files.untrusted_text import in_one_line
-from ..statistics.evaluator_agreement import Agreement
-from ..statistics.evaluator_agreement import agreement as agreement_of
+from ..statistics.correlation import Floats, kendall
+from ..statistics.discernment_scores import CONTROL, averages
+from ..statistics.resampling import interval
 from ..statistics.signed_rank import Zeros
 from .cells import cells_of
 from .combined import combined_of
@@ -18,6 +21,18 @@ from .items import MIN_ITEMS
 from .result import Discernment
 from .running import DRAWS
 from .task_scores import by_task
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """Agreement of two evaluators."""
+
+    difference: float  # average discernment score of the first, minus the average of the second
+    low: float | None  # lower end of its 95 % interval; None without a bootstrap
+    high: float | None  # upper end of the interval
+    # Kendall's tau-b between their scores over perturbations; None if all scores of an evaluator are equal
+    tau: float | None
+    n_perturbations: int  # number of perturbations that are defined for both, without controls
 
 
 def agreement(
@@ -55,13 +70,30 @@ def agreement(
         other_rows = [places[scores.perturbations[row].name] for row in rows]
         if np.isnan(ours.scores["d"][rows] + theirs.scores["d"][other_rows]).all():
             continue
-        found[scores.task] = agreement_of(
+        found[scores.task] = agreement_of_scores(
             ours.scores["d"][rows],
             theirs.scores["d"][other_rows],
             [scores.perturbations[row].level for row in rows],
             draws=(ours.draws["d"][:, rows], theirs.draws["d"][:, other_rows]) if ours.draws and theirs.draws else None,
         )
     return found
+
+
+def agreement_of_scores(
+    first: Floats, second: Floats, levels: Sequence[str], *, draws: tuple[Floats, Floats] | None = None
+) -> Agreement:
+    """Compares the scores of perturbations that are defined for both; `draws` (rows) are the same for both."""
+    in_both = ~np.isnan(first) & ~np.isnan(second) & np.array([level != CONTROL for level in levels], dtype=bool)
+    if not in_both.any():
+        raise DiscernmentError("no perturbation is defined for both evaluators: expected at least one")
+    common = [level for level, is_in in zip(levels, in_both, strict=True) if is_in]
+
+    def difference(x: Floats, y: Floats) -> Any:
+        return averages(x[..., in_both], common).average - averages(y[..., in_both], common).average
+
+    low, high = (None, None) if draws is None else map(float, interval(difference(*draws)))
+    tau = kendall(first[in_both], second[in_both])
+    return Agreement(float(difference(first, second)), low, high, tau, int(in_both.sum()))
 
 
 def comparison_warnings(found: Sequence[Discernment]) -> tuple[str, ...]:

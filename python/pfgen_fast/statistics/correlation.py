@@ -1,13 +1,13 @@
 """Correlation of two columns: Pearson, Spearman and Kendall (tau-b), with intervals over clusters of dependent values.
 
 The jackknife leaves out one cluster at a time, and the bootstrap draws whole clusters, because the values of a cluster
-are dependent. Coverage of the intervals: docs/statistics.md.
+are dependent. Definitions: docs/statistics.md.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,7 +27,6 @@ MIN_FOR_INTERVAL = 10
 
 SAME_RANKING = 0.95  # two rankings count as the same if their Kendall correlation exceeds this value
 _VALUES_AT_ONCE = 1 << 16  # weights of draws whose temporary arrays fit into the cache of a core
-_CELLS_OF_VALUE = 16  # with up to so many cells (a cluster and a pair of values) a value, a table of them is faster
 _ALMOST_ONE = 1 - 1e-12
 
 
@@ -59,14 +58,29 @@ def coefficient(name: str, x: Floats, y: Floats) -> float:
     return float(stats.kendalltau(x, y, method="asymptotic").statistic)
 
 
-def kendall(x: Floats, y: Floats) -> float | None:
-    """Kendall's tau-b; None if a column is constant."""
-    return None if is_constant(x) or is_constant(y) else coefficient("Kendall", x, y)
+def pearson(x: Any, y: Any) -> float | None:
+    """Pearson's correlation of two columns; None with fewer than two values or if a column is constant."""
+    return _or_none("Pearson", x, y)
+
+
+def spearman(x: Any, y: Any) -> float | None:
+    """Spearman's correlation; None as in `pearson`."""
+    return _or_none("Spearman", x, y)
+
+
+def kendall(x: Any, y: Any) -> float | None:
+    """Kendall's tau-b; None as in `pearson`."""
+    return _or_none("Kendall", x, y)
+
+
+def _or_none(name: str, x: Any, y: Any) -> float | None:
+    a, b = (np.asarray(column, dtype=np.float64) for column in (x, y))
+    return None if is_constant(a) or is_constant(b) else coefficient(name, a, b)
 
 
 def is_constant(column: Floats) -> bool:
     """Whether all values of a column are equal."""
-    return bool(np.ptp(column) == 0)
+    return not len(column) or bool(np.ptp(column) == 0)
 
 
 def check_columns(columns: Mapping[str, Floats], what: str) -> None:
@@ -96,7 +110,7 @@ def correlate(x: Floats, y: Floats, *, clusters: NDArray[np.int_] | None = None)
     names, cluster_of = np.unique(np.arange(len(x)) if clusters is None else clusters, return_inverse=True)
     if len(names) < MIN_FOR_INTERVAL:
         return {name: Correlation(value) for name, value in values.items()}
-    without = resampled_coefficients(x, y, cluster_of, 1 - np.eye(len(names)))
+    without = _without_each(x, y, cluster_of, len(names))
     return {name: _with_interval(value, without[name]) for name, value in values.items()}
 
 
@@ -115,33 +129,21 @@ def _inside(values: Any) -> Any:
     return np.clip(values, -_ALMOST_ONE, _ALMOST_ONE)
 
 
-def resampled_coefficients(x: Floats, y: Floats, cluster_of: NDArray[np.int_], counts: Floats) -> dict[str, Floats]:
-    """Computes the coefficients of each resample; NaN if a column of it is constant."""
-    agreement, x_differs, y_differs = (
-        # Sums of whole numbers are exact in any order, so the BLAS behind `@` cannot change them.
-        ((counts @ pairs) * counts).sum(axis=1)
-        for pairs in _pair_sums(x, y, cluster_of, counts.shape[1])
-    )
+def _without_each(x: Floats, y: Floats, cluster_of: NDArray[np.int_], n_clusters: int) -> dict[str, Floats]:
+    """The coefficients without each cluster; NaN if a column without it is constant."""
+    counts = 1 - np.eye(n_clusters)
+    # By pair of clusters, the sums over pairs of values: do their orders agree (1 or -1), do x and y differ?
+    sums = np.zeros((3, n_clusters, n_clusters))
+    for cluster in range(n_clusters):
+        members = np.flatnonzero(cluster_of == cluster)
+        x_signs, y_signs = (np.sign(column[members, np.newaxis] - column) for column in (x, y))
+        for total, signs in zip(sums, (x_signs * y_signs, np.abs(x_signs), np.abs(y_signs)), strict=True):
+            total[cluster] = np.bincount(cluster_of, signs.sum(axis=0), n_clusters)
+    agreement, x_differs, y_differs = (((counts @ pairs) * counts).sum(axis=1) for pairs in sums)
     with np.errstate(invalid="ignore"):
         kendall = agreement / np.sqrt(x_differs * y_differs)
     pearson, spearman = (of(x, y, cluster_of, counts) for of in (resampled_pearson, resampled_spearman))
     return {"Pearson": pearson, "Spearman": spearman, "Kendall": kendall}
-
-
-def _pair_sums(x: Floats, y: Floats, cluster_of: NDArray[np.int_], n_clusters: int) -> tuple[Floats, Floats, Floats]:
-    """For each pair of clusters, the sums over pairs of values: do their orders agree (1 or -1), do x and y differ?"""
-    of_x, of_y = (np.unique(column, return_inverse=True)[1].astype(np.int32) for column in (x, y))
-    if len(x) == n_clusters == len(np.unique(cluster_of)):  # one value in each cluster, the usual case
-        of_x, of_y = (column[np.argsort(cluster_of)] for column in (of_x, of_y))
-        in_x, in_y = (np.sign(column[:, np.newaxis] - column).astype(np.float64) for column in (of_x, of_y))
-        return in_x * in_y, np.abs(in_x), np.abs(in_y)
-    sums = np.zeros((3, n_clusters, n_clusters))
-    for cluster in range(n_clusters):
-        members = np.flatnonzero(cluster_of == cluster)
-        x_signs, y_signs = (np.sign(column[members, np.newaxis] - column) for column in (of_x, of_y))
-        for total, signs in zip(sums, (x_signs * y_signs, np.abs(x_signs), np.abs(y_signs)), strict=True):
-            total[cluster] = np.bincount(cluster_of, signs.sum(axis=0), n_clusters)
-    return sums[0], sums[1], sums[2]
 
 
 class _Ranked:
@@ -170,47 +172,15 @@ COMPARED_DIGITS = 9
 """Number of decimals to which scores are compared, because sums in another order differ in the last digits."""
 
 
-def places(values: Floats) -> Floats:
-    """The places of values along the last axis, 1 for the highest; equal values share the mean of their places."""
-    rounded = values.round(COMPARED_DIGITS)
-    ahead = (rounded[..., np.newaxis, :] > rounded[..., np.newaxis]).sum(axis=-1)
-    level = (rounded[..., np.newaxis, :] == rounded[..., np.newaxis]).sum(axis=-1)
-    return np.where(np.isnan(values), np.nan, ahead + (level + 1) / 2)
-
-
-def kendall_rows(x: Floats, y: Floats) -> Floats:
-    """Kendall's tau-b of each row of x and the row of y; NaN if a row is constant or lacks a value."""
-    first, second = np.triu_indices(x.shape[-1], 1)
-    rounded = (column.round(COMPARED_DIGITS) for column in (x, y))
-    return _cosines(*(np.sign(column[..., first] - column[..., second]) for column in rounded))
-
-
 def spearman_rows(x: Floats, y: Floats) -> Floats:
-    """Spearman's correlation of each row of x and the row of y; NaN as in `kendall_rows`."""
+    """Spearman's correlation of each row of x and the row of y; NaN if a row is constant or lacks a value."""
+    from scipy.stats import rankdata
+
     middle = (x.shape[-1] + 1) / 2
-    return _cosines(places(x) - middle, places(y) - middle)
-
-
-def _cosines(a: Floats, b: Floats) -> Floats:
+    a, b = (rankdata(column.round(COMPARED_DIGITS), axis=-1, nan_policy="propagate") - middle for column in (x, y))
     with np.errstate(divide="ignore", invalid="ignore"):
         found: Floats = (a * b).sum(axis=-1) / np.sqrt((a * a).sum(axis=-1) * (b * b).sum(axis=-1))
     return found
-
-
-def spearman(x: Any, y: Any) -> float | None:
-    """Spearman's correlation of two columns; None with fewer than two values or if a column is constant."""
-    return _of_all(resampled_spearman, x, y)
-
-
-def pearson(x: Any, y: Any) -> float | None:
-    """Pearson's correlation of two columns; None with fewer than two values or if a column is constant."""
-    return _of_all(resampled_pearson, x, y)
-
-
-def _of_all(resampled: Callable[..., Floats], x: Any, y: Any) -> float | None:
-    n = len(x)
-    found = float(resampled(x, y, np.arange(n), np.ones((1, n), dtype=np.int32))[0]) if n else math.nan
-    return None if math.isnan(found) else found
 
 
 def p_value(coefficient: float, n: int) -> float | None:
@@ -225,24 +195,20 @@ def p_value(coefficient: float, n: int) -> float | None:
 
 
 def resampled_spearman(x: Any, y: Any, cluster_of: NDArray[np.int_], counts: Any) -> Floats:
-    """Spearman's correlation in each draw; NaN if a column of it is constant."""
+    """Spearman's correlation in each draw of clusters; NaN if a column of it is constant."""
+    from scipy.sparse import csr_array
+
     (_, of_x), (ys, of_y) = (np.unique(column, return_inverse=True) for column in (x, y))
     # Equal pairs of values share their ranks, so they are counted together.
     pairs, pair_of = np.unique(of_x * len(ys) + of_y, return_inverse=True)
     columns = [_Ranked(side) for side in np.divmod(pairs, max(1, len(ys)))]
-    found, n_clusters, n_pairs = np.full(len(counts), np.nan), counts.shape[1], len(pairs)
-    if n_clusters * n_pairs <= _CELLS_OF_VALUE * len(pair_of):
-        table = np.bincount(cluster_of * n_pairs + pair_of, minlength=n_clusters * n_pairs)
-        by_cluster, order = table.reshape(n_clusters, n_pairs).astype(np.float64), None
-    else:
-        order = np.argsort(pair_of, kind="stable")
-        begins = np.searchsorted(pair_of[order], np.arange(n_pairs))
-    per_block = max(1, _VALUES_AT_ONCE // max(1, n_pairs if order is None else len(order)))
+    n_pairs = len(pairs)
+    of_clusters = csr_array((np.ones(len(pair_of)), (pair_of, cluster_of)), shape=(n_pairs, counts.shape[1]))
+    found = np.full(len(counts), np.nan)
+    per_block = max(1, _VALUES_AT_ONCE // max(1, n_pairs))
     for begin in range(0, len(counts) if n_pairs else 0, per_block):
         block = slice(begin, begin + per_block)
-        drawn = counts[block].astype(np.float64)
-        weights = drawn @ by_cluster if order is None else np.add.reduceat(drawn[:, cluster_of[order]], begins, axis=1)
-        # Doubled and centred ranks are whole numbers, whose sums are exact in any order.
+        weights = np.ascontiguousarray((of_clusters @ counts[block].T.astype(np.float64)).T)
         a, b = (2 * column.ranks(weights) - weights.sum(axis=1, keepdims=True) for column in columns)
         found[block] = _ratio(*((weights * product).sum(axis=1) for product in (a * a, b * b, a * b)))
     return found

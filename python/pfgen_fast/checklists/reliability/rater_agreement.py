@@ -14,9 +14,9 @@ import numpy as np
 
 from ...errors import ChecklistError, PfgenError
 from ...files.untrusted_text import counted, first_names, in_one_line, unknown_name
-from ...statistics.agreement_of_levels import FIGURES, figures_of_tables, tables_of
 from ...statistics.paired import corrected, paired_difference
 from ...statistics.raters import (
+    FIGURES,
     Against,
     Correlated,
     Figure,
@@ -24,8 +24,10 @@ from ...statistics.raters import (
     alpha,
     correlated,
     disagreement,
+    figures_of_tables,
     fleiss,
     mean_of,
+    tables_of,
 )
 from ...tables.formats import table_rows
 from ..judgements import Judgement

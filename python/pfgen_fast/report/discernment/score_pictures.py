@@ -12,8 +12,7 @@ from ...discernment.result import PerturbedScores
 from ...discernment.task_scores import by_task
 from ...experiments.chart_data import Density, Line, LinePanel, LinePanels, Matrix, Points
 from ...files.untrusted_text import in_one_line
-from ...statistics.correlation import MIN_VALUES, Floats, coefficient, is_constant, spearman
-from ...statistics.evaluator_agreement import kendall_tau
+from ...statistics.correlation import MIN_VALUES, Floats, coefficient, is_constant, kendall, spearman
 from .rows import Result, raw_name
 
 _MAX_PAIRS = 200_000
@@ -126,7 +125,7 @@ def correlations_of_d(results: Sequence[Result]) -> Matrix | None:
             columns.append((_name(result, metric), column))
             for row in result.damage(metric=metric):
                 column[places[raw_name(row)]] = np.nan if row["d"] is None else row["d"]
-    return _matrix(columns, kendall_tau, "Kendall's correlation of d")
+    return _matrix(columns, kendall, "Kendall's correlation of d")
 
 
 def _name(result: Result, metric: str) -> str:

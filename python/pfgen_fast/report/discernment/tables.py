@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 
 from ...discernment import result
+from ...discernment.agreement import Agreement
 from ...discernment.common import DIFFERENCE, PLAIN, WEIGHTED
 from ...discernment.result import Discernment
 from ...discernment.weights import ASSUMED
 from ...experiments.finding import Cell, Table
 from ...files.untrusted_text import in_one_line
-from ...statistics.evaluator_agreement import Agreement
 from .rows import Result, Row, name_of, perturbation_words
 
 Agreements = Mapping[tuple[int, int], Mapping[str, Agreement]]
