@@ -9,15 +9,12 @@ from makers.claims import COVERAGE, FALSE_ALARMS, Claim, holds
 from numpy.random import Generator
 from pfgen_fast.statistics.mean_interval import mean_interval
 from pfgen_fast.statistics.paired import paired_difference
-from pfgen_fast.statistics.paired_resampling import against_baseline
 from pfgen_fast.statistics.power import needed
 
 CLUSTERS = "Items in clusters of unequal sizes: coverage of the interval of a difference"
 CLUSTER_ALARMS = "Items in clusters of unequal sizes: false alarms"
 BINARY = "Scores of 0 and 1, equally good models: false alarms of McNemar's exact test"
 POWER = "Power: share of differences found with the computed number of items or trials"
-
-_N_DRAWS = 499
 
 
 def clustered(generator: Generator, n_clusters: int, shared: float) -> tuple[np.ndarray, list[int]]:
@@ -40,11 +37,6 @@ def _score(generator: Generator, n_clusters: int, shared: float) -> bool:
 def _differs(generator: Generator, n_clusters: int, shared: float) -> bool:
     values, clusters = clustered(generator, n_clusters, shared)
     return bool(paired_difference(values, np.zeros_like(values), clusters=clusters).differs())
-
-
-def _resampled(generator: Generator, n_clusters: int, shared: float) -> bool:
-    values, clusters = clustered(generator, n_clusters, shared)
-    return holds(*against_baseline(np.zeros_like(values), [values], clusters=clusters, n_draws=_N_DRAWS), 0)
 
 
 def _binary(generator: Generator, n_items: int, a: float, b: float) -> bool:
@@ -99,8 +91,6 @@ def claims_of_items() -> Iterator[Claim]:
         of = f"{n_clusters} clusters, 0.3 of the variance is between them"
         yield Claim(CLUSTERS, f"interval of a score: {of}", COVERAGE, _score, (n_clusters, 0.3))
         yield Claim(CLUSTERS, f"without clusters (not used): {of}", None, _holds_zero, (n_clusters, 0.3, False))
-        if n_clusters >= 20:
-            yield Claim(CLUSTERS, f"paired bootstrap: {of}", COVERAGE, _resampled, (n_clusters, 0.3), 4)
     for n_items in (10, 50, 500):
         for a, b in ((1, 1), (5, 1), (0.3, 0.3)):
             of = f"{n_items} items, the chance to solve them is beta-distributed ({a:g}, {b:g})"

@@ -12,7 +12,7 @@ from simulate_statistics import (
     SCORE,
     claims,
     claims_of_correlations,
-    claims_of_resampling,
+    claims_of_randomization,
     claims_of_trials,
 )
 
@@ -20,7 +20,7 @@ _N_DRAWS = 400
 _CLAIMS = [
     *claims(),
     *claims_of_correlations(),
-    *claims_of_resampling(),
+    *claims_of_randomization(),
     *claims_of_items(),
     *claims_of_marks(),
     *claims_of_judges(),
