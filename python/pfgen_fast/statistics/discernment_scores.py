@@ -53,6 +53,8 @@ def combine(log_p: Any, *, weights: Any = None, printed: bool = False) -> Any:
         >>> round(math.exp(combine(np.log(p), weights=[4, 1, 5])), 6)  # 1 / (0.4 * 25 + 0.1 * 2 + 0.5 * 100)
         0.016611
     """
+    from scipy.special import logsumexp
+
     values = _checked_log_p(log_p)
     if weights is not None:
         of_weights = _log_weights(weights, values.shape)
@@ -60,7 +62,7 @@ def combine(log_p: Any, *, weights: Any = None, printed: bool = False) -> Any:
         terms = of_weights - np.where((of_weights == -np.inf) & ~np.isnan(values), 0.0, values)
     else:
         terms = -values - (0.0 if printed else math.log(values.shape[-1]))
-    found = np.minimum(-_log_sum_exp(terms), 0.0) + 0.0
+    found = np.minimum(-logsumexp(terms, axis=-1), 0.0) + 0.0
     return float(found) if values.ndim == 1 else found
 
 
@@ -159,15 +161,6 @@ def _log_weights(weights: Any, shape: tuple[int, ...]) -> Floats:
     shares = values / largest
     with np.errstate(divide="ignore"):
         found: Floats = np.log(shares / shares.sum(axis=-1, keepdims=True))
-    return found
-
-
-def _log_sum_exp(terms: Floats) -> Floats:
-    """The logarithm of the sum of exponentials over the last axis; NaN if a term is NaN."""
-    largest = terms.max(axis=-1, keepdims=True)
-    shift = np.where(np.isfinite(largest), largest, 0.0)
-    with np.errstate(over="ignore"):
-        found: Floats = np.log(np.exp(terms - shift).sum(axis=-1)) + shift[..., 0]
     return found
 
 

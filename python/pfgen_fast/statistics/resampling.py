@@ -1,8 +1,7 @@
 """Signed-rank tests of resampled items: the bootstrap, and smaller samples of the same items.
 
 A draw is a vector with the number of times that each item is in it; all cells share it. The differences of a cell are
-sorted once. The ranks of a draw follow from cumulative counts, so no draw is sorted. All sums are of whole numbers and
-exact, so figures do not depend on the order of additions. Needs only NumPy.
+sorted once. The ranks of a draw follow from cumulative counts, so no draw is sorted.
 """
 
 from __future__ import annotations
@@ -26,7 +25,6 @@ MAX_ITEM_DRAWS = 2 * 10**9  # maximum number of differences in all draws of all 
 _AT_ONCE = 1 << 16  # counts whose temporary arrays fit into the cache of a core
 _MIN_DRAWS_AT_ONCE = 16
 _CELLS_AT_ONCE = 1 << 20  # differences that are prepared together
-_HALF_BITS = 27  # whole numbers up to 2^54, split into halves of 27 bits, have exact sums over millions of items
 
 
 def affordable_draws(n_draws: int, n_items: int, n_cells: int) -> int:
@@ -64,10 +62,7 @@ def subsample_counts(n_items: int, size: int, n_draws: int, *, seed: int = 0) ->
 
 
 def _below(bounds: Any, n_draws: int, n_numbers: int, seed: int) -> Ints:
-    """Random whole numbers below bounds, a row for each draw.
-
-    NumPy guarantees only the raw numbers of a generator, so they are used instead of its methods.
-    """
+    """Random whole numbers below bounds, a row for each draw: the same with every version of NumPy."""
     raw = np.random.PCG64(seed).random_raw((n_draws, n_numbers)) >> np.uint64(32)
     found: Ints = (raw * np.asarray(bounds, dtype=np.uint64) >> np.uint64(32)).astype(np.int64)
     return found
@@ -132,7 +127,7 @@ def resampled_means(values: Any, counts: Counts) -> Floats:
     found = np.empty((len(counts), len(rows)))
     for block, of_items in _blocks(counts):
         with np.errstate(invalid="ignore"):
-            found[block] = (exact_sums(known, of_items) / (weights @ of_items)).T
+            found[block] = ((known @ of_items) / (weights @ of_items)).T
     return found
 
 
@@ -142,22 +137,6 @@ def _blocks(counts: Counts) -> Iterator[tuple[slice, Floats]]:
     for begin in range(0, len(counts), per_block):
         block = slice(begin, begin + per_block)
         yield block, np.ascontiguousarray(counts[block].T, dtype=np.float64)
-
-
-def exact_sums(values: Floats, of_items: Floats) -> Floats:
-    """Sums each row of values over each draw, with one rounding.
-
-    Values are rounded to 2^-53 of the power of two above the row's largest value. They are multiplied in halves whose
-    sums are exact in any order, so the BLAS behind `@` cannot change them.
-    """
-    largest = np.abs(values).max(axis=1, initial=0.0, keepdims=True)
-    exponent = np.frexp(largest)[1]
-    whole = np.rint(np.ldexp(values, 53 - exponent))
-    high = np.rint(np.ldexp(whole, -_HALF_BITS))
-    low = whole - np.ldexp(high, _HALF_BITS)
-    sums = np.ldexp(high @ of_items, _HALF_BITS) + low @ of_items
-    found: Floats = np.ldexp(sums, exponent - 53)
-    return found
 
 
 class _Ordered(NamedTuple):
@@ -207,7 +186,7 @@ class _Cells(NamedTuple):
         mean, variance = under_the_null(n + n_ranked_zeros, n_ranked_zeros, tie_term - n)
         log_p = log_tail((doubled_plus / 2 - mean) / np.sqrt(variance))
         with np.errstate(invalid="ignore"):
-            mean_drop, share_lower = exact_sums(self.drop, of_items) / n_pairs + 0.0, n_lower / n_pairs
+            mean_drop, share_lower = self.drop @ of_items / n_pairs + 0.0, n_lower / n_pairs
         return n.T, log_p.T, mean_drop.T, share_lower.T
 
     def _rank_sums(self, of_items: Floats, n_ranked_zeros: Floats) -> tuple[Floats, Floats]:

@@ -2,7 +2,7 @@
 
 Differences are rounded to a grid first, because 4.0 - 3.8 and 3.6 - 3.4 are different floats, but equal differences
 must share their rank. The normal approximation without continuity correction is used for every number of pairs, in
-logarithms; the exact test is available too. Needs only NumPy. Rules: docs/discernment_rules.md.
+logarithms; the exact test, which SciPy does not have for ties, is available too. Rules: docs/discernment_rules.md.
 """
 
 from __future__ import annotations
@@ -29,9 +29,6 @@ MAX_EXACT = 500
 
 _GRID_BITS = 40
 _AT_ONCE = 1 << 15  # values whose temporary arrays fit into the cache of a core
-_FAR = -20.0
-"""Below this value, the asymptotic series is exact to the last bits; above it, `math.erfc` does not underflow."""
-_SERIES = (-1.0, 3.0, -15.0, 105.0, -945.0, 10395.0, -135135.0)
 
 
 class Groups(NamedTuple):
@@ -190,8 +187,10 @@ def differences_on_grid(x: Floats, y: Floats, is_better: NDArray[np.bool_]) -> F
 
 def log_tail(z: Any) -> Floats:
     """The natural logarithm of the p-value of each z; 0 where z is undefined, because then nothing differs."""
+    from scipy.special import log_ndtr
+
     values = np.asarray(z, dtype=np.float64)
-    return np.where(np.isnan(values), 0.0, log_normal_cdf(-values))
+    return np.where(np.isnan(values), 0.0, log_ndtr(-values)) + 0.0  # no negative zero
 
 
 def under_the_null(n: Any, n_zero: Any, tie_term: Any) -> tuple[Floats, Floats]:
@@ -287,23 +286,3 @@ def _patterns_up_to(ranks: NDArray[np.int_], sizes: NDArray[np.int_], limit: int
             highest = min(limit, highest + rank)
             n_sets[rank : highest + 1] += n_sets[: highest + 1 - rank]
     return float(n_sets.sum())
-
-
-def log_normal_cdf(x: Any) -> Floats:
-    """The natural logarithm of the normal distribution function, log Φ(x), to a relative 1e-12 for every x."""
-    values = np.asarray(x, dtype=np.float64)
-    flat = values.ravel()
-    far = flat < _FAR
-    half = 0.5 * np.array([math.erfc(size) for size in (np.abs(np.where(far, 0.0, flat)) / math.sqrt(2.0)).tolist()])
-    found = np.where(flat < 0, np.log(np.maximum(half, 1e-300)), np.log1p(-half))
-    found[far] = _log_far_tail(flat[far])
-    return found.reshape(values.shape) + 0.0  # no negative zero
-
-
-def _log_far_tail(x: Floats) -> Floats:
-    """By the asymptotic series φ(x)/|x| · (1 - 1/x² + 3/x⁴ - ...)."""
-    inverse_square = 1.0 / (x * x)
-    series = np.zeros_like(x)
-    for coefficient in reversed(_SERIES):
-        series = (series + coefficient) * inverse_square
-    return -0.5 * x * x - np.log(-x) - 0.5 * math.log(2.0 * math.pi) + np.log1p(series)

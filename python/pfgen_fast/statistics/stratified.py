@@ -1,15 +1,12 @@
 """Means of strata with the same weight, such as areas of a suite, in bootstrap draws of items.
 
-Items are drawn within their stratum, with the same draws for all members, so differences of members are paired. Sums
-over draws are of whole numbers and exact, so figures do not depend on the order of additions. Needs only NumPy.
+Items are drawn within their stratum, with the same draws for all members, so differences of members are paired.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -19,7 +16,6 @@ from .resampling import bootstrap_counts
 
 _AT_ONCE = 1000
 """Draws that are made together. A longer run starts with the same draws as a shorter one."""
-_GRID_BITS = 32  # values are rounded to a grid of 2^-32, or to a coarser grid if their sums would exceed 53 bits
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,24 +47,16 @@ def drawn_means(strata: Sequence[Stratum], n_draws: int, *, seed: int = 0) -> li
 
 def _drawn(stratum: Stratum, n_draws: int, seed: int) -> Floats:
     n_members, n_items = stratum.totals.shape
-    largest = float(np.abs(stratum.totals).max(initial=0.0)) * max(1, n_items)
-    bits = min(_GRID_BITS, 53 - math.frexp(largest)[1])
-    on_grid = np.rint(np.ldexp(stratum.totals.T, bits))
-    # A member with the same number of values on each item has the same number in each draw.
-    has_all = (stratum.counts == stratum.counts[:, :1]).all(axis=1)
-    n_values = np.repeat(n_items * stratum.counts[:, 0][np.newaxis], min(n_draws, _AT_ONCE), axis=0)
     found = np.empty((n_draws, n_members))
     for begin in range(0, n_draws, _AT_ONCE):
         n_now = min(_AT_ONCE, n_draws - begin)
         drawn = bootstrap_counts(n_items, n_now, seed=seed + begin).astype(np.float64)
-        if not has_all.all():
-            n_values[:n_now, ~has_all] = drawn @ stratum.counts[~has_all].T
         with np.errstate(invalid="ignore"):
-            found[begin : begin + n_now] = np.ldexp(drawn @ on_grid, -bits) / n_values[:n_now]
+            found[begin : begin + n_now] = (drawn @ stratum.totals.T) / (drawn @ stratum.counts.T)
     return found
 
 
 def mean_of_strata(means: Sequence[Floats]) -> Floats:
     """The mean over strata with the same weight; NaN if the mean of any stratum is NaN."""
-    total: Floats = reduce(np.add, means)
-    return total / len(means)
+    found: Floats = np.mean(means, axis=0)
+    return found
