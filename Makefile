@@ -43,7 +43,7 @@ test-all: $(VENV)/with-tools ## run slow tests too, with all generated examples;
 fuzz: $(VENV)/with-tools ## compare core and oracle on generated suites, for FUZZ_SECONDS; FUZZ_SEED=... sets the first seed
 	$(BIN)/python tests/fuzz_scoring.py --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED)
 
-simulate: $(VENV)/with-tools ## simulate the coverage of intervals and the errors of verdicts, for docs/statistics.md (some minutes; with published runs if found)
+simulate: $(VENV)/with-tools ## simulate the coverage of intervals and the errors of verdicts, for docs/statistics_coverage.md (some minutes; with published runs if found)
 	PYTHONPATH=tests $(BIN)/python tests/simulate_statistics.py
 
 core: $(VENV)/with-tools ## run the C++ tests of the core, and count the work of building and scoring

@@ -167,11 +167,11 @@ def test_a_missing_core_says_how_to_build_it(tmp_path):
     assert "pip install ." in run.stderr
 
 
-def test_the_demo_prints_its_table_and_needs_no_package_but_numpy():
+def test_the_demo_prints_its_table_and_needs_no_extra():
     script = (
         "import runpy, sys\n"
         f"runpy.run_path({str(ROOT / 'examples' / 'demo.py')!r}, run_name='__main__')\n"
-        "print(sorted({'jinja2', 'matplotlib', 'pandas', 'pyarrow', 'scipy', 'statsmodels'} & set(sys.modules)))"
+        "print(sorted({'jinja2', 'matplotlib', 'pandas', 'pyarrow', 'statsmodels'} & set(sys.modules)))"
     )
     printed = printed_by(script)
     for line in (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from pfgen_fast import TrialsError, compare
-from pfgen_fast.item_scores.baseline import compare_by_resampling
+from pfgen_fast.item_scores.baseline import compare_by_swapping
 from pfgen_fast.item_scores.comparison import compare_models
 from pfgen_fast.item_scores.table import ItemScores
 from pfgen_fast.statistics.paired import corrected, paired_difference
@@ -138,9 +138,9 @@ def test_a_clear_difference_is_found_among_500_models():
     values = rng.normal(0.7789, 0.1, (501, 20)) - rng.uniform(0, 0.4, (501, 1))
     values[:2] = rng.normal([[0.4450], [0.7789]], 0.1, (2, 20))
     table = ItemScores(tuple(map(str, range(501))), tuple(map(str, range(20))), {"score": values})
-    resampled = compare_by_resampling(table, metric="score")
+    resampled = compare_by_swapping(table, metric="score")
     assert (resampled.n_draws, resampled.runs[1].differs) == (100_000, True)
-    assert "paired bootstrap, 100,000 draws of 20 items" in resampled.method
+    assert "paired approximate randomization, 100,000 draws of 20 items" in resampled.method
     tested = compare_models(table)
     assert tested.metrics[0].differs
     assert "500 comparisons of each metric" in tested.method
@@ -150,12 +150,12 @@ def test_a_clear_difference_is_found_among_500_models():
     assert n_above == pytest.approx(n_below, rel=0.1)
 
 
-def test_resampling_draws_clusters():
+def test_randomization_swaps_clusters():
     table = table_of(scores(3, 24), clusters=tuple(f"d{number // 3}" for number in range(24)))
-    found = compare_by_resampling(table, metric="score", n_draws=500)
+    found = compare_by_swapping(table, metric="score", n_draws=500)
     assert found.n_clusters == 8
-    assert "500 draws of 8 clusters of 24 items" in found.method
-    assert compare_by_resampling(table.only(items=range(15)), metric="score").verdict.startswith(
+    assert "all 256 ways to swap 8 clusters of 24 items" in found.method
+    assert compare_by_swapping(table.only(items=range(15)), metric="score").verdict.startswith(
         "no verdict from 5 clusters of 15 items"
     )
 

@@ -18,7 +18,7 @@ from pfgen_fast.checklists.reliability.wins import JUDGE, Ties, Wins, by_scores,
 from pfgen_fast.checklists.runs import Run, open_runs
 from pfgen_fast.checklists.scoring.scores import ModelScores, Scores
 from pfgen_fast.checklists.scoring.scoring import score_runs
-from pfgen_fast.statistics.correlation import kendall_rows, p_value
+from pfgen_fast.statistics.correlation import kendall, p_value
 
 from .checklist_data import folder, needs_hellobench, table
 from .figures import figures, numbers
@@ -181,7 +181,7 @@ def of_the_weights() -> Iterator[str]:
     equal = {one.model: one.average.rescaled for one in score_runs(suite(), runs, draws=0, weights="equal").models}
     usual = np.array([one.average.rescaled for one in scores().models])
     plain = np.array([equal[one.model] for one in scores().models])
-    tau = float(kendall_rows(usual[np.newaxis], plain[np.newaxis])[0])
+    tau = kendall(usual.round(9), plain.round(9))
     yield f"{(plain - usual).min():.1f} {(plain - usual).max():.1f} {tau:.3f}"
 
 
