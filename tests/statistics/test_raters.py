@@ -186,17 +186,6 @@ def test_fleiss_kappa_of_the_example_of_fleiss():
     assert (fleiss_kappa([[3, 0], [0, 3]]), fleiss_kappa([[1, 1], [1, 1]])) == (1, -1)
 
 
-@pytest.mark.slow  # importing statsmodels takes longer than all other tests of this directory
-@pytest.mark.parametrize("seed", range(20))
-def test_fleiss_kappa_equals_that_of_statsmodels(seed):
-    from statsmodels.stats import inter_rater
-
-    generator = np.random.default_rng(seed)
-    counts = generator.multinomial(int(generator.integers(2, 12)), [0.2, 0.5, 0.3], size=int(generator.integers(2, 9)))
-    expected = inter_rater.fleiss_kappa(counts)
-    assert fleiss_kappa(counts) == pytest.approx(expected, rel=1e-12, nan_ok=True)
-
-
 @pytest.mark.parametrize("counts", [[], [[]], [[1, 0], [0, 1]], [[3, 0], [3, 0]], [[0, 0]]])
 def test_fleiss_kappa_is_undefined_where_it_means_nothing(counts):
     assert math.isnan(fleiss_kappa(counts))

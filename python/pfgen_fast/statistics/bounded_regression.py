@@ -61,11 +61,13 @@ def bounded_fits(x: Any, y: Any, counts: Counts, *, bound: float = 0.0) -> Float
     gram = np.einsum("di,ij,ik->djk", counts, rows, rows, optimize=True)
     moments = counts @ (rows * (values - bound * rows.sum(axis=1))[:, np.newaxis])
     eigenvalues = np.linalg.eigvalsh(gram)
-    found = np.full(moments.shape, np.nan)
-    for draw in np.flatnonzero(eigenvalues[:, 0] > _SMALLEST_EIGENVALUE * eigenvalues[:, -1]).tolist():
+    is_known = eigenvalues[:, 0] > _SMALLEST_EIGENVALUE * eigenvalues[:, -1]
+    above = np.full(moments.shape, np.nan)
+    above[is_known] = np.linalg.solve(gram[is_known], moments[is_known, :, np.newaxis])[..., 0]
+    for draw in np.flatnonzero((above < 0).any(axis=1)).tolist():
         lower = np.linalg.cholesky(gram[draw])
-        found[draw] = bound + nnls(lower.T, np.linalg.solve(lower, moments[draw]))[0]
-    return found
+        above[draw] = nnls(lower.T, np.linalg.solve(lower, moments[draw]))[0]
+    return bound + above
 
 
 def _checked(x: Any, y: Any) -> tuple[Floats, Floats]:

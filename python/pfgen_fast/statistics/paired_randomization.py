@@ -74,10 +74,11 @@ def against_baseline(
     else:
         is_enough = draws_needed(n_runs) <= n_draws
     after = corrected(p, "holm").tolist() if n >= MIN_QUESTIONS and is_enough else [None] * n_runs
-    return [
-        BaselineDifference(math.fsum(row) / len(row), *ends(row, of_row, clusters), None if n == 1 else own, of_family)
-        for row, of_row, own, of_family in zip(values.tolist(), largest.tolist(), p.tolist(), after, strict=True)
-    ]
+    result = []
+    for row, of_row, own, of_family in zip(values.tolist(), largest.tolist(), p.tolist(), after, strict=True):
+        low, high = ends(row, of_row, clusters)
+        result.append(BaselineDifference(math.fsum(row) / len(row), low, high, None if n == 1 else own, of_family))
+    return result
 
 
 def default_draws(n_runs: int) -> int:
