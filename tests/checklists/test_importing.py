@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import re
 import shutil
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 from makers import checklist_data
@@ -25,7 +25,7 @@ from makers.hellobench_checkouts import (
 )
 from pfgen_fast.checklists.importing.hellobench_results import import_runs
 from pfgen_fast.checklists.importing.hellobench_suite import AREAS, import_suite, summary_category
-from pfgen_fast.checklists.runs import REPLIES_FILE, Run, open_runs
+from pfgen_fast.checklists.runs import REPLIES_FILE, open_runs
 from pfgen_fast.checklists.suite import ChecklistSuite, write_suite
 from pfgen_fast.checklists.suite_files import packaged_prompts
 from pfgen_fast.errors import ChecklistError
@@ -242,17 +242,6 @@ def test_two_that_differ_cost_this_answer_only(checkout, judged, suite, imported
     assert len(runs["stork"].judgements(suite)) == N
 
 
-def test_judgements_that_differ_once_their_judge_is_known_are_left_out(tmp_path, checkout, suite, imported):
-    _, runs = imported(checkout)
-    path = tmp_path / "compact/judgements/heron.jsonl"
-    path.parent.mkdir(parents=True)
-    shutil.copy(runs["heron"].folder / "judgements.jsonl", path)
-    change(path, lambda rows: rows.append({**rows[0], "judge": "", "scores": [1 - one for one in rows[0]["scores"]]}))
-    found, again = imported(tmp_path / "compact", "again")
-    assert len(again["heron"].judgements(suite)) == N - 1
-    assert "by the same judge, with other verdicts than the first" in found["heron"].problems[0]
-
-
 def test_two_judged_answers_that_differ_are_no_answer(checkout, judged, suite, imported):
     shutil.rmtree(checkout / "results/generations")
     change(judged, lambda rows: rows.append({**rows[0], "response": "other"}))
@@ -313,89 +302,21 @@ def test_replies_of_a_judge_are_never_parted_from_their_judgements(tmp_path, che
     assert not (tmp_path / "runs/heron/judgements.jsonl").exists()
 
 
-def test_the_compact_form_gives_the_same_runs(tmp_path, checkout, suite, imported):
-    _, runs = imported(checkout)
-    folder = tmp_path / "compact"
-    for kind, name in (("judgements", "judgements"), ("generations", "answers")):
-        (folder / kind).mkdir(parents=True)
-        shutil.copy(runs["heron"].folder / f"{name}.jsonl", folder / kind / "heron.jsonl")
-    models = "key,name,group,version,max_new_tokens,temperature\nheron,Heron,open,org/heron-1,2048,\n"
-    (folder / "models.csv").write_text(models)
-    _, compact = imported(folder, "again")
-    config = {"model": "org/heron-1", "name": "Heron", "group": "open", "max_tokens": 2048}
-    assert compact["heron"].config == config
-    for read in (Run.answers, Run.judgements):
-        assert read(compact["heron"], suite) == read(runs["heron"], suite)
-    (folder / "models.csv").write_bytes(b"key\n\xff\n")
-    with pytest.raises(ChecklistError, match=r"models\.csv"):
-        imported(folder, "bad")
+def test_a_directory_without_results_is_named(tmp_path, imported):
     (tmp_path / "empty").mkdir()
     with pytest.raises(ChecklistError, match="no answers or judgements of HelloBench; expected results/judgements/EXP"):
         imported(tmp_path / "empty")
 
 
-def test_several_ratings_of_an_answer_are_kept_also_where_the_judge_is_filled_in(tmp_path, imported, checkout, suite):
-    _, runs = imported(checkout)
-    path = tmp_path / "compact/judgements/heron.jsonl"
-    path.parent.mkdir(parents=True)
-    shutil.copy(runs["heron"].folder / "judgements.jsonl", path)
-    change(path, lambda rows: rows.extend([{**rows[0], "rating": 2}, {**rows[1], "judge": ""}]))
-    heron = imported(tmp_path / "compact", "again")[1]["heron"].judgements(suite)
-    assert [(one.rating, len(one.scores)) for one in heron][:3] == [(1, 2), (2, 2), (1, 2)]
-    assert len(heron) == N + 1
-
-
-def line(**changes):
-    return lambda rows: rows[1].update(changes)
-
-
-def second(**changes):
-    return lambda rows: rows.insert(1, {**rows[0], **changes})
-
-
-@pytest.mark.parametrize(
-    ("kind", "name", "spoil", "message"),
-    [
-        ("judgements", "judgements", line(scores=[1.0, 0.3]), "question 1: the verdict 0.3 is not a level"),
-        ("judgements", "judgements", line(scores=[1.0]), "1 verdicts; expected 2, one for each question"),
-        ("judgements", "judgements", line(id="chat_0000"), "unknown task 'chat_0000'"),
-        ("judgements", "judgements", second(scores=[0.0, 0.0]), "by the same judge, with other verdicts than the"),
-        ("generations", "answers", line(id="chat_0000"), "unknown task 'chat_0000'"),
-        ("generations", "answers", line(response=3), "response: expected a string"),
-        ("generations", "answers", second(response="other"), "another answer to open_ended_qa_000 came before; ex"),
-    ],
-)
-def test_a_bad_line_of_the_compact_form_is_named_and_the_others_are_there(
-    tmp_path, checkout, suite, imported, call, kind, name, spoil, message
-):
-    _, runs = imported(checkout)
-    write_suite(suite, tmp_path / "suite")
-    for key in ("heron", "stork"):
-        path = tmp_path / "compact" / kind / f"{key}.jsonl"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(runs[key].folder / f"{name}.jsonl", path)
-    bad = tmp_path / "compact" / kind / "heron.jsonl"
-    change(bad, spoil)
-    command = ("checklists", "import", tmp_path / "compact", "--suite", tmp_path / "suite", "-o", tmp_path / "again")
-    code, _, err = call(*command)
-    assert (code, err.count(f"{bad}, line 2")) == (3, 1)
-    assert message in " ".join(err.split())
-    sizes = {run.key: len(getattr(run, name)(suite)) for run in open_runs([tmp_path / "again"])}
-    assert sizes == {"heron": N - 1, "stork": N}
-
-
 @checklist_data.needs_hellobench
-def test_the_published_files_give_the_same_as_the_compact_ones(tmp_path):
+def test_the_published_files_give_the_published_judgements(tmp_path):
     suite, source = import_suite(checklist_data.folder()), checklist_data.folder()
-    for kind in ("judgements", "generations"):
-        (tmp_path / "compact" / kind).mkdir(parents=True)
-        shutil.copy(source / kind / "yi_large.jsonl.xz", tmp_path / "compact" / kind)
-    for folder, output in ((tmp_path / "compact", "ours"), (source / "upstream", "published")):
-        list(import_runs(folder, suite, tmp_path / output))
-    (ours,), (published,) = (open_runs([tmp_path / output / "yi_large"]) for output in ("ours", "published"))
-    judgements, found = {one.key: one for one in ours.judgements(suite)}, published.judgements(suite)
+    list(import_runs(source / "upstream", suite, tmp_path / "published"))
+    (published,), (known,) = open_runs([tmp_path / "published"]), open_runs([source / "judgements/yi_large.jsonl.xz"])
+    judgements, found = {one.key: one for one in known.judgements(suite)}, published.judgements(suite)
     assert len(found) == 145 + 123
     for judgement in found:
-        known = dataclasses.replace(judgements[judgement.key], words=None, most_repeated_sentence=None)
-        assert judgement == known
-    assert published.answers(suite).items() <= ours.answers(suite).items()
+        same = {name: getattr(judgement, name) for name in ("judge", "checklist_sha256")}
+        assert judgement == replace(judgements[judgement.key], words=None, most_repeated_sentence=None, **same)
+    (answers,) = open_runs([source / "generations/yi_large.jsonl.xz"])
+    assert published.answers(suite).items() <= answers.answers(suite).items()

@@ -24,10 +24,10 @@ S = TypeVar("S")
 class _Import:
     """Makes a checklist suite of HelloBench or of an n-gram suite, or runs of HelloBench's results.
 
-    SOURCE is a checkout of HelloBench's repository, a directory with its compact form, or an n-gram suite. With
-    --suite, the answers and judgements of HelloBench become a run for each model. No code of the checkout is executed.
-    If it lacks a document that an instruction needs, no judge can be asked about this task. Invalid and contradicting
-    lines are reported and left out; the exit code is then 3.
+    SOURCE is a checkout of HelloBench's repository, or an n-gram suite. With --suite, the answers and judgements of
+    HelloBench become a run for each model. No code of the checkout is executed. If it lacks a document that an
+    instruction needs, no judge can be asked about this task. Invalid and contradicting lines are reported and left out;
+    the exit code is then 3.
 
     Each question of an n-gram suite becomes a task with the same ID, judged by a packaged checklist of five questions
     with equal weights: is the answer correct, complete, understandable, in the style asked for, without a flaw. With

@@ -83,9 +83,6 @@ class _Judge:
     temperature: JudgeTemperature = None
     max_tokens: int = Option(4096, min=1, help="Limit the tokens of a reply.")
     seed: str = Option("", help="Set the seed (any text). upstream: a number.")
-    empty: Literal["judge", "zero"] = Option(
-        "judge", help="Judge empty answers like other answers, or give them 0 without a request."
-    )
     write_batch: Path | None = Option(
         None, help="Write the missing requests for OpenAI's Batch API; send nothing.", metavar="FILE"
     )
@@ -133,7 +130,6 @@ class _Judge:
             number_of(self.temperature),
             self.max_tokens,
             self.seed,
-            self.empty,
             tuple(self.area or ()),
             self.asking.request_options(self.temperature),
             self.asking.structured,
@@ -233,8 +229,6 @@ def _conclude(judging: Judging, problem: str | None, *, is_offline: bool, quiet:
             parts.append(f"{counted(len(one.faults), 'answer')} that cannot be read")
         if one.too_long:
             parts.append(f"{len(one.too_long):,} too long to be sent: {few_names(one.too_long)}")
-        if standing.n_given:
-            parts.append(f"{standing.n_given:,} empty, which got 0")
         if standing.n_cut:
             parts.append(f"{standing.n_cut:,} shown to the judge up to word 16,000")
         parts += _versions(one)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -244,7 +244,7 @@ class FindingOptions(JudgedOptions):
             check_folder(self.output)
             check_libraries()
 
-    def present(self, finding: Finding, data: Mapping[str, Any], *, tables: Sequence[str] = ()) -> None:
+    def present(self, finding: Finding, *, tables: Sequence[str] = ()) -> None:
         """Writes a page of the finding if a directory is given, and prints it as text, or its data as JSON."""
         is_silent = self.quiet or self.as_json
         if self.output is not None:
@@ -252,13 +252,13 @@ class FindingOptions(JudgedOptions):
         elif not is_silent:
             say_finding(finding)
         if self.as_json:
-            print_json(data)
+            print_json(finding.to_dict())
         elif not self.quiet:
             _print_tables(finding, tables, has_page=self.output is not None)
 
-    def finish(self, finding: Finding, data: Mapping[str, Any] | None = None, *, tables: Sequence[str] = ()) -> None:
+    def finish(self, finding: Finding, *, tables: Sequence[str] = ()) -> None:
         """Presents the finding; exits with 3 if lines could not be read."""
-        self.present(finding, finding.to_dict() if data is None else data, tables=tables)
+        self.present(finding, tables=tables)
         exit_if_partial(self.faults)
 
 

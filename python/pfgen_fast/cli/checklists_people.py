@@ -60,10 +60,6 @@ class _Fit:
         help="Write the weights to a .json file, or a copy of the suite with the weights to a directory.",
         metavar="OUT",
     )
-    combine: Literal["pool", "mean"] = Option(
-        "pool",
-        help="Use one row for each annotator of an answer (pool), or one row of their means (mean).",
-    )
     bound: float = Option(
         0.5, min=0, help="Set the smallest allowed coefficient. With a bound above 0, no question is ignored."
     )
@@ -87,14 +83,13 @@ class _Fit:
         found = fitting.fit_suite(
             given.loaded,
             read_marks(self.marks, given.loaded, scale=self.scale, runs=open_runs(self.run or ())),
-            combine=self.combine,
             bound=self.bound,
             draws=self.bootstrap,
             seed=self.seed,
             allow_unidentified=self.allow_unidentified,
         )
-        finding, data = fit_finding.fit_finding(found), fit_finding.fit_to_dict(found)
-        given.present(finding, data, tables=("fitted", "draws"))
+        finding = fit_finding.fit_finding(found)
+        given.present(finding, tables=("fitted",))
         if self.to is not None:
             fitting.write_weights(found, self.to)
             if not (given.quiet or given.as_json):

@@ -1,15 +1,13 @@
-"""Imports answers and judgements of HelloBench, in the form of its repository or in the compact one, as runs.
+"""Imports answers and judgements of HelloBench's repository as runs.
 
-    results/{generations,judgements}/EXPERIMENT/MODEL/AREA[_LENGTH]_results.jsonl    of the repository
-    {judgements,generations}/MODEL.jsonl, models.csv                                 compact
+    results/{generations,judgements}/EXPERIMENT/MODEL/AREA[_LENGTH]_results.jsonl
 
 Invalid lines, and lines that contradict each other, are reported and left out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -18,25 +16,21 @@ from ...errors import ChecklistError
 from ...files.untrusted_json import Fault, checked, items, member, number, unexpected
 from ...files.untrusted_text import in_one_line
 from ...files.writing import check_folder
-from ..judgement_files import identity, read_judgements
 from ..judgements import AnswerKey, Judgement
 from ..line_files import (
     check_is_folder,
-    data_file,
     is_data_file,
     numbered_objects,
     report_two,
-    rows_of_table,
     stem,
     whole_text,
 )
-from ..runs import REPLIES_FILE, Answer, read_answers, shown_key, write_run
+from ..runs import REPLIES_FILE, Answer, shown_key, write_run
 from ..suite import ChecklistSuite, keys_in_order
 
 PUBLISHED_JUDGE = "gpt-4o"
 """The judge of the published judgements, which give no date."""
 
-MODELS_FILE = "models.csv"
 _RESULTS = "_results.jsonl"
 
 _CLOSE = 1e-9
@@ -58,115 +52,56 @@ def import_runs(
     folder: str | Path, suite: ChecklistSuite, output: Path, *, judge: str = PUBLISHED_JUDGE
 ) -> Iterator[Imported]:
     """Writes a run for each model in a directory; yields the outcome for each."""
-    sources = _sources(Path(folder))
-    if not sources:
+    check_is_folder(Path(folder))
+    root = Path(folder, "results") if Path(folder, "results").is_dir() else Path(folder)
+    models: dict[str, list[Path]] = {}
+    for path in sorted(root.rglob(f"*{_RESULTS}*")):
+        if is_data_file(path) and path.is_file():
+            models.setdefault(path.resolve().parent.name, []).append(path)
+    if not models:
         raise ChecklistError(
             f"{folder}: no answers or judgements of HelloBench; expected results/judgements/EXPERIMENT/MODEL/"
-            f"AREA{_RESULTS}, or judgements/MODEL.jsonl"
+            f"AREA{_RESULTS}"
         )
     check_folder(output)
-    for source in sources:
-        yield _imported(source, suite, output, judge)
-
-
-@dataclass(frozen=True)
-class _Source:
-    """The files of a model: those of the repository, or those of the compact form."""
-
-    key: str
-    results: Sequence[Path] = ()
-    judgements: Path | None = None
-    answers: Path | None = None
-    config: Mapping[str, Any] | None = None
+    for key, paths in sorted(models.items()):
+        yield _imported(key, paths, suite, output, judge)
 
 
 @dataclass
 class _Content:
     answers: dict[AnswerKey, Answer] = field(default_factory=dict)
-    judgements: list[Judgement] = field(default_factory=list)
+    judgements: dict[AnswerKey, Judgement] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)
     n_replaced: int = 0
 
 
-def _sources(folder: Path) -> list[_Source]:
-    check_is_folder(folder)
-    judgements, answers = _by_model(folder / "judgements"), _by_model(folder / "generations")
-    if judgements or answers:
-        configs = _configs(folder / MODELS_FILE)
-        keys = sorted({*judgements, *answers})
-        return [_Source(key, (), judgements.get(key), answers.get(key), configs.get(key)) for key in keys]
-    root = folder / "results" if (folder / "results").is_dir() else folder
-    found: dict[str, list[Path]] = {}
-    for path in sorted(root.rglob(f"*{_RESULTS}*")):
-        if is_data_file(path) and path.is_file():
-            found.setdefault(path.resolve().parent.name, []).append(path)
-    return [_Source(key, paths) for key, paths in sorted(found.items())]
-
-
-def _by_model(folder: Path) -> dict[str, Path]:
-    names = {stem(path) for path in folder.iterdir() if is_data_file(path)} if folder.is_dir() else set()
-    found = {name: data_file(folder, name, ".parquet") for name in names if not name.endswith("_results")}
-    return {name: path for name, path in found.items() if path is not None}
-
-
-def _configs(path: Path) -> dict[str, dict[str, Any]]:
-    """The rows of models.csv by model, with the keys of config.json."""
-    if not path.is_file():
-        return {}
-    found: dict[str, dict[str, Any]] = {}
-    for _, row in rows_of_table(path):
-        if row.get("key"):
-            names = {"model": "version", "name": "name", "group": "group"}
-            config = found[row["key"]] = {name: row[column] for name, column in names.items() if row.get(column)}
-            for name, column, kind in (("max_tokens", "max_new_tokens", int), ("temperature", "temperature", float)):
-                with suppress(KeyError, TypeError, ValueError):  # not known
-                    config[name] = kind(row[column])
-    return found
-
-
-def _imported(source: _Source, suite: ChecklistSuite, output: Path, judge: str) -> Imported:
-    folder = output / source.key
+def _imported(key: str, paths: Sequence[Path], suite: ChecklistSuite, output: Path, judge: str) -> Imported:
+    folder = output / key
     content = _Content()
-    skip = content.problems.append
     try:
         if (folder / REPLIES_FILE).exists():
             raise ChecklistError(f"{folder}: holds replies of a judge; expected a folder without judge-replies.jsonl")
-        if source.answers is not None:
-            content.answers = read_answers(source.answers, suite, on_fault=skip, on_misfit=skip)
-        if source.judgements is not None:
-            content.judgements = read_judgements(source.judgements, suite, on_fault=skip, on_misfit=skip)
-        _read_results(source.results, suite, content)
+        _read_results(paths, suite, content)
         if not content.answers and not content.judgements:
-            raise ChecklistError(f"{source.key}: its files contain no usable answer or judgement")
+            raise ChecklistError(f"{key}: its files contain no usable answer or judgement")
     except ChecklistError as error:
-        return Imported(source.key, None, problems=(*content.problems, str(error)))
-    answers = [content.answers[key] for _, key in keys_in_order(suite, content.answers)]
-    of_answers: dict[AnswerKey, dict[Hashable, Judgement]] = {}
-    contradicted: set[Hashable] = set()
-    for one in content.judgements:
-        questions = one.checklist_sha256 or suite.checklist(suite.by_key[one.key[:2]]).sha256
-        judged = replace(one, judge=one.judge or judge, checklist_sha256=questions)
-        former = of_answers.setdefault(one.key, {}).setdefault(identity(judged), judged)
-        if former.scores != judged.scores:
-            contradicted.add(identity(judged))
-            second = f"{source.key}: a second judgement of {shown_key(one.key)} by the same judge, with other verdicts"
-            report_two(f"{second} than the first; expected only one", skip)
+        return Imported(key, None, problems=(*content.problems, str(error)))
+    answers = [content.answers[answer] for _, answer in keys_in_order(suite, content.answers)]
     judgements = [
-        one
-        for _, key in keys_in_order(suite, of_answers)
-        for whose, one in of_answers[key].items()
-        if whose not in contradicted
+        replace(content.judgements[answer], judge=judge, checklist_sha256=suite.checklist(task).sha256)
+        for task, answer in keys_in_order(suite, content.judgements)
     ]
-    write_run(folder, answers, judgements, source.config or {"model": source.key})
-    note = f"{source.key}: {content.n_replaced} answers differ from the judged answers; the judged answers are kept"
+    write_run(folder, answers, judgements, {"model": key})
+    note = f"{key}: {content.n_replaced} answers differ from the judged answers; the judged answers are kept"
     notes = (note,) if content.n_replaced else ()
-    return Imported(source.key, folder, len(answers), len(judgements), tuple(content.problems), notes)
+    return Imported(key, folder, len(answers), len(judgements), tuple(content.problems), notes)
 
 
 def _read_results(paths: Iterable[Path], suite: ChecklistSuite, content: _Content) -> None:
     """Reads the files of a model; a judged answer takes the place of one without a judgement."""
     judged: dict[AnswerKey, Answer] = {}
-    judgements: dict[AnswerKey, Judgement] = {}
+    judgements = content.judgements
     contradicted: list[tuple[dict[AnswerKey, Any], AnswerKey]] = []
     for where, answer, judgement in (line for path in paths for line in _lines(path, suite, content.problems)):
         key, answers = answer.key, content.answers if judgement is None else judged
@@ -180,7 +115,6 @@ def _read_results(paths: Iterable[Path], suite: ChecklistSuite, content: _Conten
             contradicted += [(of, key) for of in differing]
     for of, key in contradicted:
         of.pop(key, None)
-    content.judgements += judgements.values()
     content.n_replaced = sum(
         content.answers[key].response != answer.response for key, answer in judged.items() if key in content.answers
     )

@@ -94,7 +94,8 @@ class Judging:
         n_tokens = 0
         for rating in self.open_ratings():
             wording = rating.wording
-            n_verdicts = len(wording.zeros(wording.suite.checklist(rating.task)))
+            is_overall = wording.options.method != "checklist"
+            n_verdicts = 1 if is_overall else len(wording.suite.checklist(rating.task).questions)
             n_tokens += min(n_verdicts * _USUAL_REPLY_TOKENS, wording.judge.max_tokens)
         return n_tokens
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from typing import Any, Literal
+from typing import Any
 
 from ...errors import ChecklistError
 from ...evaluators.ratings import usual_temperature
@@ -38,10 +38,6 @@ _ANSWERS_AT_HAND = 1024
 """The number of answers that are cached as the judge sees them, because NLTK is slow."""
 
 
-Empty = Literal["judge", "zero"]
-"""Whether an empty answer is judged, or gets 0 without a request."""
-
-
 @dataclass(frozen=True)
 class JudgeOptions:
     """How answers are judged.
@@ -55,7 +51,6 @@ class JudgeOptions:
         temperature: The judge's temperature; by default 0 for one rating and 1 for several, and 0.8 for `upstream`.
         max_tokens: The maximum number of tokens in a reply.
         seed: Any text, which determines the sampling seeds; for profile `upstream` a whole number.
-        empty: Whether an empty answer is judged, or gets 0 without a request.
         areas: The areas whose answers are judged; all if empty.
         request_options: How requests are written, such as the engine.
         structured: Whether the server is sent a JSON schema of the verdicts.
@@ -69,7 +64,6 @@ class JudgeOptions:
     temperature: float | None = None
     max_tokens: int = MAX_TOKENS
     seed: str = ""
-    empty: Empty = "judge"
     areas: tuple[str, ...] = ()
     request_options: RequestOptions = field(default_factory=RequestOptions)
     structured: bool = False
@@ -168,10 +162,6 @@ class Wording:
         if self.options.method == "checklist":
             return parse_reply(reply, len(checklist.questions), self.suite.levels, profile=self.options.profile)
         return parse_overall(reply, profile=self.options.profile)
-
-    def zeros(self, checklist: Checklist) -> tuple[float, ...]:
-        """The verdicts of an empty answer."""
-        return (0.0,) * (len(checklist.questions) if self.options.method == "checklist" else 1)
 
     def _schema(self, n_questions: int) -> dict[str, Any]:
         """The JSON schema of a reply. The list is inside an object, because servers require an object."""

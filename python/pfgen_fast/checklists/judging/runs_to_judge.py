@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from ...errors import ChecklistError
 from ...judging.reply_store import Replies
@@ -28,8 +28,7 @@ class Rating(Tries):
     """One rating of one answer."""
 
     def __init__(self, answer: Answer, task: Task, number: int, wording: Wording, replies: Replies) -> None:
-        self._is_given = wording.options.empty == "zero" and not answer.response.strip()
-        super().__init__(replies, 0 if self._is_given else wording.options.n_tries)
+        super().__init__(replies, wording.options.n_tries)
         self.answer, self.task, self.number, self.wording = answer, task, number, wording
         self._said: ParsedReply | None = None
 
@@ -50,11 +49,6 @@ class Rating(Tries):
         return self._said.fault is None
 
     @property
-    def n_replied(self) -> int:
-        """The number of tries with a reply; 0 for an empty answer that gets 0 without a request."""
-        return 0 if self._is_given else super().n_replied
-
-    @property
     def _checklist(self) -> Checklist:
         return self.wording.suite.checklist(self.task)
 
@@ -64,7 +58,7 @@ class Rating(Tries):
             return None
         wording, checklist, n_tries, last_key = self.wording, self._checklist, self.n_replied, self.last_key()
         version = None if last_key is None else self.replies.details(last_key).version
-        said = self._said or ParsedReply(wording.zeros(checklist))  # zeros for an empty answer
+        said = self._said or ParsedReply(None)
         return Judgement(
             id=self.task.id,
             length=self.task.length,
@@ -81,7 +75,7 @@ class Rating(Tries):
             instruction_sha256=self.task.instruction_sha256,
             tries=n_tries,
             fault=said.fault,
-            cut=n_tries > 0 and wording.shown(self.answer.response)[1],
+            cut=wording.shown(self.answer.response)[1],
             profile=wording.profile_name,
             temperature=wording.judge.sent_temperature,
             request=wording.unusual,
@@ -113,7 +107,6 @@ class Standing:
 
     n_ratings: int
     n_judged: int
-    n_given: int
     unjudged: tuple[tuple[str, str], ...]
     n_out_of_tokens: int  # of the unjudged, those whose last reply ended at the limit of tokens
     n_open: int
@@ -151,23 +144,16 @@ class RunToJudge:
 
     def judgements(self) -> list[Judgement]:
         """The judgements that follow from the replies, in the order of the answers."""
-        found = [judgement for rating in self.ratings if (judgement := rating.judgement()) is not None]
-        versions = Counter(judgement.version for judgement in found if judgement.tries)
-        if not versions:
-            return found
-        # A zero without a request does not depend on the version, so it must not add a second version to a table.
-        usual = min(versions, key=lambda version: (-versions[version], version or ""))
-        return [judgement if judgement.tries else replace(judgement, version=usual) for judgement in found]
+        return [judgement for rating in self.ratings if (judgement := rating.judgement()) is not None]
 
     def standing(self) -> Standing:
         """The progress of the judging."""
         found = self.judgements()
         judged = [judgement for judgement in found if judgement.scores is not None]
-        versions = Counter(judgement.version for judgement in judged if judgement.tries)
+        versions = Counter(judgement.version for judgement in judged)
         return Standing(
             n_ratings=len(self.ratings),
             n_judged=len(judged),
-            n_given=sum(judgement.tries == 0 for judgement in judged),
             unjudged=tuple((one.id, one.fault or "") for one in found if one.scores is None),
             n_out_of_tokens=sum(rating.is_out_of_tokens for rating in self.ratings),
             n_open=len(self.ratings) - len(found),

@@ -193,8 +193,8 @@ def _named(judge: str) -> str:
 
 
 def _variants(rows: Iterable[Judgement]) -> Iterator[Variant]:
-    """The variants of rows with a judge's verdicts; an empty answer may have zeros without a request."""
-    return (variant_of(row) for row in rows if row.scores is not None and row.tries > 0)
+    """The variants of rows with a judge's verdicts."""
+    return (variant_of(row) for row in rows if row.scores is not None)
 
 
 def variant_of(row: Judgement) -> Variant:

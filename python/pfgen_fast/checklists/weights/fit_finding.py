@@ -1,17 +1,15 @@
-"""A fit of weights as a finding and as data."""
+"""A fit of weights as a finding."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, astuple
-from typing import Any
+from dataclasses import astuple
 
 import numpy as np
 
 from ...experiments.chart_data import MAX_ROWS, Points, Ranges, Scatter
 from ...experiments.finding import Cell, Finding, Picture, Table
 from ...files.untrusted_text import counted, in_one_line
-from ..checklist_files import by_area
 from .fitting import CategoryFit, Fit, FittedWeights
 
 
@@ -28,46 +26,13 @@ def fit_finding(fit: Fit) -> Finding:
     )
 
 
-def fit_to_dict(fit: Fit) -> dict[str, Any]:
-    """A fit as data for JSON, with full digits; categories by area and name."""
-    categories = {
-        key: {
-            **_to_dict(one.fitted),
-            "n_answers": one.n_answers,
-            "annotators": list(one.annotators),
-            "draws": {
-                "n": len(one.draws),
-                "n_undefined": one.n_undefined,
-                "weights": list(map(asdict, one.spreads)),
-            },
-            "without": {name: _to_dict(fitted) for name, fitted in one.without.items()},
-        }
-        for key, one in fit.categories.items()
-    }
-    return {
-        "suite": fit.suite.name,
-        "suite_hash": fit.suite.hash,
-        "combine": fit.combine,
-        "categories": by_area(categories),
-        "notes": list(fit.notes),
-    }
-
-
-_FIGURES = ("weights", "raw", "perfect_mark", "r2", "mse", "at_bound", "rank", "is_identified", "n_rows", "bound")
-
-
-def _to_dict(fitted: FittedWeights) -> dict[str, Any]:
-    return {name: getattr(fitted, name) for name in _FIGURES}
-
-
 def _answer(fit: Fit) -> str:
     n_defined = sum(one.fitted.is_identified for one in fit.categories.values())
     at_bound = [is_at_bound for one in fit.categories.values() for is_at_bound in one.fitted.at_bound]
     annotators = {name for one in fit.categories.values() for name in one.annotators}
     n_rows = sum(one.fitted.n_rows for one in fit.categories.values())
-    source = f"{n_rows:,} means of marks" if fit.combine == "mean" else f"{n_rows:,} marks"
     return (
-        f"{source} of {counted(len(annotators), 'annotator')} define the weights of "
+        f"{n_rows:,} marks of {counted(len(annotators), 'annotator')} define the weights of "
         f"{n_defined} of {len(fit.categories)} categories; {sum(at_bound)} of {len(at_bound)} weights are at the bound."
     )
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from functools import reduce
 from pathlib import Path
 from statistics import fmean
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -145,9 +145,6 @@ def _check_range(values: Floats, highest: float, what: str, *, beyond: float = 0
         raise ChecklistError(f"{place}: the {what} {reason}; expected a number from 0 to {highest:g}{hint}")
 
 
-Combine = Literal["pool", "mean"]
-"""Whether several annotators of an answer give a row each, or one row of their means."""
-
 CategoryKey = tuple[str, str]
 """Area and category."""
 
@@ -197,7 +194,6 @@ class Fit:
 
     suite: ChecklistSuite
     categories: Mapping[CategoryKey, CategoryFit]
-    combine: Combine
     allow_unidentified: bool
     notes: tuple[str, ...]
 
@@ -224,7 +220,6 @@ def fit_suite(
     suite: ChecklistSuite,
     people: People,
     *,
-    combine: Combine = "pool",
     bound: float = BOUND,
     draws: int = 0,
     seed: int = 0,
@@ -243,10 +238,10 @@ def fit_suite(
     for key, checklist in suite.checklists.items():
         if key in of_category:
             try:
-                categories[key] = _fitted(checklist, of_category[key], combine, bound, draws, seed)
+                categories[key] = _fitted(checklist, of_category[key], bound, draws, seed)
             except ChecklistError as error:
                 raise ChecklistError(f"{'/'.join(key)}: {error}") from None
-    fit = Fit(suite, categories, combine, allow_unidentified, people.notes)
+    fit = Fit(suite, categories, allow_unidentified, people.notes)
     return replace(fit, notes=(*people.notes, *_notes(fit)))
 
 
@@ -262,50 +257,28 @@ def write_weights(fit: Fit, path: Path) -> None:
         write_suite(fit.applied(), path)
 
 
-def _fitted(
-    checklist: Checklist, marks: Sequence[Mark], combine: Combine, bound: float, draws: int, seed: int
-) -> CategoryFit:
-    def rows_without(annotator: str | None) -> list[Mark]:
-        chosen = [mark for mark in marks if mark.annotator != annotator]
-        return _means(chosen) if combine == "mean" else chosen
-
-    def fit(rows: Sequence[Mark]) -> FittedWeights:
+def _fitted(checklist: Checklist, marks: Sequence[Mark], bound: float, draws: int, seed: int) -> CategoryFit:
+    def fit_without(annotator: str | None) -> FittedWeights:
+        rows = [mark for mark in marks if mark.annotator != annotator]
         return fit_weights([mark.verdicts for mark in rows], [mark.overall for mark in rows], bound=bound)
 
-    rows = rows_without(None)
     annotators = tuple(dict.fromkeys(mark.annotator for mark in marks))
-    answers = [mark.answer for mark in rows]
+    answers = [mark.answer for mark in marks]
     counts = bootstrap_counts(
-        len(rows), draws, seed=seed_of(seed, (checklist.area, checklist.category)), groups=answers
+        len(marks), draws, seed=seed_of(seed, (checklist.area, checklist.category)), groups=answers
     )
-    verdicts, overall = [mark.verdicts for mark in rows], [mark.overall for mark in rows]
+    verdicts, overall = [mark.verdicts for mark in marks], [mark.overall for mark in marks]
     raw = bounded_fits(verdicts, overall, counts, bound=bound)
     drawn = 100 * raw / reduce(np.add, raw.T)[:, np.newaxis]
     return CategoryFit(
         checklist,
-        fit(rows),
+        fit_without(None),
         n_answers=len(set(answers)),
         annotators=annotators,
         draws=drawn,
         spreads=tuple(_spreads(raw, drawn, bound)),
-        without={name: fit(rows_without(name)) for name in annotators if len(annotators) > 1},
+        without={name: fit_without(name) for name in annotators if len(annotators) > 1},
     )
-
-
-def _means(marks: Sequence[Mark]) -> list[Mark]:
-    """One mark for each answer: the means of its annotators."""
-    of_answer: dict[Any, list[Mark]] = {}
-    for mark in marks:
-        of_answer.setdefault(mark.answer, []).append(mark)
-    return [
-        replace(
-            some[0],
-            annotator="",
-            verdicts=tuple(map(fmean, zip(*(mark.verdicts for mark in some), strict=True))),
-            overall=fmean(mark.overall for mark in some),
-        )
-        for some in of_answer.values()
-    ]
 
 
 def seed_of(seed: int, key: CategoryKey) -> int:
