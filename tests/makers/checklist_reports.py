@@ -3,7 +3,6 @@ place of the question alone, and everything that can be missing is missing somew
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -11,17 +10,13 @@ from pathlib import Path
 from makers.hostile import NAMES
 from makers.own_checklists import own_suite
 from pfgen_fast.checklists.judgements import Judgement
-from pfgen_fast.checklists.judging.requests import JudgeOptions, Wording
-from pfgen_fast.checklists.runs import REPLIES_FILE, Answer, Run, open_runs, write_run
+from pfgen_fast.checklists.runs import Answer, Run, open_runs, write_run
 from pfgen_fast.checklists.scoring.scores import Scores
 from pfgen_fast.checklists.scoring.scoring import score_runs
 from pfgen_fast.checklists.suite import ChecklistSuite
 from pfgen_fast.checklists.tasks import Checklist, Task
-from pfgen_fast.generation.openai_protocol import Details
-from pfgen_fast.judging.reply_store import Replies
 
-JUDGE = JudgeOptions("judge-2025", max_tokens=400)
-SAID = Details("stop", "judge-2025-01-01", "fp_7")
+JUDGE = "judge-2025"
 
 
 def answer_to(task: Task, model: str) -> Answer:
@@ -39,7 +34,7 @@ def judgement_of(suite: ChecklistSuite, answer: Answer, skill: int, reason: str,
     task = suite.by_key[answer.id, answer.length]
     scores = verdicts(suite, task, skill)
     reasons = tuple(f"{reason} {number} about {task.id}." for number in range(len(scores)))
-    judgement = Judgement(answer.id, answer.sha256, scores, answer.length, judge=JUDGE.model)
+    judgement = Judgement(answer.id, answer.sha256, scores, answer.length, judge=JUDGE)
     judgement = replace(judgement, version="judge-2025-01-01 fp_7", reasons=reasons, profile="plain")
     return replace(judgement, checklist_sha256=suite.checklist(task).sha256, **changes)  # type: ignore[arg-type]
 
@@ -68,30 +63,11 @@ def judged_run(
     return open_runs([folder])[0]
 
 
-def add_replies(run: Run, suite: ChecklistSuite, *, n_tries: int = 1) -> None:
-    """Adds a file of requests and replies about each answer: the last reply is a list, earlier ones are unusable."""
-    wording = Wording(suite, JUDGE)
-    with Replies(run.folder / REPLIES_FILE).adding() as keep:
-        for answer in run.answers(suite).values():
-            task = suite.by_key[answer.id, answer.length]
-            checklist = suite.checklist(task)
-            for number in range(1, n_tries + 1):
-                request = wording.request(
-                    task.key, task.instruction or "", checklist, answer.response, try_number=number
-                )
-                said = [
-                    {"checklist_id": place, "reason": "yes", "evaluation_score": 1}
-                    for place in range(len(checklist.questions))
-                ]
-                keep(request, json.dumps(said) if number == n_tries else "I would rather not.", SAID)
-
-
 def some_runs(folder: Path, suite: ChecklistSuite) -> list[Run]:
     """Three models: one with everything, one with a missing answer, and one with judgements alone."""
     best = judged_run(
         folder / "alpha", suite, name="Alpha 7B", texts={"letter_1": "Thank you for the long ladder. " * 40}
     )
-    add_replies(best, suite, n_tries=2)
     middle = judged_run(folder / "beta", suite, skill=3, leave_out=("letter_2",))
     worst = judged_run(folder / "gamma", suite, skill=2, has_answers=False, leave_out=("report_2",))
     return [best, middle, worst]

@@ -102,7 +102,7 @@ def test_a_cell_of_the_heat_map_leads_to_its_answers_and_a_category_to_the_means
 
 
 @pytest.mark.parametrize("form", ["file", "folder"])
-def test_a_task_shows_all_answers_beside_verdicts_reasons_and_requests(open_tab, made, form):
+def test_a_task_shows_all_answers_beside_verdicts_and_reasons(open_tab, made, form):
     tab = open_tab(made[form])
     body = open_task(tab, 2)
     assert tab.fragment == "task=letter_3"
@@ -117,15 +117,6 @@ def test_a_task_shows_all_answers_beside_verdicts_reasons_and_requests(open_tab,
     assert "A reason for question 0 about letter_3." in answer.inner_text()
     answer.get_by_text("1 question at the best level").click()
     assert "A reason for question 1 about letter_3." in answer.inner_text()
-    answer.get_by_text("Request 1 and its reply").click()
-    answer.locator("details .answer.sent").first.wait_for()  # made when the request is opened
-    sent = answer.locator("details .answer.sent").all_inner_texts()
-    asked = "Instruction: Write a letter that asks a library for a book.\nAnswer: alpha answers letter_3"
-    assert (sent[0], sent[2]) == ("You judge answers by yes-or-no questions.", "I would rather not.")
-    assert sent[1].startswith(asked)
-    facts = answer.locator("details p.quiet").first.inner_text()
-    assert "judge-2025" in facts
-    assert "answered by judge-2025-01-01 fp_7" in facts
 
 
 def test_which_verdict_cost_an_answer_most_takes_two_clicks_to_its_reason(open_tab, path):

@@ -8,7 +8,7 @@ import re
 from dataclasses import replace
 
 import pytest
-from makers.checklist_reports import JUDGE, add_replies, hostile_runs, judged_run, judgement_of, scores_of, some_runs
+from makers.checklist_reports import hostile_runs, judged_run, scores_of, some_runs
 from makers.hostile import acting, formulas
 from makers.own_checklists import TASKS, own_suite
 from makers.pages import Outline, check_policy, embedded, overview_in
@@ -20,8 +20,6 @@ from pfgen_fast.checklists.tasks import Task
 from pfgen_fast.errors import ChecklistError, PfgenError
 from pfgen_fast.report import page_files
 from pfgen_fast.report.checklists import write_checklists
-from pfgen_fast.report.checklists.asked import ANSWER, INSTRUCTION, pieces_of
-from pfgen_fast.report.checklists.evidence import evidence_of
 from pfgen_fast.report.checklists.overview import question_means, tint, titles
 
 
@@ -162,59 +160,20 @@ def test_the_means_of_questions_are_those_of_the_judged_answers_and_equal_weight
     assert overview["categories"][1]["weights"] == [50, 50]
 
 
-def test_the_request_behind_a_verdict_can_be_put_together_again(suite, runs, tmp_path):
-    line = shown(suite, runs, tmp_path)["report_1", None]
-    entry = entry_of(line, 0)
-    first, last = entry["asked"]
-    assert first["reply"] == "I would rather not."
-    assert (first["model"], first["version"], first["finish"]) == (JUDGE.model, "judge-2025-01-01 fp_7", "stop")
-    assert first["parameters"]["temperature"] == 0
-    assert first["parameters"]["seed"] != last["parameters"]["seed"]
-    role, pieces = first["messages"][1]
-    texts = {ANSWER: entry["answer"], INSTRUCTION: line["instruction"], **dict(enumerate(line["texts"]))}
-    message = "".join(map(texts.__getitem__, pieces))
-    assert (role, {ANSWER, INSTRUCTION} <= set(pieces)) == ("user", True)
-    assert message.startswith("Instruction: Report the weather of a week in {Oslo}.\nAnswer: alpha answers report_1")
-    assert '"checklist_content": "Does it name a place?"' in message
-    assert pieces_of("I: a, A: a.", "a", "a") == ("I: ", INSTRUCTION, ", A: ", ANSWER, ".")
-    assert pieces_of("", "", "") == ()
-
-
-def test_a_request_about_another_answer_is_shown_nowhere(suite, tmp_path):
-    run = judged_run(tmp_path / "m", suite)
-    add_replies(run, suite)
-    answers = [Answer(one.id, f"{one.response} More.", one.length) for one in run.answers(suite).values()]
-    rows = [judgement_of(suite, answer, 4, "r") for answer in answers]
-    write_run(tmp_path / "m", answers, rows, {"model": "m"})
-    (model,) = evidence_of(scores_of(suite, [run]), [run])
-    assert not [one for of_task in model.by_task.values() for one in of_task if one.asked]
-
-
-def test_odd_entries_among_the_replies_are_passed_over(suite, runs):
-    path = runs[0].replies_path
-    odd = [[], 1, {"request": None}, {"request": {"messages": 1}}, {"request": {"messages": [1, {"role": 2}]}}]
-    with path.open("a") as file:
-        file.writelines(json.dumps(entry) + "\n" for entry in odd)
-        file.write('{"request": {"messa')
-    (model, *_) = evidence_of(scores_of(suite, runs), runs)
-    assert [len(one.asked) for one in model.by_task["letter_1", None]] == [2]
-
-
 def test_what_does_not_fit_is_left_out_in_order_and_said(suite, tmp_path, monkeypatch):
     numbers = random.Random(1)
     texts = {task.id: "".join(chr(numbers.randrange(0x4E00, 0x9FFF)) for _ in range(30_000)) for task in TASKS}
     run = judged_run(tmp_path / "m", suite, texts=texts)
-    add_replies(run, suite)
     whole = written(suite, [run], tmp_path / "p.html")[0].read_text()
     assert 'id="extent"' not in whole
-    assert overview_in(whole)["extent"] == {"answer": None, "reason": None, "has_requests": True}
+    assert overview_in(whole)["extent"] == {"answer": None, "reason": None}
     monkeypatch.setattr(page_files, "MAX_BYTES", len(whole.encode()) * 2 // 3)
     cut = written(suite, [run], tmp_path / "p.html")[0].read_text()
     assert len(cut.encode()) <= page_files.MAX_BYTES
-    assert overview_in(cut)["extent"] == {"answer": 16_000, "reason": None, "has_requests": False}
+    assert overview_in(cut)["extent"] == {"answer": 16_000, "reason": None}
     (entry,) = tasks_in(cut)["letter_1", None]["entries"]
     assert (len(entry["answer"]), entry["length"]) == (16_000, 30_000)
-    said = "leaves out the requests to judges, the text of answers after the first 16,000 characters."
+    said = "leaves out the text of answers after the first 16,000 characters."
     assert said in words_of(cut)
     monkeypatch.setattr(page_files, "MAX_BYTES", 50_000)
     with pytest.raises(ChecklistError, match="too many for one page"):

@@ -155,12 +155,11 @@ class _Report:
     """Creates a page of models: scores with intervals, categories, questions, and answers with verdicts and reasons.
 
     The page needs no network, and text of answers and reasons cannot run code in it. It shows missing, unjudged and
-    stale answers, error modes and, if the run has the judge's replies, the whole request for each verdict. Runs
-    without answers are shown with their verdicts and reasons only. A single file has at most 20 MB: if the texts
-    exceed this limit, the page leaves out the requests, then the ends of long answers, and says so. A directory
-    contains all texts, opens from disk, and only replaces an earlier report. The table is also written as Markdown,
-    CSV and JSON next to the page. The exit code is 3 if answers are left out because the judge gave no usable reply,
-    or because their lines cannot be read.
+    stale answers, and error modes. Runs without answers are shown with their verdicts and reasons only. A single file
+    has at most 20 MB: if the texts exceed this limit, the page leaves out the ends of long answers, and says so. A
+    directory contains all texts, opens from disk, and only replaces an earlier report. The table is also written as
+    Markdown, CSV and JSON next to the page. The exit code is 3 if answers are left out because the judge gave no usable
+    reply, or because their lines cannot be read.
 
     Examples
 

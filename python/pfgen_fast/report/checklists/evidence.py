@@ -1,4 +1,4 @@
-"""The data that a page shows of each answer: text, score, judgements, and the requests to judges."""
+"""The data that a page shows of each answer: text, score and judgements; a line of compressed JSON for each task."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ from ...checklists.scoring.scores import AnswerScore, ModelScores, Scores, State
 from ...checklists.tasks import Task, TaskKey
 from ...errors import ChecklistError
 from ..answers import packed
-from .asked import Asked, asked_of
 
 
 @dataclass(frozen=True)
@@ -30,7 +29,6 @@ class AnswerEvidence:
     answer: Answer | None = None  # answer, if the run has it
     # judgements of it, in the order of the file, and whether each is stale: of another text or another checklist
     judgements: Sequence[tuple[Judgement, bool]] = ()
-    asked: Sequence[Asked] = ()  # requests to judges about it, with their replies
     marks: tuple[str, ...] = ()  # error modes and signals that are found in its text
 
 
@@ -77,10 +75,7 @@ def evidence_of(
             for row in run.judgements(scores.suite, on_fault=on_fault)
             if row.method == scores.method and (judge is None or judge in (row.judge, row.version))
         ]
-        asked = asked_of(run.replies_path, scores.suite, answers, rows, scores.method)
-        found.append(
-            ModelEvidence(model, bool(answers), _by_task(model, rules, answers, rows, asked, run.waits_for_replies))
-        )
+        found.append(ModelEvidence(model, bool(answers), _by_task(model, rules, answers, rows, run.waits_for_replies)))
     return found
 
 
@@ -89,7 +84,6 @@ def _by_task(
     rules: ErrorRules,
     answers: Mapping[AnswerKey, Answer],
     rows: Sequence[Judgement],
-    asked: Mapping[AnswerKey, Sequence[Asked]],
     waits: bool,
 ) -> dict[TaskKey, list[AnswerEvidence]]:
     judgements: dict[AnswerKey, list[Judgement]] = {}
@@ -105,7 +99,7 @@ def _by_task(
             state = "stale" if all(stale for _, stale in of_answer) else "unjudged"
         elif key not in scored:
             state = "unjudged" if waits and key in answers else "missing"
-        evidence = (state, scored.get(key), answers.get(key), of_answer, asked.get(key, ()), marks.get(key, ()))
+        evidence = (state, scored.get(key), answers.get(key), of_answer, marks.get(key, ()))
         by_task.setdefault(key[:2], []).append(AnswerEvidence(key[2], *evidence))
     return by_task
 
@@ -115,14 +109,12 @@ class Extent(NamedTuple):
 
     answer: int | None = None  # maximum number of code points of an answer or instruction; None for no limit
     reason: int | None = None  # maximum number of code points of a reason; None for no limit
-    has_requests: bool = True  # whether it holds the requests to judges and their replies
 
 
 def task_line(task: Task, models: Sequence[ModelEvidence], extent: Extent) -> str:
     """The line of a task."""
-    texts: dict[str, int] = {}
     entries = [
-        _entry(number, evidence, extent, texts)
+        _entry(number, evidence, extent)
         for number, model in enumerate(models)
         for evidence in model.by_task.get(task.key, ())
     ]
@@ -135,13 +127,11 @@ def task_line(task: Task, models: Sequence[ModelEvidence], extent: Extent) -> st
             "wanted": task.wanted_words,
             "reference": None if task.reference is None else task.reference[: extent.answer],
             "entries": entries,
-            "texts": list(texts),
         }
     )
 
 
-def _entry(model: int, evidence: AnswerEvidence, extent: Extent, texts: dict[str, int]) -> dict[str, Any]:
-    """An answer; new texts of the requests about it get the next numbers in `texts`."""
+def _entry(model: int, evidence: AnswerEvidence, extent: Extent) -> dict[str, Any]:
     answer, score = evidence.answer, evidence.score
     entry: dict[str, Any] = {"model": model, "state": evidence.state}
     if evidence.trial != 1:
@@ -155,18 +145,6 @@ def _entry(model: int, evidence: AnswerEvidence, extent: Extent, texts: dict[str
     if evidence.marks:
         entry["marks"] = list(evidence.marks)
     entry["judgements"] = [_judgement(*one, extent) for one in evidence.judgements]
-    if evidence.asked and extent.has_requests:
-        # A message is made of numbers: those of shared texts, and those of the answer and the instruction.
-        entry["asked"] = [
-            {
-                **asked,
-                "messages": [
-                    [role, [one if isinstance(one, int) else texts.setdefault(one, len(texts)) for one in pieces]]
-                    for role, pieces in asked["messages"]
-                ],
-            }
-            for asked in evidence.asked
-        ]
     return entry
 
 

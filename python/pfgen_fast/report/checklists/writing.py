@@ -50,9 +50,8 @@ _SCRIPTS = (
 # The parts that are left out first need the most space and are read least.
 _EXTENTS = (
     Extent(),
-    Extent(has_requests=False),
-    *(Extent(n, None, has_requests=False) for n in (32_000, 16_000, 8_000, 4_000, 2_000, 1_000, 500, 0)),
-    *(Extent(0, n, has_requests=False) for n in (200, 100, 50, 0)),
+    *(Extent(n) for n in (32_000, 16_000, 8_000, 4_000, 2_000, 1_000, 500, 0)),
+    *(Extent(0, n) for n in (200, 100, 50, 0)),
 )
 
 

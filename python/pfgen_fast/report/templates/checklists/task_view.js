@@ -90,25 +90,6 @@ function judgementElement(judgement, category) {
   return make("div", { className: "judgement" }, ...nodes);
 }
 
-// ---- Requests
-
-function messageText(pieces, { texts, instruction }, entry) {
-  return pieces.map((piece) => piece === -1 ? entry.answer : piece === -2 ? instruction : texts[piece]).join("");
-}
-
-function askedElement(asked, number, content, entry) {
-  const { model, version, parameters, finish, time, messages, reply } = asked;
-  const facts = [model, version && version !== model ? `answered by ${version}` : "", ...Object.entries(parameters).map(([name, value]) => `${name} ${value}`), finish ? `finished: ${finish}` : "", time ?? ""];
-  return folded([`Request ${number + 1} and its reply`], () => [
-    make("p", { className: "quiet" }, make("bdi", {}, facts.filter(Boolean).join(" · "))),
-    ...messages.flatMap(([role, pieces]) => {
-      const text = messageText(pieces, content, entry);
-      return [make("h3", {}, make("bdi", {}, role)), textBox(text, [...text].length, `Message of ${role}`, "answer sent")];
-    }),
-    make("h3", {}, "reply"), textBox(reply, [...reply].length, "Reply of the judge", "answer sent"),
-  ]);
-}
-
 // ---- An answer
 
 function answerFacts(entry) {
@@ -126,7 +107,7 @@ function dearest({ verdicts }, { questions, weights }) {
   return first?.cost > 0 ? `${first.number + 1}: ${costText(first.cost)}` : "";
 }
 
-function answerElement(entry, content, category, isOpen) {
+function answerElement(entry, category, isOpen) {
   const { name } = overview.models[entry.model];
   const trial = entry.trial ? ` (trial ${entry.trial})` : "";
   const score = entry.score === undefined ? make("b", { className: "state" }, entry.state) : make("b", {}, entry.score.toFixed(2));
@@ -137,8 +118,7 @@ function answerElement(entry, content, category, isOpen) {
     const judgements = entry.judgements.length
       ? entry.judgements.map((judgement) => judgementElement(judgement, category))
       : [make("p", { className: "quiet" }, "There is no judgement.")];
-    const asked = (entry.asked ?? []).map((one, number) => askedElement(one, number, content, entry));
-    return [make("div", { className: "beside-answer" }, make("div", { tabIndex: 0, role: "group", ariaLabel: `Verdicts on the answer of ${name}` }, ...judgements), make("div", {}, text)), ...asked];
+    return [make("div", { className: "beside-answer" }, make("div", { tabIndex: 0, role: "group", ariaLabel: `Verdicts on the answer of ${name}` }, ...judgements), make("div", {}, text))];
   }, { isOpen, className: "answer-of" });
   element.dataset.model = entry.model;
   return element;
@@ -185,7 +165,7 @@ async function taskContent(task) {
   const category = overview.categories[overview.tasks.category[task]];
   const entries = entriesInOrder(content.entries);
   const isAlone = entries.length === 1 || state.filters.has("model");
-  const answers = entries.map((entry) => [entry, answerElement(entry, content, category, isAlone)]);
+  const answers = entries.map((entry) => [entry, answerElement(entry, category, isAlone)]);
   const open = async (entry) => {
     const [, element] = answers.find(([one]) => one === entry);
     await element.opened();
