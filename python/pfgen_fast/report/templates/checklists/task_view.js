@@ -6,9 +6,9 @@ const N_QUESTION = 100;
 // ---- Texts
 
 /** A text in a box; the end of a very long text is shown on demand. */
-function textBox(text, length, label, className = "answer") {
+function textBox(text, length, label) {
   const points = [...text];
-  const element = make("div", { className, tabIndex: 0, role: "group", ariaLabel: label });
+  const element = make("div", { className: "answer", tabIndex: 0, role: "group", ariaLabel: label });
   addLongText(element, points.length, N_AT_ONCE, (begin, end) => [points.slice(begin, end).join("")], () => {
     const hidden = length - points.length;
     if (!text) element.append(make("span", { className: "quiet" }, length ? "not shown" : "empty"));
