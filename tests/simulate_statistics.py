@@ -32,7 +32,7 @@ from makers.simulated_worlds import (
     usual,
 )
 from numpy.random import Generator
-from pfgen_fast.experiments.cut_references import RunPairs
+from pfgen_fast.experiments.stability import RunPairs
 from pfgen_fast.runs.precision import half_width, least_trials, least_trials_to_stop
 from pfgen_fast.statistics.correlation import COEFFICIENTS, correlate
 from pfgen_fast.statistics.mean_interval import mean_interval

@@ -22,41 +22,23 @@ VERSION = (13, 0)
 N_CODE_POINTS = 0x110000
 BLOCK_SIZE = 128
 
-JOINS, ALPHANUMERIC, SPACE, CAPITAL, ASSIGNED = 1, 2, 4, 8, 16
-CLASS_SHIFT = 5
-"""The class of a code point is stored above these properties: 0 for other, 1 for H, 2 for T, 3 for K, 4 for A."""
-PUNCTUATION, SYMBOL, NUMBER, CASED, CASE_IGNORABLE, LOWERED = (1 << bit for bit in range(8, 14))
-
-RANGES = (
-    (1, ((0x3041, 0x309F),)),
-    (2, ((0x30A1, 0x30FA), (0x30FC, 0x30FF), (0x31F0, 0x31FF), (0xFF66, 0xFF9F))),
-    (3, ((0x4E00, 0x9FFF), (0x3400, 0x4DBF), (0xF900, 0xFAFF), (0x20000, 0x3FFFF), (0x3005, 0x3007))),
-)
-JOINING_RANGES = ((0x200C, 0x200D), (0xFE00, 0xFE0F), (0x1F3FB, 0x1F3FF))
-
-
-def is_in(code_point: int, ranges: tuple[tuple[int, int], ...]) -> bool:
-    return any(first <= code_point <= last for first, last in ranges)
+ALPHANUMERIC, SPACE, PUNCTUATION, SYMBOL, NUMBER, CASED, CASE_IGNORABLE, LOWERED = (1 << bit for bit in range(8))
 
 
 def traits(code_point: int, is_assigned: bool) -> int:
-    """The properties of a code point; an unassigned code point has only its class."""
+    """The properties of a code point; an unassigned code point has none."""
+    if not is_assigned:
+        return 0
     character = chr(code_point)
-    found = JOINS if is_in(code_point, JOINING_RANGES) else 0
-    if is_assigned:
-        found |= ASSIGNED
-        found |= JOINS if unicodedata.category(character) in ("Mn", "Mc", "Me") else 0
-        found |= ALPHANUMERIC if character.isalnum() else 0
-        found |= SPACE if character.isspace() else 0
-        found |= CAPITAL if character.isupper() else 0
-        found |= {"P": PUNCTUATION, "S": SYMBOL, "N": NUMBER}.get(unicodedata.category(character)[0], 0)
-        found |= LOWERED if character.lower() != character else 0
-        if f"{character}Σ".lower().endswith("ς"):  # after which the capital sigma is a final one
-            found |= CASED
-        elif f"A{character}Σ".lower().endswith("ς"):
-            found |= CASE_IGNORABLE
-    by_range = next((number for number, ranges in RANGES if is_in(code_point, ranges)), 0)
-    return found | (by_range or (4 if found & ALPHANUMERIC else 0)) << CLASS_SHIFT
+    found = ALPHANUMERIC if character.isalnum() else 0
+    found |= SPACE if character.isspace() else 0
+    found |= {"P": PUNCTUATION, "S": SYMBOL, "N": NUMBER}.get(unicodedata.category(character)[0], 0)
+    found |= LOWERED if character.lower() != character else 0
+    if f"{character}Σ".lower().endswith("ς"):  # after which the capital sigma is a final one
+        found |= CASED
+    elif f"A{character}Σ".lower().endswith("ς"):
+        found |= CASE_IGNORABLE
+    return found
 
 
 def assigned_by(ages: Path) -> Callable[[int], bool]:

@@ -20,8 +20,6 @@ void bind_text_column(pybind11::module_& module);
 void bind_question(pybind11::module_& module);
 void bind_scorer(pybind11::module_& module);
 void bind_counting(pybind11::module_& module);
-void bind_perturbation(pybind11::module_& module);
-void bind_variant_scorer(pybind11::module_& module);
 void bind_references(pybind11::module_& module);
 void bind_tokens(pybind11::module_& module);
 void bind_trials(pybind11::module_& module);

@@ -76,8 +76,6 @@ PYBIND11_MODULE(_core, module, py::mod_gil_not_used()) {
   pfgen::bind_question(module);
   pfgen::bind_scorer(module);
   pfgen::bind_counting(module);
-  pfgen::bind_perturbation(module);
-  pfgen::bind_variant_scorer(module);
   pfgen::bind_references(module);
   pfgen::bind_tokens(module);
   pfgen::bind_trials(module);

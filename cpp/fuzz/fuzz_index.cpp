@@ -1,11 +1,10 @@
 // Reads bytes as changes of compiled suites, mostly with corrected checksums, as an attacker would. A file that opens
-// must score answers, with the usual and with other constants, without reading out of bounds.
+// must score answers without reading out of bounds.
 #include <cstring>
 
 #include "makers/check.hpp"
 #include "makers/index_bytes.hpp"
 #include "makers/rules.hpp"
-#include "pfgen/variant_scorer.hpp"
 #include "target.hpp"
 
 namespace pfgen::test {
@@ -91,15 +90,6 @@ void forge(const Change& change, const Whole& whole, Bytes& file) {
   }
 }
 
-void score_variants(const std::shared_ptr<const QuestionIndex>& index, Sets sets, std::span<const Text> texts) {
-  static const std::vector<Constants> constants{{}, {2, 5, 0.5, 20, 30}};
-  for (auto& set : sets) set.resize(1);  // they only give the baselines
-  const std::vector<ReferenceSets> of_question{views(sets)};
-  const VariantScorer scorer({plain_question(index)}, of_question, constants, 1);
-  std::vector<double> scores(constants.size() * VariantScorer::kParts * texts.size());
-  scorer.score(answers_of(texts), 1, scores.data());
-}
-
 // Whether a question opens. Its section is copied, so that a sanitizer sees reads before and behind it.
 bool use(const Whole& whole, std::size_t question, const IndexFile& file, std::span<const std::byte> bytes) {
   const QuestionIndex& opened = *file.questions()[question];
@@ -114,9 +104,6 @@ bool use(const Whole& whole, std::size_t question, const IndexFile& file, std::s
   const std::span answers(whole.answers);
   scores({index}, answers);
   scores({index}, answers.subspan(3, 2));  // few go another way
-  const Sets& sets = whole.questions[question % whole.questions.size()];
-  const bool is_varied = index->profile() == Profile::kLeaderboard && index->references().n_sets() == sets.size();
-  if (is_varied) score_variants(index, sets, answers.subspan(3, 2));
   return true;
 }
 

@@ -205,15 +205,6 @@ class DocumentFrequencies:
     @property
     def frequencies(self) -> NDArray[np.uint32]: ...
 
-class Donors:
-    def __init__(self, texts: TextColumn, groups: NDArray[np.uint32] | None) -> None: ...
-
-class PerturbedTexts:
-    @property
-    def texts(self) -> TextColumn: ...
-    @property
-    def impossible(self) -> NDArray[np.uint8]: ...
-
 class DistributionSums:
     @property
     def n_ngrams(self) -> int: ...
@@ -291,34 +282,6 @@ def export_stream(
     names: Sequence[str],
     columns: Sequence[NDArray[np.float64]],
 ) -> object: ...
-def perturb(
-    texts: TextColumn,
-    kind: str,
-    amounts: Sequence[int],
-    are_absolute: Sequence[bool],
-    seed: int,
-    languages: NDArray[np.uint8],
-    donors: Donors | None,
-    groups: NDArray[np.uint32] | None,
-    alternatives: TextColumn | None,
-    n_threads: int,
-) -> list[PerturbedTexts]: ...
-
-class Constants:
-    def __init__(
-        self, *, first_order: int, last_order: int, threshold: float, target_length: int, limit: int
-    ) -> None: ...
-
-class VariantScorer:
-    def __init__(
-        self,
-        questions: Sequence[Question],
-        reference_sets: Sequence[Sequence[Sequence[str]]],
-        constants: Sequence[Constants],
-        n_threads: int,
-    ) -> None: ...
-    def score(self, questions: NDArray[np.int32], answers: TextColumn, n_threads: int) -> NDArray[np.float64]: ...
-    def baselines(self, question: int) -> list[list[float]]: ...
 
 class TextForm:
     def cut(self, limit: int) -> str: ...

@@ -49,12 +49,11 @@ LINES = {
     "prompts": "-o {out}/prompts.jsonl",
     "suite check": "",
     "suite compile": "",
-    "experiment all": f"{EXPERIMENT} --trials 1",
+    "experiment all": EXPERIMENT,
     "experiment relations": EXPERIMENT,
     "experiment sets": EXPERIMENT,
-    "experiment stability": f"{EXPERIMENT} --reference-draws 0 --draws 1",
+    "experiment stability": f"{EXPERIMENT} --draws 1",
     "experiment external": f"{EXPERIMENT} --scores {{out}}/scores.csv",
-    "experiment sensitivity": f"{EXPERIMENT} --vary limit=150",
     "discern run": (
         "--from-run {result}/org/model-0/abc -e ngram --kinds char_delete/300 --draws 0 -o {out}/discernment"
     ),

@@ -9,12 +9,9 @@ import pytest
 from makers.runs import make_run, make_varied_runs, trial_lines
 from pfgen_fast import ExperimentError, Scorer
 from pfgen_fast.experiments import read_figures, score_runs
-from pfgen_fast.experiments.cut_references import CutReferences
 from pfgen_fast.experiments.relations import relations
 from pfgen_fast.experiments.run_means import clusters_of
-from pfgen_fast.experiments.sets import scores_by_set, sets
 from pfgen_fast.experiments.stability import stability
-from pfgen_fast.experiments.together import Experiments
 from pfgen_fast.runs.aggregation import evaluate
 from pfgen_fast.runs.run_scorer import RunScorer
 from pfgen_fast.runs.trials import find_runs
@@ -62,23 +59,6 @@ def test_runs_with_up_to_date_results_are_not_read_again(tmp_path, mini, monkeyp
     assert figures.names == scored.names
     for metric, means in scored.means.items():
         assert figures.means[metric].tolist() == means.tolist()
-
-
-def test_the_drawn_answers_do_not_depend_on_the_batches(varied, mini):
-    def rows(of):
-        return list(zip(of.run_numbers.tolist(), of.questions.tolist(), of.answers.tolist(), strict=True))
-
-    batches = []
-    score_runs([varied], suite=mini, on_batch=lambda _, answers: batches.append(answers))
-    (answers,) = batches
-    drawn = answers.drawn(2, seed=5)
-    assert set(np.bincount(drawn.run_numbers * 8 + drawn.question_numbers)) == {2}
-    those = iter(rows(answers))
-    assert all(row in those for row in rows(drawn))  # in file order
-    assert answers.drawn(3, seed=5) is answers
-    assert rows(answers.drawn(2, seed=6)) != rows(drawn)
-    second = answers.of_rows(np.flatnonzero(answers.run_numbers == 1))
-    assert rows(second.drawn(2, 5)) == [row for row in rows(drawn) if row[0] == 1]
 
 
 def test_a_run_that_cannot_be_read_is_named_and_the_others_are_scored(tmp_path, varied, mini):
@@ -185,8 +165,7 @@ def test_a_constant_column_is_named_and_not_correlated(tmp_path, mini):
     ("experiment", "options", "said"),
     [
         ("relations", (), "Over the 6 runs, Pearson's correlation is highest between .*6 runs of 144 answers"),
-        ("sensitivity", ("--vary", "limit=120,200"), "limit of length 120 to 200"),
-        ("stability", ("--references", "20", "--draws", "3"), "^Two disjoint parts "),
+        ("stability", ("--draws", "3"), "^Two disjoint parts "),
     ],
 )
 def test_the_command_writes_the_files_and_says_the_result(call, varied, tmp_path, undrawn, experiment, options, said):
@@ -194,13 +173,6 @@ def test_the_command_writes_the_files_and_says_the_result(call, varied, tmp_path
     assert code == 0
     assert re.search(said, out, re.DOTALL)
     assert (tmp_path / f"{experiment}.html").exists()
-
-
-def test_references_without_draws_are_refused(call, varied, tmp_path):
-    arguments = ("-s", "mini", "-o", tmp_path / "out", "-q", "--references", "9", "--reference-draws", "0")
-    code, _, err = call("experiment", "stability", varied, *arguments)
-    assert (code, err.count("\n")) == (2, 1)
-    assert err.startswith("error: --references: nothing is drawn with --reference-draws 0")
 
 
 def test_the_command_names_what_it_left_out(call, varied, tmp_path, undrawn):
@@ -212,28 +184,15 @@ def test_the_command_names_what_it_left_out(call, varied, tmp_path, undrawn):
     assert "\nnote: the correlations are of only 6 models" in call(*arguments)[2]
 
 
-def test_one_pass_gives_the_findings_of_the_single_experiments(varied, mini):
-    together = Experiments([varied], suite=mini, threads=2)
-    found = {finding.name: finding for finding in together.findings()}
-    assert list(found) == ["sensitivity", "stability", "relations", "sets"]
-    assert together.problems == []
-    cut = CutReferences(threads=1)
-    scored = score_runs([varied], suite=mini, threads=1, on_batch=cut)
-    assert found["stability"].tables == stability(scored, cut).tables
-    assert found["relations"].tables == relations(scored).tables
-    assert found["sets"].tables == sets(scores_by_set(read_figures([varied], suite=mini))).tables
-
-
 def test_an_experiment_that_the_runs_do_not_allow_is_named_and_the_others_are_written(
     call, varied, tmp_path, mini, undrawn
 ):
     scores = tmp_path / "scores.csv"
     scores.write_text("model,score\nnobody,1\n")
-    arguments = ("-s", "mini", "--scores", scores, "--trials", "1", "-o", tmp_path / "out")
+    arguments = ("-s", "mini", "--scores", scores, "-o", tmp_path / "out")
     code, _, err = call("experiment", "all", varied, *arguments)
     assert code == 3
     assert "left out: external:" in err
     assert "0 models in common" in err
     written = {path.stem for path in (tmp_path / "out").glob("*.html")}
-    assert written >= {"relations", "sets", "stability", "sensitivity"}
-    assert "48 of 144 answers were scored with other constants" in err
+    assert written >= {"relations", "sets", "stability"}

@@ -11,14 +11,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from pfgen_fast.experiments import Finding, RunFigures, ScoredRuns
+from pfgen_fast.experiments import Finding, RunFigures, ScoredRuns, score_runs
 from pfgen_fast.experiments.external import OutsideScores
 from pfgen_fast.experiments.leaderboard_table import LeaderboardTable, read_leaderboard
 from pfgen_fast.experiments.relations import relations
-from pfgen_fast.experiments.sensitivity import SET_WEIGHTS, Variation, weighted_scores
 from pfgen_fast.experiments.sets import scores_by_set, scores_in_table, sets
 from pfgen_fast.experiments.stability import stability
-from pfgen_fast.experiments.together import Experiments
+from pfgen_fast.experiments.together import all_findings
 from pfgen_fast.runs.result_tables import quick_questions
 
 from . import published
@@ -67,10 +66,8 @@ def of_17() -> dict[str, Finding]:
     best = leaderboard().runs.one_per_model("best")
     scores = dict(zip(best.models, best.means["score"].tolist(), strict=True))
     outside = OutsideScores(Path("best.csv"), {"score": scores}, best.models)
-    everything = Experiments([published.FOLDER / "result"], [outside])
-    found = {finding.name: finding for finding in everything.findings()}
-    assert not everything.problems
-    return found
+    scored = score_runs([published.FOLDER / "result"])
+    return {finding.name: finding for finding in all_findings(scored, [outside], on_problem=pytest.fail)}
 
 
 @cache
@@ -141,8 +138,7 @@ def of_the_data_and_the_claims() -> Iterator[str]:
     n_runs = len(of_17()["stability"].runs)
     yield f"9 2025 {len(published.results())} {len(models)} 522 {n_runs} {n_runs - 1} {n_answers:,}"
     assert min(float(pair_of_sets(of_522()["sets"], pair).split()[0]) for pair in PAIRS) >= 0.999
-    kept, n_variations = found_in(r"In (\d+) of (\d+) variations", of_17()["sensitivity"])
-    yield f"0.999 37 522 0.9896 0.7 53 53 49 2026 516 {kept} {n_variations} 17"  # of the paper: 0.9896 and 0.7
+    yield "0.999 37 522 0.9896 0.7"  # of the paper: 0.9896 and 0.7
 
 
 @of_blocks("| 522 runs (`--table", "Truthfulness is above fluency", "| | Pearson over 522 runs", "The 522 runs are of")
@@ -209,8 +205,7 @@ def of_the_stability() -> Iterator[str]:
     )
     assert moved == "1"
     yield f"17 {n} {still} {n_close} {n_pairs} {within}"
-    answers, enough = "reference answers per set", "0.95 "
-    shown = ((answers, 500, "1,000"), (answers, 5, "1,000"), ("questions", 25, "50"), ("questions", 20, f"50 {enough}"))
+    shown = (("questions", 25, "50"), ("questions", 20, "50 0.95"))
     shown = (*shown, ("trials", 50, "100"), ("trials", 1, "100"))
     yield " ".join(f"{n} {n_all} {' '.join(fewer(finding, what, n))}" for what, n, n_all in shown)
     assert "20 of 50 questions" in finding.answer
@@ -225,41 +220,6 @@ def of_the_stability() -> Iterator[str]:
 def of_external() -> Iterator[str]:
     n_models = len(leaderboard().runs.one_per_model("best").models)
     yield f"{n_models} 17 {with_interval(row(of_17()['external'], 'correlations', **{'with our': 'score'}))}"
-
-
-@of_blocks(
-    "`pfgen-fast experiment sensitivity pfgen-bench/result -o DIR`: on",
-    "| constant | from, to |",
-    "The constants therefore set the scale",
-)
-def of_the_constants() -> Iterator[str]:
-    _, n, places = found_in(r"In (\d+) of (\d+) variations.*by up to (\d+) place", of_17()["sensitivity"])
-    assert places == "1"
-    yield f"17 {n} 516 53 49 2026"
-    of_each = []
-    for what, shown, says_where in (
-        ("longest n-gram", "10 1 9", "change"),
-        ("shortest n-gram", "1 2 10", "Kendall"),
-        ("threshold of truthfulness", "0.005 0.001 0.1", ""),
-        ("target length", "100 50 140", "Kendall"),
-        ("limit of length", "150 110 300", ""),
-        ("weight of set", "1 0 4", ""),
-    ):
-        varied = [each for each in rows(of_17()["sensitivity"], "variations") if each["what"].startswith(what)]
-        varied = [each for each in varied if not each["usual"]]
-        lowest = min(varied, key=lambda each: each["Kendall"])
-        farthest = max(varied, key=lambda each: each["largest change"])
-        of_each += [shown, digits(lowest["Kendall"]), lowest["value"] if says_where == "Kendall" else ""]
-        of_each += [digits(farthest["largest change"]), farthest["value"] if says_where == "change" else ""]
-    yield " ".join(of_each)
-    usual = weighted_scores(results(), {})
-    varied = [
-        Variation(weight, weight == 1, weighted_scores(results(), {name: weight}), usual)
-        for name in ("P", "S", "T")
-        for weight in SET_WEIGHTS
-    ]
-    changes = min(each.kendall for each in varied), max(each.largest_change for each in varied)
-    yield f"522 {digits(*changes)} {max(each.most_places for each in varied):g}"
 
 
 @figures(EXPERIMENTS, "13 of the 50 questions of pfgen-bench")

@@ -18,9 +18,6 @@ from pfgen_fast import PfgenError
 from pfgen_fast.experiments import Finding, Picture, Table
 from pfgen_fast.experiments.chart_data import (
     Bands,
-    Curve,
-    CurvePanel,
-    Curves,
     Density,
     Line,
     Lines,
@@ -192,7 +189,6 @@ def test_titles_and_names_are_text_in_markdown_and_no_formulas_in_csv(tmp_path):
 
 
 LINES = (Line("one", UP, UP, UP - 1, UP + 1), Line("two", UP, np.array([0, math.nan, 2.0])))
-CURVE = Curve("A", UP, np.array([0.9, math.nan, 1.0]), np.ones((3, 2)))
 CHARTS = [
     (Scatter((POINTS, Points(UP, UP, "b", "c"))), {"across", r"up $x$", "squares", "the last", "b", "c"}),
     (Density((POINTS,), unit="answers"), {"across", "answers"}),
@@ -203,24 +199,12 @@ CHARTS = [
     (Lines(LINES, "trials", "score", threshold=1.0, legend_title="of"), {"trials", "score", "one", "two", "of"}),
     (Lines(LINES[:1], "trials", "score"), {"trials", "score"}),
     (Bands((Line("questions", np.array([1, 1000]), UP[1:], UP[:2], UP[1:]),), "tau", 0.9), {"1,000", "tau"}),
-    (Curves((CurvePanel("weights", (CURVE, CURVE), 1.0),), "tau", "scores", 0.9, "set"), {"weights", "A", "set"}),
-    (Curves((CurvePanel("alone", (CURVE,), 1.0, is_logarithmic=True),), "tau", "scores", 0.9, "set"), {"alone"}),
 ]
 
 
 @pytest.mark.parametrize(("chart", "expected"), CHARTS)
 def test_a_chart_shows_its_words_as_they_are(chart, expected):
-    texts = texts_in(chart)
-    assert expected <= texts
-    assert "set" in expected or "set" not in texts  # a legend is only where a panel has several curves
-
-
-def test_lines_that_would_fill_a_panel_become_their_quantiles_and_the_panel_says_so():
-    many = Curve("A", UP, UP, np.tile(np.arange(101.0), (3, 1)))
-    chart = Curves((CurvePanel("weights", (many,), 1.0),), "tau", "scores", 0.9, "set")
-    below = drawn(chart).axes[1]
-    assert [line.get_ydata()[0] for line in below.lines[:7]] == [0, 10, 25, 50, 75, 90, 100]
-    assert "0%, 10%, 25%, 50%, 75%, 90%, 100% of 101 are below" in texts_in(chart)
+    assert expected <= texts_in(chart)
 
 
 def test_every_colour_can_be_seen_on_white_and_those_without_a_theme_on_dark_pages():

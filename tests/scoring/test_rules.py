@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from pfgen_fast import Scorer, Suite
 from pfgen_fast.oracle import Oracle, compensated_sum, naive_sum
+from pfgen_fast.suite.rules import Constants
 
 DISTINCT = "".join(chr(0x4E00 + i) for i in range(110))
 THOUSAND = {"answers": ["abc"] + ["xyz"] * 999}
@@ -144,3 +145,14 @@ def test_the_two_sums_differ_in_the_last_digit():
     values = [0.1] * 10
     assert naive_sum(values) == 0.9999999999999999
     assert compensated_sum(values) == 1.0
+
+
+def test_other_lengths_change_baselines_and_discounts(make_suite):
+    suite = Suite.load(make_suite({"answers": {"P": ["abcdefgh"]}}))
+    # Baselines: 36 n-grams of eight letters; with the lengths 4 and 6, 10 n-grams of four letters.
+    for constants, expected in ((None, 36), (Constants(target_length=4, limit=6), 10)):
+        scores = Oracle(suite, constants=constants).score_one("Q01", "abc")
+        assert scores["fluency"] == {"P": round(6 / expected, 6)}
+    assert Oracle(suite, constants=Constants(target_length=4, limit=6)).score_one("Q01", "x" * 5 + "abc")[
+        "fluency"
+    ] == {"P": 0}

@@ -12,14 +12,12 @@ from hypothesis import strategies as st
 from makers.effort import examples
 from makers.tokens import write_tokenizer
 from pfgen_fast import Scorer, Suite, SuiteError
-from pfgen_fast.experiments.sensitivity import VariantScorer
 from pfgen_fast.oracle import Oracle
 from pfgen_fast.scoring.explanation import explain
 from pfgen_fast.scoring.tinting import QuestionTints
 from pfgen_fast.suite.faults import find_faults
 from pfgen_fast.suite.keywords import parse_rule
 from pfgen_fast.suite.questions import Question
-from pfgen_fast.suite.rules import Constants
 from pfgen_fast.suite.units import PatternTokenizer, Spelling
 
 REFERENCES = ["Ice is less dense than water.", "Ice floats, as ice is less dense.", "It floats on water."]
@@ -89,17 +87,6 @@ def test_core_and_oracle_agree_on_a_tokenizer_file(tokenizer_file, profile):
         assert scorer.score_one("Q01", answer) == oracle.score_one("Q01", answer)
 
     agree()
-
-
-def test_varied_constants_score_tokens_as_the_oracle_with_them():
-    suite = suite_of(PatternTokenizer("words"), None, references=[*REFERENCES, "Ice " * 40])
-    constants = [Constants(), Constants(last_order=2), Constants(target_length=10, limit=20, threshold=0.5)]
-    answers = ["Ice is less dense, so it floats on water.", "Ice " * 12 + "less dense", "x " * 60 + "water", ""]
-    scores = VariantScorer(suite, constants).score([0] * 4 + [1] * 4, answers * 2)
-    for variant, each in enumerate(constants):
-        oracle = Oracle(suite, constants=each)
-        expected = [oracle.score_one(question, answer)["average"] for question in ("Q01", "Q02") for answer in answers]
-        assert scores[variant, 3].tolist() == expected
 
 
 def write(folder, **keys):

@@ -1,5 +1,4 @@
-// The profiles, and the constants of the rules: their usual values, and a set of them that experiments vary
-// (docs/scoring.md, section 9).
+// The profiles, and the constants of the rules (docs/scoring.md, section 9).
 #pragma once
 
 #include <cstddef>
@@ -24,18 +23,5 @@ constexpr double discount_at(std::size_t n, std::size_t target_length, std::size
   const std::size_t over = n > target_length ? n - target_length : 0;
   return 1.0 - static_cast<double>(over) / static_cast<double>(limit - target_length);
 }
-
-struct Constants {
-  std::uint32_t first_order = 1;  // of the n-grams of fluency, 1 to 10
-  std::uint32_t last_order = 10;
-  double threshold = 0.005;  // the share of answers from which on a 3-gram counts in full
-  std::size_t target_length = kTargetLength;
-  std::size_t limit = kLimit;
-
-  std::size_t look_ahead() const noexcept { return limit + kLookPastLimit; }
-};
-
-// Larger limits are refused: positions and sums are bounded by it.
-inline constexpr std::size_t kMaxLimit = 1000;
 
 }  // namespace pfgen

@@ -32,12 +32,4 @@ struct InvalidAnswer : std::runtime_error {
   std::size_t byte;
 };
 
-// A text that exceeds the maximum length, or would.
-struct TextTooLong : std::runtime_error {
-  TextTooLong(std::size_t row_in, std::size_t most)
-      : std::runtime_error("row " + std::to_string(row_in) + ": more than " + std::to_string(most) + " code points"),
-        row(row_in) {}
-  std::size_t row;
-};
-
 }  // namespace pfgen

@@ -1,5 +1,5 @@
 // The discount of a score at a length (docs/scoring.md). The formulas take the lengths as a type. The usual lengths are
-// known at compile time, so they cost nothing; the lengths of a variant are known at run time.
+// known at compile time, so they cost nothing; other lengths are known at run time.
 #pragma once
 
 #include <array>

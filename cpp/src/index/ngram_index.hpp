@@ -41,11 +41,6 @@ class NgramIndex {
     if constexpr (std::is_same_v<States, CompactStates>) return compact_;
     else return wide_;
   }
-  // Calls `work` with the states in the form that they have.
-  template <class Work>
-  decltype(auto) with_states(const Work& work) const {
-    return is_wide_ ? work(wide_) : work(compact_);
-  }
   // The document frequencies of the n-grams of one symbol, by symbol; zeros for kUnknown.
   template <class States>
   std::span<const typename States::Counts> symbol_counts() const noexcept {

@@ -96,7 +96,6 @@ _CLASSES = {
     "experiment stability": ("experiment", "_Stability"),
     "experiment external": ("experiment", "_External"),
     "experiment judge": ("experiment_judge", "_Judge"),
-    "experiment sensitivity": ("experiment", "_Sensitivity"),
     "suite info": ("suite", "_Info"),
     "suite check": ("suite", "_Check"),
     "suite compile": ("suite", "_Compile"),

@@ -21,16 +21,6 @@ Cluster = Annotated[
     Option(help="Treat runs of one model, or one organisation (the part before the slash), as dependent in intervals."),
 ]
 RunsOption = Annotated[RunsChoice, Option(help="Use all runs of a model, the best run, or their mean.")]
-Trials = Annotated[
-    int | None,
-    Option(
-        "--trials",
-        "-n",
-        min=1,
-        help="Score only this many answers per question of a run, drawn at random, because each is scored many times. "
-        "Default: 200,000 answers in total (stability: 100,000).",
-    ),
-]
 OutsideFiles = Option(
     help="Read scores from a CSV with a header: model names, then columns of scores. May be repeated.",
     metavar="FILE.csv",
@@ -63,8 +53,8 @@ class RunsOrTable:
 class _All:
     """All experiments but judge, from a single pass over the answers.
 
-    Writes the files of relations, sets, stability, sensitivity and, with --scores, external, with their default
-    options. An experiment that is impossible with these runs is named and left out.
+    Writes the files of relations, sets, stability and, with --scores, external, with their default options. An
+    experiment that is impossible with these runs is named and left out.
 
     Example
 
@@ -73,22 +63,21 @@ class _All:
 
     paths: options.Paths
     scores: Annotated[list[Path] | None, OutsideFiles] = None
-    trials: Trials = None
     seed: options.RandomSeed = 0
     call: Call
 
     def __call__(self) -> None:
         from ..experiments.external import read_scores
-        from ..experiments.together import Experiments
+        from ..experiments.together import all_findings
 
         outside = [read_scores(path) for path in self.scores or ()]
-        experiments = self.call.read(Experiments, self.paths, outside=outside, trials=self.trials, seed=self.seed)
-        self.call.take(experiments.scored)
-        for finding in experiments.findings():
+        scored = self.call.scored(self.paths)
+        problems: list[str] = []
+        for finding in all_findings(scored, outside, seed=self.seed, on_problem=problems.append):
             self.call.show(finding)
-        for problem in experiments.problems:
+        for problem in problems:
             warn(f"left out: {problem}")
-        self.call.end(is_whole=not experiments.problems)
+        self.call.end(is_whole=not problems)
 
 
 class _Relations(RunsOrTable):
@@ -157,40 +146,25 @@ class _Sets(RunsOrTable):
 
 
 class _Stability:
-    """Would other reference answers, questions or trials rank the runs in the same way?
+    """Would other questions or trials rank the runs in the same way?
 
-    Computes the ranks without any one question, and compares rankings that have no reference answer, question or trial
-    in common: how they agree (Kendall), how many pairs of runs and of close runs they swap, and how scores shift.
+    Computes the ranks without any one question, and compares rankings that have no question or trial in common: how
+    they agree (Kendall), how many pairs of runs and of close runs they swap, and how scores shift.
 
-    Examples
+    Example
 
       pfgen-fast experiment stability result -o stability
-
-      pfgen-fast experiment stability result --references 100 --references 30 -o stability
     """
 
     paths: options.Paths
-    references: list[int] | None = Option(
-        None, min=1, help="Keep N reference answers per set. May be repeated. Default: 500 to 5."
-    )
-    reference_draws: int = Option(2, min=0, help="Draw two parts of the references this often; 0: never.")
     draws: int = Option(100, min=1, help="Draw questions and trials this often.")
-    trials: Trials = None
     seed: options.RandomSeed = 0
     call: Call
 
     def __call__(self) -> None:
-        from ..experiments.cut_references import CutReferences
         from ..experiments.stability import stability as find
 
-        if self.references and not self.reference_draws:
-            fail("--references: nothing is drawn with --reference-draws 0; leave one of them out")
-        call, seed, n_draws = self.call, self.seed, self.reference_draws
-        cut = None
-        if n_draws:
-            references = self.references or None
-            cut = CutReferences(references, n_draws=n_draws, trials=self.trials, seed=seed, threads=call.threads)
-        call.finish(find(call.scored(self.paths, cut), cut, n_draws=self.draws, seed=seed))
+        self.call.finish(find(self.call.scored(self.paths), n_draws=self.draws, seed=self.seed))
 
 
 class _External:
@@ -219,45 +193,3 @@ class _External:
         files = [read_scores(path) for path in self.scores]
         means = self.call.figures(self.paths)
         self.call.finish(find(means, files, pick=self.pick, cluster=self.cluster))
-
-
-class _Sensitivity:
-    """How do the scores depend on the constants: n-gram orders, the 0.5 % threshold, lengths 100 and 150, set weights?
-
-    Each constant is varied around its default while the others keep theirs, and scores and ranking are compared with
-    the default ones. A single pass over the answers computes all variations.
-
-    Examples
-
-      pfgen-fast experiment sensitivity result -o sensitivity
-
-      pfgen-fast experiment sensitivity result --vary last_order=1,3,5,10 --vary limit=120,200 -o sensitivity
-    """
-
-    paths: options.Paths
-    vary: list[str] | None = Option(
-        None,
-        help="Vary a constant over values (limit=120,150,200). May be repeated. Constants: last_order, first_order, "
-        "threshold, target_length, limit. Default: all of them.",
-        metavar="NAME=VALUES",
-    )
-    trials: Trials = None
-    seed: options.RandomSeed = 0
-    call: Call
-
-    def __call__(self) -> None:
-        from ..experiments.sensitivity import VariedConstants
-        from ..experiments.sensitivity import sensitivity as find
-
-        values = dict(map(_values, self.vary)) if self.vary else None
-        varied = VariedConstants(values, trials=self.trials, seed=self.seed, threads=self.call.threads)
-        self.call.finish(find(self.call.figures(self.paths, varied), varied))
-
-
-def _values(text: str) -> tuple[str, list[float]]:
-    """The name and the values of `NAME=VALUE,VALUE`."""
-    name, _, values = text.partition("=")
-    try:
-        return name.strip(), [float(value) for value in values.split(",")]
-    except ValueError:
-        fail(f"--vary {text}: expected a constant and its values, such as limit=120,150,200")

@@ -56,11 +56,11 @@ class Call:
         """The suites of the call, and the problems of its runs."""
         return _State()
 
-    def scored(self, paths: list[str], on_batch: OnBatch | None = None) -> ScoredRuns:
+    def scored(self, paths: list[str]) -> ScoredRuns:
         """The runs with the scores of every answer."""
         from ..experiments import score_runs
 
-        return self.take(self.read(score_runs, paths, on_batch=on_batch))
+        return self.take(self.read(score_runs, paths))
 
     def figures(self, paths: list[str], on_batch: OnBatch | None = None) -> RunFigures:
         """The runs with the figures of their results."""

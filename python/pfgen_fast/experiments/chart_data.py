@@ -106,37 +106,6 @@ class Ranges:
 
 
 @dataclass(frozen=True, eq=False)
-class Curve:
-    """A curve that summarizes many lines."""
-
-    name: str  # name in the legend
-    x: Floats
-    summary: Floats  # values of the curve; NaN if undefined
-    lines: Floats  # lines: a row for each point, a column for each line
-
-
-@dataclass(frozen=True, eq=False)
-class CurvePanel:
-    """Curves over a common horizontal axis."""
-
-    title: str  # title of the panel
-    curves: tuple[Curve, ...]
-    usual_x: float  # default value of `x`, which is marked
-    is_logarithmic: bool = False  # whether the horizontal axis is logarithmic
-
-
-@dataclass(frozen=True, eq=False)
-class Curves:
-    """Panels, each with its curves above and the lines that they summarize below."""
-
-    panels: tuple[CurvePanel, ...]
-    summary_label: str  # label of the curves
-    lines_label: str
-    threshold: float  # value of the curves to mark
-    legend_title: str  # name of the property that distinguishes the curves of a panel
-
-
-@dataclass(frozen=True, eq=False)
 class Line:
     """A line, with a band around it if it has bounds."""
 
@@ -216,7 +185,7 @@ class Bars:
     threshold: float  # value to mark on this axis
 
 
-Chart = Scatter | Density | Matrix | HeatMap | Ranges | Bands | Curves | Lines | LinePanels | Bars
+Chart = Scatter | Density | Matrix | HeatMap | Ranges | Bands | Lines | LinePanels | Bars
 
 
 def correlation_floor(values: Floats) -> float:

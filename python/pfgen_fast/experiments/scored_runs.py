@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -34,9 +34,6 @@ from ..suite.rules import COLUMNS, METRICS, SCORES, column_of
 from ..suite.suite import Suite
 from .run_means import RunMeans
 
-MANY_ANSWERS = 200_000
-"""The default number of answers that experiments score many times."""
-
 
 @dataclass(frozen=True, eq=False)
 class AnswersOfRuns:
@@ -46,63 +43,6 @@ class AnswersOfRuns:
     answers: _core.TextColumn
     run_numbers: NDArray[np.int_]  # index of each answer's run among all readable runs
     question_numbers: NDArray[np.int_]  # index of each answer's question in the suite
-    n_runs: int  # number of all runs that were found
-
-    def question_means(self, values: Floats, n_questions: int) -> Floats:
-        """The mean of the answers' values for each run (row) and question (column)."""
-        cells = (self.run_numbers - self.run_numbers[0]) * n_questions + self.question_numbers
-        means: Floats = np.bincount(cells, values) / np.bincount(cells)
-        return means.reshape(-1, n_questions)
-
-    def drawn(self, n_trials: int, seed: int) -> AnswersOfRuns:
-        """Draws at most `n_trials` answers of each run to each question, without replacement and in the same order."""
-        # Each run has its own generator, so that the draw does not depend on the batches.
-        runs, sizes = np.unique(self.run_numbers, return_counts=True)
-        keys = np.concatenate(
-            [np.random.default_rng((seed, run)).random(size) for run, size in zip(runs, sizes, strict=True)]
-        )
-        order = np.lexsort((keys, self.question_numbers, self.run_numbers))
-        cells = np.stack([self.run_numbers[order], self.question_numbers[order]])
-        begins = np.flatnonzero(np.r_[True, (cells[:, 1:] != cells[:, :-1]).any(axis=0)])
-        within = np.arange(len(order)) - np.repeat(begins, np.diff(np.r_[begins, len(order)]))
-        rows = np.sort(order[within < n_trials])
-        return self if len(rows) == len(order) else self.of_rows(rows)
-
-    def of_rows(self, rows: NDArray[np.int_]) -> AnswersOfRuns:
-        """Some of the answers."""
-        return replace(
-            self,
-            questions=_core.TextColumn([self.questions[row] for row in rows.tolist()], "questions"),
-            answers=_core.TextColumn([self.answers[row] for row in rows.tolist()], "answers"),
-            run_numbers=self.run_numbers[rows],
-            question_numbers=self.question_numbers[rows],
-        )
-
-
-class DrawnAnswers:
-    """Draws the answers that are scored many times, and counts them."""
-
-    def __init__(self, trials: int | None, seed: int, *, n_wanted: int = MANY_ANSWERS) -> None:
-        self._trials, self._seed, self._n_wanted = trials, seed, n_wanted
-        self._n_drawn = self._n_all = 0
-
-    def of(self, suite: Suite, answers: AnswersOfRuns) -> AnswersOfRuns:
-        """The drawn answers of a batch."""
-        if self._trials is None:
-            self._trials = max(1, self._n_wanted // (answers.n_runs * len(suite)))
-        drawn = answers.drawn(self._trials, self._seed)
-        self._n_drawn += len(drawn.answers)
-        self._n_all += len(answers.answers)
-        return drawn
-
-    def notes(self, how: str) -> list[str]:
-        """A sentence with the number of answers that were scored, if not all were."""
-        if self._n_drawn == self._n_all:
-            return []
-        return [
-            f"{self._n_drawn:,} of {self._n_all:,} answers were scored {how}: {self._trials:,} to each question from "
-            "each run, drawn at random (--trials takes more)"
-        ]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -227,7 +167,6 @@ class _Gathered:
             answers=_core.TextColumn.joined("answers", [part.answers for part in lines]),
             run_numbers=np.repeat(np.arange(len(runs)) + len(self._runs), list(map(len, lines))),
             question_numbers=_question_numbers(self.suite, [run.trials for run in runs]),
-            n_runs=len(self._found),
         )
         # Recorded figures are used, because they were summed in one of two ways, which differ in the last digit.
         recorded = [_recorded(self.suite, run.run, run.trials.input_hash, run.config) for run in runs]

@@ -1,6 +1,6 @@
-"""`stability`: would other reference answers, questions or trials rank the runs in the same way?
+"""`stability`: would other questions or trials rank the runs in the same way?
 
-The two rankings that are compared share no reference answer, question or trial. A ranking from a part and a ranking
+The two rankings that are compared share no question or trial. A ranking from a part and a ranking
 from the whole would agree because of the data that they share.
 """
 
@@ -11,11 +11,12 @@ from dataclasses import dataclass
 from itertools import takewhile
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..files.cells import place_cell
 from ..statistics.correlation import MIN_VALUES, SAME_RANKING, Floats, check_columns, kendall, ranks
+from ..statistics.mean_interval import mean_interval
 from .chart_data import MAX_ROWS, Bands, Line, Ranges
-from .cut_references import Agreement, CutReferences, RunPairs, largest_set
 from .finding import Cell, Finding, Picture, Table
 from .scored_runs import ScoredRuns
 
@@ -23,6 +24,65 @@ _STEPS = (1, 2, 5, 10, 20, 30, 50, 100, 200, 500)
 _TAIL = 5
 _LEAST_DRAWS_OF_TAIL = 20
 _NOTICEABLE_SHIFT = 0.005
+
+
+Halves = tuple[Floats, Floats]
+"""The scores of the runs from a part of the data, and from another part of the same size."""
+
+
+@dataclass(frozen=True, eq=False)
+class RunPairs:
+    """All pairs of runs; pairs are close if their scores differ by at most half of the median interval of a score."""
+
+    first: NDArray[np.int_]  # row of the first run of each pair
+    second: NDArray[np.int_]  # row of the second run of each pair
+    is_close: NDArray[np.bool_]  # whether the pair is close
+    within: float | None  # largest difference of the scores of close runs; None if scores have no interval
+
+    @classmethod
+    def of(cls, question_scores: Floats) -> RunPairs:
+        """The pairs of runs (rows) with these scores of questions (columns)."""
+        first, second = np.triu_indices(len(question_scores), 1)
+        halves = [half for row in question_scores if (half := mean_interval(row).half_width) is not None]
+        within = float(np.median(halves)) if halves else None
+        means = question_scores.mean(axis=1)
+        is_close = np.abs(means[first] - means[second]) <= (-1.0 if within is None else within)
+        return cls(first, second, is_close, within)
+
+    def chosen(self, runs: NDArray[np.int_]) -> RunPairs:
+        """The pairs of some of the runs, which are renumbered."""
+        new = np.full(max(self.second) + 1, -1)
+        new[runs] = np.arange(len(runs))
+        kept = (new[self.first] >= 0) & (new[self.second] >= 0)
+        return RunPairs(new[self.first][kept], new[self.second][kept], self.is_close[kept], self.within)
+
+    def agreement(self, halves: Halves, usual: Floats) -> Agreement:
+        """Computes how the scores from two parts agree."""
+        # Rounded, because sums in another order could distinguish equal scores.
+        one, other = (np.sign(half[self.first] - half[self.second]) for half in np.round(halves, 12))
+        agreement = one * other
+        differ = np.sqrt(np.count_nonzero(one) * np.count_nonzero(other))
+        of_close = agreement[self.is_close]
+        return Agreement(
+            kendall=float(agreement.sum() / differ) if differ else 0.0,
+            swapped=float((agreement < 0).mean()),
+            of_close=float(of_close.mean()) if len(of_close) else None,
+            close_swapped=float((of_close < 0).mean()) if len(of_close) else None,
+            shift=float(np.mean(halves) - usual.mean()),
+        )
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """Agreement of two rankings of the same runs, from disjoint parts of the data."""
+
+    kendall: float
+    swapped: float  # share of the pairs of runs that have the opposite order
+    # Kendall's correlation over close pairs: the share in the same order minus the share in the opposite order; None
+    # without close pairs
+    of_close: float | None
+    close_swapped: float | None  # share of the close pairs that have the opposite order
+    shift: float  # mean score of the runs from the parts, minus the mean score from all data
 
 
 @dataclass(frozen=True)
@@ -78,8 +138,8 @@ def _mean(values: Sequence[float | None]) -> float | None:
     return float(np.mean(known)) if known else None
 
 
-def stability(scored: ScoredRuns, cut: CutReferences | None = None, *, n_draws: int = 100, seed: int = 0) -> Finding:
-    """Measures how the ranking depends on the choice and the number of questions, reference answers and trials."""
+def stability(scored: ScoredRuns, *, n_draws: int = 100, seed: int = 0) -> Finding:
+    """Measures how the ranking depends on the choice and the number of questions and trials."""
     check_columns({"score": scored.means["score"]}, "runs")
     usual, without = ranks(scored.means["score"].round(12)), leave_one_out(scored)
     title = "Ranks of the runs when any one question is left out"
@@ -88,7 +148,7 @@ def stability(scored: ScoredRuns, cut: CutReferences | None = None, *, n_draws: 
     answer = words[0]
     pairs = RunPairs.of(scored.question_scores["score"])
     of_trials, more = _fewer_trials(scored, pairs, n_draws, seed)
-    found = (_fewer_answers(scored, pairs, cut), _fewer_questions(scored, pairs, n_draws, seed), of_trials)
+    found = (_fewer_questions(scored, pairs, n_draws, seed), of_trials)
     fewer = {steps[0].what: steps for steps in found if steps}
     if fewer:
         tables.append(_fewer_table(fewer))
@@ -102,8 +162,8 @@ def stability(scored: ScoredRuns, cut: CutReferences | None = None, *, n_draws: 
         " ".join(words),
         tuple(tables),
         tuple(pictures),
-        (*scored.problems, *(cut.notes if cut else ()), *more),
-        question="Would other reference answers, questions or trials rank the runs in the same way?",
+        (*scored.problems, *more),
+        question="Would other questions or trials rank the runs in the same way?",
         runs=scored.names,
     )
 
@@ -157,14 +217,6 @@ def _fewer(what: str, n_all: int, agreements: Iterable[tuple[int, Agreement]]) -
     for n, agreement in agreements:
         by_n.setdefault(n, []).append(agreement)
     return [Fewer(what, n, n_all, tuple(draws)) for n, draws in by_n.items()]
-
-
-def _fewer_answers(scored: ScoredRuns, pairs: RunPairs, cut: CutReferences | None) -> list[Fewer]:
-    if cut is None:
-        return []
-    usual, scores = cut.scores  # of the same answers, so that only the references differ
-    agreements = ((size, pairs.agreement(halves, usual)) for size, halves in scores)
-    return _fewer("reference answers per set", largest_set(scored.suite), agreements)
 
 
 def _fewer_questions(scored: ScoredRuns, pairs: RunPairs, n_draws: int, seed: int) -> list[Fewer]:
@@ -273,7 +325,7 @@ def _listed(parts: Sequence[str], last: str) -> str:
 
 def _words_on_fewer(fewer: _ByWhat, pairs: RunPairs) -> str:
     words = [
-        "The two rankings that are compared share no reference answer, question or trial, so each uses at most half of "
+        "The two rankings that are compared share no question or trial, so each uses at most half of "
         f"the data. They count as alike if the mean of Kendall's correlation over the draws is above {SAME_RANKING}."
     ]
     if pairs.within is not None:

@@ -6,7 +6,6 @@ name of a row has `NAME` and the number of the row, a text on a colour has `ON_L
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import singledispatch
 from typing import Any
 
@@ -131,46 +130,6 @@ def _bands(chart: chart_data.Bands) -> Any:
         axes.set_xticks([], minor=True)
     axes_of_all[0, 0].set_ylabel(plain(chart.y_label))
     return figure
-
-
-@drawn.register
-def _curves(chart: chart_data.Curves) -> Any:
-    n_blocks = -(-len(chart.panels) // _PANELS_SIDE_BY_SIDE)
-    n_columns = min(len(chart.panels), _PANELS_SIDE_BY_SIDE)
-    figure, axes_of_all = new_figure(4.2 * n_columns, 5.4 * n_blocks, 2 * n_blocks, n_columns, sharey="row")
-    for axes in axes_of_all.flat:
-        axes.set_visible(False)
-    for number, panel in enumerate(chart.panels):
-        block, column = divmod(number, _PANELS_SIDE_BY_SIDE)
-        above, below = axes_of_all[2 * block : 2 * block + 2, column]
-        _draw_curves(above, below, panel.curves, chart.legend_title)
-        for axes in (above, below):
-            axes.set_visible(True)
-            axes.axvline(panel.usual_x, color=QUIET, linestyle=":", linewidth=1)
-            if panel.is_logarithmic:
-                axes.set_xscale("log")
-                axes.xaxis.set_major_formatter("{x:g}")
-        mark_threshold(above, chart.threshold)
-        above.set_title(plain(panel.title))
-        if column == 0:
-            above.set_ylabel(plain(chart.summary_label))
-            below.set_ylabel(plain(chart.lines_label))
-    return figure
-
-
-def _draw_curves(above: Any, below: Any, curves: Sequence[chart_data.Curve], legend_title: str) -> None:
-    for number, curve in enumerate(curves):
-        known = ~np.isnan(curve.summary)
-        above.plot(curve.x[known], curve.summary[known], label=plain(curve.name), **look(number))
-        # Many lines would fill the panel, so their quantiles are drawn instead.
-        lines = curve.lines if curve.lines.shape[1] <= _MANY_LINES else np.quantile(curve.lines, _SHARES, axis=1).T
-        below.plot(curve.x, lines, **{**look(number), "marker": "", "linewidth": 0.9})
-    n_lines = max(curve.lines.shape[1] for curve in curves)
-    if n_lines > _MANY_LINES:
-        shares = ", ".join(f"{share:.0%}" for share in _SHARES)
-        below.set_title(f"{shares} of {n_lines:,} are below", fontsize=7)
-    if len(curves) > 1:
-        above.legend(title=plain(legend_title), fontsize=7)
 
 
 @drawn.register

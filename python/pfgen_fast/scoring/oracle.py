@@ -16,11 +16,12 @@ from ..files.untrusted_text import shown_value
 from ..suite.keywords import Rule
 from ..suite.pattern_time import searched
 from ..suite.questions import Question
-from ..suite.rules import Constants
+from ..suite.rules import MAX_ORDER, THRESHOLD, Constants
 from ..suite.suite import Suite
 from .normalisation import nfkc, normalised
 
 _MISSING = 9999
+_ORDERS = range(1, MAX_ORDER + 1)
 _SKIPPED_IN_PAPER = frozenset("、。・「」『』（）【】［］〈〉《》")
 _SKIPPED = _SKIPPED_IN_PAPER | {"^", "$"}
 _USUAL_WIDTH = {ord(c) + 0xFEE0: c for c in string.digits + string.ascii_letters}
@@ -175,7 +176,6 @@ class _Leaderboard:
 
     def __init__(self, constants: Constants | None = None) -> None:
         self.constants = constants or Constants()
-        self.orders = range(self.constants.first_order, self.constants.last_order + 1)
 
     def reading(self, question: Question, text: str) -> Reading:
         return Reading(question, text)
@@ -187,7 +187,7 @@ class _Leaderboard:
         return discount(n, self.constants.target_length, self.constants.limit)
 
     def ngrams(self, text: Units) -> Iterator[NGram]:
-        for n in sorted({*self.orders, 3}):  # truthfulness always looks at 3-grams
+        for n in _ORDERS:
             for start in range(len(text) - n + 1):
                 yield text[start : start + n]
 
@@ -203,7 +203,7 @@ class _Leaderboard:
         raw = 0
         text = answer[: self.constants.look_ahead]
         for n in range(1, len(text) + 1):
-            for order in self.orders:
+            for order in _ORDERS:
                 ngram = text[n - order : n]
                 if order <= n and ngram not in seen:
                     seen.add(ngram)
@@ -211,7 +211,7 @@ class _Leaderboard:
             yield max(0.0, raw * self.discount(n) / table.baseline)
 
     def truthfulness(self, answer: Units, table: ReferenceCounts) -> float:
-        target, scale = self.constants.target_length, 1 / self.constants.threshold
+        target, scale = self.constants.target_length, 1 / THRESHOLD
         text = marked(answer)[: self.constants.look_ahead + 2]
         total, count, score, best = 0.0, 0, 0.0, 0.0
         for j, (character, cover) in enumerate(zip(text, covers(text, table), strict=True)):
@@ -255,7 +255,7 @@ class _Paper(_Leaderboard):
 
     def ngrams(self, text: Units) -> Iterator[NGram]:
         last = len(text) + 1
-        for n in self.orders:
+        for n in _ORDERS:
             for start in range(last + 1 - n + 1):
                 end = start + n - 1
                 inner = text[max(start - 1, 0) : end]

@@ -1,8 +1,7 @@
-"""Names and constants of docs/scoring.md: profiles, float sums, lengths, and the constants that experiments vary."""
+"""Names and constants of docs/scoring.md: profiles, float sums and lengths."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal, get_args
@@ -26,7 +25,7 @@ LIMIT = 150  # the length at which the discount reaches 0
 LOOK_PAST_LIMIT = 50  # how many units past the limit are read
 LOOK_AHEAD = LIMIT + LOOK_PAST_LIMIT  # how many units of an answer are read; later units have no effect
 THRESHOLD = 0.005  # a 3-gram counts in full in truthfulness if at least this share of the reference answers holds it
-MAX_LIMIT = 1000  # the largest limit that an experiment may set
+MAX_LIMIT = 1000  # the largest limit
 
 
 def check_choice(name: str, value: object, choices: tuple[str, ...]) -> None:
@@ -48,20 +47,12 @@ def add_up(values: Iterable[float], float_sum: FloatSum = "compensated") -> floa
 
 @dataclass(frozen=True)
 class Constants:
-    """The constants of profile leaderboard, for experiments that vary them (docs/scoring.md, section 9)."""
+    """The lengths of profile leaderboard (docs/scoring.md, section 9)."""
 
-    first_order: int = 1  # order of the shortest n-grams that fluency counts
-    last_order: int = MAX_ORDER  # order of the longest n-grams that fluency counts
-    # share of reference answers that must hold a 3-gram for it to count in full in truthfulness
-    threshold: float = THRESHOLD
     target_length: int = TARGET_LENGTH  # length up to which a score is not discounted
     limit: int = LIMIT  # length at which the discount reaches 0
 
     def __post_init__(self) -> None:
-        if not 1 <= self.first_order <= self.last_order <= MAX_ORDER:
-            raise ValueError(f"orders {self.first_order} to {self.last_order}: expected orders in 1 to {MAX_ORDER}")
-        if not (math.isfinite(self.threshold) and 0 < self.threshold <= 1):
-            raise ValueError(f"threshold {self.threshold}: expected a share above 0 and up to 1")
         if not 1 <= self.target_length < self.limit <= MAX_LIMIT:
             raise ValueError(
                 f"target length {self.target_length} and limit {self.limit}: expected a target length of at least "
