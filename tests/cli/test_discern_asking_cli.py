@@ -153,7 +153,7 @@ def test_bad_input_is_said_before_a_model_is_asked(call, unasked):
 
 def test_a_missing_package_is_said_before_any_work(call, unasked, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    assert "pfgen-fast[experiments]" in one_error(judged(call, unasked, "-e", "python:mine:stops"))
+    assert "pfgen-fast[plots]" in one_error(judged(call, unasked, "-e", "python:mine:stops"))
 
 
 def test_texts_that_cannot_be_written_are_said_before_any_work(call, unasked):

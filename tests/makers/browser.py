@@ -22,7 +22,7 @@ def _module(name: str) -> Any:
     try:
         return importlib.import_module(name)
     except ImportError:
-        _missing(f"{name} is not installed: pip install 'pfgen-fast[browser]'")
+        _missing(f"{name} is not installed: make .venv/with-browser")
 
 
 def _missing(reason: str) -> NoReturn:

@@ -109,9 +109,7 @@ class _Annotate:
         from ..annotations.plan import PLAN_FILE, check_annotators, check_plan_folder, make_plan
         from ..files.json_writing import json_bytes
         from ..files.writing import check_folder, write_whole
-        from ..report.templating import library
 
-        library("jinja2")  # before any work
         check_folder(self.output)
         names = self._names()
         check_annotators(names)

@@ -239,10 +239,10 @@ class FindingOptions(JudgedOptions):
     def __post_init__(self) -> None:
         if self.output is not None:
             from ..files.writing import check_folder
-            from ..report.findings import check_libraries
+            from ..report.drawing import library
 
             check_folder(self.output)
-            check_libraries()
+            library("matplotlib")  # before any work
 
     def present(self, finding: Finding, *, tables: Sequence[str] = ()) -> None:
         """Writes a page of the finding if a directory is given, and prints it as text, or its data as JSON."""

@@ -184,9 +184,7 @@ class _Report:
         from ..files.writing import check_folder
         from ..report.checklists import write_checklists
         from ..report.checklists.writing import is_one_file
-        from ..report.templating import library
 
-        library("jinja2")  # before any work
         check_folder(self.output.parent if is_one_file(self.output) else self.output)
         opened, given = open_runs(self.runs), self.given
         scores = given.score(opened)

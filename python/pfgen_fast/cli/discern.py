@@ -96,7 +96,7 @@ class _Run:
         from ..files.writing import check_folder
         from ..report.discernment import finding_of
         from ..report.discernment.rows import results
-        from ..report.findings import check_libraries
+        from ..report.drawing import library
 
         self.gate.prepare()
         check_margin(self.margin)
@@ -107,7 +107,7 @@ class _Run:
         if self.evaluators.structured and not any(name.startswith("checklists:") for name in self.evaluator):
             fail("--structured: expected with an evaluator checklists:SUITE, whose replies are JSON")
         if not self.asking.dry_run:
-            check_libraries()
+            library("matplotlib")  # before hours of work
         self.source.collection.check_size(self.min_items)
         test = _Test(self)
         figures = () if self.published is None else read_published(self.published)

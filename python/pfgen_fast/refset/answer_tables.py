@@ -23,7 +23,7 @@ _ROW_GROUP_ROWS = 1 << 17
 
 def arrow(module: str = "pyarrow") -> Any:
     """Imports pyarrow or one of its modules."""
-    return optional(module, extra="build", needed_for="building a suite")
+    return optional(module, extra="tables", needed_for="building a suite")
 
 
 def mapped(column: Any, function: Callable[[Any], Any], threads: int) -> list[Any]:

@@ -17,9 +17,10 @@ from typing import Any
 
 import numpy as np
 
+from ..files.optional import optional
 from ..files.untrusted_text import terminal_text
 from ..statistics.correlation import Floats
-from .templating import library, source
+from .templating import source
 
 COLORS = ("#3b82f6", "#e8710a", "#12a37f", "#b05cd6", "#d6455d", "#7a8699")
 """The colours of curves and bars, equal to those of `LOOKS` in page.js."""
@@ -74,7 +75,7 @@ _TEXTS = re.compile(r"^(\S*\.on-.* text) \{ fill: (?:light-dark\(#\w+, )?(#\w+)"
 
 def style() -> Any:
     """A context for creating and saving the figures of this package."""
-    colors = library("cycler", extra="plots").cycler(color=COLORS)
+    colors = library("cycler").cycler(color=COLORS)
     return _matplotlib().rc_context({**_STYLE, "axes.prop_cycle": colors})
 
 
@@ -196,7 +197,7 @@ def _fonts() -> dict[str, Any]:
     manager = _matplotlib("font_manager")
     package = importlib.util.find_spec("matplotlib_fontja")
     if package is None or package.origin is None:
-        library("matplotlib_fontja", extra="plots")
+        library("matplotlib_fontja")
     else:
         # By its path, because importing the package changes the settings of all figures.
         manager.fontManager.addfont(Path(package.origin).with_name("fonts") / "ipaexg.ttf")
@@ -265,4 +266,9 @@ def _size(axes: Any, name: str) -> Any:
 
 
 def _matplotlib(module: str = "") -> Any:
-    return library(f"matplotlib.{module}" if module else "matplotlib", extra="plots")
+    return library(f"matplotlib.{module}" if module else "matplotlib")
+
+
+def library(name: str) -> Any:
+    """Imports a module that pictures need; raises PfgenError if it is not installed."""
+    return optional(name, extra="plots", needed_for="a picture")

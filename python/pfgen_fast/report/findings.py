@@ -21,18 +21,11 @@ from .drawing import stored_alike
 from .experiments_index import Record, write_index
 from .heat_maps import level_of
 from .inline_svg import Link, inline_svg
-from .templating import library, markup, page_text
-
-
-def check_libraries() -> None:
-    """Raises PfgenError if a library that `write_finding` needs is missing; call it before hours of work."""
-    library("matplotlib", extra="experiments")
-    library("jinja2", extra="experiments")
+from .templating import markup, page_text
 
 
 def write_finding(finding: Finding, folder: Path, *, report: Path | None = None) -> list[Path]:
     """Writes the files of a finding, each atomically, and the page of all experiments in the folder."""
-    check_libraries()
     contents: dict[str, bytes] = {}
     for picture in finding.pictures:
         name = finding.file_name(picture)

@@ -11,9 +11,8 @@ import numpy as np
 from ..errors import PfgenError
 from ..files.writing import write_whole
 from ..suite.rules import SCORES
-from .drawing import LIMIT, empty_figure, look, plain, stored, style
+from .drawing import LIMIT, empty_figure, library, look, plain, stored, style
 from .sweeps import axis, lines, plain_values, point_name
-from .templating import library
 
 if TYPE_CHECKING:
     from ..generation.sweep import Measured
@@ -26,7 +25,7 @@ def check_picture(path: Path) -> None:
     """Raises PfgenError if a picture of this name cannot be drawn; call it before hours of work."""
     if path.suffix not in FORMATS:
         raise PfgenError(f"{path}: expected a picture's name that ends in {' or '.join(FORMATS)}")
-    library("matplotlib", extra="plots")
+    library("matplotlib")
 
 
 def write_picture(measured: Sequence[Measured], path: Path, *, until_interval: float | None = None) -> None:
@@ -97,7 +96,7 @@ def _draw_trials(part: Any, shown: Sequence[Measured], until_interval: float | N
     scales = {"xscale": "log" if drawn else "linear", "yscale": "log" if logarithmic else "linear"}
     of_interval.set(title=f"half of the interval{wanted}", xlabel="trials", **scales)
     along = [of_score.xaxis, of_interval.xaxis] if drawn else []
-    ticker = library("matplotlib.ticker", extra="plots")
+    ticker = library("matplotlib.ticker")
     for scaled in (*along, *([of_interval.yaxis] if logarithmic else [])):
         # 1, 2, 5, 10, 20, ...
         scaled.set_major_locator(ticker.LogLocator(subs=(1, 2, 5)))

@@ -1,4 +1,4 @@
-"""Loads the templates of the reports, and imports the libraries of the extras on demand.
+"""Loads the templates of the reports.
 
 All values of templates and all strings of JSON pass `files.untrusted_text` here, so the texts that templates and
 scripts show are harmless.
@@ -15,22 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from .. import __version__
-from ..files.optional import optional
 from ..files.untrusted_text import harmless
 
 FOLDER = Path(__file__).parent / "templates"
-
-_NEEDED_FOR = {
-    "report": "a report",
-    "build": "the report of a build",
-    "experiments": "an experiment",
-    "plots": "a picture",
-}
-
-
-def library(name: str, *, extra: str = "report") -> Any:
-    """Imports a module of an extra; raises PfgenError if it is not installed."""
-    return optional(name, extra=extra, needed_for=_NEEDED_FOR[extra])
 
 
 def page_text(
@@ -57,14 +44,16 @@ def page_text(
         f"style-src {_hashes([css])}; img-src data: blob:; base-uri 'none'; form-action 'none'{connect}"
     )
     embedded = {key: markup(text) for key, text in {"style": css, "policy": policy, **code}.items()}
-    template = _environment(library("jinja2")).get_template(name)
+    template = _environment().get_template(name)
     pieces: Iterator[str] = template.generate(version=__version__, generator=generator, **values, **embedded)
     return pieces
 
 
 @cache
-def _environment(jinja2: Any) -> Any:
+def _environment() -> Any:
     """The templates, each compiled once: HTML output is escaped, texts are harmless, undefined names are errors."""
+    import jinja2
+
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(FOLDER),
         autoescape=lambda file: file is not None and ".html" in file,
@@ -89,7 +78,9 @@ def _figure(value: float | None, form: str) -> str:
 
 def markup(text: str) -> Any:
     """Text that templates do not escape."""
-    return library("markupsafe").Markup(text)
+    from markupsafe import Markup
+
+    return Markup(text)
 
 
 def source(name: str) -> str:
