@@ -6,10 +6,11 @@ import contextlib
 import os
 import re
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from email.utils import formatdate
 from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -18,13 +19,20 @@ from ..runs.leaderboard import find_results
 from ..suite.rules import FloatSum
 from ..suite.suite import Suite
 from .html import GENERATOR, Track, untracked, write_report_folder
-from .loopback import LoopbackHandler, LoopbackServer, Reply
 from .page_files import PAGE, write_page
 from .safe_runs import ReportRun, read_run
 from .sweeps import with_intervals
 from .templating import page_text
 
 _DATA_FILE = re.compile(r"/(data/(?:answers|trials)-[0-9a-f]{16}\.js)")
+
+_PROTECTION = {
+    "Cache-Control": "no-store",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+}
 
 _Stamp = tuple[int, int, int]
 """The inode, size and time of a file, which differ if the file has changed."""
@@ -91,26 +99,68 @@ class LiveReport:
             return stamp, None
 
 
-class ReportServer(LoopbackServer):
-    """Serves the folder of a report on the loopback, and only the files of the report."""
+class ReportServer(ThreadingHTTPServer):
+    """Serves the folder of a report on the loopback, and only the files of the report; a context manager.
+
+    It answers only requests that name it as their host. A page of another site whose name resolves to the loopback
+    address (DNS rebinding) therefore gets no data.
+    """
+
+    daemon_threads = True
 
     def __init__(self, folder: Path, port: int = 0) -> None:
-        super().__init__(_Handler, port)
+        try:
+            super().__init__(("127.0.0.1", port), _Handler)
+        except (OSError, OverflowError) as error:
+            reason = getattr(error, "strerror", None) or error
+            raise PfgenError(f"port {port} of 127.0.0.1 cannot be used: {reason}") from None
         self.folder = folder
         self.asked = threading.Event()
+        names = ("127.0.0.1", "localhost")
+        self.hosts = {f"{name}:{self.server_port}" for name in names} | {*(names if self.server_port == 80 else ())}
+        self.address = f"http://127.0.0.1:{self.server_port}/"
+
+    @contextlib.contextmanager
+    def running(self) -> Iterator[None]:
+        """Serves in another thread."""
+        thread = threading.Thread(target=self.serve_forever, kwargs={"poll_interval": 0.1}, daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            self.shutdown()
+            thread.join()
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Ignores errors, because browsers may close connections at any time."""
 
 
-class _Handler(LoopbackHandler):
+class _Handler(BaseHTTPRequestHandler):
     server: ReportServer
+    timeout = 30  # seconds for a request
 
-    def reply(self) -> Reply:
-        path = self._file()
-        with contextlib.suppress(OSError):  # the file does not exist, or a new report has just replaced it
-            if path is not None:
+    def do_GET(self) -> None:
+        self.wfile.write(self._answer())
+
+    def do_HEAD(self) -> None:
+        self._answer()
+
+    def _answer(self) -> bytes:
+        """Sends the head of a reply and returns its content. Pages of other sites can neither load nor frame it."""
+        status, content, fields = HTTPStatus.NOT_FOUND, b"", dict(_PROTECTION)
+        if self.headers.get_all("Host") not in [[host] for host in self.server.hosts]:
+            status = HTTPStatus.MISDIRECTED_REQUEST
+        elif path := self._file():
+            with contextlib.suppress(OSError):  # the file does not exist, or a new report has just replaced it
                 content, changed = path.read_bytes(), path.stat().st_mtime
                 kind = "text/html" if path.suffix == ".html" else "text/javascript"
-                return Reply(HTTPStatus.OK, content, kind, {"Last-Modified": formatdate(changed, usegmt=True)})
-        return Reply(HTTPStatus.NOT_FOUND)
+                fields |= {"Content-Type": f"{kind}; charset=utf-8", "Last-Modified": formatdate(changed, usegmt=True)}
+                status = HTTPStatus.OK
+        self.send_response(status)
+        for name, value in {**fields, "Content-Length": str(len(content))}.items():
+            self.send_header(name, value)
+        self.end_headers()
+        return content
 
     def _file(self) -> Path | None:
         if self.path in ("/", f"/{PAGE}"):
@@ -118,3 +168,6 @@ class _Handler(LoopbackHandler):
             return self.server.folder / PAGE
         data = _DATA_FILE.fullmatch(self.path)
         return self.server.folder / data[1] if data else None
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Logs nothing."""
