@@ -91,7 +91,7 @@ def test_the_figures_of_the_normalised_profile_are_those_of_the_files():
 def test_the_profile_of_the_page_about_discernment_has_the_figures_of_the_file(sensitivity, figures):
     page = (DOCS / "discernment.md").read_text(encoding="utf-8")
     rows = page.partition(PROFILE)[2].partition("\n\n")[0].splitlines()[2:]
-    assert len(rows) == 28
+    assert len(rows) == 16
     for row in rows:
         kind, degree, n, *cells = (cell.strip() for cell in row.strip("|").split("|"))
         name = re.search(r"`(.+)`", kind)[1]
