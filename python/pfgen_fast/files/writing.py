@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-import stat
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -48,25 +47,27 @@ def writing_whole(
 ) -> Iterator[IO[bytes]]:
     """Opens a new file that replaces `path` when the block ends without an error.
 
-    The mode of the file is `mode`, limited by the umask. By default the file keeps the owner, mode and extended
-    attributes of the old file as far as the system allows. With `sync`, the content is on disk before the replacement;
-    without it, a power failure may damage the file. `on_whole` is called with the number of bytes when the file is
-    complete, just before the replacement; an error in it cancels the replacement.
+    The mode of the file is `mode`, limited by the umask, or by default the mode of the old file. With `sync`, the
+    content is on disk before the replacement; without it, a power failure may damage the file. `on_whole` is called
+    with the number of bytes when the file is complete, just before the replacement; an error in it cancels the
+    replacement.
 
     If the content is derived from the old file itself, pass `original`, the file status from before it was read. Then
-    the file is not replaced if it was changed in the meantime, or if its owner, attributes or links would be lost.
+    the file is not replaced if it was changed in the meantime, or if it is a symbolic link.
     """
     try:
-        _refuse_unless_regular(path)
+        if path.exists() and not (path.is_file() or path.is_dir()):
+            raise PfgenError(f"{path}: cannot be written: expected a regular file, not a device, FIFO or socket")
+        if original is not None and path.is_symlink():
+            raise PfgenError(
+                f"{path}: cannot be replaced, because it is a symbolic link; name the file that it links to"
+            )
         path.parent.mkdir(parents=True, exist_ok=True)
         with _unnamed_or_hidden(path, 0o666 if mode is None else mode) as (file, publish):
-            kept_mode = None
             if mode is None and os.name == "posix" and path.is_file():  # Windows has no such modes
-                kept_mode = _take_attributes(path, file.fileno(), all_of_them=original is not None)
+                os.fchmod(file.fileno(), path.stat().st_mode & 0o777)
             yield file
             file.flush()
-            if kept_mode is not None:
-                os.fchmod(file.fileno(), kept_mode)  # again, because writing clears bits of it
             if sync:
                 os.fsync(file.fileno())
             if on_whole is not None:
@@ -90,51 +91,6 @@ def writing_stdout() -> Iterator[IO[bytes]]:
         raise
     except OSError as error:
         raise PfgenError(f"stdout: cannot be written: {error.strerror or error}") from None
-
-
-def _refuse_unless_regular(path: Path) -> None:
-    """Raises PfgenError if the path is a device, a FIFO or a socket, which must not be replaced by a file."""
-    if path.exists() and not (path.is_file() or path.is_dir()):
-        raise PfgenError(f"{path}: cannot be written: expected a regular file, not a device, FIFO or socket")
-
-
-def _take_attributes(path: Path, new: int, *, all_of_them: bool) -> int:
-    """Copies owner, mode and extended attributes of the file at `path` to a new file; returns the mode."""
-    old = path.stat()
-    if all_of_them and path.is_symlink():
-        raise _not_kept(path, "the symbolic link that it is")
-    if all_of_them and old.st_nlink > 1:
-        raise _not_kept(path, f"its hard links ({old.st_nlink - 1} other)")
-    made = os.fstat(new)
-    mode = stat.S_IMODE(old.st_mode)
-    if (made.st_uid, made.st_gid) != (old.st_uid, old.st_gid):
-        try:
-            os.fchown(new, old.st_uid, old.st_gid)
-        except OSError:
-            if all_of_them:
-                raise _not_kept(path, f"its owner {old.st_uid}:{old.st_gid}") from None
-            mode &= ~(stat.S_ISUID | stat.S_ISGID)  # with another owner, they would give additional rights
-    os.fchmod(new, mode)  # after the change of owner, which clears bits of it
-    for name in _attributes(path):
-        try:
-            value = os.getxattr(path, name)
-            if name not in _attributes(new) or os.getxattr(new, name) != value:
-                os.setxattr(new, name, value)
-        except OSError:
-            if all_of_them:
-                raise _not_kept(path, f"its extended attribute {name}") from None
-    return mode
-
-
-def _attributes(file: Path | int) -> list[str]:
-    try:
-        return os.listxattr(file) if hasattr(os, "listxattr") else []
-    except OSError:  # the file system has none
-        return []
-
-
-def _not_kept(path: Path, what: str) -> PfgenError:
-    return PfgenError(f"{path}: cannot be replaced without losing {what}; write to another file")
 
 
 def _check_unchanged(path: Path, original: os.stat_result) -> None:

@@ -72,8 +72,7 @@ def score_table(
     Args:
         source: The table to read, or `"-"`.
         target: The table to write, or `"-"`; its directory must exist. It may be `source`. The source is replaced only
-            if it was not changed in the meantime, and if its owner, mode, extended attributes and hard links can be
-            kept.
+            if it was not changed in the meantime, and if it is not a symbolic link.
         scorer: A `Scorer` or a `ScorerSpec`; or a `ReferenceScorer`, which needs no question column.
         question_column: The column with the id or exact text of each question.
         answer_column: The column with the answers.

@@ -19,7 +19,6 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from ...files.gc_pause import without_collector
 from ...files.untrusted_text import counted, few_names, in_one_line
 from ...native import _core
 from ...statistics.correlation import Floats
@@ -88,9 +87,8 @@ def score_runs(
         ChecklistError: A file breaks the rules, there are no judgements, or they are of several judges or versions.
     """
     rules = _Rules(suite, method, weights, suite.missing if missing is None else missing)
-    with without_collector():
-        judged = judged_runs(suite, runs, method=method, judge=judge, mixed=mixed, words=words, on_fault=on_fault)
-        models = sorted(map(rules.model, judged), key=_rank)
+    judged = judged_runs(suite, runs, method=method, judge=judge, mixed=mixed, words=words, on_fault=on_fault)
+    models = sorted(map(rules.model, judged), key=_rank)
     scores = Scores(suite, tuple(models), method, rules.missing, weights, notes=tuple(rules.notes(judged)))
     states = {one.run.key: one.states.items() for one in judged} if rules.missing == "zero" else {}
     zeros = {model: [key for key, state in of_model if state == "missing"] for model, of_model in states.items()}
