@@ -27,7 +27,7 @@ def score_frame(module):
     [
         ("distributed.ray", "ray.data", "ray", score_frame),
         ("distributed.spark", "pyspark.sql.types", "spark", score_frame),
-        ("tables.places.storage", "fsspec", "remote", lambda module: module.storage_of("s3://bucket/x")),
+        ("tables.places", "fsspec", "remote", lambda module: module.file_info("s3://bucket/x")),
         ("tables.value_table", "pyarrow.parquet", "tables", lambda module: module.check_value_table(Path("x.parquet"))),
         ("integrations.datatrove", "datatrove.pipeline.filters.base_filter", "datatrove", on_import),
         ("integrations.duckdb", "duckdb", "duckdb", lambda module: module.register(None, ScorerSpec("mini"))),

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import json
 import os
-import threading
 from pathlib import Path
 
 import pytest
 from pfgen_fast import PfgenError, TrialsError
 from pfgen_fast.tables.folders.plans import plan_files
 from pfgen_fast.tables.folders.scoring import score_files
-from pfgen_fast.tables.places import fetching as fetching_module
-from pfgen_fast.tables.places.fetching import Fetching
-from pfgen_fast.tables.places.place_names import check_name, place_of, shown_place, without_passwords
-from pfgen_fast.tables.places.storage import storage_of
+from pfgen_fast.tables.places import (
+    check_name,
+    fetched,
+    files_below,
+    place_of,
+    read_small_files,
+    remove_file,
+    shown_place,
+    write_file,
+)
 
 pytest.importorskip("fsspec")
 
@@ -43,7 +48,6 @@ def some(memory):
 )
 def test_urls_are_shown_without_passwords(place, shown):
     assert shown_place(place) == shown
-    assert without_passwords(f"cannot open {place}", place) == f"cannot open {shown}"
 
 
 @pytest.mark.parametrize(
@@ -76,15 +80,14 @@ def test_folders_elsewhere_are_like_folders_here(some, tmp_path, spec, source, t
     outcomes = score_files([given], folder, spec)
     names = ["a.jsonl", "day=1/b.jsonl", "day=2/c.jsonl"]
     assert [(one.status, one.task.name, one.n_rows) for one in outcomes] == [("scored", name, 3) for name in names]
-    storage = storage_of(folder)
-    assert [name for name, _ in storage.below(folder)] == names
-    [content] = storage.read_all([f"{folder}/day=1/b.jsonl"], 1 << 20)
+    assert [name for name, _ in files_below(folder)] == names
+    [content] = read_small_files([f"{folder}/day=1/b.jsonl"], 1 << 20)
     assert len(content.splitlines()) == 3
     assert "average" in json.loads(content.splitlines()[0])
     assert [one.status for one in score_files([given], folder, spec)] == ["current"] * 3
-    storage_of(given).write(f"{given}/a.jsonl", TABLE + TABLE)
-    storage.remove(f"{folder}/day=1/b.jsonl")
-    storage.write(f"{folder}/day=2/c.jsonl", b"half")
+    write_file(f"{given}/a.jsonl", TABLE + TABLE)
+    remove_file(f"{folder}/day=1/b.jsonl")
+    write_file(f"{folder}/day=2/c.jsonl", b"half")
     assert [(one.status, one.n_rows) for one in score_files([given], folder, spec)] == [
         *(("scored", 6), ("scored", 3), ("scored", 3))
     ]
@@ -177,70 +180,25 @@ def test_an_output_whose_upload_was_broken_off_is_scored_again(some, spec, monke
     assert [one.status for one in outcomes] == ["scored", "current", "current"]
 
 
-# Fetching.
-
-
-def test_the_next_file_is_fetched_while_one_is_in_use_and_nothing_outlives_fetching(some, tmp_path, monkeypatch):
-    monkeypatch.setattr(fetching_module.tempfile, "tempdir", str(tmp_path))
-    places = [f"memory://in/{name}" for name in ("a.jsonl", "day=1/b.jsonl", "day=2/c.jsonl")]
-    fetched = threading.Event()
-    get_file = type(some).get_file
-
-    def noticed(self, source, target, **options):
-        get_file(self, source, target, **options)
-        if source.endswith("b.jsonl"):
-            assert threading.current_thread() is not threading.main_thread()
-            fetched.set()
-
-    monkeypatch.setattr(type(some), "get_file", noticed)
-    with Fetching(places) as fetching:
-        first = fetching.get(0)
-        assert fetched.wait(60)
-        assert first.path.read_bytes() == TABLE
-        assert fetching.get(1).path.read_bytes() == TABLE
-        assert not first.path.exists()
-        assert len(os.listdir(tmp_path)) == 1
-    assert os.listdir(tmp_path) == []
-    assert not [thread for thread in threading.enumerate() if "fetching" in thread.name]
-
-
-def test_fetching_stops_within_a_file_that_is_no_longer_needed(some, monkeypatch):
-    begun = threading.Event()
-
-    def endless(self, source, target, callback, **options):
-        if source.endswith("a.jsonl"):
-            Path(target).write_bytes(TABLE)
-            return
-        begun.set()
-        while True:
-            callback.relative_update(1)
-
-    monkeypatch.setattr(type(some), "get_file", endless)
-    with Fetching(["memory://in/a.jsonl", "memory://in/day=1/b.jsonl"]) as fetching:
-        fetching.get(0)
-        assert begun.wait(60)
-
-
-def test_local_files_are_used_where_they_are_without_a_thread(tmp_path):
-    paths = [tmp_path / "a.csv", tmp_path / "b.csv"]
-    for path in paths:
-        path.write_text("q,a\n")
-    with Fetching(list(map(str, paths))) as fetching:
-        before = threading.active_count()
-        assert [fetching.get(number).path for number in (0, 1)] == paths
-        assert threading.active_count() == before
-    assert all(path.exists() for path in paths)
+def test_a_fetched_file_is_removed_and_a_local_one_is_used_without_a_copy(some, tmp_path):
+    with fetched("memory://in/a.jsonl") as (path, info):
+        assert (path.read_bytes(), info.n_bytes) == (TABLE, len(TABLE))
+    assert not path.exists()
+    (tmp_path / "a.csv").write_text("q,a\n")
+    with fetched(str(tmp_path / "a.csv")) as (path, _):
+        assert path == tmp_path / "a.csv"
+    assert path.exists()
 
 
 def test_a_missing_file_is_named(memory, tmp_path):
     for place in ("memory://in/none.csv", str(tmp_path / "none.csv")):
-        with Fetching([place]) as fetching, pytest.raises(TrialsError) as refused:
-            fetching.get(0)
+        with pytest.raises(TrialsError) as refused, fetched(place):
+            pass
         assert str(refused.value) == f"{place}: no such file"
 
 
 @pytest.mark.engines  # which have what fsspec needs for http
 def test_a_server_that_does_not_answer_may_be_why_a_file_is_missing():
     place = "http://127.0.0.1:1/a.csv"
-    with Fetching([place]) as fetching, pytest.raises(TrialsError, match=f"^{place}: no such file, or no such server$"):
-        fetching.get(0)
+    with pytest.raises(TrialsError, match=f"^{place}: no such file, or no such server$"), fetched(place):
+        pass

@@ -137,16 +137,15 @@ class ScoreOptions:
 
     def is_many(self) -> bool:
         """Whether the outputs are files in a directory, with the names of their inputs."""
-        from ..tables.places.place_names import has_magic
-        from ..tables.places.storage import storage_of
+        from ..tables.places import file_info, has_magic, is_folder
 
-        def is_folder(place: str) -> bool:
-            return place.endswith("/") or storage_of(place).is_folder(place)
+        def names_folder(place: str) -> bool:
+            return place.endswith("/") or is_folder(place)
 
-        if len(self.places) > 1 or (self.target not in (None, STDIN) and is_folder(str(self.target))):
+        if len(self.places) > 1 or (self.target not in (None, STDIN) and names_folder(str(self.target))):
             return True
         path = self.places[0]
-        return path != STDIN and (is_folder(path) or (has_magic(path) and storage_of(path).info(path) is None))
+        return path != STDIN and (names_folder(path) or (has_magic(path) and file_info(path) is None))
 
 
 def _is_table(path: str) -> bool:
@@ -171,7 +170,7 @@ def _place(given: str) -> str:
     """The place that an argument names: `file://` is a path."""
     if not _is_url(given):
         return given
-    from ..tables.places.place_names import place_of
+    from ..tables.places import place_of
 
     return place_of(given)
 
@@ -179,6 +178,6 @@ def _place(given: str) -> str:
 def _is_url(given: str) -> bool:
     if "://" not in given:
         return False
-    from ..tables.places.place_names import is_remote
+    from ..tables.places import is_remote
 
     return is_remote(given)

@@ -121,21 +121,20 @@ class TableScoring(ScoreOptions):
             fail("several tables are scored into a directory, not to stdout: give --output FOLDER")
         if self.target is not None and not self.target.endswith("/"):
             from ..tables.formats import is_table as is_table_name
-            from ..tables.places.place_names import base_name, shown_place
-            from ..tables.places.storage import storage_of
+            from ..tables.places import base_name, file_info, is_folder, shown_place
 
-            storage, name = storage_of(self.target), shown_place(self.target)
-            if storage.info(self.target) is not None and not storage.is_folder(self.target):
+            name = shown_place(self.target)
+            is_there = is_folder(self.target)
+            if file_info(self.target) is not None and not is_there:
                 fail(f"{name}: is a file; several tables are scored into a directory")
-            if is_table_name(base_name(self.target)) and not storage.is_folder(self.target):
+            if is_table_name(base_name(self.target)) and not is_there:
                 fail(f"{name}: is named like a file; several tables are scored into a directory, such as {name}/")
 
     def _score_one(self, target: str, job: TableJob) -> None:
         """Scores one table into another."""
         from ..tables.folders.records import FileTask
         from ..tables.folders.scoring import FileOutcome, score_fetched
-        from ..tables.places.fetching import Fetched, Fetching
-        from ..tables.places.place_names import FileInfo, is_remote, shown_place
+        from ..tables.places import fetched, is_remote, shown_place
         from .table_files import outcome_as_json, rows_told
 
         source, name = self.places[0], shown_place(self.places[0])
@@ -146,11 +145,9 @@ class TableScoring(ScoreOptions):
         outcome = FileOutcome(FileTask(source, os.path.dirname(target), os.path.basename(target)), "pending")
         if not self.dry_run:
             with contextlib.ExitStack() as stack:
-                fetched = Fetched(Path(source), FileInfo(None, ""))
-                if is_remote(source):
-                    fetched = stack.enter_context(Fetching([source])).get(0)
+                path = stack.enter_context(fetched(source))[0] if is_remote(source) else Path(source)
                 count = stack.enter_context(counting("rows", quiet=self.is_silent))
-                counts = score_fetched(fetched, name, target, job, on_batch=lambda done: count(done, None))
+                counts = score_fetched(path, name, target, job, on_batch=lambda done: count(done, None))
             outcome = FileOutcome(outcome.task, "scored", *counts)
         if self.is_json:
             print_json([outcome_as_json(outcome, job)])
@@ -162,8 +159,7 @@ class TableScoring(ScoreOptions):
 
     def _single_target(self) -> str:
         """The output file; it may be the input only with `--in-place`."""
-        from ..tables.places.place_names import is_remote, shown_place
-        from ..tables.places.storage import storage_of
+        from ..tables.places import is_remote, shown_place
 
         source, output = self.places[0], self.target
         is_input = output is not None and source != STDIN and is_same(source, output)
@@ -178,14 +174,13 @@ class TableScoring(ScoreOptions):
             fail(f"--in-place replaces the input, {source}, so --output cannot be {output}")
         if is_remote(source):
             fail(f"--in-place replaces files of this machine; for {shown_place(source)} give --output")
-        return os.path.join(*storage_of(source).key(source)) if os.path.islink(source) else source  # a link stays
+        return os.path.realpath(source) if os.path.islink(source) else source  # a link stays
 
 
 def is_same(source: str, output: str) -> bool:
     """Whether two places are the same file, for example by a hard link."""
-    from ..tables.places.place_names import is_remote
-    from ..tables.places.storage import storage_of
+    from ..tables.places import is_remote, place_key
 
     if is_remote(source) or is_remote(output):
-        return storage_of(source).key(source) == storage_of(output).key(output)
+        return place_key(source) == place_key(output)
     return os.path.exists(source) and os.path.exists(output) and os.path.samefile(source, output)

@@ -19,7 +19,7 @@ def score_tables(
 ) -> None:
     """Scores tables into a directory and prints the outcomes; ends with exit code 3 if a table failed."""
     from ..tables.folders.scoring import Listeners, score_sources
-    from ..tables.places.place_names import shown_place
+    from ..tables.places import shown_place
 
     def tell(outcome: FileOutcome) -> None:
         target = shown(shown_place(outcome.task.target))
@@ -56,7 +56,7 @@ def rows_told(n_rows: int, n_written: int, job: TableJob) -> str:
 
 def outcome_as_json(outcome: FileOutcome, job: TableJob) -> dict[str, object]:
     """The outcome of a file as JSON values."""
-    from ..tables.places.place_names import shown_place
+    from ..tables.places import shown_place
 
     is_counted = outcome.status in ("scored", "current")
     return {

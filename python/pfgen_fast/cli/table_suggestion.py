@@ -29,22 +29,18 @@ def ask(options: ScoreOptions) -> NoReturn:
         fail(f"a table on stdin needs {compared_with}, --answer-column and --output ('-' for stdout)")
     from ..tables.folders.plans import first_table
     from ..tables.formats import column_names
-    from ..tables.places.fetching import Fetching
-    from ..tables.places.place_names import is_remote, shown_place
+    from ..tables.places import fetched, shown_place
 
     table = first_table(options.places)
-    if is_remote(table):
-        with Fetching([table]) as fetching:
-            names = column_names(fetching.get(0).path, options.encoding)
-    else:
-        names = column_names(table, options.encoding)
+    with fetched(table) as (path, _):
+        names = column_names(path, options.encoding)
     command = shlex.join(["pfgen-fast", "score", *_words(options, names)])
     fail(f"{shown_place(table)}: a table with {_columns(names)}; to score it, type: {command}")
 
 
 def _words(options: ScoreOptions, names: Sequence[str]) -> list[str]:
     """The arguments with which a table with these columns is scored."""
-    from ..tables.places.place_names import shown_place
+    from ..tables.places import shown_place
 
     is_folder = options.is_many() and not (len(options.places) == 1 and os.path.isdir(options.places[0]))
     usual = "scored/" if is_folder else _beside(options.places[0])
@@ -80,7 +76,7 @@ def _words(options: ScoreOptions, names: Sequence[str]) -> list[str]:
 
 def _beside(source: str) -> str:
     """A name for a scored table or directory, such as `answers.scored.csv` or `answers.scored/`."""
-    from ..tables.places.place_names import base_name, is_remote
+    from ..tables.places import base_name, is_remote
 
     if os.path.isdir(source):
         return f"{os.path.normpath(source)}.scored/"

@@ -25,7 +25,7 @@ from ..tables.batches import scored_batches, scored_schema
 from ..tables.folders.plans import Sources, listed, plan_files
 from ..tables.folders.records import FileTask
 from ..tables.folders.scoring import FileOutcome, Listeners, run_tasks, score_one_file
-from ..tables.places.place_names import is_remote, shown_place
+from ..tables.places import is_remote, shown_place
 from ..tables.table_job import Nulls, TableJob
 
 if TYPE_CHECKING:

@@ -59,9 +59,7 @@ def writing_whole(
         if path.exists() and not (path.is_file() or path.is_dir()):
             raise PfgenError(f"{path}: cannot be written: expected a regular file, not a device, FIFO or socket")
         if original is not None and path.is_symlink():
-            raise PfgenError(
-                f"{path}: cannot be replaced, because it is a symbolic link; name the file that it links to"
-            )
+            raise PfgenError(f"{path}: cannot be replaced: expected a file, not a symbolic link")
         path.parent.mkdir(parents=True, exist_ok=True)
         with _unnamed_or_hidden(path, 0o666 if mode is None else mode) as (file, publish):
             if mode is None and os.name == "posix" and path.is_file():  # Windows has no such modes

@@ -7,18 +7,22 @@ from collections.abc import Callable, Iterable, Iterator
 
 from ...errors import PfgenError, TrialsError
 from ..formats import format_of, is_table
-from ..places.place_names import (
+from ..places import (
     FileInfo,
     base_name,
     check_name,
     check_target,
+    file_info,
+    files_below,
+    glob_matches,
     has_magic,
+    is_folder,
     is_hidden,
     joined,
+    place_key,
     place_of,
     shown_place,
 )
-from ..places.storage import storage_of
 from .records import FileTask, recorded_name
 
 OnPassedOver = Callable[[str], None]
@@ -72,7 +76,7 @@ def plan_files(
                     f"{shown_place(joined(folder, name))}; give it only once"
                 )
             other = tasks.setdefault(name, FileTask(place, folder, name, info))
-            if other.source != place and _key(other.source) != _key(place):
+            if other.source != place and place_key(other.source) != place_key(place):
                 raise PfgenError(
                     f"{shown_place(other.source)} and {shown_place(place)} would have the same output, "
                     f"{shown_place(joined(folder, name))}; give the directory above both, or score them separately"
@@ -95,20 +99,19 @@ def _tables(
     source: str, folder: str | None, on_passed_over: OnPassedOver
 ) -> Iterator[tuple[str, str, FileInfo | None]]:
     """The place of each table in a source, the name of its output, and its file information."""
-    storage = storage_of(source)
-    info = storage.info(source)
-    if info is not None and not storage.is_folder(source):
+    info = file_info(source)
+    if info is not None and not is_folder(source):
         format_of(shown_place(source))  # raises an error if the extension is unknown
         yield source, base_name(source), info
-    elif storage.is_folder(source):
+    elif is_folder(source):
         yield from _tables_below(source, folder, on_passed_over)
-    elif has_magic(source) and (places := storage.matches(source)):
+    elif has_magic(source) and (places := glob_matches(source)):
         for place in places:
-            if storage.is_folder(place):
+            if is_folder(place):
                 if not is_hidden(base_name(place)):
                     yield from _tables_below(place, folder, on_passed_over)
             elif is_table(base_name(place)) and not is_hidden(base_name(place)):
-                yield place, base_name(place), storage.info(place)
+                yield place, base_name(place), file_info(place)
             else:
                 on_passed_over(place)
     else:
@@ -116,12 +119,11 @@ def _tables(
 
 
 def _tables_below(source: str, folder: str | None, on_passed_over: OnPassedOver) -> Iterator[tuple[str, str, FileInfo]]:
-    storage = storage_of(source)
-    if folder is not None and _key(source) == _key(folder):
+    if folder is not None and place_key(source) == place_key(folder):
         raise PfgenError(f"{shown_place(folder)}: is the input directory itself; give another output directory")
     if folder is not None and _within(source)(folder):
         raise PfgenError(f"{shown_place(folder)}: is in the input directory, {shown_place(source)}; give another one")
-    for name, info in storage.below(source):
+    for name, info in files_below(source):
         if is_table(name):
             yield joined(source, name), name, info
         else:
@@ -130,9 +132,5 @@ def _tables_below(source: str, folder: str | None, on_passed_over: OnPassedOver)
 
 def _within(folder: str) -> Callable[[str], bool]:
     """A function that returns whether a place is below a directory, at any depth."""
-    parts = _key(folder)
-    return lambda place: (key := _key(place))[: len(parts)] == parts and len(key) > len(parts)
-
-
-def _key(place: str) -> tuple[str, ...]:
-    return storage_of(place).key(place)
+    parts = place_key(folder)
+    return lambda place: (key := place_key(place))[: len(parts)] == parts and len(key) > len(parts)

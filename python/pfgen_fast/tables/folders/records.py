@@ -18,8 +18,7 @@ from ...files.json_writing import json_bytes
 from ...files.untrusted_json import checked, count, entries, member, parse_json, text
 from ...files.untrusted_text import in_one_line
 from ..formats import is_table
-from ..places.place_names import FileInfo, is_remote, joined, shown_place
-from ..places.storage import storage_of
+from ..places import FileInfo, file_info, files_below, is_remote, joined, read_small_files, shown_place, write_file
 from ..table_job import TableJob
 
 RECORDS = "_pfgen_fast"
@@ -109,18 +108,16 @@ def record_place(folder: str, name: str) -> str:
 def read_record(task: FileTask) -> Record | None:
     """The record of an output; None if it has no record."""
     place = record_place(task.folder, task.name)
-    storage = storage_of(place)
-    if storage.info(place) is None:
+    if file_info(place) is None:
         return None
-    return Record.parsed(storage.read_all([place], _MAX_RECORD_BYTES)[0], shown_place(place))
+    return Record.parsed(read_small_files([place], _MAX_RECORD_BYTES)[0], shown_place(place))
 
 
 def prepare_folder(folder: str) -> None:
     """Creates the output directory before any work, so that an error about it is raised early."""
     place = joined(folder, f"{RECORDS}/{_README}")
-    storage = storage_of(folder)
-    if storage.info(place) is None:
-        storage.write(place, _ABOUT)
+    if file_info(place) is None:
+        write_file(place, _ABOUT)
 
 
 def read_folder(
@@ -128,12 +125,11 @@ def read_folder(
 ) -> tuple[dict[str, Record], list[str]]:
     """Checks the output directory before any work: the records of finished outputs, and notes about other files."""
     folder = tasks[0].folder
-    storage = storage_of(folder)
     # Another process writes a record before its output. Outputs are therefore listed before records are read.
-    outputs = {name: info for name, info in storage.below(folder) if is_table(name)}
+    outputs = {name: info for name, info in files_below(folder) if is_table(name)}
     of_records = joined(folder, RECORDS)
-    names = [name for name, _ in storage.below(of_records) if name.endswith(".json")]
-    contents = storage.read_all([joined(of_records, name) for name in names], _MAX_RECORD_BYTES)
+    names = [name for name, _ in files_below(of_records) if name.endswith(".json")]
+    contents = read_small_files([joined(of_records, name) for name in names], _MAX_RECORD_BYTES)
     records = {
         name.removesuffix(".json"): Record.parsed(content, shown_place(joined(of_records, name)))
         for name, content in zip(names, contents, strict=True)
@@ -187,7 +183,7 @@ def _difference(found: Mapping[str, str], wanted: Mapping[str, str]) -> str:
 def source_info(task: FileTask) -> FileInfo | None:
     """The current size and version of a source; None if it is missing or unreadable, which scoring reports later."""
     try:
-        return storage_of(task.source).info(task.source)
+        return file_info(task.source)
     except PfgenError:
         return None
 
@@ -207,6 +203,6 @@ def _host(source: str) -> str:
 
 def _is_gone(source: str) -> bool:
     try:
-        return storage_of(source).info(source) is None
+        return file_info(source) is None
     except PfgenError:
         return False  # unknown

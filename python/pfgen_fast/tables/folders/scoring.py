@@ -6,7 +6,6 @@ import contextlib
 import os
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Literal
@@ -15,10 +14,18 @@ from ...errors import PfgenError, TrialsError
 from ...files.writing import make_folder
 from ...scoring.reasoning_text import ReasoningChoice
 from ..formats import has_encoding
-from ..places.fetching import Fetched, Fetching, endings, temporary_folder
-from ..places.place_names import base_name, check_target, is_remote, shown_place
-from ..places.remote import RemoteStorage
-from ..places.storage import storage_of
+from ..places import (
+    base_name,
+    check_target,
+    endings,
+    fetched,
+    file_info,
+    is_remote,
+    remove_file,
+    shown_place,
+    temporary_folder,
+    write_file,
+)
 from ..streaming import OnWhole, TableCounts, scored_table
 from ..table_job import Nulls, TableJob, TableScorer
 from .plans import Sources, plan_files
@@ -82,14 +89,6 @@ class _IsFinished(Exception):
         self.record = record
 
 
-def score_one_file(
-    task: FileTask, job: TableJob, *, again: bool = False, on_batch: Callable[[int], None] | None = None
-) -> FileOutcome:
-    """Scores a file unless its output is finished. Workers call it, again after a kill; `read_folder` comes before."""
-    with Fetching([task.source]) as fetching:
-        return _outcome(task, job, lambda: fetching.get(0), again=again, on_batch=on_batch)
-
-
 def score_files(
     sources: Sources,
     target: str | os.PathLike[str],
@@ -113,8 +112,7 @@ def score_files(
     """Scores tables into a directory, one after another. Outputs that are already finished are not changed.
 
     If a file cannot be scored, the other files are still scored. After a kill, the same call continues with the
-    unfinished file. A remote file is fetched while the previous file is scored. Two processes may score into one
-    directory.
+    unfinished file. Two processes may score into one directory.
 
     `sources` are files, directories or globs, local or remote; an output is named by the path of its source below the
     given directory. The `target` is a directory, local or remote; it is created if needed, and its subdirectory
@@ -169,20 +167,19 @@ def score_sources(
         def tell(n_rows: int = 0) -> None:
             listeners.on_progress(replace(done, n_rows=done.n_rows + n_rows))
 
-        with Fetching([task.source for task in todo]) as fetching:
-            for number, task in enumerate(todo):
-                if dry_run:
-                    yield FileOutcome(task, "pending")
-                    continue
-                outcome = _outcome(task, job, partial(fetching.get, number), again=again, on_batch=tell)
-                done = replace(
-                    done,
-                    n_files_done=done.n_files_done + 1,
-                    n_rows=done.n_rows + outcome.n_rows,
-                    n_bytes_done=done.n_bytes_done + _size(task),
-                )
-                tell()
-                yield outcome
+        for task in todo:
+            if dry_run:
+                yield FileOutcome(task, "pending")
+                continue
+            outcome = score_one_file(task, job, again=again, on_batch=tell)
+            done = replace(
+                done,
+                n_files_done=done.n_files_done + 1,
+                n_rows=done.n_rows + outcome.n_rows,
+                n_bytes_done=done.n_bytes_done + _size(task),
+            )
+            tell()
+            yield outcome
 
     return run_tasks(tasks, job, one_by_one, again=again, dry_run=dry_run, listeners=listeners)
 
@@ -214,14 +211,10 @@ def run_tasks(
     return [outcomes[task.name] for task in tasks]
 
 
-def _outcome(
-    task: FileTask,
-    job: TableJob,
-    get: Callable[[], Fetched],
-    *,
-    again: bool,
-    on_batch: Callable[[int], None] | None,
+def score_one_file(
+    task: FileTask, job: TableJob, *, again: bool = False, on_batch: Callable[[int], None] | None = None
 ) -> FileOutcome:
+    """Scores a file unless its output is finished. Workers call it, again after a kill; `read_folder` comes before."""
     name = shown_place(task.source)
     of_file = job if has_encoding(base_name(task.source)) else replace(job, encoding=None)
 
@@ -230,25 +223,24 @@ def _outcome(
         if finished is not None:
             raise _IsFinished(finished)
         # In this order, no unfinished output looks finished after a kill.
-        storage_of(task.target).remove(task.target)
-        record = Record(job.description, recorded_name(task.source), source.info, *counts, n_bytes)
-        place = record_place(task.folder, task.name)
-        storage_of(place).write(place, record.to_bytes())
+        remove_file(task.target)
+        record = Record(job.description, recorded_name(task.source), info, *counts, n_bytes)
+        write_file(record_place(task.folder, task.name), record.to_bytes())
 
     try:
         record = _finished(task, job, again)
         if record is None:
-            source = get()
             if not is_remote(task.target):
                 make_folder(Path(task.target).parent)
-            counts = score_fetched(source, name, task.target, of_file, on_whole=on_whole, on_batch=on_batch)
+            with fetched(task.source) as (source, info):
+                counts = score_fetched(source, name, task.target, of_file, on_whole=on_whole, on_batch=on_batch)
             return FileOutcome(task, "scored", *counts)
     except _IsFinished as meanwhile:
         record = meanwhile.record
     except PfgenError as error:
         problem, target = str(error), shown_place(task.target)
         with contextlib.suppress(PfgenError):
-            if target not in problem and storage_of(task.target).info(task.target) is not None:
+            if target not in problem and file_info(task.target) is not None:
                 problem += f"; {target} still contains the earlier scores"
         return FileOutcome(task, "failed", error=problem)
     return _current(task, record)
@@ -260,7 +252,7 @@ def _current(task: FileTask, record: Record) -> FileOutcome:
 
 def _finished(task: FileTask, job: TableJob, again: bool) -> Record | None:
     """The record of a finished output; None if the table must be scored."""
-    output = storage_of(task.target).info(task.target)
+    output = file_info(task.target)
     if output is None:
         return None
     record = read_record(task)
@@ -274,7 +266,7 @@ def _size(task: FileTask) -> int:
 
 
 def score_fetched(
-    source: Fetched,
+    source: Path,
     name: str,
     target: str,
     job: TableJob,
@@ -284,17 +276,17 @@ def score_fetched(
 ) -> TableCounts:
     """Scores one table into another; error messages contain its name instead of the name of the fetched file."""
     check_target(target)
-    names = {str(source.path): name} if is_remote(name) else {}
+    names = {str(source): name} if is_remote(name) else {}
     if not is_remote(target):
         with _named(names):
-            return scored_table(source.path, target, job, on_batch=on_batch, on_whole=on_whole)
+            return scored_table(source, target, job, on_batch=on_batch, on_whole=on_whole)
     with temporary_folder() as folder:
         local = Path(folder, f"output{endings(target)}")
         with _named({**names, str(local): shown_place(target)}):
-            counts = scored_table(source.path, local, job, on_batch=on_batch)
+            counts = scored_table(source, local, job, on_batch=on_batch)
         if on_whole is not None:
             on_whole(counts, local.stat().st_size)
-        RemoteStorage(target).put(local, target)
+        write_file(target, local)
         return counts
 
 

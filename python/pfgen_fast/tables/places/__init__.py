@@ -1,1 +1,0 @@
-"""Local and remote files and directories: information about them, downloads and uploads."""
