@@ -31,7 +31,6 @@ from pfgen_fast.generation.batch_api import read_batch
 from pfgen_fast.generation.context import Context
 from pfgen_fast.generation.generating import Generation
 from pfgen_fast.generation.run_writer import config_hash
-from pfgen_fast.generation.sweep import SweepOptions
 from pfgen_fast.judging.reply_store import Replies
 from pfgen_fast.judging.template import Template
 from pfgen_fast.refset.config import read_config as read_build_config
@@ -193,11 +192,6 @@ def read_suite(path: Path) -> None:
     assert not faults
 
 
-def read_sweep(path: Path) -> None:
-    with naming(path):
-        SweepOptions.read(path).points()
-
-
 def read_samples(path: Path) -> None:
     path.with_name("Q01.json").write_bytes(as_json(QUESTION))
     _ = Suite.load(path.parent).samples
@@ -215,7 +209,6 @@ TABLE = [["item", "perturbation", "metric", "score", "rating", "level"]]
 TABLE += [[item, name, "f", 1, r, level] for item in "ab" for name, level in LEVELS.items() for r in (1, 2)]
 TEXTS = {"text": "Ice floats.", "task": "qa", "language": "en", "question": "Why?", "references": ["It is light."]}
 ITEMS = [{"id": f"i{number}", **TEXTS, "perturbed": {"char_typo/minor": "Ice flaots."}} for number in range(3)]
-SWEEP = {"engine": "ngram", "suite": "mini", "trials": 2, "order": [3, 4], "until_interval": 0.1, "temperature": [1.0]}
 BUILD = {
     "suite": "made",
     "seed": "s",
@@ -244,7 +237,6 @@ KINDS: dict[str, tuple[Any, Callable[[Path], Any]]] = {  # a good value, or what
     "trials.jsonl": (TRIALS, score),
     "Q01.json": (QUESTION, read_suite),
     "questions.jsonl": (TRIALS, read_samples),
-    "sweep.toml": (SWEEP, read_sweep),
     "build.toml": (BUILD, read_build_config),
     "ratings.jsonl": (RATINGS, lambda path: Replies(path, must_exist=True)),
     "models.csv": ([["model", "x", "y"], ["org/a", 0.5, 1], ["org/b", 1.5, ""]], read_outside_scores),

@@ -77,7 +77,7 @@ class _Place:
         self.gate.prepare()
         self.gate.check_names(OF_PLACEMENT)
         if self.output:
-            from ..report.sweep_plot import check_picture
+            from ..report.placement_plot import check_picture
 
             check_picture(self.output)
         problems: list[TrialsError] = []

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from typer import Argument, Option
+from typer import Option
 
 from ..scoring.reasoning_text import ReasoningChoice
 from . import options
@@ -26,7 +26,19 @@ if TYPE_CHECKING:
 _SHORTEST_RUN = 16
 TABLES = (".md", ".csv", ".json")
 _AGAIN = "May be repeated."
-_OF_THE_COMMAND = ("file", "of_engine", "table", "plot", "dry_run", "quiet", "as_json")
+_OF_THE_COMMAND = (
+    "engine",
+    "suite",
+    "questions",
+    "limit",
+    "trials",
+    "until_interval",
+    "output",
+    "table",
+    "dry_run",
+    "quiet",
+    "as_json",
+)
 _OTHERS = ("order", "thinking_budget", "input", "question_column", "answer_column")
 
 
@@ -44,25 +56,20 @@ class _Sweep:
 
     Examples
 
-      pfgen-fast sweep -e ngram -s mini --order 3 --order 5 --temperature 0.5 --temperature 1 --plot sweep.png
+      pfgen-fast sweep -e ngram -s mini --order 3 --order 5 --temperature 0.5 --temperature 1
 
       pfgen-fast sweep -e ngram -s mini --trials 1000 --until-interval 0.005
 
       pfgen-fast sweep -e hf -s mini -m org/chat --mode qa --mode chat --chat-template chat.jinja --disable-thinking
 
       pfgen-fast sweep -e openai-api -s mini -m org/a -m org/b --mode qa --top-p none --top-p 0.98 --stop "<|end|>"
-
-      pfgen-fast sweep grid.toml --dry-run
     """
 
-    file: Path | None = Argument(
-        None, help="TOML file whose keys are the names of the options; options override it.", metavar="[GRID.toml]"
-    )
-    engine: str | None = Option(None, "-e", help="Choose an engine; see generate.")
-    suite: str | None = Option(None, "-s", help="Name the suite of questions; see generate.", metavar="FOLDER")
+    engine: str = Option(..., "-e", help="Choose an engine; see generate.")
+    suite: options.SuiteToAsk = None
     questions: options.Questions = None
     limit: options.Limit = None
-    trials: int | None = Option(None, "-n", help="Limit the trials. Default: 10.")
+    trials: int = Option(10, "-n", help="Limit the trials.")
     until_interval: float | None = Option(
         None,
         help="Stop when the score's 95 % interval over trials is this narrow (0.005: ±0.005), after 640 "
@@ -80,7 +87,7 @@ class _Sweep:
     seed: list[str] | None = Option(None, help=f"Set any text; see generate. {_AGAIN}")
     prefix: list[str] | None = Option(None, help=f"Begin every prompt with this text. {_AGAIN}")
     stop: list[str] | None = Option(
-        None, help="End answers at this text; see generate. Only a file can sweep over it.", metavar="TEXT"
+        None, help="End answers at this text; see generate. Several texts apply together.", metavar="TEXT"
     )
     system: list[str] | None = Option(
         None,
@@ -106,46 +113,42 @@ class _Sweep:
     retry_unfinished: int | None = Option(None, help="Ask again after unfinished reasoning; see generate.", metavar="N")
     order: list[int] | None = Option(None, help=f"ngram: set the code points per n-gram. {_AGAIN}")
     of_engine: Annotated[dict[str, Any], engine_options(without=_OTHERS)]
-    output: Path | None = Option(None, "-o", help="Create the runs' directories below this directory. Default: result.")
+    output: options.Root = Path("result")
     table: Path | None = Option(None, help=f"Also write the table to a file ({', '.join(TABLES)}).", metavar="FILE")
-    plot: Path | None = Option(
-        None,
-        help="Plot the scores over the parameters, and the intervals over the trials (.png, .svg).",
-        metavar="FILE",
-    )
     dry_run: bool = Option(False, help="Only list the points and their directories.")
     quiet: Quiet = False
     as_json: Json = False
 
     def __call__(self) -> None:
         from ..generation.engines import INTERACTIVE
-        from ..generation.sweep import SweepOptions, to_json
+        from ..generation.sweep import grid, to_json
         from ..generation.sweep import sweep as sweep_over
 
-        wanted = SweepOptions.read(self.file, self.given())
-        points = wanted.points(asks_hub=not self.dry_run)
-        check_files(self.table, self.plot)
-        loaded = suite_or_here(wanted.suite).only(wanted.questions, limit=wanted.limit)
+        points = grid(self.engine, self.parameters, asks_hub=not self.dry_run)
+        if self.table is not None and self.table.suffix not in TABLES:
+            fail(f"--table {self.table}: expected a name that ends in {', '.join(TABLES)}")
+        loaded = suite_or_here(self.suite).only(options.names_of(self.questions), limit=self.limit)
         is_silent = self.quiet or self.as_json
         if not is_silent:
             for why in dict.fromkeys(f"mode {one.setting.mode}: {one.why_mode}" for one in points if one.why_mode):
                 note(f"{why}; --mode chooses another")
         if self.dry_run:
-            _list(points, loaded, wanted.output, as_json=self.as_json)
+            _list(points, loaded, self.output, as_json=self.as_json)
             return
-        watch = watch_over("answers", quiet=is_silent or wanted.engine in INTERACTIVE)
+        watch = watch_over("answers", quiet=is_silent or self.engine in INTERACTIVE)
         with watch:
             found = sweep_over(
                 loaded,
                 points,
-                trials=wanted.trials,
-                until_interval=wanted.until_interval,
-                output=wanted.output,
+                trials=self.trials,
+                until_interval=self.until_interval,
+                output=self.output,
                 on_progress=watch.count,
                 events=watch.events,
             )
-            measured = list(_printed(found, points, wanted.until_interval, quiet=is_silent))
-        write_results(measured, self.table, self.plot, wanted.until_interval)
+            measured = list(_printed(found, points, self.until_interval, quiet=is_silent))
+        if self.table is not None:
+            _write_table(measured, self.table)
         if self.as_json:
             rows = json.loads(to_json(measured))
             print_json([{**row, "n_new": one.n_new} for row, one in zip(rows, measured, strict=True)])
@@ -158,36 +161,25 @@ class _Sweep:
             print_origin(loaded, next((point.signature for point in measured if point.signature), None))
         exit_if_partial(any(point.problems for point in measured))
 
-    def given(self) -> dict[str, Any]:
-        """The options as a TOML file has them."""
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The parameters of the grid."""
         values = {name: value for name, value in vars(self).items() if name not in _OF_THE_COMMAND}
-        return {
-            **values,
-            "questions": list(options.names_of(self.questions)),
-            "output": None if self.output is None else str(self.output),
+        values |= {
             "mode": [one.value for one in self.mode or ()],
             "temperature": _numbers(self.temperature),
             "top_p": _numbers(self.top_p),
             "reasoning_tags": [tag for pair in self.reasoning_tags or () for tag in pair],
-            **self.of_engine,
+            **values.pop("of_engine"),
         }
+        return {name: value for name, value in values.items() if value not in (None, [])}
 
 
 def _numbers(values: Sequence[str] | None) -> list[float | str]:
     return ["none" if value is None else value for value in map(options.number_or_none, values or ())]
 
 
-def check_files(table: Path | None, plot: Path | None) -> None:
-    """Checks the output files up front, so that errors show before hours of work."""
-    if table is not None and table.suffix not in TABLES:
-        fail(f"--table {table}: expected a name that ends in {', '.join(TABLES)}")
-    if plot is not None:
-        from ..report.sweep_plot import check_picture
-
-        check_picture(plot)
-
-
-def _list(points: Sequence[Point], suite: Suite, root: str, *, as_json: bool) -> None:
+def _list(points: Sequence[Point], suite: Suite, root: Path, *, as_json: bool) -> None:
     from ..errors import PfgenError
 
     rows = []
@@ -218,7 +210,7 @@ def _printed(
     widths = {
         key: max(len(key), *(len(shown(value_text(point.values[key]))) for point in points)) for key in points[0].values
     }
-    rows = SweepRows(widths, until)
+    rows = _Rows(widths, until)
     if not quiet:
         rows.print_heads()
     for point in measured:
@@ -231,7 +223,7 @@ def _printed(
         yield point
 
 
-class SweepRows:
+class _Rows:
     """Prints the table: a line for each point, or two lines on a narrow terminal."""
 
     def __init__(self, widths: Mapping[str, int], until: float | None) -> None:
@@ -273,15 +265,9 @@ class SweepRows:
         return " ".join([*(f"{score:>14}" for score in scores), f"{trials:>6}", f"{needed:>11}"])
 
 
-def write_results(measured: Sequence[Measured], table: Path | None, plot: Path | None, until: float | None) -> None:
-    """Writes the table and the picture."""
+def _write_table(measured: Sequence[Measured], table: Path) -> None:
     from ..files.writing import write_whole
     from ..generation import sweep as library
 
-    if table is not None:
-        forms = {".md": library.to_markdown, ".csv": library.to_csv, ".json": library.to_json}
-        write_whole(table, forms[table.suffix](measured).encode())
-    if plot is not None:
-        from ..report.sweep_plot import write_picture
-
-        write_picture(measured, plot, until_interval=until)
+    forms = {".md": library.to_markdown, ".csv": library.to_csv, ".json": library.to_json}
+    write_whole(table, forms[table.suffix](measured).encode())

@@ -8,16 +8,15 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from ..errors import EngineError, PfgenError
 from ..files.cells import csv_text, markdown_table
-from ..files.untrusted_text import did_you_mean, json_text, markdown_text, shown_value
-from ..files.untrusted_toml import read_toml
+from ..files.untrusted_text import json_text, markdown_text
 from ..runs.precision import Interval, TrialScores
-from ..runs.trials import RunFolder, Trials
+from ..runs.trials import Trials
 from ..scoring.scorer import Scorer
 from ..suite.rules import SCORES
 from ..suite.suite import Suite
@@ -35,44 +34,15 @@ from .setting import usual_mode
 USUAL_HALF_WIDTH = 0.005
 """The default half width of the interval for `trials_for`."""
 
-PARAMETERS: Mapping[str, str] = {
-    "model": "str",
-    "mode": "str",
-    "temperature": "float or none",
-    "top_p": "float or none",
-    "top_k": "int",
-    "max_tokens": "int",
-    "examples": "int",
-    "seed": "str",
-    "prefix": "str",
-    "stop": "Sequence[str]",
-    "system": "str",
-    "instruction": "str",
-    "context": "str",
-    "sentences": "int",
-    "reasoning": "str",
-    "reasoning_tags": "Sequence[str]",
-    "reasoning_tokens": "int",
-    "retry_unfinished": "int",
-}
-"""Parameters of all engines with their types; the first parameter varies slowest. Options of engines follow."""
+PARAMETERS = (
+    *("model", "mode", "temperature", "top_p", "top_k", "max_tokens", "examples", "seed", "prefix", "stop", "system"),
+    *("instruction", "context", "sentences"),
+    *("reasoning", "reasoning_tags", "reasoning_tokens", "retry_unfinished"),
+)
+"""Parameters of all engines; the first one varies slowest. Options of engines follow."""
 
 _OF_REASONING = ("reasoning", "reasoning_tags", "reasoning_tokens", "retry_unfinished")
-
-_KINDS: Mapping[str, tuple[Callable[[Any], bool], str]] = {
-    "str": (lambda value: isinstance(value, str), "a text"),
-    "int": (lambda value: isinstance(value, int) and not isinstance(value, bool), "a whole number"),
-    "float": (lambda value: isinstance(value, int | float) and not isinstance(value, bool), "a number"),
-    "float or none": (
-        lambda value: value == "none" or (isinstance(value, int | float) and not isinstance(value, bool)),
-        "a number or 'none'",
-    ),
-    "bool": (lambda value: isinstance(value, bool), "true or false"),
-    "Sequence[str]": (
-        lambda value: isinstance(value, list) and all(isinstance(item, str) for item in value),
-        "a list of texts",
-    ),
-}
+_LISTS = ("stop", "reasoning_tags", "sets", "omit")  # parameters of which a value is a list
 
 
 @dataclass(frozen=True)
@@ -107,51 +77,30 @@ class Measured:
 
 
 def grid(engine: str, parameters: Mapping[str, Any], *, asks_hub: bool = True) -> list[Point]:
-    """Creates the points of a grid, in the order of their runs. The default mode may depend on files of a hub."""
-    kinds = {**PARAMETERS, **engine_options(engine)}
+    """Creates the points of a grid, in the order of their runs; a list has the values of a parameter.
+
+    The default mode may depend on files of a hub.
+    """
     wanted = without_none(parameters)
-    for name in wanted:
-        if name not in kinds:
-            if hint := did_you_mean(name, [*_OF_THE_SWEEP, *kinds]):
-                raise EngineError(f"unknown parameter {shown_value(name)}{hint}")
-            refuse_unknown_options(engine, [name])
+    refuse_unknown_options(engine, [name for name in wanted if name not in PARAMETERS])
     if "sentences" in wanted and "context" not in wanted:
         raise EngineError("sentences: expected with a context, from which they are drawn")
-    axes = {key: _axis(key, wanted[key], kinds[key]) for key in kinds if key in wanted}
+    keys = [key for key in (*PARAMETERS, *engine_options(engine)) if key in wanted]
+    axes = {key: _axis(key, wanted[key]) for key in keys}
     swept = [key for key, values in axes.items() if len(values) > 1]
     chosen = [dict(zip(axes, values, strict=True)) for values in itertools.product(*axes.values())]
     modes: dict[str, tuple[Mode, str]] = {}
     return [_point(engine, values, swept, asks_hub, modes) for values in chosen]
 
 
-def _axis(key: str, given: Any, annotation: str) -> tuple[Any, ...]:
-    """The checked values of one parameter."""
-    values: list[Any]
-    kind = _kind(annotation)
-    if kind == "Sequence[str]":  # a value is itself a list; a single text is a list of one
-        is_swept = isinstance(given, list) and any(isinstance(value, list) for value in given)
-        values = [[value] if isinstance(value, str) else value for value in (given if is_swept else [given])]
-    else:
-        values = given if isinstance(given, list) else [given]
-    if not values or values == [[]]:
-        raise EngineError(f"{key}: the list is empty, so the grid has no point; expected at least one value")
+def _axis(key: str, given: Any) -> list[Any]:
+    """The values of a parameter, each once."""
+    is_one = not isinstance(given, list) or (key in _LISTS and not any(isinstance(value, list) for value in given))
+    values = [given] if is_one else given
     for index, value in enumerate(values):
-        _check_kind(key, kind, value, ", or a list of several values")
         if value in values[:index]:
             raise EngineError(f"{key}: {value_text(value)} occurs twice; expected each value once")
-    if kind in ("float", "float or none"):
-        values = [value if value == "none" else float(value) for value in values]
-    return tuple(values)
-
-
-def _check_kind(where: str, kind: str | None, value: Any, else_expected: str = "") -> None:
-    if kind is not None and not _KINDS[kind][0](value):
-        raise EngineError(f"{where}: expected {_KINDS[kind][1]}{else_expected}, not {shown_value(value)}")
-
-
-def _kind(annotation: str) -> str | None:
-    """The key of a type in `_KINDS`; None if values of the type are not checked."""
-    return next((kind for kind in _KINDS if kind in annotation.split(" | ")), None)
+    return [float(value) if key in ("temperature", "top_p") and value != "none" else value for value in values]
 
 
 def _point(
@@ -184,44 +133,6 @@ def value_text(value: Any) -> str:
     if isinstance(value, Mapping):
         return json_text(value)
     return f"{value:.12g}" if not isinstance(value, bool) else str(value).lower()
-
-
-@dataclass(frozen=True)
-class SweepOptions:
-    """The options of a sweep in files and on the command line."""
-
-    engine: str
-    suite: str | None  # any argument of `Suite.load`; None without a suite
-    parameters: Mapping[str, Any]
-    trials: int = 10  # maximum number of trials of a point
-    until_interval: float | None = None
-    output: str = "result"  # folder below which the folders of runs are created
-    questions: Sequence[str] = ()  # see `Suite.only`; by default all questions
-    limit: int | None = None  # see `Suite.only`
-
-    @classmethod
-    def read(cls, file: Path | None = None, given: Mapping[str, Any] | None = None) -> SweepOptions:
-        """Reads options from a TOML file. Its keys are the names of flags, and swept parameters are lists."""
-        found = {} if file is None else _read_toml(file)
-        found.update((key, value) for key, value in (given or {}).items() if value not in (None, []))
-        if not found.get("engine"):
-            raise EngineError("--engine is needed")
-        own = {"suite": None, **{key: found.pop(key) for key in _OF_THE_SWEEP if key in found}}
-        return cls(parameters=found, **own)
-
-    def points(self, *, asks_hub: bool = True) -> list[Point]:
-        """The points of the grid; see `grid`."""
-        return grid(self.engine, self.parameters, asks_hub=asks_hub)
-
-
-_OF_THE_SWEEP = {each.name: _kind(str(each.type)) for each in fields(SweepOptions) if each.name != "parameters"}
-
-
-def _read_toml(path: Path) -> dict[str, Any]:
-    content = {key.replace("-", "_"): value for key, value in read_toml(path, error=EngineError).items()}
-    for key, value in content.items():
-        _check_kind(f"{path}: {key}", _OF_THE_SWEEP.get(key), value)
-    return content
 
 
 def sweep(
@@ -297,31 +208,21 @@ class _Sweep:
     def _scored(self, point: Point, generated: Generated) -> Measured:
         outcome = generated.score(self._suite)
         problems = [*generated.problems, *([outcome.error] if outcome and outcome.error else ())]
-        found = Measured(
+        scores = TrialScores(self._scorer) if generated.run is None else TrialScores.of(generated.run, self._scorer)
+        return Measured(
             point,
             generated.folder,
-            n_new=generated.n_new,
+            scores.intervals() if scores.n_trials else {},
+            scores.curve(),
+            scores.n_trials,
+            generated.n_new,
+            scores.trials_for(self._until_interval or USUAL_HALF_WIDTH),
             problems=tuple(f"{point.name}: {problem}" for problem in problems),
+            signature=None if generated.run is None else self._scorer.signature,
             n_existing=generated.n_existing,
             oldest_answer=generated.oldest_answer,
             replies=generated.replies,
         )
-        if generated.run is None:
-            return found
-        return with_scores(found, generated.run, self._scorer, self._until_interval or USUAL_HALF_WIDTH)
-
-
-def with_scores(measured: Measured, run: RunFolder, scorer: Scorer, half_width: float = USUAL_HALF_WIDTH) -> Measured:
-    """An outcome with the scores of its run."""
-    scores = TrialScores.of(run, scorer)
-    return replace(
-        measured,
-        intervals=scores.intervals(),
-        curve=scores.curve(),
-        n_trials=scores.n_trials,
-        trials_for=scores.trials_for(half_width),
-        signature=scorer.signature,
-    )
 
 
 def records(measured: Sequence[Measured]) -> list[dict[str, Any]]:

@@ -14,9 +14,17 @@ from ..files.writing import write_whole
 from ..item_scores.placement import Placement
 from ..runs.placement import size_of
 from .drawing import COLORS, QUIET, bounded, empty_figure, look, stored, style
-from .sweep_plot import check_picture
+from .templating import library
 
 MAX_MARKED = 12
+_FORMATS = (".png", ".svg")
+
+
+def check_picture(path: Path) -> None:
+    """Raises PfgenError if a picture of this name cannot be drawn; call it before hours of work."""
+    if path.suffix not in _FORMATS:
+        raise PfgenError(f"{path}: expected a picture's name that ends in {' or '.join(_FORMATS)}")
+    library("matplotlib", extra="plots")
 
 
 def write_placements(placements: Sequence[Placement], path: Path) -> None:

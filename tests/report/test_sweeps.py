@@ -1,43 +1,12 @@
-"""Pictures of sweeps, and sweeps in the report."""
+"""Runs of a sweep in the report: which runs are one, and what it shows."""
 
 from __future__ import annotations
 
 import json
 import re
-from dataclasses import replace
-from xml.etree import ElementTree
 
 import pytest
-from pfgen_fast.generation.sweep import grid, interval_text, sweep
-from pfgen_fast.report.drawing import style
-from pfgen_fast.report.sweep_plot import _figure, write_picture
 from pfgen_fast.report.sweeps import lines, swept_values
-
-
-def texts_of(svg):
-    return ["".join(element.itertext()).strip() for element in ElementTree.fromstring(svg).iter()]
-
-
-def test_a_picture_names_its_lines_and_draws_intervals_where_they_are_known(mini, tmp_path):
-    points = grid("ngram", {"mode": ["qa"], "order": [3, 5]})
-    few, more = (list(sweep(mini, points, trials=trials, output=tmp_path / "runs")) for trials in (3, 13))
-    intervals = [point.intervals["score"] for point in few]
-    assert list(map(interval_text, intervals)) == [f"{interval.value:.4f}" for interval in intervals]
-    write_picture(few, tmp_path / "few.svg", until_interval=0.01)
-    for name in ("x.svg", "again.svg", "x.png"):
-        write_picture(more, tmp_path / name, until_interval=0.01)
-    drawn = (tmp_path / "x.svg").read_bytes()
-    assert {"order", "order 3", "order 5", "half of the interval; dashed: ±0.01"} <= {*texts_of(drawn)}
-    assert (tmp_path / "again.svg").read_bytes() == drawn
-    assert (tmp_path / "x.png").read_bytes().startswith(b"\x89PNG")
-    known = [step for step in more[0].curve if step.half_width is not None]
-    with style():
-        figures = [_figure([replace(more[0], curve=known[:n])], None) for n in (1, 2)]
-    # After one number of trials, an interval is a point.
-    assert [[line.get_marker() for line in figure.axes[-2].get_lines()] for figure in figures] == [["o"], [""]]
-
-
-# ---- Sweeps in the report
 
 
 def test_runs_that_differ_in_few_parameters_are_a_sweep():
