@@ -13,8 +13,7 @@ from ..errors import PfgenError
 from ..files.writing import write_whole
 from ..item_scores.placement import Placement
 from ..runs.placement import size_of
-from .drawing import COLORS, QUIET, bounded, empty_figure, look, stored, style
-from .templating import library
+from .drawing import COLORS, QUIET, bounded, empty_figure, library, look, stored, style
 
 MAX_MARKED = 12
 _FORMATS = (".png", ".svg")
@@ -24,7 +23,7 @@ def check_picture(path: Path) -> None:
     """Raises PfgenError if a picture of this name cannot be drawn; call it before hours of work."""
     if path.suffix not in _FORMATS:
         raise PfgenError(f"{path}: expected a picture's name that ends in {' or '.join(_FORMATS)}")
-    library("matplotlib", extra="plots")
+    library("matplotlib")
 
 
 def write_placements(placements: Sequence[Placement], path: Path) -> None:
