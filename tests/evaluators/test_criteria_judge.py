@@ -152,7 +152,7 @@ def test_an_answer_without_a_question_cannot_be_rated(path, task):
     [("summarization", 12, 5200), ("story", 6, 2100), ("qa", 9, 1000), ("translation", 10, 2200)],
 )
 def test_the_plan_of_the_paper_takes_the_requests_that_it_counts(path, task, n_perturbations, n_requests, n_items):
-    """Originals and texts with damage, apart by each metric: paper-requests.csv has these numbers for 100 items."""
+    """Originals and texts with damage, apart by each metric."""
     items = [Item(str(n), f"text {n}", task, "en", question="q", context="c") for n in range(n_items)]
     texts = text_column([f"{item.text}.{number}" for number in range(1 + n_perturbations) for item in items])
     for n_ratings in (1, 5):

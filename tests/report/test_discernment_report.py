@@ -12,7 +12,7 @@ from makers.hostile import markdown_tokens
 from makers.pages import check_policy
 from makers.undrawn import leave_out_drawing
 from pfgen_fast import Scorer, Suite
-from pfgen_fast.discernment.agreement import Agreement
+from pfgen_fast.discernment.evaluator_comparison import Agreement
 from pfgen_fast.discernment.kinds import KINDS, in_words
 from pfgen_fast.discernment.originals import from_suite
 from pfgen_fast.discernment.paper import Published, datasets, paper_plan

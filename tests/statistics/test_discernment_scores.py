@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from makers.discernment_data import needs_discernment_data, vectors
 from pfgen_fast import DiscernmentError
-from pfgen_fast.discernment.agreement import Agreement, agreement_of_scores
+from pfgen_fast.discernment.evaluator_comparison import Agreement, agreement_of_scores
 from pfgen_fast.statistics.discernment_scores import average, averages, calibrated, combine, discernment_score
 from pfgen_fast.statistics.resampling import bootstrap_counts, interval, resampled
 from pfgen_fast.statistics.signed_rank import signed_rank

@@ -20,7 +20,7 @@ from .server_options import retried_without_schema
 from .suite_line import print_signature
 
 if TYPE_CHECKING:
-    from ..discernment.agreement import Agreement
+    from ..discernment.evaluator_comparison import Agreement
     from ..discernment.model_damage import DamageModel
     from ..discernment.plan import Plan
     from ..discernment.result import Discernment
@@ -237,7 +237,7 @@ class _Test:
 
     def agreements(self, found: Sequence[Discernment]) -> dict[tuple[int, int], dict[str, Agreement]]:
         """The agreement of each pair of evaluators, by task."""
-        from ..discernment.agreement import agreement
+        from ..discernment.evaluator_comparison import agreement
 
         how: Any = {"zeros": self.given.zeros, "min_items": self.given.min_items, "draws": self.given.draws}
         return {

@@ -14,7 +14,8 @@ from ..files.untrusted_json import parse_json, unexpected
 from ..files.untrusted_text import in_one_line
 from ..tables.formats import reader_of
 from ..tables.rows import AnyColumns, RowBatch
-from .items import LANGUAGES, Collection, CollectionItem, checked_item
+from .damage.text_reading import LANGUAGES
+from .items import Collection, CollectionItem, checked_item
 from .names import unknown
 
 KEYS = ("id", "text", "task", "language", "question", "context", "references", "alternative", "perturbed")

@@ -14,9 +14,8 @@ from functools import cached_property
 from ..errors import DiscernmentError
 from ..evaluators.evaluator import Item, language_of
 from ..files.untrusted_text import in_one_line
+from .damage.text_reading import LANGUAGES
 from .names import task_named, unknown
-
-LANGUAGES = ("ja", "en")
 
 MIN_ITEMS = 10
 """The default for the smallest number of items with which a cell is defined."""

@@ -1,4 +1,4 @@
-"""The DHP benchmark (arXiv 2408.13704): its data sets, models, requests, claims and plans.
+"""The DHP benchmark (arXiv 2408.13704): its data sets, claims and plans.
 
 The paper prints its results only as pictures, so this module has no figures of it. `read_published` reads figures that
 somebody has read off the pictures. Claims are in our words.
@@ -53,7 +53,7 @@ class Claim:
 
 
 def facts(name: str) -> list[Mapping[str, str]]:
-    """The rows of a packaged table of the paper: `perturbations`, `datasets`, `models`, `requests` or `claims`."""
+    """The rows of a packaged table of the paper: `perturbations`, `datasets` or `claims`."""
     with (_FACTS / f"paper-{name}.csv").open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))
 

@@ -37,8 +37,7 @@ from .result import (
     Discernment,
     columns_of,
 )
-from .scoring import Progress, Scoring, score_all
-from .table_scoring import plan_of
+from .scoring import Progress, Scoring, plan_of, score_all
 from .task_scores import by_task
 from .weights import Weights, open_weights
 

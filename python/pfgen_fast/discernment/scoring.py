@@ -1,7 +1,8 @@
 """Scores originals and damaged texts, kind by kind. All scores are kept, but only two texts of each cell as examples:
 those of the item whose score fell most, and of the item whose score fell least.
 
-`valid_scores` checks the scores of an evaluator: missing and invalid scores are NaN.
+Scores come from an evaluator, or from a table: texts are then damaged only to find out which of them are possible. A
+score that is missing or invalid is NaN.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import chain
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,12 +22,14 @@ from ..errors import DiscernmentError
 from ..evaluators.evaluator import Evaluator, Floats, Item, Metric, text_column
 from ..evaluators.score_checks import LARGEST, valid_scores
 from ..evaluators.table import TableScores
-from ..files.untrusted_text import in_one_line
+from ..files.untrusted_text import few_names, in_one_line
 from ..judging.budget import Spending
 from ..native import _core
 from .damaged import Damage, Damaged
+from .items import Collection, CollectionItem
+from .kinds import Impossible, Level
+from .plan import Plan, ordered, usual_plan
 from .result import Example, PerturbedScores, Scored, Work
-from .table_scoring import TableSource, possible_only
 
 TEXTS_AT_A_TIME = 100_000
 """Maximum number of texts in one call, which may score several perturbations; a perturbation is never split."""
@@ -48,6 +53,28 @@ class Scoring:
     made: Mapping[str, Sequence[str | None]] = field(default_factory=dict)
 
 
+def plan_of(table: TableScores, collection: Collection, plan: Plan | None = None) -> Plan:
+    """Makes the plan of a table: the perturbations of the table, which are described by a plan if it has them."""
+    planned = usual_plan(collection.items) if plan is None else plan
+    by_name = {each.name: each for each in planned.perturbations}
+    # For perturbations that are not in the plan, only the names and perhaps the levels are known.
+    others = [name for name in table.names if name not in by_name]
+    found = [by_name[name] for name in table.names if name in by_name]
+    found = [replace(each, method="given") if each.method == "model" else each for each in found]
+    for each in _unplanned(others).perturbations:
+        found.append(replace(each, level=cast("Level", table.level_of(each.name) or each.level)))
+    notes = [*planned.notes, *_unplanned([name for name in others if table.level_of(name) is None]).notes]
+    lacking = [] if plan is None else [name for name in by_name if name not in table.names]
+    if lacking:
+        listed = few_names(lacking, 5, 80)
+        notes.append(f"The table has no scores of {len(lacking)} perturbations of the plan: {listed}.")
+    return Plan(ordered(found), planned.name, tuple(notes))
+
+
+def _unplanned(names: list[str]) -> Plan:
+    return Plan(()).with_given([CollectionItem("", "", "", perturbed=dict.fromkeys(names, ""))])
+
+
 def score_all(evaluator: Evaluator | TableScores, damage: Damage, *, on_progress: Progress | None = None) -> Scoring:
     """Scores the originals of a collection and all their damaged texts, or looks up their scores in a table."""
     started = time.perf_counter()
@@ -55,7 +82,7 @@ def score_all(evaluator: Evaluator | TableScores, damage: Damage, *, on_progress
     items, plan = damage.collection.items, damage.plan
     total = len(items) * (1 + len(plan.perturbations))
     tell(0, total)
-    source = TableSource(evaluator, damage) if isinstance(evaluator, TableScores) else _Calls(evaluator, damage)
+    source = _TableScores(evaluator, damage) if isinstance(evaluator, TableScores) else _Calls(evaluator, damage)
     originals = source.originals()
     unstable = source.unstable(originals) if isinstance(source, _Calls) else ()
     tell(len(items), total)
@@ -163,7 +190,34 @@ class _Calls:
             scores = valid_scores(evaluator, self._items * len(batch), texts)
             for number, each in enumerate(batch):
                 own = {name: column[number * n : (number + 1) * n] for name, column in scores.items()}
-                yield each, possible_only(own, each)
+                yield each, _possible_only(own, each)
+
+
+class _TableScores:
+    """The scores of a table."""
+
+    def __init__(self, table: TableScores, damage: Damage) -> None:
+        self._table, self._damage = table, damage
+        self._ids = [item.id for item in damage.collection.items]
+
+    def originals(self) -> dict[str, Floats]:
+        """The scores of the originals."""
+        return self._table.originals(self._ids)
+
+    def damaged(self) -> Iterator[tuple[Damaged, dict[str, Floats]]]:
+        """Yields the scores of each perturbation; a given text is possible if the table has a row for it."""
+        for damaged in chain.from_iterable(self._damage):
+            name = damaged.perturbation.name
+            if damaged.perturbation.method == "given":
+                has = self._table.has(name, self._ids)
+                impossible = np.where(has, 0, Impossible.NO_CANDIDATE).astype(np.uint8)
+                damaged = replace(damaged, impossible=impossible, differs_from_lower=has)
+            yield damaged, _possible_only(self._table.perturbed(name, self._ids), damaged)
+
+
+def _possible_only(scores: Mapping[str, Floats], damaged: Damaged) -> dict[str, Floats]:
+    """The scores of possible texts; NaN for impossible texts."""
+    return {name: np.where(damaged.impossible == 0, column, np.nan) for name, column in scores.items()}
 
 
 class _Examples:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from ...discernment.common import common_rows
+from ...discernment.evaluator_comparison import common_rows
 from ...discernment.kinds import in_words
 from ...discernment.result import Columns, Discernment
 from ...files.untrusted_text import in_one_line

@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 
 from ...discernment import result
-from ...discernment.agreement import Agreement
-from ...discernment.common import DIFFERENCE, PLAIN, WEIGHTED
+from ...discernment.evaluator_comparison import DIFFERENCE, PLAIN, WEIGHTED, Agreement
 from ...discernment.result import Discernment
 from ...discernment.weights import ASSUMED
 from ...experiments.finding import Cell, Table
@@ -15,7 +14,7 @@ from ...files.untrusted_text import in_one_line
 from .rows import Result, Row, name_of, perturbation_words
 
 Agreements = Mapping[tuple[int, int], Mapping[str, Agreement]]
-"""By the numbers of two tests, in the order of the report, their agreement by task (`discernment.agreement`)."""
+"""By the numbers of two tests, in the order of the report, their agreement by task (`evaluator_comparison`)."""
 
 _N_CODE_POINTS = 2000
 _EXAMPLE_COLUMNS = (

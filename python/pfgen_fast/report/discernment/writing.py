@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from ...discernment.agreement import comparison_warnings
+from ...discernment.evaluator_comparison import comparison_warnings
 from ...discernment.paper import Published
 from ...discernment.result import Discernment, Example
 from ...discernment.weights import ASSUMED

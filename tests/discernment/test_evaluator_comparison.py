@@ -20,9 +20,12 @@ from makers.tested_evaluators import (
     some_items,
     written,
 )
-from pfgen_fast.discernment.agreement import agreement
-from pfgen_fast.discernment.common import common_rows
+from pfgen_fast import DiscernmentError
+from pfgen_fast.discernment.evaluator_comparison import agreement, common_rows, comparison_warnings
+from pfgen_fast.discernment.items import Collection
+from pfgen_fast.discernment.plan import Perturbation, Plan
 from pfgen_fast.discernment.result import COMMON_COLUMNS
+from pfgen_fast.discernment.running import discern
 from pfgen_fast.discernment.weights import Weights, WeightsRow, open_weights
 from pfgen_fast.report.discernment.writing import finding_of
 from pfgen_fast.statistics.discernment_scores import average
@@ -137,3 +140,49 @@ def test_equal_names_are_kept_apart():
     other = replace(found, perturbations={**found.perturbations, "d": [None, *found.perturbations["d"][1:]]})
     assert [of[0]["n_own"] for of in common_rows([found, other])] == [9, 8]
     assert np.isfinite([of[0]["average"] for of in common_rows([found, other])]).all()
+
+
+PLAN = a_plan("char_delete", "word_drop", "sentence_repeat", "newline")
+
+
+def found_by(functions, collection=None, plan=PLAN, **options):
+    return discern(ByText(functions), collection or a_collection(20), plan, draws=0, **options)
+
+
+def test_the_difference_of_averages_does_not_depend_on_the_order_of_the_items():
+    first, second = found_by({"similarity": similarity}), found_by({"length": length, "letters": letters})
+    found = agreement(first, second, draws=100)["headlines"]
+    averages = [each.summary["average"][0] for each in (first, second)]
+    assert found.difference == pytest.approx(averages[0] - averages[1])
+    assert found.low < found.difference < found.high
+    assert agreement(first, second, draws=0)["headlines"].low is None
+    turned = agreement(second, first, draws=100)["headlines"]
+    assert (turned.low, turned.tau) == (pytest.approx(-found.high), found.tau)
+    third = found_by({"length": length}, plan=a_plan("char_delete/30", "truncate"))
+    assert agreement(first, third, draws=0)["headlines"].n_perturbations == 1  # of the common ones
+    backwards = Collection(first.scored.collection.items[::-1], "backwards")
+    found = agreement(first, found_by({"similarity": similarity}, backwards), draws=50)["headlines"]
+    assert (found.difference, found.low, found.high, found.n_perturbations) == (0, 0, 0, 15)
+    assert found.tau == pytest.approx(1)
+
+
+def test_a_comparison_of_different_numbers_of_items_is_warned_of():
+    first = found_by({"similarity": similarity})
+    assert comparison_warnings([first, first]) == ()
+    fewer = found_by({"length": length}, a_collection(19))
+    with pytest.raises(DiscernmentError, match="evaluators by text and by text were tested on different items"):
+        agreement(first, fewer)
+    (warning,) = comparison_warnings([first, fewer])
+    assert warning.endswith("they grow with the number of items, which differs (by text 20, by text 19).")
+    others = Collection.of([replace(item, id=f"other {item.id}") for item in a_collection(20).items])
+    (warning,) = comparison_warnings([first, found_by({"length": length}, others)])
+    assert warning.startswith("The tests have different items")
+    fewer = found_by({"length": length}, plan=a_plan("char_delete/30"))
+    assert comparison_warnings([first, fewer]) == ()  # they are compared on the common perturbations
+    amounts = [Plan((Perturbation("char_delete", "minor", k=k),)) for k in (1, 2)]
+    for found in (
+        [first, found_by({"length": length}, seed=1)],
+        [found_by({"length": length}, plan=plan) for plan in amounts],
+    ):
+        (warning,) = comparison_warnings(found)
+        assert warning.startswith("The tests have different seeds or amounts of damage")
