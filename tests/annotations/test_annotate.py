@@ -12,10 +12,7 @@ from pfgen_fast.annotations.plan import Asked, make_plan
 from pfgen_fast.annotations.rows import Header, export_lines
 from pfgen_fast.checklists.judgements import Judgement
 from pfgen_fast.checklists.people.items import judgement_items, mark_items, pair_items
-from pfgen_fast.checklists.people.marks import judgement_key
-from pfgen_fast.checklists.people.reading import read_people
 from pfgen_fast.checklists.runs import Answer, open_runs, write_run
-from pfgen_fast.checklists.suite import ChecklistSuite
 
 SUITE = own_suite()
 TASKS = {task.key for task in SUITE.tasks if task.length is None}
@@ -76,27 +73,6 @@ def test_a_sheet_hides_models_and_judges_and_orders_pairs_at_random(runs: Path) 
 
 def self_key(item: Any) -> Any:
     return item["id"], frozenset((item["first_sha256"], item["second_sha256"]))
-
-
-def test_items_are_limited_evenly_over_models(runs: Path) -> None:
-    plan = made(mark_items(SUITE, open_runs([runs]), TASKS), ["a"], limit=6)
-    models = [item["source"][0] for item in plan.record["annotators"]["a"]["items"]]
-    assert {models.count(model) for model in MODELS} == {2}
-
-
-def test_what_annotators_export_is_read_and_names_its_answers_and_judgements(runs: Path, tmp_path: Path) -> None:
-    opened = open_runs([runs])
-    suite = ChecklistSuite.load(written(SUITE, tmp_path / "suite"))
-    (sheet,) = made(judgement_items(suite, opened, TASKS), ["a"]).sheets
-    rows = [
-        {**{name: item[name] for name in ("kind", "id", "length", "response_sha256", "judgement")}, **said}
-        for item in sheet.items
-        for said in [{"question": 1, "is_reasonable": True}]
-    ]
-    path = tmp_path / "a.jsonl"
-    path.write_bytes(export_lines(Header("a", "own", ""), rows))
-    known = {judgement_key(one) for run in opened for one in run.judgements(suite)}
-    assert {one.judgement for one in read_people(path, suite, runs=opened).opinions} == known
 
 
 def test_the_command_writes_a_page_for_each_annotator_and_the_same_again(call: Any, runs: Path, tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pfgen_fast.annotations.plan import assign, spread
+from pfgen_fast.annotations.plan import assign
 from pfgen_fast.errors import AnnotationError
 
 CASES = st.tuples(
@@ -33,22 +33,6 @@ def test_shared_items_have_their_raters_and_the_others_one_and_all_are_balanced(
     assert all(len(set(items)) == len(items) for items in found.of.values())
     sizes = list(map(len, found.of.values()))
     assert max(sizes) - min(sizes) <= 1
-
-
-def test_each_annotator_and_each_beginning_has_its_share_of_every_area_and_model():
-    strata = [(f"area {item % 3}", f"model {item // 3 % 4}") for item in range(120)]
-    keys = list(map(str, range(120)))
-    order = spread(keys, strata, 0)
-    assert sorted(order) == list(range(120))
-    for n in range(1, 121):
-        found = Counter(value for item in order[:n] for value in strata[item])
-        assert all(abs(found[f"area {area}"] - n / 3) < 1.5 for area in range(3))
-        assert all(abs(found[f"model {model}"] - n / 4) < 1.5 for model in range(4))
-    for names, overlap in ((["a", "b", "c"], 0.2), (["a", "b", "c", "d"], 0), (list("abcde"), 0.5)):
-        for items in assign(keys, strata, names, overlap=overlap).of.values():
-            found = Counter(value for item in items for value in strata[item])
-            assert all(abs(found[f"area {area}"] - len(items) / 3) <= 3 for area in range(3))
-            assert all(abs(found[f"model {model}"] - len(items) / 4) <= 3 for model in range(4))
 
 
 def test_the_assignment_depends_on_the_seed_and_the_items_but_not_on_their_order():

@@ -5,8 +5,6 @@ from __future__ import annotations
 import time
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from makers.long_answers import run_of, suite_of_essays
 from pfgen_fast.checklists.judgements import Judgement
 from pfgen_fast.checklists.metrics.error_counts import Share, model_errors
@@ -19,7 +17,7 @@ from pfgen_fast.checklists.metrics.error_modes import (
     sentences,
     signals,
 )
-from pfgen_fast.checklists.rejections import Rejections, phrases_for, read_phrases
+from pfgen_fast.checklists.rejections import PUBLISHED_PHRASES, Rejections, phrases_for
 from pfgen_fast.checklists.runs import Answer, Run
 from pfgen_fast.checklists.tasks import sha256_of
 from pfgen_fast.errors import ChecklistError
@@ -28,8 +26,8 @@ ICE = "Ice floats on water because it is lighter."
 STORY = "The fog came in from the sea, and nobody saw the harbour until noon."
 
 
-def found_in(tmp_path, *answers, judgements=(), language="en", profile="ours", phrases=None):
-    rules = ErrorRules(suite_of_essays(language), profile, phrases)
+def found_in(tmp_path, *answers, judgements=(), language="en", profile="ours"):
+    rules = ErrorRules(suite_of_essays(language), profile)
     return errors_of(run_of(tmp_path / "model", *answers, judgements=judgements), rules)
 
 
@@ -63,46 +61,29 @@ def test_an_answer_that_begins_with_a_phrase_is_a_rejection(tmp_path, response, 
     assert error_of(tmp_path, response, language=language).rejection == phrase
 
 
-def test_the_published_profile_and_a_user_may_have_other_phrases(tmp_path):
+def test_the_published_profile_has_other_phrases(tmp_path):
     response = "Given the length, here is a part."
     assert error_of(tmp_path / "a", response, profile="published").rejection == "Given the"
     whole = "given the constraints of this platform, here is a part."
     assert error_of(tmp_path / "w", whole, profile="published").rejection == "Given the constraints of this platform"
-    assert error_of(tmp_path / "b", "No way.", phrases=("no",)).rejection == "no"
-    assert error_of(tmp_path / "c", response, phrases=("no",)).rejection is None
     assert Rejections(["I", "I can", "I can't"]).phrase_of("I can not") == "I can"
     assert phrases_for("fr") == ()
     assert "no phrases of rejection are packaged for the language fr" in ErrorRules(suite_of_essays("fr")).notes[0]
 
 
 def test_an_answer_counts_for_each_phrase_that_it_begins_with(tmp_path):
-    rules = ErrorRules(suite_of_essays(), phrases=("No", "No way", "Never", "Sorry"))
+    rules = ErrorRules(suite_of_essays(), "published")
+    short, long = PUBLISHED_PHRASES
     answers = [
-        Answer("sea", "No way."),
-        Answer("ice", "**NO.**"),
-        Answer("fog", "Never."),
+        Answer("sea", f"{long}, no."),
+        Answer("ice", f"**{short.upper()} LIMIT**"),
+        Answer("fog", f"{short} fog."),
         Answer("fog", STORY, trial=2),
     ]
     found = model_errors("m", errors_of(run_of(tmp_path / "model", *answers), rules), rules).total
     assert found.shares["rejection"] == Share(3, 4)
-    assert found.phrases == {"No": Share(2, 4), "No way": Share(1, 4), "Never": Share(1, 4)}
-    assert found.to_dict()["rejection_phrases"]["No"] == {"count": 2, "n": 4, "percent": 50.0}
-
-
-@pytest.mark.parametrize(
-    ("content", "fault"),
-    [
-        ("en = 3", "en"),
-        ("[en]\nphrases = ['a', 3]", "phrases"),
-        ("[en]\nphrases = ['**']", "a phrase with letters"),
-        ("[en", "not TOML"),
-    ],
-)
-def test_a_file_of_phrases_that_breaks_the_rules_is_named(tmp_path, content, fault):
-    path = tmp_path / "phrases.toml"
-    path.write_text(content)
-    with pytest.raises(ChecklistError, match=rf"phrases\.toml.*{fault}"):
-        read_phrases(path)
+    assert found.phrases == {short: Share(3, 4), long: Share(1, 4)}
+    assert found.to_dict()["rejection_phrases"][long] == {"count": 1, "n": 4, "percent": 25.0}
 
 
 def test_the_servers_reason_decides_whether_an_answer_was_cut_off(tmp_path):
@@ -217,18 +198,6 @@ def test_a_run_without_anything_is_named(tmp_path):
 )
 def test_where_sentences_end(text, expected):
     assert sentences(text) == expected
-
-
-@given(st.text(alphabet='a.!?。”" \n　', max_size=40))
-def test_sentences_hold_all_visible_characters_in_order(text):
-    assert "".join("".join(sentences(text)).split()) == "".join(text.split())
-
-
-@given(st.lists(st.sampled_from(["The sea is wide today.", "Ice floats on water.", "Yes."]), max_size=9))
-def test_the_longest_run_is_no_longer_than_the_commonest_sentence_is_common(listed):
-    found = repeated(sentences("\n".join(listed)))
-    assert found.longest_run <= found.count
-    assert found.count == max(map(listed.count, [one for one in listed if one != "Yes."]), default=0)
 
 
 @pytest.mark.parametrize(

@@ -85,17 +85,6 @@ def test_the_score_is_the_weighted_sum_and_a_text_has_no_score_by_a_question_of_
     assert math.isnan(scores["q2"][2])
 
 
-def test_ratings_have_seeds_of_their_own_and_are_averaged(path):
-    engine = FakeEngine(lambda request: listed(*[[0, 1][request.seed % 2]] * n_questions(content_of(request))))
-    scores = scores_of(judge_of(path, engine, n_ratings=8))
-    seeds = {}
-    for request in engine.asked:
-        seeds.setdefault(content_of(request), []).append(request.seed)
-    assert [len(set(of_text)) for of_text in seeds.values()] == [8, 8, 8]
-    of_first = next(of_text for content, of_text in seeds.items() if TEXTS[0] in content)
-    assert scores["checklist"][0] == pytest.approx(100 * np.mean([seed % 2 for seed in of_first]))
-
-
 def test_originals_and_damaged_texts_of_an_item_share_their_seed(path):
     engine = FakeEngine(by_length)
     scores_of(judge_of(path, engine), [ITEMS[0]] * 3, ["One.", "Another.", None])
@@ -188,23 +177,6 @@ def test_an_error_names_what_an_item_lacks(path):
     checklist = Checklist("reports", "thanks", ("So?",), (100.0,))
     twice = own_suite(checklists={**others, ("reports", "thanks"): checklist})
     assert "the category thanks is in the areas letters, reports" in said(ITEMS[0], category="thanks", suite=twice)
-
-
-def test_notes_name_the_questions_and_what_their_weights_are(path):
-    judge = judge_of(path)
-    (one,) = judge.notes_on(ITEMS[:2])
-    assert one == "The questions: q0: Does it thank somebody? q1: Is it polite? q2: Is it without any flaw?"
-    assert judge.notes_on([*ITEMS, Item("report_2", "A.", "x")]) == (
-        "Questions without weights have equal weights.",
-        "The items have 3 checklists; q0 is the first question of each checklist.",
-    )
-
-
-def test_the_signature_changes_with_everything_that_scores_depend_on(path):
-    changes = {"n_ratings": 2, "temperature": 0.5, "max_tokens": 9, "seed": "a", "profile": "upstream", "n_tries": 1}
-    changes |= {"category": "thanks", "suite": own_suite(TASKS[:3])}
-    signatures = {judge_of(path, **{name: value}).signature for name, value in changes.items()}
-    assert len(signatures | {judge_of(path).signature}) == len(changes) + 1
 
 
 # Opened by its name

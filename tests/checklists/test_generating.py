@@ -12,7 +12,6 @@ import sys
 
 import pytest
 from makers.fault_server import Gate, Reply, answering, refusing, serving
-from makers.judges import FakeEngine
 from makers.own_checklists import TASKS, own_suite, own_suite_in
 from makers.runs import files_of
 from pfgen_fast import EngineError
@@ -21,7 +20,6 @@ from pfgen_fast.checklists.generating import (
     chosen_tasks,
     generate_answers,
     open_answering,
-    requests_of,
     run_name,
 )
 from pfgen_fast.checklists.runs import open_runs
@@ -80,15 +78,6 @@ def test_a_text_to_continue_is_sent_to_base_models(tmp_path):
     assert server.paths == {"/v1/completions"}
     assert {request.body["prompt"] for request in server.requests} == {f"{task.instruction}\n\n" for task in MAIN}
     assert json.loads((tmp_path / "config.json").read_text())["stop"] == ["\n\n"]
-
-
-def test_seeds_depend_on_task_trial_and_the_seed_of_the_setting():
-    def seeds(seed):
-        return {one.key: one.seed for one in requests_of(TASKS, Setting("m", seed=seed), trials=2)}
-
-    assert len(seeds("")) == 12
-    assert len(set(seeds("").values()) | set(seeds("a").values())) == 24
-    assert seeds("a") == seeds("a")
 
 
 def test_lengths_areas_and_a_limit_choose_tasks_with_a_whole_instruction():
@@ -178,13 +167,6 @@ def test_an_engine_of_ngram_suites_and_a_name_without_a_folder_are_refused():
     for name in ("", "..", "a\0b", "x" * 300):
         with pytest.raises(ChecklistError, match="a valid name of a folder"):
             run_name(name)
-
-
-def test_an_engine_without_details_of_its_replies_can_answer(tmp_path):
-    engine = FakeEngine(lambda request: f"Answer {request.seed}")
-    made = generate_answers(own_suite(), engine, Setting("m"), tmp_path)
-    assert (made.n_answers, made.n_cut, engine.n_closed) == (5, 0, 1)
-    assert "finish_reason" not in (tmp_path / "answers.jsonl").read_text()
 
 
 # The command

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from makers.checklists_to_judge import suite, template
 from pfgen_fast.checklists.judging.requests import JudgeOptions
 from pfgen_fast.checklists.tasks import Prompts
-from pfgen_fast.checklists.words import first_words, has_nltk, words
+from pfgen_fast.checklists.words import has_nltk, words
 from pfgen_fast.errors import ChecklistError
 
 SUITE = suite()
@@ -60,14 +60,6 @@ def test_each_try_and_each_rating_has_a_seed_of_its_own():
         request("A.", profile="upstream", seed="x")
 
 
-def test_the_default_temperature_depends_on_profile_and_number_of_ratings():
-    for profile, temperatures in (("plain", [0.0, 1.0]), ("upstream", [0.8, 0.8])):
-        assert [JudgeOptions("j", profile, n_ratings=n).judge.temperature for n in (1, 2)] == temperatures
-    for number in ({"n_tries": 0}, {"n_ratings": 0}):
-        with pytest.raises(ChecklistError, match="expected at least 1 of each"):
-            JudgeOptions("j", **number)
-
-
 def test_upstream_shows_words_joined_by_single_blanks():
     wording = JudgeOptions("j", "upstream").wording(SUITE)
     shown, cut = wording.shown("One,  two\n\nthree.")
@@ -86,19 +78,6 @@ def test_a_long_answer_is_cut_after_16000_words(n_words, n_shown):
         assert (len(words(shown)), cut) == (n_shown, n_words > n_shown)
         assert shown.endswith(f"w{n_shown - 1}")
     assert "\n" in JudgeOptions("j").wording(SUITE).shown(response)[0]
-
-
-def test_japanese_is_cut_by_characters():
-    wording = JudgeOptions("j").wording(suite(words="characters"))
-    assert wording.shown("水 氷\n" * 9000) == (("水 氷\n" * 8000).rstrip(), True)
-
-
-@given(st.text(st.sampled_from("ab1 .,'-\n水")), st.integers(1, 5), st.sampled_from(["regex", "characters"]))
-def test_the_first_words_are_the_first_words(text, n_words, counter):
-    beginning = first_words(text, n_words, counter)
-    assert text.startswith(beginning)
-    assert words(beginning, counter) == words(text, counter)[:n_words]
-    assert (len(words(text, counter)) > n_words) == (beginning != text)
 
 
 VALUES = st.text(st.sampled_from("{} response\\n%\"'[]"))

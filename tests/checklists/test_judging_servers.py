@@ -115,16 +115,6 @@ def test_a_batch_ends_in_the_same_file(path, expected, tmp_path):
     assert write_batch(again, tmp_path / "none.jsonl") == 0
 
 
-def test_the_next_batch_holds_the_next_tries(path, tmp_path):
-    judging = Judging.open(open_runs([path]), suite(), OPTIONS)
-    for number in range(3):
-        assert write_batch(judging, tmp_path / "in.jsonl") == N_TASKS
-        batch_output(tmp_path / "in.jsonl", tmp_path / f"{number}.jsonl", lambda content, seed: "no")
-        read_batch(judging, [tmp_path / f"{number}.jsonl"])
-    assert write_batch(judging, tmp_path / "in.jsonl") == 0
-    assert len(judging.runs[0].standing().unjudged) == N_TASKS
-
-
 def test_bad_lines_of_a_batch_are_named_and_good_lines_are_used(path, tmp_path):
     judging = Judging.open(open_runs([path]), suite(), OPTIONS)
     write_batch(judging, tmp_path / "in.jsonl")

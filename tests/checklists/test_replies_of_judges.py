@@ -32,15 +32,6 @@ def test_the_worked_examples():
         assert ours.fault == "form" if example["name"] == "words before and after" else ours == published
 
 
-def test_an_object_with_only_a_list_counts_as_the_list():
-    listed = entries(1, 0, 0.5)
-    for profile in ("plain", "upstream"):
-        assert said({"verdicts": listed}, profile=profile).verdicts == (1.0, 0.0, 0.5)
-        assert said({"a": listed, "b": []}, profile=profile).fault == "form"
-    with_a_note = {"verdicts": listed, "note": "strict"}
-    assert (said(with_a_note).fault, said(with_a_note, profile="upstream").fault) == ("form", None)
-
-
 def test_faults_are_looked_for_in_their_order():
     assert said([*entries("no", 7), 3]).fault == "form"
     assert said(entries("no", 7, first=5)).fault == "number"
@@ -86,12 +77,6 @@ def test_a_quotation_is_no_verdict(where):
     assert said(QUOTATIONS[where], 1) == ParsedReply(None, fault="form")
     overall = QUOTATIONS[where].replace("[{", "{").replace("}]", "}")
     assert parse_overall(overall).verdicts in (None, (0.0,))
-
-
-def test_a_list_inside_the_list_is_not_the_list_of_verdicts():
-    for profile in ("plain", "upstream"):
-        assert said([{**entries(0)[0], "quoted": entries(1)}], 1, profile=profile).verdicts == (0.0,)
-        assert said([{**entries(0)[0], "reason": f"It claims {QUOTED}"}], 1, profile=profile).verdicts == (0.0,)
 
 
 MARKS = ["```json\n", "\n```\n", "[", "]", "{", "}", '"', "'", ",", "\n", "\\", "[END OF ANSWER]", "</think>"]

@@ -97,13 +97,6 @@ def test_paths_without_a_run_or_with_two_of_one_name_are_refused(tmp_path: Path)
         open_runs([tmp_path])
 
 
-def test_a_config_that_is_no_object_is_refused(tmp_path: Path) -> None:
-    write_run(tmp_path / "heron", ANSWERS, [], {})
-    (tmp_path / "heron/config.json").write_text("[]")
-    with pytest.raises(ChecklistError, match=r"config.json"):
-        open_runs([tmp_path])
-
-
 GOOD = {"id": "thanks-1", "response": "Thanks."}
 UNREADABLE = (
     ("{]", "line 1, column 2: not JSON"),
@@ -238,25 +231,3 @@ def test_equal_judgements_count_once_and_others_are_an_error_unless_of_another_j
         read_judgements(written(tmp_path, line(), line(scores=[1, 1, 1])), SUITE)
     for changes in ({"judge": "b"}, {"version": "b"}, {"rating": 2}, {"trial": 2}, {"response_sha256": "1" * 64}):
         assert len(read_judgements(written(tmp_path, line(), line(scores=[0, 0, 0], **changes)), SUITE)) == 2
-
-
-def test_a_table_is_held_to_the_same_rules(tmp_path):
-    pa = pytest.importorskip("pyarrow")
-    path = tmp_path / "judgements.parquet"
-
-    def read(**columns):
-        table = pa.table({"id": ["T00"], "response_sha256": [HASH], "scores": [[1.0, 0.5, 0.0]], **columns})
-        pa.parquet.write_table(table, path)
-        return read_judgements(path, SUITE)
-
-    for columns, said in (
-        ({"scores": [[1.0, 0.3, 0.0]]}, "row 1, question 1: the verdict 0.3 is not a level"),
-        ({"id": pa.array([None], pa.string())}, "row 1: id: expected a string, not null"),
-        ({"scores": ["high"]}, "column 'scores'"),
-    ):
-        with pytest.raises(ChecklistError, match=rf"judgements\.parquet, {said}"):
-            read(**columns)
-    assert read(scores=[[1, 0, 1]]) == [Judgement("T00", HASH, (1.0, 0.0, 1.0))]
-    path.write_bytes(b"PAR1 no table PAR1")
-    with pytest.raises(ChecklistError, match=r"judgements\.parquet"):
-        read_judgements(path, SUITE)

@@ -144,15 +144,6 @@ def test_tables_fit_their_width_and_lose_no_column(width):
     ]
 
 
-def test_missing_answers_have_columns_only_where_there_are_some_and_characters_are_named(runs):
-    scores = score_runs(replace(SUITE, words="characters"), open_runs([runs / "good"]), draws=0)
-    whole = text_tables.ranking(scores)
-    assert whole.heads == ("place", "model", "average", "95 % interval", "tales", "letters", "characters", "group")
-    assert {len(row) for row in whole.rows} == {len(whole.heads)}
-    assert text_tables.words_by_area(scores).title == "Characters"
-    assert text_tables.words_by_area(scores).heads == ("model", "tales", "letters", "average")
-
-
 @pytest.fixture
 def suite_folder(tmp_path):
     write_suite(SUITE, tmp_path / "suite")

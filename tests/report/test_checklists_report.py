@@ -13,7 +13,6 @@ from makers.hostile import acting, formulas
 from makers.own_checklists import TASKS, own_suite
 from makers.pages import Outline, check_policy, embedded, overview_in
 from makers.reported import unpacked
-from pfgen_fast.checklists.judgements import Judgement
 from pfgen_fast.checklists.runs import Answer, open_runs, write_run
 from pfgen_fast.checklists.scoring.scoring import score_runs
 from pfgen_fast.checklists.tasks import Task
@@ -108,14 +107,6 @@ def test_every_answer_stands_beside_its_verdicts_and_reasons(suite, runs, tmp_pa
     assert judgement["reasons"] == alone["judgements"][0]["reasons"] == reasons
     assert "answer" not in alone  # a run with verdicts alone
     assert found["report_1", "90"]["wanted"] == 90
-
-
-def test_every_rating_is_shown_and_the_verdict_is_their_mean(suite, tmp_path):
-    run = judged_run(tmp_path / "m", suite, ratings=2)
-    (entry,) = shown(suite, [run], tmp_path)["letter_1", None]["entries"]
-    one, other = entry["judgements"]
-    assert (one.get("rating"), other["rating"]) == (None, 2)
-    assert entry["verdicts"] == [(a + b) / 2 for a, b in zip(one["scores"], other["scores"], strict=True)]
 
 
 def test_missing_unjudged_and_stale_answers_are_three_things(suite, tmp_path):
@@ -215,15 +206,3 @@ def test_titles_leave_out_what_all_of_a_category_begin_with_and_tints_go_by_rank
     values = sorted([-300.0, 1.0, 2.0, 3.0, 4.0])
     assert [tint(value, values) for value in values] == [0, 2, 4, 6, 8]
     assert tint(5.0, [5.0]) == 0
-
-
-def test_an_overall_rating_has_no_questions(suite, tmp_path):
-    run = judged_run(tmp_path / "m", suite)
-    given = {"method": "llm-eval", "judge": "j"}
-    rows = [Judgement(row.id, row.response_sha256, (7.0,), row.length, **given) for row in run.judgements(suite)]
-    write_run(tmp_path / "m", run.answers(suite).values(), rows, {"model": "m"})
-    scores = score_runs(suite, [run], method="llm-eval", draws=0)
-    text = write_checklists(scores, [run], tmp_path / "p.html")[0].read_text()
-    assert overview_in(text)["means"] == []
-    assert 'id="questions"' not in text
-    assert tasks_in(text)["letter_1", None]["entries"][0]["verdicts"] == [7.0]

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 from ..errors import ChecklistError
-from ..files.untrusted_json import checked, entries, items, member, text, unexpected
 from ..files.untrusted_toml import read_toml
 from .judgements import AnswerKey
 from .runs import Answer
@@ -42,25 +41,10 @@ class Rejections:
         return [one for folded, one in self._begins.items() if _folded(phrase).startswith(folded)]
 
 
-def read_phrases(path: Path = PACKAGED) -> Mapping[str, tuple[str, ...]]:
-    """The phrases of a TOML file by language: a table for each language, with a list `phrases`."""
-
-    def check(value: Any) -> Mapping[str, tuple[str, ...]]:
-        return entries(value, lambda table: member(table, "phrases", lambda phrases: items(phrases, _phrase)))
-
-    return checked(read_toml(path, error=ChecklistError), check, str(path), error=ChecklistError)
-
-
-def phrases_for(language: str, path: Path = PACKAGED) -> tuple[str, ...]:
-    """The phrases of a language, such as `en` or `en-GB`; empty if the file has none."""
-    return read_phrases(path).get(language.partition("-")[0].casefold(), ())
-
-
-def _phrase(value: Any) -> str:
-    phrase = text(value)
-    if not _folded(phrase.lstrip(_BEFORE)):
-        raise unexpected("a phrase with letters", value)
-    return phrase.lstrip(_BEFORE)
+def phrases_for(language: str) -> tuple[str, ...]:
+    """The packaged phrases of a language, such as `en` or `en-GB`; empty if there are none."""
+    table = read_toml(PACKAGED, error=ChecklistError).get(language.partition("-")[0].casefold(), {})
+    return tuple(table.get("phrases", ()))
 
 
 def _folded(phrase: str) -> str:

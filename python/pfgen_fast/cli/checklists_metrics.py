@@ -151,9 +151,8 @@ class _Metrics:
     n: int = Option(4, min=1, max=16, help="Set the order of the n-grams of Repetition and Distinct.")
     tokens: str | None = Option(
         None,
-        help="Choose the tokens: regex, nltk, characters, blanks, or the path of a tokenizer.json. Default: the "
-        "suite's words.",
-        metavar="NAME|FILE",
+        help="Choose the tokens: regex, nltk or characters. Default: the suite's words.",
+        metavar="NAME",
     )
     wordnet: Path | None = Option(None, help="meteor: read NLTK's WordNet here, for synonyms.", metavar="FOLDER")
     perplexity: str | None = Option(
@@ -222,21 +221,16 @@ class _Errors:
         help="Choose our rules, or the rules of the published figures: sentences of any length count, and a rejection "
         "begins with 'Given the'; the shares of each phrase are shown.",
     )
-    phrases: Path | None = Option(
-        None, help="Read phrases of rejection from this TOML file: [en] phrases = [..].", metavar="FILE"
-    )
     examples: int = Option(0, min=0, help="Show N answers of each model with each error.", metavar="N")
     given: ModelOutput
 
     def __call__(self) -> None:
         from ..checklists.metrics.error_counts import examples_of, model_errors
         from ..checklists.metrics.error_modes import ErrorRules, errors_of
-        from ..checklists.rejections import phrases_for
         from ..checklists.suite import ChecklistSuite
 
         suite, given = ChecklistSuite.load(self.suite), self.given
-        phrases = None if self.phrases is None else phrases_for(suite.language, self.phrases)
-        rules = ErrorRules(suite, self.profile, phrases)
+        rules = ErrorRules(suite, self.profile)
 
         def counted_errors(run: Run) -> ModelErrors:
             return model_errors(run.key, errors_of(run, rules, on_fault=given.faults), rules)

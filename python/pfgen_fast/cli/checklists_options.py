@@ -206,9 +206,6 @@ class ScoreOptions(JudgedOptions):
     weights: Literal["suite", "equal"] = Option(
         "suite", help="Use the suite's weights, or equal weights (known as AVG-C)."
     )
-    words: Literal["published", "count"] = Option(
-        "published", help="Use the published numbers of words where they exist, or count the words of all answers."
-    )
     draws: Draws = 10_000
 
     def score(self, runs: Sequence[Run]) -> Scores:
@@ -221,7 +218,6 @@ class ScoreOptions(JudgedOptions):
             missing=self.missing,
             method=self.method,
             weights=self.weights,
-            words=self.words,
             draws=self.draws,
             **self.of_judge,
         )

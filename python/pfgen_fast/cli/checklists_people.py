@@ -123,6 +123,7 @@ class _Agreement:
         from ..checklists.people.reading import People, read_marks
         from ..checklists.reliability.agreement_finding import agreement_finding
         from ..checklists.reliability.rater_agreement import JudgeMarks, MarkedAnswers, is_of_judges, judge_marks
+        from ..errors import ChecklistError
 
         given, suite = self.given, self.given.loaded
         runs = [path for path in self.sources if is_of_judges(path)]
@@ -130,6 +131,9 @@ class _Agreement:
         people = read_marks(files, suite, scale=self.scale) if files else People()
         answers = {mark.answer for mark in people.marks}
         judges = judge_marks(runs, suite, answers=answers, **given.of_judge) if runs else JudgeMarks()
+        same = {mark.annotator for mark in people.marks} & {mark.annotator for mark in judges.marks}
+        if same:
+            raise ChecklistError(f"{min(same)}: a judge and a person have this name; expected different names")
         marks = (*people.marks, *judges.marks)
         found = MarkedAnswers(suite, marks, draws=given.draws, seed=given.seed)
         finding = agreement_finding(found, judges.judges, (*people.notes, *judges.notes))
@@ -189,9 +193,6 @@ class _Wins:
     ties: Literal["half", "skip", "win", "loss"] = Option(
         "half", help="Count a tie as half a win, leave it out, or count it as a win or as a loss of both models."
     )
-    margin: float = Option(
-        0.0, min=0, max=100, help="Count a difference of scores (0 to 100) up to this as a tie.", metavar="X"
-    )
     given: DrawnFindingOptions
 
     def __call__(self) -> None:
@@ -208,7 +209,7 @@ class _Wins:
             scores = score_runs(suite, judged, draws=0, **given.of_judge)
             notes += [*scores.notes, *scores.left_out]
             signature = scores.models[0].signature
-            sources[wins.JUDGE] = wins.by_scores(scores, margin=self.margin)
+            sources[wins.JUDGE] = wins.by_scores(scores)
         if self.pairs:
             people = read_people(self.pairs, suite, runs=runs)
             if not people.pairs:
@@ -229,7 +230,7 @@ class _Wins:
             )
             for source, comparisons in sources.items()
         ]
-        signature += f"|ties:{self.ties}|margin:{self.margin:g}|draws:{given.draws}|seed:{given.seed}"
+        signature += f"|ties:{self.ties}|draws:{given.draws}|seed:{given.seed}"
         finding = wins.wins_finding(found, reference=self.reference, ties=self.ties, signature=signature, notes=notes)
         given.finish(finding, tables=tuple(table.name for table in finding.tables))
 

@@ -6,24 +6,21 @@ an answer is None, and means leave it out. Values are shares of 1, except perple
 
 from __future__ import annotations
 
-import hashlib
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache, partial
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
-from ...errors import ChecklistError, PfgenError
-from ...files.reading import read_stored
+from ...errors import ChecklistError
 from ...files.untrusted_text import unknown_name
-from ...suite.units import FileTokenizer
 from ..judgements import AnswerKey
 from ..line_files import OnFault
 from ..runs import Run
 from ..suite import ChecklistSuite, OfModel, keys_in_order
 from ..tasks import Task
-from ..words import Counter, counter_name, counter_there, without, words
+from ..words import COUNTERS, Counter, counter_name, counter_there, without, words
 from .token_metrics import COMPARING, MAX_ORDER, BleuCounts, Meteor, TokenMetrics
 
 Perplexities = Callable[[str], float | None]
@@ -34,9 +31,6 @@ METRICS = ("repetition", "distinct", "bleu", "rouge_l", "meteor", "ppl")
 _WITH_REFERENCES = (*COMPARING, "meteor")
 _USUAL = METRICS[:-1]
 
-BLANKS = "blanks"
-_COUNTERS: tuple[Counter, ...] = get_args(Counter)
-
 
 @dataclass(frozen=True)
 class MetricSet:
@@ -44,7 +38,7 @@ class MetricSet:
 
     suite: ChecklistSuite
     metrics: tuple[str, ...]
-    tokenizing: Tokenizing
+    tokens: Counter
     n: int = MAX_ORDER
     meteor: Meteor | None = None
     perplexity: Perplexities | None = None
@@ -58,7 +52,7 @@ class MetricSet:
     @cached_property
     def token_metrics(self) -> TokenMetrics:
         """The metrics of tokens."""
-        return TokenMetrics(self.metrics, self.tokenizing.tokens, self.n)
+        return TokenMetrics(self.metrics, lambda text: words(text, self.tokens), self.n)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -79,7 +73,7 @@ class MetricSet:
         with_meteor = f"|meteor:nltk {self.meteor.version}" if self.meteor else ""
         perplexity = getattr(self.perplexity, "signature", None)
         return (
-            f"metrics:{','.join(self.names)}|tokens:{self.tokenizing.signature}{with_meteor}"
+            f"metrics:{','.join(self.names)}|tokens:{counter_name(self.tokens)}{with_meteor}"
             f"{f'|{perplexity}' if perplexity else ''}|suite:{self.suite.hash[:12]}|pfgen-fast:{__version__}"
         )
 
@@ -136,8 +130,10 @@ def open_metrics(
     for metric in metrics or ():
         if metric not in METRICS:
             raise ChecklistError(unknown_name("metric", metric, METRICS))
-    tokenizing = open_tokenizing(tokens, suite)
-    notes = [tokenizing.note] if tokenizing.note else []
+    if tokens is not None and tokens not in COUNTERS:
+        raise ChecklistError(unknown_name("kind of tokens", tokens, COUNTERS))
+    counter: Counter = tokens if tokens is not None else counter_there(suite.words)
+    notes = [] if tokens or counter == suite.words else [without(suite.words, counter)]
     chosen: list[str] = []
     meteor = None
     for metric in dict.fromkeys(metrics or _USUAL):
@@ -153,7 +149,7 @@ def open_metrics(
             chosen.append(metric)
     if perplexity is not None and "ppl" not in chosen:
         chosen.append("ppl")
-    return MetricSet(suite, tuple(chosen), tokenizing, n, meteor, perplexity, tuple(dict.fromkeys(notes)))
+    return MetricSet(suite, tuple(chosen), counter, n, meteor, perplexity, tuple(dict.fromkeys(notes)))
 
 
 def _check_metric(metric: str, suite: ChecklistSuite, perplexity: Perplexities | None) -> None:
@@ -211,33 +207,3 @@ def _means(answers: Sequence[Measured], measures: MetricSet) -> MeanMetrics:
 
 def _mean(values: Sequence[float]) -> Mean:
     return Mean(math.fsum(values) / len(values) if values else None, len(values))
-
-
-@dataclass(frozen=True)
-class Tokenizing:
-    """How texts become tokens."""
-
-    signature: str
-    tokens: Callable[[str], Sequence[Any]]
-    note: str | None = None
-
-
-def open_tokenizing(name: str | None = None, suite: ChecklistSuite | None = None) -> Tokenizing:
-    """How texts become tokens, by name."""
-    if name is None or name in _COUNTERS:
-        wanted: Counter = name or ("regex" if suite is None else suite.words)
-        counter = wanted if name else counter_there(wanted)
-        note = None if counter == wanted else without(wanted, counter)
-        return Tokenizing(counter_name(counter), lambda text: words(text, counter), note)
-    if name == BLANKS:
-        return Tokenizing(BLANKS, str.split)
-    if not Path(name).is_file():
-        known = [*_COUNTERS, BLANKS]
-        raise ChecklistError(f"{unknown_name('kind of tokens', name, known)}, or the path of a tokenizer.json")
-    try:
-        digest = hashlib.sha1(read_stored(Path(name))).hexdigest()
-        tokenizer = FileTokenizer(Path(name), digest)
-        tokenizer.tokens([""])
-    except PfgenError as error:
-        raise ChecklistError(str(error)) from None
-    return Tokenizing(f"tokenizer {digest[:12]}", lambda text: [token.key for token in tokenizer.tokens([text])[0]])

@@ -139,13 +139,10 @@ class ErrorRules:
 
     suite: ChecklistSuite
     profile: Profile = "ours"
-    phrases: tuple[str, ...] | None = None
 
     @cached_property
     def rejections(self) -> Rejections:
         """The phrases of rejection."""
-        if self.phrases is not None:
-            return Rejections(self.phrases)
         return Rejections(PUBLISHED_PHRASES if self.profile == "published" else phrases_for(self.suite.language))
 
     @cached_property
@@ -178,8 +175,7 @@ class ErrorRules:
         found = []
         if not self.rejections.phrases:
             found.append(
-                f"no phrases of rejection are packaged for the language {self.suite.language}, so no "
-                "rejection is found; pass a file with --phrases"
+                f"no phrases of rejection are packaged for the language {self.suite.language}, so no rejection is found"
             )
         if self.counter != self.suite.words:
             found.append(without(self.suite.words, self.counter))

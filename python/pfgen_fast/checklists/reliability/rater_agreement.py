@@ -107,7 +107,7 @@ def _names(judges: Sequence[tuple[str, str | None]]) -> dict[tuple[str, str | No
     """The name of each judge, with its version if it is one of several."""
     names = [name for name, _ in judges]
     return {
-        (name, version): in_one_line(name or "judge") if names.count(name) == 1 else in_one_line(f"{name} {version}")
+        (name, version): in_one_line(" ".join([name or "judge"] + [version or ""] * (names.count(name) > 1)).strip())
         for name, version in judges
     }
 

@@ -46,11 +46,11 @@ class Comparison:
     ratio: float  # logarithm of the ratio of the numbers of words; NaN if unknown
 
 
-def by_scores(scores: Scores, *, margin: float = 0.0) -> list[Comparison]:
-    """Compares the scores of each two models on each answer to the same task; differences up to `margin` are ties."""
+def by_scores(scores: Scores) -> list[Comparison]:
+    """Compares the scores of each two models on each answer to the same task."""
     of = {model.model: {one.key: one for one in model.answers if one.task.length is None} for model in scores.models}
     return [
-        Comparison(key[:2], (first, second), _sign(one.score - other.score, margin), _ratio(one.words, other.words))
+        Comparison(key[:2], (first, second), _sign(one.score - other.score), _ratio(one.words, other.words))
         for first, second in combinations(of, 2)
         for key, one in of[first].items()
         if (other := of[second].get(key)) is not None
@@ -84,8 +84,8 @@ def _ratio(n_words: int | None, n_others: int | None) -> float:
     return math.nan if n_words is None or n_others is None else math.log((n_words + 1) / (n_others + 1))
 
 
-def _sign(difference: float, margin: float) -> int:
-    return 0 if abs(difference) <= margin + _EQUAL else 1 if difference > 0 else -1
+def _sign(difference: float) -> int:
+    return 0 if abs(difference) <= _EQUAL else 1 if difference > 0 else -1
 
 
 @dataclass(frozen=True, eq=False)

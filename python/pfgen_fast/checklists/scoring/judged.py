@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from ...errors import ChecklistError
 from ...files.untrusted_text import in_one_line
@@ -22,9 +22,6 @@ from ..suite import ChecklistSuite, hashes_of
 from ..tasks import Task
 from ..words import count_words, counter_name, counter_there
 from .scores import State
-
-WordsFrom = Literal["published", "count"]
-"""The source of numbers of words: published with the judgements if available, or counted in all answers."""
 
 _PUBLISHED = "published"
 
@@ -79,7 +76,6 @@ def judged_runs(
     method: Method = "checklist",
     judge: str | None = None,
     mixed: bool = False,
-    words: WordsFrom = "published",
     on_fault: OnFault | None = None,
 ) -> list[Judged]:
     """Reads the judgements of runs, and decides which of them count."""
@@ -103,7 +99,7 @@ def judged_runs(
             "one of them (--judge VERSION), or pass --mixed to count all"
         )
     rejections = Rejections(phrases_for(suite.language))
-    return [side.judged(suite, name, words, rejections) for side in sides]
+    return [side.judged(suite, name, rejections) for side in sides]
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,7 +119,7 @@ class _Side:
                 (stale if is_stale(row, suite, self.answers) else fresh).append(row)
         return replace(self, rows=fresh, stale=[row.key for row in stale])
 
-    def judged(self, suite: ChecklistSuite, judge: str, words: WordsFrom, rejections: Rejections) -> Judged:
+    def judged(self, suite: ChecklistSuite, judge: str, rejections: Rejections) -> Judged:
         by_key: dict[AnswerKey, list[Judgement]] = {}
         for row in self.rows:
             if row.scores is not None:
@@ -138,7 +134,7 @@ class _Side:
         verdicts: dict[AnswerKey, Verdicts] = {}
         for key, rows in by_key.items():
             published = (row.words for row in rows if row.words is not None)
-            n_words = next(published, None) if words == "published" else None
+            n_words = next(published, None)
             if n_words is not None:
                 counters[_PUBLISHED] = None
             elif key in self.answers:

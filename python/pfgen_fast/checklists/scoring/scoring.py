@@ -31,7 +31,7 @@ from ..rejections import UNANSWERED, Unanswered
 from ..runs import Run
 from ..suite import PARTS, ChecklistSuite, by_part, keys_in_order
 from ..tasks import Task
-from .judged import Judged, Verdicts, WordsFrom, judged_runs
+from .judged import Judged, Verdicts, judged_runs
 from .scores import (
     OF_LENGTH,
     AnswerScore,
@@ -61,7 +61,6 @@ def score_runs(
     weights: Weighting = "suite",
     judge: str | None = None,
     mixed: bool = False,
-    words: WordsFrom = "published",
     draws: int = 10_000,
     seed: int = 0,
     on_fault: OnFault | None = None,
@@ -77,7 +76,6 @@ def score_runs(
         weights: Whether questions have the suite's weights or equal weights (known as AVG-C).
         judge: The name or a version of the judge; only needed if there are several judges or versions.
         mixed: Whether to combine replies of several versions of the judge, and replies to several prompts.
-        words: The source of numbers of words.
         draws: The number of bootstrap draws for intervals; 0 for none.
         seed: The seed of the draws.
         on_fault: Called with a message for each invalid line, which is then skipped; without it, the first invalid
@@ -87,7 +85,7 @@ def score_runs(
         ChecklistError: A file breaks the rules, there are no judgements, or they are of several judges or versions.
     """
     rules = _Rules(suite, method, weights, suite.missing if missing is None else missing)
-    judged = judged_runs(suite, runs, method=method, judge=judge, mixed=mixed, words=words, on_fault=on_fault)
+    judged = judged_runs(suite, runs, method=method, judge=judge, mixed=mixed, on_fault=on_fault)
     models = sorted(map(rules.model, judged), key=_rank)
     scores = Scores(suite, tuple(models), method, rules.missing, weights, notes=tuple(rules.notes(judged)))
     states = {one.run.key: one.states.items() for one in judged} if rules.missing == "zero" else {}

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...experiments.chart_data import MAX_ROWS, Points, Ranges, Scatter
 from ...experiments.finding import Cell, Finding, Picture, Table
-from ...files.untrusted_text import counted, in_one_line
+from ...files.untrusted_text import counted
 from .fitting import CategoryFit, Fit, FittedWeights
 
 
@@ -38,23 +38,10 @@ def _answer(fit: Fit) -> str:
 
 
 def _words(fit: Fit) -> str:
-    known = [one.fitted.r2 for one in fit.categories.values() if one.fitted.r2 is not None]
-    errors = [one.fitted.mse for one in fit.categories.values()]
-    parts = [f"MSE {min(errors):.2f} to {max(errors):.2f} by category."]
-    if known:
-        parts.insert(0, f"R² {min(known):.2f} to {max(known):.2f},")
     perfect = [one.fitted.perfect_mark for one in fit.categories.values()]
-    parts.append(
+    return (
         f"The fitted mark of an answer without any flaw is {min(perfect):.2f} to {max(perfect):.2f}; its score is 100."
     )
-    changes = [(change, one.checklist) for one in fit.categories.values() if (change := one.largest_change)]
-    if changes:
-        (largest, name), checklist = max(changes, key=lambda each: each[0][0])
-        parts.append(
-            f"Without one annotator a weight changes by at most {largest:.2f} "
-            f"({checklist.area}/{checklist.category} without {in_one_line(name, 40)})."
-        )
-    return " ".join(parts)
 
 
 def _fitted(fit: Fit) -> Table:
