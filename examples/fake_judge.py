@@ -8,7 +8,7 @@
 It supports the part of the OpenAI protocol that the commands need. Equal requests get equal replies.
 The model writes sentences with the words of its task: fake/long, fake/short, or fake/dull, which repeats itself. The
 judge counts: a long answer without repeated sentences gets good verdicts. It reads no meaning, so its tables mean
-nothing. `--version 2` is a stricter judge under the same name.
+nothing.
 """
 
 from __future__ import annotations
@@ -81,10 +81,10 @@ def measured(text: str) -> tuple[int, int]:
     return len(re.sub(r"\s", "", text)) // 3 if is_japanese else len(text.split()), len(sentences) - len(set(sentences))
 
 
-def verdict(question: str, text: str, strictness: float) -> tuple[float, str]:
+def verdict(question: str, text: str) -> tuple[float, str]:
     """A level and a reason for it."""
     n_words, n_repeated = measured(text)
-    quality = min(n_words / 350, 1.0) - 0.04 * n_repeated + chance(question, text).uniform(-0.3, 0.2) - strictness
+    quality = min(n_words / 350, 1.0) - 0.04 * n_repeated + chance(question, text).uniform(-0.3, 0.2)
     level = min(LEVELS, key=lambda level: abs(level - quality))
     return level, f"It has about {n_words} words, and {n_repeated} sentences again."
 
@@ -95,21 +95,21 @@ def judged_text(prompt: str) -> str:
     return found[1] if found else prompt
 
 
-def reply_to(messages: list[dict[str, Any]], model: str, seed: object, strictness: float) -> str:
+def reply_to(messages: list[dict[str, Any]], model: str, seed: object) -> str:
     """The reply to a request, which is known by what it asks for."""
     prompt = str(messages[-1].get("content"))
     text = judged_text(prompt)
     if re.search(r'"checklist_id"[^}]*"evaluation_score"', prompt):  # the form of a reply to a checklist
         begin = prompt.rfind('[{"checklist_id": 0, "checklist_content"')
         questions = json.JSONDecoder().raw_decode(prompt, begin)[0] if begin >= 0 else []
-        verdicts = [(one["checklist_id"], *verdict(one["checklist_content"], text, strictness)) for one in questions]
+        verdicts = [(one["checklist_id"], *verdict(one["checklist_content"], text)) for one in questions]
         names = ("checklist_id", "evaluation_score", "reason")
         return json.dumps([dict(zip(names, one, strict=True)) for one in verdicts], ensure_ascii=False)
     if "evaluation_score" in prompt:  # one overall rating
-        level, reason = verdict("overall", text, strictness)
+        level, reason = verdict("overall", text)
         return json.dumps({"reason": reason, "evaluation_score": round(10 * level)})
     if "[[" in prompt:  # a rating by a criterion, as `discern` and `experiment judge` ask for
-        level, reason = verdict(prompt[:200], text, strictness)
+        level, reason = verdict(prompt[:200], text)
         return f"{reason} [[{round(1 + 4 * level)}]]"
     return answer(model, prompt, seed)
 
@@ -119,7 +119,6 @@ class Handler(BaseHTTPRequestHandler):
 
     protocol_version = "HTTP/1.1"
     wbufsize = 1 << 16
-    version = 1
 
     def do_GET(self) -> None:
         """The list of models; any other name serves as well."""
@@ -134,14 +133,14 @@ class Handler(BaseHTTPRequestHandler):
         except (ValueError, LookupError, AttributeError, TypeError):
             self._send(400, {"error": {"message": "expected a request of the OpenAI protocol"}})
             return
-        text = reply_to(messages, model, seed, strictness=0.15 * (self.version - 1))
+        text = reply_to(messages, model, seed)
         limit = CHARACTERS_PER_TOKEN * int(body.get("max_tokens") or 1 << 20)
         reason = "length" if len(text) > limit else "stop"
         text = text[:limit]
         choice = {"index": 0, "finish_reason": reason, "text": text, "message": {"role": "assistant", "content": text}}
         sizes = (len(json.dumps(messages)) // CHARACTERS_PER_TOKEN, len(text) // CHARACTERS_PER_TOKEN)
         usage = dict(zip(("prompt_tokens", "completion_tokens"), sizes, strict=True))
-        says = {"model": f"{model}-2026-0{self.version}-01", "system_fingerprint": f"fake_{self.version}"}
+        says = {"model": f"{model}-2026-01-01", "system_fingerprint": "fake_1"}
         self._send(200, {"object": "chat.completion", **says, "choices": [choice], "usage": usage})
 
     def _send(self, status: int, reply: dict[str, Any]) -> None:
@@ -164,18 +163,17 @@ class Server(ThreadingHTTPServer):
     request_queue_size = 128
 
 
-def serving(port: int, version: int = 1) -> Server:
+def serving(port: int) -> Server:
     """A server on this machine alone; `serve_forever` lets it begin."""
-    return Server(("127.0.0.1", port), type("Versioned", (Handler,), {"version": version}))
+    return Server(("127.0.0.1", port), Handler)
 
 
 def main() -> None:
     """Serves until Ctrl-C."""
     parser = argparse.ArgumentParser(description="Plays a model and a judge that speak the OpenAI protocol.")
     parser.add_argument("--port", type=int, default=8765)
-    parser.add_argument("--version", type=int, default=1, choices=range(1, 5), help="a later one judges more strictly")
     options = parser.parse_args()
-    with serving(options.port, options.version) as server:
+    with serving(options.port) as server:
         print(f"http://127.0.0.1:{server.server_address[1]}/v1", flush=True)
         with contextlib.suppress(KeyboardInterrupt):
             server.serve_forever()

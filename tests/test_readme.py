@@ -41,7 +41,7 @@ def test_a_model_finds_its_place(call, commands, suites_home, varied, tmp_path, 
 
 def test_long_answers_are_judged_and_an_evaluator_is_tested(call, commands, monkeypatch):
     fake = tool("fake_judge", "examples")
-    with fake.serving(0, 1) as server:
+    with fake.serving(0) as server:
         threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
         monkeypatch.setenv("OPENAI_BASE_URL", f"http://127.0.0.1:{server.server_address[1]}/v1")
         assert call("checklists", "generate", "--suite", "essays-en", "-m", "fake/long", "-o", "runs")[0] == 0

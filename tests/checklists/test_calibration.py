@@ -86,13 +86,6 @@ def test_models_without_marks_and_areas_without_marks_are_named(scores):
         calibrated_scores(scores, [stale])
 
 
-def test_a_judge_that_knows_nothing_is_as_good_as_none(scores):
-    listed = [replace(mark, verdicts=(float(number % 2),) * 4) for number, mark in enumerate(marks("alpha", 8))]
-    (said, *_) = calibration_sentences(calibrated_scores(scores, listed).calibrated)
-    assert said.startswith("alpha: a judge that correlates by ")
-    assert said.endswith(" with 24 marks is as good as no judge: the marks stand alone")
-
-
 def test_the_command_shows_all_three_figures(tmp_path, call):
     written(tmp_path / "runs", JUDGED)
     write_suite(SUITE, tmp_path / "suite")

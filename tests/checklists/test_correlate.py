@@ -75,15 +75,6 @@ def test_a_metric_that_is_the_score_correlates_fully_over_the_answers_that_every
     assert "48 of 144 values by checklist are left out: not every method has these answers" in notes
 
 
-def test_a_constant_method_has_no_correlation(runs, tmp_path):
-    values = checklist_values(SUITE, runs)
-    constant = metric_values(metrics_file(tmp_path / "m.csv", lambda *_: 1.0), SUITE)
-    everything = Values(SUITE, {"checklist": values.methods["checklist"], **constant})
-    finding = correlate(correlated(everything, draws=10))
-    assert "nothing correlates" in finding.answer
-    assert finding.tables[0].rows[0][3:] == (None, None, None, None)
-
-
 def test_intervals_draw_whole_tasks(runs, tmp_path):
     """A metric that knows the task only is as sure as the tasks are many, not the answers."""
     draw = random.Random(2)

@@ -154,14 +154,6 @@ def test_an_item_has_the_instruction_of_its_task_or_its_question_and_context(pat
     assert f"Instruction: {instruction}\n" in content
 
 
-def test_other_items_are_of_the_chosen_category_or_of_the_only_one(path):
-    item, key, suite = Item("1", "A.", "x", question="What floats?"), ("letters", "requests"), own_suite(())
-    only = replace(suite, checklists={key: suite.checklists[key]})
-    for number, options in enumerate(({"category": "requests"}, {"category": "letters/requests"}, {"suite": only})):
-        (content,) = asked_about(path.with_name(f"{number}"), [item], **options).values()
-        assert n_questions(content) == 2
-
-
 def test_an_error_names_what_an_item_lacks(path):
     def said(item, **options):
         with pytest.raises(ChecklistError) as caught:

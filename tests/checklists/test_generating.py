@@ -20,7 +20,6 @@ from pfgen_fast.checklists.generating import (
     chosen_tasks,
     generate_answers,
     open_answering,
-    run_name,
 )
 from pfgen_fast.checklists.runs import open_runs
 from pfgen_fast.checklists.suite import ChecklistSuite
@@ -159,14 +158,6 @@ def test_an_answer_to_an_instruction_that_has_changed_since_is_not_taken_from_a_
         asked(tmp_path, own_suite(), server)
     assert len(server.requests) == 5
     assert sorted(files_of(tmp_path)) == ["answers.jsonl", "config.json"]
-
-
-def test_an_engine_of_ngram_suites_and_a_name_without_a_folder_are_refused():
-    with pytest.raises(ChecklistError, match="the engine ngram answers the questions of n-gram suites; expected one"):
-        open_answering("ngram", Setting("m"))
-    for name in ("", "..", "a\0b", "x" * 300):
-        with pytest.raises(ChecklistError, match="a valid name of a folder"):
-            run_name(name)
 
 
 # The command

@@ -27,13 +27,6 @@ def test_an_instruction_names_the_keywords_and_never_shows_its_own_sample_answer
         assert any(answer in task.instruction for answer in own.values())
 
 
-def test_an_english_suite_without_samples_and_keywords_asks_the_question_alone(make_suite) -> None:
-    suite = checklist_suite_of(Suite.load(make_suite({}, {"question": "why?"})))
-    assert (suite.language, suite.words) == ("en", "regex")
-    assert [task.instruction for task in suite.tasks] == ["question 1?", "why?"]
-    assert [task.reference for task in suite.tasks] == [None, None]
-
-
 def test_keywords_without_a_name_are_shown_by_their_patterns(make_suite) -> None:
     rule = {"or": [{"t": "tide|ebb"}, {"and": [{"t": "moon"}, {"t": "sun", "name": "the Sun"}]}]}
     suite = checklist_suite_of(Suite.load(make_suite({"keywords": [rule]})))

@@ -68,7 +68,7 @@ def test_only_judgements_that_follow_from_replies_outlast_new_answers(tmp_path, 
 def test_runs_are_found_at_any_depth_and_once(tmp_path: Path) -> None:
     for name in ("stork", "org/heron"):
         write_run(tmp_path / "runs" / name, ANSWERS, [], {"model": name})
-    run_with(tmp_path / "runs/stork/sentinels", b"", "answers.jsonl")
+    run_with(tmp_path / "runs/stork/notes", b"", "answers.jsonl")
     found = open_runs([tmp_path / "runs", tmp_path / "runs" / "stork"])
     assert [run.key for run in found] == ["heron", "stork"]
     assert [run.key for run in open_runs([str(tmp_path / "runs" / "*")])] == ["heron", "stork"]  # type: ignore[list-item]
@@ -119,12 +119,6 @@ def test_a_line_that_cannot_be_read_is_named_and_the_others_are_there(
     assert len(faults) == 1
     assert re.search(message, faults[0])
     assert "\n" not in faults[0]
-
-
-def test_equal_answers_are_one_and_the_last_line_may_lack_its_end_and_the_first_have_a_mark(tmp_path, suite) -> None:
-    content = lines(GOOD, "", GOOD, {**GOOD, "trial": 2, "response": "No."}).encode().removesuffix(b"\n")
-    (run,) = open_runs([run_with(tmp_path / "heron", b"\xef\xbb\xbf" + content)])
-    assert list(run.answers(suite)) == [("thanks-1", None, 1), ("thanks-1", None, 2)]
 
 
 MANY = lines(*({**GOOD, "trial": trial, "response": "x" * 1000} for trial in range(1, 2000)))

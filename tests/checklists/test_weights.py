@@ -115,19 +115,6 @@ def test_a_draw_takes_an_answer_with_all_its_annotators() -> None:
     np.testing.assert_allclose(once.draws, doubled.draws, atol=1e-9)
 
 
-def test_spreads_are_those_of_the_draws() -> None:
-    (one,) = fit_suite(SUITE, people(SUITE, {THANKS: (3.0, 0.5, 5.0)}, noise=1), draws=300, seed=4).categories.values()
-    assert one.draws.shape == (300, 3)
-    np.testing.assert_allclose(one.draws.sum(axis=1), 100)
-    for question, spread in enumerate(one.spreads):
-        drawn = one.draws[:, question]
-        assert spread.mean == pytest.approx(drawn.mean())
-        assert spread.sd == pytest.approx(drawn.std(ddof=1))
-        assert (spread.low, spread.high) == pytest.approx(tuple(np.percentile(drawn, [2.5, 97.5])))
-        assert spread.low < one.fitted.weights[question] < spread.high
-    assert 0.2 < one.spreads[1].at_bound < 0.9
-
-
 def test_draws_that_define_no_weights_are_left_out_and_counted() -> None:
     fit = fit_suite(SUITE, people(SUITE, {THANKS: RULE[THANKS]}, n_answers=4, annotators="a"), draws=200)
     (one,) = fit.categories.values()

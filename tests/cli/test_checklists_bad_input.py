@@ -228,16 +228,6 @@ def judged(folder: Path, call) -> Path:
     return folder
 
 
-def test_a_torn_last_line_of_the_cache_costs_one_reply(judged: Path, call) -> None:
-    replies = judged / "runs/heron/judge-replies.jsonl"
-    replies.write_bytes(replies.read_bytes()[:-30])
-
-    code, out, err = asked(judged, call, "--offline")
-
-    assert (code, err) == (3, "error: some answers have no verdicts\n")
-    assert out.startswith("heron: 7 of 8 ratings; 1 without a reply; ")
-
-
 def test_a_checklist_that_changed_after_judging_is_named(judged: Path, call) -> None:
     path = judged / "suite" / "checklists.json"
     path.write_text(path.read_text().replace("warm", "cold"))
@@ -293,15 +283,3 @@ def test_a_failed_command_leaves_no_files(folder: Path, call, command: str, says
     assert (code, out) == (2, "")
     assert err.startswith(f"error: {says}")
     assert sorted(folder.rglob("*")) == before
-
-
-def test_a_page_or_a_folder_of_one_is_written_with_the_table(folder: Path, call) -> None:
-    code, out, err = call("checklists", "report", *COMMANDS["report"])
-    assert code == 0, err
-    assert out.startswith("2 models: page.html, and next to it page.md, page.csv, page.json")
-    assert json.loads((folder / "page.json").read_text())["draws"] == 9
-    assert (folder / "page.html").read_text().startswith("<!doctype html>")
-    assert call("checklists", "report", "runs", "-s", "suite", "-o", "page", "-q")[:2] == (0, "")
-    assert sorted(path.name for path in (folder / "page").iterdir()) == [
-        *("data", "index.html", "table.csv", "table.json", "table.md")
-    ]

@@ -186,25 +186,6 @@ def test_filters_ask_for_models_states_scores_and_marks_together(open_tab, path)
     assert tab.page.locator("#tasks tbody tr").count() == sum(score >= 80 for score in scores)
 
 
-def test_next_and_back_lead_through_tasks(open_tab, path):
-    tab = open_tab(path)
-    open_task(tab)
-    assert tab.page.locator("#previous").is_disabled()
-    tab.page.locator("#next").click()
-    assert tab.fragment == "task=letter_2"
-    tab.press("j")
-    assert tab.fragment == "task=letter_3"
-    tab.press("Escape")
-    assert tab.fragment == ""
-    assert not tab.page.locator("#details").is_visible()
-    tab.page.go_back()
-    tab.page.wait_for_selector("#details:visible")
-    assert "letter_3" in tab.page.locator("#details-title").inner_text()
-    tab = open_tab(path, "#/task=gone&model=nobody&state=odd&category=no/where&from=x&order=odd")
-    assert not tab.page.locator("#details").is_visible()
-    assert tab.page.locator("#models").is_visible()
-
-
 def test_no_untrusted_text_acts(open_tab, tmp_path):
     scores, runs = hostile_runs(tmp_path)
     tab = open_tab(write_checklists(scores, runs, tmp_path / "page.html")[0])
