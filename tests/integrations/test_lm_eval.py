@@ -14,9 +14,8 @@ from makers.documented import DOCS, blocks, documented_example
 from pfgen_fast import ReferenceScorer, TrialsError
 from pfgen_fast.cli.app import main
 from pfgen_fast.generation.prompts import make_tasks
-from pfgen_fast.integrations import lm_eval
-from pfgen_fast.integrations.lm_eval import TASKS, ReferenceMetrics, score_samples
-from pfgen_fast.integrations.lm_eval.__main__ import main as samples_main
+from pfgen_fast.integrations.lm_eval import TASKS, ReferenceMetrics
+from pfgen_fast.integrations.lm_eval import task as harness_task
 from pfgen_fast.runs.trials import Trials
 
 
@@ -32,7 +31,7 @@ def test_the_folder_of_the_tasks_is_printed():
 def test_a_document_is_a_question_of_a_trial_with_its_system_message_apart(mini, monkeypatch, mode):
     made = SimpleNamespace(DatasetDict=dict, Dataset=SimpleNamespace(from_list=list))
     monkeypatch.setitem(sys.modules, "datasets", made)
-    documents = lm_eval.documents(trials=2, examples=3, mode=mode, model="passed over")["test"]
+    documents = harness_task.documents(trials=2, examples=3, mode=mode, model="passed over")["test"]
     tasks = [task for trial in (1, 2) for task in make_tasks(mini, trial, mode=mode, num_examples=3)]
     assert [(row["question_id"], row["trial"]) for row in documents] == [(t.question_id, t.trial) for t in tasks]
     for row, task in zip(documents, tasks, strict=True):
@@ -44,7 +43,7 @@ def test_a_document_is_a_question_of_a_trial_with_its_system_message_apart(mini,
 def test_an_answer_has_the_scores_of_its_cleaned_text(scorer):
     document = {"suite": "mini", "mode": "qa", "question_id": "Q07"}
     scored = scorer.score("Q07", ["Ice is less dense."])
-    assert lm_eval.scores(document, ["Well. A: Ice is less dense. "]) == {
+    assert harness_task.scores(document, ["Well. A: Ice is less dense. "]) == {
         "score": scored.average[0],
         **{name: scored[name][0] for name in ("fluency", "truthfulness", "helpfulness")},
     }
@@ -59,71 +58,6 @@ def test_the_references_of_a_document_are_compared_with_its_answer():
         TrialsError, match="a document of the task, key 'answers': expected a list of texts, got NoneType"
     ):
         process_results({"q": "?"}, ["x"])
-
-
-def write_samples(path, documents, answers, **others):
-    lines = ({"doc": doc, "resps": [said], **others} for doc, said in zip(documents, answers, strict=True))
-    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
-    return path
-
-
-def test_samples_of_any_task_that_asks_the_questions_are_scored(tmp_path, mini, scorer):
-    documents = [{"note": "x", "input": question.question} for question in mini]
-    said = [[question.answers["A"][0], f" {question.answers['B'][0]} "] for question in mini]
-    path = write_samples(tmp_path / "samples_mine_2026.jsonl", documents, said, filter="none")
-    answers, table = score_samples(path, "mini")
-    assert answers == [answer.strip() for repeats in said for answer in repeats]
-    expected = scorer.score([question.question_id for question in mini for _ in range(2)], answers)
-    for column in table.columns:
-        assert table[column].tobytes() == expected[column].tobytes()
-
-
-def test_a_mode_and_a_key_can_be_named(tmp_path, scorer):
-    documents = [{"first": "Q08", "id": "Q07"}, {"first": "Q08", "id": "Q07", "mode": "qa"}]
-    path = write_samples(tmp_path / "samples.jsonl", documents, [["Well. A: Ice is less dense."]] * 2)
-    assert score_samples(path, scorer).table.question_id.tolist() == ["Q08", "Q08"]
-    answers, table = score_samples(path, scorer, question_column="id", mode="qa")
-    assert answers == ["Ice is less dense."] * 2
-    assert table.question_id.tolist() == ["Q07", "Q07"]
-    of_ours = write_samples(tmp_path / "ours.jsonl", documents[1:], [["Well. A: Ice is less dense."]])
-    assert score_samples(of_ours, scorer).answers == ["Ice is less dense."]
-
-
-@pytest.mark.parametrize(
-    ("document", "message"),
-    [
-        ({"text": "Why?"}, "no key of the first document contains a question of suite mini; the keys are 'text'"),
-        ([], "line 1: expected a sample of lm-evaluation-harness, with 'doc' and 'resps'"),
-    ],
-)
-def test_samples_of_other_tasks_are_one_sentence(tmp_path, document, message):
-    with pytest.raises(TrialsError, match=message):
-        score_samples(write_samples(tmp_path / "samples.jsonl", [document], [["x"]]), "mini")
-    path = write_samples(tmp_path / "samples.jsonl", [{"q": "Q07"}, {"q": "Q77"}], [["x"], ["y"]])
-    with pytest.raises(TrialsError, match="line 2: unknown question 'Q77'"):
-        score_samples(path, "mini")
-
-
-def test_the_command_prints_scores_of_files_or_of_answers(tmp_path, scorer, capsys):
-    path = write_samples(tmp_path / "samples.jsonl", [{"q": "Q07"}, {"q": "Q08"}], [["Ice is less dense."], [""]])
-    expected = scorer.score(["Q07", "Q08"], ["Ice is less dense.", ""])
-    assert samples_main(["samples", str(path), "--suite", "mini"]) == 0
-    [line] = map(json.loads, capsys.readouterr().out.splitlines())
-    assert (line["n_answers"], line["average"]) == (2, expected.average.mean())
-    assert line["signature"] == scorer.signature
-    assert samples_main(["samples", str(path), "--rows"]) == 0
-    lines = list(map(json.loads, capsys.readouterr().out.splitlines()))
-    assert [row["question_id"] for row in lines] == ["Q07", "Q08"]
-    assert [row["average"] for row in lines] == expected.average.tolist()
-    assert samples_main(["samples", str(tmp_path / "none.jsonl")]) == 1
-    assert capsys.readouterr().err.startswith("error: ")
-
-
-def test_the_example_of_the_page_runs(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    write_samples(tmp_path / "samples_my_task_2026-11-23.jsonl", [{"q": "Q07"}], [["Ice floats."]])
-    exec(documented_example("score_samples("), {})
-    assert capsys.readouterr().out.startswith("0.02259 pfgen-fast:")
 
 
 @pytest.mark.models
@@ -192,7 +126,6 @@ def test_the_figures_of_the_harness_are_those_of_score(mini, scorer, harness, tm
     assert result["score"] > 0
     assert round(figures["score,none"], 4) == result["score"]
 
-    assert score_samples(samples, scorer).table.average.mean() == pytest.approx(figures["score,none"], abs=1e-12)
     (run,) = tmp_path.rglob("trials.jsonl.xz")
     trials = Trials.read(run)
     assert len(trials) == 24

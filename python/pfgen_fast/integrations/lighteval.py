@@ -39,8 +39,6 @@ _metrics, _samples = _module("metrics.utils.metric_utils"), _module("metrics.met
 _tasks, _requests = _module("tasks.lighteval_task"), _module("tasks.requests")
 SampleLevelComputation: Any = _samples.SampleLevelComputation
 
-"""The scores in lighteval: columns of a `ScoreTable`."""
-
 _QUESTION = "question_id"
 """The key of `Doc.specific` with the question."""
 
