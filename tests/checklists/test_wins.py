@@ -18,7 +18,7 @@ from pfgen_fast.checklists.people.marks import Pair
 from pfgen_fast.checklists.reliability.wins import Comparison, by_people, wins
 from pfgen_fast.checklists.runs import Answer, open_runs, write_run
 from pfgen_fast.checklists.tasks import sha256_of
-from pfgen_fast.statistics.rates import drawn_rate
+from pfgen_fast.statistics.intervals_of_draws import drawn_rate
 
 SUITE = own_suite()
 TASKS = [task for task in SUITE.tasks if task.length is None]

@@ -75,7 +75,7 @@ def test_the_answer_comes_first_then_what_limits_it_then_the_rest(tmp_path):
 
 def test_a_missing_library_is_named_before_anything_is_written(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(PfgenError, match=r"an experiment needs matplotlib.*pip install 'pfgen-fast\[experiments\]'"):
+    with pytest.raises(PfgenError, match=r"a picture needs matplotlib.*pip install 'pfgen-fast\[plots\]'"):
         write_finding(a_finding(), tmp_path)
     assert not list(tmp_path.iterdir())
 

@@ -6,9 +6,8 @@ import math
 
 import numpy as np
 import pytest
-from pfgen_fast.statistics.intervals_of_draws import interval_of_draws
+from pfgen_fast.statistics.intervals_of_draws import clustered_rate, interval_of_draws
 from pfgen_fast.statistics.mean_interval import mean_interval
-from pfgen_fast.statistics.rates import clustered_rate
 from pfgen_fast.statistics.resampling import bootstrap_counts
 
 NAN = math.nan

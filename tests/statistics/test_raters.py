@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from makers.annotators import rated
 from makers.checklist_data import needs_hellobench, vectors
 from pfgen_fast.statistics.correlation import pearson, spearman
-from pfgen_fast.statistics.intervals_of_draws import interval_of_draws
+from pfgen_fast.statistics.intervals_of_draws import clustered_rate, drawn_rate, interval_of_draws
 from pfgen_fast.statistics.raters import (
     FIGURES,
     against_others,
@@ -26,7 +26,6 @@ from pfgen_fast.statistics.raters import (
     mean_of,
     tables_of,
 )
-from pfgen_fast.statistics.rates import clustered_rate, drawn_rate
 from pfgen_fast.statistics.resampling import bootstrap_counts
 
 NAN = math.nan

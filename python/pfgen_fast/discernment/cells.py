@@ -14,9 +14,8 @@ from numpy.typing import NDArray
 
 from ..errors import DiscernmentError
 from ..evaluators.evaluator import Floats
-from ..statistics.detectability import is_noticed, n80
+from ..statistics.detectability import change_interval, is_noticed, n80
 from ..statistics.discernment_scores import FEW
-from ..statistics.equivalence import change_interval
 from ..statistics.mean_interval import ROUNDING
 from ..statistics.paired import cluster_codes, corrected
 from ..statistics.signed_rank import Zeros, signed_rank

@@ -58,15 +58,18 @@ def bounded_fits(x: Any, y: Any, counts: Counts, *, bound: float = 0.0) -> Float
     from scipy.optimize import nnls
 
     rows, values = _checked(x, y)
-    gram = np.einsum("di,ij,ik->djk", counts, rows, rows, optimize=True)
-    moments = counts @ (rows * (values - bound * rows.sum(axis=1))[:, np.newaxis])
+    n, drawn = rows.shape[1], counts.astype(np.float64)
+    gram = (drawn @ (rows[:, :, np.newaxis] * rows[:, np.newaxis]).reshape(len(rows), -1)).reshape(-1, n, n)
+    moments = drawn @ (rows * (values - bound * rows.sum(axis=1))[:, np.newaxis])
     eigenvalues = np.linalg.eigvalsh(gram)
     is_known = eigenvalues[:, 0] > _SMALLEST_EIGENVALUE * eigenvalues[:, -1]
     above = np.full(moments.shape, np.nan)
     above[is_known] = np.linalg.solve(gram[is_known], moments[is_known, :, np.newaxis])[..., 0]
-    for draw in np.flatnonzero((above < 0).any(axis=1)).tolist():
-        lower = np.linalg.cholesky(gram[draw])
-        above[draw] = nnls(lower.T, np.linalg.solve(lower, moments[draw]))[0]
+    is_below = (above < 0).any(axis=1)
+    lower = np.linalg.cholesky(gram[is_below])
+    targets = np.linalg.solve(lower, moments[is_below, :, np.newaxis])[..., 0]
+    for draw, matrix, target in zip(np.flatnonzero(is_below).tolist(), lower, targets, strict=True):
+        above[draw] = nnls(matrix.T, target)[0]
     return bound + above
 
 

@@ -1,6 +1,6 @@
-"""The degree from which on an evaluator notices damage, the number of items needed, and the effect of more damage.
+"""The degree from which on an evaluator notices damage, the items needed, and the size and growth of its effect.
 
-Rules: docs/discernment.md.
+Rules: docs/discernment.md and docs/discernment_rules.md.
 """
 
 from __future__ import annotations
@@ -12,11 +12,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .discernment_scores import FEW, NOTICED
+from .discernment_scores import FEW, NOTICED, Floats
+from .mean_interval import quantile
+from .paired import MIN_QUESTIONS, cluster_sums, of_stratum
 from .resampling import subsample_counts
 from .signed_rank import Zeros, differences_on_grid, signed_rank
 
 N_SUBSAMPLES = 200
+CONFIDENCE = 0.9
+"""Of the interval of a mean change, so that each of its two one-sided tests has the level 0.05."""
+
+_Z = 1.6448536269514722  # the 95 % quantile of the normal distribution
 
 _PAIRS_FOR_80 = 8.243  # 4/3 (1.6449 + 0.8416)²: Noether's formula for a one-sided test at 0.05 with a power of 0.8
 
@@ -91,3 +97,36 @@ def monotonicity(original: Any, damaged: Any, differs: Any, *, higher_is_better:
         rises += int((has_changed & (change < 0)).sum())
         n_pairs += int(has_changed.sum())
     return (falls - rises) / n_pairs if n_pairs else math.nan
+
+
+def change_interval(
+    original: Floats, damaged: Floats, *, largest: float, clusters: NDArray[np.int_] | None = None
+) -> tuple[Floats, Floats]:
+    """The 90 % interval of the mean of original - damaged, for each row of damaged scores.
+
+    It is Student's interval over items or clusters, with Johnson's correction where changes are skewed. If fewer than
+    `FEW` scores differ, their variance says little, and the interval allows for as many changes of the size `largest`
+    as Poisson's upper limit for their number. NaN with fewer than `MIN_QUESTIONS` items or clusters.
+    """
+    means, variances, n, units, degrees, _ = of_stratum(original, damaged, clusters)
+    is_enough = units >= MIN_QUESTIONS
+    t = np.array(
+        [quantile(of, CONFIDENCE) if enough else math.nan for of, enough in zip(degrees, is_enough, strict=True)]
+    )
+    changes = original - damaged
+    from_mean = np.nan_to_num(changes - means[:, np.newaxis])
+    cubes = (from_mean if clusters is None else cluster_sums(from_mean, clusters)) ** 3
+    n_changed = (np.nan_to_num(changes) != 0).sum(axis=1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        skew = np.where(variances > 0, cubes.sum(axis=1) / n**3 / (6 * variances) * (1 + 2 * t**2), 0.0)
+        rare = np.where(is_enough, _upper_limit(n_changed) / units * largest, np.nan)
+    half = t * np.sqrt(variances)
+    is_few = n_changed < FEW
+    low, high = means - half + np.minimum(skew, 0), means + half + np.maximum(skew, 0)
+    return np.where(is_few, -rare, low), np.where(is_few, rare, high)
+
+
+def _upper_limit(n: Any) -> Any:
+    """The 95 % upper limit of the expectation of a Poisson count, by Wilson and Hilferty."""
+    above = np.asarray(n) + 1.0
+    return above * (1 - 1 / (9 * above) + _Z / (3 * np.sqrt(above))) ** 3

@@ -2,7 +2,7 @@
 
 Tests are Student's t over questions, with one number for each question: the mean of its trials, which contains the
 noise of the trials. Questions may be in clusters, and scores that are 0 or 1 may have McNemar's exact test. A question
-without a score is NaN and left out. Needs only NumPy. Definitions and accuracy: docs/statistics.md.
+without a score is NaN and left out. Definitions and accuracy: docs/statistics.md.
 """
 
 from __future__ import annotations

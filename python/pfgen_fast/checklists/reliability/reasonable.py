@@ -13,8 +13,8 @@ from ...errors import ChecklistError
 from ...experiments.finding import Cell, Finding, Table
 from ...files.untrusted_text import counted, in_one_line
 from ...statistics.correlation import pearson
+from ...statistics.intervals_of_draws import clustered_rate
 from ...statistics.raters import fleiss_kappa, krippendorff_alpha
-from ...statistics.rates import clustered_rate
 from ..judgements import Judgement
 from ..people.marks import Opinion, judgement_key
 from ..runs import Run

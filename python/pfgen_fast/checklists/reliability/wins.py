@@ -15,8 +15,7 @@ from ...errors import ChecklistError
 from ...experiments.chart_data import Matrix
 from ...experiments.finding import Cell, Finding, Picture, Table
 from ...files.untrusted_text import counted, in_one_line, unknown_name
-from ...statistics.intervals_of_draws import Scale, interval_of_draws
-from ...statistics.rates import clustered_rate, drawn_rate
+from ...statistics.intervals_of_draws import Scale, clustered_rate, drawn_rate, interval_of_draws
 from ...statistics.resampling import bootstrap_counts
 from ...statistics.win_rates import FEWEST_CLUSTERS, WinRates, win_rates
 from ..people.marks import MarkedAnswer, Pair
