@@ -10,11 +10,9 @@ import numpy as np
 import pytest
 from makers.discernments import METRICS, N_ITEMS, a_discernment, picture_of
 from makers.pages import contrast
-from pfgen_fast.discernment.plan import Plan, perturbation
 from pfgen_fast.discernment.result import Curve
 from pfgen_fast.evaluators.evaluator import Metric
 from pfgen_fast.report.charts import drawn
-from pfgen_fast.report.discernment import write_discernment
 from pfgen_fast.report.discernment.writing import finding_of
 from pfgen_fast.report.drawing import DIVERGING, WHITE_ON, stored
 from pfgen_fast.report.templating import source
@@ -141,13 +139,6 @@ def test_correlations_are_between_all_scores_of_the_evaluators_of_a_task(one):
     assert "correlations" not in {picture.name for picture in finding_of([ngram, fewer]).pictures}
 
 
-def test_a_test_of_one_perturbation_without_curves_controls_and_examples_has_a_report(tmp_path):
-    found = a_discernment(plan=Plan((perturbation("answer_swap"),)), metrics=METRICS[:1], examples=(), n_draws=0)
-    names = {path.name for path in write_discernment([found], tmp_path)}
-    assert not names & {"discernment-curves.svg", "discernment-controls.csv", "discernment-examples.csv"}
-    assert {"discernment-heat.svg", "discernment-bars.png", "discernment-cells.csv"} <= names
-
-
 def test_texts_on_the_heat_map_can_be_read_in_both_themes():
     style = source("experiment.css")
     themes = re.findall(r"--diverging-(\d): light-dark\((#\w{6}), (#\w{6})\)", style)
@@ -159,16 +150,6 @@ def test_texts_on_the_heat_map_can_be_read_in_both_themes():
         for ground, text in zip(grounds, texts if len(texts) == 2 else texts * 2, strict=True):
             assert contrast(ground, "#000000" if text == "#000" else "#ffffff") >= 4.5
         assert (fills[number].startswith("light-dark(#fff")) == (int(number) in WHITE_ON)
-
-
-def test_bars_of_many_evaluators_have_slanted_names_and_no_values_that_would_overlap():
-    found = [a_discernment(f"organization/a judge with a long name {number}") for number in range(12)]
-    finding = finding_of(found)
-    (axes,) = drawn(picture_of(finding, "bars")).axes
-    assert axes.get_xticklabels()[0].get_rotation() == 25
-    (axes,) = drawn(picture_of(finding, "degrees")).axes
-    assert not axes.texts
-    assert finding.question == "How well do 12 evaluators notice damage?"
 
 
 def test_a_bar_that_is_undefined_is_a_dash(one):

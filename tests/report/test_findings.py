@@ -20,7 +20,6 @@ from pfgen_fast.experiments.chart_data import (
     Bands,
     Density,
     Line,
-    Lines,
     Matrix,
     Points,
     Ranges,
@@ -28,7 +27,7 @@ from pfgen_fast.experiments.chart_data import (
 )
 from pfgen_fast.report import drawing
 from pfgen_fast.report.charts import drawn
-from pfgen_fast.report.drawing import COLORS, LEVELS, LIMIT, QUIET, extremes, look, stored
+from pfgen_fast.report.drawing import COLORS, LEVELS, LIMIT, QUIET, extremes, stored
 from pfgen_fast.report.findings import write_finding
 
 UP = np.array([0.0, 1.0, 2.0])
@@ -62,15 +61,6 @@ def test_the_page_needs_no_network_and_untrusted_text_is_text(tmp_path):
     assert r"left out: \u001b[31m&lt;script&gt;" in page
     check_policy(page)
     check_policy((tmp_path / "index.html").read_text())
-
-
-def test_the_answer_comes_first_then_what_limits_it_then_the_rest(tmp_path):
-    finding = a_finding(answer="Yes, it is.", notes=("Only three runs.",), paragraph="It is 0.5.")
-    write_finding(finding, tmp_path)
-    for name, rest in (("trial.html", ("A line", "It is 0.5.")), ("trial.md", ("It is 0.5.", "A line"))):
-        text = (tmp_path / name).read_text()
-        places = [text.index(part) for part in ("Yes, it is.", "Only three runs.", *rest)]
-        assert places == sorted(places)
 
 
 def test_a_missing_library_is_named_before_anything_is_written(tmp_path, monkeypatch):
@@ -188,7 +178,6 @@ def test_titles_and_names_are_text_in_markdown_and_no_formulas_in_csv(tmp_path):
     assert table.to_csv() == "'=a](javascript:x) <b>\\n# b,value\n'=a](javascript:x) <b>\\n# b,-0.25\n"
 
 
-LINES = (Line("one", UP, UP, UP - 1, UP + 1), Line("two", UP, np.array([0, math.nan, 2.0])))
 CHARTS = [
     (Scatter((POINTS, Points(UP, UP, "b", "c"))), {"across", r"up $x$", "squares", "the last", "b", "c"}),
     (Density((POINTS,), unit="answers"), {"across", "answers"}),
@@ -196,8 +185,6 @@ CHARTS = [
     (Ranges(("$a$", "b", "c"), UP, UP - 1, UP + 1, "rank"), {"$a$", "b", "c", "rank"}),
     (Ranges(("a", "b", "c"), UP, None, None, "rank"), {"a", "rank"}),
     (Ranges(("a", "b", "c"), UP, None, None, "rank", n_all=1516), {"the first 3 of 1,516"}),
-    (Lines(LINES, "trials", "score", threshold=1.0, legend_title="of"), {"trials", "score", "one", "two", "of"}),
-    (Lines(LINES[:1], "trials", "score"), {"trials", "score"}),
     (Bands((Line("questions", np.array([1, 1000]), UP[1:], UP[:2], UP[1:]),), "tau", 0.9), {"1,000", "tau"}),
 ]
 
@@ -210,11 +197,6 @@ def test_a_chart_shows_its_words_as_they_are(chart, expected):
 def test_every_colour_can_be_seen_on_white_and_those_without_a_theme_on_dark_pages():
     assert min(contrast(color, "#ffffff") for color in (*COLORS, *LEVELS, QUIET, LIMIT)) >= 3
     assert min(contrast(color, "#14171c") for color in (*COLORS, QUIET, LIMIT)) >= 3
-
-
-def test_curves_are_told_apart_without_colour():
-    shapes = [(look(number)["marker"], str(look(number)["linestyle"])) for number in range(28)]
-    assert len(set(shapes)) == 28
 
 
 def test_the_extremes_are_the_ends_and_what_lies_off_the_line():
@@ -245,11 +227,6 @@ def test_long_names_of_a_matrix_are_slanted_and_almost_equal_values_have_one_col
         assert {label.get_rotation() for label in axes.get_xticklabels()} == {angle}
         mesh = axes.collections[0]
         assert len({tuple(color) for color in mesh.to_rgba(mesh.get_array()).reshape(-1, 4)}) == 1
-
-
-def test_a_scatter_with_a_diagonal_has_equal_axes():
-    axes = drawn(Scatter((Points(UP, UP + 5, "a", "b", has_diagonal=True),))).axes[0]
-    assert axes.get_xlim() == axes.get_ylim() == tuple(axes.lines[1].get_xdata())
 
 
 JAPANESE = "日本語のモデル㈱ｱ"

@@ -91,17 +91,6 @@ def test_hostile_names_open_by_their_address_and_run_nothing(open_tab, path):
     assert again.page.evaluate("state.run") == 3
 
 
-def test_tabs_are_steps_and_keep_the_rest_of_the_state(open_tab, path):
-    tab = open_tab(path, "#search=org")
-    for name, section in (("Heat map", "heat-map"), ("Questions", "questions")):
-        tab.page.get_by_role("link", name=name).click()
-        assert tab.fragment == f"tab={section}&search=org"
-        assert tab.page.locator("main > section:visible").evaluate_all("(all) => all.map(({ id }) => id)") == [section]
-        assert tab.page.evaluate("document.activeElement.id") == section
-    tab.page.go_back()
-    assert tab.page.locator("#heat-map").is_visible()
-
-
 @pytest.mark.parametrize("name", ["constructor", "__proto__", "toString"])
 def test_a_parameter_may_have_any_name(open_tab, made_page, mini, name):
     path = made_page([reported_run(mini, "a", config={name: "x"}), reported_run(mini, "b", config={"mode": "qa"})])
@@ -119,17 +108,6 @@ def test_the_theme_is_in_the_address_and_each_step_of_the_dialog_can_be_undone(o
     assert tab.page.evaluate("state.run") == 1
     tab.page.go_back()
     assert tab.page.evaluate("state.run") == 0
-
-
-def test_sorting_keeps_the_focus_and_the_open_question(open_tab, path):
-    tab = open_tab(path, "#run=org/a/1&question=Q03")
-    tab.page.wait_for_selector(".opened .answer")
-    tab.page.locator(".of-questions").get_by_role("button", name="Score", exact=True).focus()
-    for sign in ("", "-"):
-        tab.press("Enter")
-        assert tab.fragment == f"run=org/a/1&question=Q03&by={sign}score"
-    assert tab.page.evaluate("document.activeElement.textContent") == "Score"
-    assert tab.page.locator(".opened:visible").count() == 1
 
 
 def test_six_runs_are_compared_and_an_unknown_answer_is_named_in_the_dialog(open_tab, made_page):

@@ -54,21 +54,6 @@ def question(*sets):
     return Question("Q", "q?", MappingProxyType({str(number): tuple(answers) for number, answers in enumerate(sets)}))
 
 
-LEVELS = {0: "0", 4: "0", 5: "1", 19: "1", 20: "2", 49: "2", 50: "3", 100: "3", 101: "4", 250: "4", 251: "5", 1000: "5"}
-
-
-@pytest.mark.parametrize(
-    ("sets", "answers", "expected"),
-    [
-        *(([["abc"] * n + ["zzz"] * (1000 - n)], ["abc"], [level * 3]) for n, level in LEVELS.items()),
-        # Each set has its own largest 3-gram: (0.2 + 0.02) / 2 for b and c.
-        ([["abc"] * 20 + ["y"] * 80, ["bcd"] * 2 + ["y"] * 98], ["abcd"], ["3441"]),
-    ],
-)
-def test_a_tint_says_how_many_answers_hold_the_most_common_3_gram_of_a_character(sets, answers, expected):
-    assert tints(question(*sets), answers) == expected
-
-
 @given(
     references=st.lists(strategies.texts(), min_size=1, max_size=30), answers=st.lists(strategies.texts(), max_size=4)
 )

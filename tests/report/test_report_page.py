@@ -209,20 +209,6 @@ def test_the_link_is_copied_and_two_ticked_runs_are_compared(open_tab, path):
     tab.page.wait_for_selector("#details[open] .of-questions")
 
 
-def test_points_name_their_run_and_open_it(open_tab, path):
-    tab = open_tab(path)
-    plot = drawn(tab.page)
-    label = "Scatter plot: Fluency against truthfulness of 7 runs. The leaderboard has the same figures."
-    assert plot.locator("svg[role=img]").get_attribute("aria-label") == label
-    points = plot.locator("g path")
-    assert points.count() == 7
-    points.first.hover(force=True)  # another may lie over it
-    assert "Fluency 0." in tab.page.locator("#tip").inner_text()
-    points.first.click(force=True)
-    tab.page.wait_for_selector("#details[open]")
-    assert "run=" in tab.fragment
-
-
 def test_the_keyboard_moves_from_point_to_point_and_opens_their_runs(open_tab, path):
     tab = open_tab(path)
     plot = drawn(tab.page)

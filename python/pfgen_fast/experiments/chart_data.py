@@ -126,17 +126,6 @@ class Bands:
 
 
 @dataclass(frozen=True, eq=False)
-class Lines:
-    """Lines over common axes."""
-
-    lines: tuple[Line, ...]
-    x_label: str  # label of the x axis
-    y_label: str  # label of the y axis
-    threshold: float | None = None  # value of the y axis to mark
-    legend_title: str = ""  # name of the property that distinguishes the lines
-
-
-@dataclass(frozen=True, eq=False)
 class LinePanel:
     """A panel of lines. Lines of the same number look alike in all panels."""
 
@@ -185,7 +174,7 @@ class Bars:
     threshold: float  # value to mark on this axis
 
 
-Chart = Scatter | Density | Matrix | HeatMap | Ranges | Bands | Lines | LinePanels | Bars
+Chart = Scatter | Density | Matrix | HeatMap | Ranges | Bands | LinePanels | Bars
 
 
 def correlation_floor(values: Floats) -> float:

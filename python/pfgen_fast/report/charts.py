@@ -133,19 +133,6 @@ def _bands(chart: chart_data.Bands) -> Any:
 
 
 @drawn.register
-def _lines(chart: chart_data.Lines) -> Any:
-    figure, ((axes,),) = new_figure(8, 5)
-    for number, line in enumerate(chart.lines):
-        _draw_line(axes, line, number)
-    if chart.threshold is not None:
-        mark_threshold(axes, chart.threshold)
-    axes.set(xlabel=plain(chart.x_label), ylabel=plain(chart.y_label))
-    if len(chart.lines) > 1:
-        figure.legend(title=plain(chart.legend_title) or None, fontsize=8, loc="outside right upper")
-    return figure
-
-
-@drawn.register
 def _line_panels(chart: chart_data.LinePanels) -> Any:
     is_shared = chart.is_scale_shared
     figure, panels = _grid(len(chart.panels), 3, 2.3, at_most=_SMALL_PANELS_SIDE_BY_SIDE, sharey=is_shared)
