@@ -57,31 +57,6 @@ def test_answers_before_the_end_of_the_input_are_kept(mini, tmp_path, monkeypatc
     assert answers_by_trial(folder) == {1: ["one", "two", *"345678"]}
 
 
-@pytest.mark.parametrize(
-    ("typed", "message"),
-    [
-        (b"one\n\xff\n", "Q02 in trial 1: the typed line is not text in utf-8; run"),
-        (b"one\n" + b"x" * 2_000_000, "Q02 in trial 1: the line has more than 1,048,576 code points; run"),
-    ],
-)
-def test_a_line_that_cannot_be_read_is_one_sentence(tmp_path, monkeypatch, call, typed, message):
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(OneByte(typed)), encoding="utf-8"))
-    code, _, err = call("generate", *OPTIONS, "--output", tmp_path)
-    assert code == 2
-    assert f"error: {message} the same command again" in err
-    (journal,) = tmp_path.rglob(".unfinished.jsonl")
-    assert journal.read_text().count("\n") == 1
-
-
-class OneByte(io.BytesIO):
-    """A terminal hands over what was typed line by line."""
-
-    def readinto(self, buffer):
-        line = self.readline(len(buffer))
-        buffer[: len(line)] = line
-        return len(line)
-
-
 def test_a_prompt_cannot_act_on_the_terminal(make_suite, monkeypatch, capsys, tmp_path):
     from pfgen_fast import Suite
 

@@ -15,7 +15,6 @@ from pfgen_fast.generation.engines.transformers import decoded, opened_reasoning
 from pfgen_fast.generation.generating import Generation
 from pfgen_fast.generation.reasoning import Reasoning, answer_text
 from pfgen_fast.generation.setting import usual_mode
-from pfgen_fast.generation.sweep import grid
 from pfgen_fast.runs.result import read_result
 from pfgen_fast.runs.trials import Trials
 
@@ -324,12 +323,6 @@ def test_a_dry_run_neither_asks_the_hub_nor_loads_a_model(monkeypatch, call):
         "note: mode completion: without the files of org/remote, its chat template is unknown; --mode chooses another\n"
     )
     assert call(*arguments, "--json")[2] == ""
-
-
-def test_a_grid_asks_the_hub_once_for_each_model(monkeypatch):
-    hub = Hub(monkeypatch)
-    points = grid("hf", {"model": ["org/remote", "no/such"], "temperature": [0.5, 1.0]})
-    assert ([point.setting.mode for point in points], len(hub.asked)) == (["chat"] * 2 + ["completion"] * 2, 2)
 
 
 @pytest.mark.models

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 
 import numpy as np
@@ -110,24 +109,3 @@ def test_the_row_of_the_reference_answers_has_the_published_score():
     questions, answers = zip(*sorted(given, key=lambda line: (line[0], line[1].encode())), strict=True)
     scores = Scorer(suite).score(list(questions), list(answers)).average.reshape(50, 1000).mean(axis=0)
     assert (round(scores.mean(), 4), round(np.std(scores), 4)) == (0.8494, 0.0253)
-
-
-def test_other_work_goes_on_between_stored_answers(mini):
-    """Otherwise Ctrl-C would wait until the last answer."""
-    engine = open_engine("reference", suite=mini, model="m", mode="completion")
-    seen = []
-
-    async def give():
-        async for _ in engine.answers(make_tasks(mini, 1, mode="completion")):
-            seen.append("answer")
-
-    async def work():
-        for _ in range(3):
-            seen.append("work")
-            await asyncio.sleep(0)
-
-    async def both():
-        await asyncio.gather(give(), work())
-
-    asyncio.run(both())
-    assert seen[:4] in (["work", "answer", "work", "answer"], ["answer", "work", "answer", "work"])

@@ -46,7 +46,7 @@ def test_an_entry_has_request_reply_time_and_details(tmp_path, monkeypatch):
     assert [path.name for path in path.parent.iterdir()] == ["replies.jsonl"]  # no lock is left
 
 
-def test_entries_of_earlier_versions_and_of_other_programs_are_read(tmp_path):
+def test_entries_of_other_programs_are_read(tmp_path):
     path = tmp_path / "replies.jsonl"
     odd = {"finish_reason": ["stop"], "model": "\x1b[2J\ud800", "system_fingerprint": "x" * 201}
     entries = [{"key": request().key, "reply": "[[7]]"}, {"key": "k", "reply": "r", **odd}]

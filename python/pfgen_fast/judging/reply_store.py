@@ -1,7 +1,6 @@
 """Stores replies by the key of their request in a journal, so that no request is sent twice.
 
-For audits, an entry also holds the request and the server's details, such as its version. Entries of earlier versions
-of this package lack some of these fields.
+For audits, an entry also holds the request and the server's details, such as its version.
 """
 
 from __future__ import annotations
