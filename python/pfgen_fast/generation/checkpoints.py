@@ -16,6 +16,7 @@ _NOT_WEIGHTS = re.compile(
 )
 """The names of files that do not affect answers."""
 
+_STEP = re.compile(r"(checkpoint|iter|global_step|step|epoch)[-_]?[0-9]+")
 _PIECE_BYTES = 1 << 16
 _N_PIECES = 16
 
@@ -31,7 +32,7 @@ class Checkpoint:
         """The checkpoint below its training run, such as `my-training/checkpoint-100`."""
         parts = self.folder.resolve().parts[1:]
         # Weights may be below the directory with the step, such as global_step_5/actor/huggingface.
-        step = next((n for n in range(1, min(4, len(parts)) + 1) if parts[-n][-1].isdigit()), 1)
+        step = next((n for n in range(1, len(parts) + 1) if _STEP.fullmatch(parts[-n])), 1)
         return "/".join(parts[-step - 1 :])
 
     def model(self) -> str:
