@@ -7,7 +7,7 @@ import time
 from concurrent.futures import Future
 
 import pytest
-from pfgen_fast.tables.overlap import reading_ahead, writing_behind
+from pfgen_fast.tables.streaming import reading_ahead, writing_behind
 
 
 @pytest.fixture(autouse=True)

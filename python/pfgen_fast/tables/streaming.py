@@ -9,18 +9,22 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import chain
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 from ..errors import PfgenError
 from ..scoring.reasoning_text import ReasoningChoice
 from .arrow_columns import giving_memory_back
 from .formats import check_target, format_of, has_encoding, opened, reader_of, writer_to
-from .overlap import reading_ahead, writing_behind
 from .rows import STANDARD_STREAM
 from .table_job import Nulls, TableJob, TableScorer
+
+P = ParamSpec("P")
+T = TypeVar("T")
+_END: Any = object()
 
 
 class TableCounts(NamedTuple):
@@ -171,3 +175,35 @@ def _status_if_same(source: str | Path, target: str | Path) -> os.stat_result | 
         return None
     status = os.stat(source)
     return status if os.path.samestat(status, os.stat(target)) else None
+
+
+@contextlib.contextmanager
+def reading_ahead(items: Generator[T, None, None]) -> Iterator[Iterator[T]]:
+    """Runs a generator in a thread and yields an iterator over its items; an error is raised after the last item."""
+
+    def taken() -> Iterator[T]:
+        made = thread.submit(next, items, _END)
+        while (item := made.result()) is not _END:
+            made = thread.submit(next, items, _END)
+            yield item
+            del item  # frees its memory before the next item arrives
+
+    with contextlib.closing(items), ThreadPoolExecutor(1, "pfgen-fast reader") as thread:
+        yield taken()
+
+
+@contextlib.contextmanager
+def writing_behind(write: Callable[P, None]) -> Iterator[Callable[P, None]]:
+    """Yields a function that calls `write` in a thread; an error is raised at the next call or at the end."""
+    written: Future[None] | None = None
+
+    def give(*item: P.args, **options: P.kwargs) -> None:
+        nonlocal written
+        if written is not None:
+            written.result()
+        written = thread.submit(write, *item, **options)
+
+    with ThreadPoolExecutor(1, "pfgen-fast writer") as thread:
+        yield give
+        if written is not None:
+            written.result()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..errors import PfgenError, TrialsError
@@ -14,7 +15,7 @@ from ..scoring.scorer import Scorer
 from ..scoring.spec import ScorerSpec
 from ..suite.rules import check_choice
 from ..suite.suite import Suite
-from .reference_columns import references_of, values_of
+from .arrow_columns import pyarrow
 from .row_filter import RowFilter
 from .rows import Columns, Scores
 
@@ -130,7 +131,7 @@ class TableJob:
         columns = list(inputs)
         if self.reasoning == "strip":
             answers = 0 if isinstance(self.spec, ReferenceScorer) else 1
-            texts = values_of(columns[answers])
+            texts = _values_of(columns[answers])
             columns[answers] = [without_reasoning(text) if isinstance(text, str) else text for text in texts]
         try:
             table = self._all_scores(columns)
@@ -148,7 +149,7 @@ class TableJob:
 
     def _all_scores(self, columns: Sequence[Any]) -> Any:
         if isinstance(self.spec, ReferenceScorer):
-            references = references_of(columns[1:], nulls=self.nulls) if columns[1:] else None
+            references = _references_of(columns[1:], nulls=self.nulls) if columns[1:] else None
             return self.spec.score(columns[0], references, nulls=self.nulls)
         scorer = self.spec.scorer if isinstance(self.spec, ScorerSpec) else self.spec
         return scorer.score(*columns, nulls=self.nulls)
@@ -168,3 +169,42 @@ def _checked(columns: Sequence[str] | None, there: Sequence[str]) -> tuple[str, 
     if not columns:
         raise PfgenError(f"columns: expected at least one of {', '.join(there)}")
     return columns
+
+
+def _references_of(columns: Sequence[Any], *, nulls: Nulls) -> Any:
+    """The references of each row in all columns, for `ReferenceScorer`; a null is no reference."""
+    if nulls == "error" and len(columns) == 1 and _is_native(columns[0]):
+        return columns[0]
+    joined = _joined_references(columns)
+    return joined if nulls == "error" else [texts or None for texts in joined]
+
+
+def _is_native(column: Any) -> bool:
+    """Whether the core reads a column of lists without a copy."""
+    if not hasattr(column, "to_pylist"):
+        return False
+    types = pyarrow().types
+    return bool(types.is_list(column.type) or types.is_large_list(column.type))
+
+
+def _joined_references(columns: Sequence[Any]) -> list[list[Any]]:
+    parts = [[_as_list(value, row) for row, value in enumerate(_values_of(column))] for column in columns]
+    return parts[0] if len(parts) == 1 else [list(chain(*of_row)) for of_row in zip(*parts, strict=True)]
+
+
+def _values_of(column: Any) -> Sequence[Any]:
+    """The values of a column of Arrow, polars or Python."""
+    for name in ("to_pylist", "to_list"):
+        if hasattr(column, name):
+            return list(getattr(column, name)())
+    return list(column)
+
+
+def _as_list(value: Any, row: int) -> list[Any]:
+    if value is None:
+        return []
+    if isinstance(value, str):
+        return [value]
+    if isinstance(value, Sequence) or hasattr(value, "tolist"):
+        return list(value)
+    raise TrialsError(f"expected a list of texts, not {type(value).__name__}", column="references", row=row)
