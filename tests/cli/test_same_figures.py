@@ -15,7 +15,7 @@ from makers.effort import share
 from makers.pages import overview_in
 from makers.reported import unpacked
 from makers.runs import make_run
-from pfgen_fast.files.cells import signed
+from pfgen_fast.files.untrusted_text import signed
 from pfgen_fast.report.templating import source
 from pfgen_fast.statistics.mean_interval import quantile
 from pfgen_fast.statistics.paired import paired_difference

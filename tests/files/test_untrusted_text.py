@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from makers.hostile import NAMES, acting, formulas, markdown_tokens, markdown_words
 from makers.pages import Outline
 from pfgen_fast.files import untrusted_text
-from pfgen_fast.files.cells import csv_text, markdown_row
 from pfgen_fast.files.untrusted_text import (
+    csv_text,
     csv_value,
     folder_names,
     from_csv_value,
@@ -28,6 +28,7 @@ from pfgen_fast.files.untrusted_text import (
     link_target,
     markdown_block,
     markdown_link,
+    markdown_row,
     markdown_text,
     terminal_text,
 )

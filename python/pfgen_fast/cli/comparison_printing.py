@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..files.cells import markdown_table, signed
-from ..files.untrusted_text import counted, few_names, markdown_text
+from ..files.untrusted_text import counted, few_names, markdown_table, markdown_text, signed
 from .app import print_json, shown, stdout
 from .layout import aligned, columns, cut, folded, rest, shortened, width_of
 from .suite_line import about_interval, print_origin

@@ -97,7 +97,7 @@ class GateOutputs:
         if not self.is_gate:
             return
         if form == "markdown":
-            from ..files.cells import markdown_table
+            from ..files.untrusted_text import markdown_table
 
             rows = ((check.outcome, check.sentence) for check in checks)
             echo("\n" + markdown_table(("check", "what was found"), rows), nl=False)

@@ -21,8 +21,7 @@ import numpy as np
 from ..annotations.rows import Row, read_rows
 from ..errors import DiscernmentError
 from ..evaluators.evaluator import Floats
-from ..files.cells import csv_text
-from ..files.untrusted_text import counted, few_names, from_csv_value, in_one_line, utf8
+from ..files.untrusted_text import counted, csv_text, few_names, from_csv_value, in_one_line, utf8
 from ..files.writing import write_whole
 from ..statistics.raters import fleiss_kappa
 from ..tables.formats import column_names, table_rows

@@ -7,8 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from ..files.cells import csv_text, markdown_table
-from ..files.untrusted_text import in_one_line, markdown_block, markdown_link, markdown_text
+from ..files.untrusted_text import csv_text, in_one_line, markdown_block, markdown_link, markdown_table, markdown_text
 from ..statistics.correlation import COEFFICIENTS, Correlation
 from .chart_data import Chart, HeatMap
 

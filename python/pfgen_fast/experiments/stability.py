@@ -13,7 +13,7 @@ from itertools import takewhile
 import numpy as np
 from numpy.typing import NDArray
 
-from ..files.cells import place_cell
+from ..files.untrusted_text import place_cell
 from ..statistics.correlation import MIN_VALUES, SAME_RANKING, Floats, check_columns, kendall, ranks
 from ..statistics.mean_interval import mean_interval
 from .chart_data import MAX_ROWS, Bands, Line, Ranges

@@ -1,9 +1,9 @@
 """Escapes untrusted text, with one function for each destination.
 
 * a terminal: `terminal_text`; a message, with a limited length: `in_one_line`
-* Markdown: `markdown_text`, `markdown_link`, `markdown_block`
+* Markdown: `markdown_text`, `markdown_link`, `markdown_block`, `markdown_table`
 * HTML: `html_text`; the templates of `report` escape text themselves
-* a CSV cell: `csv_value`
+* a CSV cell: `csv_value`; a table: `csv_text`
 * JSON: `json_text`, which is lossless
 * the address of a file in a link: `link_target`
 * the names of directories: `folder_names`
@@ -14,10 +14,11 @@ text, and can always be encoded in UTF-8.
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from difflib import get_close_matches
 from itertools import islice
 from pathlib import Path
@@ -127,6 +128,18 @@ def markdown_block(text: str) -> str:
     return f"{fence}text\n{shown}\n{fence}"
 
 
+def markdown_row(cells: Iterable[str]) -> str:
+    """A line of a Markdown table; the cells are already Markdown."""
+    return f"| {' | '.join(cells)} |\n"
+
+
+def markdown_table(heads: Iterable[str], rows: Iterable[Iterable[str]], texts: Container[int] | None = None) -> str:
+    """A table of texts as Markdown; the columns in `texts`, by default all, are aligned to the left."""
+    names = list(map(markdown_text, heads))
+    marks = ["---" if texts is None or column in texts else "---:" for column in range(len(names))]
+    return "".join(map(markdown_row, (names, marks, *(map(markdown_text, row) for row in rows))))
+
+
 def link_target(path: Path, root: Path) -> str:
     """The address of a file relative to a directory, percent-encoded, without a scheme."""
     try:
@@ -155,6 +168,16 @@ def csv_value(value: Any) -> Any:
         text = terminal_text(value)
         return f"'{text}" if _FORMULA.match(text) and not _NUMBER.fullmatch(text) else text
     return value if value is None or isinstance(value, (int, float)) else json_text(value)
+
+
+def csv_text(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    """A table as CSV, with each cell converted by `csv_value`."""
+    import csv
+
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerows(map(csv_value, row) for row in (columns, *rows))
+    return text.getvalue()
 
 
 def from_csv_value(cell: str) -> str:
@@ -221,6 +244,17 @@ def counted(n: int, noun: str) -> str:
     """A number with its noun, such as `1 row`, `1,000 rows` and `2 replies`."""
     plural = noun if n == 1 else f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
     return f"{n:,} {plural}"
+
+
+def signed(value: float, n_digits: int) -> str:
+    """A number with its sign and `n_digits` decimals; a number that rounds to zero has a plus sign."""
+    text = f"{value:+.{n_digits}f}"
+    return text if re.search("[1-9]", text) else f"+{text[1:]}"
+
+
+def place_cell(place: float | None) -> float | int | None:
+    """A place for a table: a whole number unless it is shared."""
+    return int(place) if place is not None and place.is_integer() else place
 
 
 def is_encodable(text: str) -> bool:

@@ -14,8 +14,7 @@ from typing import Literal
 import numpy as np
 
 from ..errors import TrialsError
-from ..files.cells import signed
-from ..files.untrusted_text import counted, in_one_line
+from ..files.untrusted_text import counted, in_one_line, signed
 from ..item_scores.comparison import WORDS, Family, compare_pair
 from ..item_scores.table import ItemScores
 from ..statistics.paired import MIN_QUESTIONS, TESTS, PairedDifference, corrected

@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import EngineError, PfgenError
-from ..files.cells import csv_text, markdown_table
-from ..files.untrusted_text import json_text, markdown_text
+from ..files.untrusted_text import csv_text, json_text, markdown_table, markdown_text
 from ..runs.precision import Interval, TrialScores
 from ..runs.trials import Trials
 from ..scoring.scorer import Scorer

@@ -15,9 +15,8 @@ from typing import Any, Literal, NamedTuple, get_args
 import numpy as np
 
 from ..errors import TrialsError
-from ..files.cells import signed
 from ..files.notebook import NotebookTable
-from ..files.untrusted_text import counted, few_names, harmless
+from ..files.untrusted_text import counted, few_names, harmless, signed
 from ..statistics.paired import MIN_QUESTIONS, TESTS, PairedDifference, Test, corrected, paired_difference
 from ..statistics.power import Needed, needed
 from .table import Floats, ItemScores

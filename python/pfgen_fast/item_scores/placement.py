@@ -15,9 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..errors import TrialsError
-from ..files.cells import markdown_table, signed
 from ..files.notebook import NotebookTable
-from ..files.untrusted_text import in_one_line, markdown_text, unknown_name
+from ..files.untrusted_text import in_one_line, markdown_table, markdown_text, signed, unknown_name
 from ..statistics.mean_interval import MeanInterval
 from ..statistics.paired import MIN_QUESTIONS, against, corrected
 from .ranking import Compared, compared_models

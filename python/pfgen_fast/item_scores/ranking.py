@@ -15,9 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import TrialsError
-from ..files.cells import csv_text, html_page, markdown_table
-from ..files.notebook import NotebookTable
-from ..files.untrusted_text import counted, in_one_line, json_text, markdown_text
+from ..files.notebook import NotebookTable, html_page
+from ..files.untrusted_text import counted, csv_text, in_one_line, json_text, markdown_table, markdown_text
 from ..statistics.mean_interval import MeanInterval, mean_interval
 from ..statistics.paired import MIN_QUESTIONS, all_pairs, ties
 from .by_subject import by_subject, few_items, subject_columns, subject_record, subject_table

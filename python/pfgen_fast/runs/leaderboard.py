@@ -13,9 +13,17 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import TrialsError
-from ..files.cells import csv_text, html_page, markdown_row, markdown_table
-from ..files.notebook import NotebookTable
-from ..files.untrusted_text import in_one_line, json_text, link_target, markdown_link, markdown_text
+from ..files.notebook import NotebookTable, html_page
+from ..files.untrusted_text import (
+    csv_text,
+    in_one_line,
+    json_text,
+    link_target,
+    markdown_link,
+    markdown_row,
+    markdown_table,
+    markdown_text,
+)
 from ..item_scores.by_subject import by_subject, few_items, subject_columns, subject_record, subject_table
 from ..statistics.mean_interval import MeanInterval, mean_interval
 from ..suite.rules import FloatSum, add_up

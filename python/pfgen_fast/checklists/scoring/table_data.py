@@ -7,7 +7,7 @@ from functools import partial
 from statistics import fmean
 from typing import Any
 
-from ...files.cells import csv_text, place_cell
+from ...files.untrusted_text import csv_text, place_cell
 from ..rejections import UNANSWERED
 from ..suite import ChecklistSuite, by_part
 from .calibrated import CALIBRATED

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from ...files.cells import markdown_table
-from ...files.untrusted_text import few_names, in_one_line, markdown_text
+from ...files.untrusted_text import few_names, in_one_line, markdown_table, markdown_text
 from ..rejections import UNANSWERED
 from .calibrated import calibration_sentences
 from .scores import WHY_STALE, Average, ModelScores, Part, Scores
