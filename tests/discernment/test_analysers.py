@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 
 import pytest
-from pfgen_fast.discernment.analysers import open_analyser
+from pfgen_fast.discernment.analysers import open_analyser, sudachi_analyser
 from pfgen_fast.discernment.choosing import chosen_plan
 from pfgen_fast.discernment.damage.text_reading import Analysis, Span
 from pfgen_fast.discernment.damaged import Damage
@@ -82,7 +82,7 @@ def test_an_unknown_analyser_and_a_missing_package_are_named(monkeypatch):
     with pytest.raises(DiscernmentError, match="sudachi"):
         perturb(["氷。"], "word_drop", permille=500, analyser="sudach")
     monkeypatch.setitem(__import__("sys").modules, "sudachipy", None)
-    open_analyser.cache_clear()
+    sudachi_analyser.cache_clear()
     with pytest.raises(DiscernmentError, match=r"sudachi.*pfgen-fast\[japanese\]"):
         open_analyser("sudachi")
 
@@ -91,7 +91,7 @@ def test_an_unknown_analyser_and_a_missing_package_are_named(monkeypatch):
 def sudachi():
     pytest.importorskip("sudachipy")
     pytest.importorskip("sudachidict_small")
-    open_analyser.cache_clear()
+    sudachi_analyser.cache_clear()
     return open_analyser("sudachi")
 
 

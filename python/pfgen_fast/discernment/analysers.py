@@ -36,12 +36,13 @@ class Analyser(Protocol):
         """The words, names and particles of a text. They must not overlap, and must not split a character."""
 
 
-@cache
-def open_analyser(name: str) -> Analyser:
-    """Opens an analyser by its name."""
-    if name not in ANALYSERS:
-        raise unknown("analyser", name, ANALYSERS)
-    return SudachiAnalyser()
+def open_analyser(analyser: Analyser | str | None) -> Analyser | None:
+    """Opens an analyser if it is given by its name."""
+    if not isinstance(analyser, str):
+        return analyser
+    if analyser not in ANALYSERS:
+        raise unknown("analyser", analyser, ANALYSERS)
+    return sudachi_analyser()
 
 
 class SudachiAnalyser:
@@ -75,6 +76,10 @@ class SudachiAnalyser:
                 elif part_of_speech[0] == "助詞":
                     particles.append(word)
         return Analysis(tuple(words), tuple(terms), tuple(particles))
+
+
+sudachi_analyser = cache(SudachiAnalyser)
+"""The analyser, opened once."""
 
 
 def _parts(reading: TextReading) -> Iterator[Span]:

@@ -17,11 +17,11 @@ from ..errors import DiscernmentError
 from ..evaluators.evaluator import Floats, Item, text_column
 from ..evaluators.table import ORIGINAL
 from ..native import _core
-from .analysers import Analyser
+from .analysers import Analyser, open_analyser
 from .item_files import Row, collection_of
 from .items import Collection
 from .kinds import KINDS, Impossible
-from .perturbing import Perturbed, donors_of, opened_analyser, perturbed_columns
+from .perturbing import Perturbed, donors_of, perturbed_columns
 from .plan import Perturbation, Plan, usual_plan
 from .result import PerturbedScores
 
@@ -82,7 +82,7 @@ class Damage:
     ) -> None:
         self.collection = collection_of(items, language)
         plan = usual_plan(self.collection.items) if plan is None else plan
-        self._analyser = opened_analyser(analyser)
+        self._analyser = open_analyser(analyser)
         self.plan = plan if self._analyser is None else replace(plan, analyser=self._analyser.signature)
         self.seed, self.maker = seed, maker
         self.originals = text_column([item.text for item in self.collection.items])

@@ -81,13 +81,6 @@ class Collection:
         """The tasks of the items, in order of first appearance."""
         return tuple(dict.fromkeys(item.task for item in self.items))
 
-    def of_task(self, task: str) -> Collection:
-        """The items of one task."""
-        wanted = task_named(task)
-        if wanted not in self.tasks:
-            raise unknown("task", task, self.tasks, where=self.name)
-        return replace(self, items=tuple(item for item in self.items if item.task == wanted))
-
     def check_size(self, min_items: int = MIN_ITEMS) -> None:
         """Raises DiscernmentError if the test has too few items, or if `min_items` is too low."""
         if min_items < LEAST_ITEMS:

@@ -97,7 +97,7 @@ def perturb(
         languages=language,
         donors=pool,
         alternatives=alternatives,
-        analyser=opened_analyser(analyser),
+        analyser=open_analyser(analyser),
     )
     return perturbed.texts.tolist()
 
@@ -146,11 +146,6 @@ def _column_of(outcomes: Sequence[str | Impossible]) -> Perturbed:
     texts = [None if isinstance(outcome, Impossible) else outcome for outcome in outcomes]
     reasons = [outcome if isinstance(outcome, Impossible) else 0 for outcome in outcomes]
     return Perturbed(text_column(texts), np.array(reasons, dtype=np.uint8))
-
-
-def opened_analyser(analyser: Analyser | str | None) -> Analyser | None:
-    """Opens an analyser if it is given by its name."""
-    return open_analyser(analyser) if isinstance(analyser, str) else analyser
 
 
 def _rule(name: str) -> Kind:

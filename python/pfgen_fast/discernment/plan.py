@@ -83,10 +83,6 @@ class Plan:
     notes: tuple[str, ...] = ()
     analyser: str | None = None
 
-    def of_kind(self, kind: str) -> tuple[Perturbation, ...]:
-        """The perturbations of one kind, in ascending order of degrees."""
-        return tuple(one for one in self.perturbations if one.kind == kind)
-
     @property
     def kinds(self) -> tuple[str, ...]:
         """The kinds, in order."""
