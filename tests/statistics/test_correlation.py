@@ -140,3 +140,7 @@ def test_rows_are_correlated_as_columns_and_a_constant_or_undefined_one_has_no_c
     expected = [math.nan if (r := spearman(*pair)) is None else r for pair in zip(x, y, strict=True)]
     assert spearman_rows(x + np.linspace(0, 1e-12, 6), y) == pytest.approx(expected, nan_ok=True)
     assert np.isnan(spearman_rows(np.array([1.0, 2.0]), np.array([[3.0, 3.0], [1.0, math.nan]]))).all()
+
+
+def test_two_values_have_a_kendall_correlation():
+    assert kendall([1, 2], [3, 4]) == -kendall([1, 2], [4, 3]) == 1

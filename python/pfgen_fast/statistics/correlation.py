@@ -55,7 +55,8 @@ def coefficient(name: str, x: Floats, y: Floats) -> float:
 
     if name == "Spearman":
         return float(np.corrcoef(stats.rankdata(x), stats.rankdata(y))[0, 1])
-    return float(stats.kendalltau(x, y, method="asymptotic").statistic)
+    # SciPy divides by 0 in the asymptotic p-value of two values, which have no ties.
+    return float(stats.kendalltau(x, y, method="asymptotic" if len(x) > 2 else "exact").statistic)
 
 
 def pearson(x: Any, y: Any) -> float | None:
