@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
 
     from ..item_scores.placement import Placement
-    from ..item_scores.table import ItemScores
     from ..runs.result import RunSummary
     from ..statistics.mean_interval import MeanInterval
 
@@ -121,21 +120,6 @@ def figures_of_run(summary: RunSummary, interval: MeanInterval | None, float_sum
         **{part: summary.scores.total(part, float_sum) for part in PARTS},
         "length": summary.length,
     }
-
-
-def figures_of_model(scores: ItemScores, model: str) -> Figures:
-    """The mean of a model in each metric, with the ends of its 95 % interval."""
-    from ..item_scores.comparison import clusters_of
-    from ..statistics.mean_interval import mean_interval
-
-    found: Figures = {}
-    for metric in scores.metrics:
-        values = scores.of(model, metric).tolist()
-        has_values = any(value == value for value in values)
-        interval = mean_interval(values, clusters_of(scores)) if has_values else None
-        mean, low, high = (None,) * 3 if interval is None else (interval.mean, interval.low, interval.high)
-        found |= {metric: mean, f"{metric}_low": low, f"{metric}_high": high}
-    return found
 
 
 def figures_of_placement(placement: Placement) -> Figures:
