@@ -300,7 +300,7 @@ def test_hostile_texts_and_ids_are_harmless_wherever_they_are_shown(call):
     write_lines("twice.jsonl", [rows[11], rows[11]])
     for expected, *arguments in (
         (0, "run", "hostile.jsonl", "-e", "python:mine:restless", *SCORE[1:], "-o", "out", "--kinds", KINDS),
-        (0, "kinds", "--kind", "char_delete", "--degree", 3, "\x1b[2Jabc def \u202e\udcff"),
+        (0, "kinds", "--kind", "char_delete/k3", "\x1b[2Jabc def \u202e\udcff"),
         (2, "run", "twice.jsonl", "-e", "metrics", "-o", "other"),
         (0, "perturb", "hostile.jsonl", "-o", "p.jsonl", "--kinds", "char_delete/30"),
     ):
