@@ -312,10 +312,12 @@ def _print_steps(model: _Model, evaluated: _Evaluated, suite: str) -> None:
     named = [] if {"-s", "--suite"} & {word.partition("=")[0] for word in words} else ["--suite", suite]
     for option, value in model.options.items():
         words = [*_without(words, "-m", "--model"), "-m", model.name or "", f"--{option.replace('_', '-')}", value]
+    # `place` scores a run of some questions with the published suite.
+    is_placed = evaluated.placement is not None and (page is not None or suite == "pfgen-bench")
     steps: list[list[Any]] = [
         ["generate", *words, *named],
         ["score", folder, "--suite", suite],
-        *([["place", folder]] if evaluated.placement is not None else []),
+        *([["place", folder]] if is_placed else []),
         *([["report", folder, "--suite", suite, "-o", page]] if page is not None else []),
     ]
     for step in steps:
