@@ -180,7 +180,7 @@ class RatedRuns:
             words,
             (
                 _models_table(runs.one_per_model("mean")),
-                runs.table("runs", "The runs", runs.means.items(), with_models=True, by="rating"),
+                runs.table("runs", "The runs", runs.means.items(), by="rating"),
                 _spread_table(found, scale),
             ),
             (Picture("scatter", "The judge's ratings against our scores", Scatter((points,))),),

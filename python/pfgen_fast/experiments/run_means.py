@@ -111,12 +111,10 @@ class RunMeans:
         title: str,
         columns: Iterable[tuple[str, Floats | NDArray[np.int_]]],
         *,
-        with_models: bool = False,
         by: str = "score",
     ) -> Table:
         """A table with a row for each run, in descending order of a metric."""
         heads, values = zip(*columns, strict=True)
-        named = list(zip(self.names, self.models, strict=True) if with_models else zip(self.names, strict=True))
         order = np.argsort(-self.means[by], kind="stable").tolist()
-        rows = tuple((*named[run], *(column[run].item() for column in values)) for run in order)
-        return Table(name, title, ("run", *(("model",) if with_models else ()), *heads), rows)
+        rows = tuple((self.names[run], self.models[run], *(column[run].item() for column in values)) for run in order)
+        return Table(name, title, ("run", "model", *heads), rows)

@@ -125,7 +125,7 @@ def sets(by_set: ScoresBySet, *, cluster: Cluster = "model") -> Finding:
         (
             Table("pairs", title, columns, tuple(pair_rows), 5),
             Table("matrix", "Pearson's correlations between combinations of sets", ("sets", *names), matrix_rows, 5),
-            runs.table("scores", "The score of each run with one set alone", scores.items(), with_models=True),
+            runs.table("scores", "The score of each run with one set alone", scores.items()),
         ),
         (
             Picture(
