@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from makers.fault_server import Reply, answering, serving
 from pfgen_fast import EngineError, ExperimentError, JudgingError, Suite, SuiteError
-from pfgen_fast.experiments import score_runs
+from pfgen_fast.experiments import read_figures
 from pfgen_fast.experiments.external import read_scores
 from pfgen_fast.experiments.judge import AnswersToJudge, JudgeOptions, RatedRuns, judge
 from pfgen_fast.item_scores.reading import read_item_scores
@@ -127,7 +127,7 @@ def test_ratings_that_are_missing_stop_it_and_are_left_out_offline(options, find
 
 def test_a_question_without_a_sample_answer_shows_its_first_reference(options, varied, mini, make_suite):
     answers = AnswersToJudge(1)
-    scored = score_runs([varied], suite=mini, threads=2, on_batch=answers)
+    scored = read_figures([varied], suite=mini, threads=2, on_batch=answers)
     folder = make_suite(*({"question": q.question, "answers": {"a": ["First.", "Second."]}} for q in mini))
     sample = {"question": mini.questions[0].question, "answer": "A sample."}
     (folder / "questions.jsonl").write_text(json.dumps(sample))
@@ -152,7 +152,7 @@ def test_invalid_options_are_refused(options, given, message):
 
 def test_a_suite_without_sample_answers_needs_a_template_without_them(options, varied, mini, make_suite, tmp_path):
     answers = AnswersToJudge(1)
-    scored = score_runs([varied], suite=mini, threads=2, on_batch=answers)
+    scored = read_figures([varied], suite=mini, threads=2, on_batch=answers)
     bare = dataclasses.replace(scored, suite=Suite.load(make_suite(*({"question": q.question} for q in mini))))
     (tmp_path / "kept.jsonl").write_text("")
     replayed = options(cache=tmp_path / "kept.jsonl")

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from ..experiments.scored_runs import OnBatch
     from ..suite.suite import Suite
 
-Read = TypeVar("Read")
 Runs = TypeVar("Runs", bound="RunFigures")
 
 
@@ -60,13 +59,13 @@ class Call:
         """The runs with the scores of every answer."""
         from ..experiments import score_runs
 
-        return self.take(self.read(score_runs, paths))
+        return self._read(score_runs, paths)
 
     def figures(self, paths: list[str], on_batch: OnBatch | None = None) -> RunFigures:
         """The runs with the figures of their results."""
         from ..experiments import read_figures
 
-        return self.take(self.read(read_figures, paths, on_batch=on_batch))
+        return self._read(read_figures, paths, on_batch=on_batch)
 
     def table(self, path: Path) -> LeaderboardTable:
         """The means of a leaderboard."""
@@ -83,13 +82,10 @@ class Call:
         self.state.used = suite_of(path, self.state.given)
         return self.state.used
 
-    def read(self, read: Callable[..., Read], paths: list[str], **more: object) -> Read:
-        """Reads runs, with a progress bar."""
+    def _read(self, read: Callable[..., Runs], paths: list[str], **more: object) -> Runs:
+        """Reads runs, with a progress bar, records their suite, and warns of runs that are left out."""
         with counting("runs", quiet=self.quiet) as count:
-            return read(paths, suite=self.state.given, threads=self.threads, on_progress=count, **more)
-
-    def take(self, runs: Runs) -> Runs:
-        """Records the suite of the runs, and warns of runs that were left out."""
+            runs = read(paths, suite=self.state.given, threads=self.threads, on_progress=count, **more)
         self.state.used = runs.suite
         self._warn_of(runs.problems)
         return runs

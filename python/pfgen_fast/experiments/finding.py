@@ -134,6 +134,8 @@ class Comparison:
 
     title: str  # title, a few words
     groups: tuple[PairGroup, ...]  # pairs in groups; Markdown shows the first pair of each group, pages show all
+    before: str = "before"  # name of the texts before the change
+    after: str = "after"  # name of the texts after the change
 
     def to_markdown(self) -> str:
         """The first pair of each group."""

@@ -1,8 +1,7 @@
 """Scores runs once for all experiments: the means of each run and question, and the scores of every answer if needed.
 
 Means come from each run's result.json if it is up to date, so `read_figures` scores nothing twice. A single pass over
-the answers, in batches of runs, computes the rest. `score_runs` keeps the scores of every answer, and experiments that
-score in other ways get each batch.
+the answers, in batches of runs, computes the rest. `score_runs` keeps the scores of every answer.
 """
 
 from __future__ import annotations
@@ -39,7 +38,6 @@ from .run_means import RunMeans
 class AnswersOfRuns:
     """The answers of some runs, run by run."""
 
-    questions: _core.TextColumn  # text of each answer's question, as a column of the core
     answers: _core.TextColumn
     run_numbers: NDArray[np.int_]  # index of each answer's run among all readable runs
     question_numbers: NDArray[np.int_]  # index of each answer's question in the suite
@@ -82,7 +80,10 @@ def read_figures(
     on_batch: OnBatch | None = None,
     on_progress: OnProgress | None = None,
 ) -> RunFigures:
-    """Reads the means of the runs at the given paths; only runs without an up-to-date result.json are scored."""
+    """Reads the means of the runs at the given paths; only runs without an up-to-date result.json are scored.
+
+    `on_batch` gets the answers of all runs, a batch of runs at a time.
+    """
     gathered = _Gathered(paths, suite, threads, keeps_scores=False)
     gathered.read(on_batch, on_progress)
     return RunFigures(**gathered.figures())
@@ -93,12 +94,11 @@ def score_runs(
     *,
     suite: Suite | None = None,
     threads: int | None = None,
-    on_batch: OnBatch | None = None,
     on_progress: OnProgress | None = None,
 ) -> ScoredRuns:
-    """Scores every answer of the runs at the given paths; `on_batch` gets each batch after it is scored."""
+    """Scores every answer of the runs at the given paths."""
     gathered = _Gathered(paths, suite, threads, keeps_scores=True)
-    gathered.read(on_batch, on_progress)
+    gathered.read(None, on_progress)
     return ScoredRuns(**gathered.figures(), **gathered.scores())
 
 
@@ -163,7 +163,6 @@ class _Gathered:
         """Adds runs whose trials are read."""
         lines = [run.trials.lines for run in runs]
         answers = AnswersOfRuns(
-            questions=_core.TextColumn.joined("questions", [part.questions for part in lines]),
             answers=_core.TextColumn.joined("answers", [part.answers for part in lines]),
             run_numbers=np.repeat(np.arange(len(runs)) + len(self._runs), list(map(len, lines))),
             question_numbers=_question_numbers(self.suite, [run.trials for run in runs]),
@@ -171,7 +170,8 @@ class _Gathered:
         # Recorded figures are used, because they were summed in one of two ways, which differ in the last digit.
         recorded = [_recorded(self.suite, run.run, run.trials.input_hash, run.config) for run in runs]
         if runs and (self._keeps_scores or None in recorded):
-            table = self._scorer.score(answers.questions, answers.answers)
+            questions = _core.TextColumn.joined("questions", [part.questions for part in lines])
+            table = self._scorer.score(questions, answers.answers)
             if self._keeps_scores:
                 self._keep(answers, table, [length for part in lines for length in part.lengths])
             ends = np.cumsum(list(map(len, lines))).tolist()

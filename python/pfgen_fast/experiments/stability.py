@@ -1,14 +1,17 @@
 """`stability`: would other questions or trials rank the runs in the same way?
 
-The two rankings that are compared share no question or trial. A ranking from a part and a ranking
-from the whole would agree because of the data that they share.
+The two rankings that are compared share no question or trial. A ranking from a part and a ranking from the whole would
+agree because of the data that they share.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import takewhile
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,11 +26,6 @@ from .scored_runs import ScoredRuns
 _STEPS = (1, 2, 5, 10, 20, 30, 50, 100, 200, 500)
 _TAIL = 5
 _LEAST_DRAWS_OF_TAIL = 20
-_NOTICEABLE_SHIFT = 0.005
-
-
-Halves = tuple[Floats, Floats]
-"""The scores of the runs from a part of the data, and from another part of the same size."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,86 +54,65 @@ class RunPairs:
         kept = (new[self.first] >= 0) & (new[self.second] >= 0)
         return RunPairs(new[self.first][kept], new[self.second][kept], self.is_close[kept], self.within)
 
-    def agreement(self, halves: Halves, usual: Floats) -> Agreement:
-        """Computes how the scores from two parts agree."""
+    def agreement(self, one: Floats, other: Floats) -> Agreement:
+        """Computes how the scores of the runs from two disjoint parts of the data agree."""
         # Rounded, because sums in another order could distinguish equal scores.
-        one, other = (np.sign(half[self.first] - half[self.second]) for half in np.round(halves, 12))
-        agreement = one * other
+        one, other = (np.sign(part[self.first] - part[self.second]) for part in np.round((one, other), 12))
+        same = one * other
         differ = np.sqrt(np.count_nonzero(one) * np.count_nonzero(other))
-        of_close = agreement[self.is_close]
-        return Agreement(
-            kendall=float(agreement.sum() / differ) if differ else 0.0,
-            swapped=float((agreement < 0).mean()),
-            of_close=float(of_close.mean()) if len(of_close) else None,
-            close_swapped=float((of_close < 0).mean()) if len(of_close) else None,
-            shift=float(np.mean(halves) - usual.mean()),
-        )
+        of_close = same[self.is_close] if self.is_close.any() else np.array([math.nan])
+        close_swapped = np.where(np.isnan(of_close), math.nan, of_close < 0)
+        figures = same.sum() / differ if differ else 0.0, (same < 0).mean(), of_close.mean(), close_swapped.mean()
+        return Agreement(*map(float, figures))
 
 
-@dataclass(frozen=True)
-class Agreement:
+class Agreement(NamedTuple):
     """Agreement of two rankings of the same runs, from disjoint parts of the data."""
 
     kendall: float
     swapped: float  # share of the pairs of runs that have the opposite order
-    # Kendall's correlation over close pairs: the share in the same order minus the share in the opposite order; None
+    # Kendall's correlation over close pairs: the share in the same order minus the share in the opposite order; NaN
     # without close pairs
-    of_close: float | None
-    close_swapped: float | None  # share of the close pairs that have the opposite order
-    shift: float  # mean score of the runs from the parts, minus the mean score from all data
+    of_close: float
+    close_swapped: float  # share of the close pairs that have the opposite order; NaN without close pairs
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Fewer:
     """Agreement of rankings from parts of the data with rankings from disjoint parts of the same size."""
 
     what: str  # plural noun for the things that are drawn
     n: int  # number of things in each part
     n_all: int  # total number of things
-    draws: tuple[Agreement, ...]  # agreement of each draw
+    draws: Sequence[Agreement]  # agreement of each draw
 
-    @property
-    def kendalls(self) -> list[float]:
-        """Kendall's correlation of each draw."""
-        return [draw.kendall for draw in self.draws]
-
-    @property
-    def mean(self) -> float:
-        """The mean of Kendall's correlations."""
-        return float(np.mean(self.kendalls))
+    @cached_property
+    def mean(self) -> Agreement:
+        """The mean of the draws."""
+        return Agreement(*np.mean(self.draws, axis=0).tolist())
 
     @property
     def ends(self) -> tuple[float, float]:
         """The percentiles 5 and 95 of Kendall's correlations; with few draws, the smallest and the largest."""
         tail = _TAIL if len(self.draws) >= _LEAST_DRAWS_OF_TAIL else 0
-        low, high = np.percentile(self.kendalls, (tail, 100 - tail)).tolist()
+        low, high = np.percentile([draw.kendall for draw in self.draws], (tail, 100 - tail)).tolist()
         return low, high
 
     @property
-    def shift(self) -> float:
-        """The mean change of the scores."""
-        return float(np.mean([draw.shift for draw in self.draws]))
-
-    @property
-    def close_swapped(self) -> float | None:
-        """The mean share of close pairs that are swapped."""
-        return _mean([draw.close_swapped for draw in self.draws])
+    def has_close(self) -> bool:
+        """Whether there are close pairs."""
+        return not math.isnan(self.mean.close_swapped)
 
     def row(self) -> tuple[Cell, ...]:
         """The row of the table."""
         lowest = self.ends[0] if len(self.draws) >= _LEAST_DRAWS_OF_TAIL else None
-        swapped, of_close = _mean([draw.swapped for draw in self.draws]), _mean([draw.of_close for draw in self.draws])
-        counts = self.what, self.n, len(self.draws)
-        return (*counts, self.mean, lowest, swapped, of_close, self.close_swapped, self.shift)
+        kendall, swapped, *of_close = self.mean
+        of_close_pairs = of_close if self.has_close else (None, None)
+        return (self.what, self.n, len(self.draws), kendall, lowest, swapped, *of_close_pairs)
 
 
 _ByWhat = Mapping[str, Sequence[Fewer]]
 """By the things that are drawn, the agreement for each number, the largest number first."""
-
-
-def _mean(values: Sequence[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return float(np.mean(known)) if known else None
 
 
 def stability(scored: ScoredRuns, *, n_draws: int = 100, seed: int = 0) -> Finding:
@@ -216,7 +193,7 @@ def _fewer(what: str, n_all: int, agreements: Iterable[tuple[int, Agreement]]) -
     by_n: dict[int, list[Agreement]] = {}
     for n, agreement in agreements:
         by_n.setdefault(n, []).append(agreement)
-    return [Fewer(what, n, n_all, tuple(draws)) for n, draws in by_n.items()]
+    return [Fewer(what, n, n_all, draws) for n, draws in by_n.items()]
 
 
 def _fewer_questions(scored: ScoredRuns, pairs: RunPairs, n_draws: int, seed: int) -> list[Fewer]:
@@ -227,8 +204,7 @@ def _fewer_questions(scored: ScoredRuns, pairs: RunPairs, n_draws: int, seed: in
         for _ in range(n_draws):
             drawn = scores[:, generator.permutation(n_all)]
             for n in _sizes(n_all):
-                halves = drawn[:, :n].mean(axis=1), drawn[:, -n:].mean(axis=1)
-                yield n, pairs.agreement(halves, scored.means["score"])
+                yield n, pairs.agreement(drawn[:, :n].mean(axis=1), drawn[:, -n:].mean(axis=1))
 
     return _fewer("questions", n_all, agreements())
 
@@ -242,7 +218,7 @@ def _fewer_trials(scored: ScoredRuns, pairs: RunPairs, n_draws: int, seed: int) 
         return [], ["fewer than three runs have two trials, so trials cannot be compared"]
     by_run = [of_all[run] for run in chosen]
     sizes = _sizes(max(map(len, by_run)))
-    pairs, usual = pairs.chosen(chosen), np.array([trials.mean() for trials in by_run])
+    pairs = pairs.chosen(chosen)
 
     def agreements() -> Iterator[tuple[int, Agreement]]:
         for _ in range(n_draws):
@@ -252,7 +228,7 @@ def _fewer_trials(scored: ScoredRuns, pairs: RunPairs, n_draws: int, seed: int) 
                 sized = [(of_run, min(n, (len(of_run) - 1) // 2)) for of_run in sums]
                 ones = [of_run[size] / size for of_run, size in sized]
                 others = [(of_run[-1] - of_run[-1 - size]) / size for of_run, size in sized]
-                yield n, pairs.agreement((np.array(ones), np.array(others)), usual)
+                yield n, pairs.agreement(np.array(ones), np.array(others))
 
     notes = []
     if len(chosen) < len(of_all):
@@ -282,13 +258,13 @@ def scores_of_trials(scored: ScoredRuns, generator: np.random.Generator) -> list
 
 def smallest_with_same_ranking(steps: Sequence[Fewer]) -> int | None:
     """The smallest number from which on disjoint parts agree by a mean Kendall above 0.95; None if no number does."""
-    enough = [step.n for step in takewhile(lambda step: step.mean > SAME_RANKING, steps)]
+    enough = [step.n for step in takewhile(lambda step: step.mean.kendall > SAME_RANKING, steps)]
     return enough[-1] if enough else None
 
 
 def _fewer_table(fewer: _ByWhat) -> Table:
     agreement = ("mean Kendall", "lowest 5 %", "swapped pairs", "Kendall of close pairs", "swapped close pairs")
-    columns = ("what", "how many", "draws", *agreement, "shift of scores")
+    columns = ("what", "how many", "draws", *agreement)
     title = "Agreement between rankings from two disjoint parts; shares of swapped pairs"
     return Table("fewer", title, columns, tuple(step.row() for steps in fewer.values() for step in steps))
 
@@ -298,23 +274,20 @@ def _answer(fewer: _ByWhat) -> str:
     for what, steps in fewer.items():
         n, largest = smallest_with_same_ranking(steps), steps[0]
         if n is None:
-            not_enough.append(f"{largest.n:,} of {largest.n_all:,} {what} ({largest.mean:.2f})")
-            continue
-        shift = next(step.shift for step in steps if step.n == n)
-        moved = f" (scores shift by {shift:+.3f})" if abs(shift) >= _NOTICEABLE_SHIFT else ""
-        enough.append(f"{n:,} of {largest.n_all:,} {what}{moved}")
+            not_enough.append(f"{largest.n:,} of {largest.n_all:,} {what} ({largest.mean.kendall:.2f})")
+        else:
+            enough.append(f"{n:,} of {largest.n_all:,} {what}")
     alike = f"rank the runs alike (Kendall above {SAME_RANKING})"
     if enough:
         sentence = f"Two disjoint parts {alike} from {_listed(enough, 'and')} on"
         sentence += f", but not with {_listed(not_enough, 'or')}" if not_enough else ""
     else:
         sentence = f"Two disjoint parts do not {alike} with {_listed(not_enough, 'or')}"
-    close = [(largest.close_swapped, largest) for largest, *_ in fewer.values() if largest.close_swapped is not None]
+    close = [largest for largest, *_ in fewer.values() if largest.has_close]
     if close:
-        swapped, step = max(close, key=lambda pair: pair[0])
-        sentence += (
-            f"; {swapped:.0%} of the close pairs of runs swap between {step.n:,} {step.what} and {step.n:,} others"
-        )
+        step = max(close, key=lambda step: step.mean.close_swapped)
+        swapped = f"{step.mean.close_swapped:.0%} of the close pairs of runs swap"
+        sentence += f"; {swapped} between {step.n:,} {step.what} and {step.n:,} others"
     return f"{sentence}."
 
 
@@ -325,23 +298,18 @@ def _listed(parts: Sequence[str], last: str) -> str:
 
 def _words_on_fewer(fewer: _ByWhat, pairs: RunPairs) -> str:
     words = [
-        "The two rankings that are compared share no question or trial, so each uses at most half of "
-        f"the data. They count as alike if the mean of Kendall's correlation over the draws is above {SAME_RANKING}."
+        "The two rankings that are compared share no question or trial, so each uses at most half of the data. They "
+        f"count as alike if the mean of Kendall's correlation over the draws is above {SAME_RANKING}."
     ]
     if pairs.within is not None:
         words.append(
             f"Of {len(pairs.first):,} pairs of runs, {pairs.is_close.sum():,} are close: their scores differ by at "
             f"most {pairs.within:.4f}, half of the median interval of a score."
         )
-    for what, steps in fewer.items():
-        largest, fewest = steps[0], steps[-1]
-        share = largest.close_swapped
-        swapped = "" if share is None else f" and {share:.1%} of the close pairs swapped"
-        words.append(f"With {largest.n:,} of {largest.n_all:,} {what}: Kendall {largest.mean:.4f}{swapped}.")
-        if smallest_with_same_ranking(steps) == fewest.n > 1:
-            words.append(
-                f"{fewest.n:,} {what} is the smallest number tried; there, scores shift by {fewest.shift:+.4f}."
-            )
+    for what, (largest, *_) in fewer.items():
+        kendall, _, _, share = largest.mean
+        swapped = f" and {share:.1%} of the close pairs swapped" if largest.has_close else ""
+        words.append(f"With {largest.n:,} of {largest.n_all:,} {what}: Kendall {kendall:.4f}{swapped}.")
     return " ".join(words)
 
 
@@ -364,7 +332,7 @@ def _ranks_chart(scored: ScoredRuns, usual: Floats, without: Floats) -> Ranges:
 def _fewer_chart(fewer: _ByWhat) -> Bands:
     panels = []
     for what, steps in fewer.items():
-        n, middle, ends = zip(*((step.n, step.mean, step.ends) for step in reversed(steps)), strict=True)
+        n, middle, ends = zip(*((step.n, step.mean.kendall, step.ends) for step in reversed(steps)), strict=True)
         low, high = np.array(ends).T
         panels.append(Line(f"{what}, of {steps[0].n_all:,}", np.array(n), np.array(middle), low, high))
     return Bands(tuple(panels), y_label="Kendall", threshold=SAME_RANKING)
