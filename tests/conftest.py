@@ -23,7 +23,7 @@ from pfgen_fast.cli.app import main
 # No test depends on the speed of the machine or on its load, and each run draws the same examples, so that no change
 # fails by chance; .ci/nightly looks for others.
 settings.register_profile(
-    "quick", deadline=None, derandomize=True, max_examples=15, suppress_health_check=[HealthCheck.too_slow]
+    "quick", deadline=None, derandomize=True, max_examples=8, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.register_profile("all", settings.get_profile("quick"), max_examples=100)
 settings.register_profile("explore", settings.get_profile("all"), derandomize=False, max_examples=300)

@@ -101,6 +101,7 @@ def bench(folder, *arguments):
     return run, json.loads(made.read_text(encoding="utf-8")) if made.exists() and made.stat().st_size else None
 
 
+@pytest.mark.slow
 def test_without_a_checkout_the_packaged_suite_is_measured(table, tmp_path):
     run, measured = bench(tmp_path, "bench/bench_scoring.py", "-k", "reward")
     assert run.returncode == 0, run.stdout

@@ -133,6 +133,7 @@ def test_the_guide_to_rewards_has_the_figures_of_the_file(shapes):
             assert float(row["d"]) >= 0.8, (answers, damage)
 
 
+@pytest.mark.slow
 def test_the_file_has_the_rewards_of_the_packaged_suite(shapes):
     rows = {key: row for key, row in shapes.read(shapes.FIGURES).items() if key[0] == "mini"}
     assert {(row["answers"], row["reward"], row["damage"]): row for row in shapes.measure_mini()} == rows

@@ -39,6 +39,7 @@ def test_a_model_finds_its_place(call, commands, suites_home, varied, tmp_path, 
     assert printed.count(" of 7, between ") == 2  # by evaluate and by place
 
 
+@pytest.mark.slow
 def test_long_answers_are_judged_and_an_evaluator_is_tested(call, commands, monkeypatch):
     fake = tool("fake_judge", "examples")
     with fake.serving(0) as server:

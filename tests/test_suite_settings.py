@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 
+import pytest
 from makers.documented import ROOT
 
 WARNINGS = """
@@ -37,6 +38,7 @@ def test_fails_a_thread():
 """
 
 
+@pytest.mark.slow
 def test_warnings_fail_unless_they_are_of_a_test_tool(tmp_path):
     (tmp_path / "test_it.py").write_text(WARNINGS)
     configured = ["-c", ROOT / "pyproject.toml", "--rootdir", tmp_path, "-p", "no:cacheprovider", "-n", "0"]

@@ -148,18 +148,18 @@ def lying(request):
     return as_judge(FAULTS[digest[1] % 4] if digest[0] % 3 == 0 else reply_of(request.prompt, seed))
 
 
-@pytest.mark.parametrize("most", [3, pytest.param(None, marks=pytest.mark.slow)])
-def test_a_kill_before_any_change_ends_in_the_same_files(tmp_path, most):
+@pytest.mark.slow
+def test_a_kill_before_any_change_ends_in_the_same_files(tmp_path):
     before = tmp_path / "before"
     run(before / "mine", answers_of("mine", 5))
     (tmp_path / "attempts").mkdir()
     with serving(lying) as server:
         whole, attempts = killed_everywhere(
-            tmp_path / "attempts", judge_by_checklists, server.base_url, before=before, most=most
+            tmp_path / "attempts", judge_by_checklists, server.base_url, before=before
         )
     names = {"mine/answers.jsonl", "mine/config.json", "mine/judge-replies.jsonl", "mine/judgements.jsonl"}
     assert set(whole) == names
-    assert len(attempts) == most or len(attempts) > len(whole["mine/judge-replies.jsonl"].splitlines())
+    assert len(attempts) > len(whole["mine/judge-replies.jsonl"].splitlines())
     for attempt in attempts:
         visible = {name: content for name, content in attempt.again.items() if not is_hidden(name)}
         assert set(visible) == names, attempt.point

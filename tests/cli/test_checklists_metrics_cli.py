@@ -124,6 +124,7 @@ def test_answers_that_attack_a_terminal_are_harmless_in_examples(at_work, call):
         assert not acting("".join(cell for row in csv.reader(file) for cell in row))
 
 
+@pytest.mark.slow
 def test_tables_fit_a_terminal_of_80_columns(at_work):
     run_of(at_work / "long" / ("a-model-with-a-long-name-" * 4), Answer("sea", "The sea."), Answer("ice", "Ice."))
     for command in ("errors", "metrics"):

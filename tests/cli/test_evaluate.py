@@ -195,6 +195,7 @@ def test_several_models_become_a_table_in_the_order_of_steps(run_all, training):
     assert all(path.stat().st_mtime_ns == moment for path, moment in pages.items())
 
 
+@pytest.mark.slow
 def test_other_weights_under_the_old_name_are_evaluated(run_all, training):
     run_all("-m", "training/step-*")
     (training / "step-10/model.safetensors").write_text("other")
@@ -215,6 +216,7 @@ def test_a_checkpoint_that_fails_is_named_and_the_others_are_evaluated(run_all, 
     assert run_all("-m", "training/step-1", "-m", "step-*", expected=2)[1].startswith("error: step-*: no directory of")
 
 
+@pytest.mark.slow
 def test_the_steps_of_a_directory_name_its_run(run_all, training, call):
     run_all("-m", "training")
     out, _, requested = run_all("-m", "training/step-200")

@@ -323,6 +323,7 @@ def test_generate(asked, suite, tmp_path):
         asked("generate", "-e", name, "-s", suite, code=2)
 
 
+@pytest.mark.slow
 def test_sweep_and_its_report(asked, suite, tmp_path):
     models = [part for name in PRINTABLE[::2] for part in ("-m", name)]
     arguments = ("sweep", "-e", "ngram", "-s", suite, "-n", "2", "-o", tmp_path / "runs", *models)
@@ -352,6 +353,7 @@ def test_experiment(asked, suite, few_runs, tmp_path, experiment, count):
     check_files(tmp_path, count=count)
 
 
+@pytest.mark.slow
 def test_experiments_with_ratings(asked, suite, few_runs, tmp_path, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "k")
     usual = (few_runs, "--suite", suite, "-o", tmp_path)

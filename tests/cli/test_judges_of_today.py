@@ -235,6 +235,7 @@ def test_an_experiment_asks_such_a_judge_too(call, varied, tmp_path):
         assert all(row["rating"].startswith("7") for row in csv.DictReader(file))
 
 
+@pytest.mark.slow
 def test_discern_asks_such_a_judge_too(call, tmp_path):
     text = "A text about river number {}. It is long enough."
     items = [{"id": f"i{n}", "task": "story", "text": text.format(n), "context": "Rivers."} for n in range(6)]

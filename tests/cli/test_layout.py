@@ -83,6 +83,7 @@ def _arguments(checkout, commands):
     return [str(checkout), *(json.dumps(list(map(str, command))) for command in commands)]
 
 
+@pytest.mark.slow
 def test_redirected_output_does_not_depend_on_the_width(checkout, commands):
     narrow, wide = (_redirected(checkout, commands, columns) for columns in (40, 300))
     seconds = r"\(\d+\.\d+ s\)"

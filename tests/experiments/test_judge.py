@@ -61,6 +61,7 @@ def test_a_request_holds_question_sample_and_answer(options, find, mini):
         assert "stop" not in request.body
 
 
+@pytest.mark.slow
 def test_means_are_over_questions_of_ratings_that_are_drawn_apart(options, find, scored):
     with serving(by_length) as server:
         finding = find(options(server, trials=None, n_ratings=2))

@@ -47,6 +47,7 @@ def run_job(folder, order):
     return ran, printed
 
 
+@pytest.mark.slow
 def test_the_workflow_gates_a_checkpoint(folder):
     assert len(STEPS) == WORKFLOW.count(" run: ") == 5
     names = [name for name, _, _ in STEPS]

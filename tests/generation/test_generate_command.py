@@ -78,9 +78,9 @@ def moody_echo(request):
     return answering("") if request.body["seed"] % 3 == 0 and "か" in request.question else answer
 
 
-@pytest.mark.parametrize("n_kills", [2, pytest.param(10, marks=pytest.mark.slow)])
-def test_a_run_that_is_killed_again_and_again_ends_in_the_same_files(tmp_path, n_kills):
-    n_trials = 20
+@pytest.mark.slow
+def test_a_run_that_is_killed_again_and_again_ends_in_the_same_files(tmp_path):
+    n_kills, n_trials = 10, 20
     gate = Gate(0)
 
     def behave(request):

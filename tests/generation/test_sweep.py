@@ -116,6 +116,7 @@ def test_a_resumed_sweep_has_the_same_table_and_counts_new_answers(tmp_path, cal
     assert re.search(r"note: 48 answers existed already, the oldest from 20\d\d-\d\d-\d\d \d\d:\d\d; if the m", note)
 
 
+@pytest.mark.slow
 def test_a_point_stops_at_the_first_trial_that_meets_the_interval(mini, tmp_path):
     wanted = {"trials": 160, "until_interval": 0.0125}
     (point,) = sweep(mini, grid("ngram", {}), **wanted, output=tmp_path / "stopped")

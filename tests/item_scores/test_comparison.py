@@ -132,6 +132,7 @@ def test_power_names_items_and_trials():
     assert no_trials.power_sentences[0].endswith("more than there are")
 
 
+@pytest.mark.slow
 def test_a_clear_difference_is_found_among_500_models():
     """By the default number of draws, and by the t-test: 10,000 draws would find no difference."""
     rng = np.random.default_rng(7)

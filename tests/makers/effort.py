@@ -8,11 +8,11 @@ from hypothesis import settings
 
 everything = False  # conftest.py sets it before the tests are imported
 
-_DIVISOR = 8
+_DIVISOR = 16
 
 
-def share(n: int, *, at_least: int = 10) -> int:
-    """The number of repetitions: `n` with `--all`, otherwise an eighth, but at least `at_least`."""
+def share(n: int, *, at_least: int = 5) -> int:
+    """The number of repetitions: `n` with `--all`, otherwise a sixteenth, but at least `at_least`."""
     return n if everything else min(n, max(at_least, n // _DIVISOR))
 
 

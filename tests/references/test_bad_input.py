@@ -86,6 +86,7 @@ def test_lone_surrogates_are_code_points():
     assert scores.exact_match.tolist() == [1, 0]
 
 
+@pytest.mark.slow
 def test_a_million_references_in_a_row():
     references = ["Ice floats.", *["It is water."] * 999_999]
     scores = ReferenceScorer(["bleu", "chrf", "exact_match"]).score(["Ice floats.", "Water."], [references] * 2)

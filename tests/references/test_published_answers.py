@@ -18,6 +18,7 @@ class Characters:
         return [c for c in text if not c.isspace()]
 
 
+@pytest.mark.slow
 @published.needs_published_runs
 @pytest.mark.filterwarnings("ignore")
 def test_published_answers():

@@ -256,6 +256,7 @@ def test_a_suite_in_tokens_is_counted_in_tokens_from_end_to_end(make, tmp_path, 
     assert build(config).n_run == 0
 
 
+@pytest.mark.slow
 def test_tokenizers_come_and_go_with_the_suite(make, tmp_path):
     write_tokenizer(tmp_path / "bpe.json", ["Ice floats because it is less dense than water.", "雷の光と音"])
     config = make(share=4, tables=IN_TOKENS, top='unit = "token"\ntokenizer = "bpe.json"')

@@ -38,6 +38,7 @@ def before(tmp_path, mini):
     return folder
 
 
+@pytest.mark.slow
 @at_how_many_changes
 def test_a_build_killed_before_any_change_goes_on_to_the_same_bytes(tmp_path_factory, before, most):
     whole, attempts = killed_everywhere(tmp_path_factory.mktemp("attempts"), build_suite, before=before, most=most)

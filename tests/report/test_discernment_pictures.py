@@ -115,6 +115,7 @@ def test_distributions_are_shares_of_the_texts_of_each_group_and_few_scores_are_
     assert (line.x.tolist(), line.y.tolist()) == ([1, 2, 5], [0.25, 0.5, 0.25])
 
 
+@pytest.mark.slow
 def test_correlations_are_between_all_scores_of_the_evaluators_of_a_task(one):
     assert not {"correlations", "d-correlations"} & {picture.name for picture in one.pictures}
     ngram, other = a_discernment(), a_discernment("other", metrics=METRICS[:1])

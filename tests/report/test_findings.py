@@ -107,6 +107,7 @@ def test_foreign_and_damaged_records_are_passed_over_and_only_files_of_experimen
     assert "trial-figures.csv" in links
 
 
+@pytest.mark.slow
 def test_the_index_shows_pictures_unless_something_in_them_does_not_draw(tmp_path):
     write_finding(a_finding("first"), tmp_path)
     path = tmp_path / "first-line.svg"

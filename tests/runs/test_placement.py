@@ -45,6 +45,7 @@ def changed(entry, **config):
     return replace(entry, name="our/model/abc", result=result)
 
 
+@pytest.mark.slow
 def test_ranks_and_verdicts_are_those_of_scipy(table, field):
     from scipy.stats import false_discovery_control, ttest_rel
 

@@ -99,6 +99,7 @@ def test_verify_takes_a_result_of_either_sum_unless_one_is_named(call, made):
     assert "matches these inputs with the naive sum, not the compensated one" in out
 
 
+@pytest.mark.slow
 @published.needs_published_runs
 def test_scoring_the_published_runs_again_changes_no_byte(call, tmp_path):
     """Nine of the results were made with the one sum, the others with the other or with either."""

@@ -175,6 +175,7 @@ def test_sigterm_finishes_what_is_in_progress(scorer):
         assert running.process.stderr.read() == ""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("second", [signal.SIGTERM, signal.SIGINT])
 def test_a_second_signal_ends_it_at_once(second):
     with serving("--suite", "mini", "--seconds", 3600) as running, half_asked(running):
@@ -184,6 +185,7 @@ def test_a_second_signal_ends_it_at_once(second):
         assert "ended before all requests in progress were answered" in running.process.stderr.read()
 
 
+@pytest.mark.slow
 def test_a_slow_request_does_not_delay_the_end():
     with serving_within(seconds=1) as running, half_asked(running) as connection:
         assert running.process.wait(SECONDS) in (0, 1)

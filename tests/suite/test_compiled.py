@@ -289,6 +289,7 @@ print(Scorer(sys.argv[1], threads=1).reward("Q01", ["the sea", "the moon"]).toli
 """
 
 
+@pytest.mark.slow
 def test_of_several_processes_one_builds_and_the_others_wait(folder, cache, tmp_path):
     command = [sys.executable, "-c", PROCESS, str(folder), str(tmp_path / "built")]
     started = [subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) for _ in range(3)]

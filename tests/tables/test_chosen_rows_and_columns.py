@@ -44,6 +44,7 @@ def test_answers_and_scores_are_stored_without_a_dictionary(scorer, tmp_path):
     assert plain == {"a", *SCORES}
 
 
+@pytest.mark.slow
 def test_long_rows_are_read_in_small_batches(scorer, tmp_path):
     rows = [{"q": "Q07", "a": f"{i} " + "x" * 100_000} for i in range(250)]
     pq.write_table(pa.Table.from_pylist(rows), tmp_path / "in.parquet", compression="none", use_dictionary=False)

@@ -59,6 +59,7 @@ score_files([sys.argv[1]], sys.argv[2], ScorerSpec("mini"), on_outcome=on_outcom
 """
 
 
+@pytest.mark.slow
 def test_two_processes_at_one_folder_give_every_row_once(tmp_path, spec):
     for number in range(10):
         write(tmp_path / "in", f"{number}.parquet", 200)
