@@ -154,9 +154,7 @@ def test_a_kill_before_any_change_ends_in_the_same_files(tmp_path):
     run(before / "mine", answers_of("mine", 5))
     (tmp_path / "attempts").mkdir()
     with serving(lying) as server:
-        whole, attempts = killed_everywhere(
-            tmp_path / "attempts", judge_by_checklists, server.base_url, before=before
-        )
+        whole, attempts = killed_everywhere(tmp_path / "attempts", judge_by_checklists, server.base_url, before=before)
     names = {"mine/answers.jsonl", "mine/config.json", "mine/judge-replies.jsonl", "mine/judgements.jsonl"}
     assert set(whole) == names
     assert len(attempts) > len(whole["mine/judge-replies.jsonl"].splitlines())

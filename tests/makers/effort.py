@@ -16,6 +16,6 @@ def share(n: int, *, at_least: int = 5) -> int:
     return n if everything else min(n, max(at_least, n // _DIVISOR))
 
 
-def examples(n: int, **options: Any) -> settings:
+def examples(n: int, *, at_least: int = 5, **options: Any) -> settings:
     """Settings of a property test with `share(n)` generated examples."""
-    return settings(max_examples=share(n), **options)
+    return settings(max_examples=share(n, at_least=at_least), **options)

@@ -133,7 +133,10 @@ class Generating:
     output: options.Root = Path("result")
 
     def loaded_suite(self) -> Suite:
-        """The suite with the chosen questions."""
+        """The suite with the chosen questions; a misspelt engine is named before the suite is looked for."""
+        from ..generation.engines import engine_options
+
+        engine_options(self.engine)
         return suite_or_here(self.suite).only(options.names_of(self.questions), limit=self.limit)
 
     def generation(self, model: str | None, of_engine: Mapping[str, Any], *, is_silent: bool = False) -> Generation:

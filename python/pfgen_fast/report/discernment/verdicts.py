@@ -52,15 +52,18 @@ def _headline(result: Result) -> str:
     any_score, some_score = (
         ("", "") if n_scores < 2 else (f" with at least one of its {n_scores} scores", " by some score")
     )
-    return (
-        f"{result.title} notices {len(noticed)} of {counted(len(kinds), 'kind')} of damage{any_score}; "
-        f"not noticed{some_score}: {_names(missed)}; rewarded{some_score}: {_names(rewarded)}; "
-        f"harmless, but penalised: {_names(penalised) if harmless else 'not tested'}."
-    )
+    lists = {
+        f"not noticed{some_score}": missed,
+        f"rewarded{some_score}": rewarded,
+        "harmless, but penalised": penalised,
+    }
+    named = [f"{what}: {_names(names)}" for what, names in lists.items() if names]
+    first = f"{result.title} notices {len(noticed)} of {counted(len(kinds), 'kind')} of damage{any_score}"
+    return "; ".join([first, *named]) + "."
 
 
 def _names(kinds: Iterable[str]) -> str:
-    return few_names([words_of(kind) for kind in kinds], _MANY, 400) or "none"
+    return few_names([words_of(kind) for kind in kinds], _MANY, 400)
 
 
 def _highest(results: Sequence[Result], task: str) -> str:
