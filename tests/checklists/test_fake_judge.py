@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import importlib.util
-import json
 import re
 import threading
-import urllib.request
 from pathlib import Path
 
 PATH = Path(__file__).parents[2] / "examples" / "fake_judge.py"
@@ -33,22 +31,6 @@ def serving():
         finally:
             server.shutdown()
             thread.join()
-
-
-def post(url, body):
-    request = urllib.request.Request(f"{url}/chat/completions", json.dumps(body).encode())
-    with urllib.request.urlopen(request, timeout=30) as reply:
-        return json.load(reply)
-
-
-def test_the_server_says_its_version_and_where_it_cut_an_answer():
-    body = {"model": "fake/long", "messages": [{"role": "user", "content": "Write about winter."}], "seed": 1}
-    with serving() as url:
-        whole, cut = post(url, body), post(url, {**body, "max_tokens": 5})
-    assert (whole["model"], whole["system_fingerprint"]) == ("fake/long-2026-01-01", "fake_1")
-    assert whole["choices"][0]["finish_reason"] == "stop"
-    assert cut["choices"][0]["finish_reason"] == "length"
-    assert len(cut["choices"][0]["message"]["content"]) == 20
 
 
 def commands_of_the_first_run():

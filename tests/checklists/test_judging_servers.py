@@ -7,26 +7,15 @@ import json
 from dataclasses import replace
 
 import pytest
-from makers.checklists_to_judge import N_TASKS, OPTIONS, answers_of, as_judge, ask, honest, judged, reply_of, run, suite
-from makers.fault_server import refusing, serving
+from makers.checklists_to_judge import N_TASKS, OPTIONS, answers_of, as_judge, honest, judged, reply_of, run, suite
+from makers.fault_server import serving
 from makers.killed_work import judge_by_checklists
 from makers.kills import is_hidden, killed_everywhere
 from pfgen_fast.checklists.judgement_files import read_judgements
 from pfgen_fast.checklists.judging.ask_runs import Judging, read_batch, write_batch
 from pfgen_fast.checklists.judging.requests import JudgeOptions
 from pfgen_fast.checklists.runs import open_runs
-from pfgen_fast.errors import ChecklistError, EngineError
-
-
-def cutting(request):
-    reply = honest(request)
-    return replace(reply, n_bytes=len(reply.body) // 2) if request.again == 0 else reply
-
-
-def test_a_server_in_trouble_ends_in_the_same_file(path, expected):
-    assert any(judged([path], cutting)[1] is None for _ in range(8))
-    assert (path / "judgements.jsonl").read_bytes() == expected
-
+from pfgen_fast.errors import ChecklistError
 
 CUT = '[{"checklist_id": 0, "evaluation_score": 1}, {"checklist_id": 1, "eval'
 
@@ -68,16 +57,6 @@ def test_after_all_tries_an_answer_is_unjudged_with_its_last_fault(path):
     assert fewer.n_open == 0
 
 
-def test_a_server_that_refuses_all_requests_ends_the_judging_and_earlier_replies_are_kept(path, expected):
-    judging = Judging.open(open_runs([path]), suite(), OPTIONS)
-    with pytest.raises(EngineError, match="expired"):
-        ask(judging, lambda r: honest(r) if r.number < 5 else refusing(401, "expired"), concurrency=1)
-    judging.write()
-    assert len(read_judgements(path / "judgements.jsonl", suite())) == 5
-    judged([path])
-    assert (path / "judgements.jsonl").read_bytes() == expected
-
-
 def test_the_version_comes_from_the_server(path):
     def behave(request):
         model = "judge-2024-08-06" if "number 1" in request.prompt else "judge-2024-11-20"
@@ -98,21 +77,6 @@ def batch_output(path, target, reply=reply_of, **changes):
         lines.append({"custom_id": line["custom_id"], "response": response, "error": None, **changes})
     target.write_text("".join(json.dumps(line) + "\n" for line in reversed(lines)))
     return lines
-
-
-def test_a_batch_ends_in_the_same_file(path, expected, tmp_path):
-    judging = Judging.open(open_runs([path]), suite(), OPTIONS)
-    assert write_batch(judging, tmp_path / "in.jsonl") == N_TASKS
-    first = json.loads((tmp_path / "in.jsonl").read_text().splitlines()[0])
-    assert (first["method"], first["url"]) == ("POST", "/v1/chat/completions")
-    assert (first["body"]["model"], first["body"]["max_tokens"]) == ("judge-2024-08-06", 4096)
-    batch_output(tmp_path / "in.jsonl", tmp_path / "out.jsonl")
-    assert read_batch(judging, [tmp_path / "out.jsonl"]) == (N_TASKS, [])
-    judging.write()
-    assert (path / "judgements.jsonl").read_bytes() == expected
-    again = Judging.open(open_runs([path]), suite(), OPTIONS)
-    assert read_batch(again, [tmp_path / "out.jsonl"]) == (0, [])
-    assert write_batch(again, tmp_path / "none.jsonl") == 0
 
 
 def test_bad_lines_of_a_batch_are_named_and_good_lines_are_used(path, tmp_path):

@@ -90,11 +90,6 @@ def test_the_rule_that_people_followed_comes_back() -> None:
     assert fit.notes == ("1 of 3 categories have no marks, and keep their weights",)
 
 
-def test_a_bound_of_zero_is_refused() -> None:
-    with pytest.raises(ChecklistError, match="the bound 0: expected a number above 0"):
-        fit_suite(SUITE, people(SUITE, RULE), bound=0)
-
-
 def test_without_an_annotator_it_is_the_fit_of_the_others() -> None:
     marks = people(SUITE, {THANKS: (3.0, 2.0, 5.0)}, annotators="abc", noise=1)
     (one,) = fit_suite(SUITE, marks).categories.values()

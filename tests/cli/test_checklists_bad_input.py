@@ -5,7 +5,6 @@ The rows hold those of section 7.1 of the rules.
 
 from __future__ import annotations
 
-import json
 import re
 import shutil
 from collections.abc import Callable
@@ -13,8 +12,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from makers.checklists_to_judge import as_judge
-from makers.fault_server import serving
 from makers.judged_folders import COMMANDS, JUDGE, change_json, change_line, change_row, change_rows, write_judged
 from pfgen_fast.checklists import line_files
 
@@ -106,7 +103,6 @@ unjudged = all_judgements(every(scores=None, fault="form", reasons=[]))
 another_suite = at(TASKS, change_rows, lambda rows: [{**row, "id": f"other-{row['id']}"} for row in rows])
 CHANGED = "the answer, its instruction, the checklist or the prompt has changed"
 STALE = f"stale ({CHANGED} since): "
-HASHES = tuple(f"{name}_sha256" for name in ("response", "instruction", "checklist", "prompt"))
 
 ROWS: dict[str, Row] = {
     **bad_lines(JUDGEMENTS, OF_JUDGEMENTS, "partial"),
@@ -119,10 +115,9 @@ ROWS: dict[str, Row] = {
         f"{ANSWERS}, line 9: another answer to thanks-2 came before; expected one",
         others="skipping",
     ),
-    **{
-        f"another {name}": Row(judgement(**{name: "0" * 64}), OF_SCORES, f"1 answer left out: {CHANGED}", 0)
-        for name in HASHES
-    },
+    "a judgement of another answer": Row(
+        judgement(response_sha256="0" * 64), OF_SCORES, f"1 answer left out: {CHANGED}", 0
+    ),
     "a judgement of another answer beside people": Row(
         judgement(response_sha256="0" * 64), ("agreement",), f"1 judgement is {STALE}thanks-2", 0
     ),
@@ -209,36 +204,6 @@ def test_hostile_answers_and_reasons_reach_neither_page_nor_terminal(folder: Pat
     assert "<script>alert(1)" not in (folder / "page.html").read_text()
 
 
-def asked(folder: Path, call, *options: object) -> tuple[int, str, str]:
-    return call("checklists", "judge", "runs", "-s", "suite", "-m", JUDGE, *options)
-
-
-@pytest.fixture
-def judged(folder: Path, call) -> Path:
-    """The folder after a judge has been asked."""
-    without(*ALL_JUDGEMENTS)(folder)
-
-    def reply(request: Any) -> Any:
-        n_questions = 3 if "moral" in request.prompt else 2
-        verdicts = [{"checklist_id": id, "evaluation_score": 0.5} for id in range(n_questions)]
-        return as_judge(json.dumps(verdicts))
-
-    with serving(reply) as server:
-        assert asked(folder, call, "--base-url", server.base_url, "-q") == (0, "", "")
-    return folder
-
-
-def test_a_checklist_that_changed_after_judging_is_named(judged: Path, call) -> None:
-    path = judged / "suite" / "checklists.json"
-    path.write_text(path.read_text().replace("warm", "cold"))
-
-    code, _, err = asked(judged, call, "--offline")
-
-    assert code == 3
-    what = "answer, instruction, checklist or prompt"
-    assert f"heron: 4 judgements of another {what} (thanks-0, thanks-1, thanks-2 and 1 more)" in err
-
-
 OPTIONS: dict[str, tuple[list[str], str]] = {
     "a budget that is no number": (["--budget", "nan", "--prompt-price", "1"], "the budget nan: expected a number"),
     "no replies offline": (["--offline"], "runs/heron/judge-replies.jsonl: no such file; expected the replies of an"),
@@ -248,7 +213,7 @@ OPTIONS: dict[str, tuple[list[str], str]] = {
 
 @pytest.mark.parametrize(("options", "says"), OPTIONS.values(), ids=OPTIONS)
 def test_judging_that_is_impossible_is_refused(folder: Path, call, options: list[str], says: str) -> None:
-    code, _, err = asked(folder, call, *options)
+    code, _, err = call("checklists", "judge", "runs", "-s", "suite", "-m", JUDGE, *options)
 
     assert code == 2
     assert says in err

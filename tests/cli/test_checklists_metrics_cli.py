@@ -9,7 +9,6 @@ import pytest
 from makers.hostile import NAMES, acting
 from makers.long_answers import run_of, suite_of_essays
 from makers.own_checklists import written
-from makers.terminal import on_terminal
 from pfgen_fast.checklists.judgements import Judgement
 from pfgen_fast.checklists.runs import Answer
 
@@ -122,14 +121,3 @@ def test_answers_that_attack_a_terminal_are_harmless_in_examples(at_work, call):
     call("checklists", "errors", "hostile", "-s", "suite", "-q", "-o", str(path))
     with open(path, encoding="utf-8", newline="") as file:
         assert not acting("".join(cell for row in csv.reader(file) for cell in row))
-
-
-@pytest.mark.slow
-def test_tables_fit_a_terminal_of_80_columns(at_work):
-    run_of(at_work / "long" / ("a-model-with-a-long-name-" * 4), Answer("sea", "The sea."), Answer("ice", "Ice."))
-    for command in ("errors", "metrics"):
-        lines = on_terminal("-m", "pfgen_fast", "checklists", command, "long", "--suite", "suite", columns=80)
-        table = [line for line in lines if line.endswith("name-") or " model" in line]
-        assert len(table) == 2
-        assert max(map(len, table)) <= 80
-        assert any("…" in line for line in lines)

@@ -229,24 +229,13 @@ def test_report_serves_the_results_until_ctrl_c(call, runs):
         served.wait()
 
 
-@pytest.mark.parametrize("content", ["{}", "another suite"])
-def test_one_foreign_result_does_not_stop_the_others(call, runs, tmp_path, content):
+def test_one_result_of_another_suite_does_not_stop_the_others(call, runs, tmp_path):
     call("score", "--suite", "mini", runs)
     path = runs / "worse/result.json"
-    if content == "another suite":
-        content = path.read_text().replace('"question": "', '"question": "Not: ')
-    path.write_text(content)
+    path.write_text(path.read_text().replace('"question": "', '"question": "Not: '))
     code, _, err = call("report", "--suite", "mini", runs, "-o", tmp_path / "one.html")
-    assert code == 3
-    assert "worse" in err
+    assert (code, "worse" in err) == (3, True)
     assert "report: 1 run" in (tmp_path / "one.html").read_text(encoding="utf-8")
-    if "Not: " not in content:
-        code, out, err = call("leaderboard", runs)
-        assert code == 3
-        assert f"{path}" in err
-        assert len(out.splitlines()) == 3
-        (runs / "good/result.json").write_text("{}")
-        assert call("leaderboard", runs)[:2] == (3, "")
 
 
 def test_compare_says_which_run_is_better(call, runs):
@@ -368,7 +357,7 @@ def test_suite_commands(call, make_suite):
     [
         ("scroe", "score"),
         ("suite chek", "check"),
-        ("generate -e opnai", "openai"),
+        ("generate -e opnai -s mini", "openai"),
         ("score run --profile papr", "paper"),
         ("compare a b --paired-ar --metric flency", "fluency"),
         ("suite info mni", "mini"),

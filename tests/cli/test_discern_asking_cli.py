@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-import signal
 import sys
 from pathlib import Path
 
 import pytest
-from makers.discern_commands import KINDS, begin_work, cells, one_error, rows_of, run, started, tables, write_lines
-from makers.fault_server import Gate, answering, serving
+from makers.discern_commands import KINDS, begin_work, cells, one_error, rows_of, run, tables, write_lines
+from makers.fault_server import answering, serving
 from makers.judges import moody_text
 
 ONCE = ("--ratings", 1, "--metric", "fluency")
@@ -81,34 +80,6 @@ def test_offline_says_how_many_replies_are_missing_and_partial_takes_the_complet
     assert (code, "1 of 12 items lack ratings and are left out" in err) == (0, True)
     (row,) = cells()
     assert int(row["n_items"]) == 11
-
-
-@pytest.mark.parametrize("how", [signal.SIGKILL, pytest.param(signal.SIGINT, marks=pytest.mark.slow)])
-def test_a_killed_command_goes_on_to_the_same_files(call, how):
-    gate = Gate(30)
-
-    def held(request):
-        gate.wait()
-        return behave(request)
-
-    kinds, usual = "negate/1000", ("--ratings", 1, "--concurrency", 4)
-    with serving(held) as server:
-        options = ("-e", "judge", "-m", "org/judge", "--draws", 0, "--kinds", kinds, "--base-url", server.base_url)
-        process = started("run", "texts.jsonl", *options, *usual, "-o", "out")
-        assert gate.reached.wait(60)
-        process.send_signal(how)
-        _, err = process.communicate(timeout=60)
-        gate.open()
-    assert not list(Path("out").glob("discernment*"))
-    if how == signal.SIGINT:
-        assert process.returncode == 130
-        assert "error: stopped" in err
-        assert "Traceback" not in err
-    with serving(behave) as server:
-        assert judged(call, server, *usual, kinds=kinds)[0] == 0
-        assert len(server.requests) < 96
-        assert judged(call, server, *usual, kinds=kinds, output="whole")[0] == 0
-    assert tables("out") == tables("whole")
 
 
 def test_a_maker_makes_texts_that_are_kept(call):

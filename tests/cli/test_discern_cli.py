@@ -8,7 +8,6 @@ import math
 import os
 import re
 import shlex
-import sys
 from pathlib import Path
 
 import pytest
@@ -143,16 +142,6 @@ def test_weights_assumed_and_of_votes(call):
     assert [bool(row["weighted_d"]) for row in cells("perturbations")] == [True, True, False]
 
 
-@pytest.mark.parametrize("evaluator", ["metrics", "python:mine:score"])
-def test_an_evaluator_without_weighted_metrics_stands_beside_others_without_a_weighted_score(call, evaluator):
-    source = write_lines("qa.jsonl", rows_of(task="answers", question="Q07"))
-    usual = (source, "--suite", "mini", "-e", evaluator, "--weights", "assumed")
-    code, _, err = run(call, *usual, "-e", "ngram")
-    assert code == 0, err
-    assert "The weights (assumed) of the task answers are for fluency, truthfulness, helpfulness instead of " in err
-    assert [bool(row["weighted_d"]) for row in cells("perturbations")] == [False] * 3 + [True, True, False]
-
-
 def test_weights_that_do_not_fit_are_said_before_anything_is_scored(call):
     source = write_lines("qa.jsonl", rows_of(task="answers", question="Q07"))
     found = one_error(run(call, source, "-e", "metrics", "--weights", "assumed"))
@@ -267,21 +256,6 @@ def test_a_bad_option_is_one_sentence(call, name):
     options, message = BAD_OPTIONS[name]
     assert message in one_error(run(call, *SCORE, *options, kinds=None))
     assert not Path("out").exists()
-
-
-@pytest.mark.parametrize(
-    ("evaluator", "message"),
-    [
-        ("python:mine:raises", "evaluator mine:raises, row 0 (item item 0): raised ValueError: no \\u001b[2J idea"),
-        (
-            f"command:{sys.executable} -c 'import sys; sys.exit(4)'",
-            "exited with 4, but 12 of 12 texts have no scores",
-        ),
-    ],
-    ids=["function", "program"],
-)
-def test_an_evaluator_that_fails_is_named_with_the_row(call, evaluator, message):
-    assert message in one_error(run(call, "texts.jsonl", "-e", evaluator, kinds="negate/1000"))
 
 
 def test_a_text_may_be_among_its_references_if_an_option_says_so(call):

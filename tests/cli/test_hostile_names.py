@@ -331,10 +331,10 @@ def test_sweep_and_its_report(asked, suite, tmp_path):
     asked(*arguments, "--dry-run", "--json")
     for form in ("md", "csv", "json"):
         asked(*arguments, "--table", tmp_path / f"table.{form}")
-    asked(*arguments, "--plot", tmp_path / "plot.svg", "--json")
+    asked(*arguments, "--json")
     asked("report", "--suite", suite, tmp_path / "runs", "-o", tmp_path / "report.html")
     shutil.rmtree(tmp_path / "runs")
-    check_files(tmp_path, count=5)
+    check_files(tmp_path, count=4)
     shown = overview_in((tmp_path / "report.html").read_text(encoding="utf-8"))
     assert [parameter["name"] for parameter in shown["sweep"]["parameters"]] == ["model"]
     assert not acting(json.dumps(shown, ensure_ascii=False))

@@ -191,15 +191,6 @@ def test_tables_come_from_and_go_elsewhere(call, tmp_path, monkeypatch, two):
     assert [path.name for path in Path("again").iterdir()] == ["_pfgen_fast"]
 
 
-def test_the_suggested_command_for_a_remote_table(call, tmp_path, monkeypatch, two):
-    monkeypatch.chdir(tmp_path)
-    code, _, err = call("score", "memory://in", "--suite", "mini")
-    assert code == 2
-    assert err.startswith("error: memory://in/a.csv: a table with the columns 'id', 'question', 'answer'; to score it")
-    assert err.endswith("memory://in -o scored/\n")
-    assert "memory://in/a.csv -o a.scored.csv" in call("score", "memory://in/a.csv", "--suite", "mini")[2]
-
-
 def test_a_table_elsewhere_is_not_replaced(call, two):
     before = two.cat("/in/a.csv")
     for options in (("--in-place",), ("-o", "memory:///in/a.csv")):

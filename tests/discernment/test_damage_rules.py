@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import pytest
-from makers.texts import parts
 from pfgen_fast.discernment import plan
 from pfgen_fast.discernment.damage import perturbed
 from pfgen_fast.discernment.damage.donors import Donors
 from pfgen_fast.discernment.damage.language_tables import tables
+from pfgen_fast.discernment.damage.text_reading import TextReading
 from pfgen_fast.discernment.kinds import Impossible
+
+
+def parts(text, language, what):
+    """The characters, words or sentences of a text."""
+    reading = TextReading(text, language)
+    return [reading.of(part) for part in getattr(reading, what)]
 
 
 def damaged(text, kind, language="en", *, permille=None, k=None, donors=(), **more):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from collections import Counter
 from dataclasses import replace
 
 import pytest
@@ -148,21 +146,6 @@ def test_texts_to_estimate_with_stand_in_for_missing_ones(path):
     assert [one.texts.tolist() for one in replace(maker, stands_in=True)(ITEMS, [MINOR, PARAPHRASE])] == made
 
 
-def test_a_budget_holds_over_all_tries_and_the_next_call_goes_on(path):
-    spending = Spending(Prices(of_replies=1000), 0.75)  # at most 0.1 for a reply
-    maker = maker_of(path, replying(lambda prompt, seed: "？" * 100), spending=spending)
-    with pytest.raises(
-        DiscernmentError, match=r"6 of 6 texts .* \(the budget of 0\.75 is used up after 7 requests"
-    ) as caught:
-        maker(ITEMS, [MINOR])
-    assert str(caught.value).startswith(f"{path}: ")
-    assert len(path.read_bytes().splitlines()) == 7
-    engine = replying()
-    (made,) = maker_of(path, engine)(ITEMS, [MINOR])
-    assert None not in made.texts.tolist()
-    assert len(engine.asked) == 6
-
-
 def test_offline_replays_and_says_how_many_are_missing(path):
     with serving(moody) as server:
         asked = [one.texts.tolist() for one in opened(server, path)(ITEMS[:4], EVERY)]
@@ -191,12 +174,6 @@ def test_a_partial_replay_has_the_items_that_are_complete(path):
 # --- Servers that refuse, and kills ---
 
 
-def kept_without_times(path):
-    entries = [json.loads(line) for line in path.read_bytes().splitlines() if line.endswith(b"}")]
-    assert all(entry.pop("time") for entry in entries)
-    return sorted(entries, key=lambda entry: entry["key"])
-
-
 def test_progress_and_events_count_all_tries_and_a_request_that_is_always_refused_leaves_its_text_missing(path):
     def behave(request):
         return refusing(400, "content_filter") if "number 2 " in request.prompt else moody(request)
@@ -214,22 +191,6 @@ def test_progress_and_events_count_all_tries_and_a_request_that_is_always_refuse
     assert [done for done, _ in told if done] == sorted(done for done, _ in told if done)
     assert (told[0], told[-1]) == ((0, 14), (n_requests, n_requests))
     assert events.n_answers == maker.spending.n_requests == n_requests
-
-
-def test_a_torn_file_and_a_server_that_refuses_end_in_the_same_replies(path):
-    whole = path.with_name("whole.jsonl")
-    with serving(moody) as server:
-        expected = [one.texts.tolist() for one in opened(server, whole)(ITEMS, EVERY)]
-    counts = Counter(text is None for column in expected for text in column)
-    assert min(counts.values()) > 3
-    path.write_bytes(b"\n".join(whole.read_bytes().splitlines()[:20])[:-10])  # as a kill may leave it
-    with serving(lambda request: refusing(503, "busy") if request.number % 3 == 2 else moody(request)) as server:
-        maker = opened(server, path, concurrency=1, retries=0)
-        while Making(ITEMS, EVERY, maker).ask_with(maker.connect, spending=maker.spending) is not None:
-            pass
-    offline = open_maker("org/maker", server=None, cache=path, max_tokens=100)
-    assert [one.texts.tolist() for one in offline(ITEMS, EVERY)] == expected
-    assert kept_without_times(path) == kept_without_times(whole)
 
 
 # --- The edit distance ---

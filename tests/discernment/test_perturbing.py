@@ -2,19 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from itertools import compress
-
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from makers import texts as drawn
 from pfgen_fast.discernment.damage.donors import Donors
-from pfgen_fast.discernment.kinds import Impossible
 from pfgen_fast.discernment.perturbing import perturb, perturbed_columns
-from pfgen_fast.discernment.plan import perturbation
 from pfgen_fast.errors import DiscernmentError, TrialsError
 
 TEXTS = ["氷は水に浮く。水より軽いからだ。", "Ice floats on water. It is lighter, as ice has air in it.", "。"]
@@ -83,14 +75,6 @@ def test_an_answer_takes_nothing_from_answers_to_its_question_and_donors_given_a
     assert perturb(ANSWERS, "answer_swap", donors=[]) == [None] * 3
 
 
-def test_texts_stay_when_all_else_is_gone():
-    (found,) = perturbed_columns(["".join(["ice ", "floats"])], "loop", [perturbation("loop", k=3)])
-    texts = found.texts
-    del found
-    assert texts.tolist() == ["ice floatsice"]
-    assert texts[0] == "ice floatsice"
-
-
 @pytest.mark.parametrize(
     ("options", "said"),
     [
@@ -129,29 +113,3 @@ def test_an_impossible_request_is_one_sentence(options, said):
 def test_a_value_that_is_not_a_text_is_named(options, said):
     with pytest.raises(TrialsError, match=said):
         perturb(**{"texts": TEXTS[:1], "kind": "newline", **options})
-
-
-@pytest.mark.hypothesis
-def test_a_text_takes_parts_only_from_texts_of_other_groups():
-    """The candidates of all texts are listed together; the expected ones are listed for each text."""
-    n_possible: Counter[str] = Counter()
-
-    @given(st.data(), drawn.languages())
-    def check(data, language):
-        texts = [data.draw(drawn.texts(language, 3)) for _ in range(data.draw(st.integers(1, 7)))]
-        texts += data.draw(st.lists(st.sampled_from(texts), max_size=3))
-        groups = [data.draw(st.sampled_from(["Q1", "Q2", "Q3", None])) for _ in texts]
-        degrees_of, seed = data.draw(drawn.degrees()), data.draw(drawn.seeds())
-        for kind in ("term_swap", "sentence_insert", "answer_swap"):
-            degrees, donors = degrees_of(kind), Donors(texts, groups)
-            columns = perturbed_columns(texts, kind, degrees, seed=seed, languages=language, donors=donors)
-            rows = list(zip(*(column.texts.tolist() for column in columns), strict=True))
-            for row, (text, group) in enumerate(zip(texts, groups, strict=True)):
-                is_other = [i != row if group is None else other != group for i, other in enumerate(groups)]
-                others = tuple(compress(texts, is_other))
-                outcomes = drawn.Case(text, kind, degrees, seed, language, others).outcomes()
-                assert rows[row] == tuple(None if isinstance(each, Impossible) else each for each in outcomes)
-                n_possible[kind] += sum(each is not None for each in rows[row])
-
-    check()
-    assert min(n_possible.values()) >= 5

@@ -15,8 +15,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from makers.killed_work import score_by_command
-from makers.kills import is_hidden, killed_everywhere
 from makers.programs import FAILS_AT_LAST, LENGTHS, scored, script
 from makers.reward_server import wait_until
 from pfgen_fast import DiscernmentError
@@ -275,13 +273,3 @@ except KeyboardInterrupt:
     assert not is_running(int((tmp_path / "pid").read_text()))
     (kept,) = map(json.loads, (tmp_path / "scores.jsonl").read_text().splitlines())
     assert kept["item"] == "i0"
-
-
-@pytest.mark.parametrize("most", [3, pytest.param(None, marks=pytest.mark.slow)])
-def test_a_kill_at_any_change_loses_only_requests_in_progress(tmp_path, most):
-    whole, attempts = killed_everywhere(tmp_path, score_by_command, most=most)
-    assert len(attempts) == most or sum(attempt.point.startswith("line") for attempt in attempts) == 3
-    for attempt in attempts:
-        assert {path: content for path, content in attempt.again.items() if not is_hidden(path)} == whole
-        kept = attempt.killed.get("scores.jsonl", b"")
-        assert attempt.again["scores.jsonl"].startswith(kept)

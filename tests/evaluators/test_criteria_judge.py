@@ -7,14 +7,12 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from makers.fault_server import answering, refusing, serving
+from makers.fault_server import answering, serving
 from makers.judges import FakeEngine, moody_text
 from pfgen_fast import JudgingError
 from pfgen_fast.evaluators.criteria import read_criteria
 from pfgen_fast.evaluators.criteria_judge import CriteriaJudge, open_judge
 from pfgen_fast.evaluators.evaluator import Item, text_column
-from pfgen_fast.generation.events import Events, Trouble
-from pfgen_fast.judging.budget import Prices, Spending
 from pfgen_fast.judging.reply_store import Replies
 from pfgen_fast.judging.requests import Judge, Server
 
@@ -162,19 +160,6 @@ def test_the_plan_of_the_paper_takes_the_requests_that_it_counts(path, task, n_p
         assert (estimate.n_requests, estimate.n_equal, estimate.n_stored) == (n_expected, 0, 0)
 
 
-def test_an_estimate_is_the_cost_of_the_missing_ratings(path):
-    column, items = text_column(["a", "b", "a"]), ITEMS[:1] * 3
-    judge = judge_of(path, FakeEngine(), n_ratings=1)
-    asked = judge.asked(items, column)
-    estimate = asked.estimate(Prices(2, 8))
-    assert (estimate.n_replies, estimate.n_equal, estimate.n_requests) == (9, 3, 6)
-    assert estimate.cost == pytest.approx((2 * estimate.n_prompt_tokens + 8 * 6 * 300) / 1e6)
-    scores_of(judge, items[:1], ["a"])
-    assert asked.estimate().n_stored == 6
-    both = asked.estimate() + judge.again().asked(items, column).estimate()
-    assert (both.n_replies, both.n_requests) == (18, 3 + 6)
-
-
 def test_again_asks_anew_with_other_seeds_and_the_same_budget(path):
     engine = FakeEngine()
     judge = judge_of(path, engine, n_ratings=2)
@@ -232,26 +217,3 @@ def test_a_replay_needs_all_ratings_unless_it_is_partial(path):
     scores = partial.score(ITEMS, column)
     assert np.isnan(scores["fluency"][4:]).all()
     assert np.array_equal(scores["fluency"][:3], asked["fluency"][:3], equal_nan=True)
-
-
-def test_a_budget_stops_asking_and_scoring_and_the_next_call_goes_on(path):
-    prices, column = Prices(of_replies=1000), text_column(TEXTS)  # 0.3 for a reply at most
-    judge = judge_of(path, FakeEngine(lambda request: "x" * 1200), spending=Spending(prices, 10.0))
-    problem = judge.asked(ITEMS, column).ask_with(judge.connect, spending=judge.spending)
-    assert problem.startswith("the budget of 10 is used up after 33 requests")
-    with pytest.raises(JudgingError, match=r"the budget of 10 is used up .*; repeat the call to continue"):
-        judge.score(ITEMS, column)
-    more = judge_of(path, FakeEngine(lambda request: "[[3]]"), spending=Spending(prices, 30.0))
-    assert more.asked(ITEMS, column).ask_with(more.connect, spending=more.spending) is None
-    assert more.spending.n_requests == 6 * 3 * 5 - 33
-
-
-def test_progress_and_events_are_reported(path):
-    told, events = [], Events()
-    with serving(lambda request: refusing(500, "busy") if request.number == 0 else moody(request)) as server:
-        judge = opened(server, path)
-        options = {"spending": judge.spending, "on_progress": lambda *counts: told.append(counts), "events": events}
-        judge.asked(ITEMS, text_column(TEXTS)).ask_with(judge.connect, **options)
-    assert told == [(done, 36) for done in range(37)]
-    assert (events.n_answers, events.n_retries, events.troubles) == (36, 1, {Trouble.SERVER_ERROR: 1})
-    assert judge.spending.n_requests == 36

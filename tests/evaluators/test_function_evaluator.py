@@ -125,14 +125,6 @@ def test_a_metric_that_comes_later_is_refused():
         scored(evaluator, ["fluenci"])
 
 
-def test_an_interrupt_is_no_error_of_the_function():
-    def interrupted(items, texts):
-        raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        scored(FunctionEvaluator(interrupted, name="f"), TEXTS)
-
-
 def test_kept_scores_are_not_asked_for_again_nor_are_missing_ones(tmp_path):
     cache = tmp_path / "made" / "scores.jsonl"
     function = Recording(lambda items, texts: {"length": [len(text) if " " in text else math.nan for text in texts]})

@@ -20,7 +20,6 @@ from pfgen_fast.evaluators.judge import JudgeEvaluator
 from pfgen_fast.evaluators.metrics import MetricsEvaluator
 from pfgen_fast.evaluators.ngram import NgramEvaluator
 from pfgen_fast.evaluators.score_checks import on_scale, score_of, turned, valid_scores
-from pfgen_fast.files.untrusted_text import unknown_name
 from pfgen_fast.judging.reply_store import Replies
 from pfgen_fast.judging.requests import Judge
 
@@ -105,13 +104,6 @@ def test_lower_values_can_be_the_better_ones():
     assert turned(metrics, [], "here") == metrics
     with pytest.raises(DiscernmentError, match=r"^here: unknown metric 'tre'; expected one of ter, bleu; did you"):
         turned(metrics, ["tre"], "here")
-
-
-def test_an_unknown_name_comes_with_the_nearest_first():
-    said = unknown_name("metric", "rouge", ["bleu", "chrf", "rouge_l"])
-    assert said.endswith("expected one of rouge_l, bleu, chrf; did you mean 'rouge_l'?")
-    assert unknown_name("metric", "a\x1b[2J" + "b" * 1000, []).startswith(r"unknown metric 'a\u001b[2Jbbb")
-    assert len(unknown_name("metric", "b" * 1_000_000, ["b"])) < 200
 
 
 EVALUATORS = {

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import os
-import subprocess
 import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -81,10 +79,3 @@ def one_error(result: tuple[int, str, str], code: int = 2) -> str:
     assert not acting(line)
     assert not list(Path("out").glob("discernment*"))
     return line.removeprefix("error: ")
-
-
-def started(*arguments: object) -> subprocess.Popen[str]:
-    """The command in a process of its own."""
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    command = [sys.executable, "-m", "pfgen_fast", "discern", *map(str, arguments)]
-    return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)

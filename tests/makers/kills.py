@@ -159,6 +159,4 @@ if __name__ == "__main__":
     _folder, _before, _most, _module, _name, *_arguments = sys.argv[1:]
     _works = importlib.import_module(_module)
     _work = getattr(_works, _name)
-    for _slow in getattr(_works, "SLOW_IMPORTS", {}).get(_name, ()):
-        importlib.import_module(_slow)
     _main(Path(_folder), _before, int(_most), lambda at: _work(at, *_arguments))
