@@ -49,7 +49,7 @@ def commands(checkout):
         ["score", "--verify", result, "--sample", 2],
         ["sweep", "-e", "ngram", "-n", 2, "--order", 2, "--order", 3, "--dry-run", "-o", made],
         ["prompts", "--trials", 1, "-o", checkout / "prompts.jsonl"],
-        ["suite", "info"],
+        ["suite", "info", checkout / "data"],
         ["suite", "check"],
         ["suite", "compile"],
     ]
