@@ -30,8 +30,8 @@ RARE = "\u0301\u3099\u0903\u200c\u200d\u200d\ufe0f\U0001f3fd\x00\ud800\ufeff👩
 WORDS = {
     "ja": "氷 山 水が 温度は 富士山と 末永 アイス ヨーグルト ｱｲｽ 々 𠮷 ABC １９９８ は が を には です。 "
     "である。 できます、 ではありません。 できない されません しない」 ので こと。",
-    "en": "ice Mars NASA I'm A Mars's O’Hara 1998 rock-'n'-roll cafe\u0301 İS is a The on With he She they that Does e.g. Dr. "
-    "J. etc. \"No.\" (two) cannot Can won't don’t was may not did ain't have to nothing.",
+    "en": "ice Mars NASA I'm A Mars's O’Hara 1998 rock-'n'-roll cafe\u0301 İS is a The on With he She they that "
+    "Does e.g. Dr. J. etc. \"No.\" (two) cannot Can won't don’t was may not did ain't have to nothing.",
 }
 
 
