@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import lzma
 import sys
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from makers.asked_engines import FakeEngine
-from makers.effort import examples
-from makers.runs import answers_by_trial, files_of
+from makers.runs import answers_by_trial
 from pfgen_fast.errors import EngineError
 from pfgen_fast.generation.context import Context
 from pfgen_fast.generation.engines import open_engine
@@ -84,44 +80,6 @@ def test_a_missing_answer_is_asked_ten_times_and_then_its_trial_fails(mini, tmp_
     again = FakeEngine(lambda task: "late")
     assert not generate(mini, again, Setting("m", "qa"), trials=3, output=tmp_path).failed
     assert [[task.question_id for task in batch] for batch in again.batches] == [["Q05"]]
-
-
-@examples(30)
-@given(
-    stops=st.lists(st.integers(0, 30), max_size=4),
-    empty=st.sets(st.tuples(st.integers(1, 3), st.integers(0, 7))),
-    order=st.randoms(use_true_random=False),
-)
-def test_stops_do_not_change_the_final_files(tmp_path_factory, mini, stops, empty, order):
-    """Also if answers come in any order, and some only in the second round."""
-    tmp_path = tmp_path_factory.mktemp("stop")
-    nothing_at_first = {(trial, mini.questions[index].question) for trial, index in empty}
-
-    def answer(task):
-        is_first = task.seed == sampling_seed("", task.trial)
-        return "" if is_first and (task.trial, task.question) in nothing_at_first else f"{task.seed} {task.question_id}"
-
-    def run(output, n_answers):
-        left = n_answers
-
-        def limited(task):
-            nonlocal left
-            left -= 1
-            if left < 0:
-                raise EngineError("stopped")
-            return answer(task)
-
-        engine = FakeEngine(limited, lambda indices: order.sample(list(indices), len(indices)))
-        return generate(mini, engine, Setting("m"), trials=3, output=tmp_path / output)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("SOURCE_DATE_EPOCH", "1700000000")
-        for n_answers in stops:
-            with contextlib.suppress(EngineError):
-                run("stopped", n_answers)
-        run("stopped", 1000)
-        run("whole", 1000)
-    assert files_of(tmp_path / "stopped") == files_of(tmp_path / "whole")
 
 
 JAPANESE, ENGLISH = {"question": "なぜ？"}, {"question": "Why?"}

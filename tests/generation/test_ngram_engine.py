@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pytest
 from makers.asked_engines import FakeEngine, answers_to
@@ -72,14 +71,3 @@ def test_an_answer_ends_at_the_first_stop_string():
         engine = open_engine("ngram", suite=suite, model="m", mode="completion", sampling=Sampling(stop=stop))
         tasks = make_tasks(suite, 1, mode="completion", num_examples=0)
         assert answers_to(engine, tasks) == {0: expected or "so.\n\nQ: and?"}
-
-
-def test_the_command_makes_a_run(call, tmp_path):
-    usual = ("generate", "--engine", "ngram", "--suite", "mini", "--output", tmp_path, "--order")
-    assert call(*usual, 0) == (2, "", "error: the engine ngram: order: expected a whole number from 1, not 0\n")
-    assert list(tmp_path.iterdir()) == []
-    code, out, _ = call(*usual, 3, "--sets", "B", "--trials", 2, "--json")
-    row = json.loads(out)
-    assert (code, row["n_new"], row["status"]) == (0, 16, "scored")
-    assert Path(row["run"]).parent == tmp_path / "ngram/order-3"
-    assert json.loads((Path(row["run"]) / "config.json").read_text())["sets"] == ["B"]

@@ -61,26 +61,6 @@ def test_the_core_draws_the_answers_of_the_rules_to_a_real_question(load, cut):
     )
 
 
-def test_the_numbers_drawn_are_those_of_splitmix64():
-    generator = ngram_rules.Generator(0)
-    assert [generator.draw() for _ in range(3)] == [0xE220A8397B1DCDAF, 0x6E789E6AA1B965F4, 0x06C45D188009454F]
-
-
-@pytest.mark.parametrize("y", [0.001, 0.3, 1 / 1.3, 1 / 0.7, 2.0, 3.5, 1000.0])
-@pytest.mark.parametrize("x", [1 / 300, 0.5, 2 / 3, 0.999])
-def test_the_power_is_a_power(x, y):
-    assert math.isclose(ngram_rules.power(x, y), x**y, rel_tol=1e-13)
-
-
-def test_top_p_is_applied_after_top_k():
-    counts = Counter({ord("a"): 4, ord("b"): 4, ord("c"): 1, ngram_rules.END: 4})
-    weights = {ord("a"): 4, ord("b"): 4, ngram_rules.END: 4, ord("c"): 1}
-    assert list(ngram_rules.left(counts, 1, 1.0, None).items()) == list(weights.items())
-    assert list(ngram_rules.left(counts, 1, 0.5, None)) == [ord("a"), ord("b")]
-    assert list(ngram_rules.left(counts, 1, 0.5, 2)) == [ord("a")]  # half of what top_k keeps
-    assert ngram_rules.left(counts, 0.5, 1.0, None)[ord("c")] == 2**40 // 16
-
-
 def test_a_high_order_repeats_reference_answers_as_often_as_they_stand_there(mini):
     answers = [answer for of_set in mini["Q02"].answers.values() for answer in of_set]
     found = Counter(NgramSampler(mini, order=400).sample("Q02", range(20_000)))

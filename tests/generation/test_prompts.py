@@ -122,14 +122,6 @@ def write_samples(folder, *samples):
     (folder / "questions.jsonl").write_text("\n".join(map(json.dumps, samples)), encoding="utf-8")
 
 
-def test_a_completion_prompt_by_hand(small):
-    first, second, third = make_tasks(Suite.load(small), 1, mode="completion")
-    assert hashlib.sha1(b"::1::c?").hexdigest() < hashlib.sha1(b"::1::b?").hexdigest()
-    assert first.prompt.text == "## Examples\nQ: c?\nA: C.\n\nQ: b?\nA: B.\n\nQ: a?\nA:"
-    assert second.prompt.text == "## Examples\nQ: c?\nA: C.\n\nQ: b?\nA:"
-    assert third.prompt.text == "## Examples\nQ: b?\nA: B.\n\nQ: c?\nA:"
-
-
 def test_texts_of_the_suite_replace_those_of_the_language_of_the_question(small, make_suite):
     texts = {"examples_heading": "# Examples", "question_heading": "# Question", "qa": "Answer.", "chat": "Reply."}
     (small / "suite.json").write_text(json.dumps({"instructions": texts}), encoding="utf-8")

@@ -323,9 +323,3 @@ def test_a_dry_run_neither_asks_the_hub_nor_loads_a_model(monkeypatch, call):
         "note: mode completion: without the files of org/remote, its chat template is unknown; --mode chooses another\n"
     )
     assert call(*arguments, "--json")[2] == ""
-
-
-@pytest.mark.models
-def test_local_weights_with_a_chat_template_get_its_mode(tiny_model):
-    assert usual_mode("transformers", str(tiny_model), {})[0] == "chat"
-    assert usual_mode("transformers", "no/such", {})[0] == "completion"

@@ -102,16 +102,6 @@ def test_a_temporary_fault_changes_no_answer_and_a_lasting_one_fails_its_trial(m
     assert not list(again.folder.glob(".*"))
 
 
-@pytest.mark.parametrize("fault", ["a long reply", "999", "no HTTP", "headers"])
-def test_asking_stops_after_ten_unusable_replies(mini, tmp_path, fault):
-    reply, _, problem = FAULTS[fault]
-    message = f"10 requests in a row have failed, the last with {problem}"
-    with serving(lambda request: reply) as server, pytest.raises(EngineError, match=message) as caught:
-        ask_server(mini, server, tmp_path, trials=5, retries=0)
-    assert "\n" not in str(caught.value)
-    assert not list(tmp_path.iterdir())
-
-
 @pytest.mark.parametrize("status", [200, 500])
 def test_a_reply_that_was_compressed_unasked_is_not_decompressed(mini, tmp_path, status):
     bomb = gzip.compress(bytes(40_000_000), compresslevel=9)

@@ -54,10 +54,3 @@ def test_stored_answers_serve_some_questions(mini, tmp_path, engine):
     generation = Generation.of(engine, model="me", options=options)
     made = generation.run(mini.only(["Q07"]), trials=1, output=tmp_path / "result")
     assert Trials.of(made.run).questions == [mini["Q07"].question]
-
-
-def test_a_sweep_asks_some_questions(call, tmp_path):
-    command = ("sweep", "-e", "ngram", "-s", "mini", "-n", "2", "--order", 3, "--order", 5, "--json", "-o", tmp_path)
-    for options, n_new in ((("--questions", "Q0[12],Q07"), 6), (("--limit", "2"), 4)):
-        code, out, _ = call(*command, *options)
-        assert (code, [row["n_new"] for row in json.loads(out)]) == (0, [n_new, n_new])

@@ -248,16 +248,6 @@ def test_a_table_has_the_points_that_a_dry_run_lists(tmp_path, call):
     ]
 
 
-def test_a_failing_point_is_named_and_the_exit_code_is_3(tmp_path, call):
-    arguments = ("-e", "ngram", "-s", "mini", "-n", 1, "--order", 0, "--order", 3, "-o", tmp_path / "runs")
-    code, out, err = call("sweep", *arguments)
-    assert code == 3
-    problem, summary = err.splitlines()
-    assert problem == "error: order 0: the engine ngram: order: expected a whole number from 1, not 0"
-    assert summary.startswith("16 of 16 answers, 8 new in ")
-    assert [row.split()[0] for row in out.splitlines()[:2]] == ["order", "3"]
-
-
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [

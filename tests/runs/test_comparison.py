@@ -52,21 +52,6 @@ def test_questions_without_an_answer_are_left_out_and_counted(run_of, mini, scor
         compare(run_of("e", mini.questions[:2]), run_of("f", mini.questions[2:]), scorer)
 
 
-def test_the_test_is_that_of_scipy_on_the_means_of_questions(run_of, mini, scorer):
-    from scipy import stats
-
-    a, b = run_of("a", mini, 50, n_trials=3), run_of("b", mini, 50, n_trials=5, first=20)
-    found = compare(a, b, scorer)
-    differences = np.array([question.difference for question in found.questions])
-    expected = stats.ttest_1samp(differences, 0)
-    score = found.metrics[0]
-    assert (score.difference, score.p_value) == (
-        pytest.approx(differences.mean()),
-        pytest.approx(expected.pvalue),
-    )
-    assert (score.low, score.high) == pytest.approx(tuple(expected.confidence_interval()), rel=1e-3)
-
-
 @pytest.fixture(scope="module")
 def runs(varied):
     return find_runs([varied])

@@ -6,11 +6,9 @@ import json
 import pickle
 
 import pytest
-from makers.forged_index import damage_last_byte
 from makers.runs import make_run, trial_lines
 from pfgen_fast import Scorer, Suite, SuiteError, TrialsError
-from pfgen_fast.experiments.scored_runs import score_runs
-from pfgen_fast.runs.aggregation import evaluate, trials_of
+from pfgen_fast.runs.aggregation import trials_of
 from pfgen_fast.runs.run_scorer import RunScorer
 from pfgen_fast.runs.trials import Trials, find_runs
 
@@ -67,16 +65,6 @@ def test_a_cut_suite_is_the_same_however_it_was_cut(mini):
     assert again.name == "mini (1 of 8 questions)"
 
 
-def test_damage_in_the_index_of_the_whole_suite_is_mended_for_a_cut_one(mini, scorer, tmp_path, monkeypatch):
-    monkeypatch.setenv("PFGEN_FAST_CACHE", str(tmp_path))
-    Scorer(Suite.load("mini"))
-    (path,) = tmp_path.glob("*.pfgen")
-    damage_last_byte(path)
-    cut = Scorer(Suite.load("mini").only(["Q08"]))
-    with pytest.warns(RuntimeWarning, match="the compiled suite is rebuilt"):
-        assert cut.score_one("Q08", "Ice floats.") == scorer.score_one("Q08", "Ice floats.")
-
-
 def test_a_part_of_trials_keeps_the_numbers_of_its_lines(mini, tmp_path):
     lines = trial_lines(mini, 2)
     lines.insert(3, "")
@@ -87,14 +75,6 @@ def test_a_part_of_trials_keeps_the_numbers_of_its_lines(mini, tmp_path):
     assert [part.line_number(row) for row in range(4)] == [3, 6, 12, 14]
     assert [part.trial(row) for row in range(4)] == [json.loads(lines[n - 1]) for n in (3, 6, 12, 14)]
     assert trials_of(mini, whole) is whole
-
-
-def test_the_figures_of_a_question_do_not_depend_on_the_others(mini, tmp_path):
-    make_run(tmp_path / "run", trial_lines(mini, 3))
-    (run,) = find_runs([tmp_path])
-    whole, cut = evaluate(run, Scorer(mini)), evaluate(run, Scorer(mini.only(["Q03", "Q07"])))
-    assert cut.questions == {key: whole.questions[key] for key in ("Q03", "Q07")}
-    assert cut.metadata_hash != whole.metadata_hash
 
 
 @pytest.fixture
@@ -200,14 +180,6 @@ def test_compare_and_verify_take_some_questions(call, run, tmp_path, mini):
     assert {"suite: mini (1 run)", "suite: mini (1 run, no signature)"} < set(out.splitlines())
 
 
-def test_prompts_for_some_questions_are_those_of_all(call):
-    whole = [json.loads(line) for line in call("prompts", "--suite", "mini")[1].splitlines()]
-    code, out, _ = call("prompts", "--suite", "mini", "--questions", "Q0[5-8]", "--limit", "2")
-    assert code == 0
-    assert list(map(json.loads, out.splitlines())) == whole[4:6]
-    assert call("prompts", "--suite", "mini", "--questions", "Z*")[0] == 2
-
-
 def test_scores_of_some_questions_beside_others_are_noted(call, run, tmp_path, monkeypatch, mini):
     monkeypatch.chdir(tmp_path)
     make_run(tmp_path / "other", trial_lines(mini, 2), {"model": "other"})
@@ -222,17 +194,3 @@ def test_scores_of_some_questions_beside_others_are_noted(call, run, tmp_path, m
     assert call("leaderboard", "out")[2] == note
     assert call("report", "--suite", "mini", "out", "-o", "page.html")[2] == note
     assert call("leaderboard", "out", "--quiet")[2] == ""
-
-
-def test_experiments_take_a_cut_suite_and_leave_out_runs_of_some_questions(varied, mini, tmp_path):
-    cut = mini.only(["Q02", "Q07"])
-    scored = score_runs([varied], suite=cut)
-    whole = score_runs([varied], suite=mini)
-    numbers = [number for number, question in enumerate(mini) if question.question_id in ("Q02", "Q07")]
-    assert (scored.question_scores["score"] == whole.question_scores["score"][:, numbers]).all()
-    some = [line for line in trial_lines(mini, 2) if json.loads(line)["question"] == mini["Q02"].question]
-    make_run(tmp_path / "some", some, {"questions": ["Q02"]})
-    found = score_runs([varied, tmp_path / "some"], suite=mini)
-    assert len(found.names) == len(whole.names)
-    (problem,) = found.problems
-    assert "no trial of question Q01 and 6 more of the suite" in problem

@@ -64,12 +64,6 @@ def test_a_bad_line_is_named(tmp_path, line, message):
         Trials.read(path)
 
 
-def test_a_line_may_have_any_number_of_keys(tmp_path):
-    keys = {f"k{number}": {"a": number} for number in range(500)}
-    (tmp_path / "trials.jsonl").write_text(json.dumps({"question": "q", "answer": "a", **keys}))
-    assert Trials.read(tmp_path / "trials.jsonl").trial(0) == {"question": "q", "answer": "a", **keys}
-
-
 def test_runs_are_found_at_any_depth_once_and_sorted(tmp_path, monkeypatch):
     for name in ("b/x", "a/y", "a/z/deep"):
         (tmp_path / name).mkdir(parents=True)

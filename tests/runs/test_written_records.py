@@ -13,7 +13,6 @@ from pfgen_fast import Scorer
 from pfgen_fast.files.json_writing import WrittenObject, json_bytes
 from pfgen_fast.native import _core
 from pfgen_fast.runs import aggregation
-from pfgen_fast.runs.result import RECORD_DEPTH
 from pfgen_fast.runs.trials import Trials, find_runs
 from pfgen_fast.scoring.score_table import ScoreTable
 
@@ -95,31 +94,3 @@ def test_a_written_object_is_decoded_on_access():
     assert json_bytes([written, float("nan")]) == b'[\n  {\n    "a": 1\n  },\n  NaN\n]'
     with pytest.raises(TypeError, match="set is not JSON serializable"):
         json_bytes([set()])
-
-
-def test_a_record_form_checks_its_arguments(mini, scorer):
-    table = scorer.score([question.question_id for question in mini], ["a"] * len(mini))
-    scores, _ = table.part
-    form = {"set_names": [b'"A"'], "fluency_columns": [4], "truthfulness_columns": [5]}
-    rules = {"rule_names": [b'"r"'] * 9, "rule_scores": [b"0.5"] * 9}
-
-    def records(rows=(0,), lines=(b"{}",), n_forms=None, **changed):
-        forms = [_core.RecordForm(**(form | rules | changed))] * (n_forms or len(mini))
-        return scorer._core.records(forms, scores, table._answers, rows, lines, RECORD_DEPTH)
-
-    assert all(records())
-    for wrong in ({"fluency_columns": [99]}, {"truthfulness_columns": [99]}, {"rule_names": [], "rule_scores": []}):
-        with pytest.raises(IndexError):
-            records(**wrong)
-    with pytest.raises(IndexError):
-        records(rows=[len(mini)])
-    with pytest.raises(ValueError, match="two columns"):
-        records(fluency_columns=[])
-    for mismatch in ({"n_forms": 1}, {"lines": []}):
-        with pytest.raises(ValueError, match="a form for each question"):
-            records(**mismatch)
-    with pytest.raises(TypeError):
-        scorer._core.records([None] * len(mini), scores, table._answers, [0], [b"{}"], RECORD_DEPTH)
-    for code, row in ((len(mini), 0), (0, len(mini))):
-        with pytest.raises(IndexError):
-            scorer._core.details(code, table._answers, row)

@@ -105,27 +105,6 @@ def test_one_scorer_gives_many_threads_the_same_results_as_one(profile):
             assert of_thread == expected[number:] + expected[:number]
 
 
-def test_one_table_is_read_by_many_threads():
-    scorer = Scorer(suite(), threads=2)
-    questions, answers = rows()
-    for _ in range(ROUNDS):
-        table = scorer.score(questions, answers)
-
-        def read(number: int, table: Any = table) -> Any:
-            return (
-                pa.table(table).to_pydict()["average"],
-                table.average.tolist(),
-                table.fluency_P.tolist(),
-                table.question_id.tolist(),
-                table.details(number)["average"],
-                table.columns,
-            )
-
-        exported, average, fluency, ids, _, columns = read(0)
-        for number, found in enumerate(at_once(read)):
-            assert found == (exported, average, fluency, ids, average[number], columns)
-
-
 def test_scorers_made_at_once_share_one_index():
     questions, answers = rows()
     for _ in range(ROUNDS):

@@ -63,11 +63,6 @@ def test_scores_can_be_added_up_in_the_other_way(mini, make_suite, profile):
             assert again.fluency.tobytes() == expected.fluency.tobytes()
 
 
-def test_scores_are_added_up_with_a_known_float_sum_only(scorer):
-    with pytest.raises(ValueError, match="float_sum"):
-        scorer.score("Q01", [GOOD]).added_up("exact")
-
-
 def test_an_empty_batch_gives_an_empty_table(scorer):
     table = scorer.score([], [])
     assert len(table) == 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import json
 import re
@@ -11,7 +12,7 @@ import pyarrow as pa
 import pytest
 from makers.reward_server import ARROW, HTTP, parsed, post, received, serving_within, stream, wait_until
 from pfgen_fast.serving.arrow_bodies import texts_of_stream
-from pfgen_fast.serving.limits import Limits, Refusal
+from pfgen_fast.serving.limits import MAX_HEAD_BYTES, MAX_HEADERS, Limits, Refusal
 
 GOOD = b'{"questions": "Q07", "answers": ["Ice."]}'
 
@@ -126,6 +127,41 @@ def test_a_large_body_is_refused_by_its_head_or_while_it_arrives(server):
         assert status == 413
         assert "larger than 4,000,000 bytes" in told["error"]
     assert parsed(server.send(head + b"%x\r\n%s\r\n0\r\n\r\n" % (len(GOOD), GOOD)))[0] == 200
+
+
+TOO_LARGE = f"larger than {MAX_HEAD_BYTES:,} bytes"
+CHUNKED = post(b"", Content_Length="", Transfer_Encoding="chunked", Host="127.0.0.1:{port}", close=False)
+
+
+@pytest.mark.parametrize(
+    ("sent", "sentence"),
+    [
+        (b"POST /reward HTTP/1.1\r\nX: " + b"x" * MAX_HEAD_BYTES + b"\r\n\r\n", TOO_LARGE),
+        (b"GET / HTTP/1.1\r\n" + b"X: y\r\n" * (MAX_HEADERS + 1) + b"\r\n", f"more than {MAX_HEADERS} headers"),
+        (b"GET /" + b"x" * 70_000, TOO_LARGE),
+        (CHUNKED + b"1\r\n{\r\n0\r\nX: " + b"y" * 300_000, TOO_LARGE),
+        (CHUNKED + b"1;" + b"x" * 300_000, TOO_LARGE),
+    ],
+    ids=["head", "headers", "line", "trailers", "extension"],
+)
+@pytest.mark.parametrize("size", [1 << 20, 1000], ids=["at-once", "in-pieces"])
+def test_heads_and_trailers_are_bounded(server, sent, sentence, size):
+    sent = sent.replace(b"{port}", str(server.port).encode())
+    with server.connect() as connection:
+        with contextlib.suppress(ConnectionError):  # the server may have heard enough
+            for begin in range(0, len(sent), size):
+                connection.sendall(sent[begin : begin + size])
+        status, reply = parsed(received(connection))
+    assert (status, sentence in reply["error"]) == (431, True)
+
+
+def test_requests_one_behind_the_other_are_answered_however_they_are_cut(server):
+    first, last = (post(GOOD, Host=f"127.0.0.1:{server.port}", close=is_last) for is_last in (False, True))
+    sent = first * 2 + last
+    with server.connect() as connection:
+        for begin in range(0, len(sent), 50):
+            connection.sendall(sent[begin : begin + 50])
+        assert received(connection).count(b'{"rewards":[') == 3
 
 
 def test_other_methods_are_refused(server):

@@ -196,12 +196,6 @@ def test_holm_multiplies_by_how_many_are_left_and_bh_by_how_many_over_rank():
     assert (corrected([0.7, 0.6], "holm").tolist(), corrected([0.7, 0.6], "bh").tolist()) == ([1, 1], [0.7, 0.7])
 
 
-def test_a_difference_without_spread_names_the_sign_test():
-    found = paired_difference([0.5] * 10, [0.25] * 10)
-    assert (found.test, found.p_value, found.low) == ("sign", 2 / 2**10, None)
-    assert paired_difference([0.5] * 10, [0.5] * 10).test == "t"  # p = 1
-
-
 CLUSTERS = [number // 3 if number < 12 else number for number in range(20)]
 
 

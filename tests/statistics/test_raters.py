@@ -164,14 +164,6 @@ def test_a_rate_from_draws_has_nearly_the_interval_of_its_values():
     assert drawn_rate(0.5, [], 30) == (0.5, None, None)
 
 
-def test_dependent_values_give_a_wider_interval():
-    values = [number % 10 != 0 for number in range(60)]
-    alone = clustered_rate(values, range(60))
-    together = clustered_rate(sorted(values), [number // 6 for number in range(60)])
-    assert together[0] == alone[0]
-    assert together[2] - together[1] > 1.5 * (alone[2] - alone[1])
-
-
 @pytest.mark.parametrize("ratings", [[[1, 1], [1, 1]], [[1, NAN], [NAN, 0]], [[]], [[0.1, 0.1, 0.1]] * 3])
 def test_alpha_is_empty_where_nothing_varies_or_nothing_is_shared(ratings):
     assert krippendorff_alpha(ratings) is None

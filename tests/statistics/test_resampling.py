@@ -68,12 +68,6 @@ def test_blocks_of_draws_and_chunks_of_cells_change_nothing(zeros, monkeypatch):
     are_as_repeated(x, y, counts[:5], zeros=zeros)
 
 
-def test_differences_of_a_draw_are_on_the_grid_of_the_cell():
-    x, y = np.array([[1.0, 1e-20]]), np.array([[1.0, 0.0]])
-    assert signed_rank(x[:, 1:], y[:, 1:]).n == 1
-    assert resampled(x, y, np.array([[0, 1]])).n == 0
-
-
 def test_what_falls_by_the_same_amount_everywhere_has_no_spread():
     x = np.full((1, 7), 0.3)
     found = resampled(x, x - 0.1, bootstrap_counts(7, 300))
@@ -118,12 +112,6 @@ def test_a_subsample_has_each_item_at_most_once_and_all_alike():
     assert counts.mean(axis=0) == pytest.approx(np.full(30, 1 / 3), abs=0.04)
 
 
-@given(st.lists(st.floats(-5, 5), min_size=1, max_size=50), st.integers(0, 3))
-def test_an_interval_is_that_of_numpy_and_leaves_out_what_is_undefined(values, n_undefined):
-    low, high = interval(values + [math.nan] * n_undefined)
-    assert [low, high] == pytest.approx(np.quantile(values, [0.025, 0.975]), rel=1e-9, abs=1e-12)
-
-
 def test_intervals_of_columns_are_those_of_each():
     draws = np.array([[1.0, math.nan, 3.0], [math.nan, math.nan, 1.0], [2.0, math.nan, 2.0]])
     alone = np.array([interval(column) for column in draws.T])
@@ -136,12 +124,6 @@ def test_many_items_take_fewer_draws():
     asked = [(1000, 2000, 10**6), (1000, 20_000, 100), (1000, 20_000, 400), (1000, 10**6, 400), (50, 10**6, 400)]
     assert [affordable_draws(*one) for one in asked] == [1000, 1000, 250, 100, 50]
     assert affordable_draws(0, 10**6, 0) == 0
-
-
-def test_nothing_to_draw_is_nothing():
-    assert bootstrap_counts(0, 3).shape == (3, 0)
-    assert resampled(np.empty((2, 0)), np.empty((2, 0)), bootstrap_counts(0, 3)).d.tolist() == [[0, 0]] * 3
-    assert resampled(np.empty((0, 4)), np.empty((0, 4)), bootstrap_counts(4, 3)).d.shape == (3, 0)
 
 
 # Strata

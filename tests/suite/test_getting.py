@@ -121,15 +121,6 @@ def test_without_a_network_the_error_names_the_address_and_the_remedy(suites_hom
     assert list(suites_home.iterdir()) == []
 
 
-def test_the_proxy_of_the_environment_is_used(suites_home, monkeypatch):
-    monkeypatch.delenv("no_proxy", raising=False)
-    monkeypatch.delenv("NO_PROXY", raising=False)
-    with serving(whole) as server:
-        monkeypatch.setenv("http_proxy", server.base_url)
-        get_suite("pfgen-bench", source="http://suites.invalid/v1/")
-    assert f"http://suites.invalid/v1/{Q03}" in server.paths
-
-
 def test_complete_files_are_kept_when_the_disk_is_full(suites_home, tmp_path, monkeypatch):
     checkout = write_checkout(tmp_path / "checkout")
     usage = namedtuple("usage", "free")

@@ -5,7 +5,7 @@ import hashlib
 import pytest
 from pfgen_fast import Question, Scorer, Suite, SuiteError, TrialsError
 from pfgen_fast.suite.faults import few_references, find_faults
-from pfgen_fast.suite.keywords import Rule, parse_rule, regex_searchers
+from pfgen_fast.suite.keywords import parse_rule, regex_searchers
 
 
 def test_questions_are_found_by_id_and_by_text(mini):
@@ -165,8 +165,3 @@ def test_searchers_give_the_end_of_the_leftmost_match():
     rules = (parse_rule({"or": [{"t": "plain"}, {"t": "b+"}]}), parse_rule({"t": "c|d"}))
     searchers = regex_searchers(rules, "Q01")
     assert [search("abbab") for search in searchers] == [3, None]
-
-
-def test_a_rule_is_frozen_with_its_defaults():
-    assert parse_rule({"t": "a"}) == Rule("t", pattern="a")
-    assert isinstance(parse_rule({"t": "a", "importance": 1}).importance, float)
