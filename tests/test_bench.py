@@ -82,14 +82,6 @@ def test_only_the_table_in_the_readme_is_replaced(table, tmp_path):
     assert drawn == {f"{name}.svg" for name in PICTURES}
 
 
-@pytest.mark.parametrize("about", [{"published": False}, {"quick": True}])
-def test_the_readme_shows_whole_measurements_of_published_runs_only(table, tmp_path, monkeypatch, capsys, about):
-    monkeypatch.setattr(table, "write", lambda *_: pytest.fail("the README was written"))
-    (tmp_path / "bench.json").write_text(json.dumps(saved(**about)), encoding="utf-8")
-    table.main([str(tmp_path / "bench.json"), "--readme"])
-    assert "bench/README.md stays as it is" in capsys.readouterr().out
-
-
 def bench(folder, *arguments):
     """Runs measures quickly, without a checkout; returns what was said, and the table or None."""
     own = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
@@ -128,11 +120,3 @@ def test_another_revision_is_measured_beside_this_one(table, tmp_path):
     assert best.ratio > 1.5
     assert median.to.startswith(f"faster than {folder}; half of the rounds ")
     assert (size.what, size.ratio) == ("compiled file", 1.0)
-
-
-@pytest.mark.nightly
-def test_a_revision_with_other_results_has_no_figures(tmp_path):
-    run, measured = bench(tmp_path, "bench/revisions.py", f"--rev={other_revision(tmp_path, '1e-15')}", "-k", "lists")
-    assert run.returncode == 1
-    assert "of this revision: results differ" in run.stdout
-    assert not measured

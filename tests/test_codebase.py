@@ -100,15 +100,6 @@ def test_the_help_describes_a_command_as_the_command_does():
     assert said == commands.LINES
 
 
-def test_no_file_holds_the_marks_of_a_merge_conflict():
-    folders = ("python", "tests", "docs", "bench", "examples", "cpp")
-    paths = [*ROOT.glob("*"), *(path for name in folders for path in (ROOT / name).rglob("*"))]
-    texts = [path for path in paths if path.suffix in {".md", ".py", ".toml", ".js", ".cpp", ".hpp"}]
-    assert len(texts) > 300
-    for path in texts:
-        assert not re.search(r"^(<{7}|>{7}) ", path.read_text(encoding="utf-8"), flags=re.MULTILINE), path
-
-
 def test_the_stub_names_what_the_core_has():
     stub = ast.parse((PACKAGE / "_core.pyi").read_text())
     declared = {node.name: node for node in stub.body if isinstance(node, ast.ClassDef | ast.FunctionDef)}

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import ast
-import io
 import re
 import subprocess
 import sys
@@ -12,27 +10,6 @@ import pytest
 from makers.documented import ROOT, tool
 
 install = tool("install")
-
-NINJA = "print('  [1/12] Building CXX object a.o'); print('  note'); print('  [12/12] Linking')"
-
-
-class Terminal(io.StringIO):
-    def isatty(self) -> bool:
-        return True
-
-
-def test_a_terminal_shows_how_many_files_are_compiled(monkeypatch):
-    terminal = Terminal()
-    monkeypatch.setattr(sys, "stdout", terminal)
-    install.run("compiling", [sys.executable, "-c", NINJA])
-    begun, one, last, done = terminal.getvalue().split("\r")
-    assert (begun, one, last) == ("compiling", "compiling: 1 of 12\033[K", "compiling: 12 of 12\033[K")
-    assert re.fullmatch(r"compiling: \d+ s\033\[K\n", done)
-
-
-def test_a_log_has_a_line_when_a_step_begins_and_one_when_it_ends(capsys):
-    install.run("compiling", [sys.executable, "-c", NINJA])
-    assert re.fullmatch(r"compiling\n  done in \d+ s\n", capsys.readouterr().out)
 
 
 def test_a_failed_step_shows_its_last_lines(capsys):
@@ -89,15 +66,6 @@ def test_a_missing_or_old_compiler_is_named_before_anything_is_installed(monkeyp
     assert re.fullmatch(sentence, stop.value.code)
 
 
-def test_missing_headers_of_python_are_named_where_they_cannot_be_fetched(monkeypatch, tmp_path):
-    monkeypatch.setattr(install.sysconfig, "get_path", lambda name: str(tmp_path))
-    monkeypatch.setattr(install, "HEADERS", tmp_path / "headers")
-    monkeypatch.setattr(install.shutil, "which", lambda name: None if name == "apt-get" else f"/usr/bin/{name}")
-    monkeypatch.setenv("CXX", "c++")
-    with pytest.raises(SystemExit, match=r"^Python.h of Python 3\.\d+ is missing: .*apt-get install python3-dev'$"):
-        install.install_checkout()
-
-
 def test_uv_looks_for_packages_where_pip_does(monkeypatch, tmp_path):
     settings = tmp_path / "pip.conf"
     settings.write_text("[global]\nindex-url = https://mirror/simple\nfind-links = /a\n /b\ncert = /c.pem\n")
@@ -149,10 +117,3 @@ def test_an_unfit_python_or_place_is_named_and_nothing_is_made(tmp_path, path, c
     assert tried.returncode == 1
     assert re.fullmatch(f".*{sentence}.*\n", tried.stderr)
     assert not (tmp_path / path).exists()
-
-
-def test_files_that_check_the_python_are_read_by_old_ones():
-    """No annotation, no f-string: Python 2.7 must come as far as the sentence that names its version."""
-    tree = ast.parse((ROOT / "tools" / "environment.py").read_text(encoding="utf-8"))
-    newer = (ast.JoinedStr, ast.AnnAssign, ast.NamedExpr, ast.AsyncFunctionDef, ast.Nonlocal, ast.Starred)
-    assert not [node for node in ast.walk(tree) if isinstance(node, newer) or getattr(node, "annotation", None)]

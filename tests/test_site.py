@@ -59,11 +59,6 @@ def test_a_fault_is_named(made, name, before, after, message):
     assert message in found
 
 
-def test_a_missing_search_is_named(made):
-    (made / "search" / "search_index.json").unlink()
-    assert [str(made / "search" / "search_index.json") + " is not there"] == list(check_site.problems(made))
-
-
 @pytest.fixture(scope="module")
 def served():
     """The built site on the loopback."""

@@ -32,10 +32,7 @@ COMPRESSED = {"Content_Encoding": "gzip"}
 DEEP = b"[" * 950 + b"]" * 950
 FAULTS = {
     "500": (refusing(500, "oops"), Trouble.SERVER_ERROR, "HTTP 500: oops"),
-    "503 without JSON": (Reply(b"<html>busy</html>", 503), Trouble.SERVER_ERROR, "HTTP 503: <html>busy</html>"),
     "a deep message": (Reply(b'{"error": ' + DEEP + b"}", 500), Trouble.SERVER_ERROR, r"HTTP 500: .*\[\[\["),
-    "999": (refusing(999, "odd"), Trouble.SERVER_ERROR, "HTTP 999: odd"),
-    "425": (refusing(425, "too early"), Trouble.SERVER_ERROR, "HTTP 425: too early"),
     "408": (refusing(408, "too slow"), Trouble.TIMEOUT, "HTTP 408: too slow"),
     "429": (refusing(429, "slow down", Retry_After="0"), Trouble.RATE_LIMIT, "HTTP 429: slow down"),
     "no response": (Reply(b"{}", n_bytes=0, has_head=False, pieces=()), Trouble.CONNECTION, ""),
@@ -47,12 +44,10 @@ FAULTS = {
     ),
     "no HTTP": (headed(b"\x00\xff" * 1000), Trouble.CONNECTION, ""),
     "malformed JSON": (Reply(b'{"choices": [{"text": "cut'), Trouble.UNUSABLE, "the reply is not JSON: {"),
-    "204": (Reply(status=204), Trouble.UNUSABLE, r"the reply is not JSON: \(nothing\)"),
     "not UTF-8": (Reply(b'"\xff\xfe"'), Trouble.UNUSABLE, "the reply is not JSON"),
     "deep JSON": (Reply(b"[" * 100_000), Trouble.UNUSABLE, "the reply is not JSON"),
     "endless digits": (Reply(b'{"choices": ' + b"9" * 100_000 + b"}"), Trouble.UNUSABLE, "the reply is not JSON"),
     "JSON of something else": (Reply(b'{"choices": [{"text": 3}]}'), Trouble.UNUSABLE, "the reply has no answer"),
-    "no choices": (with_choices(), Trouble.UNUSABLE, "the reply has no answer"),
     "two answers": (with_choices("one", "two"), Trouble.UNUSABLE, "the reply has 2 answers to a request for one"),
     "gzip": (
         Reply(gzip.compress(answering("fine").body), headers=COMPRESSED),

@@ -199,19 +199,6 @@ def test_other_encodings_are_named(tmp_path):
         read_item_scores([path])
 
 
-def test_the_columns_of_a_wide_table_can_be_many(tmp_path):
-    names = [f"m{n}" for n in range(300)]
-    scores = np.arange(300.0 * 5).reshape(5, 300)
-    table = pa.table({"item": [f"q{n}" for n in range(5)], **dict(zip(names, scores.T, strict=True))})
-    with writing_values(tmp_path / "a.csv", {"item": str, **dict.fromkeys(names, float)}) as write:
-        write([[f"q{n}", *row] for n, row in enumerate(scores.tolist())])
-    for found in (item_scores_of_table(table), read_item_scores([tmp_path / "a.csv"])):
-        assert found.models == tuple(names)
-        np.testing.assert_array_equal(found.values["score"], scores.T)
-    with pytest.raises(TrialsError, match=r"the table, row 6: a second score of 'm0' for the item 'q1'; .* row 2;"):
-        item_scores_of_table(pa.concat_tables([table, table.slice(1, 2)]).combine_chunks())
-
-
 def test_misspelt_columns_have_a_suggestion(read):
     with pytest.raises(TrialsError, match="no column 'modle'; there are item, model, score; did you mean 'model'"):
         read(ColumnNames(model="modle"), a_csv="item,model,score\n1,m,1\n")

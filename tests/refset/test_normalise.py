@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import re
 import time
-import unicodedata
 from collections import Counter
 from pathlib import Path
 
@@ -98,18 +97,6 @@ def test_white_space_is_joined_trimmed_or_kept():
     text = "　 a \t\n b\u2028c\u00a0\v "
     found = {how: normalised(pa.array([text]), white_space=how)[0][0].as_py() for how in WHITE_SPACE}
     assert found == {"single": "a b c", "trim": "a \t\n b\u2028c", "keep": text}
-
-
-@given(st.text())
-def test_white_space_is_that_of_python(text):
-    (joined,) = normalised(pa.array([text], pa.string()))[0].to_pylist()
-    assert joined == " ".join(text.split())
-
-
-@given(st.text(st.characters(max_codepoint=0x2FFF, exclude_categories=["Cs", "Cn"])))
-def test_nfkc_is_that_of_unicode(text):
-    (composed,) = normalised(pa.array([text], pa.string()), nfkc=True, white_space="keep")[0].to_pylist()
-    assert composed == unicodedata.normalize("NFKC", text)
 
 
 SMALL = [

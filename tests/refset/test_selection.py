@@ -78,15 +78,6 @@ def test_a_timed_selection_is_repeated_by_its_number_of_proposals(answers):
     assert again.rows.tolist() == timed.rows.tolist()
 
 
-def test_a_long_answer_is_selected_as_others():
-    column = ["", "a", "\ud800", "\U0010ffff\ud800", "x" * 5000]
-    for size in (1, 2, 5):
-        found = select(column, size)
-        assert len(found.rows) == size == len(set(found.rows.tolist()))
-        assert found.error == rounded(selection_rules.error(column, found.rows.tolist(), 10))
-        assert found.finished
-
-
 def test_progress_is_reported_and_its_errors_end_the_work(answers):
     told = []
 

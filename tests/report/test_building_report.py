@@ -10,7 +10,7 @@ from makers.pages import check_policy, overview_in
 from pfgen_fast import BuildError
 from pfgen_fast.refset.config import read_config
 from pfgen_fast.refset.pipeline import build, building_alone, records
-from pfgen_fast.report.building import thinned, write_building_report
+from pfgen_fast.report.building import write_building_report
 
 BREAK_OUT = "</script><script>document.title='pwned'</script><img src=x onerror=\"document.title='pwned'\">"
 
@@ -79,14 +79,6 @@ def test_a_suite_that_is_not_built_or_is_being_built_has_no_report(built):
         write_building_report(replace(built, is_written=False))
     with building_alone(built.config), pytest.raises(BuildError, match="another process is building here"):
         write_building_report(built)
-
-
-def test_a_long_curve_is_thinned_but_keeps_its_ends():
-    curve = [[n, 1 / (n + 1)] for n in range(1003)]
-    thin = thinned(curve)
-    assert (len(thin), thin[0], thin[-1]) == (200, curve[0], curve[-1])
-    assert thin == sorted(thin)
-    assert thinned(curve[:150]) == curve[:150]
 
 
 @pytest.mark.browser

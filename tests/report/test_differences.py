@@ -31,12 +31,6 @@ def test_the_pieces_make_up_the_texts_and_the_unchanged_ones_are_the_same(before
     assert not any(unicodedata.category(piece.text[0]).startswith("M") for piece in (*first[1:], *second[1:]))
 
 
-def test_a_character_is_marked_with_what_is_joined_to_it_and_equal_texts_are_not_marked():
-    first, second = marked("cafe\u0301s", "cafes")
-    assert (changed(first), changed(second)) == (["e\u0301"], ["e"])
-    assert not changed(marked("氷は浮く。", "氷は浮く。")[1])
-
-
 def test_of_long_texts_the_part_around_the_first_change_is_shown():
     before = "x" * 5000 + "ice" + "y" * 5000
     first, second = marked(before, before.replace("ice", "snow"))

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 import re
 
 import numpy as np
 import pytest
 from makers.discernments import METRICS, N_ITEMS, a_discernment, picture_of
 from makers.pages import contrast
-from pfgen_fast.discernment.result import Curve
 from pfgen_fast.evaluators.evaluator import Metric
 from pfgen_fast.report.charts import drawn
 from pfgen_fast.report.discernment.writing import finding_of
@@ -68,24 +66,6 @@ def test_metrics_of_other_sizes_have_curves_of_their_own():
     finding = finding_of([dataclasses.replace(found, curves=larger)])
     lines = [[line.name for line in picture_of(finding, name).panels[0].lines] for name in ("curves", "curves-2")]
     assert lines == [["bleu", "chrf"], ["rouge"]]
-
-
-def test_the_level_of_controls_is_above_the_originals_where_lower_is_better():
-    metrics = (Metric("fluency", higher_is_better=False),)
-    found = a_discernment("perplexity", metrics=metrics)
-    (level,) = picture_of(finding_of([found]), "curves").panels[0].levels
-    assert level > found.cells["mean_original"][0]
-
-
-def test_degrees_without_rates_are_named():
-    found = a_discernment(metrics=METRICS[:1])
-    names = ("original", "minor", "major")
-    steps = np.array([0.0, 1.0, 2.0])
-    curve = Curve("answers", "char_delete", "fluency", steps, names, steps, None, None, steps / 2, 40)
-    chart = picture_of(finding_of([dataclasses.replace(found, curves=(curve,))]), "curves")
-    assert chart.panels[0].ticks == names
-    assert chart.x_label == "degree"
-    assert "minor" in stored(drawn(chart), "svg").decode()
 
 
 def test_scores_of_originals_and_damaged_texts_are_correlated_without_controls(one):
@@ -151,12 +131,3 @@ def test_texts_on_the_heat_map_can_be_read_in_both_themes():
         for ground, text in zip(grounds, texts if len(texts) == 2 else texts * 2, strict=True):
             assert contrast(ground, "#000000" if text == "#000" else "#ffffff") >= 4.5
         assert (fills[number].startswith("light-dark(#fff")) == (int(number) in WHITE_ON)
-
-
-def test_a_bar_that_is_undefined_is_a_dash(one):
-    chart = picture_of(one, "bars")
-    nothing = np.array([math.nan])
-    undefined = dataclasses.replace(chart.panels[0].series[0], values=nothing, low=nothing)
-    panel = dataclasses.replace(chart.panels[0], series=(undefined,))
-    figure = drawn(dataclasses.replace(chart, panels=(panel,)))
-    assert [text.get_text() for text in figure.axes[0].texts] == ["–"]

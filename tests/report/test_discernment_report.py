@@ -11,16 +11,12 @@ from makers.discernments import METRICS, N_ITEMS, a_discernment, a_plan, picture
 from makers.hostile import markdown_tokens
 from makers.pages import check_policy
 from makers.undrawn import leave_out_drawing
-from pfgen_fast import Scorer, Suite
 from pfgen_fast.discernment.evaluator_comparison import Agreement
 from pfgen_fast.discernment.kinds import KINDS, in_words
-from pfgen_fast.discernment.originals import from_suite
 from pfgen_fast.discernment.paper import Published, datasets, paper_plan
 from pfgen_fast.discernment.plan import Plan, perturbation, perturbations_named
 from pfgen_fast.discernment.result import Example
-from pfgen_fast.discernment.running import discern
 from pfgen_fast.evaluators.evaluator import Metric
-from pfgen_fast.evaluators.ngram import NgramEvaluator
 from pfgen_fast.report.charts import drawn
 from pfgen_fast.report.discernment import write_discernment
 from pfgen_fast.report.discernment.rows import labels
@@ -140,18 +136,6 @@ def test_a_table_says_which_damage_each_score_notices_misses_rewards_and_penalis
     assert shown["same text scored again (harmless)"] == ("no (0.0)",) * 4
 
 
-def test_a_control_that_is_undefined_is_neither_noticed_nor_not():
-    found = a_discernment()
-    controls = {name: list(values) for name, values in found.controls.items()}
-    for row, kind in enumerate(controls["kind"]):
-        if kind == "identity":
-            for name in UNDEFINED & controls.keys():
-                controls[name][row] = None
-    finding = finding_of([dataclasses.replace(found, controls=controls)])
-    assert verdicts_of(finding)["same text scored again (harmless)"] == ("no (0.0)",) * 4
-    assert finding.answer.endswith("penalised: other punctuation marks.")
-
-
 def test_an_evaluator_that_never_moves_is_said_to():
     found = a_discernment("constant")
     values = {"n": 0, "d": 0.0, "rank_biserial": None, "noticed": False, "mean_drop": 0.0}
@@ -200,12 +184,6 @@ def test_equal_names_are_told_apart():
     found[0] = dataclasses.replace(found[0], scored=dataclasses.replace(found[0].scored, collection=other))
     assert labels(found) == ["ngram: others", "ngram: made up", "ngram: made up (2)"]
     assert labels([found[0], a_discernment("judge")]) == ["ngram", "judge"]
-
-
-def test_notes_name_their_test_and_different_numbers_of_items():
-    found = [a_discernment(notes=("Few.", "All.")), a_discernment("judge", notes=("All.",), warnings=("Weak.",))]
-    assert set(finding_of(found).notes) == {"ngram: Few.", "All.", "judge: Weak."}
-    assert "differs (ngram 40, judge 20)" in finding_of([found[0], a_discernment("judge", n_items=20)]).notes[0]
 
 
 def test_the_agreement_of_two_evaluators_is_a_table():
@@ -262,13 +240,6 @@ def test_every_kind_and_degree_has_its_own_words():
     ]
 
 
-def test_readers_see_words_where_the_files_have_names(one):
-    shown = one.to_markdown() + " ".join(one.first) + one.paragraph
-    codes = ("char_delete", "answer_swap", "n80", "drop_per_100_permille", "detectable_at", "sentence_")
-    assert [code for code in codes if code in shown] == []
-    assert table(one, "profile").columns[-2:] == ("missed_at_most", "verdict")
-
-
 HOSTILE = "</script><img src=x onerror=alert(1)> \u202e\u2066abc \x00\x1b[31m \ud800 &amp; \"'` |*_[a](b)\n# $x$ =1+1"
 
 
@@ -320,12 +291,6 @@ def test_published_figures_stand_beside_ours_of_the_same_data_set():
     assert first == ("SummEval", "GPT4-Turbo", "d_average", 7.5, "ngram", found.summary["average"][row], N_ITEMS)
     assert second[4:] == ("ngram", None, N_ITEMS)  # without weights
     assert third[3:] == (0.25, None, None, None)
-
-
-def test_what_too_few_scores_tell_is_not_called_blindness():
-    shown = verdicts_of(finding_of([discern(NgramEvaluator(Scorer("mini")), from_suite(Suite.load("mini")), draws=0)]))
-    assert "?" in shown["words doubled"]
-    assert shown["statements negated"][2].startswith("no (")
 
 
 def test_the_word_blind_needs_a_margin_and_comes_with_what_may_have_been_missed():

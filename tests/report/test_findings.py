@@ -3,7 +3,6 @@ from __future__ import annotations
 import csv
 import dataclasses
 import json
-import math
 import os
 import re
 import sys
@@ -27,7 +26,7 @@ from pfgen_fast.experiments.chart_data import (
 )
 from pfgen_fast.report import drawing
 from pfgen_fast.report.charts import drawn
-from pfgen_fast.report.drawing import COLORS, LEVELS, LIMIT, QUIET, extremes, stored
+from pfgen_fast.report.drawing import COLORS, LEVELS, LIMIT, QUIET, stored
 from pfgen_fast.report.findings import write_finding
 
 UP = np.array([0.0, 1.0, 2.0])
@@ -140,12 +139,6 @@ def test_an_index_of_another_program_stays(tmp_path):
     assert (tmp_path / "index.html").read_text() == "mine"
 
 
-@pytest.mark.parametrize("cell", [math.nan, math.inf])
-def test_what_is_no_number_enters_no_table(cell):
-    with pytest.raises(ValueError, match="a cell is NaN or infinite"):
-        Table("t", "T", ("a",), ((cell,),))
-
-
 def test_a_picture_has_the_colours_of_the_pages_on_a_dark_ground():
     values = np.array([[0.91, 0.97], [0.94, 1.0]])
     svg = stored(drawn(Matrix(("a", "b"), ("c", "d"), values, "r", 0.9)), "svg").decode()
@@ -200,13 +193,6 @@ def test_every_colour_can_be_seen_on_white_and_those_without_a_theme_on_dark_pag
     assert min(contrast(color, "#14171c") for color in (*COLORS, QUIET, LIMIT)) >= 3
 
 
-def test_the_extremes_are_the_ends_and_what_lies_off_the_line():
-    x = np.arange(20.0)
-    assert set(extremes(x, np.where(x == 10, 14.0, x))[:3]) == {0, 10, 19}
-    assert extremes(np.ones(3), UP) == [0, 2, 1]
-    assert set(extremes(UP, UP)[:2]) == {0, 2}
-
-
 def test_labels_stay_in_their_panel_and_cover_neither_points_nor_each_other():
     x, y = np.random.default_rng(0).normal(size=(2, 300))
     labels = tuple(f"organization/a-model-with-a-long-name-{number}" for number in range(300))
@@ -220,14 +206,6 @@ def test_labels_stay_in_their_panel_and_cover_neither_points_nor_each_other():
             assert frame.y0 <= box.y0 <= box.y1 <= frame.y1
             assert not any(box.overlaps(other) for other in boxes[:number])
             assert not box.count_contains(axes.transData.transform(np.column_stack([x, y])))
-
-
-def test_long_names_of_a_matrix_are_slanted_and_almost_equal_values_have_one_colour():
-    for names, angle in ((("n-gram truthfulness", "n-gram helpfulness"), 25.0), (("a", "b"), 0.0)):
-        axes, _ = drawn(Matrix(names, names, np.array([[1, 0.9991], [0.9991, 1]]), "Pearson", 0.9)).axes
-        assert {label.get_rotation() for label in axes.get_xticklabels()} == {angle}
-        mesh = axes.collections[0]
-        assert len({tuple(color) for color in mesh.to_rgba(mesh.get_array()).reshape(-1, 4)}) == 1
 
 
 JAPANESE = "日本語のモデル㈱ｱ"

@@ -99,13 +99,6 @@ def test_a_run_without_a_model_has_the_name_of_its_folder(readme, mini, config):
     assert readme(mini, result(mini, config=config), "a/b").startswith("# Model: a/b\n\n- Score: 0.500")
 
 
-@pytest.mark.parametrize(("float_sum", "shown"), [("compensated", "0.638"), ("naive", "0.639")])
-def test_shares_are_added_up_as_asked(readme, mini, float_sum, shown):
-    made = result(mini)
-    made["scores"]["fluency"] = {"R": 0.02162, "P": 0.26802, "S": 0.17674, "T": 0.17212}
-    assert f"  - Fluency: {shown} (" in readme(mini, made, float_sum=float_sum)
-
-
 def test_numbers_that_are_none_and_questions_that_are_missing_are_no_errors(readme, mini):
     made = result(mini, score=math.nan, score_std=None, length=math.inf, rules=[["word"], ["other", None]])
     del made["questions"]["Q02"]

@@ -3,7 +3,6 @@ from __future__ import annotations
 import math
 import re
 import shutil
-from collections import Counter
 from types import MappingProxyType
 
 import numpy as np
@@ -180,12 +179,6 @@ def test_texts_that_do_not_pack_are_cut_so_that_the_page_has_its_size(mini, page
         page(*runs)
 
 
-def test_no_script_of_the_page_replaces_a_function_of_another(page, mini):
-    names = re.findall(r"^(?:async )?function\*? (\w+)", page(run(mini)), re.MULTILINE)
-    assert len(names) > 100
-    assert [name for name, n in Counter(names).items() if n > 1] == []
-
-
 def overview(suite, *runs):
     return overview_of(by_score(check_run(each, suite) for each in runs), suite)
 
@@ -273,18 +266,3 @@ def test_fluent_but_not_helpful_has_two_bounds(mini, fluency, helpfulness, count
     made["questions"]["Q01"]["samples"] = [{**sample, "scores": scores}]
     (shown,) = overview(mini, ReportRun("a", None, parse_result(made, "a")))["runs"]
     assert shown["unhelpful"] == counts
-
-
-def test_a_bounded_page_has_the_first_form_that_fits_and_packs_no_form_that_is_far_too_large(tmp_path, monkeypatch):
-    monkeypatch.setattr(page_files, "MAX_BYTES", 12_000)
-    packed = []
-
-    def lines(size, step):
-        packed.append((size, step))
-        return ["x" * size] * (100 // step)
-
-    path = tmp_path / "page.html"
-    forms, error = [1000, 19, 18, 1], {"n_runs": 1, "error": TrialsError}
-    page_files.write_bounded_page(path, 100, forms, lines, lambda _, held: ["<p>", *held], **error)
-    assert path.read_text() == "<p>" + "x" * 18 * 100
-    assert packed == [(1000, 2), (19, 2), (19, 1), (18, 2), (18, 1)]

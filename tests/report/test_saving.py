@@ -10,7 +10,6 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from makers.builds import write_config, write_raw
 from makers.checklist_reports import scores_of, some_runs
 from makers.discernments import a_discernment
 from makers.own_checklists import own_suite
@@ -19,9 +18,6 @@ from matplotlib import image
 from pfgen_fast.experiments import Finding, Picture, Table
 from pfgen_fast.experiments.chart_data import Points, Scatter
 from pfgen_fast.files.untrusted_text import csv_value, terminal_text
-from pfgen_fast.refset.config import read_config
-from pfgen_fast.refset.pipeline import build
-from pfgen_fast.report.building import write_building_report
 from pfgen_fast.report.checklists import write_checklists
 from pfgen_fast.report.discernment import write_discernment
 from pfgen_fast.report.findings import write_finding
@@ -111,16 +107,6 @@ def test_a_test_of_evaluators_and_checklists_are_saved_as_they_are_seen(open_tab
     page = open_tab(path).page
     page.locator("#models").get_by_role("button", name="Average").click(click_count=2)
     assert len(check_table(page, "Table", "#models")) == 4
-
-
-def test_the_report_of_a_build_is_saved_as_it_is_seen(open_tab, tmp_path, mini):
-    write_raw(tmp_path / "raw.jsonl", mini)
-    built = build(read_config(write_config(tmp_path, mini)))
-    page = open_tab(write_building_report(built), viewport={"width": 390, "height": 800}).page
-    page.locator('[data-plot="lengths"]').scroll_into_view_if_needed()
-    page.locator('[data-plot="lengths"] svg').wait_for()
-    assert {"chosen", "raw"} <= {text.strip("●◆■ ") for text in check_picture(page, "Lengths before and after")}
-    check_table(page, "Answers left after each stage", "#sets")
 
 
 def test_cells_are_escaped_as_in_files(open_tab, tmp_path):

@@ -5,7 +5,6 @@ The seconds of each task are in the record of the test (`--junit-xml`); they are
 
 from __future__ import annotations
 
-import json
 import time
 
 import pytest
@@ -61,21 +60,6 @@ def opened(task, name="org/model-5"):
     task.page.wait_for_selector("#details[open] .of-questions")
 
 
-def test_which_model_is_best_and_is_its_lead_real(task):
-    headline = task.page.locator("h1").inner_text()
-    assert headline.startswith("org/model-0 ")
-    assert "no other run is tied with it" in headline or "is not significant" in headline
-    task.done(0)
-
-
-def test_where_is_my_model(task):
-    task.type("model-7")
-    row = task.page.locator("#runs tbody tr:visible")
-    assert row.count() == 1
-    assert row.locator('[data-column="rank"]').inner_text() == "8"
-    task.done(1)
-
-
 def test_why_is_my_model_bad(task):
     opened(task)
     body = task.page.locator("#details-body").inner_text()
@@ -100,49 +84,12 @@ def test_what_is_its_worst_answer(task):
     task.done(2)
 
 
-def test_are_two_checkpoints_different(task):
-    for number in (2, 9):
-        task.click(task.page.get_by_label(f"Compare org/model-{number}/abc"))
-    task.click(task.page.get_by_role("button", name="Compare 2 runs"))
-    task.page.get_by_text("is better: B − A is −").wait_for()
-    task.done(3)
-
-
-def test_how_does_an_answer_differ_from_reference_answers(task):
-    task.click(task.page.get_by_role("link", name="Questions"))
-    task.click(task.page.locator("#questions-table tbody a").first)
-    task.page.wait_for_selector(".ranked .answer [class^=t]")
-    assert task.page.locator(".references .answer").first.is_visible()
-    task.done(2)
-
-
 def test_which_questions_separate_models(task):
     task.click(task.page.get_by_role("link", name="Questions"))
     task.click(task.page.get_by_role("button", name="Discrimination"))
     values = task.page.locator("#questions-table tbody td:nth-child(4)").all_inner_texts()
     assert [float(value) for value in values] == sorted(map(float, values), reverse=True)
     assert len(values) == 8
-    task.done(2)
-
-
-def test_which_answers_mention_a_word(task, page_folder):
-    task.type("ice", "Enter")
-    task.page.locator("#found-count", has_text="”.").wait_for()
-    assert task.page.locator("#found mark").first.inner_text().lower() == "ice"
-    lines = [line for path in page_folder.parent.rglob("trials.jsonl") for line in path.read_text().splitlines()]
-    n_answers = sum("ice" in json.loads(line)["answer"].lower() for line in lines)
-    assert n_answers > 0
-    # All answers are searched, not the samples only.
-    assert task.page.locator("#found-count").inner_text().startswith(f"{n_answers:,} answers of ")
-    task.done(1)
-
-
-def test_save_a_picture(task):
-    task.click(task.page.get_by_role("link", name="Plots"))
-    task.page.wait_for_selector("#plots svg")
-    with task.page.expect_download() as download:
-        task.click(task.page.locator("#plots .save").first.get_by_role("button", name="PNG"))
-    assert download.value.path().read_bytes().startswith(b"\x89PNG")
     task.done(2)
 
 

@@ -6,7 +6,6 @@ import json
 from dataclasses import replace
 from types import SimpleNamespace
 
-import numpy as np
 import pytest
 from makers.documented import tool
 from makers.leaderboards import results_as_lines
@@ -27,27 +26,6 @@ def program():
 def test_the_packaged_list_is_what_its_program_chooses(program):
     content = json.loads(result_tables.QUICK_FILE.read_text(encoding="utf-8"))
     assert program.quick_questions(published()) == content
-
-
-def test_each_question_predicts_the_mean_of_all_best(program):
-    generator = np.random.default_rng(5)
-    scores = generator.standard_normal((60, 1)) + generator.standard_normal((60, 12)) * np.linspace(0.3, 2, 12)
-    order, mean = program.chosen_order(scores), scores.mean(axis=1)
-    assert sorted(order) == list(range(12))
-    for n in range(1, 12):
-        fits = {q: np.corrcoef(scores[:, [*order[: n - 1], q]].mean(axis=1), mean)[0, 1] for q in order[n - 1 :]}
-        assert order[n - 1] == max(fits, key=fits.get)
-
-
-def test_runs_of_an_organisation_are_never_on_both_sides(program):
-    entries = published()
-    organisations = np.array([entry.model.split("/")[0].casefold() for entry in entries])
-    tested = []
-    for choosing, of_fold in program.splits(entries, np.random.default_rng(0)):
-        assert not set(organisations[choosing]) & set(organisations[of_fold])
-        assert len(choosing) + len(of_fold) == len(entries)
-        tested += of_fold.tolist()
-    assert sorted(tested) == list(range(len(entries)))
 
 
 def test_a_run_of_the_quick_questions_is_placed_on_these_and_says_what_that_costs():

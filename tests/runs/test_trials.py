@@ -29,11 +29,12 @@ def test_trials_are_read_as_stored(tmp_path, name):
 
 
 @pytest.mark.parametrize("name", COMPRESSED)
-def test_a_file_cut_at_any_byte_is_refused(tmp_path, name):
+def test_a_file_cut_at_any_byte_or_with_other_bytes_is_refused(tmp_path, name):
     whole = PACKERS[name](LINES)
     path = tmp_path / name
-    for n in range(1, len(whole)):
-        path.write_bytes(whole[:n])
+    damages = [whole[:n] for n in range(1, len(whole))] + [whole + b"garbage", whole + b"\0garbage", LINES]
+    for damaged in damages:
+        path.write_bytes(damaged)
         with pytest.raises(TrialsError, match="damaged or cut off"):
             Trials.read(path)
 

@@ -199,14 +199,6 @@ def test_holm_multiplies_by_how_many_are_left_and_bh_by_how_many_over_rank():
 CLUSTERS = [number // 3 if number < 12 else number for number in range(20)]
 
 
-def test_items_that_are_their_own_clusters_give_the_plain_t_test():
-    a, b = _scores(2, 20)
-    alone, plain = paired_difference(a, b, clusters=range(20)), paired_difference(a, b)
-    assert (alone.p_value, alone.low, alone.high) == pytest.approx((plain.p_value, plain.low, plain.high), rel=1e-12)
-    assert (alone.test, alone.n_clusters, plain.test) == ("clustered t", alone.n, "t")
-    assert mean_interval(a, range(20)).high == pytest.approx(mean_interval(a).high, rel=1e-12)
-
-
 def test_clusters_of_other_sizes_have_the_variance_and_degrees_of_bell_and_mccaffrey():
     """From matrices, for independent values: the variance is unbiased, the degrees are Satterthwaite's."""
     stats = pytest.importorskip("scipy.stats")

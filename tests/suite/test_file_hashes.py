@@ -7,7 +7,6 @@ import time
 import pytest
 from pfgen_fast.suite import reading as remembering
 from pfgen_fast.suite.reading import file_hashes
-from pfgen_fast.suite.suite import Suite
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="hashes are only remembered on POSIX systems")
 
@@ -56,15 +55,6 @@ def test_files_are_hashed_once_and_a_change_is_noticed_though_size_and_time_stay
     assert len(hashed) == 4
 
 
-def test_other_files_are_hashed(paths, hashed):
-    file_hashes(paths)
-    (paths[0].with_name("c")).write_bytes(b"")
-    for others in (paths[:1] * 2, [*paths, paths[0].with_name("c")], paths[::-1]):
-        hashed.clear()
-        assert file_hashes(others) == expected(others)
-        assert len(hashed) == len(others)
-
-
 def test_hashes_of_files_that_change_meanwhile_are_not_stored(paths, cache, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(remembering.time, "time_ns", lambda: paths[0].stat().st_ctime_ns + 1_000_000_000)
@@ -107,9 +97,3 @@ def test_hashes_of_small_files_are_not_stored_and_a_cache_is_not_needed(paths, t
     assert file_hashes(paths) == expected(paths)
     monkeypatch.setenv("PFGEN_FAST_CACHE", "")
     assert file_hashes(paths) == expected(paths)
-
-
-def test_a_suite_keeps_its_hash(paths, hashed, monkeypatch):
-    monkeypatch.setattr(remembering, "_WORTH_BYTES", 0)
-    first, again = (Suite.load(remembering.PACKAGED / "mini").metadata_hash for _ in range(2))
-    assert (again, len(hashed)) == (first, 8)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from makers.forged_index import forge_question
-from pfgen_fast import Scorer, Suite, _core
+from pfgen_fast import Scorer, Suite
 from pfgen_fast.suite import cache as caching
 from pfgen_fast.suite import reading as remembering
 from pfgen_fast.suite.compiled import CompiledSuite
@@ -218,16 +218,3 @@ def test_waiting_for_a_lock_ends(lock, cache, expected, rewards, monkeypatch):
     assert list(cache.iterdir()) == [lock]
     assert rewards() == expected  # the lock file of a process that has ended does not block
     assert [path.suffix for path in cache.iterdir()] == [".pfgen"]
-
-
-def test_only_this_user_can_hold_the_lock(cache, rewards, monkeypatch):
-    modes = []
-    compile = _core.compile
-
-    def compile_and_look(*arguments):
-        modes.extend(path.stat().st_mode & 0o777 for path in cache.glob("*.lock"))
-        return compile(*arguments)
-
-    monkeypatch.setattr(_core, "compile", compile_and_look)
-    rewards()
-    assert modes == [0o600]

@@ -226,6 +226,7 @@ def test_the_directory_follows_the_customs_of_the_system(monkeypatch, tmp_path):
     assert suites_folder() == tmp_path / "xdg" / "pfgen-fast" / "suites"
 
 
+@pytest.mark.slow
 @published.needs_published_runs
 def test_the_published_suite_scores_as_its_checkout(tmp_path, monkeypatch):
     monkeypatch.setenv("PFGEN_FAST_HOME", str(tmp_path))

@@ -18,7 +18,7 @@ from pfgen_fast.scoring.tinting import QuestionTints
 from pfgen_fast.suite.faults import find_faults
 from pfgen_fast.suite.keywords import parse_rule
 from pfgen_fast.suite.questions import Question
-from pfgen_fast.suite.units import PatternTokenizer, Spelling
+from pfgen_fast.suite.units import PatternTokenizer
 
 REFERENCES = ["Ice is less dense than water.", "Ice floats, as ice is less dense.", "It floats on water."]
 RULES = [{"t": "less dense"}, {"or": [{"t": "wat(er)?"}, {"t": "lake"}], "importance": 0.5}]
@@ -48,15 +48,6 @@ def test_words_and_white_space_cut_where_they_say():
     (pieces,) = PatternTokenizer("whitespace").tokens([text])
     assert [key for key, _, _ in pieces] == ["It's", "0.92", "g/cm³,", "so…"]
     assert [text[start:end] for key, start, end in pieces] == [key for key, _, _ in pieces]
-
-
-def test_each_token_is_one_symbol_and_unknown_words_are_one_word():
-    spelling = Spelling.learned(PatternTokenizer("words"), REFERENCES)
-    first, second = spelling.spelled(["Ice sinks .", "Ice swims ."])
-    assert len(first) == 3
-    assert first == second
-    assert spelling.spelled(["Ice", "ice"])[0] != spelling.spelled(["Ice", "ice"])[1]
-    assert spelling.spelled(["「Ice」、x"])[0][0] == "「"  # what truthfulness skips stays as it is
 
 
 def test_fluency_counts_tokens_by_hand():

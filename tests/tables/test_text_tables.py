@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import functools
 import json
-import uuid
-from pathlib import Path
 
 import pytest
-from makers.scored_tables import ROWS, SCORES, pack, read_table, score, score_content, score_lines, write_table
+from makers.scored_tables import ROWS, SCORES, read_table, score, score_content, score_lines, write_table
 from pfgen_fast import TrialsError
 
 # JSON lines.
@@ -84,45 +81,6 @@ def test_a_long_line(scorer, tmp_path, monkeypatch):
     monkeypatch.setattr("pfgen_fast.files.reading.MAX_LINE_BYTES", 1 << 20)
     with pytest.raises(TrialsError, match=r"in\.jsonl, line 1: longer than 1 MiB, which is the limit"):
         score_lines(scorer, tmp_path, line)
-
-
-@functools.cache
-def packed_lines(suffix: str) -> bytes:
-    """300 rows of random text, which compress badly, so that blocks end everywhere."""
-    numbers = [str(uuid.UUID(int=i**20 % 2**128)) for i in range(390)]
-    rows = ({"q": "Q07", "a": "", "x": numbers[n : n + 90]} for n in range(300))
-    return pack(Path(f"x{suffix}"), b"".join(json.dumps(row).encode() + b"\n" for row in rows))
-
-
-COMPRESSED = pytest.mark.parametrize("suffix", [".gz", ".xz", ".zst"])
-
-
-def score_packed(scorer, tmp_path, suffix, content):
-    path = tmp_path / f"in.jsonl{suffix}"
-    path.write_bytes(content)
-    return score(path, tmp_path / "out.jsonl", scorer, batch_size=100)
-
-
-@COMPRESSED
-@pytest.mark.parametrize("n_streams", [0, 1, 2])
-def test_compressed_streams_are_read_one_after_another(scorer, tmp_path, suffix, n_streams):
-    padding = b"" if suffix == ".zst" or n_streams < 2 else b"\0" * 8
-    assert score_packed(scorer, tmp_path, suffix, (packed_lines(suffix) + padding) * n_streams) == 300 * n_streams
-
-
-@COMPRESSED
-@pytest.mark.parametrize(
-    "damage",
-    [
-        *(lambda packed, share=share: packed[: int(len(packed) * share)] for share in (0.01, 0.5, 0.99, 0.99999)),
-        *(lambda packed, rest=rest: packed + rest for rest in (b"garbage", b"\0garbage")),
-        lambda packed: packed_lines(""),
-    ],
-)
-def test_a_damaged_compressed_file_is_refused(scorer, tmp_path, suffix, damage):
-    with pytest.raises(TrialsError, match=rf"in\.jsonl\{suffix}: damaged or cut off"):
-        score_packed(scorer, tmp_path, suffix, damage(packed_lines(suffix)))
-    assert not (tmp_path / "out.jsonl").exists()
 
 
 # CSV.
