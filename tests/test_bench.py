@@ -16,18 +16,6 @@ from makers.documented import ROOT
 PACKAGE = Path(pfgen_fast.__file__).parent
 
 PICTURES = ("cost_against_work", "throughput_against_threads")
-OTHER_REVISION = f"""
-import time
-__path__ = [{str(PACKAGE)!r}]
-from pfgen_fast.scoring.scorer import Scorer as Inherited
-from pfgen_fast.suite.suite import Suite
-class Scorer(Inherited):
-    def score(self, *columns):
-        time.sleep(0.5)
-        return super().score(*columns)
-    def reward(self, *columns):
-        return super().reward(*columns) + ADDED
-"""
 
 
 @pytest.fixture(scope="module")
@@ -102,21 +90,3 @@ def test_without_a_checkout_the_packaged_suite_is_measured(table, tmp_path):
     assert "reward of one answer, the mix in its order" in whats
     assert "the packaged suite mini and 4 runs of the n-gram engine" in table.table(measured)[2]
     assert all(one["stats"]["rounds"] == 1 for one in measured["benchmarks"])
-
-
-def other_revision(folder, added):
-    (folder / "pfgen_fast").mkdir()
-    (folder / "pfgen_fast" / "__init__.py").write_text(OTHER_REVISION.replace("ADDED", added), encoding="utf-8")
-    return folder
-
-
-@pytest.mark.slow
-def test_another_revision_is_measured_beside_this_one(table, tmp_path):
-    folder = other_revision(tmp_path, "0.0")
-    run, measured = bench(tmp_path, "bench/revisions.py", f"--rev={folder}", "-k", "two_threads or compile")
-    assert run.returncode == 0, run.stdout + run.stderr
-    best, median, *_, size = table.rows_of(measured)
-    assert best.what == "lists of str, 2 threads, by the clock: best of 1"
-    assert best.ratio > 1.5
-    assert median.to.startswith(f"faster than {folder}; half of the rounds ")
-    assert (size.what, size.ratio) == ("compiled file", 1.0)

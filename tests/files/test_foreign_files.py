@@ -270,7 +270,7 @@ JOURNALS = ("ratings.jsonl", "kept.jsonl")
 """Their lines that cannot be read are passed over."""
 
 
-@pytest.mark.parametrize("n_mutations", [50, pytest.param(400, marks=pytest.mark.nightly)])
+@pytest.mark.parametrize("n_mutations", [30, pytest.param(400, marks=pytest.mark.nightly)])
 @pytest.mark.parametrize("name", KINDS)
 def test_any_file_is_read_or_refused_in_one_line(tmp_path, monkeypatch, name, n_mutations):
     monkeypatch.setattr(os, "fsync", lambda descriptor: None)  # takes longer than everything else

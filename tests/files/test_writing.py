@@ -97,22 +97,6 @@ def test_a_file_is_replaced_only_after_the_call_for_complete_files_succeeds(path
     assert list(path.parent.iterdir()) == [path]
 
 
-def test_a_file_is_closed_before_it_is_renamed(tmp_path, monkeypatch):
-    """Windows renames no open file."""
-    monkeypatch.setattr(writing, "_open_unnamed", lambda *_: None)
-    replace, is_closed = os.replace, []
-
-    def replace_closed(source, target):
-        is_closed.append(file.closed)
-        replace(source, target)
-
-    monkeypatch.setattr(os, "replace", replace_closed)
-    with writing.writing_whole(tmp_path / "file") as file:
-        file.write(b"new")
-    assert is_closed == [True]
-    assert (tmp_path / "file").read_bytes() == b"new"
-
-
 @posix
 def test_a_replaced_file_keeps_its_mode(path, either_kind):
     path.chmod(0o4640)

@@ -88,18 +88,6 @@ def fill(folder, suite, answers):
     return asked
 
 
-def test_answers_become_trials_in_the_order_of_the_questions(tmp_path, mini, monkeypatch):
-    monkeypatch.setenv("SOURCE_DATE_EPOCH", "0")
-    questions = [question.question for question in mini]
-    fill(tmp_path / "run", mini, [(1, question) for question in reversed(questions)] + [(2, questions[0])])
-    assert sorted(files_of(tmp_path / "run")) == [".unfinished.jsonl", "config.json", "trial_001.jsonl"]
-    assert (tmp_path / "run" / "config.json").read_text() == '{"engine": "fake", "mode": "qa", "model": "org/m"}\n'
-    lines = (tmp_path / "run" / "trial_001.jsonl").read_text(encoding="utf-8").splitlines()
-    assert [json.loads(line)["question"] for line in lines] == questions
-    first = f'{{"question": "{questions[0]}", "answer": "1 {questions[0]}", "timestamp": "1970-01-01T00:00:00+00:00"}}'
-    assert lines[0] == first
-
-
 @examples(50)
 @given(data=st.data())
 def test_a_cut_at_any_byte_does_not_change_the_final_files(tmp_path_factory, mini, data):

@@ -10,9 +10,6 @@ from itertools import product
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from makers.effort import examples
 from pfgen_fast import TrialsError
 from pfgen_fast.item_scores.columns import ColumnNames
 from pfgen_fast.item_scores.reading import is_score_table, item_scores_of_table, read_item_scores
@@ -127,20 +124,6 @@ def test_tables_in_memory_are_read_like_files(read):
         item_scores_of_table(pa.concat_tables([arrow.slice(0, 2), arrow.slice(0, 1)]))
     with pytest.raises(TrialsError, match=r"expected a table .* not int"):
         item_scores_of_table(3)
-
-
-@given(st.permutations(range(12)))
-@examples(20)
-def test_the_order_of_rows_does_not_change_scores(order):
-    rows = [
-        {"item": item, "model": model, "trial": trial, "score": 0.1 * item + 0.01 * trial}
-        for item, model, trial in product(range(2), "ab", range(3))
-    ]
-    found = item_scores_of_table([rows[place] for place in order])
-    items = [found.items.index(item) for item in "01"]
-    expected = item_scores_of_table(rows)
-    for model in "ab":
-        assert found.of(model, "score")[items].tobytes() == expected.of(model, "score").tobytes()
 
 
 BAD = {

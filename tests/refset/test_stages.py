@@ -97,14 +97,6 @@ def test_an_automatic_number_is_thirty_for_each_to_select_at_most(n, n_kept):
     assert len(sifted(stage, *(f"{i:05}" for i in range(n)))[0]) == n_kept
 
 
-@given(st.lists(st.text("ab", max_size=4), min_size=1, max_size=40), st.data())
-def test_enough_different_answers_stay_to_be_selected(answers, data):
-    size = data.draw(st.integers(1, len(set(answers))))
-    kept, _, _ = sifted(LengthStage(Length(2, "auto"), Select(size=size)), *answers)
-    n_different = len({answer for _, answer in kept})
-    assert n_different == math.isqrt(len(set(answers)) * size) >= size
-
-
 def test_a_choice_may_hold_each_text_only_once():
     answers = ["ab", "cd", "ab", "ab", "ef"]
     _, removed, _ = sifted(SelectStage(Select(3, 2, "drop", 1, 100), "s"), *answers)

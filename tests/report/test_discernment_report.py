@@ -98,13 +98,6 @@ def test_all_pictures_of_a_test_are_drawn_and_the_same_test_gives_the_same_bytes
         assert "<path" in (tmp_path / f"a/discernment-{name}.svg").read_text(encoding="utf-8")
 
 
-def test_what_a_test_took_is_in_no_table_because_it_differs_where_a_test_goes_on_after_a_kill(one):
-    found = a_discernment()
-    later = dataclasses.replace(found, work=dataclasses.replace(found.work, n_requests=7, cost=0.5, seconds=9.0))
-    assert finding_of([later]).tables == one.tables
-    assert "7 requests for about 0.50; 9.0 s." in finding_of([later]).paragraph
-
-
 # --- words
 
 
@@ -134,14 +127,6 @@ def test_a_table_says_which_damage_each_score_notices_misses_rewards_and_penalis
     assert list(shown)[-2:] == ["other punctuation marks (harmless)", "same text scored again (harmless)"]
     assert re.fullmatch(r"penalised \(≥?\d\.\d\)", shown["other punctuation marks (harmless)"][0])
     assert shown["same text scored again (harmless)"] == ("no (0.0)",) * 4
-
-
-def test_an_evaluator_that_never_moves_is_said_to():
-    found = a_discernment("constant")
-    values = {"n": 0, "d": 0.0, "rank_biserial": None, "noticed": False, "mean_drop": 0.0}
-    still = {name: [value] * len(found.cells["d"]) for name, value in values.items()}
-    finding = finding_of([dataclasses.replace(found, cells={**found.cells, **still})])
-    assert finding.answer == "constant never moves: no damage changes any of its scores."
 
 
 @pytest.mark.parametrize("n", [1, pytest.param(2, marks=pytest.mark.slow)])

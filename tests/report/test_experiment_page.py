@@ -143,17 +143,6 @@ def test_the_pages_fit_and_can_be_used_by_everybody(open_tab, pages, scheme, wid
         assert not boxes or (boxes[0]["y"] == boxes[1]["y"]) == (width > 390)  # original and damaged text
 
 
-def test_examples_are_hidden_until_their_kind_is_opened(open_tab, pages):
-    page = open_tab(pages[2]).page
-    changes = page.locator(".comparison ins")
-    page.locator(".comparison > summary").first.click()
-    assert not changes.first.is_visible()
-    page.locator(".comparison details summary").first.focus()
-    page.keyboard.press("Enter")
-    assert changes.first.is_visible()
-    assert changes.first.inner_text() == "へ"
-
-
 @pytest.mark.parametrize("more", [(), pytest.param(MORE, marks=pytest.mark.slow)], ids=["two", "more"])
 def test_ids_of_pictures_do_not_meet(tmp_path, more):
     page, *_ = write_finding(a_finding(*more), tmp_path)

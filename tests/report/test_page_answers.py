@@ -309,16 +309,3 @@ def test_a_served_page_loads_itself_again_when_results_change(browser, mini, tmp
             page.wait_for_timeout(50)
         page.wait_for_selector(".ranked .scored:nth-child(2)")
         page.close()
-
-
-def test_the_browser_has_its_turn_after_each_line_of_data(open_tab, path, mini):
-    script = """async () => {
-      let turns = 0;
-      const asBefore = turn;
-      turn = () => { turns++; return asBefore(); };
-      await searchAnswers("absent", new Set(overview.runs.keys()), "");
-      return turns;
-    }"""
-    lines = re.findall(r'id="answers-\d+">(.*?)</script>', path.read_text(encoding="utf-8"), re.DOTALL)
-    n_lines = sum(text.count("\n") + 1 for text in lines)
-    assert open_tab(path).page.evaluate(script) == n_lines >= 2 * len(mini)

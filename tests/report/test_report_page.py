@@ -102,25 +102,6 @@ def test_a_search_without_a_hit_says_so_and_draws_nothing(open_tab, path):
     assert drawn(page).locator("svg").is_visible()
 
 
-def test_the_search_finds_text_in_answers(open_tab, path):
-    tab = open_tab(path, "#search=answer%20of%20run%204")
-    tab.page.get_by_role("searchbox").press("Enter")
-    tab.page.wait_for_selector("#found li:nth-child(1)")
-    assert tab.fragment == "tab=answers&answers=answer%20of%20run%204"
-    tab.page.get_by_text("8 answers of 1 run contain “answer of run 4”.").wait_for()
-    assert tab.page.get_by_role("searchbox").input_value() == "answer of run 4"
-    assert set(tab.page.locator("#found mark").all_inner_texts()) == {"answer of run 4"}
-    tab.page.get_by_label("Grouped").select_option("by run")
-    tab.page.locator("#found h3", has_text="other/gamma/1 8 answers").wait_for()
-    again = open_tab(path, f"#{tab.fragment}").page
-    again.locator("#found li a").first.click()
-    again.wait_for_selector("#details[open] .opened .answer")
-    assert again.evaluate("[state.run, state.question, state.sample]") == [4, 0, 0]
-    again.go_back()
-    again.get_by_role("searchbox").fill("")
-    assert again.evaluate("shownTab()") == "leaderboard"
-
-
 @pytest.mark.parametrize(
     ("fragment", "shown"),
     [

@@ -30,18 +30,6 @@ def run_of(tmp_path):
     return make
 
 
-def test_one_question_gives_no_interval_and_five_give_an_interval_but_no_verdict(run_of, mini, scorer):
-    found = compare(run_of("a", mini.questions[:1], 40), run_of("b", mini.questions[:1], 80), scorer)
-    score = found.metrics[0]
-    assert score.difference != 0
-    assert (score.low, score.high, score.p_value, score.n_questions, score.differs) == (None, None, None, 1, None)
-    assert found.verdict.startswith("no verdict from 1 question, at least 6 are needed: A - B is -0.")
-    found = compare(run_of("c", mini.questions[:5], 30), run_of("d", mini.questions[:5], 90), scorer)
-    assert found.metrics[0].low < found.metrics[0].high
-    assert found.metrics[0].differs is None
-    assert "no verdict from 5 questions" in found.verdict
-
-
 def test_questions_without_an_answer_are_left_out_and_counted(run_of, mini, scorer):
     found = compare(run_of("a", mini.questions[:7], 30), run_of("b", mini.questions[1:], 90), scorer)
     assert found.left_out == "2 of 8 questions are left out, without an answer: 1 in run A and 1 in run B."

@@ -149,9 +149,7 @@ def test_trials_of_unknown_questions_are_an_error_or_left_out(call, foreign):
     code, out, err = call("score", "--verify", "--suite", "mini", foreign, "--unknown-questions", "skip")
     assert code == 0
     assert "core = oracle (16 answers); index = files; result.json matches these inputs" in out
-    for command in (("score", foreign, "--questions", "Q07"), ("compare", foreign, foreign)):
-        assert call(*command, "--suite", "mini")[0] in (2, 3)
-        assert call(*command, "--suite", "mini", "--unknown-questions", "skip")[0] == 0
+    assert call("compare", foreign, foreign, "--suite", "mini", "--unknown-questions", "skip")[0] == 0
 
 
 def test_runs_generated_for_some_questions_are_scored_on_these(mini, run, tmp_path):

@@ -148,16 +148,6 @@ def sent(spec: ScorerSpec) -> ScorerSpec:
     return pickle.loads(pickle.dumps(spec))
 
 
-@pytest.mark.parametrize("settings", SETTINGS)
-def test_a_spec_makes_the_scorer_of_its_settings(settings):
-    spec = ScorerSpec("mini", **settings)
-    expected = Scorer("mini", **settings)
-    assert spec.scorer.signature == spec.signature == expected.signature
-    assert spec.columns == expected.score((), ()).columns[1:]
-    answers = ["Ice floats because it is less dense than water.", ""]
-    assert spec.scorer.reward("Q07", answers).tobytes() == expected.reward("Q07", answers).tobytes()
-
-
 def test_equal_specs_share_one_scorer_and_others_do_not(mini):
     built, cut = Suite("built", mini.questions[:2]), mini.only(["Q07"])
     specs = [*(ScorerSpec("mini", **settings) for settings in SETTINGS), ScorerSpec(built), ScorerSpec(cut)]

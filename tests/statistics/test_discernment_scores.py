@@ -32,12 +32,6 @@ def test_an_undefined_metric_makes_the_combination_undefined():
     assert without_weights == pytest.approx([-1, math.nan], nan_ok=True)
 
 
-@given(LOG_P)
-def test_one_metric_and_equal_ones_are_what_they_are(log_p):
-    assert combine(log_p[:1]) == combine(log_p[:1], weights=[7]) == combine(log_p[:1], printed=True) == log_p[0]
-    assert combine(log_p[:1] * 4, weights=[1, 2, 3, 4]) == pytest.approx(log_p[0], rel=1e-12, abs=1e-15)
-
-
 @given(LOG_P, st.lists(st.floats(0, 1e300), min_size=5, max_size=5).filter(lambda weights: weights[0] > 0))
 def test_a_combination_lies_between_the_smallest_and_the_largest_and_rows_are_combined_as_alone(log_p, weights):
     weighted = {"weights": weights[: len(log_p)]}

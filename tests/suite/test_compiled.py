@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 from makers.forged_index import damage_last_byte
 from pfgen_fast import IndexFormatError, Scorer, Suite, SuiteError, _core
-from pfgen_fast.scoring.index import index_of, save_index, write_compiled
+from pfgen_fast.scoring.index import index_of, save_index
 from pfgen_fast.suite.cache import cache_folder, cached_path, warn_once
 
 ANSWERS = ["the sea rises twice a day", "", "水は低い所へ流れる", "the moon, the moon, the moon " * 9]
@@ -207,18 +207,6 @@ def test_unusable_details_are_no_reason_to_fail(folder, cache, details):
         assert scores(Scorer(folder)) == expected
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert scores(Scorer(folder)) == expected
-
-
-def test_an_index_with_other_sets_is_rebuilt(folder, cache):
-    expected = scores(Scorer(folder))
-    path = only_file(cache)
-    loaded = Suite.load(folder)
-    other = index_of(loaded, "leaderboard", 1)[::-1]
-    write_compiled(path, loaded, "leaderboard", other)
-    with pytest.raises(IndexFormatError, match="has 5 sets, not 1"):
-        Scorer(folder, index=path).score("Q01", ANSWERS)
-    with pytest.warns(RuntimeWarning, match="has 5 sets, not 1"):
         assert scores(Scorer(folder)) == expected
 
 

@@ -95,16 +95,6 @@ def test_a_missing_bucket_is_named_before_anything_is_scored(s3, spec):
         score_files(["s3://box/in"], "s3://nowhere/out", spec)
 
 
-def test_a_denied_key_does_not_stop_the_others(s3, spec):
-    names = put_some(s3)
-    denied = {"Effect": "Deny", "Principal": "*", "Action": "s3:GetObject"}
-    denied["Resource"] = f"arn:aws:s3:::box/in/{names[1]}"
-    s3.put_bucket_policy(Bucket="box", Policy=json.dumps({"Version": "2012-10-17", "Statement": [denied]}))
-    outcomes = score_files(["s3://box/in"], "s3://box/out", spec)
-    assert statuses(outcomes) == ["scored", "failed", "scored", "scored"]
-    assert str(outcomes[1].error).startswith(f"s3://box/in/{names[1]}: cannot be read: permission denied")
-
-
 def test_without_credentials_the_url_is_named(s3, spec, monkeypatch, tmp_path):
     import s3fs
 
