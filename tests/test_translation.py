@@ -110,3 +110,12 @@ def test_a_link_from_the_site_prefers_japanese_pages_and_says_where_english_begi
         if "://" not in link and page.suffix == ".md" and page not in TRANSLATIONS:
             assert page not in TRANSLATIONS.values(), f"{link} has a Japanese form"
             assert after in ("（英語）", "、英語）"), f"{link} is not marked as English"
+
+
+def test_the_compared_pages_have_content():
+    for path, few in ((ROOT / "README.md", (5, 10, 20)), (DOCS / "scoring.md", (9, 100, 200))):
+        parts = sections(path)
+        found = len(parts), *(sum(getattr(part, of).total() for part in parts) for of in ("commands", "figures"))
+        assert all(n > least for n, least in zip(found, few, strict=True)), found
+        assert sum(len(part.code) for part in parts) > 5
+        assert sum(len(part.links) for part in parts) > 2
