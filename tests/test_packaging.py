@@ -114,6 +114,12 @@ def test_the_extra_all_has_the_packages_of_all_features_except_models(declared):
     assert len(asked) > 5
     assert asked - named <= {"transformers", "vllm", "remote"}  # the last is part of s3
     assert len(extras) <= 28
+    pages = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
+    installed = re.findall(
+        r"pip install '(?:\.|pfgen-fast)\[([\w,-]+)\]'", "".join(page.read_text(encoding="utf-8") for page in pages)
+    )
+    assert len(installed) > 10
+    assert {name for names in installed for name in names.split(",")} <= set(extras)
 
 
 def test_the_actions_are_those_of_a_commit():

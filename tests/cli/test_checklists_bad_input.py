@@ -236,6 +236,7 @@ def test_outputs_that_cannot_be_written_are_refused_and_leave_nothing_behind(fol
     [
         ("import mini -o made --runs none", "none: no such file or folder"),
         ("import mini -o runs", "runs: is not the folder of a suite"),
+        ("agreement none -s suite -o made", "none: no such file or folder"),
         ("import runs -o made", "runs: no data of HelloBench in data/main_data/open_ended_qa.jsonl"),
         ("import runs -s suite -o made", "runs: no answers or judgements of HelloBench; expected"),
         ("fit marks.jsonl -s suite --scale unit --bound inf", "the bound inf: expected a number"),

@@ -283,6 +283,7 @@ def test_verify_agrees_and_names_differences(call, runs, small):
     code, out, _ = call("score", "--verify", "--suite", small, runs / "good")
     assert code == 0
     assert "there is no result.json" in out
+    assert call("score", "--verify", "--suite", small, runs / "good", "--junit", "x.xml")[0] == 2
     call("score", "--suite", small, runs)
     code, out, _ = call("score", "--verify", "--suite", small, runs)
     assert code == 0

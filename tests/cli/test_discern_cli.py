@@ -222,6 +222,7 @@ def test_kinds_are_listed_with_examples(call):
         assert set(ALL) <= {line.split()[0] for line in out.splitlines()}
     assert call("discern", "kinds", "--kind", "newline")[1].splitlines()[1].startswith("newline (control)")
     assert one_error(call("discern", "kinds", "--language", "de")) == "--language de: expected ja or en"
+    assert call("discern", "kinds", "--kind", "pronoun")[:2] == (2, "")
 
 
 def test_the_terminal_has_one_table_of_the_damage_that_scores_notice(call):

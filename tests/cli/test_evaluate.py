@@ -216,6 +216,21 @@ def test_a_checkpoint_that_fails_is_named_and_the_others_are_evaluated(run_all, 
     assert run_all("-m", "training/step-1", "-m", "step-*", expected=2)[1].startswith("error: step-*: no directory of")
 
 
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        (("ngram", "--watch", "nan"), "--watch: expected a number of seconds, got nan"),
+        (("ngram", "--watch", "5"), "--watch: no checkpoints to look for; expected the name of a model, without "),
+        (("ngram", "-m", "step-*"), "step-*: the engine ngram loads no weights; expected the name of a model, "),
+        (("openai", "--served-model", "x", "-m", "step-*"), "step-*: --served-model names the weights; expected "),
+    ],
+)
+def test_checkpoints_need_an_engine_that_loads_or_requests_them(call, options, problem):
+    code, out, err = call("evaluate", "-s", "mini", "-e", *options)
+    assert (code, out) == (2, "")
+    assert " ".join(err.split()).startswith(f"error: {problem}")
+
+
 @pytest.mark.slow
 def test_the_steps_of_a_directory_name_its_run(run_all, training, call):
     run_all("-m", "training")

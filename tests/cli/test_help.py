@@ -9,10 +9,12 @@ import pytest
 import typer
 from makers.command_tree import COMMANDS, LEAVES
 from pfgen_fast.cli.app import app
+from pfgen_fast.cli.commands import _CLASSES
 
 
 def test_the_walk_finds_all_commands():
     assert {"score", "suite build", "experiment judge", "suite", ""} <= set(COMMANDS)
+    assert sorted(LEAVES) == sorted(_CLASSES)
 
 
 def helps_of(name):

@@ -28,6 +28,7 @@ def test_a_fetched_suite_is_found_by_its_name(call, checkout, suites_home):
     code, out, _ = call("explain", "--suite", "pfgen-bench", "-q", "Q07", "-a", "Ice floats.")
     assert code == 0
     assert "suite: pfgen-bench\n" in out
+    assert "pfgen-fast checklists info essays-en" in " ".join(call("suite", "info", "essays-en")[2].split())
     code, out, _ = call("suite", "info")
     assert f"pfgen-bench  questions    0.8 MB  fetched: {folder}\n" in out
 

@@ -119,10 +119,12 @@ def test_a_request_that_failed_is_listed(mini, custom_ids, tmp_path, changes, pr
             [{"custom_id": "0000000-trial_001-Q01"}],
             "belongs to a run 0000000 with other parameters, not to [0-9a-f]{7}",
         ),
+        ([{"custom_id": "REQUEST", "url": "/v1/chat/completions"}], "line 1: a request; expected an output or error "),
     ],
 )
 def test_an_output_file_of_something_else_stops_no_other_file(mini, custom_ids, tmp_path, lines, message):
     first, second, *_ = custom_ids
+    lines = [{**line, "custom_id": first} if line.get("custom_id") == "REQUEST" else line for line in lines]
     lost = [reply(first, "lost")] if lines else []
     source = write(tmp_path / "out.jsonl", [*lines, *lost])
     with pytest.raises(TrialsError, match=message):

@@ -99,6 +99,9 @@ def test_some_questions_are_compared_alone(table, field):
     assert placement.rank == 1 + sum(score > placed.result.score for score in others)
     signs = [(other.difference > 0, placed.result.score > other.score) for other in placement.others]
     assert sum(one != two for one, two in signs) < 10  # scores have four digits
+    misleading = replace(placed, by_question={**few, "Q99": 1.0}, result=replace(placed.result, score=1.0))
+    misleading = replace(misleading, result=replace(misleading.result, metadata_hash=entry.result.metadata_hash))
+    assert (field.place(misleading).score, field.place(misleading).rank) == (placement.score, placement.rank)
     five = dict(list(few.items())[:5])
     result = replace(entry.result, metadata_hash=hash_of_cut(entry.result.metadata_hash, list(five)))
     placement = field.place(replace(entry, by_question=five, result=result))

@@ -39,6 +39,7 @@ def some(memory):
     [
         ("s3://bucket/in/a@b.csv", "s3://bucket/in/a@b.csv"),
         ("ftp://me:secret@host/in/a.csv", "ftp://host/in/a.csv"),
+        ("ftp://me:sec@ret@host/in/a@b.csv", "ftp://host/in/a@b.csv"),
         ("sftp://me@host/a.csv", "sftp://host/a.csv"),
         ("https://token@host/a.csv?X-Amz-Signature=secret#x", "https://host/a.csv"),
         ("abfs://container@account.dfs.core.windows.net/a.csv", "abfs://container@account.dfs.core.windows.net/a.csv"),
@@ -151,7 +152,7 @@ def comes_short(self, source, target, **options):
     [
         (raising(PermissionError("Access Denied")), "cannot be read: permission denied (Access Denied)"),
         (raising(TimeoutError()), "cannot be read: TimeoutError"),
-        (raising(RuntimeError("at http://me:secret@host\n")), "cannot be read: at http://host\\n"),
+        (raising(RuntimeError("at http://me:sec@ret@host\n")), "cannot be read: at http://host\\n"),
         (comes_short, f"received {len(TABLE) - 1} bytes, expected {len(TABLE)}; the file was changed or cut off"),
     ],
 )

@@ -84,7 +84,6 @@ _CLASSES = {
     "generate": ("generate", "_Generate"),
     "sweep": ("sweep", "_Sweep"),
     "prompts": ("prompts", "_Prompts"),
-    "import-batch": ("import_batch", "_ImportBatch"),
     "discern collect": ("discern_collect", "_Collect"),
     "discern perturb": ("discern_texts", "_Perturb"),
     "discern kinds": ("discern_texts", "_Kinds"),

@@ -139,8 +139,9 @@ class _Kinds:
         language = self.language or "en"
         if language not in SAMPLES:
             fail(f"--language {shown(language)}: expected ja or en")
+        kinds = [kind_named(name.partition("/")[0]) for name in self.kind or KINDS]
         stdout().print(styled(("original", "bold"), f" {SAMPLES[language]}"))
-        for kind in [kind_named(name.partition("/")[0]) for name in self.kind or KINDS]:
+        for kind in kinds:
             degrees = LADDERS.get(kind.ladder or "", ())
             listed = ", ".join(map(str, degrees)) + " per mille" if kind.has_degrees else ""
             if kind.method == "model":

@@ -79,6 +79,7 @@ class _Evaluate(Generating):
     watch: float | None = Option(
         None,
         min=0.1,
+        max=86_400,
         help="Look for new checkpoints again after this time, until Ctrl-C. A checkpoint is complete when it has not "
         "changed for 60 s.",
         metavar="SECONDS",
@@ -95,6 +96,8 @@ class _Evaluate(Generating):
     def __call__(self) -> None:
         if self.page:
             check_page(self.page)
+        if self.watch is not None and math.isnan(self.watch):
+            fail("--watch: expected a number of seconds, got nan")
         suite = self.loaded_suite()
         models = self.models()
         if len(models) != 1 or self.watch is not None:
@@ -130,6 +133,7 @@ class _Evaluate(Generating):
         known = engine_options(self.engine)
         kind = "path" if "path" in known else "served_model"
         if self.model is None or kind not in known or kind in self.of_engine:
+            self.refuse_checkpoints(kind)
             return [_Model(name) for name in self.model] if self.model else [_Model(None)]
         models = []
         for name in dict.fromkeys(self.model):
@@ -140,6 +144,16 @@ class _Evaluate(Generating):
             if not is_name and not checkpoints and self.watch is None:
                 fail(f"{name}: no directory of weights; expected one such as my-training/checkpoint-100")
         return models
+
+    def refuse_checkpoints(self, option: str) -> None:
+        """Refuses patterns and --watch if the engine has no weights, or has them by an option."""
+        patterns = [name for name in self.model or () if "*" in name or "?" in name]
+        if patterns or self.watch is not None:
+            has_option = option in self.of_engine
+            reason = f"--{option.replace('_', '-')} names the weights" if has_option else "no checkpoints to look for"
+            if self.model is not None and not has_option:
+                reason = f"the engine {self.engine} loads no weights"
+            fail(f"{patterns[0] if patterns else '--watch'}: {reason}; expected the name of a model, without --watch")
 
     def evaluated(self, model: _Model, suite: Suite, *, is_series: bool = False) -> _Evaluated:
         """Generates, scores, places and reports the run of a model."""

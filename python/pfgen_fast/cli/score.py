@@ -169,6 +169,7 @@ class _Score(TableScoring):
         """Checks results and the index of each suite; the exit code is 1 if anything differs."""
         from ..runs.trials import find_runs
 
+        self.gate.prepare()
         others = (self.output, self.force, self.dry_run, self.by_subject, self.gate.is_gate, self.are_tables)
         if any(others) or (self.profile, self.reasoning) != ("leaderboard", "keep"):
             fail(

@@ -13,7 +13,22 @@ from typer import Argument, Option
 
 from ..errors import SuiteError
 from . import options
-from .app import Exit, Json, Quiet, counted, counting, note, print_json, print_line, shown, stderr, stdout, styled, warn
+from .app import (
+    Exit,
+    Json,
+    Quiet,
+    counted,
+    counting,
+    fail,
+    note,
+    print_json,
+    print_line,
+    shown,
+    stderr,
+    stdout,
+    styled,
+    warn,
+)
 from .layout import columns, cut, rest, shortened
 from .suite_line import print_origin, source_or_here, suite_or_here
 
@@ -45,12 +60,15 @@ class _Info:
     as_json: Json = False
 
     def __call__(self) -> None:
+        from ..checklists.suite_files import packaged_suites
         from ..suite.published import origin_of
         from ..suite.suite import Suite
 
         if self.suite is None:
             _list_suites(as_json=self.as_json)
             return
+        if self.suite in packaged_suites() and not Path(self.suite).is_dir():
+            fail(f"{self.suite}: a suite of checklists; type: pfgen-fast checklists info {self.suite}")
         loaded = Suite.load(self.suite)
         rows = [_describe(question) for question in loaded]
         origin = None if loaded.folder is None else origin_of(loaded.folder)

@@ -149,6 +149,10 @@ def _replies(source: Path, suite: Suite, digits: str, form: RequestForm) -> Iter
                 f"{location}: belongs to a run {in_one_line(parts['run'])} with other parameters, not to {digits}; "
                 "expected the options with which the batch was written"
             )
+        if "response" not in row and "url" in row:
+            raise TrialsError(
+                f"{location}: a request; expected an output or error file of the batch, not its input file"
+            )
         body, raw, problem = form.batch_answer(row)
         question, name = suite[parts["question_id"]].question, f"{location} ({in_one_line(custom_id)})"
         yield _Reply(name, int(parts["trial"]), question, raw, form.usage_in(body), problem)

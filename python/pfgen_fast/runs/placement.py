@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import PfgenError, TrialsError
-from ..files.untrusted_text import in_one_line
+from ..files.untrusted_text import counted, in_one_line
 from ..item_scores.placement import Placement, Standing, compared_with, place_models
 from ..statistics.paired import MIN_QUESTIONS
 from ..suite.suite import Suite, hash_of_cut
@@ -157,7 +157,7 @@ class Field:
         if (self.metadata_hash, set(ids)) == (quick.metadata_hash, set(quick.questions)):
             notes.append(quick.cost())
         others = (_on(ids, other) for other in self._all if not other.by_question.keys().isdisjoint(ids))
-        return Field(others)._place(entry, *notes)
+        return Field(others)._place(_on(ids, entry), *notes)
 
     def _place(self, entry: Entry, *notes: str) -> Placement:
         """Places a run by the paired t-test over questions against each other run."""
@@ -195,7 +195,7 @@ class Field:
             yield f"{trials}: the score depends on the draw of the answers; most other runs have {usual} trials"
         n_questions = len(entry.by_question)
         if n_questions < MIN_QUESTIONS:
-            yield f"{n_questions} questions: no verdict, because a test needs at least {MIN_QUESTIONS}"
+            yield f"{counted(n_questions, 'question')}: no verdict, because a test needs at least {MIN_QUESTIONS}"
         engine = entry.config.get("engine")
         if engine in _FROM_REFERENCES:
             yield f"engine {engine}: its answers come from the suite itself, so its rank says nothing about a model"

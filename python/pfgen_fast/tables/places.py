@@ -25,7 +25,7 @@ from ..files.untrusted_text import in_one_line
 from ..files.writing import write_whole
 
 _SCHEME = re.compile(r"([a-z][a-z0-9+.-]+)://", re.IGNORECASE)  # one letter is a drive
-_USER = re.compile(r"(?<=://)[^/@\s]*@")
+_USER = re.compile(r"(?<=://)[^/\s]*@")  # a password may contain @
 _WEB = ("http", "https")
 _WITH_USERS = (*_WEB, "ftp", "ftps", "sftp", "ssh", "smb", "webdav", "github")
 _WITH_FOLDERS = ("ftp", "ftps", "sftp", "ssh", "smb", "hdfs", "webhdfs", "arrow_hdfs", "webdav", "dbfs")
@@ -317,7 +317,7 @@ def _telling(place: str, problem: str, kind: type[PfgenError] = TrialsError) -> 
 def _reason(error: Exception, place: str) -> str:
     if not is_remote(place) and isinstance(error, OSError):
         return error.strerror or str(error)
-    text = re.sub(r"(?<=://)[^/@\s]*:[^/@\s]*@", "", str(error).replace(place, shown_place(place)))
+    text = re.sub(r"(?<=://)[^/\s]*:[^/\s]*@", "", str(error).replace(place, shown_place(place)))
     told = in_one_line(text, 300) or type(error).__name__
     if isinstance(error, FileNotFoundError):
         return "there is no such file, folder or bucket" + (f" ({told})" if " " in told else "")

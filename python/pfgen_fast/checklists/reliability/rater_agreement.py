@@ -30,6 +30,7 @@ from ...statistics.raters import (
     tables_of,
 )
 from ...tables.formats import table_rows
+from ...tables.rows import STANDARD_STREAM
 from ..judgements import Judgement
 from ..line_files import OnFault
 from ..people.marks import Mark, MarkedAnswer
@@ -53,8 +54,12 @@ class JudgeMarks:
 
 def is_of_judges(path: Path) -> bool:
     """Whether a path is a directory or pattern of runs, or a file of judgements; other files have marks of people."""
+    if str(path) == STANDARD_STREAM:
+        return False  # it can be read only once
     if path.is_dir() or (not path.exists() and "*" in str(path)):
         return True
+    if not path.exists():
+        raise ChecklistError(f"{path}: no such file or folder")
     try:
         return any("scores" in cells for _, cells in next(zip(table_rows(path), strict=False), ()))
     except PfgenError:
