@@ -128,12 +128,7 @@ def _joined(state: str, events: Events) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Formats a time in seconds.
-
-    Example:
-        >>> duration(7.2), duration(125), duration(7380)
-        ('7 s', '2 min 5 s', '2 h 3 min')
-    """
+    """Formats a time in seconds."""
     whole = round(seconds)
     if whole < 60:
         return f"{whole} s"

@@ -32,30 +32,7 @@ _GRACE_SECONDS = 10.0  # how long a program may run after it has scored all text
 
 
 class CommandEvaluator(OutsideEvaluator):
-    """A program that scores texts.
-
-    Args:
-        command: The program with its arguments, split as in a shell; no shell runs it.
-        name: The name of the evaluator; by default the command.
-        version: Any text that changes when scores may change although the command and its files do not.
-        time_limit: The program is ended after this number of seconds without a score; None for no limit.
-        show: Called with each line of the program's stderr, with escaped control characters; by default they are
-            written to stderr.
-        options: The options of `OutsideEvaluator`.
-
-    Example:
-        >>> from pfgen_fast.evaluators.evaluator import text_column
-        >>> script = '''
-        ... import json, sys
-        ... for line in sys.stdin:
-        ...     asked = json.loads(line)
-        ...     print(json.dumps({"row": asked["row"], "scores": {"length": len(asked["text"])}}))
-        ... '''
-        >>> evaluator = CommandEvaluator([sys.executable, "-c", script], name="length")
-        >>> item = Item("1", "Ice floats.", "answers")
-        >>> evaluator.score([item, item], text_column(["Ice floats.", "Ice"]))
-        {'length': array([11.,  3.])}
-    """
+    """A program that scores texts."""
 
     def __init__(
         self,

@@ -162,24 +162,7 @@ def open_judge(
     cache: Path = Path("judge-ratings.jsonl"),
     partial: bool = False,
 ) -> CriteriaJudge:
-    """Opens a judge that rates by criteria, without sending a request.
-
-    Args:
-        model: The judge's name on the server.
-        tasks: The tasks of the items.
-        criteria: A file of criteria; None for the packaged criteria.
-        metrics: The metrics that are rated; None for all metrics of the tasks.
-        n_ratings: The number of ratings of each text by each criterion.
-        temperature: The judge's temperature; by default 0 for one rating, and 1 for several different ratings.
-        max_tokens: The maximum number of tokens in a reply.
-        seed: Any text; determines the sampling seeds.
-        questions: The texts of questions by ID, for items whose question is an ID.
-        request_options: The engine and its options for requests; the same options are needed to find stored replies.
-        server: The server that runs the judge; None for stored ratings only.
-        spending: Prices and budget, to which the cost is added.
-        cache: The file of stored replies.
-        partial: Whether ratings may be missing if there is no server.
-    """
+    """Opens a judge that rates by criteria, without sending a request."""
     return CriteriaJudge(
         Judge(
             model,

@@ -34,19 +34,7 @@ References = tuple[str, list[str]]
 
 
 class MetricsEvaluator:
-    """Compares texts with the references of their items.
-
-    Args:
-        allow_self_reference: Whether an item's text may be one of its references; each damage then lowers its scores.
-        on_progress: Called with the number of scored texts and the total.
-
-    Example:
-        >>> from pfgen_fast.evaluators.evaluator import text_column
-        >>> item = Item("1", "Ice floats.", "answers", "en", references=("Ice floats on water.",))
-        >>> scores = MetricsEvaluator().score([item, item], text_column(["Ice floats.", "Iron sinks."]))
-        >>> {name: values.round(2).tolist() for name, values in scores.items()}
-        {'bleu': [32.34, 14.13], 'chrf': [49.87, 7.55], 'rouge_l': [0.67, 0.0]}
-    """
+    """Compares texts with the references of their items."""
 
     name = "metrics"
     metrics = (Metric("bleu", low=0, high=100), Metric("chrf", low=0, high=100), Metric("rouge_l", low=0, high=1))

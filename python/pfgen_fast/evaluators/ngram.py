@@ -64,15 +64,7 @@ class NgramEvaluator:
         )
 
     def reference_means(self, questions: Iterable[str]) -> dict[str, float]:
-        """The mean scores of reference answers, for comparison with other answers; NaN without questions.
-
-        Args:
-            questions: IDs or texts of questions. 20 answers of each of their reference sets are scored.
-
-        Example:
-            >>> round(NgramEvaluator(Scorer("mini")).reference_means(["Q07"])["average"], 2)
-            0.7
-        """
+        """The mean scores of reference answers, for comparison with other answers; NaN without questions."""
         asked: list[str] = []
         answers: list[str] = []
         for question in questions:

@@ -33,25 +33,6 @@ def read_item_scores(
 
     A table without models is one model with the name of its file. If several paths have scores of the same items for
     the same model, each of these paths is a model.
-
-    Args:
-        paths: Tables; logs of lm-evaluation-harness and Inspect; directories of logs; globs; or `-` for JSON lines on
-            stdin.
-        columns: The columns of tables; a column that is not named is found by its usual names. For logs, the keys of
-            the data of a sample, such as `doc` of lm-evaluation-harness.
-        encoding: The encoding of CSV and TSV; by default by the byte-order mark, or UTF-8.
-
-    Raises:
-        TrialsError: A file has no scores, or invalid ones; the message names the file and the line.
-
-    Example:
-        >>> import tempfile
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     path = Path(folder, "scores.csv")
-        ...     _ = path.write_text("item,old,new\\nq1,0,1\\nq2,0.5,0.5\\n")
-        ...     scores = read_item_scores([path])
-        >>> scores.models, scores.of("new", "score")
-        (('old', 'new'), array([1. , 0.5]))
     """
     rows, columns = ScoreRows(), columns or ColumnNames()
     places = [place for path in paths for place in _matches(os.fspath(path))]

@@ -129,11 +129,7 @@ def build(
 
 @contextmanager
 def building_alone(config: Config) -> Iterator[None]:
-    """Keeps other processes from building in the same folder, or from reading an incomplete build there.
-
-    Raises:
-        BuildError: Another process is using the folder.
-    """
+    """Keeps other processes from building in the same folder, or from reading an incomplete build there."""
     with held(config.work / ".building") as alone:
         if not alone:
             raise BuildError(f"{config.work}: another process is building here; wait until it is done")

@@ -116,19 +116,6 @@ def distribution_error(answers: Any, rows: Iterable[int] | NDArray[Any], *, max_
 
     For each distinct n-gram of the orders 1 to `max_order`, take the share of the selected answers that contain it,
     minus the share of all answers that contain it. The error is the mean of the squares.
-
-    Args:
-        answers: A column of texts, as `Scorer.score` takes it.
-        rows: The selected rows, each once.
-        max_order: The highest order of n-grams.
-
-    Raises:
-        TrialsError: An answer is not a text, or there are too many n-grams to count.
-        ValueError: A row does not exist or is repeated, no row is given, or `max_order` is out of range.
-
-    Example:
-        >>> distribution_error(["ab", "b"], [0], max_order=1)  # a: 1 against 1/2, b: 1 against 1
-        0.125
     """
     chosen, n_all, comparison = _compare(answers, rows, max_order)
     return _error(comparison.sums, chosen, n_all)
@@ -138,10 +125,6 @@ def coverage(answers: Any, rows: Iterable[int] | NDArray[Any], *, max_order: int
     """The share of all n-grams that the selected answers contain, by order.
 
     The arguments and errors are those of `distribution_error`.
-
-    Example:
-        >>> coverage(["ab", "b", "bc"], [0], max_order=1)
-        [OrderCoverage(order=1, n_ngrams=3, n_held=2, share=0.8)]
     """
     *_, comparison = _compare(answers, rows, max_order)
     return [

@@ -45,18 +45,7 @@ def write_model_card(
     model: str | None = None,
     dataset: str | None = None,
 ) -> None:
-    """Writes the results of a model's runs for the Hub; equal runs and arguments give equal files.
-
-    Args:
-        runs: The runs, all of one model.
-        path: A model card `*.md`, whose other contents are kept, or a file `*.yaml` for `.eval_results/`.
-        suite: The suite of the runs; by default the suites of their checkouts.
-        model: The model's name on the Hub; by default the one in config.json.
-        dataset: The benchmark's dataset on the Hub, `ORG/NAME` or `ORG/NAME/TASK`; needed for `*.yaml`.
-
-    Raises:
-        PfgenError: A run cannot be read, its result.json is not that of its answers, or a file cannot be written.
-    """
+    """Writes the results of a model's runs for the Hub; equal runs and arguments give equal files."""
     ending = path.suffix.lower()
     if ending not in (_CARD, *_ENTRIES):
         raise PfgenError(f"{path}: expected a model card such as README.md, or a file that ends with .yaml")

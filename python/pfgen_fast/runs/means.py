@@ -63,17 +63,7 @@ def item_scores_of(
     names: Sequence[str] | None = None,
     unknown: UnknownQuestions = "error",
 ) -> ItemScores:
-    """Scores runs, and returns the means of their trials by question; the subjects are the questions' categories.
-
-    Args:
-        runs: The runs; a question that a run does not answer has no score.
-        scorer: Scores the answers; its suite has the questions.
-        names: The names of the runs; by default their directories.
-        unknown: Whether answers to questions that the suite lacks are an error, or are left out.
-
-    Raises:
-        PfgenError: A run cannot be read.
-    """
+    """Scores runs, and returns the means of their trials by question; the subjects are the questions' categories."""
     means = [means_of(run, scorer, unknown) for run in runs]
     return item_scores_of_means(names or [str(run.folder) for run in runs], means, scorer.suite)
 

@@ -120,29 +120,6 @@ def score_files(
     the status of each file. `on_progress` is called after each batch and each file, `on_outcome` after each file,
     `on_note` with sentences about other files in the target, and `on_passed_over` with each file that is skipped
     because it is not a table. The other arguments are those of `score_table`.
-
-    Returns:
-        The outcome of each file, in the order of the files.
-
-    Raises:
-        TrialsError: A source does not exist, cannot be listed, or contains no table.
-        PfgenError: An output would conflict with another output or another table, or the directory cannot be written.
-            Nothing was scored.
-
-    Example:
-        >>> import pathlib, tempfile
-        >>> from pfgen_fast import ScorerSpec
-        >>> folder = tempfile.TemporaryDirectory()
-        >>> source, target = pathlib.Path(folder.name, "in"), pathlib.Path(folder.name, "out")
-        >>> source.mkdir()
-        >>> for name in "ab":
-        ...     _ = source.joinpath(f"{name}.csv").write_text("question,answer\\nQ07,Ice floats.\\n")
-        >>> [outcome.status for outcome in score_files([source], target, ScorerSpec("mini"))]
-        ['scored', 'scored']
-        >>> target.joinpath("b.csv").unlink()
-        >>> [outcome.status for outcome in score_files([source], target, ScorerSpec("mini"))]
-        ['current', 'scored']
-        >>> folder.cleanup()
     """
     job = TableJob(spec, question_column, answer_column, columns, nulls, where, encoding, reasoning, reference_column)
     listeners = Listeners(on_progress or _ignore, on_outcome or _ignore, on_note or _ignore, on_passed_over)
