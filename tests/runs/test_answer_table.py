@@ -10,7 +10,7 @@ import pytest
 from pfgen_fast import Scorer
 from pfgen_fast.item_scores.columns import ColumnNames
 from pfgen_fast.item_scores.reading import read_item_scores
-from pfgen_fast.runs.means import item_scores_of
+from pfgen_fast.runs.comparison import item_scores_of
 from pfgen_fast.runs.trials import find_runs
 from pfgen_fast.suite.rules import SCORES
 

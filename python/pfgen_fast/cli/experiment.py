@@ -2,18 +2,116 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, TypeVar
 
 from typer import Argument, Option
 
 from . import options
-from .app import fail, warn
+from .app import Exit, Quiet, counting, exit_if_partial, fail, stdout, warn
+from .asking import watch_over
 from .command_class import option_group
-from .experiment_call import Call
+from .findings import show_finding
+from .server_options import JudgeTemperature, ServerOptions, number_of, warn_of_family
+from .suite_line import given_suite, print_origin
 
 if TYPE_CHECKING:
-    from ..experiments import RunMeans, ScoredRuns
+    from ..experiments import Finding, RunFigures, RunMeans, ScoredRuns
+    from ..experiments.leaderboard_table import LeaderboardTable
+    from ..experiments.scored_runs import OnBatch
+    from ..suite.suite import Suite
+
+
+Runs = TypeVar("Runs", bound="RunFigures")
+
+
+@dataclass
+class _State:
+    given: Suite | None = None
+    used: Suite | None = None
+    problems: Sequence[str] = ()
+
+
+@option_group
+class Call:
+    """A call of an experiment: reads its runs, warns of runs that are left out, writes and prints the finding."""
+
+    output: Path = Option(..., "-o", help="Write page, tables and pictures to this directory.", metavar="DIR")
+    suite: options.SuiteOption = None
+    report: Path | None = Option(
+        None, help="Link the page to a report of the same runs (pfgen-fast report).", metavar="FILE.html"
+    )
+    threads: options.Threads = None
+    quiet: Quiet = False
+
+    def __post_init__(self) -> None:
+        from ..files.writing import check_folder
+
+        check_folder(self.output)
+        self.state.given = given_suite(self.suite)
+
+    @cached_property
+    def state(self) -> _State:
+        """The suites of the call, and the problems of its runs."""
+        return _State()
+
+    def scored(self, paths: list[str]) -> ScoredRuns:
+        """The runs with the scores of every answer."""
+        from ..experiments import score_runs
+
+        return self._read(score_runs, paths)
+
+    def figures(self, paths: list[str], on_batch: OnBatch | None = None) -> RunFigures:
+        """The runs with the figures of their results."""
+        from ..experiments import read_figures
+
+        return self._read(read_figures, paths, on_batch=on_batch)
+
+    def table(self, path: Path) -> LeaderboardTable:
+        """The means of a leaderboard."""
+        from ..experiments.leaderboard_table import read_leaderboard
+
+        leaderboard = read_leaderboard(path)
+        self._warn_of(leaderboard.runs.problems)
+        return leaderboard
+
+    def suite_of(self, path: Path) -> Suite:
+        """The given suite, or that of the checkout that contains the file."""
+        from ..runs.checkout import suite_of
+
+        self.state.used = suite_of(path, self.state.given)
+        return self.state.used
+
+    def _read(self, read: Callable[..., Runs], paths: list[str], **more: object) -> Runs:
+        """Reads runs, with a progress bar, records their suite, and warns of runs that are left out."""
+        with counting("runs", quiet=self.quiet) as count:
+            runs = read(paths, suite=self.state.given, threads=self.threads, on_progress=count, **more)
+        self.state.used = runs.suite
+        self._warn_of(runs.problems)
+        return runs
+
+    def _warn_of(self, problems: Sequence[str]) -> None:
+        self.state.problems = problems
+        warn(*problems)
+
+    def show(self, finding: Finding) -> None:
+        """Writes the files of a finding, and prints it."""
+        show_finding(finding, self.output, report=self.report, quiet=self.quiet, is_said=self.state.problems)
+
+    def end(self, *, is_whole: bool = True) -> None:
+        """Prints the suite; ends with exit code 3 if something was left out."""
+        if self.state.used is not None and not self.quiet:
+            print_origin(self.state.used)
+        exit_if_partial(self.state.problems or not is_whole)
+
+    def finish(self, finding: Finding) -> None:
+        """Shows the only finding."""
+        self.show(finding)
+        self.end()
+
 
 RunsChoice = Literal["all", "best", "mean"]
 Cluster = Annotated[
@@ -193,3 +291,84 @@ class _External:
         files = [read_scores(path) for path in self.scores]
         means = self.call.figures(self.paths)
         self.call.finish(find(means, files, pick=self.pick, cluster=self.cluster))
+
+
+class _Judge:
+    """Lets a language model rate the answers, from 1 to 10 or on the template's scale, for comparison with the scores.
+
+    Asks a server with the protocol of OpenAI or Anthropic. The cost is estimated first. Every rating is
+    stored when it arrives: running the same command again continues where it was stopped, and --offline replays the
+    ratings. 'pfgen-fast experiment external --scores' reads the resulting judge-models.csv.
+
+    Examples
+
+      pfgen-fast experiment judge result -m org/judge --base-url http://localhost:8000/v1 --trials 2 -o judge
+
+      pfgen-fast experiment judge result -m gpt-4o --prompt-price 2.5 --reply-price 10 --budget 20 -o judge
+
+      pfgen-fast experiment judge result -m claude-sonnet-4-5 --engine anthropic --omit top_p -o judge
+    """
+
+    paths: options.Paths
+    model: str = Option(..., "-m", help="Name the judge on the server.")
+    template: str = Option(
+        "default",
+        help="Choose a template: default, paper, or a file with {question}, {sample}, {answer}, {language}.",
+        metavar="NAME|FILE",
+    )
+    language: str = Option("Japanese", help="Set the expected language of the answers.")
+    ratings: int = Option(1, min=1, help="Rate each answer this often.")
+    trials: int | None = Option(None, "-n", min=1, help="Rate N answers per question of a run. Default: all.")
+    temperature: JudgeTemperature = None
+    max_tokens: int = Option(300, min=1, help="Limit the tokens of a reply.")
+    cache: Path | None = Option(
+        None, help="Store the ratings in this file. Default: judge-ratings.jsonl in DIR.", metavar="FILE"
+    )
+    items: Path | None = Option(
+        None,
+        help="Also write the mean rating of each run and question to this table, for 'leaderboard' and 'compare' "
+        "(.csv, .tsv, .jsonl or .parquet).",
+        metavar="FILE",
+    )
+    seed: str = Option("", help="Set the seed (any text) of the choice of answers and of replies.")
+    asking: ServerOptions
+    call: Call
+
+    def __call__(self) -> None:
+        from ..experiments.judge import ITEM_COLUMNS, AnswersToJudge, JudgeOptions, RatedRuns
+        from ..tables.value_table import check_value_table, writing_values
+
+        if self.items is not None:
+            check_value_table(self.items)
+        asking, call = self.asking, self.call
+        wanted = JudgeOptions(
+            self.model,
+            self.template,
+            language=self.language,
+            n_ratings=self.ratings,
+            trials=self.trials,
+            temperature=number_of(self.temperature),
+            max_tokens=self.max_tokens,
+            request_options=asking.request_options(self.temperature),
+            seed=self.seed,
+            server=asking.server,
+            spending=asking.spending,
+            cache=self.cache or call.output / "judge-ratings.jsonl",
+        )
+        evaluator = wanted.evaluator()
+        answers = AnswersToJudge(self.trials, self.seed)
+        rated = RatedRuns(call.figures(self.paths, answers), answers.found, evaluator)
+        warn_of_family(self.model, rated.models)
+        if asking.dry_run or not call.quiet:
+            stdout().print(rated.estimate(asking.spending.prices).sentence("ratings"))
+        if asking.dry_run:
+            return
+        with watch_over("ratings", quiet=call.quiet) as watch:
+            problem = rated.ask(spending=asking.spending, on_progress=watch.count, events=watch.events)
+        if problem:
+            again = "run the same command again to continue, or with --offline to use the stored ratings"
+            fail(f"{problem}; {again}", Exit.PARTIAL)
+        if self.items is not None:
+            with writing_values(self.items, ITEM_COLUMNS) as write:
+                write(rated.by_item())
+        call.finish(rated.finding())

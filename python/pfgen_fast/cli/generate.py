@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Option
 
+from ..files.untrusted_text import json_text
 from . import options
 from .app import Json, Quiet, counted, exit_if_partial, fail, note, print_json, print_line, shown, stdout, warn
 from .asking import note_existing, watch_over
 from .command_class import option_group
 from .engine_options import engine_options
-from .generation_options import GenerationOptions
 from .layout import rest, shortened
 from .reasoning_options import ReasoningOptions, print_replies
 from .score import outcome_as_json, print_outcomes
@@ -25,6 +25,42 @@ if TYPE_CHECKING:
     from ..generation.generating import Generated, Generation
     from ..runs.run_scorer import Outcome
     from ..suite.suite import Suite
+
+
+@option_group
+class PromptOptions:
+    """Arguments of `Generation.of` that affect prompts, with the defaults of the published runs."""
+
+    examples: options.Examples = 20
+    seed: options.Seed = ""
+    prefix: options.Prefix = ""
+    system: options.System = ""
+    instruction: options.Instruction = ""
+    context: options.ContextFile = None
+    sentences: options.Sentences = None
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """The options as arguments."""
+        if self.sentences is not None and self.context is None:
+            fail(f"--sentences {self.sentences}: expected with --context FILE, from which they are drawn")
+        return {**vars(self), "sentences": self.sentences or 5}
+
+
+@option_group
+class GenerationOptions(PromptOptions):
+    """Arguments of `Generation.of`, with the defaults of the published runs."""
+
+    temperature: options.Temperature = 1.0
+    top_p: options.TopP = 0.98
+    top_k: options.TopK = None
+    max_tokens: options.MaxTokens = 300
+    stop: options.Stop = None
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """The options as arguments."""
+        return {**super().arguments, "stop": self.stop or ()}
 
 
 @option_group
@@ -255,3 +291,51 @@ class _Generate(Generating):
         if imported.events.n_prompt_tokens and not self.ending.is_silent:
             note(str(imported.events))
         self.ending.finish(imported, suite)
+
+
+class _Prompts:
+    """Prints the prompts of trials, one per line.
+
+    'generate --write-batch' writes them for OpenAI's Batch API.
+
+    Examples
+
+      pfgen-fast prompts --suite mini --mode chat --trials 2
+
+      pfgen-fast prompts --suite mini --questions Q07
+    """
+
+    suite: options.SuiteToAsk = None
+    questions: options.Questions = None
+    limit: options.Limit = None
+    mode: options.ModeChoice = Option(
+        "completion", help="Use a text to continue (base models), one user message, or system and user messages."
+    )
+    trials: int = Option(1, "-n", min=1, help="Ask each question this often.")
+    how: PromptOptions
+    output: options.OutputFile = None
+    quiet: Quiet = False
+
+    def __call__(self) -> None:
+        from ..files.writing import writing_stdout, writing_whole
+        from ..generation.generating import Generation
+
+        setting = Generation.of("openai", model="", mode=self.mode, **self.how.arguments).setting
+        suite = suite_or_here(self.suite).only(options.names_of(self.questions), limit=self.limit)
+        with writing_stdout() if self.output is None else writing_whole(self.output) as file:
+            for trial in range(1, self.trials + 1):
+                for task in setting.tasks(suite, trial):
+                    file.write(f"{json_text(_line(task))}\n".encode())
+        if self.output and not self.quiet:
+            written = f"{counted(self.trials * len(suite), 'prompt')} written: "
+            stdout().print(f"{written}{shortened(shown(self.output), rest(len(written)))}")
+            print_origin(suite)
+        elif self.suite is None and not self.quiet:
+            note(f"suite: {suite.name}")
+
+
+def _line(task: Any) -> dict[str, Any]:
+    prompt = {"prompt": task.prompt.text} if task.prompt.messages is None else {"messages": task.prompt.messages}
+    about = {"question_id": task.question_id, "question": task.question, "trial": task.trial, "seed": task.seed}
+    context = {"context": task.context} if task.context else {}
+    return {**about, **context, **prompt}

@@ -6,26 +6,101 @@ last and removed first, so the files of a stage with a record are complete.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Mapping
+import os
+import shutil
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from .. import __version__
-from ..errors import BuildError, PfgenError
+from ..errors import BuildError, PfgenError, SuiteError
+from ..files.journal import json_line
+from ..files.json_writing import json_bytes
 from ..files.lock import held
 from ..files.reading import file_sha1
 from ..files.untrusted_json import read_json
 from ..files.writing import make_folder, write_whole
 from ..native.threads import default_threads
+from ..suite.faults import find_faults
+from ..suite.reading import SAMPLES_FILE, SETTINGS_FILE, parse_suite_json, read_bytes
+from ..suite.units import FileTokenizer, freeze_tokenizer, source_of
 from .answer_tables import read_table, write_table
 from .config import Config, QuestionConfig
 from .inputs import gather, input_files
 from .stages import NAMES, Stage, describe, most_frequent_reasons, stages_of
-from .write import check_place, write_suite
+
+
+def check_place(config: Config) -> None:
+    """Raises BuildError if the folder of the suite contains other files, which writing would delete."""
+    folder = config.suite
+    if not folder.exists():
+        return
+    if not folder.is_dir():
+        raise BuildError(f"{folder}: expected a folder for the suite, not a file")
+    own = {SAMPLES_FILE, SETTINGS_FILE, *_tokenizers_there(folder)}
+    for path in sorted(folder.iterdir()):
+        if path.name not in own and not (path.name.startswith("Q") and path.suffix == ".json"):
+            raise BuildError(
+                f"{folder}: contains {path.name!r}, which is not part of a suite and would be deleted; "
+                "choose another folder"
+            )
+
+
+def _tokenizers_there(folder: Path) -> Iterator[str]:
+    """The names of the tokenizer files of an existing suite in this folder."""
+    for path in folder.glob("Q*.json"):
+        with contextlib.suppress(OSError, ValueError, KeyError, TypeError, RecursionError, SuiteError):
+            tokenizer = freeze_tokenizer(parse_suite_json(read_bytes(path), str(path)), folder)
+            if isinstance(tokenizer, FileTokenizer):
+                tokenizer.checked_content()
+                yield tokenizer.path.name
+
+
+def write_suite(config: Config, answers: Mapping[str, Mapping[str, Sequence[str]]]) -> None:
+    """Writes the suite, replacing an existing one."""
+    check_place(config)
+    fresh = config.suite.with_name(f".{config.suite.name}.part")
+    old = config.suite.with_name(f".{config.suite.name}.old")
+    try:
+        for leftover in (fresh, old):
+            shutil.rmtree(leftover, ignore_errors=True)
+        fresh.mkdir(parents=True)
+        for name, content in _files(config, answers).items():
+            write_whole(fresh / name, content)
+        for fault in find_faults(fresh):
+            raise BuildError(fault.replace(f"{fresh}{os.sep}", ""))
+        if config.suite.exists():
+            os.replace(config.suite, old)
+        os.replace(fresh, config.suite)
+        shutil.rmtree(old, ignore_errors=True)
+    except OSError as error:
+        raise PfgenError(f"{config.suite}: cannot be written: {error.strerror or error}") from None
+    finally:
+        shutil.rmtree(fresh, ignore_errors=True)
+
+
+def _files(config: Config, answers: Mapping[str, Mapping[str, Sequence[str]]]) -> dict[str, bytes]:
+    """The content of the suite's files, by name."""
+    files = dict(config.tokenizer_files)
+    for asked in config.questions:
+        content = {
+            **{key: getattr(asked, key) for key in ("question_id", "question", "category", "note", "keywords")},
+            **source_of(asked.tokenizer),
+            "answers": answers[asked.question_id],
+        }
+        files[f"{asked.question_id}.json"] = json_bytes(content) + b"\n"
+    samples = [{"question": asked.question, "answer": asked.sample} for asked in config.questions if asked.sample]
+    if samples:
+        files[SAMPLES_FILE] = b"".join(map(json_line, samples))
+    if config.instructions:
+        files[SETTINGS_FILE] = json_bytes({"instructions": dict(config.instructions)}) + b"\n"
+    return files
+
 
 RAW = NAMES[0]
 

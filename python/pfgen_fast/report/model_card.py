@@ -20,9 +20,8 @@ from ..files.writing import check_folder, write_whole, writing_whole
 from ..runs.aggregation import check_questions, trials_of, with_recorded_sum
 from ..runs.checkout import run_name, suite_of
 from ..runs.leaderboard import entry_of
-from ..runs.reasoning_trials import stripped
 from ..runs.result import RunResult, changes, read_result
-from ..runs.trials import RunFolder, Trials
+from ..runs.trials import RunFolder, Trials, stripped
 from ..scoring.scorer import Scorer
 from ..statistics.mean_interval import mean_interval
 from ..suite.rules import PARTS, PROFILES

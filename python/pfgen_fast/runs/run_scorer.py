@@ -21,7 +21,7 @@ from ..native.threads import checked_threads
 from ..scoring.reasoning_text import ReasoningChoice
 from ..suite.pattern_time import PATTERN_SECONDS, pattern_time_limit
 from .checkout import checkout_of, suite_of
-from .trials import RunFolder, Trials, pack_trials
+from .trials import RunFolder, Trials, pack_trials, reasoning_notes, stripped
 
 if TYPE_CHECKING:  # All but trials is imported on demand, while the first trials are already being read.
     from ..scoring.score_table import ScoreTable
@@ -186,7 +186,6 @@ class RunScorer:
         trials_path = run.trials_path or self._packed(run, path)
         whole = Trials.read(trials_path, on_piece=stop.check)
         from .aggregation import check_questions, trials_of, unknown_questions
-        from .reasoning_trials import reasoning_notes, stripped
 
         suite = self._suite_of(run, None if of_all else config)
         trials = trials_of(suite, whole, unknown=self.unknown)
