@@ -18,7 +18,7 @@ import pytest
 from makers.programs import FAILS_AT_LAST, LENGTHS, scored, script
 from makers.reward_server import wait_until
 from pfgen_fast import DiscernmentError
-from pfgen_fast.evaluators import command, program
+from pfgen_fast.evaluators import command
 from pfgen_fast.evaluators.command import CommandEvaluator
 from pfgen_fast.evaluators.evaluator import Item, Metric, text_column
 
@@ -202,7 +202,7 @@ def test_an_invalid_command_or_time_limit_is_refused(line, options, message):
     ids=["sleeps", "ignores SIGTERM", "closes all", "blank lines", "only stderr", "has a child"],
 )
 def test_a_program_without_scores_ends_at_the_time_limit(evaluator, tmp_path, body, monkeypatch):
-    monkeypatch.setattr(program, "_PATIENCE_SECONDS", 0.3)
+    monkeypatch.setattr(command, "_PATIENCE_SECONDS", 0.3)
     begin = f"open({str(tmp_path / 'pid')!r}, 'w').write(str(os.getpid()))\n"
     own = evaluator(begin + body, time_limit=1.5)
     started = time.monotonic()
@@ -220,13 +220,13 @@ def test_the_time_limit_begins_anew_with_each_score(evaluator):
 
 def test_a_program_must_end_after_its_last_score(evaluator, monkeypatch):
     monkeypatch.setattr(command, "_GRACE_SECONDS", 0.3)
-    monkeypatch.setattr(program, "_PATIENCE_SECONDS", 0.3)
+    monkeypatch.setattr(command, "_PATIENCE_SECONDS", 0.3)
     assert scored(evaluator(LENGTHS + "time.sleep(600)\n"), TEXTS) == SCORES
     assert scored(evaluator(LENGTHS + "os.close(1)\ntime.sleep(600)\n"), TEXTS) == SCORES
 
 
 def test_children_of_a_program_end_with_it(evaluator, tmp_path, monkeypatch):
-    monkeypatch.setattr(program, "_PATIENCE_SECONDS", 0.3)
+    monkeypatch.setattr(command, "_PATIENCE_SECONDS", 0.3)
     pid = tmp_path / "pid"
     body = f"""
 stubborn = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(600)"
