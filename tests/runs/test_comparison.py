@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 from makers.runs import make_run
 from pfgen_fast import TrialsError
-from pfgen_fast.runs.comparison import compare, compare_runs, compare_with_baseline
-from pfgen_fast.runs.comparison import item_scores_of
+from pfgen_fast.runs.comparison import compare, compare_runs, compare_with_baseline, item_scores_of
 from pfgen_fast.runs.trials import find_runs
 from pfgen_fast.statistics.mean_interval import mean_interval
 from pfgen_fast.statistics.paired_randomization import against_baseline
