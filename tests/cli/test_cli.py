@@ -279,7 +279,7 @@ def small(tmp_path_factory):
     return write_small_suite(tmp_path_factory.mktemp("small") / "suite", 20)
 
 
-def test_verify_agrees_and_names_differences(call, runs, small):
+def test_verify_agrees_and_names_differences(call, runs, small, tmp_path):
     code, out, _ = call("score", "--verify", "--suite", small, runs / "good")
     assert code == 0
     assert "there is no result.json" in out
@@ -288,6 +288,10 @@ def test_verify_agrees_and_names_differences(call, runs, small):
     code, out, _ = call("score", "--verify", "--suite", small, runs)
     assert code == 0
     assert "\n2 of 2 runs ok, 40 answers compared\n" in out
+    (tmp_path / "broken").mkdir()
+    (tmp_path / "broken/trials.jsonl").write_text("{")
+    code, out, _ = call("score", "--verify", "--suite", small, runs, tmp_path / "broken")
+    assert (code, "\n2 of 3 runs ok, 40 answers compared\n" in out) == (3, True)
     path = runs / "good/result.json"
     path.write_text(path.read_text().replace('"num_trials": 3', '"num_trials": 4'))
     code, out, _ = call("score", "--verify", "--suite", small, runs, "--sample", "2")

@@ -192,7 +192,7 @@ class _Score(TableScoring):
         if self.is_json:
             print_json([_verdict_as_json(*item) for item in verdicts])
         elif not self.quiet:
-            _print_verdicts(verdicts)
+            _print_verdicts(verdicts, len(runs))
         is_index_right = not any(verifier.index_differences for verifier in verifiers.values())
         if not (is_index_right and all(verdict.is_right for verdict, _ in verdicts)):
             raise SystemExit(Exit.NO)
@@ -324,10 +324,10 @@ def _print_verdict(verdict: Verdict) -> None:
         stdout().print(f"    {shown(difference)}")
 
 
-def _print_verdicts(verdicts: Sequence[tuple[Verdict, Suite]]) -> None:
+def _print_verdicts(verdicts: Sequence[tuple[Verdict, Suite]], n_runs: int) -> None:
     n_right = sum(verdict.is_right for verdict, _ in verdicts)
     n_answers = sum(verdict.n_answers for verdict, _ in verdicts)
-    stdout().print(f"{n_right} of {counted(len(verdicts), 'run')} ok, {counted(n_answers, 'answer')} compared")
+    stdout().print(f"{n_right} of {counted(n_runs, 'run')} ok, {counted(n_answers, 'answer')} compared")
     for (suite, signature), n in Counter((suite, verdict.signature) for verdict, suite in verdicts).items():
         which = counted(n, "run") + ("" if signature else ", no signature")
         print_origin(suite, signature, remark=f" ({which})" if n < len(verdicts) else "")
