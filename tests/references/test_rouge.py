@@ -87,13 +87,15 @@ def test_columns_equal_those_of_the_libraries(tokenizer):
     assert min(reached.values()) > 0, reached
 
 
-def test_rows_of_many_references_equal_the_library():
+def test_rows_of_many_and_of_long_references_equal_the_library():
     texts = [" ".join(f"w{i * j % 17}" for j in range(1, 30)) for i in range(100)]
     assert found(texts[:3], [texts[3:], texts[50:], texts[:1]]) == [
         expected(texts[0], texts[3:]),
         expected(texts[1], texts[50:]),
         expected(texts[2], texts[:1]),
     ]
+    longer = [" ".join(f"w{i * j % 13}" for j in range(1, 200)) for i in (1, 2, 5)]
+    assert found(longer[:1], [longer[1:]]) == [expected(longer[0], longer[1:])]
 
 
 def test_the_first_of_equally_good_references_counts():

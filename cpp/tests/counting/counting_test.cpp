@@ -1,15 +1,12 @@
-// Counts and selection for building reference sets, and the n-gram sampler: threads and refused input. Python compares
-// the results with plain counting and with docs/ngram_engine.md; sanitizers check the runs of this file.
+// Selection for building reference sets, and the n-gram sampler: threads. Python compares the results with plain
+// counting and with docs/ngram_engine.md, and checks refused input; sanitizers check the runs of this file.
 #include <algorithm>
 #include <cstdint>
-#include <limits>
 #include <numeric>
 #include <stdexcept>
 
 #include "makers/check.hpp"
 #include "makers/random.hpp"
-#include "pfgen/error.hpp"
-#include "pfgen/ngram_counts.hpp"
 #include "pfgen/sampler.hpp"
 #include "pfgen/selection.hpp"
 
@@ -28,21 +25,6 @@ Texts random_texts(Random& random) {
     }
   }
   return texts;
-}
-
-TEST(counts_of_one_order_agree) {
-  Random random(1);
-  for (int round = 0; round < 80; ++round) {
-    const Texts texts = random_texts(random);
-    const std::size_t order = random.one_in(4) ? random.between(13, 40) : random.between(1, 6);
-    const RareNgrams rare = find_rare_ngrams(views_of(texts), order, random.between(1, 4), random.between(1, 3));
-    const DocumentFrequencies found = document_frequencies(views_of(texts), order, random.between(1, 3));
-    CHECK(rare.n_distinct == static_cast<std::uint64_t>(std::ranges::count(found.orders, order)));
-    CHECK(rare.n_rare <= rare.n_distinct && rare.first.size() == texts.size());
-    for (std::size_t i = 0; i < found.rows.size(); ++i) {
-      CHECK(found.offsets[i] + found.orders[i] <= texts[found.rows[i]].size() && found.frequencies[i] >= 1);
-    }
-  }
 }
 
 // With classes as bits and as lists.
@@ -71,19 +53,6 @@ TEST(what_on_progress_throws_ends_all_threads) {
   const SelectionOptions options{.size = 100, .n_restarts = 1'000'000};
   CHECK_THROWS(std::logic_error,
                select(views_of(texts), options, 2, [](const CurvePoint&) { throw std::logic_error("stop"); }));
-}
-
-TEST(what_cannot_be_is_refused) {
-  const Texts texts{U"abc", U"b"};
-  CHECK_THROWS(CompileError, select(views_of(texts), {.size = 3}, 1));
-  CHECK_THROWS(CompileError, select(views_of(texts), {.size = 0}, 1));
-  CHECK_THROWS(CompileError, select(views_of(texts), {.max_order = 0}, 1));
-  CHECK_THROWS(CompileError, document_frequencies(views_of(texts), 0, 1));
-  CHECK_THROWS(CompileError, document_frequencies(views_of(texts), kLongestNgram + 1, 1));
-  CHECK_THROWS(InvalidAnswer, find_rare_ngrams({{kInvalid}}, 5, 2, 1));
-  CHECK_THROWS(InvalidAnswer, select({{kInvalid}}, {}, 1));
-  CHECK(find_rare_ngrams({}, 5, 2, 2).first.empty());
-  CHECK(document_frequencies({}, 10, 2).rows.empty());
 }
 
 std::vector<std::uint64_t> first_seeds(std::size_t n) {
@@ -128,14 +97,6 @@ TEST(what_on_pause_throws_ends_all_threads) {
   const NgramSampler sampler = sampler_of({U"abc", U"abd"}, {.order = 2});
   const std::vector<std::uint64_t> seeds = first_seeds(100'000);
   CHECK_THROWS(std::logic_error, sampler.sample(seeds, 300, 2, [] { throw std::logic_error("stop"); }));
-}
-
-TEST(a_sampler_that_cannot_be_is_refused) {
-  CHECK_THROWS(CompileError, sampler_of({}, {}));
-  CHECK_THROWS(CompileError, NgramSampler({{kInvalid}}, {}, 0));
-  CHECK_THROWS(CompileError, sampler_of({U"a"}, {.temperature = std::numeric_limits<double>::quiet_NaN()}));
-  CHECK_THROWS(CompileError, sampler_of({U"a"}, {.top_p = std::numeric_limits<double>::quiet_NaN()}));
-  CHECK_THROWS(CompileError, sampler_of({U"a"}, {.order = 0}));
 }
 
 }  // namespace pfgen::test

@@ -12,9 +12,5 @@ namespace pfgen::test {
 inline RuleNode text_rule(Text text) { return {RuleNode::Form::kText, 0, std::move(text), false, 1.0}; }
 inline RuleNode regex_rule() { return {RuleNode::Form::kRegex, 0, {}, false, 1.0}; }
 inline RuleNode rule_of(RuleNode::Form form, std::uint32_t n_parts) { return {form, n_parts, {}, false, 1.0}; }
-inline RuleNode named(RuleNode node) {
-  node.is_named = true;
-  return node;
-}
 
 }  // namespace pfgen::test

@@ -1,69 +1,15 @@
-// The matchers against a plain count of n-grams, and the scorer with several threads; tests in Python compare the
-// metrics with the libraries.
+// The scorer with several threads; tests in Python compare the metrics with the libraries.
 #include "pfgen/reference_scorer.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <string>
 #include <vector>
 
 #include "makers/check.hpp"
 #include "makers/random.hpp"
-#include "references/ngram_matcher.hpp"
 
 namespace pfgen::test {
-
-using Symbols = std::vector<std::uint32_t>;
-using Counts = std::map<Symbols, std::int64_t>;
-
-Counts ngrams(const Symbols& symbols, std::size_t n) {
-  Counts counts;
-  for (std::size_t i = 0; i + n <= symbols.size(); ++i) {
-    ++counts[Symbols(symbols.begin() + static_cast<std::ptrdiff_t>(i),
-                     symbols.begin() + static_cast<std::ptrdiff_t>(i + n))];
-  }
-  return counts;
-}
-
-std::int64_t shared(const Counts& a, const Counts& b) {
-  std::int64_t sum = 0;
-  for (const auto& [ngram, n] : a) sum += b.contains(ngram) ? std::min(n, b.at(ngram)) : 0;
-  return sum;
-}
-
-TEST(matchers_count_what_an_answer_shares_with_references) {
-  Random random(11);
-  const auto symbols = [&](std::size_t most) {
-    Symbols drawn(random.below(most + 1));
-    for (std::uint32_t& symbol : drawn) symbol = static_cast<std::uint32_t>(random.below(3));
-    return drawn;
-  };
-  for (const std::size_t order : {1U, 4U, 6U, 9U}) {
-    NgramMatcher matcher(order);
-    for (int i = 0; i < 100; ++i) {
-      const Symbols answer = symbols(i % 2 == 0 ? 70 : 200);
-      matcher.set_answer(answer);
-      std::vector<std::int64_t> sums(order);
-      std::vector<Counts> highest(order);
-      for (int r = 0; r < 3; ++r) {
-        const Symbols reference = symbols(100);
-        std::vector<std::int64_t> matches(order);
-        matcher.match(reference, matches.data());
-        matcher.add_matches(reference, sums.data());
-        for (std::size_t n = 1; n <= order; ++n) {
-          const Counts counts = ngrams(reference, n);
-          CHECK(matches[n - 1] == shared(ngrams(answer, n), counts));
-          for (const auto& [ngram, count] : counts) {
-            std::int64_t& most = highest[n - 1][ngram];
-            most = std::max(most, count);
-          }
-        }
-      }
-      for (std::size_t n = 1; n <= order; ++n) CHECK(sums[n - 1] == shared(ngrams(answer, n), highest[n - 1]));
-    }
-  }
-}
 
 TextView view(const std::u32string& text) { return {text.data(), text.size(), Encoding::kUcs4}; }
 
@@ -101,20 +47,6 @@ TEST(threads_change_nothing_and_missing_rows_have_no_scores) {
   }
 }
 
-TEST(a_batch_may_have_no_lists) {
-  const std::u32string text = U"a";
-  const std::vector<TextView> answers{view(text), view(text)};
-  const std::vector<std::uint32_t> lists(2, ReferenceBatch::kNoList);
-  const std::vector<std::uint64_t> begins{0};
-  ReferenceOptions options;
-  options.metrics.push_back({ReferenceMetric::kBleu, 0});
-  const ReferenceScorer scorer(options);
-  std::vector<double> columns(2);
-  std::vector<std::int32_t> counts(2 * scorer.n_counts(), 7);
-  scorer.score({answers, lists, {}, begins, {}, {}}, 1, columns, counts);
-  CHECK(std::isnan(columns[0]) && std::isnan(columns[1]) && std::ranges::count(counts, 0) == 20);
-}
-
 TEST(all_threads_end_when_long_rows_are_interrupted) {
   const std::u32string text(40'000, U'a');
   const std::vector<TextView> answers(64, view(text)), references(1000, view(text));
@@ -131,26 +63,6 @@ TEST(all_threads_end_when_long_rows_are_interrupted) {
                  scorer.score({answers, lists, references, begins, {}, {}}, n_threads, columns, counts, interrupt));
   }
   CHECK(std::ranges::all_of(columns, [](double value) { return std::isnan(value); }));  // no row ended
-}
-
-TEST(invalid_texts_are_named) {
-  const std::string invalid = "a\xFF";
-  const std::u32string good = U"a";
-  const std::vector<TextView> answers{view(good), view(good)};
-  const std::vector<TextView> references{view(good), {invalid.data(), invalid.size(), Encoding::kUtf8}};
-  const std::vector<std::uint32_t> lists{0, 0};
-  const std::vector<std::uint64_t> begins{0, 2};
-  ReferenceOptions options;
-  options.metrics.push_back({ReferenceMetric::kChrf, 0});
-  const ReferenceScorer scorer(options);
-  std::vector<double> columns(2);
-  std::vector<std::int32_t> counts(2 * scorer.n_counts());
-  try {
-    scorer.score({answers, lists, references, begins, {}, {}}, 1, columns, counts);
-    CHECK(false);
-  } catch (const InvalidReferenceText& error) {
-    CHECK(error.is_reference && error.text == 1 && error.byte == 1);
-  }
 }
 
 }  // namespace pfgen::test
