@@ -77,21 +77,6 @@ def test_uv_looks_for_packages_where_pip_does(monkeypatch, tmp_path):
     assert {name: " ".join(found[name].split()) for name in expected} == expected
 
 
-def test_pip_replaces_a_uv_that_fails_and_reads_the_groups_too(monkeypatch, capsys):
-    commands = []
-
-    def run(what, command, env=None):
-        commands.append(command)
-        if command[0] == "uv":
-            raise install.Failed("")
-
-    monkeypatch.setattr(install, "_uv", lambda: "uv")
-    monkeypatch.setattr(install, "run", run)
-    install.install("packages", ["torch"], ["test", "docs"])
-    asked = ["torch", "--group=test", "--group=docs"]
-    assert [command[-len(asked) :] for command in commands] == [asked, [*install.PIP, "pip>=25.1"][-3:], asked]
-
-
 def environment(path, code):
     script = f"import sys; {code}; sys.argv = {['environment.py', str(path)]!r}; import runpy; " + (
         f"runpy.run_path({str(ROOT / 'tools' / 'environment.py')!r}, run_name='__main__')"

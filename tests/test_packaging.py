@@ -63,16 +63,6 @@ def test_a_wheel_has_one_core_and_its_licence(names, problem):
         package.check_wheel(names, FILES)
 
 
-def test_metadata_that_differ_are_a_fault(declared):
-    project = {"name": "a", "version": "1", "optional-dependencies": {"b": []}}
-    fitting = "Name: a\nVersion: 1\nProvides-Extra: b\n"
-    package.check_metadata(fitting, project)
-    with pytest.raises(package.Fault, match="name Version 2, not 1"):
-        package.check_metadata(fitting.replace("1", "2"), project)
-    with pytest.raises(package.Fault, match="differ in the extras c"):
-        package.check_metadata(f"{fitting}Provides-Extra: c\n", project)
-
-
 @pytest.fixture
 def released(tmp_path):
     (tmp_path / "pyproject.toml").write_text('[project]\nversion = "1.2.0"\n')

@@ -19,7 +19,6 @@ from pfgen_fast.discernment.result import Example
 from pfgen_fast.evaluators.evaluator import Metric
 from pfgen_fast.report.charts import drawn
 from pfgen_fast.report.discernment import write_discernment
-from pfgen_fast.report.discernment.rows import labels
 from pfgen_fast.report.discernment.writing import finding_of
 from pfgen_fast.report.drawing import stored
 
@@ -161,14 +160,6 @@ def test_several_evaluators_stand_side_by_side():
     assert len(finding.sentences) == 1 + 1 + 1
     for each in finding_of(found[:1]).tables:  # a column that is the same everywhere is in the file only
         assert not {"evaluator", "task"} & set(each.readable().columns) or each.name in ("work", "examples")
-
-
-def test_equal_names_are_told_apart():
-    found = [a_discernment(), a_discernment(), a_discernment()]
-    other = dataclasses.replace(found[0].scored.collection, name="others")
-    found[0] = dataclasses.replace(found[0], scored=dataclasses.replace(found[0].scored, collection=other))
-    assert labels(found) == ["ngram: others", "ngram: made up", "ngram: made up (2)"]
-    assert labels([found[0], a_discernment("judge")]) == ["ngram", "judge"]
 
 
 def test_the_agreement_of_two_evaluators_is_a_table():

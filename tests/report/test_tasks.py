@@ -95,7 +95,7 @@ def test_which_questions_separate_models(task):
 
 def test_send_exactly_this_view(task, open_tab, page_folder):
     opened(task)
-    task.click(task.page.get_by_role("button", name="Score").last)
+    task.click(task.page.get_by_role("button", name="Score", exact=True).last)
     task.click(task.page.locator("#details-body .of-questions tbody button").nth(2))
     task.page.wait_for_selector(".opened .answer")
     shown = "#details-body .of-questions tbody button, .opened .answer"

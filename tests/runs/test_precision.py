@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from pfgen_fast import Question, Scorer, Suite
 from pfgen_fast.generation.engines import open_engine
 from pfgen_fast.generation.generating import generate
 from pfgen_fast.generation.setting import Setting
@@ -61,11 +60,3 @@ def test_few_answers_have_no_interval(mini, scorer, tmp_path):
 def test_many_questions_need_few_trials_for_an_interval_and_more_to_stop():
     assert [least_trials(n) for n in (1, 3, 8, 10, 50, 1000)] == [10, 10, 10, 10, 2, 2]
     assert [least_trials_to_stop(n) for n in (1, 8, 50, 64, 1000)] == [640, 80, 13, 10, 10]
-
-
-def test_answers_that_never_differ_have_an_interval_of_0(tmp_path):
-    suite = Suite("made", (Question("Q", "why?", {"P": ("so it is",)}),), "0" * 40)
-    engine = open_engine("ngram", suite=suite, model="m", mode="completion")
-    run = generate(suite, engine, Setting("m", num_examples=0), trials=10, output=tmp_path).run
-    scores = TrialScores.of(run, Scorer(suite))
-    assert (scores.interval().half_width, scores.trials_for(0.001)) == (0, 10)

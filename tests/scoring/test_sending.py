@@ -8,7 +8,6 @@ import pickle
 import shutil
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -154,12 +153,6 @@ def test_equal_specs_share_one_scorer_and_others_do_not(mini):
     assert len(set(specs)) == len({id(spec.scorer) for spec in specs}) == len(specs)
     assert all(sent(spec) == spec and sent(spec).scorer is spec.scorer for spec in specs)
     assert len(pickle.dumps(specs[0])) < 600
-
-
-def test_threads_that_ask_at_once_get_one_scorer(make_suite):
-    spec = ScorerSpec(make_suite({}))
-    with ThreadPoolExecutor(8) as pool:
-        assert len({id(scorer) for scorer in pool.map(lambda _: spec.scorer, range(32))}) == 1
 
 
 def test_a_spec_that_is_sent_with_every_task_reads_its_suite_only_for_the_first(make_suite):

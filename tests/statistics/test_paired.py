@@ -118,15 +118,6 @@ def test_every_pair_is_compared_as_two_runs_alone_are():
     assert (found.p_values[2, 3], found.p_values[4, 5]) == (1, 2.0 ** (1 - found.n[4, 5]))
 
 
-@pytest.mark.parametrize("correction", ["bh", "holm"])
-def test_all_pairs_are_one_family(correction):
-    found = all_pairs(_scores(9, 20), correction=correction)
-    above = np.triu_indices(9, 1)
-    assert found.corrected[above] == pytest.approx(corrected(found.p_values[above], correction))
-    assert (found.corrected.T[above] == found.corrected[above]).all()
-    assert (found.differs == (found.corrected <= 0.05)).all()
-
-
 def test_pairs_with_too_few_common_questions_have_no_verdict_and_belong_to_no_family():
     scores = np.random.default_rng(0).normal([[9], [5], [1]], 0.1, (3, 10))
     scores[0, 5:] = NAN  # shares 5 questions with the others

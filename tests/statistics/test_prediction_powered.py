@@ -101,13 +101,6 @@ def test_the_marks_that_a_width_takes():
     assert (found.marks_for(100), found.marks_alone_for(100)) == (MIN_MARKS, 2)
 
 
-def test_other_levels_have_other_quantiles():
-    wide, narrow = (prediction_powered_mean(TRUTH, PROXY, OTHERS, level) for level in (0.99, 0.5))
-    assert wide.half_width / narrow.half_width == pytest.approx(quantile(38, 0.99) / quantile(38, 0.5))
-    assert quantile(9, 0.99) == pytest.approx(3.24984, abs=1e-4)
-    assert quantile(20_000, 0.9) == pytest.approx(1.644854)
-
-
 @pytest.mark.parametrize(
     ("truth", "proxy", "level", "message"),
     [

@@ -68,13 +68,6 @@ def test_blocks_of_draws_and_chunks_of_cells_change_nothing(zeros, monkeypatch):
     are_as_repeated(x, y, counts[:5], zeros=zeros)
 
 
-def test_what_falls_by_the_same_amount_everywhere_has_no_spread():
-    x = np.full((1, 7), 0.3)
-    found = resampled(x, x - 0.1, bootstrap_counts(7, 300))
-    assert np.ptp(found.mean_drop) < 1e-15
-    assert np.unique(found.d).size == 1
-
-
 def test_means_of_draws_leave_out_what_is_missing():
     values = [[1.0, 2.0, math.nan], [math.nan] * 3]
     found = resampled_means(values, np.array([[1, 3, 5], [0, 0, 1]]))
@@ -162,9 +155,3 @@ def test_what_a_member_lacks_is_left_out_of_its_means_only():
     assert means[has_any, 1] == pytest.approx(expected)
     assert np.isnan(means[~has_any, 1]).all()
     assert (np.isnan(mean_of_strata([means[:, 0], means[:, 1]])) == ~has_any).all()
-
-
-def test_several_values_of_an_item_are_drawn_together():
-    stratum = Stratum(np.array([[30.0, 5.0]]), np.array([[3.0, 1.0]]))
-    (means,) = drawn_means([stratum], 100)
-    assert set(means.ravel()) == {10.0, 35 / 4, 5.0}

@@ -37,13 +37,6 @@ def test_differences_are_on_a_grid():
     assert signed_rank([1.0, 2.0], [1.0 - 2**-40, 2.0]).mean_drop == 0
 
 
-@pytest.mark.parametrize("scale", [2.0**-1074, 2.0**-1060, 2.0**1000])
-def test_the_smallest_and_largest_floats_are_ranked_as_others(scale):
-    x, y = np.array([5.0, 3.0, 8.0, 1.0]), np.array([4.0, 6.0, 6.0, 1.0])
-    found, expected = signed_rank(x * scale, y * scale), signed_rank(x, y)
-    assert [getattr(found, name) for name in COLUMNS[:-1]] == [getattr(expected, name) for name in COLUMNS[:-1]]
-
-
 @pytest.mark.parametrize("zeros", ["drop", "pratt"])
 @pytest.mark.parametrize("n", [0, 3])
 def test_where_nothing_differs_p_is_1(zeros, n):

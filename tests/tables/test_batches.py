@@ -182,13 +182,6 @@ def test_objects_without_arrow_data_are_refused(given_):
         list(score_batches(given_, SPEC))
 
 
-def test_no_batches_give_no_batches_and_an_empty_one_an_empty_one():
-    assert list(score_batches([], SPEC)) == []
-    empty = table_of([]).to_batches() or [pa.RecordBatch.from_pylist([], table_of([]).schema)]
-    [found] = score_batches(empty, SPEC, where="average > 0")
-    assert (len(found), found.schema) == (0, score_schema(empty[0].schema, SPEC))
-
-
 def test_a_group_is_bounded_by_its_bytes_too(monkeypatch):
     monkeypatch.setattr(module, "AT_ONCE_BYTES", 1000)
     batches = table_of([("Q07", "x" * 400)] * 10).to_batches(max_chunksize=1)

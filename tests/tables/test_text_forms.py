@@ -114,14 +114,6 @@ def test_a_character_that_the_encoding_lacks_is_named_with_its_line(scorer, tmp_
     assert not (tmp_path / "out.csv").exists()
 
 
-def test_the_names_of_columns_are_found_without_reading_the_table(tmp_path):
-    (tmp_path / "in.tsv").write_text("q\tthe answer\nQ07\n")
-    with pytest.raises(TrialsError, match="line 2: 1 fields"):
-        column_names(tmp_path / "in.tsv")
-    (tmp_path / "in.tsv").write_text("q\tthe answer\n" + "Q07\t\n" * 200 + "Q07\n")
-    assert column_names(tmp_path / "in.tsv") == ["q", "the answer"]
-
-
 CELLS = st.text(st.sampled_from(['"', ",", "\t", "\n", "\r", " ", "a", "氷", "表", "\\", "'", "="]), max_size=6)
 
 
