@@ -21,18 +21,6 @@ def test_a_run_is_generated_within_a_running_loop(mini, tmp_path):
     assert asyncio.run(cell()).n_new == 16
 
 
-def test_errors_and_context_pass(tmp_path):
-    async def fails():
-        raise ValueError(SETTING.get())
-
-    async def cell():
-        SETTING.set("of the cell")
-        with pytest.raises(ValueError, match="of the cell"):
-            run_async(fails())
-
-    asyncio.run(cell())
-
-
 def test_ctrl_c_cancels_the_work():
     ended = threading.Event()
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from makers.effort import examples, share
 from makers.runs import make_run
 from pfgen_fast import Scorer
-from pfgen_fast.files.json_writing import WrittenObject, json_bytes
+from pfgen_fast.files.json_writing import WrittenObject
 from pfgen_fast.native import _core
 from pfgen_fast.runs import aggregation
 from pfgen_fast.runs.trials import Trials, find_runs
@@ -83,14 +83,3 @@ def test_records_of_profile_paper_are_made_by_python(mini, tmp_path):
     (run,) = find_runs([make_run(tmp_path, lines)])
     result = aggregation.evaluate(run, Scorer(mini, profile="paper"))
     assert all(isinstance(record, dict) for record in records(result))
-
-
-def test_a_written_object_is_decoded_on_access():
-    written = WrittenObject(b'{\n  "a": 1\n}')
-    assert json_bytes([written]) == b'[\n  {\n  "a": 1\n}\n]'  # as it stands
-    assert (written["a"], len(written), list(written), repr(written)) == (1, 1, ["a"], "{'a': 1}")
-    assert written == {"a": 1}
-    assert {"b": [written]} == {"b": [{"a": 1}]}
-    assert json_bytes([written, float("nan")]) == b'[\n  {\n    "a": 1\n  },\n  NaN\n]'
-    with pytest.raises(TypeError, match="set is not JSON serializable"):
-        json_bytes([set()])

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from makers.annotators import rated
 from makers.checklist_data import needs_hellobench, vectors
 from pfgen_fast.statistics.correlation import pearson, spearman
-from pfgen_fast.statistics.intervals_of_draws import clustered_rate, drawn_rate, interval_of_draws
+from pfgen_fast.statistics.intervals_of_draws import clustered_rate, interval_of_draws
 from pfgen_fast.statistics.raters import (
     FIGURES,
     against_others,
@@ -151,17 +151,6 @@ def test_a_rate_has_an_interval_inside_0_and_1_even_if_all_agree(n_true, n):
     assert share == n_true / n
     assert 0 <= low <= share <= high <= 1
     assert high - low > 0.01
-
-
-def test_a_rate_from_draws_has_nearly_the_interval_of_its_values():
-    tasks = [number // 2 for number in range(60)]
-    values = [task % 3 == 0 for task in tasks]
-    counts = counts_of(30, 2000)
-    by_task = np.add.reduceat(np.array(values, dtype=float), np.arange(0, 60, 2))
-    share, low, high = clustered_rate(values, tasks)
-    assert drawn_rate(share, (counts @ by_task / 60).tolist(), 30) == pytest.approx((share, low, high), abs=0.01)
-    assert drawn_rate(1.0, [1.0] * 9, 30) == clustered_rate([1.0] * 30, range(30))
-    assert drawn_rate(0.5, [], 30) == (0.5, None, None)
 
 
 @pytest.mark.parametrize("ratings", [[[1, 1], [1, 1]], [[1, NAN], [NAN, 0]], [[]], [[0.1, 0.1, 0.1]] * 3])

@@ -30,12 +30,6 @@ def test_a_known_length_bias_is_taken_out():
     assert (found.controlled < high).all()
 
 
-def test_without_a_bias_nothing_changes():
-    found = win_rates(*made(0.0))
-    assert found.controlled == pytest.approx(found.rates, abs=0.03)
-    assert np.quantile(found.slope_draws, 0.025) < 0 < np.quantile(found.slope_draws, 0.975)
-
-
 def test_a_draw_is_the_figure_of_the_drawn_tasks():
     y, x, pairs, n_pairs, clusters, counts = made(0.2, n_tasks=30)
     x[3] = np.nan
