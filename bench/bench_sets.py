@@ -16,8 +16,7 @@ from pfgen_fast import Suite
 from pfgen_fast.native import _core
 from pfgen_fast.native.threads import default_threads
 from pfgen_fast.ngram import NgramSampler
-from pfgen_fast.refset.frequencies import document_frequencies
-from pfgen_fast.refset.selection import distribution_error, select
+from pfgen_fast.refset.selection import distribution_error, document_frequencies, select
 
 from .inputs import Inputs
 from .measuring import REPORTED, Disagreement, Measure, agree

@@ -89,7 +89,7 @@ def score_runs(folder: str, *runs: str) -> float:
 def find_rare(folder: str, question: str, n_answers: str) -> dict[str, float]:
     """Finds the rare n-grams of answers of the n-gram engine, on several threads as on one."""
     from pfgen_fast.ngram import NgramSampler
-    from pfgen_fast.refset.frequencies import find_rare_ngrams
+    from pfgen_fast.refset.selection import find_rare_ngrams
 
     answers = NgramSampler(Path(folder)).sample(question, range(int(n_answers)))
     few = answers[: len(answers) // 10]

@@ -194,13 +194,13 @@ def test_score_of_a_table(asked, tmp_path):
 
 
 def test_leaderboard(asked, runs, tmp_path):
-    shown = {form: asked("leaderboard", runs, "--format", form) for form in ("markdown", "html", "csv", "json")}
+    shown = {form: asked("leaderboard", runs, "--format", form) for form in ("markdown", "csv", "json")}
     for form, text in shown.items():
         path = tmp_path / f"table.{'md' if form == 'markdown' else form}"
         asked("leaderboard", runs, "--format", form, "-o", path)
         if form != "markdown":  # whose links are relative to the working folder
             assert path.read_text(encoding="utf-8") == text
-    check_files(tmp_path, count=4)
+    check_files(tmp_path, count=3)
     assert asked("leaderboard", runs, "--plain").isascii()
     assert sorted(record["model"] for record in json.loads(shown["json"])) == sorted(NAMES)
     tokens = markdown_tokens(shown["markdown"])

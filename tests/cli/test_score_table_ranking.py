@@ -41,9 +41,6 @@ def test_every_form_of_a_table_has_the_same_figures(call, scores, tmp_path):
     code, plain, _ = call("leaderboard", scores, "--plain")
     assert [line.split()[4] for line in plain.splitlines()[1:4]] == names
     assert "first and last rank of the models that do not differ significantly" in plain
-    page = tmp_path / "page.html"
-    assert call("leaderboard", scores, "-f", "html", "-o", page)[0] == 0
-    assert page.read_text(encoding="utf-8") == found.to_html()
     readme = tmp_path / "README.md"
     readme.write_text("# A\n<!-- leaderboard -->\nold\n<!-- /leaderboard -->\nend\n")
     code, _, err = call("leaderboard", scores, "--update", readme)

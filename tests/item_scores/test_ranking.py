@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from makers.hostile import INJECTED, NAMES, acting, formulas, markdown_tokens
+from makers.hostile import NAMES, acting, formulas, markdown_tokens
 from pfgen_fast import TrialsError, leaderboard
 from pfgen_fast.item_scores.ranking import MAX_MODELS_WITH_TIES, rank_models
 from pfgen_fast.item_scores.table import ItemScores
@@ -122,12 +122,11 @@ def test_hostile_names_are_harmless_in_every_form():
     found = rank_models(ItemScores(scores.models, scores.items, {NAMES[0]: scores.values["accuracy"],
                                                                  NAMES[5]: scores.values["accuracy"]},
                                    subjects=scores.subjects))  # fmt: skip
-    texts = [getattr(found, f"to_{form}")(with_subjects=True) for form in ("markdown", "html", "csv", "json")]
+    texts = [getattr(found, f"to_{form}")(with_subjects=True) for form in ("markdown", "csv", "json")]
     assert not any(map(acting, texts))
-    assert not formulas(texts[2])
+    assert not formulas(texts[1])
     assert {token.type for token in markdown_tokens(texts[0])} <= {
         *("table_open", "table_close", "thead_open", "thead_close", "tbody_open", "tbody_close", "tr_open", "tr_close"),
         *("th_open", "th_close", "td_open", "td_close", "inline", "text", "bullet_list_open", "bullet_list_close"),
         *("list_item_open", "list_item_close", "paragraph_open", "paragraph_close"),
     }
-    assert f"<script>document.title='{INJECTED}'" not in texts[1]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from makers import selection_rules, strategies
 from makers.effort import examples
 from pfgen_fast import TrialsError
-from pfgen_fast.refset.frequencies import document_frequencies, find_rare_ngrams
+from pfgen_fast.refset.selection import document_frequencies, find_rare_ngrams
 
 COLUMNS = st.lists(strategies.texts(), max_size=12)
 ORDERS = st.one_of(st.integers(1, 8), st.sampled_from([13, 20, 21, 22, 40, 1000]))

@@ -16,8 +16,7 @@ from .app import Exit, Json, Quiet, counted, exit_if_partial, fail, note, print_
 from .asking import note_existing, watch_over
 from .checklists_options import MethodChoice, RunsWithAnswers, SuiteOption
 from .command_class import option_group
-from .engine_options import engine_options
-from .reasoning_options import ReasoningOptions
+from .engine_options import ReasoningOptions, engine_options
 from .server_options import (
     JudgeTemperature,
     ServerOptions,

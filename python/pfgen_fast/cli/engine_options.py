@@ -5,12 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from inspect import Signature, signature
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 from typer import Option
 
+from ..scoring.reasoning_text import ReasoningChoice
 from . import options
+from .app import print_line, warn
 from .command_class import option_group
+
+if TYPE_CHECKING:
+    from ..generation.raw_replies import ReplySummary
+    from ..generation.reasoning import Reasoning
 
 
 @option_group
@@ -121,3 +127,52 @@ def engine_options(*names: str, without: Collection[str] = ()) -> Callable[..., 
     chosen = [one.replace(annotation=hints[one.name]) for one in fields if not names or one.name in names]
     given.__signature__ = Signature(chosen)  # type: ignore[attr-defined]
     return given
+
+
+Tags = Annotated[
+    list[str] | None,
+    Option(
+        "--reasoning-tags",
+        help="Also treat text between these tags as reasoning, such as <think> </think>. May be repeated.",
+        metavar="OPEN CLOSE",
+        click_type=(str, str),  # makes click read pairs
+    ),
+]
+
+
+@option_group
+class ReasoningOptions:
+    """How a run treats reasoning."""
+
+    reasoning: ReasoningChoice = Option(
+        "strip", help="Remove reasoning from answers, or keep it there, as in the published runs."
+    )
+    reasoning_tags: Tags = None
+    reasoning_tokens: int = Option(
+        0, min=0, help="Allow this many tokens for reasoning, in addition to --max-tokens.", metavar="N"
+    )
+    retry_unfinished: int = Option(
+        0,
+        min=0,
+        help="Ask again up to N times if the reasoning did not end. This favours short reasoning. An answer whose "
+        "reasoning never ends is empty.",
+        metavar="N",
+    )
+
+    @property
+    def chosen(self) -> Reasoning:
+        """The options as the library takes them."""
+        from ..generation.reasoning import Reasoning
+
+        pairs: Any = tuple(self.reasoning_tags or ())
+        return Reasoning(self.reasoning == "keep", pairs, self.reasoning_tokens, self.retry_unfinished)
+
+
+def print_replies(replies: ReplySummary | None, *, quiet: bool) -> None:
+    """Prints how many replies have reasoning or reached the token limit, and warns if these are many."""
+    if replies is None:
+        return
+    if not quiet and (replies.n_reasoning or replies.n_cut):
+        print_line(replies.sentence)
+    for problem in replies.problems:
+        warn(problem)

@@ -14,9 +14,8 @@ from . import options
 from .app import Json, Quiet, counted, exit_if_partial, fail, note, print_json, print_line, shown, stdout, warn
 from .asking import note_existing, watch_over
 from .command_class import option_group
-from .engine_options import engine_options
+from .engine_options import ReasoningOptions, engine_options, print_replies
 from .layout import rest, shortened
-from .reasoning_options import ReasoningOptions, print_replies
 from .score import outcome_as_json, print_outcomes
 from .suite_line import print_origin, suite_or_here
 

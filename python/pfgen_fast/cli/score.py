@@ -30,7 +30,7 @@ from .app import (
 )
 from .gate_options import ThresholdOptions, form_of
 from .layout import LEAST, columns, folded, rest, shortened
-from .ranked_table import print_subjects
+from .leaderboard import print_subjects
 from .suite_line import about_interval, given_suite, print_origin, print_origins
 from .table import TableScoring
 

@@ -14,9 +14,8 @@ from ..scoring.reasoning_text import ReasoningChoice
 from . import options
 from .app import Json, Quiet, exit_if_partial, fail, note, print_json, print_line, shown, warn
 from .asking import note_existing, watch_over
-from .engine_options import engine_options
+from .engine_options import Tags, engine_options
 from .layout import cut, rest, shortened
-from .reasoning_options import Tags
 from .suite_line import about_interval, print_origin, suite_or_here
 
 if TYPE_CHECKING:

@@ -1,9 +1,7 @@
-"""Results that notebooks show as a table, and that become data frames; pages of tables."""
+"""Results that notebooks show as a table, and that become data frames."""
 
 from __future__ import annotations
 
-import base64
-import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
@@ -14,11 +12,6 @@ from .untrusted_text import html_text
 
 _MOST_ROWS = 20
 _MOST_CHARACTERS = 200
-
-_STYLE = (
-    ":root{color-scheme:light dark}body{font:16px sans-serif}"
-    "table{border-collapse:collapse}td,th{padding:.3em .8em;border-bottom:1px solid #8885}"
-)
 
 
 class Html(str):
@@ -74,21 +67,3 @@ def _cell(value: Any) -> str:
         return "<td></td>"
     text = str(value)
     return f"<td>{html_text(text if len(text) <= _MOST_CHARACTERS else text[:_MOST_CHARACTERS] + '…')}</td>"
-
-
-def html_page(title: str, tables: Iterable[tuple[Sequence[str], Iterable[Sequence[str]]]]) -> str:
-    """A minimal HTML page with tables, each given by its heads and rows of texts."""
-    bodies = "".join(_html_table(heads, rows) for heads, rows in tables)
-    digest = base64.b64encode(hashlib.sha256(_STYLE.encode()).digest()).decode()
-    policy = f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
-    return (
-        '<!doctype html>\n<html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">\n'
-        f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
-        f"<title>{html_text(title)}</title>\n<style>{_STYLE}</style>\n{bodies}</html>\n"
-    )
-
-
-def _html_table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    head = "".join(f"<th>{html_text(name)}</th>" for name in heads)
-    body = "".join(f"<tr>{''.join(f'<td>{html_text(cell)}</td>' for cell in row)}</tr>\n" for row in rows)
-    return f"<table><thead><tr>{head}</tr></thead><tbody>\n{body}</tbody></table>"

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import TrialsError
-from ..files.notebook import NotebookTable, html_page
+from ..files.notebook import NotebookTable
 from ..files.untrusted_text import counted, csv_text, in_one_line, json_text, markdown_table, markdown_text
 from ..statistics.mean_interval import MeanInterval, mean_interval
 from ..statistics.paired import MIN_QUESTIONS, all_pairs, ties
@@ -145,10 +145,6 @@ class ModelRanking(NotebookTable):
         if notes:
             blocks.append("".join(f"- {markdown_text(sentence)}\n" for sentence in notes))
         return "\n".join(blocks)
-
-    def to_html(self, *, with_subjects: bool = False) -> str:
-        """A minimal HTML page with the table."""
-        return html_page("Leaderboard", self._tables(with_subjects=with_subjects))
 
     def _tables(self, *, with_subjects: bool = False) -> list[tuple[list[str], list[list[str]]]]:
         """The heads and rows of the table, and of the table by subject; texts that are not yet escaped."""

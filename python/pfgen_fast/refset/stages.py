@@ -17,9 +17,8 @@ from numpy.typing import NDArray
 from ..suite.units import Spelling, Tokenizer, source_of
 from .answer_tables import arrow, mapped
 from .config import Config, Frequency, Length, Normalise, QuestionConfig, Select
-from .frequencies import find_rare_ngrams
 from .normalise import EMPTY, first_objections, normalised
-from .selection import coverage, select
+from .selection import coverage, find_rare_ngrams, select
 
 NAMES = ("raw", "normalise", "filter", "frequency", "length", "select")
 """The names of all stages in order; `raw` is the input."""

@@ -14,7 +14,7 @@ from ..errors import SuiteError
 from ..suite.keywords import REGEX_SYNTAX
 from ..suite.questions import Question
 from ..suite.suite import Suite
-from .frequencies import document_frequencies
+from .selection import document_frequencies
 
 MAX_ORDER = 10
 _MIN_SHARE = 0.1

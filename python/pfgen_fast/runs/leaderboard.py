@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import TrialsError
-from ..files.notebook import NotebookTable, html_page
+from ..files.notebook import NotebookTable
 from ..files.untrusted_text import (
     csv_text,
     in_one_line,
@@ -293,11 +293,6 @@ def _subject_tables(entries: Sequence[Entry]) -> list[tuple[list[str], list[list
         return []
     heads, rows = subject_table([entry.subjects or {} for entry in entries])
     return [([_HEADS[_MODEL], *heads], [[entry.model, *row] for entry, row in zip(entries, rows, strict=True)])]
-
-
-def to_html(entries: Sequence[Entry]) -> str:
-    """A minimal HTML page with the table; `pfgen_fast.report` makes the interactive one."""
-    return html_page("Leaderboard", [(_HEADS, map(_cells, entries)), *_subject_tables(entries)])
 
 
 def record_of(entry: Entry) -> dict[str, Any]:
