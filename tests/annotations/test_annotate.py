@@ -162,14 +162,12 @@ def test_votes_have_no_areas(call: Any, tmp_path: Path) -> None:
     [
         (("--ask", "pairs", "--reference", "secret_on"), "--reference: unknown run 'secret_on'"),
         (("--ask", "votes"), "--ask votes: expected without a suite, runs and other questions"),
-        (("--reference", "x"), "--reference: expected with --ask pairs"),
         (("--annotator", "a", "--annotator", "A"), "--annotator: a is repeated; expected different names"),
         (("--annotator", "../a"), "--annotator '../a': expected at most 40 letters"),
         (("--annotator", "a", "--annotators", "2"), "--annotators and --annotator: expected one of them"),
         (("--annotators", "15"), "15 annotators for 14 items: expected at least one item for each annotator"),
-        (("--guideline", "missing.md"), "missing.md: "),
-        (("--task", "story"), "--task: expected with --ask votes"),
         (("--status",), "--status: expected with -o alone"),
+        (("--overlap", "-0.1"), "--overlap -0.1: expected a share from 0 to 1"),
         (("--raters", "2"), "--raters 2: expected at least 2, and at most all annotators (1)"),
     ],
 )

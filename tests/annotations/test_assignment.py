@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pfgen_fast.annotations.plan import assign
-from pfgen_fast.errors import AnnotationError
 
 CASES = st.tuples(
     st.lists(st.sampled_from("abcd"), min_size=6, max_size=60),
@@ -51,18 +49,3 @@ def test_the_assignment_depends_on_the_seed_and_the_items_but_not_on_their_order
     assert len(shared) == 10
     # Shared items have another order for each annotator.
     assert len({tuple(item for item in first[name] if item in shared) for name in names}) == 3
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"overlap": -0.1}, "--overlap -0.1: expected a share from 0 to 1, such as 0.2"),
-        ({"overlap": float("nan")}, "--overlap nan: expected a share from 0 to 1"),
-        ({"overlap": 0.5, "raters": 4}, "--raters 4: expected at least 2, and at most all annotators"),
-    ],
-)
-def test_impossible_options_are_named(options, message):
-    with pytest.raises(AnnotationError, match=f"^{message}"):
-        assign(["1", "2", "3"], [("a",)] * 3, ["a", "b", "c"], **options)
-    with pytest.raises(AnnotationError, match=r"^3 annotators for 2 items: expected at least one item for each"):
-        assign(["1", "2"], [("a",)] * 2, ["a", "b", "c"], overlap=0)

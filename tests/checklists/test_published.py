@@ -50,13 +50,6 @@ def test_the_twenty_models_have_the_expected_scores():
     assert n_compared == 20 * (5 * 5 + 38 * 2 + 5) + 24 * 8  # six models have answers of the four lengths
 
 
-def test_the_intervals_are_those_of_other_draws_but_for_chance():
-    for model, of_model in expected().items():
-        low, high = rows()[model]["average"]["bootstrap_95"]
-        assert (low, high) == pytest.approx(tuple(of_model["average"]["bootstrap_95"]), abs=0.8)
-        assert low < rows()[model]["average"]["rescaled"] < high
-
-
 def part_of(model: str, cell: str) -> dict[str, Any]:
     """The figures of a cell of the published tables."""
     row = rows()[model]

@@ -120,18 +120,12 @@ def test_depth_and_digits_do_not_depend_on_the_version_of_python():
 N = share(300_000)
 HOSTILE = {
     "quotes": '"' * N,
-    "escaped quotes": '[{"' + '\\"' * N,
     "brackets": "[" * N + "]",
-    "braces": '{"a":' * N + "}" * N,
     "single quotes": "['" + "\\'" * N + "]",
-    "triple quotes": "['''" + "''\\" * N + "]",
     "signs": "[" + "-" * N + "1]",
     "sums": "[" + "1+" * N + "1]",
     "digits": '[{"checklist_id": ' + "9" * N + "}]",
-    "underscores": "[1" + "_1" * N + "]",
     "blanks": "[" + " " * N + "x]",
-    "objects": "[" + "{}," * (N // 3) + "{}]",
-    "empty texts": "[" + "''," * N + "()]",
     "nested lists": ("[" * 99 + "]" * 99 + ",") * (N // 200) + "()]",
 }
 
@@ -183,13 +177,11 @@ def test_every_list_of_verdicts_that_follows_the_rules_is_read(verdicts, reason,
     ("text", "expected"),
     [
         ('{"reason": "r", "evaluation_score": 7}', 7.0),
-        ('{"evaluation_score": "7.5"}', 7.5),
         ("```json\n{'evaluation_score': 10}\n```", 10.0),
         ('Rating: {"evaluation_score": 0}', 0.0),
         ('Rating: {"evaluation_score": 0}.', "form"),
         ('{"evaluation_score": 0, "evaluation_score": 10}', "form"),
         ('{"evaluation_score": 11}', "value"),
-        ('{"reason": "r"}', "value"),
         ("7", "form"),
     ],
 )

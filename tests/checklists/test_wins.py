@@ -146,15 +146,5 @@ def test_bad_input_is_one_sentence(call: Any, folder: Path) -> None:
     (folder / "a.jsonl").write_bytes(export_lines(Header("a", "own", ""), [mark]))
     err = call(*command, "--pairs", folder / "a.jsonl")[2]
     assert "no marks are left: the runs have none of the answers of 1 mark" in err
-    vote = {
-        "kind": "mark",
-        "id": "letter_1",
-        "length": None,
-        "response_sha256": sha256_of("good answers letter_1"),
-        "verdicts": [1, 1, 1],
-        "overall": 1,
-    }
-    (folder / "a.jsonl").write_bytes(export_lines(Header("a", "own", ""), [vote]))
-    assert "--pairs: no choices between two answers" in call(*command, "--pairs", folder / "a.jsonl")[2]
     code, _, err = call("checklists", "wins", folder / "runs" / "good", "--suite", folder / "suite")
     assert (code, err) == (2, "error: expected at least two judged runs, or choices of people (--pairs)\n")

@@ -122,13 +122,3 @@ def test_a_command_that_ends_after_trouble_says_what_happened_before(call, tmp_p
     assert note == "note: server error: HTTP 500: oops"
     assert re.fullmatch(r"0 of 8 answers, 0 new in \d+ s; 10 server errors, 10 given up", summary)
     assert "10 requests in a row have failed" in error
-
-
-def test_a_sweep_says_what_happened_at_all_points(call, tmp_path):
-    with serving(lambda request: refusing(500, "oops") if request.again == 0 else echo(request)) as server:
-        usual = ("-e", "openai", "-m", "org/m", "-s", "mini", "-n", 1, "-o", tmp_path, "--concurrency", 1)
-        sweep = ("sweep", "--base-url", server.base_url, *usual, "--temperature", "0.5", "--temperature", "1")
-        code, _, err = call(*sweep)
-    assert code == 0
-    assert err.splitlines()[-1].startswith("16 of 16 answers, 16 new in ")
-    assert "8 server errors, 8 sent again" in err

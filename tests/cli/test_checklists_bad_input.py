@@ -5,6 +5,8 @@ The rows hold those of section 7.1 of the rules.
 
 from __future__ import annotations
 
+import hashlib
+import json
 import re
 import shutil
 from collections.abc import Callable
@@ -12,12 +14,102 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from makers.judged_folders import COMMANDS, JUDGE, change_json, change_line, change_row, change_rows, write_judged
+from makers.suite_folders import write_suite_files
 from pfgen_fast.checklists import line_files
+
+N_TASKS = 4
+MODELS = ("heron", "stork")
+TASKS = tuple(
+    {"id": f"{category}-{number}", "area": area, "category": category, "instruction": f"Write {category} {number}."}
+    for area, category in (("letters", "thanks"), ("stories", "fable"))
+    for number in range(N_TASKS)
+)
+N_QUESTIONS = {"letters": 2, "stories": 3}
+
+JUDGE = "judge-2024-08-06"
+COMMANDS: dict[str, list[str]] = {
+    "info": ["suite"],
+    "generate": ["--suite", "suite", "--model", "m", "-o", "made", "--dry-run"],
+    "judge": ["runs", "-s", "suite", "-m", JUDGE, "--dry-run"],
+    "table": ["runs", "-s", "suite", "--draws", "9"],
+    "report": ["runs", "-s", "suite", "-o", "page.html", "--draws", "9"],
+    "metrics": ["runs", "-s", "suite", "-o", "metrics.csv"],
+    "errors": ["runs", "-s", "suite"],
+    "fit": ["marks.jsonl", "-s", "suite", "--scale", "unit", "-o", "weights.json"],
+    "agreement": ["marks.jsonl", "runs", "-s", "suite", "--draws", "9", "--scale", "unit"],
+    "correlate": ["runs", "-s", "suite", "--draws", "9", "--marks", "marks.jsonl", "--scale", "unit"],
+}
+"""What is typed after `checklists` in the folder of `write_judged`."""
+
+
+def response_of(model: str, id: str) -> str:
+    return f"{model} wrote a text for {id}. It has two sentences."
+
+
+def write_judged(folder: Path) -> Path:
+    """Writes `suite`, `runs/heron`, `runs/stork` and `marks.jsonl`."""
+    write_suite_files(folder / "suite", {"tasks.jsonl": json_lines(TASKS)})
+    marks: list[dict[str, Any]] = []
+    for shift, model in enumerate(MODELS):
+        run = folder / "runs" / model
+        run.mkdir(parents=True)
+        (run / "config.json").write_text(json.dumps({"model": model}))
+        rows = [_judgement(model, task, number + shift) for number, task in enumerate(TASKS)]
+        (run / "judgements.jsonl").write_text(json_lines(rows))
+        (run / "answers.jsonl").write_text(
+            json_lines({"id": task["id"], "response": response_of(model, str(task["id"]))} for task in TASKS)
+        )
+        for number, row in enumerate(rows):
+            own = {name: row[name] for name in ("id", "response_sha256")}
+            marks.append({**own, "annotator": "a", "verdicts": row["scores"], "overall": 1 + number})
+    (folder / "marks.jsonl").write_text(json_lines(marks))
+    return folder
+
+
+def _judgement(model: str, task: dict[str, Any], number: int) -> dict[str, Any]:
+    verdicts = [((3 * number + 2 * question) % 5) / 4 for question in range(N_QUESTIONS[task["area"]])]
+    digest = hashlib.sha256(response_of(model, task["id"]).encode()).hexdigest()
+    return {
+        "id": task["id"],
+        "response_sha256": digest,
+        "scores": verdicts,
+        "judge": "judge-1",
+        "reasons": ["so"] * len(verdicts),
+    }
+
+
+def json_lines(rows: Any) -> str:
+    return "".join(f"{json.dumps(row)}\n" for row in rows)
+
+
+def change_row(path: Path, number: int, **changes: Any) -> None:
+    """Changes keys of one row."""
+    change_rows(path, lambda rows: [{**row, **changes} if row is rows[number] else row for row in rows])
+
+
+def change_rows(path: Path, change: Callable[[list[dict[str, Any]]], list[dict[str, Any]]]) -> None:
+    """Changes the rows of a file."""
+    path.write_text(
+        json_lines(change([json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()])),
+        encoding="utf-8",
+    )
+
+
+def change_line(path: Path, number: int, line: bytes) -> None:
+    """Puts bytes in place of a line."""
+    content = path.read_bytes().splitlines(keepends=True)
+    content[number] = line + b"\n"
+    path.write_bytes(b"".join(content))
+
+
+def change_json(path: Path, **changes: Any) -> None:
+    """Changes keys of an object."""
+    path.write_text(json.dumps({**json.loads(path.read_text(encoding="utf-8")), **changes}), encoding="utf-8")
+
 
 JUDGEMENTS = "runs/heron/judgements.jsonl"
 ANSWERS = "runs/heron/answers.jsonl"
-TASKS = "suite/tasks.jsonl"
+TASKS_FILE = "suite/tasks.jsonl"
 OF_JUDGEMENTS = ("table", "report", "agreement", "correlate", "judge")
 OF_ANSWERS = ("table", "report", "metrics", "errors", "agreement", "correlate", "judge")
 OF_SCORES = ("table", "report")
@@ -100,7 +192,7 @@ def one_answer(folder: Path) -> None:
 
 half_judged = all_judgements(lambda rows: rows[:4])
 unjudged = all_judgements(every(scores=None, fault="form", reasons=[]))
-another_suite = at(TASKS, change_rows, lambda rows: [{**row, "id": f"other-{row['id']}"} for row in rows])
+another_suite = at(TASKS_FILE, change_rows, lambda rows: [{**row, "id": f"other-{row['id']}"} for row in rows])
 CHANGED = "the answer, its instruction, the checklist or the prompt has changed"
 STALE = f"stale ({CHANGED} since): "
 
@@ -122,7 +214,7 @@ ROWS: dict[str, Row] = {
         judgement(response_sha256="0" * 64), ("agreement",), f"1 judgement is {STALE}thanks-2", 0
     ),
     "a task without instruction": Row(
-        at(TASKS, change_rows, every(instruction=None)),
+        at(TASKS_FILE, change_rows, every(instruction=None)),
         ("judge",),
         "runs/heron: the suite lacks the whole instruction of 8 tasks, such as thanks-0, thanks-1, thanks-2; expected",
     ),

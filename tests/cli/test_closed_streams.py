@@ -53,14 +53,10 @@ def test_results_are_written_without_standard_streams(closed, tmp_path, streams)
             pytest.param(words, streams, code, marks=pytest.mark.slow)
             for streams in CLOSED
             for words, code in [
-                (["--version"], 0),
                 (["--help"], 0),
                 (["score", "--suite", "mini", "--force", "run"], 0),
                 ([*TABLE, "bad.csv", "-o", "out.csv"], 2),
-                (["report", "--suite", "mini", "run", "-o", "page"], 0),
-                (["generate", "--engine", "ground-truth", "--suite", "mini", "--output", "made"], 0),
                 ([*DISCERN, "char_delete/300"], 0),
-                (["serve", "--suite", "nothing"], 2),
             ]
         ),
     ],

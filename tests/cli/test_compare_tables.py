@@ -77,10 +77,8 @@ def test_paired_tests_take_one_metric_of_a_table(call, table):
         (("--models", "org/new"), "1 model: a comparison needs at least two"),
         (("--models", "org/new,org/nwe"), "did you mean 'org/new'?"),
         (("--models", "small,small"), "model small: given twice"),
-        (("--metric", "acuracy"), "did you mean 'accuracy'?"),
         (("--paired-ar", "--metric", "acuracy"), "did you mean 'accuracy'?"),
         (("--suite", "mini"), "--suite is for runs, not for tables of scores"),
-        (("--difference", "-1"), "expected a difference above 0"),
     ],
 )
 def test_what_cannot_be_compared_is_one_sentence(call, table, options, message):

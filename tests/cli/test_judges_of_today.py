@@ -14,8 +14,6 @@ from pfgen_fast.checklists.judgement_files import read_judgements
 from pfgen_fast.checklists.suite import write_suite
 from pfgen_fast.judging.families import of_family
 
-VERDICTS = "Judge these"
-
 
 @pytest.fixture
 def runs(tmp_path):
@@ -208,13 +206,8 @@ def test_a_judge_of_the_same_family_is_named(judge, runs):
     [
         ("gpt-4o", "openai/o3-mini", True),
         ("deepseek-ai/DeepSeek-R1-Distill-Qwen-7B", "Qwen/Qwen3-8B", True),
-        ("org/a", "org/b", True),
-        ("a", "a", True),
         ("meta-llama/Llama-3.1-8B", "tokyotech-llm/Llama-3-Swallow-8B", True),
-        ("model-a", "model-b", False),
         ("gpt-4o", "abeja/gpt-neox-japanese-2.7b", False),
-        ("gpt-4o", "AIDC-AI/Marco-o1", False),
-        ("models/Llama-3", "models/Qwen2.5", False),
         ("accounts/fireworks/models/deepseek-v3", "accounts/fireworks/models/llama-v3", False),
     ],
 )

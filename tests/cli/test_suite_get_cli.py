@@ -58,14 +58,6 @@ def test_a_command_that_finds_no_suite_names_this_command(call, suites_home, tmp
     assert err.count("\n") == 1
 
 
-def test_another_revision_is_said_to_be_unchecked(call, checkout):
-    code, out, err = call("suite", "get", "pfgen-bench", "--from", checkout, "--revision", "v2")
-    assert code == 0
-    assert err == "note: no checksums are recorded for v2, so the files were not checked\n"
-    assert "revision v2 (not checked: no checksums are recorded)\n" in out
-    assert out.endswith("use it: --suite pfgen-bench@v2\n")
-
-
 def test_a_directory_of_the_users_choice_keeps_the_licence(call, suites_home, tmp_path):
     output = tmp_path / "elsewhere"
     with serving(whole) as server:

@@ -139,8 +139,7 @@ def test_options_for_one_table_are_refused_for_many_tables(call, tables, argumen
     ("paths", "given", "expected"),
     [
         (["in"], [], "in -o in.scored/"),
-        (["in/*.csv"], [], "'in/*.csv' -o scored/"),
-        (["in", "in/a.csv"], ["-o", "out"], "in in/a.csv -o out"),
+        (["in/*.csv"], ["-o", "out"], "'in/*.csv' -o out"),
         (
             ["in"],
             ["--filter", "average > 0", "--columns", "average"],

@@ -73,7 +73,6 @@ def test_the_suggested_command_works(call, table, given):
             "--suite: --metric compares answers with the references in the table",
         ),
         (["--reference-column", "refs"], "--reference-column needs a metric, such as --metric bleu"),
-        (["--lowercase"], "--lowercase needs a metric"),
         (["--metric", "rep_4", "--reference-column", "refs"], "--reference-column: rep_4 needs no references"),
         ([*OPTIONS, "--filter", "average > 1"], "no score 'average'; there are bleu, chrf"),
         (

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-
 import pytest
 from pfgen_fast.discernment.analysers import open_analyser, sudachi_analyser
 from pfgen_fast.discernment.choosing import chosen_plan
@@ -108,17 +106,6 @@ def test_sudachi_finds_morphemes_proper_nouns_and_particles(sudachi):
     assert "sudachidict-small 20" in sudachi.signature
     found = perturb(["東京の水。"], "term_swap", permille=1000, donors=["京都の湖。"], analyser="sudachi")
     assert found == ["京都の水。"]
-
-
-def test_sudachi_analyses_each_original_once(sudachi, monkeypatch):
-    asked = []
-    tokenize = sudachi._tokenizer.tokenize
-    counting = SimpleNamespace(tokenize=lambda text: asked.append(text) or tokenize(text))
-    monkeypatch.setattr(sudachi, "_tokenizer", counting)
-    items = Collection.of([Item(str(i), f"東京{i}は京都に勝つ。", "answers", question=str(i)) for i in range(10)])
-    plan = chosen_plan(kinds=["word_drop", "word_repeat", "term_swap", "function_word"])
-    list(Damage(items, plan, analyser=sudachi))
-    assert sorted(asked) == sorted(item.text for item in items.items)
 
 
 def test_sudachi_splits_no_character_and_takes_any_text(sudachi):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from dataclasses import replace
 
@@ -88,13 +87,6 @@ def test_a_written_collection_is_read_as_the_same_collection(tmp_path, data, nam
     found = collect(data, columns=TASK, n_items=10).collection
     write_items(tmp_path / name, found.items)
     assert read_collection(tmp_path / name).hash == found.hash
-
-
-def test_a_csv_with_lists_is_read(tmp_path):
-    path = tmp_path / "data.csv"
-    with path.open("w", newline="", encoding="utf-8") as file:
-        csv.writer(file).writerows([["id", "summaries"], ["a", json.dumps([SHORT, LONG])]])
-    assert collect(path, columns=TASK).collection.items[0].text == LONG
 
 
 ONE = [{"id": "a", "text": "x"}]

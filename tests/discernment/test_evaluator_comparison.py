@@ -6,9 +6,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from makers.effort import examples
 from makers.tested_evaluators import (
     ByText,
     a_collection,
@@ -26,7 +23,7 @@ from pfgen_fast.discernment.items import Collection
 from pfgen_fast.discernment.plan import Perturbation, Plan
 from pfgen_fast.discernment.result import COMMON_COLUMNS
 from pfgen_fast.discernment.running import discern
-from pfgen_fast.discernment.weights import Weights, WeightsRow, open_weights
+from pfgen_fast.discernment.weights import open_weights
 from pfgen_fast.report.discernment.writing import finding_of
 from pfgen_fast.statistics.discernment_scores import average
 
@@ -110,29 +107,6 @@ def test_weighted_and_plain_averages_and_their_difference_are_of_the_same_pertur
     assert (agreed.n_perturbations, agreed.difference) == (4, pytest.approx(plain["average"] - others["average"]))
     third = discerned(ByText({"length": length}), a_collection(20), plan=a_plan(*NINE), draws=0)
     assert agreement(other, third, compared=[found], draws=0)["headlines"].n_perturbations == 4
-
-
-@examples(30)
-@given(
-    st.lists(st.tuples(st.floats(0, 50), st.sampled_from([None, 0.0, 0.25, 1.0, 7.0])), min_size=9, max_size=9),
-    st.booleans(),
-)
-def test_with_one_metric_plain_and_weighted_averages_are_the_same_number(drawn, has_other_metric):
-    """Also if the weights name a metric that the evaluator lacks, and whatever the weights of its own metric are."""
-    plan, other = a_plan(*NINE), {"x": 1.0} if has_other_metric else {}
-    rows = {
-        ("headlines", name.partition("/")[0]): WeightsRow("", {"length": weight, **other})
-        for name, (_, weight) in zip(NINE, drawn, strict=True)
-        if weight is not None
-    }
-    functions = {"length": lambda item, text: length(item, text) + drawn[len(text) % 9][0]}
-    found = discerned(ByText(functions), plan=plan, weights=Weights("w", rows), draws=20)
-    d, weighted = found.perturbations["d"], found.perturbations["weighted_d"]
-    assert all(one in (None, other) for one, other in zip(weighted, d, strict=True))
-    assert [one is not None for one in weighted] == [bool(weight) for _, weight in drawn]
-    for row in common_rows([found])[0]:
-        if row["score"] == "weighted_minus_plain" and row["n_common"]:
-            assert (row["average"], row["average_low"], row["average_high"]) == (0, 0, 0)
 
 
 def test_equal_names_are_kept_apart():

@@ -94,7 +94,6 @@ def test_figures_are_read_with_the_task_of_their_data_set(tmp_path):
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        (HEAD, ": no figures; expected a figure in each row"),
         (HEAD + "CNN,m,d_average,1\n", ", line 2: unknown data set 'CNN'; expected one of "),
         (HEAD + "SummEval,m,average,1\n", ", line 2: unknown score 'average'; expected one of "),
         (HEAD + "SummEval,m,d_average,high\n", f"{NO_NUMBER}'high'"),

@@ -84,12 +84,9 @@ def test_an_answer_takes_nothing_from_answers_to_its_question_and_donors_given_a
             "kind 'paraphrase' is made by a language model; expected a kind made by rules: char_delete, ",
         ),
         ({"kind": "loop", "k": 0}, "loop: k 0: expected a whole number from 1 to 1000000$"),
-        ({"kind": "loop", "k": 1.5}, r"loop: k 1\.5: expected a whole number"),
         ({"kind": "newline", "permille": 1001}, "newline: permille 1001: expected a whole number from 1 to 1000$"),
         ({"kind": "newline", "language": "jp"}, "unknown language 'jp'; expected 'ja' or 'en'$"),
         ({"kind": "newline", "language": ["ja"]}, "languages: 1 entries for 3 texts; expected one for each"),
-        ({"kind": "newline", "questions": ["Q1"]}, "questions: 1 entries for 3 texts; expected one for each"),
-        ({"kind": "wrong_ending", "alternatives": ["a"]}, "alternatives: 1 entries for 3 texts; expected one for each"),
     ],
 )
 def test_an_impossible_request_is_one_sentence(options, said):
@@ -105,9 +102,7 @@ def test_an_impossible_request_is_one_sentence(options, said):
         ({"texts": ["Ice", None]}, r"texts\[1\]: expected a str, not NoneType"),
         ({"texts": INVALID}, r"texts\[0\]: invalid UTF-8"),
         ({"kind": "answer_swap", "donors": [3]}, r"donors\[0\]: expected a str, not int"),
-        ({"kind": "answer_swap", "donors": INVALID}, r"donors\[0\]: invalid UTF-8"),
         ({"kind": "wrong_ending", "alternatives": [3]}, r"alternatives\[0\]: expected a str, not int"),
-        ({"kind": "wrong_ending", "alternatives": INVALID}, r"alternatives\[0\]: invalid UTF-8"),
     ],
 )
 def test_a_value_that_is_not_a_text_is_named(options, said):

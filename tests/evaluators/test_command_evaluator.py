@@ -122,9 +122,7 @@ sys.stderr.buffer.write(b"loading \x1b[31mmodel\xff\xe2\x80\xae\n10 %\r20 %\r100
     ("body", "message"),
     [
         (FAILS_AT_LAST, r", row 1 \(item i1\): exited with 3, but 2 of 3 texts have no scores"),
-        ("pass\n", r", row 0 \(item i0\): exited with 0, but 3 of 3 texts have no scores"),
         ("say(1, a=1)\nos.kill(os.getpid(), 9)\n", r", row 0 .*: was ended by SIGKILL \(exit code -9\), but 2 of 3"),
-        ("say(0, a=1)\nos.kill(os.getpid(), 40)\n", r", row 1 .*: was ended by the signal 40 \(exit code -40\)"),
         (LENGTHS + "sys.exit(4)\n", r": exited with 4 after it had scored all 3 texts; expected 0"),
         (
             "for row in range(4):\n    say(row, a=1)\n",
@@ -132,9 +130,6 @@ sys.stderr.buffer.write(b"loading \x1b[31mmodel\xff\xe2\x80\xae\n10 %\r20 %\r100
         ),
         ("say(0, a=1)\nsay(0, a=1)\n", r", line 2 of its output: row: scores of row 0 for the second time"),
         ("print('hello\\x1b[2J', flush=True)\n", r", line 1 of its output, column 1: not JSON: Expecting value"),
-        ("print('[1, 2]')\n", r", line 1 of its output: expected an object, not a list"),
-        ("print('{\"scores\": {}}')\n", r", line 1 of its output: the key 'row' is missing"),
-        ("print('{\"row\": 0}')\n", r", line 1 of its output: the key 'scores' is missing"),
         ('print(\'{"row": 0, "scores": [1]}\')\n', r", line 1 of its output: scores: expected an object, not a list"),
         ('print(\'{"row": "0", "scores": {}}\')\n', r", line 1 of its output: row: expected a whole number .* not '0'"),
         ("sys.stdout.buffer.write(b'\\xff\\xfe\\n')\n", r", line 1 of its output: not UTF-8"),
@@ -192,14 +187,11 @@ def test_an_invalid_command_or_time_limit_is_refused(line, options, message):
 @pytest.mark.parametrize(
     "body",
     [
-        "time.sleep(600)\n",
         "signal.signal(signal.SIGTERM, signal.SIG_IGN)\ntime.sleep(600)\n",
         "os.close(0)\nos.close(1)\ntime.sleep(600)\n",
-        "while True:\n    print(flush=True)\n",
         "while True:\n    print('working', file=sys.stderr, flush=True)\n    time.sleep(0.01)\n",
-        "subprocess.Popen(['sleep', '600'])\ntime.sleep(600)\n",
     ],
-    ids=["sleeps", "ignores SIGTERM", "closes all", "blank lines", "only stderr", "has a child"],
+    ids=["ignores SIGTERM", "closes all", "only stderr"],
 )
 def test_a_program_without_scores_ends_at_the_time_limit(evaluator, tmp_path, body, monkeypatch):
     monkeypatch.setattr(command, "_PATIENCE_SECONDS", 0.3)

@@ -153,20 +153,14 @@ FAULTS = {
     "unknown key": ("tsks = 1", r"unknown key 'tsks'; expected one of tasks, scale, frame, criteria"),
     "unknown language": (KEY.replace(".en", ".de"), r"criteria\['charm'\]: unknown key 'de'; expected one of en, ja"),
     "no definition": (KEY.replace("definition", "#"), r"criteria\['charm'\]\['en'\]: the key 'definition' is missing"),
-    "empty name": (KEY.replace('"charm"', '" "'), r"\.name: expected a text that is not empty"),
-    "steps that are no texts": (KEY.replace('"Read it."', "1"), r"steps\[0\]: expected a string, not 1"),
     "a metric without criterion": (
         "tasks.a.metrics = ['charms']" + KEY,
         r"metrics: unknown criterion 'charms'; expected one of charm",
     ),
     "a metric twice": ("tasks.a.metrics = ['charm', 'charm']" + KEY, "at least one metric, and each metric only once"),
-    "no metric": ("tasks.a.metrics = []" + KEY, "expected at least one metric, and each metric only once"),
     "no criteria": ("", r"expected at least one criterion, as \[criteria\.NAME\.en\]"),
     "no language": ("[criteria.charm]", r"criteria\['charm'\]: expected at least one of en, ja"),
     "a scale of three": ("scale = [1, 2, 3]", "scale: expected two numbers, the lowest and the highest rating"),
-    "a scale that falls": ("scale = [5, 1]", "scale: a scale of 5 to 1: expected two numbers from 0 to 100, in order"),
-    "no truth value": ("tasks.a.needs_question = 1" + KEY, "needs_question: expected true or false, not 1"),
-    "what is a number": ("tasks.a.what = 1" + KEY, r"what: expected a table, not 1"),
 }
 
 

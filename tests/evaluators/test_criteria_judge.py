@@ -144,22 +144,6 @@ def test_an_answer_without_a_question_cannot_be_rated(path, task):
         scores_of(judge_of(path, tasks=(task,)), [Item("7", "So.", task)])
 
 
-@pytest.mark.parametrize("n_items", [10, pytest.param(100, marks=pytest.mark.slow)])
-@pytest.mark.parametrize(
-    ("task", "n_perturbations", "n_requests"),
-    [("summarization", 12, 5200), ("story", 6, 2100), ("qa", 9, 1000), ("translation", 10, 2200)],
-)
-def test_the_plan_of_the_paper_takes_the_requests_that_it_counts(path, task, n_perturbations, n_requests, n_items):
-    """Originals and texts with damage, apart by each metric."""
-    items = [Item(str(n), f"text {n}", task, "en", question="q", context="c") for n in range(n_items)]
-    texts = text_column([f"{item.text}.{number}" for number in range(1 + n_perturbations) for item in items])
-    for n_ratings in (1, 5):
-        judge = judge_of(path, tasks=(task,), n_ratings=n_ratings)
-        estimate = judge.asked(items * (1 + n_perturbations), texts).estimate()
-        n_expected = n_ratings * n_requests * n_items // 100
-        assert (estimate.n_requests, estimate.n_equal, estimate.n_stored) == (n_expected, 0, 0)
-
-
 def test_again_asks_anew_with_other_seeds_and_the_same_budget(path):
     engine = FakeEngine()
     judge = judge_of(path, engine, n_ratings=2)

@@ -80,7 +80,6 @@ def test_scores_outside_of_the_scale_are_missing_and_metrics_keep_the_order_of_t
         ),
         ([1, 2], "returned list; expected a sequence of scores by metric"),
         ({"a": "12", "b": [1, 2]}, "returned str as scores of the metric a; expected a sequence of numbers"),
-        ({"a": 3.0, "b": [1, 2]}, "returned float as scores of the metric a; expected a sequence of numbers"),
         ({3: [1, 2]}, "returned scores of 3; expected a metric's name"),
         (ValueError("no\nsuch \x1b[31mmodel"), r"raised ValueError: no\nsuch \u001b[31mmodel"),
     ],

@@ -154,9 +154,6 @@ def test_items_that_the_collection_lacks_are_left_out_with_a_note(write):
         (HEAD, "".join(f"{i},x,f,1\n" for i in range(8)) + "a,original,f,1\n", "8 items: 0, 1, 2, 3, 4 and 3 more$"),
         (HEAD, '"a\x1b[2J\u202e",x,f,1\n"b",original,f,1\n', r"1 item: a\\u001b\[2J\\u202e"),
         (HEAD, "a,original,f,1\n" * 2, "line 3: a second score of item a, original, f; expected one, or a column"),
-        (HEAD, ",original,f,1\n", "line 2: the column 'item' is empty; expected a name"),
-        (HEAD, "a,original,f\n", "line 2: 3 fields; expected 4"),
-        (HEAD, "", "no rows; expected the columns item, perturbation, metric, score"),
         ("item,metric,score", "a,f,1\n", "line 2: no column 'perturbation'; there are item, metric, score"),
         (f"{HEAD},level", "a,x,f,1,words\n", "line 2: unknown level 'words'; expected one of word, character"),
         (

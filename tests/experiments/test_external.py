@@ -50,9 +50,7 @@ def test_empty_cells_are_scores_that_are_not_known(write):
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("", "expected a header"),
         ("model,x,x\na,1,2\n", "line 1: expected distinct column names"),
-        (HEADER, "the file has no scores"),
         (HEADER + "a,1,2\na,1,2\n", "line 3: 'a' is repeated"),
         (HEADER + "a,nan,2\n", "line 2, column 'judge': expected a number, not 'nan'; leave a missing score empty"),
         (HEADER + '"a,1,2\n', "not CSV"),

@@ -48,19 +48,6 @@ def find(varied, mini):
     return run
 
 
-def test_a_request_holds_question_sample_and_answer(options, find, mini):
-    with serving(by_length) as server:
-        find(options(server))
-    assert len(server.requests) == 48
-    samples = {sample.question: sample.answer for sample in mini.samples}
-    for request in server.requests:
-        question = next(q for q in mini if q.question in request.prompt)
-        assert samples[question.question] in request.prompt
-        assert "expected in Japanese" in request.prompt
-        assert (request.body["temperature"], request.body["model"]) == (0, "org/judge")
-        assert "stop" not in request.body
-
-
 @pytest.mark.slow
 def test_means_are_over_questions_of_ratings_that_are_drawn_apart(options, find, scored):
     with serving(by_length) as server:
@@ -80,21 +67,6 @@ def test_another_seed_rates_other_answers(options, find):
             find(options(server, seed=seed, cache=options().cache.with_name(f"{number}.jsonl")))
         prompts.append({request.prompt for request in server.requests})
     assert prompts[0] == prompts[1] != prompts[2]
-
-
-@pytest.mark.parametrize("in_file", [False, True])
-def test_a_template_is_chosen_by_name_or_file_with_its_scale(options, find, tmp_path, in_file):
-    template = "paper"
-    if in_file:
-        template = tmp_path / "prompt.txt"
-        template.write_text("Scale: 0 to 4\n{question}\n[Answer to judge]\n{answer}\n[End of the answer]")
-    with serving(by_length) as server:
-        finding = find(options(server, template=template))
-    assert len(server.requests) == 48
-    assert all(("有用さ" in request.prompt) != in_file for request in server.requests)
-    assert not any("Scale:" in request.prompt for request in server.requests)
-    assert [row[0] for row in finding.tables[2].rows] == (list(range(5)) if in_file else list(range(1, 11)))
-    assert any("of the form [[0]] to [[4]]" in note for note in finding.notes) == in_file
 
 
 def test_replies_without_a_rating_are_left_out_and_counted(options, find):

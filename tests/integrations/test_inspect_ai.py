@@ -10,6 +10,7 @@ import sys
 import warnings
 from importlib import import_module
 from importlib.metadata import entry_points
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -17,6 +18,7 @@ from makers.documented import documented_example
 from makers.engines import integration
 from pfgen_fast import PfgenError, TrialsError
 from pfgen_fast.generation.prompts import make_tasks
+from pfgen_fast.item_scores.reading import read_item_scores
 
 pytestmark = [
     pytest.mark.integrations,
@@ -93,6 +95,8 @@ def test_an_evaluation_has_the_scores_of_the_scorer_bit_for_bit(mini, scorer, tm
         assert figures(log)[name]["mean"] == pytest.approx(sum(values) / 24, abs=1e-12)
         assert figures(log)[name]["stderr"] > 0
     assert log.eval.metadata["signature"] == scorer.signature
+    average = read_item_scores([Path(log.location)]).of("mockllm/model", "pfgen_score/average")
+    assert average.mean() == pytest.approx(figures(log)["average"]["mean"])
 
 
 def test_repeats_of_a_question_are_one_cluster_of_the_standard_error(mini, tmp_path):

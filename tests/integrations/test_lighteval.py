@@ -1,13 +1,9 @@
-"""The metric and the tasks for lighteval, with its real classes and its real command."""
+"""The metric and the tasks for lighteval, with its real classes."""
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
 from importlib import import_module
 
-import pyarrow.parquet as pq
 import pytest
 from makers.documented import documented_example
 from makers.engines import integration
@@ -22,40 +18,6 @@ LightevalTask = integration("lighteval.tasks.lighteval_task").LightevalTask
 pfgen = import_module("pfgen_fast.integrations.lighteval")
 
 SCORES = ("average", "fluency", "truthfulness", "helpfulness")
-
-# What `lighteval` runs; it would first load its own tasks, of which one fetches a file.
-COMMAND = """
-from lighteval.tasks.registry import Registry
-Registry._load_from_files = staticmethod(lambda files, prefix: {})
-Registry._load_from_subdirs = staticmethod(lambda folders: {})
-from lighteval.__main__ import app
-app()
-"""
-MODEL = """
-from lighteval.models.abstract_model import LightevalModel
-from lighteval.models.model_output import ModelResponse
-from lighteval.utils.cache_management import SampleCache
-from pfgen_fast import Suite
-
-class ReferenceAnswers(LightevalModel):
-    tokenizer = None
-    add_special_tokens = False
-    max_length = 4096
-
-    def __init__(self, config):
-        self.config, self._cache = config, SampleCache(config)
-
-    def greedy_until(self, docs):
-        suite = Suite.load("mini")
-        said = [suite[doc.specific["question_id"]].answers["A"][doc.specific["trial"]] for doc in docs]
-        return [ModelResponse(input=doc.query, text=[f"A: {a} Q: And"]) for doc, a in zip(docs, said, strict=True)]
-
-    def loglikelihood(self, docs):
-        raise NotImplementedError
-
-    def loglikelihood_rolling(self, docs):
-        raise NotImplementedError
-"""
 
 
 def document(**specific):
@@ -112,26 +74,6 @@ def test_a_task_has_the_prompts_of_generate(mini, mode):
         pfgen.pfgen_task("mini", "chat")
     with pytest.raises(PfgenError, match="unknown mode 'chatty'"):
         pfgen.pfgen_task("mini", "chatty")
-
-
-def test_the_command_of_lighteval_runs_a_task_and_has_the_means_of_the_scorer(tmp_path, mini, scorer, monkeypatch):
-    (tmp_path / "model.py").write_text(MODEL, encoding="utf-8")
-    made = 'TASKS_TABLE = [pfgen_task("mini", "qa", trials=2, num_examples=2)]'
-    (tmp_path / "tasks.py").write_text(f"from pfgen_fast.integrations.lighteval import pfgen_task\n{made}\n")
-    monkeypatch.setenv("HF_HOME", str(tmp_path / "hf"))
-    words = "custom mine model.py pfgen --custom-tasks tasks.py --output-dir out --save-details"
-    command = [sys.executable, "-c", COMMAND, *words.split()]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
-    (results,) = tmp_path.glob("out/results/**/results_*.json")
-    found = json.loads(results.read_text(encoding="utf-8"))["results"]["pfgen|0"]
-    pairs = [(question.question_id, question.answers["A"][trial]) for trial in (1, 2) for question in mini]
-    table = scorer.score(*map(list, zip(*pairs, strict=True)))
-    for name in SCORES:
-        assert found[name] == pytest.approx(table[name].mean(), abs=1e-12)
-    (details,) = tmp_path.glob("out/details/**/*.parquet")
-    logged = [row["average"] for row in pq.read_table(details)["metric"].to_pylist()]
-    assert sorted(logged) == sorted(table.average.tolist())
 
 
 def test_the_examples_of_the_page_run(capsys):

@@ -157,28 +157,6 @@ def test_reward_workers_of_verl_give_the_scores_of_one_process(
 
 
 @pytest.mark.integrations
-@pytest.mark.filterwarnings("ignore")
-def test_the_batch_manager_and_the_evaluation_of_verl_give_the_same(
-    verl, mini, scorer, tiny_model, tmp_path, monkeypatch
-):
-    from verl.trainer.ppo.reward import get_custom_reward_fn
-    from verl.workers.reward_manager import BatchRewardManager
-
-    config = verl("reward.custom_reward_function.name=compute_score_batched")
-    tokenizer, data, questions, kept = make_batch(config, tiny_model, mini, tmp_path, monkeypatch)
-    found = BatchRewardManager(tokenizer, 0, get_custom_reward_fn(config))(data, return_dict=True)
-    table = scorer.score(questions, kept)
-    assert found["reward_extra_info"]["score"] == table.average.tolist()
-    assert found["reward_extra_info"]["helpfulness"] == table.helpfulness.tolist()
-    assert found["reward_tensor"].sum(1).tolist() == table.average.astype("float32").tolist()
-
-    reward = get_custom_reward_fn(verl("reward.custom_reward_function.reward_kwargs.parts=false"))
-    assert [reward("pfgen", f"A: {text}", question) for question, text in zip(questions, kept, strict=True)] == (
-        table.average.tolist()
-    )
-
-
-@pytest.mark.integrations
 def test_the_documented_examples_run(tmp_path, monkeypatch):
     integration("verl")
     monkeypatch.chdir(tmp_path)

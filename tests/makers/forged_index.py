@@ -18,13 +18,6 @@ def forge_question(path: Path, question: int) -> None:
     _replace(path, file, file.details, index)
 
 
-def forge_details(path: Path, old: bytes, new: bytes) -> None:
-    """Changes the data on questions in the file of a compiled suite."""
-    file = _core.IndexFile(path.read_bytes())
-    assert old in file.details
-    _replace(path, file, file.details.replace(old, new, 1), file.questions)
-
-
 def damage_last_byte(path: Path) -> None:
     """Damages the section of the last question."""
     content = path.read_bytes()

@@ -38,11 +38,6 @@ def script(path: Path, body: str) -> list[str]:
     return [sys.executable, str(path)]
 
 
-def command_of(body: str) -> list[str]:
-    """A command that runs a script which is no file."""
-    return [sys.executable, "-c", _BEGIN + body]
-
-
 def items_of(texts: Sequence[str | None]) -> list[Item]:
     """An item for each text, with the text as its own."""
     return [Item(f"i{row}", text or "-", "answers", "en", question="Q07") for row, text in enumerate(texts)]
