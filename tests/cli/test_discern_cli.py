@@ -70,18 +70,6 @@ def test_from_a_suite_whose_scores_count_the_originals(call):
     assert [row["mean_original"] for row in cells()] != [row["mean_original"] for row in with_them]
 
 
-def test_columns_of_other_names(call):
-    run(call, *SCORE)
-    assert Path("out/scores.jsonl").stat().st_size
-    expected = cells()
-    write_lines("other.jsonl", [{"key": row["id"], "summary": row["text"], "worse": "Ice."} for row in rows_of()])
-    options = ("--column", "id=key", "--column", "text=summary", "--column", "perturbed.own/1=worse")
-    code, _, _ = run(call, "other.jsonl", *SCORE[1:], *options, "--task", "summarization")
-    assert (code, cells()) == (0, expected)
-    assert run(call, "other.jsonl", *SCORE[1:], *options, "--task", "x", kinds=None)[0] == 0
-    assert ("own", "1") in {(row["kind"], row["degree"]) for row in cells()}
-
-
 # Evaluators
 
 

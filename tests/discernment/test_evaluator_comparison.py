@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import numpy as np
 import pytest
 from makers.tested_evaluators import (
     ByText,
@@ -107,13 +106,6 @@ def test_weighted_and_plain_averages_and_their_difference_are_of_the_same_pertur
     assert (agreed.n_perturbations, agreed.difference) == (4, pytest.approx(plain["average"] - others["average"]))
     third = discerned(ByText({"length": length}), a_collection(20), plan=a_plan(*NINE), draws=0)
     assert agreement(other, third, compared=[found], draws=0)["headlines"].n_perturbations == 4
-
-
-def test_equal_names_are_kept_apart():
-    found = discerned(ByText({"length": length}), plan=a_plan(*NINE))
-    other = replace(found, perturbations={**found.perturbations, "d": [None, *found.perturbations["d"][1:]]})
-    assert [of[0]["n_own"] for of in common_rows([found, other])] == [9, 8]
-    assert np.isfinite([of[0]["average"] for of in common_rows([found, other])]).all()
 
 
 PLAN = a_plan("char_delete", "word_drop", "sentence_repeat", "newline")

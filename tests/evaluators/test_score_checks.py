@@ -53,12 +53,6 @@ def test_only_a_finite_number_is_a_score(value, score):
     assert type(score_of(value)) is float
 
 
-@given(st.floats() | st.integers() | st.text() | st.none() | st.booleans())
-def test_a_score_is_finite_or_missing(value):
-    score = score_of(value)
-    assert math.isnan(score) or (math.isfinite(score) and score == float(value))
-
-
 def test_scores_outside_of_the_scale_are_missing_and_metrics_keep_the_order_of_the_evaluator():
     found = valid_scores(Returning({"b": (1e100, -math.inf), "a": np.array([0.999, 5])}), ITEMS, TEXTS)
     assert list(found) == ["a", "b"]
