@@ -67,15 +67,6 @@ def test_invalid_combinations_of_options_are_refused(call, paths, arguments, mes
     assert message in err
 
 
-def test_two_runs_are_a_table_in_markdown_too(call, paths):
-    line = ("compare", "--suite", "mini", *paths[:2])
-    found, out = json.loads(call(*line, "-f", "json")[1]), call(*line, "-f", "markdown")[1]
-    assert out.startswith("| metric | A | B | A - B | 95 % interval | p | n |\n| --- |")
-    for row in found["metrics"]:
-        assert f"{row['a']:.4f}" in out
-    assert found["verdict"] in out.replace("\\", "")
-
-
 def test_minus_f_json_of_score_is_told_what_it_means_here(call, paths):
     code, _, err = call("score", "--suite", "mini", paths[0], "-f", "json")
     assert code == 2

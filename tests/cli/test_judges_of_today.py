@@ -161,13 +161,6 @@ def test_replies_that_end_in_the_reasoning_name_the_option(judge):
     assert "run the same command again" not in err
 
 
-def test_another_refusal_is_not_taken_for_one_of_the_schema(judge):
-    code, _, err, requests = judge(lambda request: refusing(400, "the model is broken"), "--structured")
-    assert code == 2
-    assert "refuses requests of mode chat: HTTP 400: the model is broken" in err
-    assert any("response_format" not in request.body for request in requests)
-
-
 @pytest.mark.parametrize(
     ("options", "said"),
     [

@@ -82,12 +82,6 @@ def test_a_task_whose_originals_have_no_score_is_left_out_with_a_warning():
     assert finding_of([first, second]).answer.startswith("Of 2 results for the task headlines, ")
 
 
-def test_one_evaluator_without_weights_is_compared_with_nothing():
-    found = discerned(ByText({"length": length}), plan=a_plan(*FIVE))
-    assert common_rows([found]) == [[]]
-    assert "common" not in {each.name for each in finding_of([found]).tables}
-
-
 def test_weighted_and_plain_averages_and_their_difference_are_of_the_same_perturbations(tmp_path):
     lines = "".join(f"headlines,{name.partition('/')[0]},letters,3\n" for name in FIVE)
     weights = open_weights(written(tmp_path / "w.csv", f"task,perturbation,metric,weight\n{lines}"))

@@ -134,19 +134,6 @@ def test_given_texts_are_added_and_take_the_place_of_made_ones():
     assert problem(chosen_plan, plan, kinds=["nose"]).startswith("unknown kind 'nose'; expected one of ")
 
 
-def test_given_texts_of_a_paper_plan_take_the_place_of_its_own():
-    items = [item(perturbed={"char_delete/minor": "x", "random_ending": "y", "fictional_entity/minor": "z"})]
-    plan = open_plan("Story Cloze Test", items)
-    assert names(plan) == [
-        *("char_delete/minor", "char_typo/minor", "fictional_entity/minor", "grammar_error/minor"),
-        *("wrong_ending/1000", "random_ending"),
-    ]
-    assert [one.name for one in plan.perturbations if one.method == "given"] == [
-        *("char_delete/minor", "fictional_entity/minor", "random_ending")
-    ]
-    assert plan.with_given(items) == plan
-
-
 # --- files
 
 

@@ -34,16 +34,6 @@ def test_assumed_weights_serve_the_plans_of_the_paper(row):
     assert np.allclose(matrix.sum(axis=1), 1, rtol=1e-15, atol=0)
 
 
-def test_the_stand_ins_of_the_paper_have_no_weights():
-    plan = paper_plan("SummEval", rules_only=True)
-    metrics = facts("datasets")[0]["metrics"].split()
-    _, notes = open_weights("assumed").matrix("summarization", plan.perturbations, metrics)
-    assert notes == (
-        "The weights (assumed) of the task summarization have no row for term_swap, function_word, sentence_repeat, "
-        "so there is no weighted score.",
-    )
-
-
 # --- files
 
 
