@@ -151,12 +151,6 @@ def test_only_rows_that_pass_stay_and_a_block_without_any_has_the_same_schema(cl
     assert score(dataset, where="average > 9", **options).count() == 0
 
 
-def test_an_empty_dataset_stays_empty(cluster, tmp_path):
-    assert score(ray.data.from_arrow(answers(0)), ScorerSpec("mini")).take_all() == []
-    pq.write_table(answers(0), tmp_path / "none.parquet")
-    assert score(ray.data.read_parquet(str(tmp_path)), ScorerSpec("mini")).count() == 0
-
-
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 @pytest.mark.parametrize("means", [{}, {"actors": 1}])
 def test_a_worker_killed_in_the_middle_changes_no_row(cluster, tmp_path, means):

@@ -127,13 +127,6 @@ def test_references_are_arrays_or_several_columns(spark):
         score(frame, scorer, reference_column="id")
 
 
-@pytest.mark.parametrize("n_rows", [0, 1])
-def test_empty_partitions_have_no_rows_and_all_columns(spark, n_rows):
-    frame = score(frame_of(spark, answers_to(n_rows), n_partitions=4), SPEC, columns=["fluency", "average"])
-    assert frame.columns == ["id", "question", "answer", "fluency", "average"]
-    assert frame.count() == n_rows
-
-
 def test_only_rows_that_pass_stay_and_a_missing_answer_may_have_null_scores(spark):
     rows = [(row[0], row[1], None if row[0] % 9 == 0 else row[2]) for row in answers_to(400)]
     expected = expected_scores(rows, nulls="null")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import pickle
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import polars as pl
@@ -131,13 +130,6 @@ def test_references_are_lists_or_several_columns(engine):
     with pytest.raises(FAULTS, match=r"row \d of \d, column 'refs': expected at least one reference"):
         evaluated(lacking, score_references("answer", "refs", scorer), engine)
     assert evaluated(lacking, score_references("answer", "refs", scorer, nulls="null"), engine)["bleu"][3] is None
-
-
-def test_many_expressions_and_several_threads_at_once_give_the_same():
-    found = FRAME.select(AVERAGE.alias(f"average {n}") for n in range(20))
-    with ThreadPoolExecutor(4) as threads:
-        columns = [*found, *threads.map(lambda _: FRAME.lazy().select(AVERAGE).collect().to_series(), range(12))]
-    assert {bits(column) for column in columns} == {expected_bits(FRAME["question"], FRAME["answer"])["average"]}
 
 
 def test_one_question_or_one_answer_is_for_all_rows():

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
@@ -18,10 +17,10 @@ from pfgen_fast.checklists.reliability.wins import JUDGE, Ties, Wins, by_scores,
 from pfgen_fast.checklists.runs import Run, open_runs
 from pfgen_fast.checklists.scoring.scores import ModelScores, Scores
 from pfgen_fast.checklists.scoring.scoring import score_runs
-from pfgen_fast.statistics.correlation import kendall, p_value
+from pfgen_fast.statistics.correlation import kendall
 
 from .checklist_data import folder, needs_hellobench, table
-from .figures import figures, numbers
+from .figures import figures
 
 PAGE = "hellobench.md"
 TIES: tuple[Ties, ...] = ("loss", "skip", "half", "win")
@@ -71,31 +70,6 @@ def of_the_tables() -> Iterator[str]:
             yield f"{sum(cell[f'{what}_equal'] == 'yes' for cell in here)} {len(here)}"
 
 
-@figures(PAGE, "* **One model of the table of methods.**", needs_hellobench)
-def of_the_methods() -> Iterator[str]:
-    models = {row["model"] for row in table("paper/methods_on_summarization.csv")}
-    scored = {cell["key"]: cell["model"] for cell in cells()}
-    by_key = {name.casefold() for name in scored.values()}
-    assert {name for name in models if name.casefold() not in by_key} == {"GPT-4o-Mini"}
-    assert len(models) == 7
-    yield from numbers(scored["gpt4o_0806"])
-
-
-@figures(PAGE, "* **The correlation with people**", needs_hellobench)
-def of_the_correlations_with_people() -> Iterator[str]:
-    printed = {row["method"]: row for row in table("paper/correlation_with_humans.csv")}
-
-    def implied(row: Mapping[str, str]) -> int:
-        """The number of answers with which the printed correlation has the printed p-value."""
-        rho, wanted = float(row["spearman_x100"]) / 100, float(row["p_value"])
-        return min(range(100, 1000), key=lambda n: abs(np.log(p_value(rho, n) / wanted)))
-
-    sizes = {method: implied(row) for method, row in printed.items()}
-    others = [n for method, n in sizes.items() if method not in ("HelloEval", "AVG-C")]
-    assert (len(others), {round(n, -1) for n in others}) == (8, {700})
-    yield f"{sizes['HelloEval']} {sizes['AVG-C']} {round(float(np.mean(others)), -2):.0f}"
-
-
 @figures(PAGE, "* **Intervals.**", *SLOW)
 def of_the_intervals() -> Iterator[str]:
     yield "95 10,000"
@@ -110,20 +84,6 @@ def of_the_intervals() -> Iterator[str]:
     yield f"{len(members)} {n} {len(together)}"
 
 
-def places(*, missing_as: float | None) -> Mapping[str, tuple[int, float]]:
-    """The place and the average of all models, from the judgements where they are here, and from printed scores."""
-    areas: dict[str, list[float]] = defaultdict(list)
-    for cell in cells():
-        if cell["table"] != "length (3)" and cell["cell"] != "average":
-            score = float(cell["score_recomputed"] or cell["score_paper"]) / 4 + 75
-            n, missing = int(cell["answers"]), int(cell["missing"])
-            mean = score if missing_as is None else (score * n + missing_as * missing) / (n + missing)
-            areas[cell["key"]].append((mean - 75) * 4)
-    averages = {name: sum(of_model) / len(of_model) for name, of_model in areas.items()}
-    ranked = sorted(averages, key=lambda name: -averages[name])
-    return {name: (place, averages[name]) for place, name in enumerate(ranked, start=1)}
-
-
 @figures(PAGE, "* **Missing answers improve scores.**", *SLOW)
 def of_missing_answers() -> Iterator[str]:
     yield f"{len(scores().models)}"
@@ -136,23 +96,6 @@ def of_missing_answers() -> Iterator[str]:
     assert averages == sorted(averages, reverse=True)
     assert bounds().place_bounds == tuple((place, place) for place in bounds().places)
     yield "20"
-
-
-@figures(PAGE, "* **Among all 26 models, missing answers", *SLOW)
-def of_all_missing_answers() -> Iterator[str]:
-    usual, with_zeros, flawless = (places(missing_as=score) for score in (None, 0.0, 100.0))
-    yield f"{len(usual)}"
-    possible = {}
-    for name in usual:
-        others = [other for other in usual if other != name]
-        best = 1 + sum(with_zeros[other][1] > flawless[name][1] for other in others)
-        possible[name] = best, 1 + sum(flawless[other][1] > with_zeros[name][1] for other in others)
-    for name in ("gemma2_27b", "qwen_max"):
-        own = [cell for cell in cells() if cell["key"] == name and cell["table"] == "main (2)"]
-        yield f"{sum(int(cell['missing'] or 0) for cell in own)}"
-        yield from (f"{place} {average:.2f}" for place, average in (usual[name], with_zeros[name]))
-        yield "{} {}".format(*possible[name])
-    yield f"{sum(best != worst for best, worst in possible.values())} {len(usual)}"
 
 
 @cache

@@ -18,7 +18,6 @@ from makers.effort import examples
 from pfgen_fast import Question, ReferenceScorer, Suite, TrialsError
 from pfgen_fast.oracle import Oracle
 from pfgen_fast.references.metrics import METRICS, NGRAM_METRICS
-from rouge_score.rouge_scorer import RougeScorer
 
 ALL = [*(name for name in METRICS if name not in NGRAM_METRICS), "rouge_3", "rep_2", "distinct_1"]
 ANSWERS = [
@@ -134,19 +133,6 @@ def test_a_function_as_tokenizer_is_called_once_for_each_text():
 
 def assert_equal_but_names(found, expected):
     assert values(found) == values(expected)
-
-
-def test_a_tokenizer_of_characters_is_that_of_rouge_score():
-    class Characters:
-        def tokenize(self, text):
-            return [c for c in text if not c.isspace()]
-
-    library = RougeScorer(["rouge1", "rougeL"], tokenizer=Characters())
-    scores = ReferenceScorer(["rouge_1", "rouge_l"], tokenize="char").score(ANSWERS, REFERENCES)
-    for row, (answer, references) in enumerate(zip(ANSWERS, REFERENCES, strict=True)):
-        of_library = library.score_multi(references, answer)
-        assert scores.rouge_1[row] == of_library["rouge1"].fmeasure
-        assert scores.rouge_l_recall[row] == of_library["rougeL"].recall
 
 
 def test_shares_of_the_answer_need_no_references():
