@@ -22,6 +22,7 @@ REV ?= HEAD
 # For both benches; BENCH_OPTIONS=--quick checks quickly that everything runs.
 BENCH = --benchmark-only --benchmark-quiet --quiet $(BENCH_OPTIONS)
 FUZZ_SECONDS ?= 60
+SANITIZERS ?= asan-ubsan tsan
 FUZZ_SEED ?= 0
 CPP := $(shell find cpp -name '*.[ch]pp')
 
@@ -112,8 +113,8 @@ bench-compare: $(VENV)/with-tools ## compare this tree with another revision (RE
 	$(BIN)/python -m pytest bench/revisions.py --rev=$(REV) $(BENCH) --benchmark-json=build/bench-compare.json
 	@$(BIN)/python -m bench.table build/bench-compare.json
 
-sanitize: $(VENV)/with-tools ## run the C++ tests of the core with address, undefined and thread sanitizers
-	PATH="$(abspath $(BIN)):$$PATH" && for preset in asan-ubsan tsan; do \
+sanitize: $(VENV)/with-tools ## run the C++ tests of the core with sanitizers (SANITIZERS: asan-ubsan, tsan)
+	PATH="$(abspath $(BIN)):$$PATH" && for preset in $(SANITIZERS); do \
 	  cmake --preset $$preset && cmake --build --preset $$preset && ctest --preset $$preset || exit 1; done
 
 clean: ## remove everything that was built
