@@ -132,7 +132,7 @@ def test_the_command_of_inspect_finds_the_scorer_by_its_entry_point(tmp_path):
     if not entry_points(group="inspect_ai", name="pfgen_fast") and "PFGEN_INTEGRATIONS_REQUIRED" not in os.environ:
         pytest.skip("this package is not installed with its entry points")
     old = evaluated(pfgen.pfgen(mode="qa", trials=2), lambda asked: "A: Ice <script>", tmp_path)
-    words = "--scorer pfgen_fast/pfgen_score -S suite=mini --model none --action overwrite"
+    words = "--scorer pfgen_fast/pfgen_score -S suite=mini -S mode=qa --model none --action overwrite"
     options = f"{words} --output-file again.eval --display plain".split()
     command = [sys.executable, "-m", "inspect_ai", "score", old.location, *options]
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
