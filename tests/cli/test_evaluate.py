@@ -99,6 +99,8 @@ def test_a_quick_run_is_placed_on_its_questions_and_says_what_that_costs(call, f
     (record,) = json.loads(call("place", "result", "--json")[1])
     assert f"rank {record['rank']} of 7," in lines[placed]
     assert json.loads(call(*RUN, "--quick", "--json")[1])["placement"] == record
+    assert call(*RUN)[0] == 0  # a run of all questions beside it
+    assert len(json.loads(call("place", "result", "--json")[1])) == 2
 
 
 def test_quick_questions_are_those_of_the_published_suite(call, field):

@@ -76,16 +76,23 @@ def entries_at(paths: Iterable[str | Path], on_problem: Callable[[TrialsError], 
     some: list[Entry] = []
     problems: list[TrialsError] = []
     for path in paths:
+        missing = None
         try:
             results |= dict.fromkeys(find_results([path]))
-        except TrialsError as missing:
-            try:
-                scored = _scored_on_some_questions(path)
-            except PfgenError as error:
-                problems.append(TrialsError(str(error)))
+        except TrialsError as error:
+            missing = error
+        try:
+            outcomes = _scored_on_some_questions(path)
+        except PfgenError as error:
+            problems.append(TrialsError(str(error)))
+            continue
+        if missing is not None and not outcomes:
+            problems.append(missing)
+        for outcome in outcomes:
+            if outcome.summary is None:
+                problems.append(TrialsError(outcome.error or f"{outcome.run.folder}: not scored"))
             else:
-                some += scored
-                problems += [] if scored else [missing]
+                some.append(entry_of_outcome(outcome))
     ending = None if results or some else problems.pop()
     for problem in problems:
         if on_problem is None:
@@ -96,14 +103,15 @@ def entries_at(paths: Iterable[str | Path], on_problem: Callable[[TrialsError], 
     return rank(results, others=some, on_problem=on_problem)
 
 
-def _scored_on_some_questions(path: str | Path) -> list[Entry]:
-    """The runs at or below a path that were generated for some questions, with their scores."""
+def _scored_on_some_questions(path: str | Path) -> list[Outcome]:
+    """Scores the runs at or below a path that were generated for some questions, by the suite of their checkout."""
     try:
         runs = [run for run in find_runs([path]) if "questions" in (run.config() or {})]
     except TrialsError:
         return []
-    suite = None if not runs or checkout_of(runs[0].folder) else Suite.load("pfgen-bench")
-    return [entry_of_outcome(outcome) for outcome in RunScorer(suite=suite).score(runs)]
+    outside = [run for run in runs if checkout_of(run.folder) is None]
+    outcomes = list(RunScorer().score([run for run in runs if run not in outside]))
+    return outcomes + (list(RunScorer(suite=Suite.load("pfgen-bench")).score(outside)) if outside else [])
 
 
 def entry_of_outcome(outcome: Outcome) -> Entry:
