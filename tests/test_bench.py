@@ -38,21 +38,6 @@ def saved(*rows, published=True, quick=False):
     }
 
 
-def cells(line):
-    return [cell.strip() for cell in line.strip("|").split("|")]
-
-
-def test_the_table_names_the_machine_the_runs_and_the_comparison(table):
-    rows = row("fast", 1.234), row("slow", 12345.0, ratio=1.5, to="floor"), row("absent", None, note="not installed")
-    lines = table.table(saved(*rows))
-    assert lines[:3] == ["pfgen-fast 1, cores 2", "", "On made runs."]
-    assert [cells(line) for line in lines[6:]] == [
-        ["fast", "1.23 s", ""],
-        ["slow", "12,345 s", "1.50 x floor"],
-        ["absent", "not installed", ""],
-    ]
-
-
 def test_only_the_table_in_the_readme_is_replaced(table, tmp_path):
     (tmp_path / "README.md").write_text(f"before\n{table.BEGIN}\nold\n{table.END}\nafter\n", encoding="utf-8")
     (tmp_path / "pictures").mkdir()

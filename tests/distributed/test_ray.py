@@ -232,16 +232,6 @@ def test_a_file_whose_worker_dies_is_begun_again_and_fails_if_that_goes_on(clust
     assert_equal(rows_below(target.parent), answers(150_000))
 
 
-def test_ray_knows_of_few_files_at_a_time(cluster, folder, monkeypatch):
-    monkeypatch.setattr("pfgen_fast.distributed.ray._AT_ONCE", 2)
-    waited_for = []
-    wait = ray.wait
-    monkeypatch.setattr(ray, "wait", lambda tasks, **options: waited_for.append(len(tasks)) or wait(tasks, **options))
-    score_files([folder / "in"], folder / "out", ScorerSpec("mini"))
-    assert waited_for == [2, 2, 2, 2, 2, 1]
-    assert_equal(rows_below(folder / "out"), answers(600))
-
-
 STARVING = """
 import sys, warnings, pyarrow as pa, pyarrow.parquet as pq, ray, ray.data
 from pfgen_fast import ScorerSpec

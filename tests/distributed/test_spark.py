@@ -202,13 +202,6 @@ def test_a_node_without_the_suite_says_so(spark, make_suite):
     assert str(folder) in last_line(raised)
 
 
-def test_a_worker_has_one_thread_unless_the_spec_says_otherwise(spark, monkeypatch):
-    asked = []
-    monkeypatch.setattr(ScorerSpec, "with_threads", lambda spec, threads: asked.append(threads) or spec)
-    score(spark.createDataFrame([], "question string, answer string"), SPEC)
-    assert asked == [1]
-
-
 def test_a_worker_killed_in_the_middle_costs_no_row_and_doubles_none(spark, tmp_path):
     answers = answers_to(1000)
     rows = [(i, *answers[i % 1000][1:]) for i in range(300_000)]

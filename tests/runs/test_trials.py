@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 import lzma
 
@@ -180,6 +181,17 @@ def test_the_core_reads_odd_and_damaged_lines_as_json_does_or_leaves_them_alone(
     read = read_by_core(line)
     if read is not None:  # the test above ensures that this is not rare
         assert assert_reads_what_json_reads(read, line) or damage is not None
+
+
+def test_a_special_character_is_read_at_every_place_of_a_text():
+    """The core reads several bytes together."""
+    for usual, n_before, n_after in itertools.product("aあ", range(20), range(10)):
+        before, after = (usual * n_before).encode(), (usual * n_after).encode()
+        for special in (b"\x1f", b"\x01", b'"', b"\\x", b"\x80", b"\xe0\x9f\xbf", b"\xed\xa0\x80", b"\xff"):
+            assert read_by_core(b'{"question": "q", "answer": "%s"}' % (before + special + after)) is None
+        for special in ("", " ", "~", "\x7f", "é", "ก", "\ud7ff", "\uffff", "😀", "\\n"):
+            line = b'{"question": "q", "answer": "%s"}' % (before + special.encode() + after)
+            assert assert_reads_what_json_reads(read_by_core(line), line)
 
 
 def test_odd_and_plain_lines_of_one_question_belong_together(tmp_path):
