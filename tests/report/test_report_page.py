@@ -224,7 +224,7 @@ def test_the_heat_map_is_one_stop_of_the_keyboard_and_its_cells_lead_to_answers(
     stops = page.locator("#heat :is(a, button, [tabindex])")
     assert stops.evaluate_all("(all) => all.filter((one) => one.tabIndex >= 0).length") == 1
     page.locator("#heat-map select").last.focus()
-    tab.press("Tab", "ArrowDown", "ArrowDown", "ArrowRight", "ArrowUp")
+    tab.press("Tab", "Tab", "ArrowDown", "ArrowDown", "ArrowRight", "ArrowUp")
     label = page.evaluate("document.activeElement.ariaLabel")
     assert re.match(r"org/alpha/1, Q02 .*, Score 0\.\d{4}, 0\.\d{4} (above|below) the question’s median$", label)
     assert page.evaluate("document.activeElement.closest('[role=row]').ariaRowIndex") == "2"

@@ -10,7 +10,7 @@ import pytest
 from pfgen_fast import Scorer
 from pfgen_fast.item_scores.columns import ColumnNames
 from pfgen_fast.item_scores.reading import read_item_scores
-from pfgen_fast.runs.comparison import item_scores_of
+from pfgen_fast.runs.comparison import item_scores_of_means, means_of
 from pfgen_fast.runs.trials import find_runs
 from pfgen_fast.suite.rules import SCORES
 
@@ -23,7 +23,7 @@ def test_a_table_of_answers_has_the_scores_of_the_runs(call, varied, mini, tmp_p
     assert (code, [record["result"] for record in json.loads(out)]) == (0, [str(tmp_path / name)] * 2)
     assert {path: path.read_bytes() for folder in folders for path in folder.rglob("result.json")} == before
     scores = read_item_scores([tmp_path / name], ColumnNames(model="run_name", score=SCORES))
-    expected = item_scores_of(find_runs(folders), Scorer(mini))
+    expected = item_scores_of_means(["0", "5"], [means_of(run, Scorer(mini)) for run in find_runs(folders)], mini)
     assert scores.items == expected.items
     for metric, column in zip(SCORES, ("average", *SCORES[1:]), strict=True):
         np.testing.assert_allclose(scores.values[metric], expected.values[column], rtol=0, atol=1e-5)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from makers.runs import make_run
 from pfgen_fast import TrialsError
-from pfgen_fast.runs.comparison import compare, compare_runs, compare_with_baseline, item_scores_of
+from pfgen_fast.runs.comparison import compare, compare_runs, compare_with_baseline, item_scores_of_means, means_of
 from pfgen_fast.runs.trials import find_runs
 from pfgen_fast.statistics.mean_interval import mean_interval
 from pfgen_fast.statistics.paired_randomization import against_baseline
@@ -113,7 +113,7 @@ def test_another_metric_can_be_compared(runs, scorer):
 
 
 def test_runs_are_item_scores_with_trials_and_categories(runs, scorer):
-    table = item_scores_of(runs[:3], scorer, names=["a", "b", "c"])
+    table = item_scores_of_means(["a", "b", "c"], [means_of(run, scorer) for run in runs[:3]], scorer.suite)
     assert table.models == ("a", "b", "c")
     assert table.items == tuple(question.question_id for question in scorer.suite)
     assert table.subjects == tuple(question.category or None for question in scorer.suite)

@@ -118,7 +118,7 @@ def _rows() -> Iterator[dict[str, Any]]:
         yield _row(name, "questions", "packaged", PACKAGED / name)
     for name in packaged_suites():
         yield _row(name, "checklists", "packaged", CHECKLISTS / name)
-    yield _row("hellobench", "checklists", _HELLOBENCH)
+    yield _row("hellobench", "checklists", "clone Quehry/HelloBench from GitHub, then import it")
 
 
 def _row(name: str, kind: str, state: str, folder: Path | None = None) -> dict[str, Any]:

@@ -67,20 +67,8 @@ def means_of(run: RunFolder, scorer: Scorer, unknown: UnknownQuestions = "error"
     )
 
 
-def item_scores_of(
-    runs: Sequence[RunFolder],
-    scorer: Scorer,
-    *,
-    names: Sequence[str] | None = None,
-    unknown: UnknownQuestions = "error",
-) -> ItemScores:
-    """Scores runs, and returns the means of their trials by question; the subjects are the questions' categories."""
-    means = [means_of(run, scorer, unknown) for run in runs]
-    return item_scores_of_means(names or [str(run.folder) for run in runs], means, scorer.suite)
-
-
 def item_scores_of_means(names: Sequence[str], means: Sequence[MeansOfRun], suite: Suite) -> ItemScores:
-    """See `item_scores_of`."""
+    """The means of the trials of runs by question; the subjects are the categories of the questions."""
     texts = [question.question for question in suite]
     missing = dict.fromkeys(METRICS, math.nan)
     n_trials = np.array([[of.n_trials.get(text, 0) for text in texts] for of in means], dtype=np.int_)

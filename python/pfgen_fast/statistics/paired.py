@@ -21,9 +21,6 @@ from .mean_interval import ROUNDING, ends
 Correction = Literal["holm", "bh"]
 Test = Literal["t", "clustered t", "McNemar", "sign"]
 
-CORRECTIONS: dict[Correction, str] = {"holm": "Holm", "bh": "Benjamini and Hochberg"}
-"""The corrections, with their full names."""
-
 TESTS: dict[Test, str] = {
     "t": "paired t-test",
     "clustered t": "cluster-robust paired t-test",
