@@ -38,6 +38,7 @@ def saved(*rows, published=True, quick=False):
     }
 
 
+@pytest.mark.slow
 def test_only_the_table_in_the_readme_is_replaced(table, tmp_path):
     (tmp_path / "README.md").write_text(f"before\n{table.BEGIN}\nold\n{table.END}\nafter\n", encoding="utf-8")
     (tmp_path / "pictures").mkdir()

@@ -104,6 +104,7 @@ def test_the_packaged_suite_is_what_its_script_makes():
     subprocess.run([sys.executable, ROOT / "tools" / "make_mini_suite.py", "--check"], check=True)
 
 
+@pytest.mark.slow
 @published.needs_published_runs
 def test_no_published_sentence_is_in_the_project(mini):
     assert sentences(published.suite()).isdisjoint(sentences(mini))

@@ -41,6 +41,7 @@ def the_block(name, begins):
     return found[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "entry", [pytest.param(entry, marks=entry.marks, id=f"{entry.page}-{entry.begins[:40]}") for entry in REGISTRY]
 )

@@ -142,6 +142,7 @@ def examples() -> Iterator[Any]:
                     yield pytest.param(block, True, id=f"{block.place}, whole", marks=pytest.mark.slow)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("block", "whole"), [*examples()])
 def test_an_example_runs(folder, monkeypatch, block, whole):
     """Their own tests say what examples give; here they run as they stand."""

@@ -25,6 +25,7 @@ def commands(tmp_path, monkeypatch):
     return {block.split()[1]: block for block in blocks}
 
 
+@pytest.mark.slow
 def test_a_model_finds_its_place(call, commands, suites_home, varied, tmp_path, monkeypatch):
     assert call("score", varied, "-s", "mini", "-o", tmp_path / "others")[0] == 0
     table = tmp_path / "table.jsonl"

@@ -8,6 +8,8 @@ import re
 import threading
 from pathlib import Path
 
+import pytest
+
 PATH = Path(__file__).parents[2] / "examples" / "fake_judge.py"
 
 
@@ -42,6 +44,7 @@ def commands_of_the_first_run():
     return commands, [line for line in lines if line[0].isdigit()]
 
 
+@pytest.mark.slow
 def test_the_first_run_of_the_docs_does_what_they_say(call, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     commands, table = commands_of_the_first_run()

@@ -192,6 +192,7 @@ def test_the_command_writes_a_run_says_what_it_did_and_ends_with_3_where_answers
     assert sorted(os.listdir(tmp_path / "runs/org_m")) == ["answers.jsonl", "config.json"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kills", [(3,), pytest.param((0, 1, 7, 5, 6), marks=pytest.mark.slow)])
 def test_a_run_is_the_same_after_any_kills(tmp_path, kills):
     own_suite_in(tmp_path / "suite")

@@ -128,6 +128,7 @@ CHANGES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", CHANGES)
 def test_verdicts_from_before_a_change_are_stale_and_left_out_and_requested_again(path, what):
     judged([path])

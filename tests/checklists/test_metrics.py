@@ -78,6 +78,7 @@ def test_meteor_matches_equal_words_and_stems_without_any_data():
     assert meteor([], [["the", "cat"]]) == 0.0
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_meteor_matches_synonyms_where_wordnet_is_and_names_a_folder_that_is_none(tmp_path):
     reference = [["a", "red", "truck"]]

@@ -106,6 +106,7 @@ def agreement(call: Any, folder: Path, *sources: Any, **others: Any) -> Any:
     return json.loads(printed)
 
 
+@pytest.mark.slow
 def test_a_judge_is_an_annotator(call: Any, judged: Path) -> None:
     exports = (judged / "a.jsonl", judged / "b.jsonl")
     found = agreement(call, judged, *exports, judged / "run")

@@ -167,6 +167,7 @@ def judgements_of_the_suite(draw):
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS)
 @given(judgements=judgements_of_the_suite())
 @settings(

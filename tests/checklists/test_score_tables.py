@@ -177,6 +177,7 @@ def test_a_single_run_is_shown_with_areas_categories_and_questions(runs, suite_f
     assert all(one["questions"] for one in categories.values() if one["n"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [80, 140])
 def test_a_terminal_shows_areas_beside_or_below_the_average(runs, suite_folder, width):
     arguments = ("-m", "pfgen_fast", "checklists", "table", str(runs / "good"), str(runs / "gaps"), "--suite")

@@ -183,6 +183,7 @@ def runs(tmp_path: Path, suite: ChecklistSuite) -> Path:
     return tmp_path / "runs"
 
 
+@pytest.mark.slow
 def test_fit_writes_weights_and_suites(call: Any, tmp_path: Path, marks: Path) -> None:
     common = ("checklists", "fit", marks, "--suite", tmp_path / "suite")
     code, out, err = call(*common, "--scale", "unit", "--bootstrap", 20, "--page", tmp_path / "page")

@@ -88,6 +88,7 @@ def faulty(request):
     return first.get(request.number) or echo(request)
 
 
+@pytest.mark.slow
 def test_generate_says_what_happened(call, tmp_path):
     with serving(faulty) as server:
         code, out, err = call(*command(server, tmp_path))
@@ -103,6 +104,7 @@ def test_generate_says_what_happened(call, tmp_path):
     assert re.fullmatch(rf"8 of 8 answers, 8 new in \d+ s \([\d.,]+/s\); {counts}", summary)
 
 
+@pytest.mark.slow
 def test_counts_are_in_the_json_of_generate_and_quiet_is_quiet(call, tmp_path):
     with serving(faulty) as server:
         _, out, err = call(*command(server, tmp_path / "json", "--json"))

@@ -76,6 +76,7 @@ def test_keywords_are_proposed(call, mini):
 FEWER = {"--trials 3000": "--trials 400", "keep = 1000": "keep = 250", "size = 200": "size = 40"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fewer", [FEWER, pytest.param({}, marks=pytest.mark.slow)], ids=["in part", "as written"])
 def test_the_example_of_the_docs_runs(call, tmp_path, monkeypatch, fewer):
     text = (Path(__file__).parents[2] / "docs/building.md").read_text(encoding="utf-8")

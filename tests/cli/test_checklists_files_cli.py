@@ -61,6 +61,7 @@ def test_a_suite_is_shown_with_questions_and_weights_or_as_json(call) -> None:
     assert shown["not_whole"] == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_hostile_names_are_harmless_in_the_terminal(tmp_path: Path, call, name: str) -> None:
     category = name.encode("utf-8", "replace").decode()

@@ -151,6 +151,7 @@ def test_leaderboard_in_all_formats(call, runs):
     assert float(table[0]["score"]) == records[0]["score"]
 
 
+@pytest.mark.slow
 def test_report_writes_a_page_a_folder_or_readmes(call, runs, tmp_path):
     call("score", "--suite", "mini", runs)
     code, out, _ = call("report", "--suite", "mini", runs, "-o", tmp_path / "report.html")
@@ -178,6 +179,7 @@ def test_report_writes_a_page_a_folder_or_readmes(call, runs, tmp_path):
     assert not list(tmp_path.glob("page.*"))
 
 
+@pytest.mark.slow
 def test_report_serves_the_results_until_ctrl_c(call, runs):
     code, _, err = call("report", "--serve", "--suite", "mini", runs)
     assert (code, "no result.json found" in err) == (2, True)
@@ -282,6 +284,7 @@ def forgeable(call, runs, small, tmp_path, monkeypatch):
     return path
 
 
+@pytest.mark.slow
 def test_verify_names_the_question_whose_index_is_forged(call, runs, small, forgeable):
     forge_question(forgeable, 6)
     code, out, _ = call("score", "--verify", "--suite", small, runs / "good")
@@ -297,6 +300,7 @@ def test_verify_names_the_question_whose_index_is_forged(call, runs, small, forg
     assert len(verdict["index_differences"]) == 1
 
 
+@pytest.mark.slow
 def test_verify_hashes_the_files_itself(call, runs, tmp_path, monkeypatch):
     """The cache remembers the hashes of files; a forged memory would make the index of another suite fit."""
     other = tmp_path / "other"

@@ -43,6 +43,7 @@ def test_results_are_written_without_standard_streams(closed, tmp_path, streams)
     assert (b"1 row scored" in done.stdout) == (">&-" not in streams.replace("2>&-", ""))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "streams", "code"),
     [

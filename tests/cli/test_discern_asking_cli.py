@@ -50,6 +50,7 @@ def test_a_dry_run_sends_nothing_and_says_costs_and_cheaper_plans(call, unasked)
     assert not Path("out").exists()
 
 
+@pytest.mark.slow
 def test_a_budget_stops_and_the_same_command_goes_on_to_the_same_files(call):
     with serving(behave) as server:
         assert judged(call, server, *ONCE, output="whole")[0] == 0

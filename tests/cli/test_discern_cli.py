@@ -35,6 +35,7 @@ def _drawn(_at_work, monkeypatch):
     monkeypatch.setattr(findings, "stored_alike", DRAWN[1])
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("_drawn")
 def test_all_pictures_and_tables_are_written_without_any_stub(call):
     code, out, _ = run(call, *SCORE, kinds="char_delete/300")
@@ -59,6 +60,7 @@ def test_from_a_run(call, mini, tmp_path):
     assert n_texts() == {11}
 
 
+@pytest.mark.slow
 def test_from_a_suite_whose_scores_count_the_originals(call):
     usual = ("--from-suite", "--suite", "mini", "-e", "ngram")
     code, _, err = run(call, *usual)
@@ -73,6 +75,7 @@ def test_from_a_suite_whose_scores_count_the_originals(call):
 # Evaluators
 
 
+@pytest.mark.slow
 def test_several_evaluators_are_compared_and_no_table_has_a_nan(call):
     command = shlex.join(script(Path("lengths.py"), LENGTHS))
     code, out, _ = call(

@@ -49,6 +49,7 @@ def test_a_run_is_made_scored_placed_and_reported(call, field):
     assert {path: path.read_bytes() for path in folder.iterdir()} == files
 
 
+@pytest.mark.slow
 def test_its_figures_are_those_of_json_and_it_goes_on(call, field):
     first = json.loads(call(*RUN, "--json", "--report", "page.html")[1])
     assert (first["n_new"], first["report"], first["placement"]["of"]) == (24, "page.html", 7)
@@ -60,6 +61,7 @@ def test_its_figures_are_those_of_json_and_it_goes_on(call, field):
     assert call(*RUN, "--quiet")[1] == ""
 
 
+@pytest.mark.slow
 def test_a_run_of_another_suite_is_reported_but_not_placed(call, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     code, out, err = call(*RUN)
@@ -84,6 +86,7 @@ def quick(tmp_path, mini, monkeypatch):
     result_tables.quick_questions.cache_clear()
 
 
+@pytest.mark.slow
 def test_a_quick_run_is_placed_on_its_questions_and_says_what_that_costs(call, field, quick):
     code, out, err = call(*RUN, "--quick")
     lines = out.splitlines()
@@ -129,6 +132,7 @@ def test_the_published_suite_is_the_default(call, field):
     assert "pfgen-bench" in err
 
 
+@pytest.mark.slow
 def test_a_run_without_a_complete_trial_is_not_placed(call, field, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "none")
     last = Suite.load("mini").questions[-1].question
@@ -205,6 +209,7 @@ def test_other_weights_under_the_old_name_are_evaluated(run_all, training):
     assert len(list(training.parent.glob("result/training/step-10-*"))) == 2
 
 
+@pytest.mark.slow
 def test_a_checkpoint_that_fails_is_named_and_the_others_are_evaluated(run_all, training):
     run_all.missing.add("training/step-10")
     out, err, _ = run_all("-m", "training/step-*", "--report", "all.html", expected=3)
@@ -244,6 +249,7 @@ def test_the_steps_of_a_directory_name_its_run(run_all, training, call):
     assert out.startswith("0 new answers: result/training/step-200-")
 
 
+@pytest.mark.slow
 def test_watch_evaluates_checkpoints_when_they_are_complete(run_all, training, monkeypatch):
     looks = []
 

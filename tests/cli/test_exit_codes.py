@@ -14,6 +14,7 @@ WITHOUT_INPUT = {"discern kinds", "suite info", "serve"}
 """Commands that read no file that is named by an argument."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LEAVES)
 def test_help_succeeds_and_an_unknown_option_is_code_2(call, name):
     assert call(*name.split(), "--help")[0] == 0

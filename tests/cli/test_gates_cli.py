@@ -53,6 +53,7 @@ def test_a_failed_check_wins_over_a_run_that_cannot_be_scored(call, good_and_bad
     assert call("score", *good_and_bad, broken, *MINI, "-o", tmp_path / "out", "--fail-under", "0.5")[0] == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "code", "expected"),
     [

@@ -167,6 +167,7 @@ def check_json(text):
 _CHECKS = {".md": check_markdown, ".html": check_html, ".csv": check_csv, ".svg": check_svg, ".json": check_json}
 
 
+@pytest.mark.slow
 def test_score(asked, suite, runs, tmp_path):
     rows = asked("score", "--suite", suite, runs, "--output", tmp_path).splitlines()
     assert len(rows) == 1 + len(NAMES) + 3  # the heads, what ± means, and the suite with its signature
@@ -193,6 +194,7 @@ def test_score_of_a_table(asked, tmp_path):
     asked("score", table, code=2)
 
 
+@pytest.mark.slow
 def test_leaderboard(asked, runs, tmp_path):
     shown = {form: asked("leaderboard", runs, "--format", form) for form in ("markdown", "csv", "json")}
     for form, text in shown.items():
@@ -239,6 +241,7 @@ def test_report(asked, suite, runs, tmp_path):
     assert {urlsplit(run["link"]).scheme for run in overview["runs"]} == {""}
 
 
+@pytest.mark.slow
 def test_compare_and_verify(asked, suite, runs):
     a, b, *_ = sorted((runs / "org").iterdir())
     asked("compare", "--suite", suite, a, b)
@@ -253,6 +256,7 @@ def test_the_halves_of_a_tag_in_two_names_hide_nothing(asked, mini, tmp_path):
     assert f"A: {a}\nB: {b}\n" in asked("compare", "--suite", "mini", a, b)
 
 
+@pytest.mark.slow
 def test_explain(asked, suite):
     for number, name in enumerate(NAMES[:8:2]):
         asked("explain", "--suite", suite, "--question", f"Q{number + 1:02}", "--answer", name, prints_answer=True)
@@ -313,6 +317,7 @@ PRINTABLE = [name for name in NAMES if name.isprintable()]
 """The names that a model may have; its folder bears them."""
 
 
+@pytest.mark.slow
 def test_generate(asked, suite, tmp_path):
     for name in PRINTABLE[:4]:
         arguments = ("-e", "ngram", "-s", suite, "-m", name, "-n", "1", "-o", tmp_path, "--prefix", NAMES[11])

@@ -208,6 +208,7 @@ def test_families(judge, model, is_one):
     assert bool(of_family(judge, [model, model])) == is_one
 
 
+@pytest.mark.slow
 def test_an_experiment_asks_such_a_judge_too(call, varied, tmp_path):
     def behave(request):
         fault = fault_of_openai(request.body)

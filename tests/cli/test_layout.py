@@ -101,6 +101,7 @@ def _words(lines):
     return {word for line in lines for word in re.split(r"[\s|]+", line)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("columns", [80, pytest.param(140, marks=pytest.mark.slow)])
 def test_lines_fit_a_terminal_and_break_no_number_and_no_name(checkout, commands, known_words, columns):
     lines = _on_terminal(checkout, commands, columns)

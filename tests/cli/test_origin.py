@@ -68,6 +68,7 @@ def line_of(name, checkout, out):
     return f"{name} {LINES[name]}".format(checkout=checkout, result=checkout / "result", out=out).split()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LINES)
 def test_the_suite_is_that_of_the_checkout_and_is_named(call, checkout, tmp_path, monkeypatch, signature, name):
     monkeypatch.chdir(checkout / "result" / "org")
@@ -82,6 +83,7 @@ def test_the_suite_is_that_of_the_checkout_and_is_named(call, checkout, tmp_path
         assert "signature" not in out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LINES)
 def test_without_a_checkout_a_suite_must_be_named(call, checkout, tmp_path, monkeypatch, name):
     elsewhere = tmp_path / "elsewhere"

@@ -48,6 +48,7 @@ def test_every_form_of_a_table_has_the_same_figures(call, scores, tmp_path):
     assert readme.read_text() == (f"# A\n<!-- leaderboard -->\n{found.to_markdown()}\n<!-- /leaderboard -->\nend\n")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

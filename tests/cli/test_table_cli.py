@@ -115,6 +115,7 @@ def test_the_encoding_of_a_table_is_kept(call, table):
     assert Path("out.csv").read_bytes().decode("cp932").split("\r\n")[1].startswith("Q07,氷,表,0.0")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="this system has no device that is always full")
 @pytest.mark.parametrize("options", [["-o", "-"], ["-o", "out.csv", "--json"], ["-o", "out.csv"]])
 def test_a_full_disk_under_stdout_is_one_sentence(table, options):

@@ -31,6 +31,7 @@ for number in app.track(range(4), 4, "runs"):
     assert on_terminal("-c", program) == [f"row {number}  (dim)" for number in range(4)]
 
 
+@pytest.mark.slow
 def test_a_leaderboard_fits_a_terminal_and_keeps_ranks_intervals_and_ties(call, tmp_path, mini):
     runs = make_varied_runs(tmp_path, mini, n_runs=4, n_trials=2)
     long = "org/a-name-that-is-longer-than-a-narrow-terminal-has-room-for"
@@ -58,6 +59,7 @@ def test_a_leaderboard_fits_a_terminal_and_keeps_ranks_intervals_and_ties(call, 
         assert call("leaderboard", runs, "--plain", *option)[2].startswith("error: --plain prints the table")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="no modes here")
 def test_a_warning_is_one_line(tmp_path):
     cache = tmp_path / "cache\x1b"

@@ -84,6 +84,7 @@ def test_every_kind_that_a_rule_makes_has_a_rule():
     assert list(RULES) == [kind.name for kind in KINDS.values() if kind.method == "rule"]
 
 
+@pytest.mark.slow
 @given(cases())
 def test_a_damaged_text_differs_and_has_something(cases):
     for case in cases:

@@ -118,6 +118,7 @@ sys.stderr.buffer.write(b"loading \x1b[31mmodel\xff\xe2\x80\xae\n10 %\r20 %\r100
     assert captured.out == ""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("body", "message"),
     [
@@ -184,6 +185,7 @@ def test_an_invalid_command_or_time_limit_is_refused(line, options, message):
         scored(CommandEvaluator(line, **options), TEXTS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "body",
     [
@@ -205,11 +207,13 @@ def test_a_program_without_scores_ends_at_the_time_limit(evaluator, tmp_path, bo
     assert not is_running(int((tmp_path / "pid").read_text()))
 
 
+@pytest.mark.slow
 def test_the_time_limit_begins_anew_with_each_score(evaluator):
     body = "for each in asked():\n    time.sleep(0.6)\n    say(each['row'], length=len(each['text']))\n"
     assert scored(evaluator(body, time_limit=1.7), [*TEXTS, "more"])["length"] == [11, 11, 4, 4]
 
 
+@pytest.mark.slow
 def test_a_program_must_end_after_its_last_score(evaluator, monkeypatch):
     monkeypatch.setattr(command, "_GRACE_SECONDS", 0.3)
     monkeypatch.setattr(command, "_PATIENCE_SECONDS", 0.3)

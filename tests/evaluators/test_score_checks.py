@@ -129,6 +129,7 @@ ITEMS_OF_ALL = [
 ROWS = st.lists(st.tuples(st.sampled_from(ITEMS_OF_ALL), st.none() | answers() | st.sampled_from("ab")), max_size=8)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", EVALUATORS)
 @given(data=st.data())
 def test_order_batches_repetition_and_lists_change_nothing(name, scorer, tmp_path_factory, data):

@@ -60,6 +60,7 @@ def test_means_are_over_questions_of_ratings_that_are_drawn_apart(options, find,
     assert (len(server.requests), len(sent), {temperature for _, temperature in sent}) == (288, 2, {1.0})
 
 
+@pytest.mark.slow
 def test_another_seed_rates_other_answers(options, find):
     prompts = []
     for number, seed in enumerate(("", "", "other")):
@@ -126,6 +127,7 @@ def test_a_suite_without_sample_answers_needs_a_template_without_them(options, v
     assert (estimate.n_replies, estimate.n_requests) == (96, 48)
 
 
+@pytest.mark.slow
 def test_the_command_asks_replays_and_feeds_external(call, varied, tmp_path, monkeypatch, undrawn):
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     out = tmp_path / "out"

@@ -95,6 +95,7 @@ ZEROS = b"\0" * 1000
 TRIAL = b'{"question": "q", "answer": "%s"}\n' % (b"a" * 970)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", [".xz", ".gz", ".zst"])
 @pytest.mark.parametrize(
     ("line", "n_blocks", "window", "limit", "problem", "most"),

@@ -110,6 +110,7 @@ def test_a_run_that_is_killed_again_and_again_ends_in_the_same_files(tmp_path):
     assert n_asked <= n_needed + n_kills * (4 + n_empty)
 
 
+@pytest.mark.slow
 def test_ctrl_c_ends_in_one_line_and_keeps_the_answers(tmp_path):
     gate = Gate(40)
 

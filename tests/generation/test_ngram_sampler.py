@@ -34,6 +34,7 @@ def by_the_rules(question, seeds, **options):
     return [rules.sample(seed) for seed in seeds]
 
 
+@pytest.mark.slow
 @examples(150)
 @given(st.data())
 def test_the_core_draws_the_answers_of_the_rules(data):
@@ -44,6 +45,7 @@ def test_the_core_draws_the_answers_of_the_rules(data):
         assert sampler.sample(question.question_id, seeds) == by_the_rules(question, seeds, **options)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "load",
     [lambda: Suite.load("mini"), pytest.param(published.suite, marks=published.needs_published_runs)],

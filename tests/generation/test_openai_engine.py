@@ -53,6 +53,7 @@ REQUESTS = [
 OF_CHAT = ({}, {"max_tokens_name": "max_completion_tokens"}, {"max_tokens": None, "max_completion_tokens": 300})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("mode", "sampling", "options", "changes"),
     [(mode, *each) for mode in MODES for each in (REQUESTS if mode == "completion" else [*REQUESTS, OF_CHAT])],

@@ -101,6 +101,7 @@ def test_prompts_follow_the_rules(mini, mode, changes):
     compare(mini, mini.folder, mode, **changes)
 
 
+@pytest.mark.slow
 @published.needs_published_runs
 @pytest.mark.parametrize("mode", MODES)
 def test_prompts_of_the_published_suite_follow_the_rules(mode):

@@ -66,6 +66,7 @@ def entries_of(generated):
     return [json.loads(line) for line in lzma.open(generated.folder / "replies.jsonl.xz")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", MODELS)
 def test_the_answer_follows_the_reasoning(mini, tmp_path, model):
     with serving(lambda request: completion(MODELS[model](f"About {request.question}"))) as server:
@@ -79,6 +80,7 @@ def test_the_answer_follows_the_reasoning(mini, tmp_path, model):
     assert not list(generated.replies.problems)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", UNFINISHED)
 def test_unfinished_reasoning_is_an_empty_answer_that_is_not_asked_again(mini, tmp_path, model):
     with serving(lambda request: UNFINISHED[model]) as server:

@@ -97,6 +97,7 @@ def test_a_temporary_fault_changes_no_answer_and_a_lasting_one_fails_its_trial(m
     assert not list(again.folder.glob(".*"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("status", [200, 500])
 def test_a_reply_that_was_compressed_unasked_is_not_decompressed(mini, tmp_path, status):
     bomb = gzip.compress(bytes(40_000_000), compresslevel=9)
@@ -126,6 +127,7 @@ def test_a_server_leaves_nothing_behind_in_later_requests(mini, tmp_path):
     assert not any("Cookie" in request.headers for request in server.requests)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("has_head", "seconds"), [(True, 0.01), (False, 0.01), (False, 60)], ids=["a body", "a head", "nothing"]
 )

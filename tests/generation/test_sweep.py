@@ -137,6 +137,7 @@ def test_a_point_stops_at_the_first_trial_that_meets_the_interval(mini, tmp_path
     assert (longer.n_trials, longer.n_new) == (160, 0)
 
 
+@pytest.mark.slow
 def test_no_point_stops_before_enough_trials_however_narrow_the_interval(mini, tmp_path):
     # At temperature 0 all answers are equal, so the interval is 0.
     (point,) = sweep(mini, grid("ngram", {"temperature": 0}), trials=90, until_interval=0.5, output=tmp_path)
@@ -184,6 +185,7 @@ def test_a_point_that_fails_has_no_scores_and_does_not_stop_the_others(mini, tmp
     assert (empty.intervals, empty.n_trials, len(empty.problems), records([empty])[0]["score"]) == ({}, 0, 1, None)
 
 
+@pytest.mark.slow
 def test_a_trial_that_fails_counts_neither_for_the_interval_nor_for_the_stop(mini, tmp_path, failing):
     points = grid("failing", {"model": "m", "bad": [["1", "3"]]})
     (point,) = sweep(mini, points, trials=90, until_interval=9, output=tmp_path)
@@ -205,6 +207,7 @@ def test_points_with_the_same_run_and_invalid_numbers_are_refused(mini, tmp_path
 # ---- Tables
 
 
+@pytest.mark.slow
 def test_tables_say_the_same_in_all_forms(mini, tmp_path):
     points = grid("ngram", {**GRID, "mode": ["qa", "completion"]})
     measured = list(sweep(mini, points, trials=10, output=tmp_path))

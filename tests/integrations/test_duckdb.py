@@ -45,6 +45,7 @@ def test_a_table_has_the_scores_of_one_process(connection):
     assert dict(zip(SPEC.columns, map(bits, scores), strict=True)) == EXPECTED
 
 
+@pytest.mark.slow
 def test_cursors_in_several_threads_share_one_scorer_and_rows_are_chosen_by_their_score(connection):
     register(connection, SPEC, nulls="null")
     cursors = [connection.cursor() for _ in range(6)]
@@ -74,6 +75,7 @@ def test_references_are_a_list_in_the_row(connection):
         connection.sql("SELECT chrf('x', [])").fetchall()
 
 
+@pytest.mark.slow
 def test_one_question_is_for_all_rows_and_other_types_become_texts(connection):
     register(connection, SPEC, nulls="null")
     of_one = Scorer(SUITE).score("Q07", ROWS["answer"], nulls="null").average

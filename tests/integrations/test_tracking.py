@@ -51,6 +51,7 @@ def test_the_metrics_are_the_figures_of_the_result(outcome, result):
     assert all(set(name.partition("/")[2].split("_")) <= named for name in metrics if "_questions/" not in name)
 
 
+@pytest.mark.slow
 def test_a_result_an_outcome_and_a_folder_say_the_same(outcome, result, mini):
     of_outcome = tracked(outcome)
     assert of_outcome.tags["signature"] == outcome.signature

@@ -144,6 +144,7 @@ JSON = st.recursive(
 )
 
 
+@pytest.mark.slow
 @given(st.dictionaries(st.text(), JSON), st.lists(st.dictionaries(st.text(), JSON)), st.integers(1, 5), st.booleans())
 @examples(100)
 def test_members_read_one_by_one_are_those_of_the_whole_object(others, samples, n_characters, is_indented):
@@ -197,6 +198,7 @@ def test_a_log_cut_anywhere_is_refused(tmp_path):
                 read_item_scores([tmp_path / name])
 
 
+@pytest.mark.slow
 def test_a_changed_byte_of_a_log_is_an_error_of_the_project_or_harmless(tmp_path):
     content = write_eval(tmp_path / "log.eval", [sample(n, match=1) for n in range(3)]).read_bytes()
     for place in range(len(content)):
@@ -208,6 +210,7 @@ def test_a_changed_byte_of_a_log_is_an_error_of_the_project_or_harmless(tmp_path
             assert scores.values["match"].tolist() == [[1, 1, 1]]
 
 
+@pytest.mark.slow
 def test_hostile_zips_are_refused_before_they_need_memory(tmp_path, monkeypatch):
     path = write_eval(tmp_path / "log.eval", [sample(1, match=1)], members={"../../x": b"1", "/etc/y": b"2"})
     assert read_item_scores([path]).values["match"].tolist() == [[1]]

@@ -73,6 +73,7 @@ def by_columns(references):
     return [[row[i] if i < len(row) else None for row in references] for i in range(n)]
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", BLEU_SETTINGS)
 def test_bleu_equals_that_of_sacrebleu(name):
@@ -100,6 +101,7 @@ def test_bleu_equals_that_of_sacrebleu(name):
     assert min(reached[kind] for kind in ("empty", "empty reference", "perfect", "partial", "long")) > 0, reached
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("metric", ["chrf", "chrf++"])
 @pytest.mark.parametrize("name", CHRF_SETTINGS)
 def test_chrf_equals_that_of_sacrebleu(name, metric):

@@ -65,6 +65,7 @@ def rows(draw):
     return draw(TEXTS | reordered | LONG), references
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tokenizer", [None, *TOKENIZERS])
 def test_columns_equal_those_of_the_libraries(tokenizer):
     reached = Counter()

@@ -90,6 +90,7 @@ def is_stable_for_intl(character):
     return category(character) != "Cn" or regex.match(r"\p{Cn}", character) is not None
 
 
+@pytest.mark.slow
 def test_the_tokens_of_any_text_are_those_of_the_libraries():
     reached = Counter()
 
@@ -107,6 +108,7 @@ def test_the_tokens_of_any_text_are_those_of_the_libraries():
     assert min(reached[name] for name in (*CASES, "checked by intl")) > 0, reached
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("step", [64, pytest.param(1, marks=pytest.mark.nightly)])
 def test_every_code_point_has_its_place_in_each_tokenizer(step):
     code_points = map(chr, (*range(0, 0x3400, max(step // 16, 1)), *range(0x3400, 0x110000, 8 * step)))
@@ -118,6 +120,7 @@ def test_every_code_point_has_its_place_in_each_tokenizer(step):
         assert _core.lower(text) == text.lower(), hex(ord(character))
 
 
+@pytest.mark.slow
 def test_tokens_of_a_long_text_take_linear_time():
     for text in ("Σ'" * 500_000, "&amp;" * 200_000, "İ" * 500_000, "." * 1_000_000, "<skipped>" * 100_000):
         for name in TOKENIZERS:

@@ -75,6 +75,7 @@ def test_finished_stages_are_skipped_and_threads_change_nothing(make, reference)
     assert files_below(config.path.parent) == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("change", "n_stages"),
     [

@@ -40,6 +40,7 @@ def test_document_frequencies_are_those_that_plain_counting_finds(answers, max_o
     assert list(found.items()) == [(ngram, n) for ngram, n in sorted(counts.items()) if n >= least]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_symbols", [2, 3, 4, 4095, 4096, 65_536])
 @pytest.mark.parametrize("order", [5, 16, 33, 64])
 def test_alphabets_of_any_size_are_counted_exactly(n_symbols, order):

@@ -58,6 +58,7 @@ def rounded(error: Fraction) -> float:
     return error.numerator / error.denominator
 
 
+@pytest.mark.slow
 def test_every_point_of_the_curve_is_exact(answers):
     """No drift: after thousands of swaps, the error equals one that is computed from scratch."""
     found = select(answers, 40, seed="curve")

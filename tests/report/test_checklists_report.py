@@ -151,6 +151,7 @@ def test_the_means_of_questions_are_those_of_the_judged_answers_and_equal_weight
     assert overview["categories"][1]["weights"] == [50, 50]
 
 
+@pytest.mark.slow
 def test_what_does_not_fit_is_left_out_in_order_and_said(suite, tmp_path, monkeypatch):
     numbers = random.Random(1)
     texts = {task.id: "".join(chr(numbers.randrange(0x4E00, 0x9FFF)) for _ in range(30_000)) for task in TASKS}
@@ -182,6 +183,7 @@ def hostile_pages(tmp_path_factory):
     return hostile, write_checklists(scores_of(plain, runs, 0), runs, folder / "peaceful.html")
 
 
+@pytest.mark.slow
 def test_nothing_in_names_answers_or_reasons_acts(hostile_pages):
     (first, markdown, table, _), (peaceful, *_) = hostile_pages
     text = first.read_text(encoding="utf-8")

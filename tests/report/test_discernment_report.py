@@ -66,6 +66,7 @@ def small(**changes):
 # --- files
 
 
+@pytest.mark.slow
 def test_a_test_is_a_page_markdown_pictures_and_tables_whose_undefined_cells_are_empty(folder):
     expected = {"discernment.html", "discernment.md", "discernment.finding.json", "index.html"}
     expected |= {f"discernment-{name}.csv" for name in FIGURES}
@@ -272,6 +273,7 @@ def test_published_figures_stand_beside_ours_of_the_same_data_set():
     assert third[3:] == (0.25, None, None, None)
 
 
+@pytest.mark.slow
 def test_the_word_blind_needs_a_margin_and_comes_with_what_may_have_been_missed():
     def verdict(**margin):
         return verdicts_of(finding_of([a_discernment(**margin)]))["statements negated"][2]

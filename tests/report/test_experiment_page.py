@@ -15,6 +15,8 @@ from pfgen_fast.report import write_report
 from pfgen_fast.report.discernment import write_discernment
 from pfgen_fast.report.findings import write_finding
 
+pytestmark = pytest.mark.browser
+
 RUNS = ("org/a model/1", "org/日本語/2", "org/c (x)/3")
 X, Y = np.array([0.1, 0.2, 0.3]), np.array([0.3, 0.1, 0.2])
 POINTS = Points(X, Y, "fluency", "length", labels=RUNS, runs=RUNS)

@@ -69,6 +69,7 @@ def test_a_missing_library_is_named_before_anything_is_written(tmp_path, monkeyp
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 def test_the_index_lists_all_experiments_of_a_folder_with_their_answers_and_files(tmp_path):
     for answer in ("Yes.", "Perhaps."):
         write_finding(a_finding("first", answer=answer, notes=(f"{answer} Once.",)), tmp_path)
@@ -183,6 +184,7 @@ CHARTS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("chart", "expected"), CHARTS)
 def test_a_chart_shows_its_words_as_they_are(chart, expected):
     assert expected <= texts_in(chart)

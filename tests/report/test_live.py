@@ -74,6 +74,7 @@ NAMES = ("127.0.0.1:{port}", "localhost:{port}")
 OTHER_NAMES = ("evil.example:{port}", "127.0.0.1", "127.0.0.1:1", "", "localhost.:{port}")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("hosts", "status"),
     [*(((name,), 200) for name in NAMES), *(((name,), 421) for name in OTHER_NAMES), (NAMES, 421)],
@@ -114,6 +115,7 @@ def test_only_changed_results_are_read_again_and_shown_when_no_more_changes_foll
     assert (live.n_runs, sorted(read)) == (4, ["four", "three"])
 
 
+@pytest.mark.slow
 def test_a_removed_result_is_no_longer_shown(live, tmp_path):
     shutil.rmtree(tmp_path / "result" / "two")
     looked(live, 2)

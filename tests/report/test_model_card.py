@@ -173,6 +173,7 @@ def test_a_card_that_cannot_be_updated_stays_as_it_is(run, mini, tmp_path, card,
     assert path.read_text(encoding="utf-8") == card
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [*NAMES, "no", "1e5", "2026-01-01", "~", "a: b", "# c", "a\n---\nb", "a\u0085b"])
 def test_hostile_names_stay_texts(mini, tmp_path, name):
     run = scored_run(tmp_path / "run", mini, {**CONFIG, "model": name, name: [name, 1e-05, None]}, 1)

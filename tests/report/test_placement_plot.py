@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
 from pfgen_fast.report.placement_plot import write_placements
 from pfgen_fast.runs.placement import Field, size_of
 from pfgen_fast.runs.result_tables import published
 
 
+@pytest.mark.slow
 def test_a_picture_marks_placed_runs(call, tmp_path):
     table = published()
     entry = next(entry for entry in table if size_of(entry.model) == 7)

@@ -108,6 +108,7 @@ def test_numbers_that_are_none_and_questions_that_are_missing_are_no_errors(read
     assert "Q02" not in text
 
 
+@pytest.mark.slow
 def test_a_huge_answer_is_cut_and_says_so(readme, mini):
     text = readme(mini, result(mini, answers=["x" * 1_000_000] * 10))
     assert len(text) < 8 * 5 * 101_000
@@ -126,6 +127,7 @@ def outline(text: str) -> list[str]:
     return [kind for kind in kinds if kind not in ("b", "s")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", NAMES)
 def test_no_untrusted_text_becomes_markup_and_the_parameters_can_be_read_back(readme, mini, text):
     usual = outline(readme(mini, result(mini)))
@@ -141,6 +143,7 @@ def test_no_untrusted_text_becomes_markup_and_the_parameters_can_be_read_back(re
     assert [json.loads(token.content) for token in tokens if token.type == "fence"] == [config]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", NAMES)
 def test_no_text_of_a_suite_becomes_markup(readme, make_suite, text):
     usual = Suite.load(make_suite({}))

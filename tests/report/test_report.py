@@ -154,6 +154,7 @@ def test_a_result_of_another_suite_and_no_result_are_refused(mini, tmp_path):
         write_report([], mini, tmp_path / "report.html")
 
 
+@pytest.mark.slow
 def test_texts_that_do_not_pack_are_cut_so_that_the_page_has_its_size(mini, page, tmp_path, monkeypatch):
     random = np.random.default_rng(0)
     runs = []

@@ -48,6 +48,7 @@ def test_all_other_parameters_are_constant_along_a_line():
     ]
 
 
+@pytest.mark.slow
 def test_the_page_of_a_sweep_plots_it(tmp_path, call):
     grid = ("--order", 3, "--order", 5, "--temperature", 0.5, "--temperature", 1)
     call("sweep", "-e", "ngram", "-s", "mini", "-n", 11, *grid, "-o", tmp_path / "runs")

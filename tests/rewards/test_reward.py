@@ -84,6 +84,7 @@ def test_a_table_of_rewards_is_a_table_of_arrow():
     )
 
 
+@pytest.mark.slow
 def test_rewards_depend_neither_on_the_batch_nor_on_threads_or_processes(scorer):
     reward = Reward(Scorer("mini", threads=3), EVERY_PART)
     assert len(pickle.dumps(Reward("mini", "recommended"))) < 1000

@@ -107,6 +107,7 @@ def test_the_table_of_score_shows_the_figures_of_the_leaderboard(capsys, tmp_pat
     assert capsys.readouterr().out.split("\n")[1].split()[2:4] == [shown, shown]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "command",
     [

@@ -74,6 +74,7 @@ def test_ranks_and_verdicts_are_those_of_scipy(table, field):
     assert n_tied > 10_000
 
 
+@pytest.mark.slow
 def test_only_unusual_runs_have_notes(table, field):
     entry = next(entry for entry in table if entry.name == "pfnet/plamo-1.0-prime/def2a6f")
     usual = changed(entry, temperature=1.0, top_p=0.98, max_tokens=300)
@@ -109,6 +110,7 @@ def test_some_questions_are_compared_alone(table, field):
     assert json.loads(json_text(placement.to_dict()))["nearest"][0]["corrected"] is None
 
 
+@pytest.mark.slow
 def test_a_run_of_another_suite_is_refused(scored):
     with pytest.raises(TrialsError, match=r"model-0/abc: scored with the suite of .*\(--against\)"):
         place(scored / "org/model-0")
@@ -164,6 +166,7 @@ def test_yardsticks_have_no_rank(scored, table, field):
         Field([yardstick])
 
 
+@pytest.mark.slow
 def test_a_leaderboard_takes_the_published_results(call, table):
     rows = json.loads(call("leaderboard", "--published", "--format", "json")[1])
     assert [row["rank"] for row in rows] == list(range(1, 523))

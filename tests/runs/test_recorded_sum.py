@@ -89,6 +89,7 @@ def test_a_named_sum_is_the_one_that_is_used(call, made):
     assert (run / "result.json").read_bytes() == results["compensated"]
 
 
+@pytest.mark.slow
 def test_verify_takes_a_result_of_either_sum_unless_one_is_named(call, made):
     run, _ = made
     code, out, _ = call("score", "--verify", "--suite", "mini", run, "--sample", "1")

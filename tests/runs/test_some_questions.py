@@ -133,6 +133,7 @@ def foreign(run):
     return run
 
 
+@pytest.mark.slow
 def test_trials_of_unknown_questions_are_an_error_or_left_out(call, foreign):
     code, _, err = call("score", "--suite", "mini", foreign)
     assert code == 3
@@ -166,6 +167,7 @@ def test_runs_generated_for_some_questions_are_scored_on_these(mini, run, tmp_pa
         assert "no trial of question Q01" in batch[0].error
 
 
+@pytest.mark.slow
 def test_compare_and_verify_take_some_questions(call, run, tmp_path, mini):
     other = make_run(tmp_path / "other", trial_lines(mini, 2, first=5))
     found = json.loads(call("compare", "--suite", "mini", run, other, "--questions", "Q0[27]", "--json")[1])

@@ -166,6 +166,7 @@ def test_an_unread_or_half_read_stream_is_let_go(scorer):
     assert batch.num_rows == len(ANSWERS)
 
 
+@pytest.mark.slow
 def test_pyarrow_is_not_needed():
     script = (
         "import sys; sys.modules['pyarrow'] = None\n"

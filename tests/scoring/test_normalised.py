@@ -35,6 +35,7 @@ TO_NARROW = {ord(nfkc(kana)): kana for c in range(0xFF71, 0xFF9E) for kana in (c
              if len(nfkc(kana)) == 1}  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("step", [64, pytest.param(1, marks=pytest.mark.slow)])
 def test_the_core_normalises_each_code_point_as_the_oracle(step):
     for code_point in (
@@ -130,6 +131,7 @@ def test_each_unit_belongs_to_characters_of_the_text(text, has_spaces):
     assert {i for i, unit in enumerate(expected) if unit != " "} <= found <= set(range(len(expected)))
 
 
+@pytest.mark.slow
 def test_an_explanation_shows_what_was_left_out(mini):
     found = explain(mini, "Q01", "（光と ｵﾄ）。", profile="normalised")
     assert (found.normalised, found.left_out) == ("光とオト", [(0, 1), (3, 4), (6, 8)])

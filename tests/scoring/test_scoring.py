@@ -162,6 +162,7 @@ def test_a_suite_built_by_hand_is_checked_too(questions, message):
         Scorer(Suite("made", questions, "0" * 40))
 
 
+@pytest.mark.slow
 def test_an_interrupt_ends_a_batch(mini):
     """Runs in a child process, which interrupts itself in the middle of a long batch; counts its own time alone."""
     script = (

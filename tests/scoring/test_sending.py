@@ -65,6 +65,7 @@ def test_files_that_cannot_be_read_elsewhere_are_named_when_the_scorer_is_needed
         pickle.loads(sent)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("profile", PROFILES)
 def test_the_compiled_bytes_need_no_files(make_suite, tmp_path, profile):
     folder = make_suite(*QUESTIONS)

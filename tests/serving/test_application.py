@@ -127,6 +127,7 @@ def test_a_batch_that_takes_too_long_gets_413_and_keeps_its_place(scorer_that_wa
     run(scorer_that_waits, Limits(seconds=0.5), steps)
 
 
+@pytest.mark.slow
 def test_work_that_fails_after_its_client_left_is_no_error_of_the_server(mini, caplog):
     class Failing(WaitingScorer):
         def reward(self, questions, answers):

@@ -30,6 +30,7 @@ def client(server):
         yield made
 
 
+@pytest.mark.slow
 def test_rewards_and_scores_equal_those_of_the_scorer(client, scorer):
     questions, answers = batch_of_all_kinds().values()
     assert client.reward(questions, answers).tobytes() == scorer.reward(questions, answers).tobytes()
@@ -43,6 +44,7 @@ def test_rewards_and_scores_equal_those_of_the_scorer(client, scorer):
     assert client.signature() == scorer.signature
 
 
+@pytest.mark.slow
 def test_a_set_that_a_question_lacks_is_nan(make_suite):
     folder = make_suite({}, {"answers": {"P": ["an answer"], "R": ["another answer"]}})
     with serving("--suite", folder) as running, RewardClient(running.url) as client:
@@ -172,6 +174,7 @@ def test_arguments_of_the_client_are_checked(options, sentence):
         RewardClient(**{"url": "http://127.0.0.1:8000", **options})
 
 
+@pytest.mark.slow
 def test_the_documented_client_runs(monkeypatch, capsys):
     with serving("--suite", "mini") as running:
         example = documented_example("RewardClient(").replace("http://127.0.0.1:8000", running.url)

@@ -103,6 +103,7 @@ OF_ARROW = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("status", "sentence", "body", "options"),
     [*OF_JSON, *((*made, {"Content_Type": ARROW}) for *made, _ in OF_ARROW)],
@@ -170,6 +171,7 @@ def test_other_methods_are_refused(server):
     assert HTTP.put(f"{server.url}/reward").headers["allow"] == "POST"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "sent",
     [b"", b"POST /rew", post(GOOD, Host="127.0.0.1:{port}")[:-45], post(GOOD, Host="127.0.0.1:{port}")[:-3]],
@@ -181,6 +183,7 @@ def test_a_slow_client_is_cut_off(hasty, sent):
         assert received(connection) == b""
 
 
+@pytest.mark.slow
 def test_one_byte_at_a_time_does_not_buy_time(hasty):
     request = itertools.chain(b"POST /reward HTTP/1.1\r\n", itertools.cycle(b"X: y\r\n"))
     with hasty.connect() as connection:
@@ -213,6 +216,7 @@ def test_more_requests_than_the_limit_get_429(server):
         assert parsed(received(first))[0] == 200
 
 
+@pytest.mark.slow
 def test_bodies_together_have_a_limit():
     with serving_within(n_held_bytes=1000, n_body_bytes=1000) as running, running.connect() as connection:
         request = post(json.dumps({"questions": "Q07", "answers": ["x" * 700]}), Host=f"127.0.0.1:{running.port}")
@@ -225,6 +229,7 @@ def test_bodies_together_have_a_limit():
         assert parsed(received(connection))[0] == 200
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("every", [8, pytest.param(1, marks=pytest.mark.slow)])
 def test_damaged_streams_of_arrow_are_refused_or_hold_texts(every):
     n_refused = 0

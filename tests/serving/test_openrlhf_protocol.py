@@ -47,6 +47,7 @@ def test_what_cannot_be_scored_is_named(scorer, queries, prompts, labels, senten
         scores_of_queries(Reward(scorer), queries, prompts, labels)
 
 
+@pytest.mark.slow
 def test_the_server_supports_the_protocol(scorer):
     with serving("--suite", "mini", "--mode", "chat") as running:
         queries = [f"{PROMPT} A: {answer}</s>" for answer in (GOOD, "Because.", "")]

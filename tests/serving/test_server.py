@@ -33,6 +33,7 @@ def server():
         yield running
 
 
+@pytest.mark.slow
 def test_arrow_in_and_out_is_the_same_as_json(server, scorer):
     batch = batch_of_all_kinds()
     given = stream(pa.table(batch), max_chunksize=7)
@@ -165,6 +166,7 @@ def half_asked(running):
         yield connection
 
 
+@pytest.mark.slow
 def test_sigterm_finishes_what_is_in_progress(scorer):
     with serving("--suite", "mini") as running, half_asked(running) as connection:
         running.wait_until_it_listens_no_more()

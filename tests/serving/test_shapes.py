@@ -45,6 +45,7 @@ def shape(tmp_path_factory):
     return path
 
 
+@pytest.mark.slow
 def test_a_server_shapes_rewards_and_the_client_passes_what_they_need(shape):
     pa = pytest.importorskip("pyarrow")
     reward = Reward("mini", shape)
@@ -71,6 +72,7 @@ def test_a_server_shapes_rewards_and_the_client_passes_what_they_need(shape):
         assert "prompts are missing" in refused.json()["error"]
 
 
+@pytest.mark.slow
 def test_a_server_with_a_metric_of_references_needs_no_suite():
     references = [["Ice is lighter.", "It floats."], ["Salt sinks."], ["a"]] * 3
     answers = ["Ice is light.", "Salt.", ""] * 3
@@ -89,6 +91,7 @@ def test_a_server_with_a_metric_of_references_needs_no_suite():
         assert (reply.status_code, "use /reward" in reply.json()["error"]) == (400, True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("more", "profile"), [((), "normalised"), (("--profile", "paper"), "paper")])
 def test_a_server_has_the_profile_of_the_shape_unless_it_has_another(more, profile):
     with serving("--suite", "mini", "--shape", "recommended", *more) as running, RewardClient(running.url) as client:

@@ -102,6 +102,7 @@ def test_order_and_missing_pairs_change_nothing(pairs, zeros, random):
     assert figures(signed_rank(*columns(mixed), zeros=zeros)) == pytest.approx(found, rel=1e-14, nan_ok=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("zeros", ["drop", "pratt"])
 @pytest.mark.parametrize(("cells", "items"), [(3, 0), (0, 4), (1000, 60), (2, 40_000)])
 def test_a_cell_of_a_matrix_is_tested_as_alone_with_its_own_direction(cells, items, zeros):

@@ -27,6 +27,7 @@ def write_archive(path: Path, members: list[tuple[str, bytes]]) -> Path:
     return (write_zip if path.suffix == ".zip" else write_tar)(path, members)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ARCHIVES)
 @pytest.mark.parametrize("top", ["", "./", "suite-main/"])
 def test_an_archive_of_a_checkout_gives_the_suite(suites_home, tmp_path, mini, name, top):

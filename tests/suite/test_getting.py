@@ -53,6 +53,7 @@ def test_the_suite_comes_from_its_address(suites_home, monkeypatch, mini):
     assert Suite.load("pfgen-bench").name == "pfgen-bench"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("reply", "sentence"),
     [
@@ -96,6 +97,7 @@ def test_passing_failures_are_tried_again(suites_home, reply):
     assert len(server.requests) == len(FILES) + 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("pieces", "sentence"),
     [(trickle, "slower than 1,000 bytes a second"), (lambda: iter([time.sleep(1) or b""]), "timed out")],

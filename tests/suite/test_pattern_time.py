@@ -48,6 +48,7 @@ def test_harmless_patterns_and_those_of_the_packaged_suite_are_not_named(mini):
     assert list(slow_patterns([*made, *mini])) == []
 
 
+@pytest.mark.slow
 @needs_timers
 def test_suite_check_warns(call, make_suite):
     folder = make_suite({"answers": {"P": ["abc"] * 100}, "keywords": [{"or": [{"t": "b.*c"}, {"t": "(a+)+$"}]}]})

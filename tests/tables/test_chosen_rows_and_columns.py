@@ -14,6 +14,7 @@ GOOD = "Ice floats because it is less dense than water."
 ROWS = [{"note": str(i), "q": "Q07", "a": GOOD if i % 3 == 0 else "Because."} for i in range(20)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", [*FORMATS, ".jsonl.gz"])
 @pytest.mark.parametrize("source", [".parquet", ".jsonl"])
 @pytest.mark.parametrize("batch_size", [1, 7, None])

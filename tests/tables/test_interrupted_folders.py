@@ -23,6 +23,7 @@ def outputs_of(files: dict[str, bytes]) -> dict[str, bytes]:
     return {name: content for name, content in files.items() if name.startswith("out/") and "/_pfgen" not in name}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("most", [3, pytest.param(None, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("is_rerun", [False, True])
 def test_after_a_kill_at_any_change_a_rerun_gives_every_row_once(tmp_path, most, is_rerun):

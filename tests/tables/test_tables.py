@@ -198,6 +198,7 @@ print(int(re.search(r"VmHWM:\\s+(\\d+) kB", open("/proc/self/status").read())[1]
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="reads the peak memory from /proc")
 @pytest.mark.parametrize(
     ("suffix", "few", "many", "n_characters", "batch_size", "growth"),
