@@ -29,7 +29,8 @@ std::vector<Text> probes(Random& random, const Sets& sets, TextRef alphabet) {
     texts.push_back(random.splice(all, alphabet, random.between(1, 90)));
     if (i % 4 == 0) texts.back()[random.below(texts.back().size())] = 0x10FFFF;
   }
-  texts.push_back(Text(1, *std::ranges::max_element(alphabet)) + random.pick(all).substr(0, 40));
+  texts.push_back(random.pick(all).substr(0, 40));
+  texts.back().insert(texts.back().begin(), *std::ranges::max_element(alphabet));
   return texts;
 }
 
