@@ -160,7 +160,7 @@ def _swapped(generator: Generator, n_runs: int, n_questions: int, against_all: b
     scores = usual(generator, n_questions) + 0.1 * generator.standard_normal((n_runs, n_questions))
     half, whole = scores[:, : n_questions // 2].mean(axis=1), scores.mean(axis=1)
     other = whole if against_all else scores[:, n_questions // 2 :].mean(axis=1)
-    return RunPairs.of(scores).agreement((half, other), whole).swapped
+    return RunPairs.of(scores).agreement(half, other).swapped
 
 
 def _of_trials(generator: Generator, source: Source, n_trials: int) -> bool:
