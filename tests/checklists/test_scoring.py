@@ -110,6 +110,8 @@ def test_a_judgement_of_another_text_is_stale(tmp_path):
     assert model.areas["tales"].stale == (TALES[0],)  # and not the other, of which there is a new judgement
     assert model.areas["letters"].stale == (LETTERS[0],)
     assert (scores.n_stale, scores.n_missing, scores.n_unjudged) == (2, 0, 0)
+    (tmp_path / "model" / "answers.jsonl").write_bytes(b"")
+    assert score_runs(SUITE, open_runs([tmp_path / "model"]), draws=0).n_stale == N_TASKS
 
 
 def test_ratings_are_averaged_but_two_judgements_of_unknown_texts_are_an_error(tmp_path):

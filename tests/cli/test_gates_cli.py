@@ -121,13 +121,21 @@ def test_place_turns_the_sign_for_models_of_which_less_is_better(call, tmp_path)
 def test_checklists_and_discernment_have_gates(call, tmp_path, monkeypatch):
     begin_work(tmp_path, monkeypatch)
     some_runs(tmp_path / "runs", own_suite_in(tmp_path / "suite"))
-    line = ("checklists", "table", "runs", "--suite", "suite", "--draws", "100")
+    line = ("checklists", "table", "runs", "--suite", "suite", "--draws", "100", "--missing", "zero")
     average = json.loads(call(*line, "--json")[1])["rows"][0]["average"]["rescaled"]
     assert call(*line, "--fail-under", "-400", "--fail-under", "average_low=-400")[0] == 0
     code, out, _ = call(*line, "--fail-under", f"average={average}", "--json")
     assert (code, [check["passes"] for check in json.loads(out)["checks"]]) == (1, [True, False, False])
     code, _, err = call(*line, "--fail-under", "avrage=1")
     assert (code, "did you mean 'average'?" in err) == (2, True)
+    code, out, _ = call(*line[:-1], "skip", "--fail-under", "-400")
+    assert (code, "error: beta: no figures to check: 1 answer left out (1 missing)" in out) == (3, True)
+    answers = tmp_path / "runs/alpha/answers.jsonl"
+    first = answers.read_text().splitlines(keepends=True)[0]
+    for left, n in ((first, 4), ("", 5)):  # judgements of answers that are gone do not count
+        answers.write_text(left)
+        code, out, _ = call(*line, "--fail-under", "-400")
+        assert (code, f"error: alpha: no figures to check: {n} answers left out ({n} stale)" in out) == (3, True)
 
     code, out, _ = run(call, "texts.jsonl", "-e", "python:mine:score", "--fail-under", "0", "--junit", "gate.xml")
     assert (code, outcomes(out)) == (0, ["passed"])

@@ -18,8 +18,9 @@ from .suite_line import print_signature
 
 if TYPE_CHECKING:
     from ..checklists.runs import Run
-    from ..checklists.scoring.scores import Average, ModelScores, Part, Scores
+    from ..checklists.scoring.scores import Average, MissingRule, ModelScores, Part, Scores, State
     from ..checklists.scoring.text_tables import TextTable
+    from ..gates.checks import Check
 
 _WIDE = 120
 """A terminal with this number of columns shows the areas next to the average."""
@@ -35,7 +36,7 @@ class _Table:
     average by the other rule of --missing is in a column of its own. Models with a common letter do not differ
     significantly (all pairs, paired by task, corrected). A single run is shown with its areas, categories and lengths,
     and the mean verdict on each question. The exit code is 3 if answers are left out because the judge gave no usable
-    reply, or was not asked yet.
+    reply, or was not asked yet. --fail-under is an error, with exit code 3, if answers of a model are left out.
 
     Examples
 
@@ -96,7 +97,7 @@ class _Table:
         if self.answers is not None:
             with writing_values(self.answers, table_data.ANSWER_COLUMNS) as write:
                 write(table_data.answer_rows(scores))
-        checks = [check for model in scores.models for check in self.gate.check(_figures(model), model.model)]
+        checks = [check for model in scores.models for check in self._checks(model, scores.missing)]
         if self.as_json:
             is_single = len(scores.models) == 1
             print_json({**table_data.to_dict(scores, with_questions=is_single), **self.gate.record(checks)})
@@ -113,6 +114,15 @@ class _Table:
                 stdout().print(shown(sentence))
         self.gate.finish(checks, form, "checklists table")
         _end(scores, self.given)
+
+    def _checks(self, model: ModelScores, missing: MissingRule) -> list[Check]:
+        """The checks of a model; errors if answers are left out, because the model could gain by losing answers."""
+        states: tuple[State, ...] = ("stale", "unjudged", *(() if missing == "zero" else ("missing",)))
+        counts = {state: sum(len(getattr(part, state)) for part in model.areas.values()) for state in states}
+        if n := sum(counts.values()):
+            reasons = ", ".join(f"{of_state:,} {state}" for state, of_state in counts.items() if of_state)
+            return self.gate.without_figures(model.model, f"{counted(n, 'answer')} left out ({reasons})")
+        return self.gate.check(_figures(model), model.model)
 
     def _tables(self, scores: Scores) -> Iterator[TextTable]:
         """The tables for a terminal."""

@@ -161,7 +161,7 @@ class Judging:
         """The IDs of a run's tasks whose former judgement is stale; see `scoring.judged.is_stale`."""
         suite, answers = one.wording.suite, {rating.answer.key: rating.answer for rating in one.ratings}
         rows = (row for row in self._former.get(one.run.key, []) if row.key in answers and _is_of(row, one))
-        return list(dict.fromkeys(row.id for row in rows if is_stale(row, suite, answers)))
+        return list(dict.fromkeys(row.id for row in rows if is_stale(row, suite, one.run, answers)))
 
     def open_ratings(self) -> Iterator[Rating]:
         """The ratings of all runs that need another reply."""

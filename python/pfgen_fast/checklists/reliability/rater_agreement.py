@@ -85,7 +85,7 @@ def judge_marks(
             known |= dict.fromkeys(filter(None, (row.judge, row.version)))
             if row.method != "checklist" or row.scores is None or judge not in (None, row.judge, row.version):
                 continue
-            if is_stale(row, suite, texts):
+            if is_stale(row, suite, run, texts):
                 stale.append(row.id)
             elif not wanted or (row.id, row.length, row.response_sha256) in wanted:
                 of_judges.setdefault((row.judge, None if mixed else row.version), []).append(row)

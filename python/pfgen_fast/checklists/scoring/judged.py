@@ -116,7 +116,7 @@ class _Side:
         stale: list[Judgement] = []
         for row in self.rows:
             if row.judge == name and judge in (None, name, row.version):
-                (stale if is_stale(row, suite, self.answers) else fresh).append(row)
+                (stale if is_stale(row, suite, self.run, self.answers) else fresh).append(row)
         return replace(self, rows=fresh, stale=[row.key for row in stale])
 
     def judged(self, suite: ChecklistSuite, judge: str, rejections: Rejections) -> Judged:
@@ -198,9 +198,9 @@ def variant_of(row: Judgement) -> Variant:
     return Variant(row.version, row.prompt_sha256, row.profile, row.temperature, row.request)
 
 
-def is_stale(row: Judgement, suite: ChecklistSuite, answers: Mapping[AnswerKey, Answer]) -> bool:
-    """Whether the answer, its instruction, the checklist or the prompt has changed since a judgement."""
-    if answers:
+def is_stale(row: Judgement, suite: ChecklistSuite, run: Run, answers: Mapping[AnswerKey, Answer]) -> bool:
+    """Whether the answer, its instruction, the checklist or the prompt has changed since a judgement of a run."""
+    if run.answers_path is not None:  # a run may have judgements only
         answer = answers.get(row.key)
         if answer is None or answer.sha256 != row.response_sha256:
             return True

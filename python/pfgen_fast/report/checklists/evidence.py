@@ -75,16 +75,16 @@ def evidence_of(
             for row in run.judgements(scores.suite, on_fault=on_fault)
             if row.method == scores.method and (judge is None or judge in (row.judge, row.version))
         ]
-        found.append(ModelEvidence(model, bool(answers), _by_task(model, rules, answers, rows, run.waits_for_replies)))
+        found.append(ModelEvidence(model, bool(answers), _by_task(model, rules, run, answers, rows)))
     return found
 
 
 def _by_task(
     model: ModelScores,
     rules: ErrorRules,
+    run: Run,
     answers: Mapping[AnswerKey, Answer],
     rows: Sequence[Judgement],
-    waits: bool,
 ) -> dict[TaskKey, list[AnswerEvidence]]:
     judgements: dict[AnswerKey, list[Judgement]] = {}
     for row in rows:
@@ -93,12 +93,12 @@ def _by_task(
     marks = {one.key: named_errors(one) for one in errors_in(answers, rows, rules) if one.has_text}
     by_task: dict[TaskKey, list[AnswerEvidence]] = {}
     for key in sorted({*answers, *judgements, *scored}, key=lambda key: (key[0], key[1] or "", key[2])):
-        of_answer = [(row, is_stale(row, rules.suite, answers)) for row in judgements.get(key, ())]
+        of_answer = [(row, is_stale(row, rules.suite, run, answers)) for row in judgements.get(key, ())]
         state: State = "judged"
         if key not in scored and of_answer:
             state = "stale" if all(stale for _, stale in of_answer) else "unjudged"
         elif key not in scored:
-            state = "unjudged" if waits and key in answers else "missing"
+            state = "unjudged" if run.waits_for_replies and key in answers else "missing"
         evidence = (state, scored.get(key), answers.get(key), of_answer, marks.get(key, ()))
         by_task.setdefault(key[:2], []).append(AnswerEvidence(key[2], *evidence))
     return by_task
