@@ -56,3 +56,15 @@ def test_a_file_that_became_shorter_or_was_replaced_is_read_from_its_beginning(t
     path.write_bytes(b'{"a": 2}\n{"a": 3}\n')
     path.replace(kept.path)
     assert list(kept.entries()) == [{"a": 2}, {"a": 3}]
+
+
+def test_a_limit_of_the_file_size_is_named(tmp_path):
+    resource = pytest.importorskip("resource")
+    former = resource.getrlimit(resource.RLIMIT_FSIZE)
+    with contextlib.closing(Journal(tmp_path / "j.jsonl")) as limited:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (20, former[1]))
+        try:
+            with pytest.raises(PfgenError, match="cannot be written: File too large"):
+                limited.add({"text": "x" * 30})
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, former)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import errno
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
@@ -84,8 +83,9 @@ class Journal:
                 self._file = self._opened()
             begin = self._file.seek(0, os.SEEK_END)
             self._forget_unless_same(self._file)
-            if self._file.write(line) != len(line):
-                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            n_written = self._file.write(line)
+            while n_written < len(line):
+                n_written += self._file.write(line[n_written:])  # raises the reason: a full disk, a limit of file sizes
             if begin == self._n_read:
                 self._n_read += len(line)
         except OSError as error:
