@@ -64,7 +64,7 @@ def unlike_runs(suite: Suite) -> list[ReportRun]:
 
 
 def _unlike(suite: Suite, number: int, name: str, score: float, config: dict[str, Any]) -> ReportRun:
-    made = made_result(suite, [f"An answer of run {number}."], score, config=config)
+    made = made_result(suite, [f"An answer of run {number}. " * (6 if number == 3 else 1)], score, config=config)
     made["length"] = 100.0 - 10 * (number % 3)
     made["scores"] |= {"fluency": {"A": score}, "truthfulness": {"A": score**0.5}, "helpfulness": score**2}
     for place, question in enumerate(made["questions"].values()):
@@ -72,6 +72,6 @@ def _unlike(suite: Suite, number: int, name: str, score: float, config: dict[str
         question["scores"] = {**question["scores"], "average": question["score"]}
         for sample in question["samples"]:
             sample["scores"] |= {"helpfulness": 0.2 if number == 3 else 0.9, "fluency": {"A": 0.9}}
-            if number == 3:
+            if number in (3, 4):
                 sample["scores"]["helpfulness_results"] = [["20字超過", 0.6]]
     return ReportRun(name, None, parse_result(made, name))

@@ -70,8 +70,14 @@ def overview_of(runs: Sequence[CheckedRun], suite: Suite) -> dict[str, Any]:
             )
         ],
         "sweep": _sweep(runs),
+        "units": _units(suite),
         **about_page(RUN_WORDS, RUN_COLUMNS, len(suite)),
     }
+
+
+def _units(suite: Suite) -> str:
+    """The units in which questions count the length of answers."""
+    return " or ".join(dict.fromkeys("characters" if q.spelling is None else "tokens" for q in suite))
 
 
 def about_page(words: Mapping[str, str], columns: Sequence[tuple[str, str, str]], n_questions: int) -> dict[str, Any]:
@@ -181,7 +187,7 @@ def _figures(run: CheckedRun) -> dict[str, Any]:
         "sets": [[name, *values] for name, values in run.by_set.items()],
         "samples": len(samples),
         "missing": sum(bool(sample.missing) for sample in samples),
-        "too_long": sum(bool(sample.excess) for sample in samples),
+        "too_long": sum(sample.is_long for sample in samples),
         "unhelpful": sum(_is_fluent_but_not_helpful(sample.figures) for sample in samples),
     }
 

@@ -21,7 +21,9 @@ from ..generation.raw_replies import sentence_of
 from ..runs.checkout import run_name
 from ..runs.leaderboard import medal, model_of, order_key
 from ..runs.result import Figures, RunResult, ScoredAnswer, Scores, read_result
-from ..suite.rules import FloatSum
+from ..scoring.scorer import n_units
+from ..suite.questions import Question
+from ..suite.rules import TARGET_LENGTH, FloatSum
 from ..suite.suite import Suite
 
 if TYPE_CHECKING:
@@ -71,7 +73,8 @@ class CheckedAnswer:
     n_code_points: int
     figures: ShownFigures
     missing: tuple[str, ...]
-    excess: int
+    excess: int  # units after the target length at which its last keyword ends; 0 if it ends before
+    is_long: bool  # whether it is longer than the target length
 
 
 @dataclass(frozen=True)
@@ -134,8 +137,9 @@ def check_run(run: ReportRun, suite: Suite) -> CheckedRun:
     result = run.result
     questions = {}
     for key, question in result.questions.items():
-        samples = tuple(_answer(sample, run.float_sum) for sample in question.samples[:MAX_SAMPLES])
-        questions[suite[key].question_id] = CheckedQuestion(_figures(question, run.float_sum), samples)
+        asked = suite[key]
+        samples = tuple(_answer(sample, asked, run.float_sum) for sample in question.samples[:MAX_SAMPLES])
+        questions[asked.question_id] = CheckedQuestion(_figures(question, run.float_sum), samples)
     fluency, truthfulness = result.scores.fluency, result.scores.truthfulness
     sets = list(dict.fromkeys([*fluency, *truthfulness]))[:_MAX_ENTRIES]
     return CheckedRun(
@@ -155,14 +159,15 @@ def check_run(run: ReportRun, suite: Suite) -> CheckedRun:
     )
 
 
-def _answer(sample: ScoredAnswer, float_sum: FloatSum) -> CheckedAnswer:
+def _answer(sample: ScoredAnswer, asked: Question, float_sum: FloatSum) -> CheckedAnswer:
     scores, (missing, excess) = sample.scores, _missing(sample.missing)
     figures = {"score": _shown(scores.average), **_scores(scores, float_sum)}
-    return CheckedAnswer(sample.answer[:_N_KEPT], len(sample.answer), figures, missing, excess)
+    kept = sample.answer[:_N_KEPT]
+    return CheckedAnswer(kept, len(sample.answer), figures, missing, excess, n_units(asked, kept) > TARGET_LENGTH)
 
 
 def _missing(names: Sequence[str]) -> tuple[tuple[str, ...], int]:
-    """The names of the missing keywords, and the excess length of the answer in code points."""
+    """The names of the missing keywords, and how far after the target length the last keyword ends."""
     shown = list(names[:_MAX_ENTRIES])
     excess = _EXCESS.fullmatch(shown[-1]) if shown else None
     if excess:

@@ -210,7 +210,7 @@ class Scorer:
         is_paper = self.profile == "paper"
         return {
             "fluency": fluency,
-            "fluency_discount": max(0.0, _core.discount(_length(question, table._answers[row]))) if is_paper else 1.0,
+            "fluency_discount": max(0.0, _core.discount(n_units(question, table._answers[row]))) if is_paper else 1.0,
             "truthfulness": truthfulness,
             "helpfulness": scores[_HELPFULNESS],
             "helpfulness_results": self._helpfulness_results(code, self._core.details(code, table._answers, row)),
@@ -305,7 +305,8 @@ def _json_value(value: Any) -> bytes:
     return utf8(_encode(value))
 
 
-def _length(question: Question, answer: str) -> int:
+def n_units(question: Question, answer: str) -> int:
+    """The length of an answer in the units of its question, characters or tokens."""
     return len(answer) if question.spelling is None else len(question.spelling.read(answer).symbols)
 
 
