@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from pfgen_fast import TrialsError, place
@@ -28,6 +30,18 @@ def test_a_model_is_placed_by_paired_tests_over_the_common_items():
     assert [one.corrected for one in found.others] == pytest.approx(corrected([p.p_value for p in of_pairs], "bh"))
     assert "models that are better by more than chance: 1, worse: 1, neither: 1" in found.sentences()
     assert "| Model | Score |" in found.to_markdown()
+
+
+class Unsearched(tuple):
+    def index(self, *_):
+        raise AssertionError("a search for each of many models takes minutes")
+
+    __contains__ = index
+
+
+def test_models_are_found_without_searching_all_names():
+    table = replace(scores(), models=Unsearched(scores().models))
+    assert place_models(table, ["new"])[0].to_dict() == place_models(scores(), ["new"])[0].to_dict()
 
 
 def test_lower_scores_can_be_better():

@@ -14,7 +14,7 @@ from .gate_options import ThresholdOptions, form_of
 from .score_table_options import ScoreTableOptions
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection
 
     from ..gates.checks import Check
     from ..item_scores.placement import Placement
@@ -123,7 +123,8 @@ class _Place:
         every = self.tables.read([*self.paths, *others], quiet=self.quiet, all_models=True)
         placed = self.tables.chosen_of(every.models) or self.tables.read(self.paths, quiet=True).models
         if self.against:  # a model that both tables have is named `MODEL (TABLE)`, first that of the first table
-            placed = [_first_of(model, every.models) for model in placed]
+            names = dict.fromkeys(every.models)
+            placed = [_first_of(model, names) for model in placed]
         return place_models(every, placed, self.metric)
 
     def runs(self, problems: list[TrialsError]) -> list[Placement]:
@@ -157,7 +158,7 @@ class _Place:
             stderr().print(f"picture: {shown(path)}{more}")
 
 
-def _first_of(model: str, models: Sequence[str]) -> str:
+def _first_of(model: str, models: Collection[str]) -> str:
     """A model, or the first with this name and the name of a table."""
     return model if model in models else next((one for one in models if one.startswith(f"{model} (")), model)
 

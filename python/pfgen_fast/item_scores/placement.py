@@ -16,7 +16,7 @@ import numpy as np
 
 from ..errors import TrialsError
 from ..files.notebook import NotebookTable
-from ..files.untrusted_text import in_one_line, markdown_table, markdown_text, signed, unknown_name
+from ..files.untrusted_text import in_one_line, markdown_table, markdown_text, signed
 from ..statistics.mean_interval import MeanInterval
 from ..statistics.paired import MIN_QUESTIONS, against, corrected
 from .ranking import Compared, compared_models
@@ -203,9 +203,8 @@ def compared_with(
 
 def place_models(scores: ItemScores, models: Sequence[str], metric: str | None = None) -> list[Placement]:
     """Places models of a table among its other models, by a metric: by default the first one."""
-    if unknown := next((model for model in models if model not in scores.models), None):
-        raise TrialsError(unknown_name("model", unknown, scores.models))
-    others = [model for model in scores.models if model not in models]
+    placed = {*scores.only(models=models).models}  # checks the names
+    others = [model for model in scores.models if model not in placed]
     if not others:
         raise TrialsError("no models to compare with; expected a table with other models than the placed ones")
     return [_placed(compared_models(scores.only(models=[model, *others]), metric)) for model in models]

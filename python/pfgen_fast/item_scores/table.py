@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -81,10 +82,15 @@ class ItemScores:
             clusters=cut_items(self.clusters),
         )
 
+    @cached_property
+    def _rows(self) -> dict[str, int]:
+        """The row of each model; for a repeated name, the first one."""
+        return {model: row for row, model in reversed([*enumerate(self.models)])}
+
     def _row(self, model: str) -> int:
-        if model not in self.models:
+        if model not in self._rows:
             raise TrialsError(unknown_name("model", model, self.models))
-        return self.models.index(model)
+        return self._rows[model]
 
     def _metric(self, metric: str) -> str:
         if metric not in self.values:
