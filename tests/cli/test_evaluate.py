@@ -92,8 +92,8 @@ def test_a_quick_run_is_placed_on_its_questions_and_says_what_that_costs(call, f
     lines = out.splitlines()
     placed = next(number for number, line in enumerate(lines) if ", rank " in line)
     assert (code, lines[0].split(":")[0], " of 7, between " in lines[placed]) == (0, "18 new answers", True)
-    assert "  weaker: 6 of 8 questions: all runs are ranked and compared on these questions only" in lines
-    assert any(line.startswith("  weaker: 6 questions cost precision: ") for line in lines)
+    assert "  note: 6 of 8 questions: all runs are ranked and compared on these questions only" in lines
+    assert any(line.startswith("  note: 6 questions cost precision: ") for line in lines)
     assert err.splitlines()[-1].startswith("note: not reported: the run has some questions of the suite only")
     steps = [shlex.split(line)[1:] for line in lines[-2:]]
     assert [step[0] for step in steps] == ["generate", "score"]

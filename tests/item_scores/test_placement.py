@@ -44,6 +44,11 @@ def test_models_are_found_without_searching_all_names():
     assert place_models(table, ["new"])[0].to_dict() == place_models(scores(), ["new"])[0].to_dict()
 
 
+def test_the_repr_of_a_placement_has_no_control_characters():
+    table = replace(scores(), models=("\x1b[2J", "new", "like", "worst"))
+    assert repr(place_models(table, ["\x1b[2J"])[0]).startswith(r"Placement(\u001b[2J: 0.8429 ")
+
+
 def test_lower_scores_can_be_better():
     found = place_models(scores(higher_is_better={"accuracy": False}), ["new"])[0]
     assert (found.rank, found.named("better"), found.named("worse")) == (2, ["worst"], ["best"])

@@ -110,6 +110,20 @@ def test_some_questions_are_compared_alone(table, field):
     assert json.loads(json_text(placement.to_dict()))["nearest"][0]["corrected"] is None
 
 
+def test_runs_that_lack_questions_are_not_ranked_by_the_others(table):
+    few = dict(sorted(table[-1].by_question.items(), key=lambda one: one[1])[-5:])  # its best questions
+    part = replace(changed(table[-1]), by_question=few, result=replace(table[-1].result, input_hash="-", score=1.5))
+    placement = Field([*table[:9], part]).place(table[0])
+    assert (placement.of, placement.notes[0]) == (9, "1 run left out, without some of these questions")
+    assert [other.run for other in placement.others] == [other.run for other in Field(table[:9]).place(table[0]).others]
+    whole = Field([part]).place(table[0])  # on the five questions of the other run
+    assert whole.score == pytest.approx(sum(table[0].by_question[name] for name in few) / 5, abs=1e-4)
+    assert whole.notes[0].startswith("5 of 50 questions: ")
+    apart = Field([replace(part, by_question={"Q1": 0.5}), replace(part, by_question={"Q2": 0.5})])
+    with pytest.raises(TrialsError, match="expected at least one other run that has the same questions"):
+        apart.place(table[0])
+
+
 @pytest.mark.slow
 def test_a_run_of_another_suite_is_refused(scored):
     with pytest.raises(TrialsError, match=r"model-0/abc: scored with the suite of .*\(--against\)"):

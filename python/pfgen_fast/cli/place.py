@@ -169,4 +169,4 @@ def print_placement(placement: Placement) -> None:
     for sentence in placement.sentences():
         stdout().print(f"  {shown(sentence)}")
     for sentence in placement.notes:
-        stdout().print(f"  weaker: {shown(sentence)}", style="dim")
+        stdout().print(f"  note: {shown(sentence)}", style="dim")

@@ -66,7 +66,7 @@ class Placement(NotebookTable):
     nouns: tuple[str, str] = ("runs", "questions")  # what is placed, and what has the scores
 
     def __repr__(self) -> str:
-        return f"Placement({self.run}: {self.figures()})"
+        return f"Placement({in_one_line(self.run, 60)}: {self.figures()})"
 
     @property
     def of(self) -> int:

@@ -153,19 +153,24 @@ class Field:
         return [entry.by_question.get(name, math.nan) for name in self._ids]
 
     def place(self, entry: Entry) -> Placement:
-        """Places a run among the other runs, on the questions that it has."""
+        """Places a run among the other runs that have all its questions, on these questions."""
         self._check_suite(entry)
         ids = [name for name in self._ids if name in entry.by_question]
-        if not ids:
-            raise TrialsError(f"{entry.name}: the other runs have no question in common with it")
-        if len(ids) == len(self._ids):
+        others = [other for other in self._all if other.by_question.keys() >= {*ids}]
+        n_all, n_lacking = len({*self._ids, *entry.by_question}), len(self._all) - len(others)
+        if not ids or not others:
+            raise TrialsError(f"{entry.name}: expected at least one other run that has the same questions")
+        if len(ids) == n_all and not n_lacking:
             return self._place(entry)
-        notes = [f"{len(ids)} of {len(self._ids)} questions: all runs are ranked and compared on these questions only"]
+        notes = []
+        if len(ids) < n_all:
+            notes = [f"{len(ids)} of {n_all} questions: all runs are ranked and compared on these questions only"]
+        if n_lacking:
+            notes.append(f"{counted(n_lacking, 'run')} left out, without some of these questions")
         quick = quick_questions()
         if (self.metadata_hash, set(ids)) == (quick.metadata_hash, set(quick.questions)):
             notes.append(quick.cost())
-        others = (_on(ids, other) for other in self._all if not other.by_question.keys().isdisjoint(ids))
-        return Field(others)._place(_on(ids, entry), *notes)
+        return Field(_on(ids, other) for other in others)._place(_on(ids, entry), *notes)
 
     def _place(self, entry: Entry, *notes: str) -> Placement:
         """Places a run by the paired t-test over questions against each other run."""
@@ -238,8 +243,8 @@ class Field:
 
 
 def _on(ids: Sequence[str], entry: Entry) -> Entry:
-    """A run on some questions: its score is the mean over those that it has."""
-    by_question = {name: entry.by_question[name] for name in ids if name in entry.by_question}
+    """A run on some of its questions: its score is the mean over these."""
+    by_question = {name: entry.by_question[name] for name in ids}
     score = round(math.fsum(by_question.values()) / len(by_question), 4)
     return replace(entry, by_question=by_question, result=replace(entry.result, score=score))
 
