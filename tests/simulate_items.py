@@ -10,10 +10,13 @@ from numpy.random import Generator
 from pfgen_fast.statistics.mean_interval import mean_interval
 from pfgen_fast.statistics.paired import paired_difference
 from pfgen_fast.statistics.power import needed
+from pfgen_fast.statistics.verdicts import decided
 
 CLUSTERS = "Items in clusters of unequal sizes: coverage of the interval of a difference"
 CLUSTER_ALARMS = "Items in clusters of unequal sizes: false alarms"
-BINARY = "Scores of 0 and 1, equally good models: false alarms of McNemar's exact test"
+BINARY = "Scores of 0 and 1, equally good models: false alarms of Tango's score test"
+BINARY_COVERAGE = "Scores of 0 and 1: coverage of the intervals of a mean (Wilson) and of a difference (Tango)"
+FAMILIES = "Comparisons corrected by Holm: coverage of each interval"
 POWER = "Power: share of differences found with the computed number of items or trials"
 
 
@@ -41,7 +44,27 @@ def _differs(generator: Generator, n_clusters: int, shared: float) -> bool:
 
 def _binary(generator: Generator, n_items: int, a: float, b: float) -> bool:
     solved = generator.uniform(size=(2, n_items)) < generator.beta(a, b, n_items)
-    return bool(paired_difference(*solved.astype(float), exact=True).differs())
+    return bool(paired_difference(*solved.astype(float), binary=True).differs())
+
+
+def _solved_alone(generator: Generator, n_items: int, better: float, worse: float) -> tuple[np.ndarray, np.ndarray]:
+    drawn = generator.choice(3, n_items, p=(1 - better - worse, better, worse))
+    return (drawn == 1).astype(float), (drawn == 2).astype(float)
+
+
+def _holds_binary_difference(generator: Generator, n_items: int, better: float, worse: float) -> bool:
+    return holds(paired_difference(*_solved_alone(generator, n_items, better, worse), binary=True), better - worse)
+
+
+def _holds_share(generator: Generator, n_items: int, share: float) -> bool:
+    return holds(mean_interval((generator.uniform(size=n_items) < share).astype(float), binary=True), share)
+
+
+def _family(generator: Generator, n_models: int, step: float) -> list[bool]:
+    """Whether each interval of a family holds the truth: models against the first, each better by `step` than the last."""
+    scores = generator.standard_normal((n_models, 50)) + step * np.arange(n_models)[:, np.newaxis]
+    found = decided([paired_difference(scores[0], other) for other in scores[1:]])
+    return [holds(of, -step * (number + 1)) for number, of in enumerate(found)]
 
 
 def _found_with_items(generator: Generator, difference: float) -> bool:
@@ -53,14 +76,10 @@ def _found_with_items(generator: Generator, difference: float) -> bool:
 
 
 def _found_with_binary_items(generator: Generator, better: float, worse: float) -> bool:
-    """Does the same with scores of 0 and 1, and McNemar's exact test."""
-
-    def scores(n: int) -> tuple[np.ndarray, np.ndarray]:
-        drawn = generator.choice(3, n, p=(1 - better - worse, better, worse))
-        return (drawn == 1).astype(float), (drawn == 2).astype(float)
-
-    before = paired_difference(*scores(400), exact=True)
-    return bool(paired_difference(*scores(needed(before, better - worse).n), exact=True).differs())
+    """Does the same with scores of 0 and 1, and Tango's score test."""
+    before = paired_difference(*_solved_alone(generator, 400, better, worse), binary=True)
+    now = _solved_alone(generator, needed(before, better - worse).n, better, worse)
+    return bool(paired_difference(*now, binary=True).differs())
 
 
 def _found_with_trials(generator: Generator, difference: float) -> bool:
@@ -94,7 +113,18 @@ def claims_of_items() -> Iterator[Claim]:
     for n_items in (10, 50, 500):
         for a, b in ((1, 1), (5, 1), (0.3, 0.3)):
             of = f"{n_items} items, the chance to solve them is beta-distributed ({a:g}, {b:g})"
-            yield Claim(BINARY, of, (0.0, 0.05), _binary, (n_items, a, b))
+            yield Claim(BINARY, of, FALSE_ALARMS, _binary, (n_items, a, b))
+    for n_items in (10, 20, 50, 200):
+        for better, worse in ((0.02, 0.02), (0.1, 0.0), (0.3, 0.1), (0.9, 0.02)):
+            of = f"difference, {n_items} items, A alone solves {better:g} and B alone {worse:g} of them"
+            yield Claim(BINARY_COVERAGE, of, (0.92, 1.0), _holds_binary_difference, (n_items, better, worse))
+        for share in (0.5, 0.9, 0.98):
+            of = f"mean, {n_items} items, a model that solves {share:g} of them"
+            yield Claim(BINARY_COVERAGE, of, (0.92, 1.0), _holds_share, (n_items, share))
+    for n_models in (4, 11):
+        for step in (0.0, 0.1, 1.0):
+            of = f"{n_models - 1} models against one, each better by {step:g} standard deviations than the one before"
+            yield Claim(FAMILIES, of, (0.93, 1.0), _family, (n_models, step), 4)
     for difference in (0.2, 0.5, 1.0):
         of = f"items, a difference of {difference:g} standard deviations"
         yield Claim(POWER, of, (0.78, 0.85), _found_with_items, (difference,), 2)

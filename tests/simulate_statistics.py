@@ -96,7 +96,7 @@ def _against(generator: Generator, n_questions: int, ties: float, n_runs: int) -
 
 def _any_differs(generator: Generator, n_questions: int, ties: float, n_runs: int) -> bool:
     runs = _against(generator, n_questions, ties, n_runs)
-    return any(found.differs() for found in against_baseline(*runs, n_draws=_N_DRAWS))
+    return any(found.differs for found in against_baseline(*runs, n_draws=_N_DRAWS))
 
 
 def _shifted(generator: Generator, n_questions: int) -> bool:

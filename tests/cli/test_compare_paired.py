@@ -31,7 +31,7 @@ def test_text_markdown_and_json_have_the_same_figures(call, paths, scorer):
         assert scorer.signature in out
         assert found["method"].split(",")[0] in out
     for row in found["runs"][1:]:
-        figures = [f"{row['value']:.4f}", f"±{row['half_width']:.4f}", f"{row['difference']:+.4f}"]
+        figures = [f"{row['value']:.4f}", row["spread"], f"{row['difference']:+.4f}"]
         if row["low"] is not None:
             figures.append(f"{row['low']:+.4f} to {row['high']:+.4f}")
         for out in (text, markdown):
@@ -56,7 +56,7 @@ def test_a_folder_stands_for_its_runs_without_the_baseline(call, paths, varied):
         ([0, 1, "--seed", "1"], "--seed is for --paired-ar"),
         ([0, 1, "--paired-ar", "--deciding", "3"], "--deciding is for comparisons without --paired-ar"),
         ([0, 1, "--paired-ar", "--metric", "score", "--metric", "length"], "--paired-ar compares one metric"),
-        ([0, 1, 2, "--power"], "2 pairs: --deciding, --power and --by-subject are for a comparison of two"),
+        ([0, 1, 2, "--by-subject"], "2 pairs: --by-subject is for a comparison of two"),
         ([0, 1, "--models", "a"], "--models is for tables of scores, not for runs"),
         ([0, 1, "--item-column", "a"], "--item-column is for tables of scores, not for runs"),
     ],

@@ -40,7 +40,7 @@ def test_every_form_of_a_table_has_the_same_figures(call, scores, tmp_path):
     assert [model["score_low"] for model in document["models"]] == [of.score.low for of in found]
     code, plain, _ = call("leaderboard", scores, "--plain")
     assert [line.split()[4] for line in plain.splitlines()[1:4]] == names
-    assert "first and last rank of the models that do not differ significantly" in plain
+    assert "the ranks that chance allows, at 95 % (paired t-tests against all other models, corrected by Holm)" in plain
     readme = tmp_path / "README.md"
     readme.write_text("# A\n<!-- leaderboard -->\nold\n<!-- /leaderboard -->\nend\n")
     code, _, err = call("leaderboard", scores, "--update", readme)

@@ -39,13 +39,13 @@ def test_a_leaderboard_fits_a_terminal_and_keeps_ranks_intervals_and_ties(call, 
     for run, model in models.items():
         (runs / f"org/model-{run}/abc/config.json").write_text(json.dumps({"model": model}))
     assert call("score", "--suite", "mini", runs)[0] == 0
-    always, others = ["rank", "score", "±95 %", "tied with", "model"], ["length", "fluency", "truthful", "helpful"]
+    always, others = ["rank", "score", "±95 %", "rank range", "model"], ["length", "fluency", "truthful", "helpful"]
     for columns, heads in ((80, always), (140, [*always, *others])):
         head, *rows = on_terminal("-m", "pfgen_fast", "leaderboard", str(runs), columns=columns)
         assert re.split("  +", head) == heads
         assert all(cell_len(row) <= columns for row in rows)
         assert mini.metadata_hash in " ".join(rows[4:])
-        assert "interval over questions; tied with: first and last rank" in " ".join(rows[4:])
+        assert "interval over questions; rank range: the ranks that chance allows" in " ".join(rows[4:])
         assert rows[-1] == "👑 human answers (no rank); 💬 another mode than completion"
         names = [re.split("  +", row.strip())[4] for row in rows[:4]]
         assert len(set(names)) == 4, "the ends of long names are shown"

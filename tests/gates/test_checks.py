@@ -71,6 +71,38 @@ def test_the_confidence_the_number_of_items_and_equal_scores_decide():
     )
     nothing = not_worse(table([1, np.nan], [np.nan, 1]), "new", "old")
     assert (nothing.outcome, nothing.passes) == ("error", False)
+    ones = table(*np.ones((2, 50)))
+    equal = [non_inferior(ones, "new", "old", margin=margin).outcome for margin in (0.05, 0.08)]
+    assert equal == ["undecided", "passed"]  # 50 equal marks of 0 and 1 do not exclude a loss of 7 %
+
+
+def test_items_that_the_new_model_lost_are_an_error_unless_they_are_allowed():
+    old, new = np.linspace(0, 1, 200), np.full(200, np.nan)
+    new[:8] = old[:8] + 0.5 + NOISE
+    for margin in (0.0, 0.02):
+        lost = not_worse(table(new, old), "new", "old", margin=margin)
+        assert (lost.outcome, lost.passes) == ("error", False)
+        assert lost.sentence.startswith("m: new lacks 192 of the 200 items of old; expected a score for each")
+        assert lost.sentence in junit_xml([lost], "compare").decode()
+        allowed = not_worse(table(new, old), "new", "old", margin=margin, allow_missing=True)
+        assert (allowed.outcome, "over 8 items (new lacks 192 of the 200 items of old); " in allowed.sentence) == (
+            "passed",
+            True,
+        )
+    assert not_worse(table(old, new), "new", "old").outcome == "failed"  # items that OLD lacks are no loss
+
+
+@given(st.integers(0, 12), st.integers(0, 4), st.sampled_from([0.9, 0.95, 0.99]))
+def test_gates_on_scores_of_0_and_1_are_monotone_in_the_margin_and_in_the_losses(n_lost, n_won, confidence):
+    def outcome_with(n_lost, margin):
+        new, old = np.ones((2, 50))
+        new[:n_lost] = old[n_lost : n_lost + n_won] = 0
+        found = not_worse(table(new, old), "new", "old", margin=margin, confidence=confidence)
+        return ["failed", "undecided", "passed"].index(found.outcome)
+
+    of_margins = [outcome_with(n_lost, margin) for margin in (0, 0.001, 0.01, 0.02, 0.05, 0.1, 0.2, 0.4)]
+    assert of_margins == sorted(of_margins)
+    assert outcome_with(n_lost, 0.02) >= outcome_with(n_lost + 1, 0.02)
 
 
 def test_the_sentence_has_the_figures():
@@ -94,7 +126,7 @@ def test_clusters_and_binary_scores_have_their_tests():
     rows = np.zeros((2, 40))
     rows[1, :8] = 1
     found = not_worse(table(*rows), "new", "old")
-    assert (found.outcome, "McNemar's exact test: p = 0.0078" in found.sentence) == ("failed", True)
+    assert (found.outcome, "Tango's score test: p = 0.0047" in found.sentence) == ("failed", True)
     four = tuple(str(at // 10) for at in range(40))
     found = not_worse(table(*rows, clusters=four), "new", "old")
     assert (found.outcome, "40 items in 4 clusters" in found.sentence) == ("undecided", True)
@@ -107,7 +139,7 @@ def test_several_models_are_a_family():
     assert [check.outcome for check in Gate().check(table(*rows[:2]))] == ["failed"]
     checks = Gate().check(table(*rows))
     assert [check.outcome for check in checks] == ["undecided", "undecided"]
-    assert "(Holm, 2 comparisons)" in checks[0].sentence
+    assert "95 % interval (Holm, 2 comparisons) " in checks[0].sentence
     two = table(*rows[:2], metrics=("m", "k"))
     assert [check.outcome for check in Gate().check(two, metrics=["m", "k"])] == ["failed"] * 2
     assert [check.outcome for check in Gate(family="all").check(two, metrics=["m", "k"])] == ["undecided"] * 2

@@ -41,12 +41,17 @@ def test_two_models_have_the_paired_t_test_over_common_items():
     assert {question.question_id for question in found.questions} == {"q0", *(f"q{number}" for number in range(4, 12))}
 
 
-def test_scores_of_0_and_1_have_mcnemar_unless_trials_or_clusters_forbid_it():
+def test_scores_of_0_and_1_have_tangos_test_unless_trials_or_clusters_forbid_it():
     binary = (scores(2, 30) > 0.5).astype(float)
-    exact = paired_difference(*binary, exact=True)
+    alone = paired_difference(*binary, binary=True)
     found = compare_models(table_of(binary))
-    assert found.metrics[0].p_value == exact.p_value
-    assert found.method == "McNemar's exact test over items"
+    assert (found.metrics[0].p_value, found.metrics[0].low) == (alone.p_value, alone.low)
+    assert found.method == "Tango's score test over items"
+    by_swapping = compare_by_swapping(table_of(binary), metric="score")
+    of_b = by_swapping.runs[1]
+    assert (of_b.p_value, of_b.low) == pytest.approx((alone.p_value, -alone.high))
+    assert by_swapping.runs[0].value_high <= 1
+    assert by_swapping.method.startswith("Tango's score test over 30 items, because all scores are 0 or 1; p-values and")
     several = {"n_trials": {"score": np.full((2, 30), 4)}}
     assert compare_models(table_of(binary, **several)).metrics[0].test == "t"
     clusters = [f"d{number // 2}" if number < 20 else None for number in range(30)]
@@ -72,8 +77,11 @@ def test_p_values_of_a_family_are_corrected_by_holm(family, all_pairs):
         assert [row.p_corrected for row in part] == expected
         assert [row.differs for row in part] == [p <= 0.05 for p in expected]
     of = f"{2 * n} comparisons of all metrics" if family == "all" else f"the {n} comparisons of each metric"
-    assert f"corrected by Holm for {of}" in found.method
-    assert ("pairs differ" in found.verdict) == all_pairs
+    assert f"p-values and intervals are corrected by Holm for {of}" in found.method
+    for row in found.metrics:
+        assert row.differs == (not row.low <= 0 <= row.high)
+    assert ("pairs differ significantly (A is better than " in found.verdict) == all_pairs
+    assert ("A is better than 3 (B, C, D), worse than 0" in found.verdict) != all_pairs
     assert found.questions == ()
 
 
@@ -128,6 +136,13 @@ def test_power_names_items_and_trials():
     assert found.power_sentences[1].endswith("items, and 40 are there")
     hardly = compare_models(table, difference=0.01).power_sentences[1]
     assert hardly.endswith(("more trials alone cannot", "trials of each item"))
+    three = compare_models(table_of(scores(3, 40)), difference=0.3, deciding=2)
+    assert [(needs.model_a, needs.model_b) for needs in three.power] == [("A", "B")] * 2 + [("A", "C")] * 2
+    assert three.power_sentences[3].startswith("A and C: a difference of 0.3 is found with power 0.8 by ")
+    assert [(row.model_b, row.a - row.b == row.difference) for row in three.questions] == [
+        *[("B", True)] * 2,
+        *[("C", True)] * 2,
+    ]
     no_trials = compare_models(table_of(values), power=True)
     assert no_trials.power_sentences[0].endswith("more than there are")
 

@@ -27,7 +27,7 @@ def test_a_model_is_placed_by_paired_tests_over_the_common_items():
         paired_difference(scores().of("new", "accuracy"), scores().of(one.run, "accuracy")) for one in found.others
     ]
     assert [one.difference for one in found.others] == pytest.approx([pair.mean for pair in of_pairs])
-    assert [one.corrected for one in found.others] == pytest.approx(corrected([p.p_value for p in of_pairs], "bh"))
+    assert [one.corrected for one in found.others] == pytest.approx(corrected([p.p_value for p in of_pairs], "holm"))
     assert "models that are better by more than chance: 1, worse: 1, neither: 1" in found.sentences()
     assert "| Model | Score |" in found.to_markdown()
 

@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from makers.hostile import NAMES, acting, formulas, markdown_tokens
 from pfgen_fast import TrialsError, leaderboard
-from pfgen_fast.item_scores.ranking import MAX_MODELS_WITH_TIES, rank_models
+from pfgen_fast.item_scores.ranking import MAX_MODELS_WITH_RANGES, rank_models
 from pfgen_fast.item_scores.table import ItemScores
 from pfgen_fast.statistics.mean_interval import mean_interval
-from pfgen_fast.statistics.paired import all_pairs, ties
+from pfgen_fast.statistics.paired import rank_ranges
 
 
 def table(values: object, *, models: tuple[str, ...] = (), **changes: object) -> ItemScores:
@@ -26,18 +26,19 @@ def table(values: object, *, models: tuple[str, ...] = (), **changes: object) ->
 @given(st.data())
 def test_models_are_ranked_on_the_items_that_all_have(data):
     n_models, n_items = data.draw(st.integers(2, 6)), data.draw(st.integers(6, 12))
-    cells = st.sampled_from((0.0, 0.25, 1.0, np.nan)) if data.draw(st.booleans()) else st.floats(0, 1)
+    cells = st.sampled_from((0.0, data.draw(st.sampled_from((0.25, 1.0))), 1.0, np.nan)) if data.draw(st.booleans()) else st.floats(0, 1)
     values = np.array(data.draw(st.lists(st.lists(cells, min_size=n_items, max_size=n_items), min_size=n_models,
                                          max_size=n_models)))  # fmt: skip
-    values[:, 0] = 0.5  # a common item
+    values[:, 0] = 1.0  # a common item
     common = values[:, ~np.isnan(values).any(axis=0)]
     found = rank_models(table(values))
     rows = [int(of.model[1:]) for of in found.models]
-    assert [of.score for of in found.models] == [mean_interval(common[row]) for row in rows]
+    binary = bool(np.isin(values[~np.isnan(values)], (0, 1)).all())
+    assert [of.score for of in found.models] == [mean_interval(common[row], binary=binary) for row in rows]
     assert [of.score.mean for of in found.models] == sorted((of.score.mean for of in found.models), reverse=True)
     assert [of.n_items for of in found.models] == (~np.isnan(values[rows])).sum(axis=1).tolist()
-    expected = ties(all_pairs(common[rows], exact=True)) if common.shape[1] >= 6 else [None] * n_models
-    assert [of.tied for of in found.models] == expected
+    expected = rank_ranges(common[rows], binary=binary) if common.shape[1] >= 6 else [None] * n_models
+    assert [of.ranks for of in found.models] == expected
     n_common, is_said = common.shape[1], any("ranked on the" in sentence for sentence in found.notes)
     assert (found.n_compared, is_said) == (n_common, n_common < n_items)
 
@@ -70,25 +71,25 @@ def test_tables_that_cannot_be_ranked_are_refused():
         rank_models(ItemScores((), (), {}))
 
 
-def test_one_model_few_items_and_many_models_have_no_ties():
-    assert rank_models(table([[0.0, 1.0] * 4])).models[0].tied is None
+def test_one_model_few_items_and_many_models_have_no_rank_ranges():
+    assert rank_models(table([[0.0, 1.0] * 4])).models[0].ranks is None
     few = rank_models(table([[0, 1, 1], [1, 1, 1]]))
-    assert [of.tied for of in few.models] == [None, None]
-    assert few.notes == ("3 common items: no ties, because a test needs at least 6",)
-    many = rank_models(table(np.zeros((MAX_MODELS_WITH_TIES + 1, 6))))
-    assert {of.tied for of in many.models} == {None}
+    assert [of.ranks for of in few.models] == [None, None]
+    assert few.notes == ("3 common items: no rank ranges, because a test needs at least 6",)
+    many = rank_models(table(np.zeros((MAX_MODELS_WITH_RANGES + 1, 6))))
+    assert {of.ranks for of in many.models} == {None}
     assert "too many for tests of all pairs" in many.notes[0]
 
 
-def test_clusters_widen_the_intervals_and_decide_whether_there_are_ties():
+def test_clusters_widen_the_intervals_and_decide_whether_there_are_rank_ranges():
     values = np.repeat([[0.0, 1, 1, 0, 1, 1], [0.0, 0, 0, 1, 0, 0]], 3, axis=1)
     alone = rank_models(table(values))
     clustered = rank_models(table(values, clusters=tuple(f"d{number // 3}" for number in range(18))))
-    assert (alone.test, clustered.test) == ("McNemar's exact tests", "paired t-tests with 6 clusters")
+    assert (alone.test, clustered.test) == ("Tango's score tests", "paired t-tests with 6 clusters")
     assert clustered.models[0].score.half_width > 1.5 * alone.models[0].score.half_width
     few = rank_models(table(values, clusters=("d",) * 9 + ("e",) * 9))
-    assert few.models[0].tied is None
-    assert few.notes == ("2 clusters: no ties, because a test needs at least 6",)
+    assert few.models[0].ranks is None
+    assert few.notes == ("2 clusters: no rank ranges, because a test needs at least 6",)
 
 
 def test_a_subject_tells_how_little_it_tells():
@@ -97,13 +98,13 @@ def test_a_subject_tells_how_little_it_tells():
     found = rank_models(table(values, subjects=subjects))
     best = found.models[0].subjects
     assert {name: (of.mean, of.n, of.low) for name, of in best.items() if name != "maths"} == {
-        "art": (0.5, 2, pytest.approx(0.5 - 12.7062 / 2, abs=1e-4)),
-        "law": (1.0, 1, None),
+        "art": (0.5, 2, pytest.approx(0.0945, abs=1e-4)),
+        "law": (1.0, 1, pytest.approx(0.2065, abs=1e-4)),
     }
-    assert best["maths"] == mean_interval(values[0][:7])
+    assert best["maths"] == mean_interval(values[0][:7], binary=True)
     markdown = found.to_markdown(with_subjects=True)
     assert "| model | maths (7) | art (2) | law (1) |" in markdown
-    assert "1.0000 –" in markdown
+    assert "1.0000 0.2065 to 1.0000" in markdown
     assert "subjects with fewer than 6 items, about which a score tells little: art (2), law (1)" in markdown
     assert json.loads(found.to_json(with_subjects=True))["models"][0]["subjects"]["law"]["num_items"] == 1
 

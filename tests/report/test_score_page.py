@@ -31,7 +31,7 @@ def test_the_page_has_the_figures_of_the_leaderboard(tmp_path):
     for run, of in zip(overview["runs"], found.models, strict=True):
         assert (run["name"], run["rank"], run["score"], run["low"]) == (of.model, of.rank, of.score.mean, of.score.low)
         assert run["metric 0"] == of.metrics["tokens"]
-        assert tuple(run["tied"]) == of.tied
+        assert tuple(run["tied"]) == of.ranks
     assert [question["subject"] for question in overview["questions"][-2:]] == ["maths", "law"]
     assert len(overview["questions"]) == 23
     assert "ranked on the 23 of 24 items for which all 3 models have a score." in page

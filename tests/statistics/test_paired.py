@@ -11,7 +11,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pfgen_fast.runs.precision import half_width
 from pfgen_fast.statistics.mean_interval import MeanInterval, mean_interval, quantile
-from pfgen_fast.statistics.paired import MIN_QUESTIONS, all_pairs, corrected, groups_of, paired_difference
+from pfgen_fast.statistics.paired import (
+    MIN_QUESTIONS,
+    all_pairs,
+    corrected,
+    groups_of,
+    holm_levels,
+    paired_difference,
+    rank_ranges,
+)
+from pfgen_fast.statistics.paired_proportions import tango_interval
+from pfgen_fast.statistics.verdicts import decided
 
 NAN = math.nan
 
@@ -59,7 +69,8 @@ def test_a_paired_difference_is_that_of_scipy(n):
     assert found.p_value == pytest.approx(expected.pvalue, rel=1e-9)
     assert (found.low, found.high) == pytest.approx(tuple(expected.confidence_interval()), rel=1e-3)
     assert (found.mean, found.n) == (pytest.approx((a - b).mean()), n)
-    assert mean_interval(a - b) == MeanInterval(found.mean, found.low, found.high, n)
+    mean = mean_interval(a - b)
+    assert (mean.mean, mean.low, mean.high) == pytest.approx((found.mean, found.low, found.high), rel=1e-3)
 
 
 def test_questions_that_one_run_lacks_are_left_out_and_not_counted():
@@ -205,7 +216,7 @@ def test_clusters_of_other_sizes_have_the_variance_and_degrees_of_bell_and_mccaf
     t = (a - b).mean() / variance**0.5
     assert found.p_value == pytest.approx(2 * stats.t.sf(abs(t), degrees), rel=1e-9)
     assert found.high - found.mean == pytest.approx(stats.t.ppf(0.975, degrees) * variance**0.5, rel=1e-4)
-    assert mean_interval(a - b, CLUSTERS).high == found.high
+    assert mean_interval(a - b, CLUSTERS).high == pytest.approx(found.high, rel=1e-4)
     assert all_pairs([a, b], clusters=CLUSTERS).p_values[0, 1] == found.p_value
 
 
@@ -230,12 +241,89 @@ def test_a_shift_is_tested_as_a_difference_of_shifted_scores():
     assert paired_difference([0.5] * 8, [0.3] * 8, shift=0.2).p_value == 1
 
 
-def test_mcnemar_is_only_for_scores_of_0_or_1_without_clusters_and_shift():
-    a, b = [1.0, 0, 1, 1, NAN, 1, 1, 1], [0.0, 1, 0, 0, 0.5, 0, 0, 0]
-    found = paired_difference(a, b, exact=True)
-    assert (found.p_value, found.test, found.low) == (0.125, "McNemar", paired_difference(a, b).low)  # 8 of 64 * 2
-    assert paired_difference(a, a, exact=True).p_value == 1
-    assert paired_difference(a, [*b[:7], 0.5], exact=True).test == "t"
-    assert paired_difference(a, b, exact=True, shift=0.1).test == "t"
-    assert paired_difference(a, b, exact=True, clusters=range(8)).test == "clustered t"
-    assert all_pairs([a, b], exact=True).p_values[0, 1] == 0.125
+# Scores of 0 and 1
+
+
+@pytest.mark.parametrize(
+    ("a_only", "b_only", "n", "alpha", "expected"),
+    [
+        (1, 7, 21, 0.05, (-0.517, -0.026)),  # Fagerland, Lydersen and Laake 2014, with data of Bentur and others
+        (6, 16, 161, 0.05, (-0.1240, -0.0054)),  # the same authors, with data of Cavo and others
+        (28, 25, 618, 0.10, (-0.0148, 0.0247)),  # R's PropCIs
+        (0, 0, 50, 0.05, (-3.8415 / 53.8415, 3.8415 / 53.8415)),
+        (50, 0, 50, 0.05, (46.1585 / 53.8415, 1)),
+    ],
+)
+def test_tangos_interval_is_that_of_published_examples(a_only, b_only, n, alpha, expected):
+    low, high = tango_interval(a_only, b_only, n, alpha)
+    assert (low, high) == pytest.approx(expected, abs=5e-4 if n == 21 else 5e-5)
+    reverse = tango_interval(b_only, a_only, n, alpha)
+    assert reverse == pytest.approx((-high, -low), abs=1e-9)
+
+
+def binary(a_only, b_only, n):
+    a, b = np.zeros((2, n))
+    a[:a_only] = b[a_only : a_only + b_only] = 1
+    return a, b
+
+
+@pytest.mark.parametrize(("a_only", "b_only", "n"), [(0, 0, 6), (0, 5, 50), (6, 0, 6), (3, 9, 40), (20, 45, 400)])
+def test_the_score_test_rejects_exactly_the_shifts_outside_its_interval(a_only, b_only, n):
+    a, b = binary(a_only, b_only, n)
+    alone = paired_difference(a, b, binary=True)
+    assert (alone.test, alone.mean, alone.low < alone.mean + 1e-9) == ("Tango", pytest.approx((a - b).mean()), True)
+    for end, outwards in ((alone.low, -1), (alone.high, 1)):
+        if abs(end) < 1:
+            p = [paired_difference(a, b, shift=end + step * outwards, binary=True).p_value for step in (-1e-6, 1e-6)]
+            assert p[0] > 0.05 > p[1]
+    assert all_pairs([a, b], binary=True).p_values[0, 1] == alone.p_value
+    with pytest.raises(ValueError, match="no clusters"):
+        paired_difference(a, b, clusters=range(n), binary=True)
+
+
+def test_a_mean_of_0_and_1_has_wilsons_interval():
+    stats = pytest.importorskip("scipy.stats")
+    for n_solved in (0, 1, 25, 49, 50):
+        expected = stats.binomtest(n_solved, 50).proportion_ci(method="wilson")
+        found = mean_interval([1.0] * n_solved + [0.0] * (50 - n_solved), binary=True)
+        assert (found.low, found.high) == pytest.approx((expected.low, expected.high), abs=1e-9)
+    assert mean_interval([1.0] * 49 + [0.0], binary=True).shown() == "0.8950 to 0.9965"
+    assert (mean_interval([0.0, 1.0], binary=True).shown()[0], mean_interval([0.5]).shown()) == ("±", "–")
+
+
+# Families
+
+
+@given(st.lists(st.floats(0.0001, 1), min_size=1, max_size=12), st.sampled_from([0.01, 0.05, 0.3]))
+def test_a_p_value_is_below_its_level_exactly_if_holm_finds_it_significant(p_values, alpha):
+    levels = holm_levels(p_values, alpha)
+    assert [p <= level for p, level in zip(p_values, levels, strict=True)] == [
+        bool(p <= alpha) for p in corrected(p_values, "holm")
+    ]
+    assert alpha / len(p_values) <= levels.min() <= levels.max() <= alpha
+
+
+@given(st.integers(0, 10_000), st.booleans())
+def test_a_verdict_and_its_interval_never_disagree(seed, is_binary):
+    rng = np.random.default_rng(seed)
+    scores = rng.normal(np.linspace(0.5, 0.8, 4)[:, None], 0.5, (4, int(rng.integers(6, 60))))
+    rows = (scores > 0.5).astype(float) if is_binary else scores
+    pairs = [paired_difference(rows[a], rows[b], binary=is_binary) for a, b in itertools.combinations(range(4), 2)]
+    for pair, of in zip(pairs, decided(pairs), strict=True):
+        assert of.differs == (not of.low <= 0 <= of.high)
+        assert (of.p_corrected >= of.p_value, of.low <= pair.low, of.high >= pair.high) == (True, True, True)
+        word = {True: "is better by", False: "no significant difference"}[of.differs]
+        assert word in of.sentence()
+        assert f"95 % interval of A - B (Holm, 6 comparisons) {of.low:+.4f} to " in of.sentence()
+
+
+def test_a_rank_range_counts_better_and_worse_runs_of_its_own_family():
+    rng = np.random.default_rng(2)
+    scores = rng.normal([[0.9], [0.51], [0.5], [0.1]], 0.1, (4, 30))
+    assert rank_ranges(scores) == [(1, 1), (2, 3), (2, 3), (4, 4)]
+    assert rank_ranges(-scores, higher_is_better=False) == rank_ranges(scores)
+    own = [paired_difference(scores[1], scores[other]) for other in (0, 2, 3)]
+    differs = [of.differs for of in decided(own)]
+    assert differs == [True, False, True]
+    scores[3, 5:] = NAN
+    assert rank_ranges(scores)[3] is None

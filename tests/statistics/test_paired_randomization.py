@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pfgen_fast.errors import ExperimentError
 from pfgen_fast.statistics import paired_randomization
-from pfgen_fast.statistics.paired import corrected, paired_difference
+from pfgen_fast.statistics.paired import corrected
 from pfgen_fast.statistics.paired_randomization import against_baseline, draws_needed
 
 SCORES = np.random.default_rng(5).normal(0.6, 0.2, (4, 12))
@@ -44,15 +44,22 @@ def test_randomization_is_that_of_scipy(run):
     assert drawn == pytest.approx(exact, abs=0.025)
 
 
+@pytest.mark.parametrize("n_draws", [None, 999])
 @pytest.mark.parametrize("clusters", [None, [0, 0, 0, 1, 2, 3, 3, 4, 5, 6, 7, 7]])
-def test_the_interval_is_that_of_the_t_test_and_p_values_are_corrected_by_holm(clusters):
-    found = against_baseline(BASELINE, RUNS, clusters=clusters)
-    for row, run in zip(found, RUNS, strict=True):
-        expected = paired_difference(run, BASELINE, clusters=clusters)
-        assert (row.mean, row.low, row.high) == pytest.approx((expected.mean, expected.low, expected.high))
+def test_the_interval_has_the_differences_that_randomization_does_not_reject(clusters, n_draws):
+    found = against_baseline(BASELINE, RUNS, clusters=clusters, n_draws=n_draws)
     by_holm = corrected([row.p_value for row in found], "holm").tolist()
-    assert [row.corrected for row in found] == by_holm
-    assert [row.differs() for row in found] == [value <= 0.05 for value in by_holm]
+    assert [row.p_corrected for row in found] == by_holm
+    assert [row.differs for row in found] == [value <= 0.05 for value in by_holm]
+    assert [row.differs for row in found] == [not row.low <= 0 <= row.high for row in found]
+    for run in RUNS:
+        (alone,) = against_baseline(BASELINE, [run], clusters=clusters, n_draws=n_draws)
+        for end, outwards in ((alone.low, -1e-6), (alone.high, 1e-6)):
+            inside, outside = (
+                against_baseline(BASELINE + end + step, [run], clusters=clusters, n_draws=n_draws)[0].p_value
+                for step in (-outwards, outwards)
+            )
+            assert outside <= 0.05 < inside
 
 
 @settings(max_examples=25, deadline=None)
@@ -61,24 +68,24 @@ def test_the_order_of_runs_changes_nothing_and_of_a_pair_only_the_sign(rows):
     baseline, *runs = rows
     found = against_baseline(baseline, runs, n_draws=199)
     assert against_baseline(baseline, runs[::-1], n_draws=199) == found[::-1]
-    (back,) = against_baseline(runs[0], [baseline], n_draws=199)
-    assert (back.mean, back.p_value) == (-found[0].mean, found[0].p_value)
-    assert back.low is None or (back.low, back.high) == (-found[0].high, -found[0].low)
+    (alone,), (back,) = (against_baseline(a, [b], n_draws=199) for a, b in ((baseline, runs[0]), (runs[0], baseline)))
+    assert (back.difference, back.p_value) == (-alone.difference, alone.p_value)
+    assert back.low is None or (back.low, back.high) == (-alone.high, -alone.low)
 
 
 def test_identical_runs_do_not_differ_and_a_constant_difference_has_no_interval():
     same, other = against_baseline(BASELINE, [BASELINE, BASELINE + 0.1])
-    assert (same.mean, same.low, same.p_value, same.corrected, same.differs()) == (0.0, None, 1.0, 1.0, False)
+    assert (same.difference, same.low, same.p_value, same.p_corrected, same.differs) == (0.0, None, 1.0, 1.0, False)
     assert (other.low, other.p_value) == (None, 2 / 2**12)
 
 
 @pytest.mark.parametrize("n", [1, 2, 5, 6])
 def test_few_questions_or_clusters_give_no_verdict(n):
     (found,) = against_baseline(np.zeros(n), [np.arange(1.0, n + 1)])
-    assert (found.differs() is None) == (found.corrected is None) == (n < 6)
+    assert (found.differs is None) == (found.p_corrected is None) == (n < 6)
     assert (found.p_value is None) == (n == 1)
     (found,) = against_baseline(BASELINE, RUNS[2:], clusters=[number % n for number in range(12)])
-    assert (found.differs() is None) == (n < 6)
+    assert (found.differs is None) == (n < 6)
 
 
 @pytest.mark.parametrize("n_runs", [51, pytest.param(515, marks=pytest.mark.slow)])
@@ -87,7 +94,7 @@ def test_a_clear_difference_is_noticed_in_a_family_of_any_size(n_runs):
     noise[::2] += 0.5
     found = against_baseline(np.full(20, 0.4), noise + 0.4)
     assert found[0].p_value <= 1 / 10_000
-    differ = [row.differs() for row in found]
+    differ = [row.differs for row in found]
     assert all(differ[::2])
     assert sum(differ[1::2]) <= 1
 
@@ -98,7 +105,7 @@ def test_too_few_draws_for_the_family_give_no_verdict(n_runs):
     needed = draws_needed(n_runs)
     for n_draws in (needed - 1, needed):
         found = against_baseline(np.zeros(20), runs, n_draws=n_draws)
-        assert {row.differs() for row in found} == {True if n_draws == needed else None}
+        assert {row.differs for row in found} == {True if n_draws == needed else None}
 
 
 @pytest.mark.parametrize(
@@ -106,7 +113,7 @@ def test_too_few_draws_for_the_family_give_no_verdict(n_runs):
 )
 def test_too_few_ways_to_swap_for_the_family_give_no_verdict(n_questions, n_runs, has_verdict):
     found = against_baseline(np.zeros(n_questions), np.ones((n_runs, n_questions)))
-    assert {row.differs() for row in found} == {True if has_verdict else None}
+    assert {row.differs for row in found} == {True if has_verdict else None}
     assert found[0].p_value == 2 / 2**n_questions
 
 

@@ -40,15 +40,3 @@ def test_trials_suffice_only_if_the_items_agree_enough():
 def test_trials_do_not_suffice_where_items_are_too_few_for_a_verdict():
     four = paired_difference(A[:4], B[:4])
     assert needed(four, 5, trial_variance=0.01, n_trials=5).trials_suffice is False
-
-
-def test_the_exact_test_needs_more_items_than_the_t_test():
-    solved = [[1] * 3 + [0] * 7] * 20, [[0] * 3 + [1] + [0] * 6] * 20
-    a, b = (np.ravel(rows) for rows in solved)
-    exact, t = (needed(paired_difference(a, b, exact=is_exact), 0.1).n for is_exact in (True, False))
-    assert exact == t + 15
-
-
-@pytest.mark.parametrize(("found", "difference"), [(FOUND, 0.0), (FOUND, 1e-9), (paired_difference(A, A), 0.1)])
-def test_nothing_finds_a_difference_without_size_or_spread(found, difference):
-    assert needed(found, difference, trial_variance=0.01).n is None

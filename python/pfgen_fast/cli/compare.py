@@ -104,7 +104,7 @@ class _Compare:
         None, parser=_positive, metavar="NUMBER", help="Tell the same for this difference; implies --power."
     )
     deciding: int | None = Option(
-        None, min=0, help="Show this many of the questions that decide the comparison of two. Default: 10."
+        None, min=0, help="Show this many of the questions that decide each comparison. Default: 10; 0 for several."
     )
     paired: _PairedOptions
     gate: ComparisonGateOptions
@@ -193,9 +193,8 @@ class _Compare:
         self.print_comparison(found, shown_as, checks)
 
     def print_comparison(self, found: Comparison, shown_as: Shown, checks: Sequence[Check]) -> None:
-        is_for_two = self.deciding is not None or self.power or self.difference is not None or self.by_subject
-        if found.n_pairs > 1 and is_for_two:
-            fail(f"{counted(found.n_pairs, 'pair')}: --deciding, --power and --by-subject are for a comparison of two")
+        if found.n_pairs > 1 and self.by_subject:
+            fail(f"{counted(found.n_pairs, 'pair')}: --by-subject is for a comparison of two")
         if self.by_subject and not found.subjects:
             what = "questions have no category" if found.of == "runs" else "items have no subject (--subject-column)"
             fail(f"--by-subject: the {what}")
@@ -207,7 +206,13 @@ class _Compare:
     @property
     def settings(self) -> dict[str, Any]:
         difference = None if self.difference is None else float(self.difference)
-        return {"all_pairs": self.all_pairs, "family": self.family, "power": self.power, "difference": difference}
+        return {
+            "all_pairs": self.all_pairs,
+            "family": self.family,
+            "power": self.power,
+            "difference": difference,
+            "deciding": self.deciding,
+        }
 
     @property
     def settings_of_draws(self) -> dict[str, Any]:

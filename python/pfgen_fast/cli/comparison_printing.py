@@ -122,14 +122,17 @@ def _cells(row: Difference, *, is_corrected: bool) -> tuple[str, ...]:
 
 
 def _print_deciding(found: Comparison, n_deciding: int) -> None:
-    rows = [
-        (shown(one.question_id), f"{one.a:.4f}", f"{one.b:.4f}", signed(one.difference, 4), shown(one.question))
-        for one in found.questions[:n_deciding]
-    ]
-    stdout().print()
     of_questions = found.questions[0].question != ""
-    head = ("decided by", "A", "B", "A - B", "question")
-    _print_aligned([line[: 4 + of_questions] for line in (head, *rows)], to_left=[0, 4])
+    for names in dict.fromkeys((one.model_a, one.model_b) for one in found.questions):
+        rows = [
+            (shown(one.question_id), f"{one.a:.4f}", f"{one.b:.4f}", signed(one.difference, 4), shown(one.question))
+            for one in [of for of in found.questions if (of.model_a, of.model_b) == names][:n_deciding]
+        ]
+        stdout().print()
+        if found.n_pairs > 1:
+            stdout().print(cut(f"A: {shown(names[0])}, B: {shown(names[1])}", columns()))
+        head = ("decided by", "A", "B", "A - B", "question")
+        _print_aligned([line[: 4 + of_questions] for line in (head, *rows)], to_left=[0, 4])
 
 
 def _print_aligned(rows: Sequence[Sequence[str]], to_left: Sequence[int]) -> None:
@@ -187,11 +190,11 @@ def _print_markdown(
 
 
 def _baseline_cells(run: ComparedRun) -> tuple[str, ...]:
-    value, half_width = f"{run.value:.4f}", "–" if run.half_width is None else f"±{run.half_width:.4f}"
+    value = f"{run.value:.4f}"
     if run.difference is None:
-        return (value, half_width, "", "", "", "")
+        return (value, run.spread, "", "", "", "")
     interval = _interval(run.low, run.high)
-    return (value, half_width, signed(run.difference, 4), interval, _p(run.p_value), _p(run.p_corrected))
+    return (value, run.spread, signed(run.difference, 4), interval, _p(run.p_value), _p(run.p_corrected))
 
 
 def _named(metric: str) -> str:

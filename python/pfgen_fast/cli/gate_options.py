@@ -186,6 +186,9 @@ class ComparisonGateOptions(GateOutputs):
     undecided: Literal["pass", "fail"] | None = Option(
         None, help="Pass or fail with --fail-if-worse where the data cannot tell. Default: pass."
     )
+    allow_missing: bool = Option(
+        False, help="Compare on the common questions or items even if the first run lacks some of another one."
+    )
     confidence: float | None = Option(
         None, parser=_confidence, help="Decide gates with this confidence. Default: 0.95.", metavar="C"
     )
@@ -208,8 +211,9 @@ class ComparisonGateOptions(GateOutputs):
         for option, value in (("--margin", self.margin), ("--undecided", self.undecided)):
             if value is not None and not self.fail_if_worse:
                 fail(f"{option}: expected with --fail-if-worse")
-        if self.confidence is not None and not self.is_gate:
-            fail(f"--confidence: expected with {self._gates}")
+        for option, is_given in (("--confidence", self.confidence is not None), ("--allow-missing", self.allow_missing)):
+            if is_given and not self.is_gate:
+                fail(f"{option}: expected with {self._gates}")
         super().prepare()
 
     def check(
@@ -228,7 +232,7 @@ class ComparisonGateOptions(GateOutputs):
         margin = self.non_inferior if self.non_inferior is not None else self.margin or 0.0
         undecided: Undecided = "fail" if self.non_inferior is not None else self.undecided or "pass"
         confidence = 0.95 if self.confidence is None else self.confidence
-        return Gate(margin, confidence, undecided, family, of).check(scores, metrics=metrics)
+        return Gate(margin, confidence, undecided, family, of, self.allow_missing).check(scores, metrics=metrics)
 
 
 def _check_file(path: Path) -> None:

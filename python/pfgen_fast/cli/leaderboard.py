@@ -101,12 +101,12 @@ def _in_ascii(text: str) -> str:
 _PARTS = {"fluency": "fluency", "truthfulness": "truthful", "helpfulness": "helpful"}
 """The parts of a score, and their heads on a terminal, as in `score`."""
 
-_HEADS = ["rank", "score", "±95 %", "tied with", "length"]
+_HEADS = ["rank", "score", "±95 %", "rank range", "length"]
 """The columns of the table on a terminal."""
 
 _ABOUT_COLUMNS = (
-    f"{about_interval('{over}')}; tied with: first and last rank of the {{what}} that do not differ "
-    "significantly ({test}, corrected for all pairs)"
+    f"{about_interval('{over}')}; rank range: the ranks that chance allows, at 95 % ({{test}} against all other {{what}}, "
+    "corrected by Holm)"
 )
 _NO_SIGNATURE = "signature: unknown, because result.json records none"
 _MARKS = {
@@ -289,12 +289,14 @@ def print_models(found: ModelRanking, *, plain: bool, by_subject: bool) -> None:
 
 def _figures(entry: Entry, ties: tuple[int, int] | None) -> list[str]:
     """The cells of a run below `_HEADS`."""
+    from ..item_scores.ranking import shown_ranks
+
     half_width = entry.interval().half_width
     return [
         "–" if entry.rank is None else str(entry.rank),
         f"{entry.result.score:.4f}",
         "–" if half_width is None else f"±{half_width:.4f}",
-        "–" if ties is None else "none" if ties[0] == ties[1] else f"{ties[0]}–{ties[1]}",
+        shown_ranks(ties),
         f"{entry.result.length:.1f}",
         *(f"{entry.part(metric):.3f}" for metric in _PARTS),
     ]

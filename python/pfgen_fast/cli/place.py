@@ -24,9 +24,9 @@ class _Place:
     """Tells where runs stand among the 522 published runs.
 
     Reads the result.json files that 'pfgen-fast score' wrote, and compares each run with the published results of
-    pfgen-bench by the paired t-test over questions, corrected after Benjamini and Hochberg at 5 %. The rank counts the
-    runs with a higher score; its range counts only those that differ by more than chance. The run itself and the
-    yardsticks (system/...) do not count.
+    pfgen-bench by the paired t-test over questions, corrected by Holm at 5 %. The rank counts the runs with a higher
+    score; its range counts only those that differ by more than chance. The run itself and the yardsticks (system/...)
+    do not count.
 
     A run of some questions, such as that of 'evaluate --quick', is compared on these questions. Runs that cannot be
     placed are listed, and the exit code is then 3.

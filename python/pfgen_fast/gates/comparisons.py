@@ -1,7 +1,8 @@
 """Checks that a model is not worse than others: paired tests over items against a margin. Rules: docs/guides/gates.md.
 
 NEW fails if it is worse than OLD by more than the margin, and passes if it is not, both with the confidence asked for;
-otherwise the check is undecided. `non_inferior` puts the burden of proof on NEW: undecided counts as failed.
+otherwise the check is undecided. `non_inferior` puts the burden of proof on NEW: undecided counts as failed. An item that
+OLD has and NEW lacks makes the check an error, because NEW may have lost the items on which it is worse.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -17,7 +18,8 @@ from ..errors import TrialsError
 from ..files.untrusted_text import counted, in_one_line, signed
 from ..item_scores.comparison import WORDS, Family, compare_pair
 from ..item_scores.table import ItemScores
-from ..statistics.paired import MIN_QUESTIONS, TESTS, PairedDifference, corrected
+from ..statistics.paired import MIN_QUESTIONS, TESTS
+from ..statistics.verdicts import Verdict, decided
 from .checks import Check, Outcome
 
 Undecided = Literal["pass", "fail"]
@@ -33,6 +35,7 @@ class Gate:
     undecided: Undecided = "pass"
     family: Family = "metric"  # p-values that are corrected together
     of: Literal["runs", "models"] = "models"
+    allow_missing: bool = False  # whether NEW may lack items of OLD
 
     def __post_init__(self) -> None:
         if not 0 <= self.margin < math.inf:
@@ -51,11 +54,11 @@ class Gate:
             raise TrialsError(f"{counted(len(scores.models), WORDS[self.of].model)}: a gate needs at least two")
         table = scores.only(metrics=metrics or scores.metrics[:1])
         pairs = [_Pair(table, metric, old, self) for metric in table.metrics for old in range(1, len(table.models))]
-        families = set(table.metrics) if self.family == "metric" else {None}
-        for metric in families:
-            tested = [pair for pair in pairs if pair.has_verdict and metric in (None, pair.metric)]
-            for pair, p in zip(tested, corrected([one.p_value for one in tested], "holm").tolist(), strict=True):
-                pair.p_corrected, pair.n_in_family = p, len(tested)
+        for metric in set(table.metrics) if self.family == "metric" else (None,):
+            family = [pair for pair in pairs if pair.tested is not None and metric in (None, pair.metric)]
+            verdicts = decided([pair.tested for pair in family if pair.tested], alpha=1 - self.confidence)
+            for pair, verdict in zip(family, verdicts, strict=True):
+                pair.verdict = verdict
         return [pair.check() for pair in pairs]
 
 
@@ -68,6 +71,7 @@ def not_worse(
     margin: float = 0.0,
     confidence: float = 0.95,
     undecided: Undecided = "pass",
+    allow_missing: bool = False,
 ) -> Check:
     """Checks that a model is not worse than another one by more than a margin, as far as the data can tell.
 
@@ -79,38 +83,24 @@ def not_worse(
         margin: The loss that is allowed, in units of the metric.
         confidence: The confidence with which the check fails or passes.
         undecided: What a check counts as if the data cannot tell.
+        allow_missing: Whether the new model may lack items of the old one; otherwise this is an error.
 
     Raises:
         TrialsError: A model or metric is unknown, or a setting is invalid.
     """
-    gate = Gate(margin, confidence, undecided)
+    gate = Gate(margin, confidence, undecided, allow_missing=allow_missing)
     return gate.check(scores.only(models=[new, old]), metrics=None if metric is None else [metric])[0]
 
 
-def non_inferior(
-    scores: ItemScores, new: str, old: str, *, metric: str | None = None, margin: float, confidence: float = 0.95
-) -> Check:
-    """Checks that the data show that a model is not worse than another one by more than a margin; see `not_worse`.
+def non_inferior(scores: ItemScores, new: str, old: str, *, margin: float, **settings: Any) -> Check:
+    """Checks that the data show that a model is not worse than another one by more than a margin.
 
-    Args:
-        scores: The scores of both models.
-        new: The model that is checked.
-        old: The model that it is compared with.
-        metric: The metric; by default the first one.
-        margin: The loss that is allowed, in units of the metric; above 0.
-        confidence: The confidence with which the check passes.
-
-    Raises:
-        TrialsError: A model or metric is unknown, or a setting is invalid.
+    It is `not_worse`, with its settings, where undecided counts as failed. The margin is above 0: equal models could
+    never be shown to be non-inferior without one.
     """
-    check_margin(margin)
-    return not_worse(scores, new, old, metric=metric, margin=margin, confidence=confidence, undecided="fail")
-
-
-def check_margin(margin: float) -> None:
-    """Raises TrialsError for a margin of 0: with it, equal models could never be shown to be non-inferior."""
     if not margin > 0:
         raise TrialsError(f"margin {margin:g}: expected a number above 0 for a test of non-inferiority")
+    return not_worse(scores, new, old, margin=margin, undecided="fail", **settings)
 
 
 class _Pair:
@@ -121,16 +111,15 @@ class _Pair:
         self.new, self.old = in_one_line(table.models[0], 200), in_one_line(table.models[old], 200)
         self.sign = 1 if table.higher_is_better.get(metric, True) else -1
         shift = -self.sign * gate.margin
-        self.found = compare_pair(table, metric, (0, old), range(len(table.items)), shift=shift)
-        differences = table.values[metric][0] - table.values[metric][old]
-        self.is_same = not np.nan_to_num(differences).any()
-        self.p_value = 1.0 if self.found is None or self.found.p_value is None else self.found.p_value
-        self.p_corrected, self.n_in_family = self.p_value, 1
-
-    @property
-    def has_verdict(self) -> bool:
-        """Whether there are enough items or clusters for a test."""
-        return self.found is not None and self.found.differs() is not None
+        new_scores, old_scores = table.values[metric][0], table.values[metric][old]
+        self.n_of_old = int((~np.isnan(old_scores)).sum())
+        self.n_lost = int((np.isnan(new_scores) & ~np.isnan(old_scores)).sum())
+        # Equal marks of 0 and 1 tell little, but equal scores of any other kind are those of equal answers.
+        self.is_same = metric not in table.binary and not np.nan_to_num(new_scores - old_scores).any()
+        self.has_common = self.n_lost < self.n_of_old
+        is_error = not self.has_common or (self.n_lost > 0 and not gate.allow_missing)
+        self.tested = None if is_error else compare_pair(table, metric, (0, old), shift=shift)
+        self.verdict: Verdict | None = None  # set by the gate, for all pairs of a family together
 
     def check(self) -> Check:
         outcome, sentence = self._outcome()
@@ -146,37 +135,31 @@ class _Pair:
         return "score" if self.gate.of == "runs" and self.metric == "average" else in_one_line(self.metric)
 
     def _outcome(self) -> tuple[Outcome, str]:
-        new, old, found, margin = self.new, self.old, self.found, self.gate.margin
-        if found is None:
-            return "error", f"{new} and {old} have no {self.words.item} in common"
+        new, old, verdict, margin, item = self.new, self.old, self.verdict, self.gate.margin, self.words.item
+        if not self.has_common:
+            return "error", f"{new} and {old} have no {item} in common"
+        lost = f"{new} lacks {self.n_lost:,} of the {counted(self.n_of_old, item)} of {old}"
+        if verdict is None:
+            return "error", f"{lost}; expected a score for each, unless missing {item}s are allowed (--allow-missing)"
+        over = verdict.over(item) + (f" ({lost})" if self.n_lost else "")
         by_margin = f" by more than {margin:g}" if margin else ""
-        if not self.has_verdict:
-            few = f"{self._over(found)}, at least {MIN_QUESTIONS} are needed"
+        if verdict.differs is None:
+            few = f"{over}, at least {MIN_QUESTIONS} are needed"
             return "undecided", f"no verdict whether {new} is worse than {old}{by_margin}: {few}"
         if self.is_same:
-            return "passed", f"{new} and {old} have the same score on {self._over(found)}"
-        figures, gain = self._figures(found), self.sign * found.mean
-        if self.p_corrected > 1 - self.gate.confidence + 1e-12:
+            return "passed", f"{new} and {old} have the same score on {over}"
+        figures, gain = self._figures(verdict, lost), self.sign * verdict.difference
+        if not verdict.differs:
             return "undecided", f"the data cannot tell whether {new} is worse than {old}{by_margin}: {figures}"
         if gain < -margin:
             return "failed", f"{new} is worse than {old}{by_margin}: {figures}"
         return "passed", f"{new} is {'not worse' if margin else 'better'} than {old}{by_margin}: {figures}"
 
-    def _over(self, found: PairedDifference) -> str:
-        items = counted(found.n, self.words.item)
-        return items if found.n_clusters is None else f"{items} in {counted(found.n_clusters, 'cluster')}"
-
-    def _figures(self, found: PairedDifference) -> str:
-        interval = "the same everywhere"
-        if found.low is not None and found.high is not None:
-            interval = f"95 % interval {signed(found.low, 4)} to {signed(found.high, 4)}"
-        p = f"p = {self.p_corrected:.4f}" if self.p_corrected >= 0.0001 else "p < 0.0001"
-        holm = f" (Holm, {self.n_in_family} comparisons)" if self.n_in_family > 1 else ""
-        limit = f"{1 - self.gate.confidence:.6g}"
-        test = f"{TESTS[found.test]} of a difference of {signed(-self.sign * self.gate.margin, 4)}"
-        if not self.gate.margin:
-            test = TESTS[found.test]
+    def _figures(self, verdict: Verdict, lost: str) -> str:
+        p_value = verdict.p_corrected or 0.0
+        p = f"p = {p_value:.4f}" if p_value >= 0.0001 else "p < 0.0001"
+        shift = f" of a difference of {signed(-self.sign * self.gate.margin, 4)}" if self.gate.margin else ""
         return (
-            f"the difference is {signed(found.mean, 4)}, {interval} over {self._over(found)}; {test}: {p}{holm}, "
-            f"limit {limit}"
+            f"the difference is {signed(verdict.difference, 4)}, {verdict.interval_words(item=self.words.item)}"
+            f"{f' ({lost})' if self.n_lost else ''}; {TESTS[verdict.test]}{shift}: {p}, limit {verdict.alpha:.6g}"
         )

@@ -1,5 +1,7 @@
 """Comparison of several models with one baseline, by paired approximate randomization over items.
 
+Scores of 0 and 1 have Tango's score test instead, as in all comparisons.
+
 All models are compared over the items that all of them have. The p-values of all models are corrected together, by
 Holm. Definition and simulation: docs/statistics.md.
 """
@@ -15,8 +17,9 @@ from ..errors import TrialsError
 from ..files.notebook import NotebookTable
 from ..files.untrusted_text import counted, unknown_name
 from ..statistics.mean_interval import mean_interval
-from ..statistics.paired import MIN_QUESTIONS
+from ..statistics.paired import MIN_QUESTIONS, TESTS, Test, paired_difference
 from ..statistics.paired_randomization import against_baseline, default_draws, draws_needed, takes_all_ways
+from ..statistics.verdicts import decided
 from .comparison import WORDS, clusters_of, columns_of
 from .table import ItemScores
 
@@ -27,11 +30,13 @@ class ComparedRun:
 
     run: str
     value: float  # mean over questions; as in the run's result.json if no question is left out
-    # half of its 95 % interval over questions, as `pfgen-fast score` prints it; None without spread
-    half_width: float | None
+    # its 95 % interval over questions, as in a leaderboard; None without spread
+    value_low: float | None
+    value_high: float | None
+    spread: str  # the interval in words
     difference: float | None = None  # mean of run - baseline
-    low: float | None = None  # lower end of Student's 95 % interval of the difference; None without spread
-    high: float | None = None  # upper end of the interval; None as `low`
+    low: float | None = None  # ends of the interval of the difference, corrected as the p-value; see `Verdict`
+    high: float | None = None
     p_value: float | None = None  # Two-sided p-value of "there is no difference"
     p_corrected: float | None = None  # corrected by Holm over all runs; None if questions or draws are too few
     differs: bool | None = None  # whether run and baseline differ at the level 0.05, corrected; None as `p_corrected`
@@ -49,6 +54,7 @@ class BaselineComparison(NotebookTable):
     left_out: str  # which questions are left out and why, in a sentence; empty if no question is left out
     n_clusters: int | None = None  # number of clusters of the questions, which are swapped whole; None without clusters
     of: Literal["runs", "models"] = "models"
+    test: Test = "swapping"
 
     @property
     def verdict(self) -> str:
@@ -56,7 +62,7 @@ class BaselineComparison(NotebookTable):
         others, model = self.runs[1:], WORDS[self.of].model
         if self._n_drawn < MIN_QUESTIONS:
             return f"no verdict from {self._drawn}, at least {MIN_QUESTIONS} are needed"
-        if others[0].p_corrected is None:
+        if others[0].p_corrected is None and self.test == "swapping":
             n_models, needed = f"{len(others):,} {model}s", draws_needed(len(others))
             if self._takes_all_ways:
                 return f"no verdict: {self._drawn} are too few to compare {n_models} by swapping"
@@ -71,11 +77,14 @@ class BaselineComparison(NotebookTable):
     @property
     def method(self) -> str:
         """How the p-values were made, in one sentence."""
-        comparisons = counted(len(self.runs) - 1, "comparison")
+        comparisons = f"{counted(len(self.runs) - 1, 'comparison')} with the baseline"
+        if self.test != "swapping":
+            over = f"{TESTS[self.test]} over {self._drawn}, because all scores are 0 or 1"
+            return f"{over}; p-values and intervals are corrected by Holm for {comparisons}"
         draws = f"{self.n_draws:,} draws of {self._drawn}, seed {self.seed}"
         if self._takes_all_ways:
             draws = f"all {2**self._n_drawn:,} ways to swap {self._drawn}"
-        return f"paired approximate randomization, {draws}; corrected by Holm for {comparisons} with the baseline"
+        return f"{TESTS[self.test]}, {draws}; p-values and intervals are corrected by Holm for {comparisons}"
 
     @property
     def _n_drawn(self) -> int:
@@ -122,15 +131,20 @@ def compare_by_swapping(
     n_draws = default_draws(len(table.models) - 1) if n_draws is None else n_draws
     values, of_items = all_values[:, items], clusters_of(table)
     clusters = None if of_items is None else [of_items[at] for at in items]
-    found = against_baseline(values[0], values[1:], n_draws=n_draws, seed=seed, clusters=clusters)
+    is_binary = metric in table.binary
+    if is_binary:
+        verdicts = decided([paired_difference(row, values[0], binary=True) for row in values[1:]])
+    else:
+        verdicts = against_baseline(values[0], values[1:], n_draws=n_draws, seed=seed, clusters=clusters)
     to_itself: list[tuple[Any, ...]] = [()]
-    differences = [(one.mean, one.low, one.high, one.p_value, one.corrected, one.differs()) for one in found]
+    differences = [(of.difference, of.low, of.high, of.p_value, of.p_corrected, of.differs) for of in verdicts]
     rows = []
     for model, row, difference in zip(table.models, values.tolist(), to_itself + differences, strict=True):
-        interval = mean_interval(row, clusters)
-        rows.append(ComparedRun(model, interval.mean, interval.half_width, *difference))
+        mean = mean_interval(row, clusters, binary=is_binary)
+        rows.append(ComparedRun(model, mean.mean, mean.low, mean.high, mean.shown(), *difference))
     n_all = len(table.items)
     left_out = f"{n_all - len(items)} of {counted(n_all, words.item)} left out"
     left_out = "" if len(items) == n_all else f"{left_out}, for which a {words.model} has no {words.score.split()[-1]}."
     n_clusters = None if clusters is None else len(set(clusters))
-    return BaselineComparison(metric, n_draws, seed, len(items), tuple(rows), left_out, n_clusters, of)
+    test = verdicts[0].test
+    return BaselineComparison(metric, n_draws, seed, len(items), tuple(rows), left_out, n_clusters, of, test)

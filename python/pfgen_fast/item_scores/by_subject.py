@@ -13,7 +13,11 @@ FEW_ITEMS = 6
 
 
 def by_subject(
-    subjects: Iterable[str | None], scores: Iterable[float], clusters: Sequence[Hashable] | None = None
+    subjects: Iterable[str | None],
+    scores: Iterable[float],
+    clusters: Sequence[Hashable] | None = None,
+    *,
+    binary: bool = False,
 ) -> dict[str, MeanInterval]:
     """The mean score of each subject in the order of the items; items without a subject or a score are left out."""
     found: dict[str, list[tuple[float, Hashable]]] = {}
@@ -21,7 +25,9 @@ def by_subject(
         if subject and score == score:
             found.setdefault(subject, []).append((score, number if clusters is None else clusters[number]))
     return {
-        subject: mean_interval([score for score, _ in of], None if clusters is None else [cluster for _, cluster in of])
+        subject: mean_interval(
+            [score for score, _ in of], None if clusters is None else [cluster for _, cluster in of], binary=binary
+        )
         for subject, of in found.items()
     }
 
@@ -49,7 +55,7 @@ def subject_table(rows: Sequence[Mapping[str, MeanInterval]]) -> tuple[list[str]
 
 def subject_lines(found: Mapping[str, MeanInterval]) -> list[list[str]]:
     """The figures of one model: a row for each subject, with the number of its items."""
-    return [[subject, f"{of.n:,}", *_cell(of).split()] for subject, of in found.items()]
+    return [[subject, f"{of.n:,}", f"{of.mean:.4f}", of.shown()] for subject, of in found.items()]
 
 
 def few_items(found: Mapping[str, MeanInterval], items: str = "items") -> list[str]:
@@ -67,5 +73,4 @@ def few_items(found: Mapping[str, MeanInterval], items: str = "items") -> list[s
 def _cell(of: MeanInterval | None) -> str:
     if of is None:
         return "–"
-    half = of.half_width
-    return f"{of.mean:.4f} " + ("–" if half is None else f"±{half:.4f}")
+    return f"{of.mean:.4f} {of.shown()}"

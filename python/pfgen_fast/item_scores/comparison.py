@@ -1,7 +1,7 @@
 """Comparison of models by their scores on items: two models, the first with all others, or all pairs.
 
-Each pair is compared on the items that both models have. Difference, interval and p-value are those of
-`paired_difference`; p-values of a family are corrected together, by Holm. Definitions: docs/statistics.md.
+Each pair is compared on the items that both models have, by `paired_difference`, and `decided` decides each family of
+pairs. Definitions: docs/statistics.md.
 """
 
 from __future__ import annotations
@@ -16,9 +16,10 @@ import numpy as np
 
 from ..errors import TrialsError
 from ..files.notebook import NotebookTable
-from ..files.untrusted_text import counted, few_names, harmless, signed
-from ..statistics.paired import MIN_QUESTIONS, TESTS, PairedDifference, Test, corrected, paired_difference
+from ..files.untrusted_text import counted, few_names, harmless, in_one_line
+from ..statistics.paired import TESTS, PairedDifference, paired_difference
 from ..statistics.power import Needed, needed
+from ..statistics.verdicts import Verdict, decided
 from .table import Floats, ItemScores
 
 Family = Literal["metric", "all"]
@@ -39,26 +40,15 @@ class Words(NamedTuple):
 WORDS = {"runs": Words("question", "run", "an answer"), "models": Words("item", "model", "a score")}
 
 
-@dataclass(frozen=True)
-class Difference:
-    """The difference between A and B in one metric, over the questions (items) that both have."""
+@dataclass(frozen=True, kw_only=True)
+class Difference(Verdict):
+    """The verdict about A and B in one metric, over the questions (items) that both have."""
 
     metric: str  # metric; `average` is the score of a run
     a: float  # mean of A over questions; for a run, equal to its result.json if no question is left out
     b: float  # the same for B
-    difference: float  # mean over questions of A - B
-    # lower end of the 95 % interval of the difference; None with one question, or if all differences are equal
-    low: float | None
-    high: float | None  # upper end of the interval; None as `low`
-    p_value: float | None  # Two-sided p-value of "there is no difference"; None with one question
-    n_questions: int
-    # whether A and B differ at the level 0.05, by the corrected p-value; None, no verdict, with too few questions
-    differs: bool | None
-    p_corrected: float | None = None  # corrected by Holm for the family; None without a verdict
-    test: Test = "t"  # test of the p-value
-    n_clusters: int | None = None  # number of clusters of the questions; None without clusters
-    model_a: str = "A"
-    model_b: str = "B"
+    model_a: str
+    model_b: str
     subject: str | None = None  # subject of the questions; None for all questions
 
 
@@ -71,6 +61,16 @@ class QuestionDifference:
     a: float
     b: float
     difference: float
+    model_a: str
+    model_b: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class PairNeeds(Needed):
+    """What the comparison of a pair needs to find a difference in the first metric."""
+
+    model_a: str
+    model_b: str
 
 
 @dataclass(frozen=True)
@@ -78,10 +78,10 @@ class Comparison(NotebookTable):
     """The result of `compare`: differences by metric, and by question with the largest first."""
 
     metrics: tuple[Difference, ...]  # by metric, then by pair of models
-    questions: tuple[QuestionDifference, ...]  # of two models: differences in the first metric, largest first
+    questions: tuple[QuestionDifference, ...]  # by pair: differences in the first metric, largest first
     left_out: str  # which questions are left out and why, in a sentence; empty if all models have all questions
     subjects: tuple[Difference, ...] = ()  # of two models: differences in the first metric by subject, one family
-    power: tuple[Needed, ...] = ()  # of two models: what would find a difference in the first metric
+    power: tuple[PairNeeds, ...] = ()  # by pair
     family: Family = "metric"
     higher_is_better: bool = True  # whether higher values of the first metric are better
     of: Literal["runs", "models"] = "models"
@@ -94,73 +94,61 @@ class Comparison(NotebookTable):
     @property
     def n_in_family(self) -> int:
         """The number of p-values that are corrected together with that of the first row."""
-        of_family = (row for row in self.metrics if self.family == "all" or row.metric == self.metrics[0].metric)
-        return sum(row.p_corrected is not None for row in of_family)
+        return max(row.n_in_family for row in self.metrics if row.metric == self.metrics[0].metric)
 
     @property
     def verdict(self) -> str:
         """The conclusion in one sentence, about the first metric."""
         if self.n_pairs > 1:
             return self._verdict_of_many()
-        score, word = self.metrics[0], WORDS[self.of].item
-        over = counted(score.n_questions, word)
-        if score.n_clusters is not None:
-            over += f" in {counted(score.n_clusters, 'cluster')}"
-        if score.differs is None:
-            return (
-                f"no verdict from {over}, at least {MIN_QUESTIONS} are needed: A - B is {signed(score.difference, 4)}"
-            )
-        if score.low is None or score.high is None:
-            interval = f"the same on all {over}"
-        else:
-            interval = f"95 % interval of A - B {signed(score.low, 4)} to {signed(score.high, 4)} over {over}"
-        if not score.differs:
-            return f"no significant difference: A - B is {signed(score.difference, 4)}, {interval}"
-        better = f"{'A' if self._is_a_better(score) else 'B'} is better by {abs(score.difference):.4f}"
-        return f"{better}{'' if self.higher_is_better else ' (lower is better)'}, {interval}"
+        return self.metrics[0].sentence(higher_is_better=self.higher_is_better, item=WORDS[self.of].item)
 
     def _verdict_of_many(self) -> str:
         rows = [row for row in self.metrics if row.metric == self.metrics[0].metric]
-        n_a = sum(bool(row.differs) and self._is_a_better(row) for row in rows)
-        n_b = sum(bool(row.differs) for row in rows) - n_a
-        n_without = sum(row.differs is None for row in rows)
+        outcomes = [row.outcome(higher_is_better=self.higher_is_better) for row in rows]
+        n_without, n_tied = outcomes.count("undecided"), outcomes.count("tied")
         without = f", {n_without} without a verdict" if n_without else ""
+        if not self.higher_is_better:
+            without += " (lower is better)"
         if len({row.model_a for row in rows}) > 1:
-            return f"{n_a + n_b} of {len(rows):,} pairs differ significantly{without}"
-        without += "" if self.higher_is_better else " (lower is better)"
+            pairs = {"better": lambda row: (row.model_a, row.model_b), "worse": lambda row: (row.model_b, row.model_a)}
+            ordered = [pairs[outcome](row) for row, outcome in zip(rows, outcomes, strict=True) if outcome in pairs]
+            which = _listed([f"{in_one_line(a, 60)} is better than {in_one_line(b, 60)}" for a, b in ordered])
+            return f"{len(ordered)} of {len(rows):,} pairs differ significantly{which}{without}"
+        counts = []
+        for outcome in ("better", "worse"):
+            names = [row.model_b for row, own in zip(rows, outcomes, strict=True) if own == outcome]
+            counts.append(f"{outcome} than {len(names)}{_listed([in_one_line(name, 60) for name in names])}")
         others = counted(len(rows), WORDS[self.of].model)
-        n_alike = len(rows) - n_a - n_b - n_without
-        return (
-            f"of {others}, A is better than {n_a}, worse than {n_b}, {n_alike} without significant difference{without}"
-        )
-
-    def _is_a_better(self, row: Difference) -> bool:
-        return (row.difference > 0) == self.higher_is_better
+        return f"of {others}, A is {', '.join(counts)}, {n_tied} without significant difference{without}"
 
     @property
     def method(self) -> str:
         """How p-values were made, in one sentence."""
         used = [TESTS[test] for test in TESTS if any(row.test == test for row in self.metrics)]
         over = f"{' or '.join(used)} over {WORDS[self.of].item}s"
-        if "McNemar" in {row.test for row in self.metrics} and len(used) > 1:
-            over += f" ({TESTS['McNemar']} where all scores are 0 or 1)"
+        if "Tango" in {row.test for row in self.metrics} and len(used) > 1:
+            over += f" ({TESTS['Tango']} where all scores are 0 or 1)"
         if self.n_in_family <= 1:
             n_metrics = len({row.metric for row in self.metrics})
             return over + ("; p-values of several metrics are not corrected" if n_metrics > 1 else "")
         comparisons = f"{self.n_in_family:,} comparisons"
         if self.family == "all":
-            return f"{over}; corrected by Holm for {comparisons} of all metrics"
-        return f"{over}; corrected by Holm for the {comparisons} of each metric"
+            return f"{over}; p-values and intervals are corrected by Holm for {comparisons} of all metrics"
+        return f"{over}; p-values and intervals are corrected by Holm for the {comparisons} of each metric"
 
     @property
     def power_sentences(self) -> list[str]:
         """What would find a difference, a sentence for each difference."""
         return [self._power_sentence(one) for one in self.power]
 
-    def _power_sentence(self, one: Needed) -> str:
-        row, word = self.metrics[0], WORDS[self.of].item
+    def _power_sentence(self, one: PairNeeds) -> str:
+        names = one.model_a, one.model_b
+        row, word = next(of for of in self.metrics if (of.model_a, of.model_b) == names), WORDS[self.of].item
         seen = " (the difference seen)" if one.difference == row.difference else ""
         of = f"a difference of {abs(one.difference):.4g}{seen}"
+        if self.n_pairs > 1:
+            of = f"{in_one_line(names[0], 60)} and {in_one_line(names[1], 60)}: {of}"
         if one.n is None:
             return f"{of}: no number of {word}s finds it with power 0.8"
         unit, n_now = (word, row.n_questions) if row.n_clusters is None else ("cluster", row.n_clusters)
@@ -173,7 +161,8 @@ class Comparison(NotebookTable):
         return f"{found}, or by {counted(one.n_trials or 0, 'trial')} of each {word}"
 
     def _columns(self) -> dict[str, list[Any]]:
-        return columns_of(self.metrics)
+        columns, first = columns_of(self.metrics), ("metric", "model_a", "model_b", "a", "b")
+        return {name: columns[name] for name in dict.fromkeys((*first, *columns))}
 
     def _words(self) -> list[str]:
         return [self.verdict, self.method, *filter(None, [self.left_out]), *self.power_sentences]
@@ -198,6 +187,7 @@ def compare_models(
     family: Family = "metric",
     power: bool = False,
     difference: float | None = None,
+    deciding: int | None = None,
     of: Literal["runs", "models"] = "models",
 ) -> Comparison:
     """Compares the first model with all others, or all pairs; see `pfgen_fast.compare`."""
@@ -215,23 +205,21 @@ def compare_models(
             f"to {MOST_IN_ALL_PAIRS} of them; compare the first with the others, or use 'leaderboard' for groups"
         )
     pairs = list(itertools.combinations(range(n_models), 2)) if all_pairs else [(0, at) for at in range(1, n_models)]
-    rows = [
-        row
-        for metric in table.metrics
-        for pair in pairs
-        if (row := _difference(table, metric, pair, range(len(table.items)))) is not None
-    ]
+    rows = _decided([_Part(table, metric, pair) for metric in table.metrics for pair in pairs], family)
     if not rows:
         names = " and ".join(harmless(name) for name in table.models) if n_models == 2 else f"the {WORDS[of].model}s"
         raise TrialsError(f"{names} have no {WORDS[of].item} in common")
     first = rows[0].metric
-    is_one = len(pairs) == 1
+    names = {(row.model_a, row.model_b) for row in rows if row.metric == first}
+    compared = [(a, b) for a, b in pairs if (table.models[a], table.models[b]) in names]
+    named = [None, *([] if difference is None else [difference])] if power or difference is not None else []
+    n_questions = deciding if deciding is not None else None if len(pairs) == 1 else 0
     return Comparison(
-        tuple(_corrected(rows, family)),
-        tuple(_by_item(table, first)) if is_one else (),
+        tuple(rows),
+        tuple(row for pair in compared for row in _by_item(table, first, pair)[:n_questions]),
         _left_out(table, rows, pairs, of),
-        subjects=tuple(_by_subject(table, first)) if is_one else (),
-        power=tuple(_power(table, first, difference)) if is_one and (power or difference is not None) else (),
+        subjects=tuple(_by_subject(table, first)) if len(pairs) == 1 else (),
+        power=tuple(needs for pair in compared for needs in _power(table, first, pair, named)),
         family=family,
         higher_is_better=table.higher_is_better.get(first, True),
         of=of,
@@ -246,76 +234,75 @@ def clusters_of(table: ItemScores) -> list[Hashable] | None:
 
 
 def compare_pair(
-    table: ItemScores, metric: str, pair: tuple[int, int], items: Sequence[int], *, shift: float = 0.0
+    table: ItemScores, metric: str, pair: tuple[int, int], items: Sequence[int] | None = None, *, shift: float = 0.0
 ) -> PairedDifference | None:
-    """The test of two models (their rows in the table) on some items; None without a common item.
+    """The test of two models (their rows in the table) on all or some items; None without a common item.
 
-    It is McNemar's exact test if all scores are 0 or 1 and each is that of one trial, and cluster-robust with clusters.
+    It is Tango's score test if all scores of the metric are 0 or 1, and cluster-robust with clusters.
     """
     a, b = _scores(table, metric, pair, items)
     if np.isnan(a + b).all():
         return None
     clusters = clusters_of(table)
-    n_trials = table.n_trials.get(metric)
-    return paired_difference(
-        a,
-        b,
-        clusters=None if clusters is None else [clusters[at] for at in items],
-        shift=shift,
-        exact=n_trials is None or bool((n_trials[list(pair)] <= 1).all()),
-    )
+    if clusters is not None and items is not None:
+        clusters = [clusters[at] for at in items]
+    return paired_difference(a, b, clusters=clusters, shift=shift, binary=metric in table.binary)
 
 
-def _scores(table: ItemScores, metric: str, pair: tuple[int, int], items: Sequence[int]) -> tuple[Floats, Floats]:
-    values = table.values[metric]
-    columns = slice(None) if len(items) == len(table.items) else list(items)
+def _scores(
+    table: ItemScores, metric: str, pair: tuple[int, int], items: Sequence[int] | None
+) -> tuple[Floats, Floats]:
+    values, columns = table.values[metric], slice(None) if items is None else list(items)
     return values[pair[0], columns], values[pair[1], columns]
 
 
-def _difference(
-    table: ItemScores, metric: str, pair: tuple[int, int], items: Sequence[int], subject: str | None = None
-) -> Difference | None:
-    found = compare_pair(table, metric, pair, items)
-    if found is None:
-        return None
-    a, b = _scores(table, metric, pair, items)
-    is_common = ~np.isnan(a + b)
-    mean_a, mean_b = (math.fsum(of[is_common].tolist()) / found.n for of in (a, b))
-    return Difference(
-        metric,
-        mean_a,
-        mean_b,
-        found.mean,
-        found.low,
-        found.high,
-        found.p_value,
-        n_questions=found.n,
-        differs=found.differs(),
-        test=found.test,
-        n_clusters=found.n_clusters,
-        model_a=table.models[pair[0]],
-        model_b=table.models[pair[1]],
-        subject=subject,
-    )
+class _Part(NamedTuple):
+    """What is compared: two models in a metric, on all items or those of a subject."""
+
+    table: ItemScores
+    metric: str
+    pair: tuple[int, int]
+    subject: str | None = None
+    items: Sequence[int] | None = None
+
+    def difference(self, verdict: Verdict) -> Difference:
+        """The verdict with the means of both models over their common items."""
+        a, b = _scores(self.table, self.metric, self.pair, self.items)
+        is_common = ~np.isnan(a + b)
+        mean_a, mean_b = (math.fsum(of[is_common].tolist()) / verdict.n_questions for of in (a, b))
+        model_a, model_b = (self.table.models[row] for row in self.pair)
+        return Difference(
+            **vars(verdict),
+            metric=self.metric,
+            a=mean_a,
+            b=mean_b,
+            model_a=model_a,
+            model_b=model_b,
+            subject=self.subject,
+        )
 
 
-def _corrected(rows: Sequence[Difference], family: Family) -> list[Difference]:
-    """The rows with corrected p-values: rows of a metric, or all rows, that have a verdict are one family."""
-    found = list(rows)
-    families = {row.metric for row in rows} if family == "metric" else {None}
-    for metric in families:
-        places = [at for at, row in enumerate(rows) if metric in (None, row.metric) and row.differs is not None]
-        after = corrected([rows[at].p_value for at in places], "holm").tolist()
-        for at, p in zip(places, after, strict=True):
-            found[at] = replace(rows[at], p_corrected=p, differs=p <= 0.05)
-    return found
+def _decided(parts: Sequence[_Part], family: Family = "metric") -> list[Difference]:
+    """The verdicts: those of a metric, or of all metrics, are one family. Parts without a common item are left out."""
+    rows: list[tuple[int, Difference]] = []
+    for metric in dict.fromkeys(part.metric if family == "metric" else None for part in parts):
+        tested = [
+            (number, pair)
+            for number, part in enumerate(parts)
+            if metric in (None, part.metric)
+            and (pair := compare_pair(part.table, part.metric, part.pair, part.items)) is not None
+        ]
+        verdicts = decided([pair for _, pair in tested])
+        rows += [(number, parts[number].difference(of)) for (number, _), of in zip(tested, verdicts, strict=True)]
+    return [row for _, row in sorted(rows, key=lambda of: of[0])]
 
 
-def _by_item(table: ItemScores, metric: str) -> list[QuestionDifference]:
-    a, b = table.values[metric][:2]
+def _by_item(table: ItemScores, metric: str, pair: tuple[int, int]) -> list[QuestionDifference]:
+    a, b = (table.values[metric][row].tolist() for row in pair)
+    names = [table.models[row] for row in pair]
     rows = [
-        QuestionDifference(item, "", of_a, of_b, of_a - of_b)
-        for item, of_a, of_b in zip(table.items, a.tolist(), b.tolist(), strict=True)
+        QuestionDifference(item, "", of_a, of_b, of_a - of_b, *names)
+        for item, of_a, of_b in zip(table.items, a, b, strict=True)
         if not math.isnan(of_a + of_b)
     ]
     return sorted(rows, key=lambda row: -abs(row.difference))
@@ -326,26 +313,36 @@ def _by_subject(table: ItemScores, metric: str) -> list[Difference]:
     for at, subject in enumerate(table.subjects):
         if subject is not None:
             items.setdefault(subject, []).append(at)
-    rows = (_difference(table, metric, (0, 1), of, subject) for subject, of in items.items())
-    return _corrected([row for row in rows if row is not None], "metric")
+    return _decided([_Part(table, metric, (0, 1), subject, of) for subject, of in items.items()])
 
 
-def _power(table: ItemScores, metric: str, named: float | None) -> Iterable[Needed]:
-    found = compare_pair(table, metric, (0, 1), range(len(table.items)))
-    assert found is not None
-    is_common = ~np.isnan(table.values[metric][:2]).any(axis=0)
+def _power(
+    table: ItemScores, metric: str, pair: tuple[int, int], named: Sequence[float | None]
+) -> Iterable[PairNeeds]:
+    """What finds the difference seen (None) and named differences."""
+    tested = compare_pair(table, metric, pair)
+    assert tested is not None
+    rows = list(pair)
+    is_common = ~np.isnan(table.values[metric][rows]).any(axis=0)
     trial_variance, mean_trials = None, 1.0
     if metric in table.n_trials and metric in table.variances:
-        n_trials = table.n_trials[metric][:2][:, is_common]
-        variances = table.variances[metric][:2][:, is_common]
+        n_trials = table.n_trials[metric][rows][:, is_common]
+        variances = table.variances[metric][rows][:, is_common]
         is_known = ~np.isnan(variances)
         if is_known.any(axis=1).all():  # a score of one trial counts with the mean variance of its model
             means = [row[known].mean() for row, known in zip(variances, is_known, strict=True)]
             filled = np.where(is_known, variances, np.array(means)[:, np.newaxis])
-            trial_variance = float((filled / n_trials).sum()) / found.n**2
+            trial_variance = float((filled / n_trials).sum()) / tested.n**2
             mean_trials = float(n_trials.mean())
-    for difference in dict.fromkeys([found.mean, *([] if named is None else [named])]):
-        yield needed(found, difference, trial_variance=trial_variance, n_trials=mean_trials)
+    model_a, model_b = (table.models[row] for row in pair)
+    for difference in dict.fromkeys(tested.mean if one is None else one for one in named):
+        needs = needed(tested, difference, trial_variance=trial_variance, n_trials=mean_trials)
+        yield PairNeeds(**vars(needs), model_a=model_a, model_b=model_b)
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Some of the names in brackets; empty without names."""
+    return f" ({few_names(names, n_code_points=140)})" if names else ""
 
 
 def _left_out(table: ItemScores, rows: Sequence[Difference], pairs: Sequence[tuple[int, int]], of: str) -> str:

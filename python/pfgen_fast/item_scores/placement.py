@@ -37,7 +37,7 @@ class Other(NamedTuple):
     high: float | None  # upper end of the interval
     difference: float  # the placed run's score less that of this run, over the questions that both have
     p_value: float  # of the paired t-test over questions; NaN without a verdict
-    corrected: float  # the same, corrected for the number of runs by Benjamini and Hochberg
+    corrected: float  # the same, corrected for the number of runs by Holm
     verdict: str  # `better` or `worse` than the placed run by more than chance, or `tied`
 
 
@@ -154,8 +154,9 @@ class Placement(NotebookTable):
 
     def figures(self) -> str:
         """The score with its interval, and the rank with its range, in one line."""
-        half = self.interval.half_width
-        score = f"{self.score:.4f}" + ("" if half is None else f" ± {half:.4f} (95 %, over {self.nouns[1]})")
+        spread = self.interval.shown()
+        spread = f" ± {spread[1:]}" if spread[0] == "±" else f", {spread}"
+        score = f"{self.score:.4f}" + ("" if self.interval.low is None else f"{spread} (95 %, over {self.nouns[1]})")
         if self.rank is None:
             return f"{score}, a yardstick without a rank"
         return f"{score}, rank {self.rank} of {self.of}, between {self.rank_low} and {self.rank_high}"
@@ -184,17 +185,17 @@ def compared_with(
     heads: Iterable[tuple[str, str, float, float | None, float | None]],
     *,
     clusters: Sequence[Hashable] | None = None,
-    is_exact: bool = False,
+    is_binary: bool = False,
     higher_is_better: bool = True,
 ) -> tuple[Other, ...]:
     """Tests the scores of a run against those of others (rows, with their first figures), as one family."""
-    tested = against([own], [others], clusters=clusters, exact=is_exact)
+    tested = against([own], [others], clusters=clusters, binary=is_binary)
     p = tested.p_values
     p[tested.n_clusters < MIN_QUESTIONS] = math.nan
     after = np.full(len(p), math.nan)
     has_verdict = ~np.isnan(p)
     if has_verdict.any():
-        after[has_verdict] = corrected(p[has_verdict], "bh")
+        after[has_verdict] = corrected(p[has_verdict], "holm")
     is_worse = (tested.means > 0) == higher_is_better
     verdicts = np.where(~(after <= ALPHA), "tied", np.where(is_worse, "worse", "better"))
     figures = zip(tested.means.tolist(), p.tolist(), after.tolist(), verdicts.tolist(), strict=True)
@@ -220,7 +221,7 @@ def _placed(found: Compared) -> Placement:
         found.values[order],
         heads,
         clusters=found.clusters,
-        is_exact=found.is_exact,
+        is_binary=found.is_binary,
         higher_is_better=found.higher_is_better,
     )
     mean, notes = found.means[0], list(found.notes)

@@ -18,14 +18,14 @@ from ..errors import TrialsError
 from ..files.notebook import NotebookTable
 from ..files.untrusted_text import counted, csv_text, in_one_line, json_text, markdown_table, markdown_text
 from ..statistics.mean_interval import MeanInterval, mean_interval
-from ..statistics.paired import MIN_QUESTIONS, all_pairs, ties
+from ..statistics.paired import MIN_QUESTIONS, TESTS, rank_ranges
 from .by_subject import by_subject, few_items, subject_columns, subject_record, subject_table
 from .comparison import clusters_of
 from .table import Floats, ItemScores
 
-MAX_MODELS_WITH_TIES = 2_000
-MAX_TIE_WORK = 500_000_000
-"""The maximum number of pairs of models, times items, for which ties are computed: about 12 seconds."""
+MAX_MODELS_WITH_RANGES = 2_000
+MAX_PAIR_WORK = 500_000_000
+"""The maximum number of pairs of models, times items, for which rank ranges are computed: about 12 seconds."""
 
 _DIGITS = 4
 
@@ -38,7 +38,8 @@ class RankedModel:
         rank: Its rank by score; 1 is the best.
         model: Its name.
         score: Its mean over the compared items, with the 95 % interval.
-        tied: The first and last rank of the models that do not differ from it significantly; None without a verdict.
+        ranks: The range of its rank: 1 + the number of significantly better models, and the number of models that are
+            not significantly worse; None without a verdict.
         n_items: The number of items for which it has a score, compared or not.
         metrics: The means of the other metrics; None if the models have no common item for one.
         subjects: The mean of each subject over its compared items, with the 95 % interval.
@@ -47,37 +48,41 @@ class RankedModel:
     rank: int
     model: str
     score: MeanInterval
-    tied: tuple[int, int] | None
+    ranks: tuple[int, int] | None
     n_items: int
     metrics: Mapping[str, float | None]
     subjects: Mapping[str, MeanInterval]
 
     def to_dict(self) -> dict[str, Any]:
         """All figures, for JSON."""
-        first, last = self.tied or (None, None)
+        rank_low, rank_high = self.ranks or (None, None)
         return {
             "rank": self.rank,
             "model": self.model,
             "score": self.score.mean,
             "score_low": self.score.low,
             "score_high": self.score.high,
-            "tied_first": first,
-            "tied_last": last,
+            "rank_low": rank_low,
+            "rank_high": rank_high,
             "num_items": self.n_items,
             "metrics": dict(self.metrics),
         }
 
     def figures(self) -> list[str]:
         """Rank, score, interval, ties, number of items and other metrics as texts."""
-        half, tied = self.score.half_width, self.tied
         return [
             str(self.rank),
             f"{self.score.mean:.{_DIGITS}f}",
-            "–" if half is None else f"±{half:.{_DIGITS}f}",
-            "–" if tied is None else "none" if tied[0] == tied[1] else f"{tied[0]}–{tied[1]}",
+            self.score.shown(_DIGITS),
+            shown_ranks(self.ranks),
             f"{self.n_items:,}",
             *("–" if value is None else f"{value:.{_DIGITS}f}" for value in self.metrics.values()),
         ]
+
+
+def shown_ranks(ranks: tuple[int, int] | None) -> str:
+    """A range of ranks, such as `3–7`."""
+    return "–" if ranks is None else str(ranks[0]) if ranks[0] == ranks[1] else f"{ranks[0]}–{ranks[1]}"
 
 
 @dataclass(frozen=True, repr=False)
@@ -90,7 +95,7 @@ class ModelRanking(NotebookTable):
         models: The models, best first.
         n_compared: The number of items for which all models have a score, over which they are ranked.
         n_items: The number of items of the table.
-        test: The tests that decide which models are tied.
+        test: The tests that decide which models differ.
         notes: What limits the ranking, one sentence each.
     """
 
@@ -148,7 +153,7 @@ class ModelRanking(NotebookTable):
 
     def _tables(self, *, with_subjects: bool = False) -> list[tuple[list[str], list[list[str]]]]:
         """The heads and rows of the table, and of the table by subject; texts that are not yet escaped."""
-        heads = ["rank", "model", self.metric, "±95 %", "tied with", "items", *self.models[0].metrics]
+        heads = ["rank", "model", self.metric, "±95 %", "rank range", "items", *self.models[0].metrics]
         tables = [(heads, [[rank, of.model, *rest] for of in self.models for rank, *rest in [of.figures()]])]
         if with_subjects:
             names, cells = subject_table([of.subjects for of in self.models])
@@ -190,7 +195,7 @@ class Compared:
     means: tuple[MeanInterval, ...]
     order: tuple[int, ...]  # rows of the models, best first
     clusters: Sequence[Hashable] | None
-    is_exact: bool  # whether McNemar's exact test applies
+    is_binary: bool  # whether all scores are 0 or 1, for Tango's score test and Wilson's intervals
     notes: tuple[str, ...]
 
     @property
@@ -211,7 +216,7 @@ class Compared:
     @property
     def test(self) -> str:
         """The name of the tests."""
-        name = "McNemar's exact tests" if self.is_exact else "paired t-tests"
+        name = f"{TESTS['Tango' if self.is_binary else 't']}s"
         return name if self.clusters is None else f"{name} with {self.counted_units}"
 
 
@@ -227,11 +232,10 @@ def compared_models(scores: ItemScores, metric: str | None = None) -> Compared:
         raise _nothing_in_common(scores, chosen, n_items)
     values, table = every[:, is_common], scores.only(items=is_common)
     clusters = clusters_of(table)
-    means = tuple(mean_interval(row, clusters) for row in values)
+    is_binary = chosen in scores.binary
+    means = tuple(mean_interval(row, clusters, binary=is_binary) for row in values)
     is_higher = scores.higher_is_better.get(chosen, True)
     sign = -1 if is_higher else 1
-    n_trials = table.n_trials.get(chosen)
-    is_of_one_trial = n_trials is None or bool((n_trials <= 1).all())
     return Compared(
         table=table,
         metric=chosen,
@@ -241,7 +245,7 @@ def compared_models(scores: ItemScores, metric: str | None = None) -> Compared:
         means=means,
         order=tuple(sorted(range(len(means)), key=lambda row: (sign * means[row].mean, scores.models[row]))),
         clusters=clusters,
-        is_exact=clusters is None and is_of_one_trial and bool(np.isin(values, (0, 1)).all()),
+        is_binary=is_binary,
         notes=tuple(_about(scores, chosen, is_common, is_asked=metric is not None)),
     )
 
@@ -249,7 +253,7 @@ def compared_models(scores: ItemScores, metric: str | None = None) -> Compared:
 def rank_models(scores: ItemScores, metric: str | None = None) -> ModelRanking:
     """Ranks the models of a table by a metric: by default the first one."""
     found = compared_models(scores, metric)
-    tied, about_ties = _tied(found)
+    ranges, about_ranges = _ranges(found)
     names = [subject and in_one_line(subject) for subject in found.table.subjects]
     others = {name: _means(scores.values[name]) for name in scores.metrics if name != found.metric}
     models = tuple(
@@ -257,14 +261,14 @@ def rank_models(scores: ItemScores, metric: str | None = None) -> ModelRanking:
             rank,
             found.models[row],
             found.means[row],
-            of_ties,
+            ranks,
             int(found.n_items[row]),
             {name: None if column is None else float(column[row]) for name, column in others.items()},
-            by_subject(names, found.values[row].tolist(), found.clusters) if names else {},
+            by_subject(names, found.values[row].tolist(), found.clusters, binary=found.is_binary) if names else {},
         )
-        for rank, (row, of_ties) in enumerate(zip(found.order, tied, strict=True), 1)
+        for rank, (row, ranks) in enumerate(zip(found.order, ranges, strict=True), 1)
     )
-    notes, n_items = (*found.notes, *about_ties), found.values.shape[1]
+    notes, n_items = (*found.notes, *about_ranges), found.values.shape[1]
     return ModelRanking(found.metric, found.higher_is_better, models, n_items, len(scores.items), found.test, notes)
 
 
@@ -289,22 +293,24 @@ def _means(values: Floats) -> Floats | None:
     return values[:, is_common].mean(axis=1) if is_common.any() else None
 
 
-def _tied(found: Compared) -> tuple[list[tuple[int, int] | None], list[str]]:
-    """For each of the ordered models the first and last rank from which it does not differ, and remarks."""
+def _ranges(found: Compared) -> tuple[list[tuple[int, int] | None], list[str]]:
+    """The range of the rank of each of the ordered models, and remarks."""
     n_models, n_items = found.values.shape
     nothing: list[tuple[int, int] | None] = [None] * n_models
     if n_models < 2:
         return nothing, []
     if found.n_units < MIN_QUESTIONS:
-        return nothing, [f"{found.counted_units}: no ties, because a test needs at least {MIN_QUESTIONS}"]
+        return nothing, [f"{found.counted_units}: no rank ranges, because a test needs at least {MIN_QUESTIONS}"]
     if problem := too_many_pairs(n_models, n_items):
-        return nothing, [f"no ties: {problem}"]
-    return ties(all_pairs(found.values[[*found.order]], clusters=found.clusters, exact=found.is_exact)), []
+        return nothing, [f"no rank ranges: {problem}"]
+    ordered = found.values[[*found.order]]
+    is_higher, binary = found.higher_is_better, found.is_binary
+    return rank_ranges(ordered, higher_is_better=is_higher, clusters=found.clusters, binary=binary), []
 
 
 def too_many_pairs(n_models: int, n_items: int) -> str:
     """Why all pairs of models cannot be tested; empty if they can."""
-    if n_models <= MAX_MODELS_WITH_TIES and n_models**2 // 2 * n_items <= MAX_TIE_WORK:
+    if n_models <= MAX_MODELS_WITH_RANGES and n_models**2 // 2 * n_items <= MAX_PAIR_WORK:
         return ""
     return f"{n_models:,} models and {n_items:,} items are too many for tests of all pairs; choose models (--models)"
 

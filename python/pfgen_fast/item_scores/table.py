@@ -52,6 +52,18 @@ class ItemScores:
         """The names of the metrics."""
         return tuple(self.values)
 
+    @cached_property
+    def binary(self) -> frozenset[str]:
+        """The metrics of which all scores are 0 or 1, each of one trial, if items have no clusters."""
+        if any(cluster is not None for cluster in self.clusters):
+            return frozenset()
+        return frozenset(
+            metric
+            for metric, values in self.values.items()
+            if (metric not in self.n_trials or (self.n_trials[metric] <= 1).all())
+            and ((values == 0) | (values == 1) | np.isnan(values)).all()
+        )
+
     def of(self, model: str, metric: str) -> Floats:
         """The scores of a model on all items."""
         row: Floats = self.values[self._metric(metric)][self._row(model)]

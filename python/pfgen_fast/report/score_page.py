@@ -105,7 +105,7 @@ def _overview(scores: ItemScores, found: Compared) -> dict[str, Any]:
                 "low": of.score.low,
                 "high": of.score.high,
                 "rank": of.rank,
-                "tied": of.tied,
+                "tied": of.ranks,
                 "questions": _rounded(found.values[row]),
                 **{key: value for (key, _, _), value in figures},
                 "parameters": {},

@@ -105,6 +105,7 @@ def compare(
     family: Family = "metric",
     power: bool = False,
     difference: float | None = None,
+    deciding: int | None = None,
 ) -> Comparison:
     """Compares two runs of one suite, or the models in a table of scores, by paired tests over questions or items.
 
@@ -117,12 +118,15 @@ def compare(
         metrics: The metrics to compare; the verdict is about the first. By default all.
         all_pairs: Compares all pairs of models, instead of the first model with all others.
         family: Whether p-values are corrected for the comparisons of each metric, or of all metrics together.
-        power: Computes how many items, or trials, find the difference seen with power 0.8; only for two models.
+        power: Computes how many items, or trials, find the difference seen of each pair with power 0.8.
         difference: Computes the same for this difference, too.
+        deciding: Number of questions or items with the largest differences of each pair. By default all for two models,
+            and none for more.
 
     Raises:
         PfgenError: A run or table cannot be read, or no models have a question or item in common.
     """
+    settings: dict[str, Any] = {"family": family, "power": power, "difference": difference, "deciding": deciding}
     sources = [a] if b is None else [a, b]
     table = None if any(isinstance(source, RunFolder) for source in sources) else score_table_of(sources)
     if table is None:
@@ -133,15 +137,9 @@ def compare(
         pair = [one_run(a), one_run(b)]
         scorer = scorer or Scorer(suite_of_all([run.folder for run in pair]))
         return compare_runs(
-            pair, scorer, unknown=unknown, metrics=metrics, family=family, power=power, difference=difference
+            pair, scorer, unknown=unknown, metrics=metrics, **settings
         )
-    return compare_models(
-        table.only(models=models, metrics=metrics),
-        all_pairs=all_pairs,
-        family=family,
-        power=power,
-        difference=difference,
-    )
+    return compare_models(table.only(models=models, metrics=metrics), all_pairs=all_pairs, **settings)
 
 
 def compare_runs(
@@ -178,8 +176,10 @@ def compare_scored(
     texts = {question.question_id: question.question for question in scorer.suite}
     questions = [replace(row, question=texts[row.question_id]) for row in found.questions]
     if rows[0].metric == "average":  # which is shown with four digits
-        scores = [means[at].scores for at in (0, 1)]
-        questions = [replace(row, a=scores[0][row.question], b=scores[1][row.question]) for row in questions]
+        questions = [
+            replace(row, a=of_run[row.model_a].scores[row.question], b=of_run[row.model_b].scores[row.question])
+            for row in questions
+        ]
     return replace(found, metrics=tuple(rows), questions=tuple(questions))
 
 

@@ -180,7 +180,7 @@ def rank(
 
 
 def ties_of(entries: Sequence[Entry]) -> list[tuple[int, int] | None]:
-    """The first and last rank from which each run cannot be distinguished; None if runs belong to several suites."""
+    """The rank range of each run (`statistics.paired.rank_ranges`); None if runs belong to several suites."""
     from ..statistics.paired import tied_ranks  # imports NumPy
 
     if mixed_suites(entry.result for entry in entries):

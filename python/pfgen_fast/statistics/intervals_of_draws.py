@@ -13,7 +13,7 @@ from typing import Literal
 import numpy as np
 
 from .correlation import Floats
-from .mean_interval import ROUNDING, mean_interval, quantile
+from .mean_interval import ROUNDING, mean_interval, quantile, wilson
 
 Scale = Literal["linear", "fisher", "logarithm", "share"]
 """Where an interval is symmetric: means, coefficients from -1 to 1, sizes from 0 on, and shares (Wilson's interval)."""
@@ -71,7 +71,7 @@ def clustered_rate(values: Sequence[float], clusters: Sequence[Hashable]) -> tup
         # Independent values between 0 and 1, such as ties, have a smaller variance than yes and no.
         independent = math.fsum((value - share) ** 2 for value in values) / n
         effective = share * (1 - share) / max(variance, independent / n)
-    return _wilson(share, effective, max(1, n_clusters - 1))
+    return share, *wilson(share, effective, quantile(max(1, n_clusters - 1)))
 
 
 def drawn_rate(
@@ -84,13 +84,4 @@ def drawn_rate(
     degrees = max(1, n_clusters - n_strata)
     variance = math.fsum((value - mean) ** 2 for value in draws) / len(draws) * n_clusters / degrees
     has_spread = variance > 1e-12 and 0 < share < 1
-    return _wilson(share, share * (1 - share) / variance if has_spread else n_clusters, degrees)
-
-
-def _wilson(share: float, effective: float, degrees: int) -> tuple[float, float, float]:
-    """Wilson's interval with Student's quantile, for an effective number of values."""
-    z = quantile(degrees)
-    share_of_z = z * z / effective
-    middle = (share + share_of_z / 2) / (1 + share_of_z)
-    half = z * math.sqrt(share * (1 - share) / effective + share_of_z / (4 * effective)) / (1 + share_of_z)
-    return share, max(0.0, middle - half), min(1.0, middle + half)
+    return share, *wilson(share, share * (1 - share) / variance if has_spread else n_clusters, quantile(degrees))

@@ -1,4 +1,4 @@
-"""The mean over questions and its 95 % interval, by Student's t.
+"""The mean over questions and its 95 % interval, by Student's t, or by Wilson for scores of 0 and 1.
 
 Needs only the standard library, so that `pfgen-fast score` starts without NumPy: importing NumPy takes as long as
 scoring ten thousand answers. Sums are exact (`math.fsum`), so the ends do not depend on the order of the questions.
@@ -18,6 +18,7 @@ CONFIDENCE = 0.95
 ROUNDING = 1e-9  # relative tolerance below which a difference counts as zero
 
 _N_STEPS = 4096
+_Z = 1.959963984540054  # the 97.5 % quantile of the normal distribution
 
 
 @dataclass(frozen=True)
@@ -25,7 +26,7 @@ class MeanInterval:
     """The mean over questions and its 95 % interval."""
 
     mean: float  # mean of the questions that have a value
-    # lower end of the interval; None with one question, or with the same value for all questions
+    # lower end of the interval; None with one question, or with the same value for all questions (not Wilson's)
     low: float | None
     high: float | None  # upper end of the interval; None in the same cases
     n: int  # number of questions that have a value
@@ -35,17 +36,40 @@ class MeanInterval:
         """Half the width of the interval; None without an interval."""
         return None if self.low is None or self.high is None else (self.high - self.low) / 2
 
+    def shown(self, n_digits: int = 4) -> str:
+        """The interval in words: `±0.0123`, or `0.8950 to 0.9965` if the mean is not its middle; – without one."""
+        half = self.half_width
+        if self.low is None or self.high is None or half is None:
+            return "–"
+        if abs(self.high - half - self.mean) <= ROUNDING * max(half, abs(self.mean)):
+            return f"±{half:.{n_digits}f}"
+        return f"{self.low:.{n_digits}f} to {self.high:.{n_digits}f}"
 
-def mean_interval(values: Iterable[float], clusters: Sequence[Hashable] | None = None) -> MeanInterval:
-    """Computes the mean over questions and its 95 % interval, by Student's t; cluster-robust if clusters are given."""
+
+def mean_interval(
+    values: Iterable[float], clusters: Sequence[Hashable] | None = None, *, binary: bool = False
+) -> MeanInterval:
+    """Computes the mean over questions and its 95 % interval, by Student's t; cluster-robust if clusters are given.
+
+    `binary` asks for Wilson's interval, for scores that are all 0 or 1, without clusters.
+    """
     column = [float(value) for value in values]
     is_there = [not math.isnan(value) for value in column]
     kept = None if clusters is None else list(compress(clusters, is_there))
     column = list(compress(column, is_there))
     if not column:
         raise ValueError("a mean needs the value of at least one question")
-    low, high = ends(column, max(map(abs, column)), kept)
-    return MeanInterval(math.fsum(column) / len(column), low, high, len(column))
+    mean = math.fsum(column) / len(column)
+    low, high = wilson(mean, len(column), _Z) if binary else ends(column, max(map(abs, column)), kept)
+    return MeanInterval(mean, low, high, len(column))
+
+
+def wilson(share: float, n: float, quantile: float) -> tuple[float, float]:
+    """Wilson's interval of a share of `n` values, which may be an effective number."""
+    of_quantile = quantile * quantile / n
+    middle = (share + of_quantile / 2) / (1 + of_quantile)
+    half = quantile * math.sqrt(share * (1 - share) / n + of_quantile / (4 * n)) / (1 + of_quantile)
+    return max(0.0, middle - half), min(1.0, middle + half)
 
 
 def ends(

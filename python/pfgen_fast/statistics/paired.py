@@ -1,8 +1,8 @@
 """Differences of means over questions: of two runs, and of all pairs of many runs.
 
 Tests are Student's t over questions, with one number for each question: the mean of its trials, which contains the
-noise of the trials. Questions may be in clusters, and scores that are 0 or 1 may have McNemar's exact test. A question
-without a score is NaN and left out. Definitions and accuracy: docs/statistics.md.
+noise of the trials. Questions may be in clusters, and scores of 0 or 1 may have Tango's score test. A question without a
+score is NaN and left out. `verdicts` decides families of pairs. Definitions and accuracy: docs/statistics.md.
 """
 
 from __future__ import annotations
@@ -16,16 +16,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .correlation import Floats
-from .mean_interval import ROUNDING, ends
+from .mean_interval import ROUNDING
+from .paired_proportions import tango_interval, tango_p_values
 
 Correction = Literal["holm", "bh"]
-Test = Literal["t", "clustered t", "McNemar", "sign"]
+Test = Literal["t", "clustered t", "Tango", "sign", "swapping"]
+
+ALPHA = 0.05
+"""The level of verdicts; intervals are 95 % intervals."""
 
 TESTS: dict[Test, str] = {
     "t": "paired t-test",
     "clustered t": "cluster-robust paired t-test",
-    "McNemar": "McNemar's exact test",
+    "Tango": "Tango's score test",
     "sign": "sign test",
+    "swapping": "paired approximate randomization",
 }
 """The tests of a pair, with their full names."""
 
@@ -42,25 +47,51 @@ def sign_test(n: Any) -> Any:
 
 @dataclass(frozen=True)
 class PairedDifference:
-    """The mean difference of two runs over the questions that both have, with its 95 % interval."""
+    """The mean difference of two runs over the questions that both have, with its test and the interval of this test."""
 
     mean: float  # mean of A - B
-    # lower end of the interval; None with one question or cluster, or with the same difference for all questions
-    low: float | None
-    high: float | None  # upper end of the interval; None in the same cases
     # Two-sided p-value of "the difference is `shift`"; None with one question or cluster. If all questions have the
     # same difference, it is the p-value of the sign test, 2 / 2**n; if all differences are the shift, it is 1
     p_value: float | None
     n: int  # number of questions that both have
     n_clusters: int | None = None  # number of clusters of these questions; None without clusters
     test: Test = "t"  # test of the p-value
-    degrees: float = math.nan  # degrees of freedom of the interval
+    error: float = 0.0  # standard error of the mean; 0 with one question or cluster, and without spread
+    degrees: float = math.nan  # degrees of freedom of the t-test; infinite for Tango's test
+    solved_alone: tuple[int, int] | None = None  # of Tango's test: number of questions that only A, and only B, solves
 
-    def differs(self, alpha: float = 0.05) -> bool | None:
+    def interval(self, alpha: float = ALPHA) -> tuple[float, float] | tuple[None, None]:
+        """The ends of the interval that the test does not reject at this level; None without a p-value or spread."""
+        from scipy.special import stdtrit
+
+        if self.p_value is None:
+            return None, None
+        if self.solved_alone is not None:
+            return tango_interval(*self.solved_alone, self.n, alpha)
+        if not self.error:
+            return None, None
+        half = float(stdtrit(self.degrees, 1 - alpha / 2)) * self.error
+        return self.mean - half, self.mean + half
+
+    @property
+    def low(self) -> float | None:
+        """The lower end of the 95 % interval."""
+        return self.interval()[0]
+
+    @property
+    def high(self) -> float | None:
+        """The upper end of the 95 % interval."""
+        return self.interval()[1]
+
+    @property
+    def has_verdict(self) -> bool:
+        """Whether there are enough questions and clusters for a verdict."""
+        n_units = self.n if self.n_clusters is None else self.n_clusters
+        return self.p_value is not None and min(self.n, n_units) >= MIN_QUESTIONS
+
+    def differs(self, alpha: float = ALPHA) -> bool | None:
         """Whether the runs differ at this level; None (no verdict) with fewer than `MIN_QUESTIONS` questions."""
-        if self.p_value is None or min(self.n, self.n if self.n_clusters is None else self.n_clusters) < MIN_QUESTIONS:
-            return None
-        return self.p_value <= alpha
+        return self.p_value <= alpha if self.has_verdict and self.p_value is not None else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,17 +116,18 @@ class Tested(NamedTuple):
     n: NDArray[np.int_]  # numbers of common questions
     n_clusters: NDArray[np.int_]  # numbers of clusters of these questions; `n` without clusters
     p_values: Floats
-    degrees: Floats  # degrees of freedom of the t-test
-    is_exact: NDArray[np.bool_]  # whether the p-value is that of McNemar's exact test
+    errors: Floats  # standard errors of the mean differences; 0 without spread
+    degrees: Floats  # degrees of freedom of the t-test; infinite for Tango's test
+    solved_alone: tuple[NDArray[np.int_], NDArray[np.int_]] | None  # see `PairedDifference`
 
 
 def paired_difference(
-    a: Any, b: Any, *, clusters: Sequence[Hashable] | None = None, shift: float = 0.0, exact: bool = False
+    a: Any, b: Any, *, clusters: Sequence[Hashable] | None = None, shift: float = 0.0, binary: bool = False
 ) -> PairedDifference:
     """Computes the mean difference A - B over the questions that both runs have, and tests whether it is `shift`.
 
-    With clusters (one for each question), the test and the interval are cluster-robust. `exact` asks for McNemar's
-    exact test where it applies: all scores are 0 or 1, there are no clusters, and the shift is 0.
+    With clusters (one for each question), the test and the interval are cluster-robust. `binary` asks for Tango's score
+    test, for scores that are all 0 or 1, without clusters.
     """
     both = np.stack([np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)])
     is_common = ~np.isnan(both).any(axis=0)
@@ -103,25 +135,30 @@ def paired_difference(
     if not both.size:
         raise ValueError("a difference needs a question that both runs have")
     kept = None if clusters is None else [clusters[at] for at in np.flatnonzero(is_common).tolist()]
-    differences = (both[0] - both[1]).tolist()
-    low, high = ends(differences, float(np.abs(both).max()), kept)
-    found = against([both[0]], [both[1:]], clusters=kept, shift=shift, exact=exact)
-    n, n_clusters, p = int(found.n[0]), int(found.n_clusters[0]), float(found.p_values[0])
-    mean = math.fsum(differences) / n
-    p_value = None if math.isnan(p) else p
-    test: Test = "McNemar" if found.is_exact[0] else "t" if clusters is None else "clustered t"
-    if test != "McNemar" and low is None and p_value is not None and p_value < 1:
+    tested = against([both[0]], [both[1:]], clusters=kept, shift=shift, binary=binary)
+    n, p, error = int(tested.n[0]), float(tested.p_values[0]), float(tested.errors[0])
+    solved_alone = None if tested.solved_alone is None else tuple(int(count[0]) for count in tested.solved_alone)
+    test: Test = "Tango" if solved_alone else "t" if clusters is None else "clustered t"
+    if not solved_alone and not error and p < 1:
         test = "sign"  # all differences are equal
-    degrees = float(found.degrees[0])
-    return PairedDifference(mean, low, high, p_value, n, None if clusters is None else n_clusters, test, degrees)
+    return PairedDifference(
+        math.fsum((both[0] - both[1]).tolist()) / n,
+        None if math.isnan(p) else p,
+        n,
+        None if clusters is None else int(tested.n_clusters[0]),
+        test,
+        error,
+        float(tested.degrees[0]),
+        solved_alone,
+    )
 
 
 def all_pairs(
     *strata: Any,
-    alpha: float = 0.05,
-    correction: Correction = "bh",
+    alpha: float = ALPHA,
+    correction: Correction = "holm",
     clusters: Sequence[Hashable] | None = None,
-    exact: bool = False,
+    binary: bool = False,
 ) -> Pairs:
     """Compares every pair of runs as `paired_difference` does, and finds the groups of runs that do not differ.
 
@@ -137,8 +174,8 @@ def all_pairs(
     np.fill_diagonal(n_clusters, n.diagonal() if codes is None else _n_clusters(~np.isnan(matrices[0]), codes))
     for row in range(n_runs - 1):
         of_row, others = [matrix[row] for matrix in matrices], [matrix[row + 1 :] for matrix in matrices]
-        found = against(of_row, others, clusters=codes, exact=exact)
-        for of_pairs, values in zip((differences, n, n_clusters, p), found[:4], strict=True):
+        tested = against(of_row, others, clusters=codes, binary=binary)
+        for of_pairs, values in zip((differences, n, n_clusters, p), tested[:4], strict=True):
             of_pairs[row, row + 1 :] = of_pairs[row + 1 :, row] = values
     differences[np.tril_indices(n_runs, -1)] *= -1
     has_verdict = np.triu((n_clusters >= MIN_QUESTIONS) & ~np.isnan(p), 1)
@@ -156,16 +193,16 @@ def against(
     *,
     clusters: Sequence[Hashable] | NDArray[np.int_] | None = None,
     shift: float = 0.0,
-    exact: bool = False,
+    binary: bool = False,
 ) -> Tested:
-    """Tests the mean differences between one run and others; see `all_pairs` for strata.
+    """Tests the mean differences between one run and others; see `all_pairs` for strata, `paired_difference` for the rest.
 
     If a stratum has no common question, the difference is undefined and the number is 0.
     """
     from scipy.special import stdtr
 
-    if clusters is not None and len(one) > 1:
-        raise ValueError("strata have no clusters")
+    if clusters is not None and (len(one) > 1 or binary):
+        raise ValueError("strata and Tango's score test have no clusters")
     codes = None if clusters is None else cluster_codes(clusters)
     of_strata = [of_stratum(x, y, codes) for x, y in zip(one, others, strict=True)]
     means, variances, counts, units, of_parts, largest = (np.stack(column) for column in zip(*of_strata, strict=True))
@@ -173,18 +210,19 @@ def against(
     n, n_units = (np.where(has_all, of.sum(axis=0), 0) for of in (counts, units))
     mean, total = means.sum(axis=0) / len(means), variances.sum(axis=0)
     from_shift = mean - shift
+    errors = np.sqrt(total) / len(means)
     with np.errstate(divide="ignore", invalid="ignore"):
-        t = from_shift / (np.sqrt(total) / len(means))
+        t = from_shift / errors
         degrees = 1 / ((variances / total) ** 2 / of_parts).sum(axis=0) if len(means) > 1 else of_parts[0]
     p = np.where(np.abs(from_shift) <= np.maximum(_SMALLEST, ROUNDING * largest.max(axis=0)), 1.0, sign_test(n_units))
     has_spread = total > 0
     p[has_spread] = 2 * stdtr(degrees[has_spread], -np.abs(t[has_spread]))
-    is_exact = np.zeros(len(p), dtype=bool)
-    if exact and codes is None and shift == 0 and len(one) == 1:
-        is_exact, n_better, n_worse = _discordant(one[0], others[0])
-        p[is_exact] = mcnemar(n_better[is_exact], n_worse[is_exact])
+    solved_alone = None
+    if binary:
+        solved_alone = (one[0] > others[0]).sum(axis=1), (one[0] < others[0]).sum(axis=1)
+        p, degrees = tango_p_values(*solved_alone, np.maximum(n, 1), shift), np.full(len(p), np.inf)
     p[(units < 2).any(axis=0)] = np.nan
-    return Tested(mean, n, n_units, p, degrees, is_exact)
+    return Tested(mean, n, n_units, p, errors, degrees, solved_alone)
 
 
 def cluster_codes(clusters: Sequence[Hashable] | NDArray[np.int_]) -> NDArray[np.int_]:
@@ -232,20 +270,6 @@ def of_stratum(
     return mean, np.where(varies & (n_units > 1), variance, 0.0), n, n_units, degrees, largest
 
 
-def _discordant(one: Floats, others: Floats) -> tuple[NDArray[np.bool_], NDArray[np.int_], NDArray[np.int_]]:
-    """Whether all common scores are 0 or 1, and on how many questions each of the two runs alone has 1."""
-    is_common = ~(np.isnan(one) | np.isnan(others))
-    is_binary = ~is_common | (((one == 0) | (one == 1)) & ((others == 0) | (others == 1)))
-    return is_binary.all(axis=1), (is_common & (one > others)).sum(axis=1), (is_common & (one < others)).sum(axis=1)
-
-
-def mcnemar(n_better: Any, n_worse: Any) -> Any:
-    """Two-sided p-values of McNemar's exact test: a binomial test of the questions that only one run solves."""
-    from scipy.special import bdtr
-
-    return np.minimum(1.0, 2 * bdtr(np.minimum(n_better, n_worse), np.add(n_better, n_worse), 0.5))
-
-
 def corrected(p_values: Any, correction: Correction) -> Floats:
     """Corrects one or more p-values for multiple comparisons."""
     values = np.asarray(p_values, dtype=np.float64)
@@ -255,9 +279,27 @@ def corrected(p_values: Any, correction: Correction) -> Floats:
         ordered = np.maximum.accumulate(values[order] * np.arange(n, 0, -1))
     else:
         ordered = np.minimum.accumulate((values[order] * (n / np.arange(1, n + 1)))[::-1])[::-1]
-    found = np.empty(n)
-    found[order] = np.minimum(ordered, 1.0)
-    return found
+    after = np.empty(n)
+    after[order] = np.minimum(ordered, 1.0)
+    return after
+
+
+def holm_levels(p_values: Any, alpha: float = ALPHA) -> Floats:
+    """The level at which Holm's procedure decides each p-value of a family.
+
+    It is `alpha` divided by the number of p-values that are left when the procedure reaches this one; all p-values after
+    the first one that is not significant have the level of that one. So the interval at this level, by the same test,
+    excludes 0 exactly if the corrected p-value is at most `alpha`.
+    """
+    values = np.asarray(p_values, dtype=np.float64)
+    order = np.argsort(values, kind="stable")
+    n_left = np.arange(len(values), 0, -1)
+    is_stop = corrected(values, "holm")[order] > alpha
+    first = int(is_stop.argmax()) if is_stop.any() else len(values)
+    n_left[first:] = n_left[first : first + 1]
+    levels = np.empty(len(values))
+    levels[order] = alpha / n_left
+    return levels
 
 
 def groups_of(differs: NDArray[np.bool_]) -> tuple[tuple[int, int], ...]:
@@ -275,21 +317,37 @@ def groups_of(differs: NDArray[np.bool_]) -> tuple[tuple[int, int], ...]:
 def tied_ranks(
     of_ranks: Sequence[int | None], scores: Sequence[Sequence[float | None]]
 ) -> list[tuple[int, int] | None]:
-    """For each run the first and last rank of the runs that do not differ from it; None without a rank or a verdict."""
+    """The rank range of each run (`rank_ranges`) among the runs with a rank; None without a rank or a verdict."""
     ranked = [place for place, rank in enumerate(of_ranks) if rank is not None]
     tied: list[tuple[int, int] | None] = [None] * len(of_ranks)
-    if not ranked:
-        return tied
-    pairs = all_pairs([[math.nan if score is None else score for score in scores[place]] for place in ranked])
-    for place, of_ties in zip(ranked, ties(pairs), strict=True):
-        tied[place] = of_ties
+    values = [[math.nan if score is None else score for score in scores[place]] for place in ranked]
+    for place, ranks in zip(ranked, rank_ranges(values) if ranked else (), strict=True):
+        tied[place] = ranks
     return tied
 
 
-def ties(pairs: Pairs) -> list[tuple[int, int] | None]:
-    """For each of the ordered runs the first and last rank of the runs that do not differ; None without a verdict."""
-    found: list[tuple[int, int] | None] = []
-    for row, differs in enumerate(pairs.differs):
-        same = np.flatnonzero(~differs)
-        found.append((int(same[0]) + 1, int(same[-1]) + 1) if pairs.n_clusters[row, row] >= MIN_QUESTIONS else None)
-    return found
+def rank_ranges(
+    scores: Any,
+    *,
+    higher_is_better: bool = True,
+    alpha: float = ALPHA,
+    clusters: Sequence[Hashable] | None = None,
+    binary: bool = False,
+) -> list[tuple[int, int] | None]:
+    """The ranks that each run (row) may have: 1 + the number of better runs, and the number of runs - the worse ones.
+
+    A run is better or worse if it differs significantly. The comparisons of a run with all others are one family,
+    corrected by Holm, so with a probability of 95 % the range holds the rank of the run. None without any verdict.
+    """
+    pairs = all_pairs(scores, clusters=clusters, binary=binary)
+    n_runs = len(pairs.n)
+    sign = 1 if higher_is_better else -1
+    ranges: list[tuple[int, int] | None] = []
+    for row in range(n_runs):
+        has_verdict = (pairs.n_clusters[row] >= MIN_QUESTIONS) & ~np.isnan(pairs.p_values[row])
+        has_verdict[row] = False
+        differs = corrected(pairs.p_values[row][has_verdict], "holm") <= alpha
+        gains = sign * pairs.differences[row][has_verdict][differs]
+        has_any = bool(has_verdict.any()) or (n_runs == 1 and pairs.n_clusters[0, 0] >= MIN_QUESTIONS)
+        ranges.append((1 + int((gains < 0).sum()), n_runs - int((gains > 0).sum())) if has_any else None)
+    return ranges

@@ -1,7 +1,9 @@
 """Several runs against one baseline, by paired approximate randomization over questions.
 
-All runs are compared on the same questions and by the same draws, so no figure depends on the order of the runs.
-Definition and accuracy: docs/statistics.md.
+All runs are compared on the same questions and by the same draws, so no figure depends on the order of the runs. A draw
+swaps run and baseline on some questions. It is at least as far from "the difference is d" as the run itself exactly if
+d lies between the mean difference on the swapped questions and that on the others. So the draws give p-values and the
+intervals that invert them. Definition and accuracy: docs/statistics.md.
 """
 
 from __future__ import annotations
@@ -16,28 +18,34 @@ from numpy.typing import NDArray
 
 from ..errors import ExperimentError
 from .correlation import Floats
-from .mean_interval import CONFIDENCE, ROUNDING, ends
-from .paired import MIN_QUESTIONS, cluster_codes, cluster_sums, corrected
+from .mean_interval import CONFIDENCE, ROUNDING
+from .paired import ALPHA, MIN_QUESTIONS, Test, cluster_codes, cluster_sums
+from .verdicts import Verdict, decided
 
 MAX_DRAWS = 1_000_000
-_AT_ONCE = 1 << 22  # numbers that are in memory together
+_AT_ONCE = 1 << 20  # numbers that are in memory together
 
 
-@dataclass(frozen=True)
-class BaselineDifference:
-    """The difference of a run to the baseline, over the questions that all runs have."""
+@dataclass(frozen=True, eq=False)
+class _Swapped:
+    """The difference of a run to the baseline, over the questions that all runs have; a `verdicts.Pair`."""
 
     mean: float  # mean of run - baseline
-    low: float | None  # lower end of Student's 95 % interval; None if the differences of the questions have no spread
-    high: float | None  # upper end of the interval; None in the same cases
-    p_value: float | None  # two-sided p-value of "there is no difference"; None with one question
-    # p-value corrected by Holm for all runs that are compared with the baseline; None (no verdict) with fewer than
-    # `MIN_QUESTIONS` questions, and if no p-value could be small enough (see `draws_needed`)
-    corrected: float | None
+    p_value: float | None
+    n: int
+    n_clusters: int | None
+    has_verdict: bool
+    n_ways: int  # draws, with the run itself
+    lows: Floats  # of the draws with the lowest lower means of the two parts, in ascending order
+    highs: Floats  # of the draws with the highest upper means, in descending order
+    test: Test = "swapping"
 
-    def differs(self, alpha: float = 0.05) -> bool | None:
-        """Whether run and baseline differ by the corrected p-value; None (no verdict) without a corrected p-value."""
-        return None if self.corrected is None else self.corrected <= alpha
+    def interval(self, alpha: float) -> tuple[float, float] | tuple[None, None]:
+        """All differences whose p-value is above `alpha`; None if the draws are too few for ends."""
+        at = math.floor(alpha * self.n_ways + ROUNDING)
+        low, high = float(self.lows[at]), float(self.highs[at])
+        is_wide = high - low > ROUNDING * max(abs(low), abs(high))
+        return (low, high) if is_wide and math.isfinite(low) and math.isfinite(high) else (None, None)
 
 
 def against_baseline(
@@ -47,7 +55,7 @@ def against_baseline(
     n_draws: int | None = None,
     seed: int = 0,
     clusters: Sequence[Hashable] | None = None,
-) -> list[BaselineDifference]:
+) -> list[Verdict]:
     """Compares runs with a baseline by swapping them on questions, or on clusters of questions (one for each question).
 
     The p-value is the share of draws whose difference is at least as large. It is exact if there are at most `n_draws`
@@ -63,22 +71,33 @@ def against_baseline(
         raise ExperimentError("a value is missing: the baseline and all runs need a number for every question")
     n_runs = len(others)
     n_draws = default_draws(n_runs) if n_draws is None else n_draws
-    largest = np.maximum(np.abs(one).max(), np.abs(others).max(axis=1))
+    largest = np.maximum(np.abs(one).max(), np.abs(others).max(axis=1))[:, np.newaxis]
     values = others - one
-    values[np.abs(values) <= ROUNDING * largest[:, np.newaxis]] = 0.0
-    swapped = values if clusters is None else cluster_sums(values, cluster_codes(clusters))
-    n = swapped.shape[1]
-    p = _p_values(swapped, n_draws, seed)
-    if takes_all_ways(n, n_draws):
-        is_enough = 2 * draws_needed(n_runs) + 2 <= 2**n  # a draw with all signs reversed is equally far
+    values[np.abs(values) <= ROUNDING * largest] = 0.0
+    codes = None if clusters is None else cluster_codes(clusters)
+    swapped, sizes = (of if codes is None else cluster_sums(of, codes) for of in (values, np.ones((1, one.size))))
+    n_units = swapped.shape[1]
+    takes_all = takes_all_ways(n_units, n_draws)
+    n_as_far, lows, highs = _draws(swapped, sizes[0], largest, n_draws, seed)
+    n_ways = 2**n_units if takes_all else n_draws + 1  # the original questions count as a draw too, so p is never 0
+    if takes_all:
+        is_enough = 2 * draws_needed(n_runs) + 2 <= n_ways  # a draw with all signs reversed is equally far
     else:
         is_enough = draws_needed(n_runs) <= n_draws
-    after = corrected(p, "holm").tolist() if n >= MIN_QUESTIONS and is_enough else [None] * n_runs
-    result = []
-    for row, of_row, own, of_family in zip(values.tolist(), largest.tolist(), p.tolist(), after, strict=True):
-        low, high = ends(row, of_row, clusters)
-        result.append(BaselineDifference(math.fsum(row) / len(row), low, high, None if n == 1 else own, of_family))
-    return result
+    pairs = [
+        _Swapped(
+            math.fsum(row) / len(row),
+            None if n_units == 1 else n / n_ways,
+            one.size,
+            None if clusters is None else n_units,
+            n_units >= MIN_QUESTIONS and is_enough,
+            n_ways,
+            of_low,
+            of_high,
+        )
+        for row, n, of_low, of_high in zip(values.tolist(), n_as_far.tolist(), lows, highs, strict=True)
+    ]
+    return decided(pairs)
 
 
 def default_draws(n_runs: int) -> int:
@@ -96,14 +115,19 @@ def takes_all_ways(n_questions: int, n_draws: int) -> bool:
     return n_questions < MAX_DRAWS.bit_length() and 2**n_questions <= n_draws
 
 
-def _p_values(values: Floats, n_draws: int, seed: int) -> Floats:
+def _draws(
+    values: Floats, sizes: Floats, largest: Floats, n_draws: int, seed: int
+) -> tuple[NDArray[np.int64], Floats, Floats]:
+    """How many draws are as far from 0 as the run, and the most extreme means that an interval may need, by run."""
     n_runs, n = values.shape
-    # A difference that is smaller by rounding alone counts as equally far.
-    as_far = np.abs(values.sum(axis=1)) - ROUNDING * np.abs(values).sum(axis=1)
     is_exact = takes_all_ways(n, n_draws)
     n_ways = 2**n if is_exact else n_draws
+    n_kept = math.floor(ALPHA * (n_ways + 1) + ROUNDING) + 1
     generator = np.random.default_rng(seed)
-    n_as_far: NDArray[np.int64] = np.zeros(n_runs, dtype=np.int64)
+    n_as_far = np.full(n_runs, 0 if is_exact else 1, dtype=np.int64)
+    lows, highs = np.full((n_runs, 1), -np.inf), np.full((n_runs, 1), np.inf)  # the run itself
+    if is_exact:
+        lows, highs = lows[:, :0], highs[:, :0]
     at_once = max(1, _AT_ONCE // max(n, n_runs))
     for begin in range(0, n_ways, at_once):
         size = min(at_once, n_ways - begin)
@@ -111,7 +135,19 @@ def _p_values(values: Floats, n_draws: int, seed: int) -> Floats:
             is_swapped = np.arange(begin, begin + size)[:, np.newaxis] >> np.arange(n) & 1
         else:
             is_swapped = generator.integers(2, size=(size, n), dtype=np.int8)
-        n_as_far += (np.abs(values @ (1.0 - 2.0 * is_swapped).T) >= as_far[:, np.newaxis]).sum(axis=1)
-    # The original questions count as a draw too, so p is never 0.
-    found: Floats = n_as_far / n_ways if is_exact else (n_as_far + 1) / (n_draws + 1)
-    return found
+        weights = is_swapped.T.astype(np.float64)
+        sums, n_swapped = values @ weights, sizes @ weights
+        with np.errstate(divide="ignore", invalid="ignore"):
+            parts = np.stack([sums / n_swapped, (values.sum(axis=1, keepdims=True) - sums) / (sizes.sum() - n_swapped)])
+        parts[np.abs(parts) <= ROUNDING * largest] = 0.0  # a difference by rounding alone
+        has_both = (n_swapped > 0) & (n_swapped < sizes.sum())
+        low, high = np.where(has_both, parts.min(axis=0), -np.inf), np.where(has_both, parts.max(axis=0), np.inf)
+        n_as_far += ((low <= 0) & (high >= 0)).sum(axis=1)
+        lows, highs = _smallest(np.concatenate([lows, low], axis=1), n_kept), -_smallest(
+            -np.concatenate([highs, high], axis=1), n_kept
+        )
+    return n_as_far, np.sort(lows, axis=1), -np.sort(-highs, axis=1)
+
+
+def _smallest(values: Floats, n: int) -> Floats:
+    return values if values.shape[1] <= n else np.partition(values, n, axis=1)[:, :n]

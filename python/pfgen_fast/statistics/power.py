@@ -13,7 +13,6 @@ from .paired import MIN_QUESTIONS, PairedDifference
 
 _Z_OF_POWER = 0.8416212335729143  # the 80 % quantile of the normal distribution
 _MOST = 10**9
-_EXACT = 1.5  # more items that only the better model solves, because the exact test is conservative
 
 
 @dataclass(frozen=True)
@@ -39,13 +38,11 @@ def needed(
     number of trials of an item.
     """
     n = found.n if found.n_clusters is None else found.n_clusters
-    if found.low is None or found.high is None or not difference:
+    if not found.error or not difference:
         return Needed(difference, None)
-    variance = ((found.high - found.low) / 2 / quantile(found.degrees)) ** 2
+    variance = found.error**2
     share = found.degrees / (n - 1)  # of each item or cluster but one: below 1 with unequal clusters
     n_needed = _units(variance * n, difference, share)
-    if n_needed is not None and found.test == "McNemar":
-        n_needed += math.ceil(_EXACT / abs(difference))
     if trial_variance is None:
         return Needed(difference, n_needed)
     wanted = _wanted(difference, found.degrees)

@@ -276,7 +276,7 @@ def with_intervals(
     strata = _strata(scores, zeros or {})
     n_ranked = sum(model.average.rescaled is not None for model in scores.models)
     if n_ranked > 1:
-        pairs = all_pairs(*(stratum.values[:n_ranked] for stratum in strata[0].values()))
+        pairs = all_pairs(*(stratum.values[:n_ranked] for stratum in strata[0].values()), correction="bh")
         scores = replace(scores, pairs=pairs, groups=pairs.groups)
     if not draws:
         return scores
