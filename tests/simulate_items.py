@@ -61,7 +61,7 @@ def _holds_share(generator: Generator, n_items: int, share: float) -> bool:
 
 
 def _family(generator: Generator, n_models: int, step: float) -> list[bool]:
-    """Whether each interval of a family holds the truth: models against the first, each better by `step` than the last."""
+    """Whether each interval of a family holds the truth: each model is better by `step` than the one before."""
     scores = generator.standard_normal((n_models, 50)) + step * np.arange(n_models)[:, np.newaxis]
     found = decided([paired_difference(scores[0], other) for other in scores[1:]])
     return [holds(of, -step * (number + 1)) for number, of in enumerate(found)]

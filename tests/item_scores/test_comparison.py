@@ -51,7 +51,9 @@ def test_scores_of_0_and_1_have_tangos_test_unless_trials_or_clusters_forbid_it(
     of_b = by_swapping.runs[1]
     assert (of_b.p_value, of_b.low) == pytest.approx((alone.p_value, -alone.high))
     assert by_swapping.runs[0].value_high <= 1
-    assert by_swapping.method.startswith("Tango's score test over 30 items, because all scores are 0 or 1; p-values and")
+    assert by_swapping.method.startswith(
+        "Tango's score test over 30 items, because all scores are 0 or 1; p-values and"
+    )
     several = {"n_trials": {"score": np.full((2, 30), 4)}}
     assert compare_models(table_of(binary, **several)).metrics[0].test == "t"
     clusters = [f"d{number // 2}" if number < 20 else None for number in range(30)]

@@ -26,7 +26,11 @@ def table(values: object, *, models: tuple[str, ...] = (), **changes: object) ->
 @given(st.data())
 def test_models_are_ranked_on_the_items_that_all_have(data):
     n_models, n_items = data.draw(st.integers(2, 6)), data.draw(st.integers(6, 12))
-    cells = st.sampled_from((0.0, data.draw(st.sampled_from((0.25, 1.0))), 1.0, np.nan)) if data.draw(st.booleans()) else st.floats(0, 1)
+    cells = (
+        st.sampled_from((0.0, data.draw(st.sampled_from((0.25, 1.0))), 1.0, np.nan))
+        if data.draw(st.booleans())
+        else st.floats(0, 1)
+    )
     values = np.array(data.draw(st.lists(st.lists(cells, min_size=n_items, max_size=n_items), min_size=n_models,
                                          max_size=n_models)))  # fmt: skip
     values[:, 0] = 1.0  # a common item

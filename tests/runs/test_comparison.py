@@ -59,12 +59,11 @@ def test_the_figures_are_those_of_the_scores_of_questions(runs, scorer):
     expected = against_baseline(values[0], values[1:], n_draws=500, seed=7)
     for row, of_run, run in zip(found.runs[1:], expected, runs[:2], strict=True):
         assert row.run == str(run.folder)
-        assert row.difference == pytest.approx(of_run.mean)
-        assert (row.p_value, row.p_corrected, row.differs) == (of_run.p_value, of_run.corrected, of_run.differs())
+        assert row.difference == pytest.approx(of_run.difference)
+        assert (row.p_value, row.p_corrected, row.differs) == (of_run.p_value, of_run.p_corrected, of_run.differs)
     for row, of_run in zip(found.runs, values, strict=True):
-        assert (row.value, row.half_width) == pytest.approx(
-            (round(mean_interval(of_run).mean, 4), mean_interval(of_run).half_width), abs=2e-5
-        )
+        mean = mean_interval(of_run)
+        assert (row.value, row.value_low) == pytest.approx((round(mean.mean, 4), mean.low), abs=7e-5)
     assert (found.runs[0].difference, found.runs[0].differs, found.n_questions, found.left_out) == (None, None, 8, "")
 
 
@@ -86,7 +85,7 @@ def test_the_method_names_the_draws(runs, scorer):
     drawn = compare_with_baseline(runs[0], runs[1:3], scorer, n_draws=123, seed=5)
     assert drawn.method == (
         "paired approximate randomization, 123 draws of 8 questions, seed 5; "
-        "corrected by Holm for 2 comparisons with the baseline"
+        "p-values and intervals are corrected by Holm for 2 comparisons with the baseline"
     )
     itself = compare_with_baseline(runs[0], runs[:1], scorer)
     assert itself.verdict == "of 1 run, 0 above the baseline, 0 below, 1 without significant difference"

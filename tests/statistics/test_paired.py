@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pfgen_fast.runs.precision import half_width
-from pfgen_fast.statistics.mean_interval import MeanInterval, mean_interval, quantile
+from pfgen_fast.statistics.mean_interval import mean_interval, quantile
 from pfgen_fast.statistics.paired import (
     MIN_QUESTIONS,
     all_pairs,

@@ -211,7 +211,10 @@ class ComparisonGateOptions(GateOutputs):
         for option, value in (("--margin", self.margin), ("--undecided", self.undecided)):
             if value is not None and not self.fail_if_worse:
                 fail(f"{option}: expected with --fail-if-worse")
-        for option, is_given in (("--confidence", self.confidence is not None), ("--allow-missing", self.allow_missing)):
+        for option, is_given in (
+            ("--confidence", self.confidence is not None),
+            ("--allow-missing", self.allow_missing),
+        ):
             if is_given and not self.is_gate:
                 fail(f"{option}: expected with {self._gates}")
         super().prepare()

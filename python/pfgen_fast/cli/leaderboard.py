@@ -105,8 +105,8 @@ _HEADS = ["rank", "score", "±95 %", "rank range", "length"]
 """The columns of the table on a terminal."""
 
 _ABOUT_COLUMNS = (
-    f"{about_interval('{over}')}; rank range: the ranks that chance allows, at 95 % ({{test}} against all other {{what}}, "
-    "corrected by Holm)"
+    f"{about_interval('{over}')}; rank range: the ranks that chance allows, at 95 % "
+    "({test} against all other {what}, corrected by Holm)"
 )
 _NO_SIGNATURE = "signature: unknown, because result.json records none"
 _MARKS = {

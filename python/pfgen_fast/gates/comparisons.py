@@ -1,8 +1,8 @@
 """Checks that a model is not worse than others: paired tests over items against a margin. Rules: docs/guides/gates.md.
 
 NEW fails if it is worse than OLD by more than the margin, and passes if it is not, both with the confidence asked for;
-otherwise the check is undecided. `non_inferior` puts the burden of proof on NEW: undecided counts as failed. An item that
-OLD has and NEW lacks makes the check an error, because NEW may have lost the items on which it is worse.
+otherwise the check is undecided. `non_inferior` puts the burden of proof on NEW: undecided counts as failed. An item
+that OLD has and NEW lacks makes the check an error, because NEW may have lost the items on which it is worse.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
@@ -210,8 +210,8 @@ def compare_models(
         names = " and ".join(harmless(name) for name in table.models) if n_models == 2 else f"the {WORDS[of].model}s"
         raise TrialsError(f"{names} have no {WORDS[of].item} in common")
     first = rows[0].metric
-    names = {(row.model_a, row.model_b) for row in rows if row.metric == first}
-    compared = [(a, b) for a, b in pairs if (table.models[a], table.models[b]) in names]
+    with_rows = {(row.model_a, row.model_b) for row in rows if row.metric == first}
+    compared = [(a, b) for a, b in pairs if (table.models[a], table.models[b]) in with_rows]
     named = [None, *([] if difference is None else [difference])] if power or difference is not None else []
     n_questions = deciding if deciding is not None else None if len(pairs) == 1 else 0
     return Comparison(
@@ -316,9 +316,7 @@ def _by_subject(table: ItemScores, metric: str) -> list[Difference]:
     return _decided([_Part(table, metric, (0, 1), subject, of) for subject, of in items.items()])
 
 
-def _power(
-    table: ItemScores, metric: str, pair: tuple[int, int], named: Sequence[float | None]
-) -> Iterable[PairNeeds]:
+def _power(table: ItemScores, metric: str, pair: tuple[int, int], named: Sequence[float | None]) -> Iterable[PairNeeds]:
     """What finds the difference seen (None) and named differences."""
     tested = compare_pair(table, metric, pair)
     assert tested is not None

@@ -136,9 +136,7 @@ def compare(
             raise TrialsError("models: expected with a table of scores, not with two runs")
         pair = [one_run(a), one_run(b)]
         scorer = scorer or Scorer(suite_of_all([run.folder for run in pair]))
-        return compare_runs(
-            pair, scorer, unknown=unknown, metrics=metrics, **settings
-        )
+        return compare_runs(pair, scorer, unknown=unknown, metrics=metrics, **settings)
     return compare_models(table.only(models=models, metrics=metrics), all_pairs=all_pairs, **settings)
 
 

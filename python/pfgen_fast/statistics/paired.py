@@ -1,8 +1,8 @@
 """Differences of means over questions: of two runs, and of all pairs of many runs.
 
 Tests are Student's t over questions, with one number for each question: the mean of its trials, which contains the
-noise of the trials. Questions may be in clusters, and scores of 0 or 1 may have Tango's score test. A question without a
-score is NaN and left out. `verdicts` decides families of pairs. Definitions and accuracy: docs/statistics.md.
+noise of the trials. Questions may be in clusters, and scores of 0 or 1 may have Tango's score test. A question without
+a score is NaN and left out. `verdicts` decides families of pairs. Definitions and accuracy: docs/statistics.md.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def sign_test(n: Any) -> Any:
 
 @dataclass(frozen=True)
 class PairedDifference:
-    """The mean difference of two runs over the questions that both have, with its test and the interval of this test."""
+    """The mean difference of two runs over the questions that both have, with its test and the test's interval."""
 
     mean: float  # mean of A - B
     # Two-sided p-value of "the difference is `shift`"; None with one question or cluster. If all questions have the
@@ -137,7 +137,9 @@ def paired_difference(
     kept = None if clusters is None else [clusters[at] for at in np.flatnonzero(is_common).tolist()]
     tested = against([both[0]], [both[1:]], clusters=kept, shift=shift, binary=binary)
     n, p, error = int(tested.n[0]), float(tested.p_values[0]), float(tested.errors[0])
-    solved_alone = None if tested.solved_alone is None else tuple(int(count[0]) for count in tested.solved_alone)
+    solved_alone = None
+    if tested.solved_alone is not None:
+        solved_alone = int(tested.solved_alone[0][0]), int(tested.solved_alone[1][0])
     test: Test = "Tango" if solved_alone else "t" if clusters is None else "clustered t"
     if not solved_alone and not error and p < 1:
         test = "sign"  # all differences are equal
@@ -195,7 +197,7 @@ def against(
     shift: float = 0.0,
     binary: bool = False,
 ) -> Tested:
-    """Tests the mean differences between one run and others; see `all_pairs` for strata, `paired_difference` for the rest.
+    """Tests the mean differences between one run and others; see `all_pairs` and `paired_difference`.
 
     If a stratum has no common question, the difference is undefined and the number is 0.
     """
@@ -287,9 +289,9 @@ def corrected(p_values: Any, correction: Correction) -> Floats:
 def holm_levels(p_values: Any, alpha: float = ALPHA) -> Floats:
     """The level at which Holm's procedure decides each p-value of a family.
 
-    It is `alpha` divided by the number of p-values that are left when the procedure reaches this one; all p-values after
-    the first one that is not significant have the level of that one. So the interval at this level, by the same test,
-    excludes 0 exactly if the corrected p-value is at most `alpha`.
+    It is `alpha` divided by the number of p-values that are left when the procedure reaches this one; all p-values
+    after the first one that is not significant have the level of that one. So the interval at this level, by the same
+    test, excludes 0 exactly if the corrected p-value is at most `alpha`.
     """
     values = np.asarray(p_values, dtype=np.float64)
     order = np.argsort(values, kind="stable")

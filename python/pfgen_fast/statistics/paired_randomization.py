@@ -19,28 +19,29 @@ from numpy.typing import NDArray
 from ..errors import ExperimentError
 from .correlation import Floats
 from .mean_interval import CONFIDENCE, ROUNDING
-from .paired import ALPHA, MIN_QUESTIONS, Test, cluster_codes, cluster_sums
+from .paired import ALPHA, PairedDifference, Test, cluster_codes, cluster_sums
 from .verdicts import Verdict, decided
 
 MAX_DRAWS = 1_000_000
 _AT_ONCE = 1 << 20  # numbers that are in memory together
 
 
-@dataclass(frozen=True, eq=False)
-class _Swapped:
-    """The difference of a run to the baseline, over the questions that all runs have; a `verdicts.Pair`."""
+@dataclass(frozen=True, eq=False, kw_only=True)
+class _Swapped(PairedDifference):
+    """The difference of a run to the baseline, over the questions that all runs have."""
 
-    mean: float  # mean of run - baseline
-    p_value: float | None
-    n: int
-    n_clusters: int | None
-    has_verdict: bool
+    test: Test = "swapping"
+    is_enough: bool  # whether the draws are enough for a verdict in this family
     n_ways: int  # draws, with the run itself
     lows: Floats  # of the draws with the lowest lower means of the two parts, in ascending order
     highs: Floats  # of the draws with the highest upper means, in descending order
-    test: Test = "swapping"
 
-    def interval(self, alpha: float) -> tuple[float, float] | tuple[None, None]:
+    @property
+    def has_verdict(self) -> bool:
+        """Whether questions or clusters, and draws, are enough for a verdict."""
+        return super().has_verdict and self.is_enough
+
+    def interval(self, alpha: float = ALPHA) -> tuple[float, float] | tuple[None, None]:
         """All differences whose p-value is above `alpha`; None if the draws are too few for ends."""
         at = math.floor(alpha * self.n_ways + ROUNDING)
         low, high = float(self.lows[at]), float(self.highs[at])
@@ -80,20 +81,19 @@ def against_baseline(
     takes_all = takes_all_ways(n_units, n_draws)
     n_as_far, lows, highs = _draws(swapped, sizes[0], largest, n_draws, seed)
     n_ways = 2**n_units if takes_all else n_draws + 1  # the original questions count as a draw too, so p is never 0
-    if takes_all:
-        is_enough = 2 * draws_needed(n_runs) + 2 <= n_ways  # a draw with all signs reversed is equally far
-    else:
-        is_enough = draws_needed(n_runs) <= n_draws
+    needed = draws_needed(n_runs)
+    # Of all ways, a draw with all signs reversed is equally far.
+    is_enough = 2 * needed + 2 <= n_ways if takes_all else needed <= n_draws
     pairs = [
         _Swapped(
-            math.fsum(row) / len(row),
-            None if n_units == 1 else n / n_ways,
-            one.size,
-            None if clusters is None else n_units,
-            n_units >= MIN_QUESTIONS and is_enough,
-            n_ways,
-            of_low,
-            of_high,
+            mean=math.fsum(row) / len(row),
+            p_value=None if n_units == 1 else n / n_ways,
+            n=one.size,
+            n_clusters=None if clusters is None else n_units,
+            is_enough=is_enough,
+            n_ways=n_ways,
+            lows=of_low,
+            highs=of_high,
         )
         for row, n, of_low, of_high in zip(values.tolist(), n_as_far.tolist(), lows, highs, strict=True)
     ]
@@ -143,8 +143,9 @@ def _draws(
         has_both = (n_swapped > 0) & (n_swapped < sizes.sum())
         low, high = np.where(has_both, parts.min(axis=0), -np.inf), np.where(has_both, parts.max(axis=0), np.inf)
         n_as_far += ((low <= 0) & (high >= 0)).sum(axis=1)
-        lows, highs = _smallest(np.concatenate([lows, low], axis=1), n_kept), -_smallest(
-            -np.concatenate([highs, high], axis=1), n_kept
+        lows, highs = (
+            _smallest(np.concatenate([lows, low], axis=1), n_kept),
+            -_smallest(-np.concatenate([highs, high], axis=1), n_kept),
         )
     return n_as_far, np.sort(lows, axis=1), -np.sort(-highs, axis=1)
 

@@ -1,44 +1,17 @@
 """Whether the first of two runs is better than the second: decided for a family of pairs, and said in one sentence.
 
-The p-values of a family are corrected together by Holm, and each interval has the level at which Holm's procedure decides
-its pair. So a verdict and its interval never disagree. The sign is that of first minus second. Rules: docs/statistics.md.
+The p-values of a family are corrected together by Holm, and each interval has the level at which Holm's procedure
+decides its pair, so a verdict and its interval never disagree. The sign is that of first minus second. Rules:
+docs/statistics.md.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 from ..files.untrusted_text import counted, signed
-from .paired import ALPHA, MIN_QUESTIONS, Test, corrected, holm_levels
-
-
-class Pair(Protocol):
-    """A tested pair; `PairedDifference` is one."""
-
-    @property
-    def mean(self) -> float:
-        """The mean of first - second."""
-
-    @property
-    def p_value(self) -> float | None: ...
-
-    @property
-    def n(self) -> int: ...
-
-    @property
-    def n_clusters(self) -> int | None: ...
-
-    @property
-    def test(self) -> Test: ...
-
-    @property
-    def has_verdict(self) -> bool:
-        """Whether there is enough for a verdict."""
-
-    def interval(self, alpha: float) -> tuple[float, float] | tuple[None, None]:
-        """The ends of the interval that the test does not reject at this level."""
+from .paired import ALPHA, MIN_QUESTIONS, PairedDifference, Test, corrected, holm_levels
 
 
 @dataclass(frozen=True)
@@ -76,11 +49,9 @@ class Verdict:
         """The interval in words, such as `95 % interval +0.0100 to +0.0300 over 50 questions`."""
         if self.low is None or self.high is None:
             return f"the same on all {self.over(item)}"
-        corrected_by = f" (Holm, {self.n_in_family:,} comparisons)" if self.n_in_family > 1 else ""
-        return (
-            f"{100 * (1 - self.alpha):.6g} % interval{of}{corrected_by} {signed(self.low, 4)} to {signed(self.high, 4)} "
-            f"over {self.over(item)}"
-        )
+        family = f" (Holm, {self.n_in_family:,} comparisons)" if self.n_in_family > 1 else ""
+        ends = f"{signed(self.low, 4)} to {signed(self.high, 4)}"
+        return f"{100 * (1 - self.alpha):.6g} % interval{of}{family} {ends} over {self.over(item)}"
 
     def sentence(
         self, first: str = "A", second: str = "B", *, higher_is_better: bool = True, item: str = "question"
@@ -98,7 +69,7 @@ class Verdict:
         return f"{better} is better by {abs(self.difference):.4f}{lower}, {interval}"
 
 
-def decided(pairs: Sequence[Pair], *, alpha: float = ALPHA) -> list[Verdict]:
+def decided(pairs: Sequence[PairedDifference], *, alpha: float = ALPHA) -> list[Verdict]:
     """Decides the pairs of one family, corrected by Holm; pairs without a verdict are in no family."""
     p_values = [pair.p_value if pair.has_verdict else None for pair in pairs]
     family = [p for p in p_values if p is not None]
@@ -123,4 +94,3 @@ def decided(pairs: Sequence[Pair], *, alpha: float = ALPHA) -> list[Verdict]:
             )
         )
     return verdicts
-
