@@ -9,11 +9,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from .correlation import Floats
 
-_N_HALVINGS = 60
+_AT_EDGE = 1e-12  # the statistic is infinite at shifts of -1 and 1
 
 
 def tango_p_values(a_only: Any, b_only: Any, n: Any, shift: float = 0.0) -> Floats:
@@ -26,25 +25,28 @@ def tango_p_values(a_only: Any, b_only: Any, n: Any, shift: float = 0.0) -> Floa
 
 def tango_interval(a_only: int, b_only: int, n: int, alpha: float) -> tuple[float, float]:
     """The interval of the difference of the proportions: all shifts that the test does not reject at level `alpha`."""
+    from scipy.optimize import brentq
     from scipy.special import ndtri
 
     z, mean = -float(ndtri(alpha / 2)), (a_only - b_only) / n
-    # A row for each end: the statistic is monotone in the shift, so bisection finds where it reaches z.
-    inside, outside = np.full(2, mean), np.array([-1.0, 1.0])
-    for _ in range(_N_HALVINGS):
-        middle = (inside + outside) / 2
-        is_inside = np.abs(_statistic(a_only, b_only, n, middle)) <= z
-        inside, outside = np.where(is_inside, middle, inside), np.where(is_inside, outside, middle)
-    low, high = inside.tolist()
-    return low, high
+
+    def end(side: int) -> float:
+        """The shift at which the statistic, which falls with the shift, reaches -z or z."""
+        edge = side * (1 - _AT_EDGE)
+        if side * mean >= 1 - _AT_EDGE:
+            return float(side)
+        return float(brentq(lambda shift: _statistic(a_only, b_only, n, shift) + side * z, mean, edge))
+
+    return end(-1), end(1)
 
 
-def _statistic(a_only: Any, b_only: Any, n: Any, shift: Any) -> Floats:
-    """The score statistic, by the most likely share of questions that only B solves if the difference is `shift`."""
-    a, b, n = (np.asarray(count, dtype=np.float64) for count in (a_only, b_only, n))
-    linear = (2 * n - a + b) * shift - a - b
-    share = (np.sqrt(np.maximum(linear**2 + 8 * n * b * shift * (1 - shift), 0)) - linear) / (4 * n)
-    distance, variance = a - b - n * shift, n * (2 * share + shift * (1 - shift))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        statistic: Floats = distance / np.sqrt(np.maximum(variance, 0))
-    return np.where(np.abs(distance) <= 1e-9, 0.0, statistic)
+def _statistic(a_only: Any, b_only: Any, n: Any, shift: Any) -> Any:
+    """The score statistic, by the most likely share of questions that only B solves if the difference is `shift`.
+
+    Numbers give a number, for which NumPy would be slow, and arrays give an array.
+    """
+    linear = (2 * n - a_only + b_only) * shift - a_only - b_only
+    share = (abs(linear**2 + 8 * n * b_only * shift * (1 - shift)) ** 0.5 - linear) / (4 * n)
+    distance = a_only - b_only - n * shift
+    distance = distance * (abs(distance) > 1e-9)  # smaller by rounding
+    return distance / (abs(n * (2 * share + shift * (1 - shift))) + 1e-300) ** 0.5
