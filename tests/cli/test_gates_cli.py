@@ -10,7 +10,7 @@ import pytest
 from makers.checklist_reports import some_runs
 from makers.discern_commands import begin_work, run
 from makers.own_checklists import own_suite_in
-from makers.runs import make_run
+from makers.runs import make_run, trial_lines
 
 MINI = ("--suite", "mini")
 
@@ -88,6 +88,19 @@ def test_compare_checks_the_models_of_a_table(call, tmp_path):
     assert call("compare", path, "--models", "old,new", "--fail-if-worse", *turned)[0] == int(bool(turned))
     code, out, _ = call("compare", path, "--fail-if-worse")
     assert (code, outcomes(out)) == (1, ["failed", "undecided"])
+
+
+def test_items_and_questions_that_the_first_lost_are_an_error(call, good_and_bad, mini, tmp_path):
+    few = make_run(tmp_path / "few", trial_lines(mini)[:1])
+    path, junit = tmp_path / "scores.csv", tmp_path / "gate.xml"
+    path.write_text("item,new,old\n" + "".join(f"{n},{n % 3 if n < 8 else ''},{n % 3}\n" for n in range(20)))
+    for line, lost in (((path,), "12 of the 20 items of old"), ((few, good_and_bad[0], *MINI), "7 of the 8 questions of")):
+        for gate in (("--fail-if-worse",), ("--non-inferior", "0.02")):
+            code, out, _ = call("compare", *line, *gate, "--junit", junit, "--deciding", 0)
+            assert (code, f" lacks {lost}" in out, lost in junit.read_text(encoding="utf-8")) == (3, True, True)
+        code, out, _ = call("compare", *line, "--fail-if-worse", "--allow-missing")
+        assert (code, lost in out) == (0, True)
+    assert "--allow-missing: expected with --fail-if-worse" in call("compare", path, "--allow-missing")[2]
 
 
 def test_place_fails_above_a_rank_and_below_a_percentile(call, varied, tmp_path):

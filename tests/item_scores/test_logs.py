@@ -276,6 +276,18 @@ def test_lm_eval_filters_are_metrics_and_other_values_are_left_out(tmp_path):
     assert read_item_scores([tmp_path / "org__m"]).higher_is_better["loss"] is False
 
 
+def test_a_metric_of_lm_eval_has_one_direction(tmp_path):
+    for task, date in (("gain", "2026-10-01T10-00-00.1"), ("loss", "2026-10-02T10-00-00.1")):
+        lm_eval_samples(tmp_path, task, "m", {0: 0.9}, date)
+    read_item_scores([tmp_path])
+    results = tmp_path / "results_2026-10-02T10-00-00.1.json"
+    results.write_text(results.read_text().replace('"acc": true', '"acc": false'))
+    with pytest.raises(
+        TrialsError, match="task loss: lower scores of 'acc' are better, but higher ones are in task gain; expected one"
+    ):
+        read_item_scores([tmp_path])
+
+
 def test_the_newest_samples_of_a_task_count_and_other_documents_are_noted(tmp_path):
     lm_eval_samples(tmp_path / "m", "maths", "m", {0: 0}, "2026-10-01T10-00-00.1")
     lm_eval_samples(tmp_path / "m", "maths", "m", {0: 1})

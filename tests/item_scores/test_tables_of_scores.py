@@ -6,6 +6,7 @@ import gzip
 import json
 import math
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -97,6 +98,28 @@ def test_a_model_that_two_files_score_on_the_same_items_is_two_models(read):
     assert "gpt (a), gpt (b)" in scores.notes[-1]
     parts = read(a_csv=rows.format("1", "0"), b_csv=rows.format("2", "1"))  # such as tasks in files of their own
     assert (parts.models[0], parts.items, parts.notes) == ("gpt", ("1", "2"), ())
+
+
+def test_what_score_writes_is_read_by_its_average_and_repeats_are_trials(read, tmp_path, call):
+    demo = Path(__file__).parents[2] / "examples" / "demo_answers.jsonl"
+    scored = tmp_path / "scored.jsonl"
+    line = ("score", "--suite", "mini", "--question-column", "question", "--answer-column", "answer", demo, "-q")
+    assert call(*line, "-o", scored)[0] == 0
+    scores = read_item_scores([scored])
+    assert scores.metrics[:5] == ("average", "fluency", "truthfulness", "helpfulness", "fluency_A")
+    assert (scores.models, scores.n_trials["average"].max()) == (("careful", "hasty", "rambling"), 3)
+    assert any("several rows of a model and an item are its trials" in note for note in scores.notes)
+    rows = [json.loads(row) for row in scored.read_text(encoding="utf-8").splitlines()]
+    first = [row["average"] for row in rows if (row["model"], row["question"]) == ("careful", rows[0]["question"])]
+    assert scores.values["average"][0, 0] == pytest.approx(np.mean(first))
+    for command in (("compare", scored), ("leaderboard", scored), ("report", scored, "-o", tmp_path / "page.html")):
+        assert call(*command)[0] == 0
+    twice = read(a_csv="question,answer,average,fluency\na,x,1,0\na,y,0,0\n", b_csv="question,average,fluency\na,1,1\n")
+    assert (twice.models, twice.values["average"].tolist()) == (("a", "b"), [[0.5], [1.0]])
+    assert is_score_table(scored.rename(tmp_path / "b.jsonl"))
+    ours = read(c_csv="id,a,bleu,chrf\n1,x,3,2\n2,x,4,3\n")
+    assert (ours.models, ours.metrics) == (("c",), ("bleu", "chrf"))
+    assert read(wide_csv="id,new,average\n1,0.5,0.25\n").models == ("new", "average")
 
 
 @pytest.mark.parametrize("name", ["a.csv", "a.tsv.gz", "a.jsonl", "a.jsonl.xz", "a.jsonl.zst", "a.parquet"])

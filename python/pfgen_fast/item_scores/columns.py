@@ -9,6 +9,8 @@ from typing import Any
 
 from ..errors import TrialsError
 from ..files.untrusted_text import did_you_mean, few_names, in_one_line
+from ..references.metrics import METRICS
+from ..suite.rules import AVERAGE_FIRST
 
 _USUAL = {
     "item": (
@@ -28,6 +30,9 @@ _USUAL = {
     "cluster": ("cluster", "cluster_id", "document", "document_id", "passage", "passage_id", "context_id"),
 }  # fmt: skip
 """Usual names of columns in lower case, the most usual name first."""
+
+OUR_SCORES = tuple(name for name in dict.fromkeys((*AVERAGE_FIRST, *METRICS)) if name not in _USUAL["score"])
+"""The columns that `pfgen-fast score` writes, the one that ranks first."""
 
 _PLURAL = {"item": "items", "model": "models", "score": "scores", "trial": "trials", "metric": "metrics"}
 _PLURAL |= {"subject": "subjects", "cluster": "clusters"}
@@ -79,6 +84,9 @@ def found_columns(given: ColumnNames, names: Sequence[str], where: str) -> tuple
         # Several columns of scores are several metrics, unless one is named score, or metrics are in a column.
         if kind != "score" or found.metric or "score" in matches:
             matches = matches[:1]
+        ours = _our_scores(free, has_models=bool(found.model)) if kind == "score" and not found.metric else []
+        if "average" in ours or not matches:
+            matches = ours or matches
         if matches:
             values: dict[str, Any] = {kind: tuple(matches) if kind == "score" else matches[0]}
             found = replace(found, **values)
@@ -91,6 +99,15 @@ def found_columns(given: ColumnNames, names: Sequence[str], where: str) -> tuple
 def _named(columns: ColumnNames) -> list[str]:
     values = [getattr(columns, field.name) for field in fields(columns)]
     return [name for value in values if value for name in ([value] if isinstance(value, str) else value)]
+
+
+def _our_scores(names: Sequence[str], *, has_models: bool) -> list[str]:
+    """The columns that `pfgen-fast score` has written; a lone `average` may also be a model of a wide table."""
+    ours = [name for name in OUR_SCORES if name in names]
+    if ours == ["average"] and not has_models:
+        return []
+    of_sets = tuple(f"{name}_" for name in ours if name in ("fluency", "truthfulness"))
+    return ours + [name for name in names if name not in ours and name.startswith(of_sets or ("\0",))]
 
 
 def _matches(names: Sequence[str], usual: Sequence[str]) -> list[str]:

@@ -87,7 +87,7 @@ def is_score_table(path: str | Path) -> bool:
     return (
         ".json" not in Path(found).name
         or not {"question", "answer"} <= names
-        or not names.isdisjoint(("item", "model", "score"))
+        or not names.isdisjoint(("item", "model", "score", "average"))
     )
 
 

@@ -45,12 +45,13 @@ class ScoreRows:
     trials: Names = field(default_factory=Names)
     subjects: Names = field(default_factory=Names)
     clusters: Names = field(default_factory=Names)
-    higher_is_better: dict[str, bool] = field(default_factory=dict)
+    higher_is_better: dict[str, bool] = field(default_factory=dict)  # set by `direction`
     sources: list[str] = field(default_factory=list)  # short names of the inputs
     blocks: list[_Block] = field(default_factory=list)
     remarks: dict[str, list[str]] = field(default_factory=dict)  # for each remark, the files that it is about
     n_empty: dict[str, int] = field(default_factory=dict)  # number of rows without a score, by file
     n_other: dict[str, int] = field(default_factory=dict)  # number of items with other documents than before, by file
+    _directions: dict[str, str] = field(default_factory=dict)  # which input named the direction of each metric
     _documents: dict[str, str] = field(default_factory=dict)  # hash of the document of each item
 
     def add(
@@ -73,6 +74,16 @@ class ScoreRows:
         files = self.remarks.setdefault(remark, [])
         if file not in files:
             files.append(file)
+
+    def direction(self, metric: str, where: str, *, higher_is_better: bool) -> None:
+        """Sets whether higher scores of a metric are better; raises TrialsError if another input says otherwise."""
+        first = self._directions.setdefault(metric, where)
+        if self.higher_is_better.setdefault(metric, higher_is_better) != higher_is_better:
+            here, there = ("higher", "lower") if higher_is_better else ("lower", "higher")
+            raise TrialsError(
+                f"{where}: {here} scores of '{in_one_line(metric)}' are better, but {there} ones are in {first}; "
+                "expected one direction for a metric: read these tasks one at a time"
+            )
 
     def same_item(self, item: str, document: object, file: str) -> None:
         """Counts items whose documents differ between files."""

@@ -16,7 +16,7 @@ from ..tables.formats import column_names, format_of, reader_of
 from ..tables.rows import STANDARD_STREAM, ChosenColumns
 from ..tables.text_rows import shown_source, text_batches
 from .cells import NO_NAME, Codes, Locate, is_empty, score_of, scores_of
-from .columns import ColumnNames, found_columns
+from .columns import OUR_SCORES, ColumnNames, found_columns
 from .rows import ScoreRows
 from .table import Floats
 
@@ -136,6 +136,9 @@ class _Layout:
     def __init__(self, columns: ColumnNames, models: Sequence[str], name: str) -> None:
         self.columns = columns
         self.models = models  # columns of models in a wide table
+        # Tables that `score` wrote have no column of trials, and may have several answers to a question.
+        self.has_repeats = not columns.trial and not set(columns.score).isdisjoint(OUR_SCORES)
+        self._n_seen: dict[tuple[int, int], int] = {}  # number of rows of each model and item
         self.name = name  # for messages
 
     @classmethod
@@ -203,6 +206,8 @@ class _Layout:
         n_models = len(self.models) or 1  # scores in each row
         found = [self._scores(part, column, rows) for column in of.score or self.models]
         model = codes("model") if of.model else rows.models.number(rows.sources[-1]) if of.score else NO_NAME
+        if self.has_repeats:
+            trial = self._repeats(np.broadcast_to(np.asarray(model), item.shape), item, rows)
         names: Sequence[str] = of.score
         if self.models:
             found, names = [np.stack(found, axis=1).reshape(-1)], ("score",)
@@ -218,6 +223,16 @@ class _Layout:
                 cluster=_repeated(cluster, n_models),
                 locate=lambda row: locate(n_rows_before + row // n_models),
             )
+
+    def _repeats(self, model: Codes, item: Codes, rows: ScoreRows) -> Codes:
+        """The trial of each row: an item that a model has answered before has another trial."""
+        trial = np.full(len(item), NO_NAME, dtype=np.int32)
+        for row, pair in enumerate(zip(model.tolist(), item.tolist(), strict=True)):
+            number = self._n_seen[pair] = self._n_seen.get(pair, 0) + 1
+            if number > 1:
+                trial[row] = rows.trials.number(str(number))
+                rows.remark("several rows of a model and an item are its trials", self.name)
+        return trial
 
     def _scores(self, part: Part, column: str, rows: ScoreRows) -> Floats:
         score, has_words = scores_of(part.values(column), column, part.location)

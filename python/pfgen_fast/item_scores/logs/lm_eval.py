@@ -95,7 +95,7 @@ def _add_file(rows: ScoreRows, path: Path, columns: ColumnNames) -> None:
                 name = metric if kept == "none" else f"{metric},{in_one_line(kept)}"
                 scores[name] = score_of(value)
                 if isinstance(of_task, dict) and isinstance(of_task.get(metric), bool):
-                    rows.higher_is_better[name] = of_task[metric]
+                    rows.direction(name, f"task {in_one_line(task)}", higher_is_better=of_task[metric])
             else:
                 records.leave_out(f"values of {in_one_line(metric)} that are no numbers and are not used")
         records.add(number, row["doc_id"], scores, doc)
