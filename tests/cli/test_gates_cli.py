@@ -94,7 +94,8 @@ def test_items_and_questions_that_the_first_lost_are_an_error(call, good_and_bad
     few = make_run(tmp_path / "few", trial_lines(mini)[:1])
     path, junit = tmp_path / "scores.csv", tmp_path / "gate.xml"
     path.write_text("item,new,old\n" + "".join(f"{n},{n % 3 if n < 8 else ''},{n % 3}\n" for n in range(20)))
-    for line, lost in (((path,), "12 of the 20 items of old"), ((few, good_and_bad[0], *MINI), "7 of the 8 questions of")):
+    runs = few, good_and_bad[0], *MINI
+    for line, lost in (((path,), "12 of the 20 items of old"), (runs, "7 of the 8 questions of")):
         for gate in (("--fail-if-worse",), ("--non-inferior", "0.02")):
             code, out, _ = call("compare", *line, *gate, "--junit", junit, "--deciding", 0)
             assert (code, f" lacks {lost}" in out, lost in junit.read_text(encoding="utf-8")) == (3, True, True)
