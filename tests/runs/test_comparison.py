@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 from makers.runs import make_run
 from pfgen_fast import TrialsError
-from pfgen_fast.runs.comparison import compare, compare_runs, compare_with_baseline, item_scores_of_means, means_of
+from pfgen_fast.runs.comparison import compare, compare_runs, item_scores_of_means, means_of
 from pfgen_fast.runs.trials import find_runs
-from pfgen_fast.statistics.mean_interval import mean_interval
 from pfgen_fast.statistics.paired_randomization import against_baseline
 
 
@@ -53,62 +52,58 @@ def values_of(run, scorer):
     return [round(float(np.mean(scores)), 5) for scores in found.values()]
 
 
+def swapped(runs, scorer, metric="average", **draws):
+    return compare_runs(runs, scorer, metrics=[metric], swapping=draws)
+
+
 def test_the_figures_are_those_of_the_scores_of_questions(runs, scorer):
-    found = compare_with_baseline(runs[2], runs[:2], scorer, n_draws=500, seed=7)
+    found = swapped([runs[2], *runs[:2]], scorer, n_draws=500, seed=7)
     values = [values_of(run, scorer) for run in (runs[2], *runs[:2])]
     expected = against_baseline(values[0], values[1:], n_draws=500, seed=7)
-    for row, of_run, run in zip(found.runs[1:], expected, runs[:2], strict=True):
-        assert row.run == str(run.folder)
-        assert row.difference == pytest.approx(of_run.difference)
+    for row, of_run, own, run in zip(found.metrics, expected, values[1:], runs[:2], strict=True):
+        assert (row.model_b, row.n_questions) == (str(run.folder), 8)
+        assert (row.difference, row.b) == (pytest.approx(of_run.difference), pytest.approx(np.mean(own), abs=7e-5))
         assert (row.p_value, row.p_corrected, row.differs) == (of_run.p_value, of_run.p_corrected, of_run.differs)
-    for row, of_run in zip(found.runs, values, strict=True):
-        mean = mean_interval(of_run)
-        assert (row.value, row.value_low) == pytest.approx((round(mean.mean, 4), mean.low), abs=7e-5)
-    assert (found.runs[0].difference, found.runs[0].differs, found.n_questions, found.left_out) == (None, None, 8, "")
 
 
 def test_questions_that_one_run_lacks_are_left_out_for_all(runs, scorer, mini, tmp_path):
     lines = (runs[1].folder / "trials.jsonl").read_text("utf-8").splitlines()
     fewer = [line for line in lines if json.loads(line)["question"] != mini.questions[0].question]
-    found = compare_with_baseline(runs[0], [*find_runs([make_run(tmp_path / "fewer", fewer)]), runs[2]], scorer)
-    assert found.n_questions == 7
+    found = swapped([runs[0], *find_runs([make_run(tmp_path / "fewer", fewer)]), runs[2]], scorer)
+    assert [row.n_questions for row in found.metrics] == [7, 7]
     assert found.left_out == "1 of 8 questions left out, for which a run has no answer."
     few = [line for line in lines if json.loads(line)["question"] == mini.questions[0].question]
-    one = compare_with_baseline(runs[0], find_runs([make_run(tmp_path / "few", few)]), scorer)
-    assert one.verdict == "no verdict from 1 question, at least 6 are needed"
-    assert one.runs[1].differs is None
+    one = swapped([runs[0], *find_runs([make_run(tmp_path / "few", few)])], scorer)
+    assert one.verdict.startswith("no verdict from 1 question, at least 6 are needed: A - B is ")
     with pytest.raises(TrialsError, match="no question in common"):
-        compare_with_baseline(*(lambda a, b: (a, [b]))(*find_runs([tmp_path])), scorer)
+        swapped(find_runs([tmp_path]), scorer)
 
 
 def test_the_method_names_the_draws(runs, scorer):
-    drawn = compare_with_baseline(runs[0], runs[1:3], scorer, n_draws=123, seed=5)
+    drawn = swapped(runs[:3], scorer, n_draws=123, seed=5)
     assert drawn.method == (
         "paired approximate randomization, 123 draws of 8 questions, seed 5; "
-        "p-values and intervals are corrected by Holm for 2 comparisons with the baseline"
+        "p-values and intervals are corrected by Holm for the 2 comparisons of each metric"
     )
-    itself = compare_with_baseline(runs[0], runs[:1], scorer)
-    assert itself.verdict == "of 1 run, 0 above the baseline, 0 below, 1 without significant difference"
-    assert itself.method.startswith("paired approximate randomization, all 256 ways to swap 8 questions; ")
+    itself = swapped([runs[0], runs[0]], scorer)
+    assert itself.verdict.startswith("no significant difference: A - B is +0.0000, the same on all 8 questions")
+    assert itself.method == "paired approximate randomization, all 256 ways to swap 8 questions"
 
 
 def test_a_verdict_that_the_draws_cannot_give_is_not_given(runs, scorer):
-    few = compare_with_baseline(runs[0], runs[1:4], scorer, n_draws=58)
+    few = swapped(runs[:4], scorer, n_draws=58)
     assert few.verdict == "no verdict: 58 draws are too few for 3 runs, 59 are needed"
-    assert {run.differs for run in few.runs} == {None}
-    swapped = compare_with_baseline(runs[0], runs[1:3] * 4, scorer)
-    assert swapped.verdict == "no verdict: 8 questions are too few to compare 8 runs by swapping"
-    assert compare_with_baseline(runs[0], runs[1:2] * 51, scorer).n_draws == 10_200
+    assert {row.differs for row in few.metrics} == {None}
+    all_ways = swapped([runs[0], *runs[1:3] * 4], scorer)
+    assert all_ways.verdict == "no verdict: 8 questions are too few to compare 8 runs by swapping"
+    assert swapped([runs[0], *runs[1:2] * 51], scorer).n_draws == 10_200
 
 
 def test_another_metric_can_be_compared(runs, scorer):
-    found = compare_with_baseline(runs[0], runs[1:], scorer, metric="length")
-    assert found.runs[0].value > found.runs[-1].value > 10
-    assert found.runs[-1].differs
-    with pytest.raises(TrialsError, match="metric 'bleu': expected one of average, fluency"):
-        compare_with_baseline(runs[0], runs[1:], scorer, metric="bleu")
-    with pytest.raises(TrialsError, match="no other run"):
-        compare_with_baseline(runs[0], [], scorer)
+    last = swapped(runs, scorer, metric="length").metrics[-1]
+    assert (last.a > last.b > 10, last.differs) == (True, True)
+    with pytest.raises(TrialsError, match="unknown metric 'bleu'; expected one of average, fluency"):
+        swapped(runs, scorer, metric="bleu")
 
 
 def test_runs_are_item_scores_with_trials_and_categories(runs, scorer):

@@ -56,7 +56,7 @@ def test_the_interval_has_the_differences_that_randomization_does_not_reject(clu
         (alone,) = against_baseline(BASELINE, [run], clusters=clusters, n_draws=n_draws)
         for end, outwards in ((alone.low, -1e-6), (alone.high, 1e-6)):
             inside, outside = (
-                against_baseline(BASELINE + end + step, [run], clusters=clusters, n_draws=n_draws)[0].p_value
+                against_baseline(BASELINE - end - step, [run], clusters=clusters, n_draws=n_draws)[0].p_value
                 for step in (-outwards, outwards)
             )
             assert outside <= 0.05 < inside

@@ -10,7 +10,7 @@ from ..files.untrusted_text import in_one_line, unknown_name
 from . import options
 from .app import Json, counted, fail
 from .command_class import option_group
-from .comparison_printing import Shown, print_baseline, print_comparison
+from .comparison_printing import Shown, print_comparison
 from .gate_options import ComparisonGateOptions, form_of
 from .score_table_options import ScoreTableOptions
 from .suite_line import given_suite
@@ -156,14 +156,10 @@ class _Compare:
                 fail(f"{option} is for runs, not for tables of scores")
         table = self.tables.read(self.runs)
         shown_as = Shown(self.form, None)
-        if self.paired:
-            metric = self.metrics[0] if self.metrics else table.metrics[0]
-            print_baseline(compare_by_swapping(table, metric=metric, **self.settings_of_draws), shown_as)
-        else:
-            table = table.only(metrics=self.metrics or None)
-            found = compare_models(table, **self.settings)
-            checks = self.gate.check(table, self.metrics, family=self.family)
-            self.print_comparison(found, shown_as, checks)
+        table = table.only(metrics=self.metrics or None)
+        draws = self.settings_of_draws
+        found = compare_by_swapping(table, **draws) if self.paired else compare_models(table, **self.settings)
+        self.print_comparison(found, shown_as, self.gate.check(table, self.metrics, family=self.family))
 
     def compare_runs(self) -> None:
         from ..runs import comparison as library
@@ -182,13 +178,9 @@ class _Compare:
         others = [run for run in others if _place(run) != _place(first)] or others
         scorer = self.scorer_of([first, *others])
         shown_as = Shown(self.form, scorer)
-        if self.paired:
-            metric = metrics[0] if metrics else "average"
-            settings: dict[str, Any] = {"metric": metric, "unknown": self.unknown_questions, **self.settings_of_draws}
-            print_baseline(library.compare_with_baseline(first, others, scorer, **settings), shown_as)
-            return
         table, means = library.scores_of([first, *others], scorer, self.unknown_questions)
-        found = library.compare_scored(table, means, scorer, metrics=metrics or None, **self.settings)
+        settings = {"swapping": self.settings_of_draws} if self.paired else self.settings
+        found = library.compare_scored(table, means, scorer, metrics=metrics or None, **settings)
         checks = self.gate.check(table, metrics, family=self.family, of="runs")
         self.print_comparison(found, shown_as, checks)
 
@@ -198,7 +190,7 @@ class _Compare:
         if self.by_subject and not found.subjects:
             what = "questions have no category" if found.of == "runs" else "items have no subject (--subject-column)"
             fail(f"--by-subject: the {what}")
-        n_deciding = 10 if self.deciding is None else self.deciding
+        n_deciding = 10 * (not self.paired) if self.deciding is None else self.deciding
         more = self.gate.record(checks)
         print_comparison(found, shown_as, n_deciding=n_deciding, by_subject=self.by_subject, more=more)
         self.gate.finish(checks, form_of(as_json=self.form == "json", as_markdown=self.form == "markdown"), "compare")

@@ -7,17 +7,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ..files.untrusted_text import counted, few_names, markdown_table, markdown_text, signed
 from .app import print_json, shown, stdout
 from .layout import aligned, columns, cut, folded, rest, shortened, width_of
-from .suite_line import about_interval, print_origin
+from .suite_line import print_origin
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ..item_scores.baseline import BaselineComparison, ComparedRun
     from ..item_scores.comparison import Comparison, Difference
     from ..scoring.scorer import Scorer
 
 _HEAD = ("metric", "A", "B", "A - B", "95 % interval", "p")
-_PAIRED_HEAD = ("±95 %", "difference", "95 % interval", "p", "p (Holm)")
 _SHORTEST_NAME = 24
 """Where a terminal has less room for the name of a run, the name has a line of its own."""
 
@@ -156,30 +154,6 @@ def _print_named(
             stdout().print(f"{line.ljust(len(figures[0]))}  {shortened(name, room)}")
 
 
-def print_baseline(found: BaselineComparison, shown_as: Shown) -> None:
-    """Prints the comparison of models with a baseline by a paired test that swaps runs."""
-    model = "run" if found.of == "runs" else "model"
-    over = "questions" if found.of == "runs" else "items"
-    if shown_as.form == "json":
-        print_json({**shown_as.about(), **found.to_dict()})
-        return
-    head = (_named(found.metric), *_PAIRED_HEAD)
-    names = [f"baseline: {shown(run.run)}" if not at else shown(run.run) for at, run in enumerate(found.runs)]
-    rows = [_baseline_cells(run) for run in found.runs]
-    if shown_as.form == "markdown":
-        sentences = [found.verdict, f"{about_interval(over)}.", found.method, found.left_out]
-        named = [(*row, name) for row, name in zip(rows, names, strict=True)]
-        _print_markdown((*head, model), named, sentences, shown_as)
-        return
-    stdout().print(found.verdict, style="bold")
-    if found.left_out:
-        stdout().print(found.left_out)
-    stdout().print()
-    _print_named(head, rows, names, to_left=[3], title=model)
-    stdout().print(f"\n{about_interval(over)}\n{found.method}", style="dim")
-    shown_as.print_origin()
-
-
 def _print_markdown(
     head: Sequence[str], rows: Sequence[Sequence[str]], sentences: Sequence[str], shown_as: Shown
 ) -> None:
@@ -187,14 +161,6 @@ def _print_markdown(
     texts = [f"{markdown_text(sentence)}\n" for sentence in sentences if sentence]
     signature = [] if shown_as.scorer is None else [f"`{shown_as.scorer.signature}`"]
     stdout().out("\n".join([markdown_table(head, rows), *texts, *signature]).rstrip("\n"), highlight=False)
-
-
-def _baseline_cells(run: ComparedRun) -> tuple[str, ...]:
-    value = f"{run.value:.4f}"
-    if run.difference is None:
-        return (value, run.spread, "", "", "", "")
-    interval = _interval(run.low, run.high)
-    return (value, run.spread, signed(run.difference, 4), interval, _p(run.p_value), _p(run.p_corrected))
 
 
 def _named(metric: str) -> str:

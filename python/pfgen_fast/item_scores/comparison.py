@@ -17,7 +17,8 @@ import numpy as np
 from ..errors import TrialsError
 from ..files.notebook import NotebookTable
 from ..files.untrusted_text import counted, few_names, harmless, in_one_line
-from ..statistics.paired import TESTS, PairedDifference, paired_difference
+from ..statistics.paired import MIN_QUESTIONS, TESTS, PairedDifference, paired_difference
+from ..statistics.paired_randomization import draws_needed, takes_all_ways
 from ..statistics.power import Needed, needed
 from ..statistics.verdicts import Verdict, decided
 from .table import Floats, ItemScores
@@ -85,6 +86,8 @@ class Comparison(NotebookTable):
     family: Family = "metric"
     higher_is_better: bool = True  # whether higher values of the first metric are better
     of: Literal["runs", "models"] = "models"
+    n_draws: int | None = None  # of paired approximate randomization
+    seed: int | None = None
 
     @property
     def n_pairs(self) -> int:
@@ -99,6 +102,12 @@ class Comparison(NotebookTable):
     @property
     def verdict(self) -> str:
         """The conclusion in one sentence, about the first metric."""
+        row, n_models = self.metrics[0], counted(len(self.metrics), WORDS[self.of].model)
+        if self.n_draws is not None and row.p_corrected is None and self._n_swapped >= MIN_QUESTIONS:
+            if takes_all_ways(self._n_swapped, self.n_draws):
+                return f"no verdict: {row.over(WORDS[self.of].item)} are too few to compare {n_models} by swapping"
+            needed_draws = draws_needed(len(self.metrics))
+            return f"no verdict: {self.n_draws:,} draws are too few for {n_models}, {needed_draws:,} are needed"
         if self.n_pairs > 1:
             return self._verdict_of_many()
         return self.metrics[0].sentence(higher_is_better=self.higher_is_better, item=WORDS[self.of].item)
@@ -126,7 +135,13 @@ class Comparison(NotebookTable):
     def method(self) -> str:
         """How p-values were made, in one sentence."""
         used = [TESTS[test] for test in TESTS if any(row.test == test for row in self.metrics)]
-        over = f"{' or '.join(used)} over {WORDS[self.of].item}s"
+        item = WORDS[self.of].item
+        over = f"{' or '.join(used)} over {item}s"
+        if self.n_draws is not None:
+            swapped = self.metrics[0].over(item)
+            over = f"{used[0]}, {self.n_draws:,} draws of {swapped}, seed {self.seed}"
+            if takes_all_ways(self._n_swapped, self.n_draws):
+                over = f"{used[0]}, all {2**self._n_swapped:,} ways to swap {swapped}"
         if "Tango" in {row.test for row in self.metrics} and len(used) > 1:
             over += f" ({TESTS['Tango']} where all scores are 0 or 1)"
         if self.n_in_family <= 1:
@@ -136,6 +151,12 @@ class Comparison(NotebookTable):
         if self.family == "all":
             return f"{over}; p-values and intervals are corrected by Holm for {comparisons} of all metrics"
         return f"{over}; p-values and intervals are corrected by Holm for the {comparisons} of each metric"
+
+    @property
+    def _n_swapped(self) -> int:
+        """The number of questions, or of clusters of questions, which are swapped whole."""
+        row = self.metrics[0]
+        return row.n_questions if row.n_clusters is None else row.n_clusters
 
     @property
     def power_sentences(self) -> list[str]:

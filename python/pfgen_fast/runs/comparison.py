@@ -7,7 +7,7 @@ and questions have texts.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..errors import TrialsError
-from ..item_scores.baseline import BaselineComparison, compare_by_swapping
+from ..item_scores.baseline import compare_by_swapping
 from ..item_scores.comparison import Comparison, Family, compare_models
 from ..item_scores.table import ItemScores
 from ..scoring.scorer import Scorer
@@ -153,11 +153,18 @@ def compare_scored(
     scorer: Scorer,
     *,
     metrics: Sequence[str] | None = None,
+    swapping: Mapping[str, int | None] | None = None,
     **settings: Any,
 ) -> Comparison:
-    """Compares runs that are scored already (`scores_of`); `settings` are those of `compare_models`."""
+    """Compares runs that are scored already (`scores_of`); `settings` are those of `compare_models`.
+
+    `swapping` has the settings of `compare_by_swapping`, which then compares the first metric.
+    """
     table = table.only(metrics=metrics)
-    found = compare_models(table, of="runs", **settings)
+    if swapping is None:
+        found = compare_models(table, of="runs", **settings)
+    else:
+        found = compare_by_swapping(table, n_draws=swapping.get("n_draws"), seed=swapping.get("seed") or 0, of="runs")
     of_run = dict(zip(reversed(table.models), reversed(means), strict=True))
 
     def whole(model: str, metric: str, mean: float, n: int) -> float:
@@ -179,32 +186,6 @@ def compare_scored(
             for row in questions
         ]
     return replace(found, metrics=tuple(rows), questions=tuple(questions))
-
-
-def compare_with_baseline(
-    baseline: RunFolder,
-    runs: Sequence[RunFolder],
-    scorer: Scorer,
-    *,
-    metric: str = "average",
-    n_draws: int | None = None,
-    seed: int = 0,
-    unknown: UnknownQuestions = "error",
-) -> BaselineComparison:
-    """Compares runs with a baseline over the same questions, and with the same draws of questions."""
-    if not runs:
-        raise TrialsError(f"{baseline.folder}: no other run to compare with it")
-    if metric not in METRICS:
-        raise TrialsError(f"metric {metric!r}: expected one of {', '.join(METRICS)}")
-    table, means = scores_of([baseline, *runs], scorer, unknown)
-    found = compare_by_swapping(table, metric=metric, n_draws=n_draws, seed=seed, of="runs")
-    rows = [
-        replace(
-            row, run=str(run.folder), value=of.whole[metric] if len(of.by_question) == found.n_questions else row.value
-        )
-        for row, run, of in zip(found.runs, [baseline, *runs], means, strict=True)
-    ]
-    return replace(found, runs=tuple(rows))
 
 
 def scores_of(

@@ -28,7 +28,7 @@ _AT_ONCE = 1 << 20  # numbers that are in memory together
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class _Swapped(PairedDifference):
-    """The difference of a run to the baseline, over the questions that all runs have."""
+    """The difference of the baseline to a run, over the questions that all runs have."""
 
     test: Test = "swapping"
     is_enough: bool  # whether the draws are enough for a verdict in this family
@@ -57,7 +57,7 @@ def against_baseline(
     seed: int = 0,
     clusters: Sequence[Hashable] | None = None,
 ) -> list[Verdict]:
-    """Compares runs with a baseline by swapping them on questions, or on clusters of questions (one for each question).
+    """Compares a baseline with runs by swapping them on questions, or on clusters of questions (one for each question).
 
     The p-value is the share of draws whose difference is at least as large. It is exact if there are at most `n_draws`
     ways to swap.
@@ -73,7 +73,7 @@ def against_baseline(
     n_runs = len(others)
     n_draws = default_draws(n_runs) if n_draws is None else n_draws
     largest = np.maximum(np.abs(one).max(), np.abs(others).max(axis=1))[:, np.newaxis]
-    values = others - one
+    values = one - others
     values[np.abs(values) <= ROUNDING * largest] = 0.0
     codes = None if clusters is None else cluster_codes(clusters)
     swapped, sizes = (of if codes is None else cluster_sums(of, codes) for of in (values, np.ones((1, one.size))))
