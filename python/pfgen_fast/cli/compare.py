@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
-from typer import Argument, BadParameter, Option
+from typer import Argument, Option
 
-from ..files.untrusted_text import in_one_line, unknown_name
+from ..files.untrusted_text import unknown_name
 from . import options
 from .app import Json, counted, fail
 from .command_class import option_group
 from .comparison_printing import Shown, print_comparison
-from .gate_options import ComparisonGateOptions, form_of
+from .gate_options import ComparisonGateOptions, form_of, number_that
 from .score_table_options import ScoreTableOptions
 from .suite_line import given_suite
 
@@ -27,15 +27,8 @@ if TYPE_CHECKING:
 _METRICS_OF_RUNS = ("score", "fluency", "truthfulness", "helpfulness", "length")
 
 
-def _positive(text: str) -> str:
-    """Checks the value of `--difference`."""
-    try:
-        is_positive = 0 < float(text) < float("inf")
-    except ValueError:
-        is_positive = False
-    if not is_positive:
-        raise BadParameter(f"expected a difference above 0, not {in_one_line(text)!r}")
-    return text
+def _positive(text: str) -> float:
+    return number_that(text, "a difference above 0", lambda value: value > 0)
 
 
 @option_group
@@ -100,7 +93,7 @@ class _Compare:
     power: bool = Option(
         False, help="Tell how many questions or trials find the difference seen with power 0.8; see --difference."
     )
-    difference: str | None = Option(
+    difference: float | None = Option(
         None, parser=_positive, metavar="NUMBER", help="Tell the same for this difference; implies --power."
     )
     deciding: int | None = Option(
@@ -197,12 +190,11 @@ class _Compare:
 
     @property
     def settings(self) -> dict[str, Any]:
-        difference = None if self.difference is None else float(self.difference)
         return {
             "all_pairs": self.all_pairs,
             "family": self.family,
             "power": self.power,
-            "difference": difference,
+            "difference": self.difference,
             "deciding": self.deciding,
         }
 

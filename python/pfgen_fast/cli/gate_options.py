@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -29,7 +29,8 @@ def form_of(*, as_json: bool, as_markdown: bool = False, quiet: bool = False) ->
     return "json" if as_json else "markdown" if as_markdown else "quiet" if quiet else "text"
 
 
-def _number(text: str) -> float:
+def number(text: str) -> float:
+    """A finite number."""
     try:
         value = float(text)
     except ValueError:
@@ -39,28 +40,29 @@ def _number(text: str) -> float:
     return value
 
 
+def number_that(text: str, expected: str, is_valid: Callable[[float], bool]) -> float:
+    """A number that is valid; `expected` says which numbers are."""
+    if is_valid(value := number(text)):
+        return value
+    raise BadParameter(f"expected {expected}, not {in_one_line(text)!r}")
+
+
 def _margin(text: str) -> float:
-    value = _number(text)
-    if value < 0:
-        raise BadParameter(f"expected a number of at least 0, not {in_one_line(text)!r}")
-    return value
+    return number_that(text, "a number of at least 0", lambda value: value >= 0)
 
 
 def _confidence(text: str) -> float:
-    value = _number(text)
-    if not 0 < value < 1:
-        raise BadParameter(f"expected a number between 0 and 1, such as 0.95, not {in_one_line(text)!r}")
-    return value
+    return number_that(text, "a number between 0 and 1, such as 0.95", lambda value: 0 < value < 1)
 
 
 def _threshold(text: str) -> Threshold:
     """The value of `--fail-under`: a number, or a name with a number."""
     from ..gates.checks import Threshold
 
-    name, equals, number = text.rpartition("=")
+    name, equals, value = text.rpartition("=")
     if equals and not name.strip():
         raise BadParameter(f"expected a number, or NAME=NUMBER, not {in_one_line(text)!r}")
-    return Threshold(name.strip() if equals else None, _number(number))
+    return Threshold(name.strip() if equals else None, number(value))
 
 
 @option_group

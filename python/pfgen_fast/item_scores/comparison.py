@@ -237,7 +237,7 @@ def compare_models(
     n_questions = deciding if deciding is not None else None if len(pairs) == 1 else 0
     return Comparison(
         tuple(rows),
-        tuple(row for pair in compared for row in _by_item(table, first, pair)[:n_questions]),
+        tuple(row for pair in compared for row in _by_item(table, first, pair, n_questions)),
         _left_out(table, rows, pairs, of),
         subjects=tuple(_by_subject(table, first)) if len(pairs) == 1 else (),
         power=tuple(needs for pair in compared for needs in _power(table, first, pair, named)),
@@ -318,15 +318,18 @@ def _decided(parts: Sequence[_Part], family: Family = "metric") -> list[Differen
     return [row for _, row in sorted(rows, key=lambda of: of[0])]
 
 
-def _by_item(table: ItemScores, metric: str, pair: tuple[int, int]) -> list[QuestionDifference]:
-    a, b = (table.values[metric][row].tolist() for row in pair)
+def _by_item(
+    table: ItemScores, metric: str, pair: tuple[int, int], n_items: int | None
+) -> Iterable[QuestionDifference]:
+    """The common items with the largest differences, or all."""
+    if n_items == 0:
+        return
+    a, b = _scores(table, metric, pair, None)
     names = [table.models[row] for row in pair]
-    rows = [
-        QuestionDifference(item, "", of_a, of_b, of_a - of_b, *names)
-        for item, of_a, of_b in zip(table.items, a, b, strict=True)
-        if not math.isnan(of_a + of_b)
-    ]
-    return sorted(rows, key=lambda row: -abs(row.difference))
+    order = np.argsort(-np.abs(a - b), kind="stable")[: int((~np.isnan(a - b)).sum())]  # NaN is last
+    for at in order[:n_items].tolist():
+        of_a, of_b = float(a[at]), float(b[at])
+        yield QuestionDifference(table.items[at], "", of_a, of_b, of_a - of_b, *names)
 
 
 def _by_subject(table: ItemScores, metric: str) -> list[Difference]:
@@ -339,6 +342,8 @@ def _by_subject(table: ItemScores, metric: str) -> list[Difference]:
 
 def _power(table: ItemScores, metric: str, pair: tuple[int, int], named: Sequence[float | None]) -> Iterable[PairNeeds]:
     """What finds the difference seen (None) and named differences."""
+    if not named:
+        return
     tested = compare_pair(table, metric, pair)
     assert tested is not None
     rows = list(pair)

@@ -135,12 +135,11 @@ class ModelRanking(NotebookTable):
 
     def to_csv(self, *, with_subjects: bool = False) -> str:
         """All figures as CSV, a line for each model."""
-        rows = []
-        for of in self.models:
-            record = of.to_dict()
-            others = {f"metric_{name}": value for name, value in record.pop("metrics").items()}
-            rows.append({**record, **others, **(subject_columns(subject_record(of.subjects)) if with_subjects else {})})
-        return csv_text(list(rows[0]), [list(row.values()) for row in rows])
+        columns = self._columns()
+        if with_subjects:
+            rows = [subject_columns(subject_record(of.subjects)) for of in self.models]
+            columns |= {name: [row[name] for row in rows] for name in rows[0]}
+        return csv_text(list(columns), list(zip(*columns.values(), strict=True)))
 
     def to_markdown(self, *, with_subjects: bool = False) -> str:
         """The table as Markdown, and the notes as a list below it."""
