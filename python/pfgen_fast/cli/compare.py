@@ -150,8 +150,7 @@ class _Compare:
         table = self.tables.read(self.runs)
         shown_as = Shown(self.form, None)
         table = table.only(metrics=self.metrics or None)
-        draws = self.settings_of_draws
-        found = compare_by_swapping(table, **draws) if self.paired else compare_models(table, **self.settings)
+        found = (compare_by_swapping if self.paired else compare_models)(table, **self.settings)
         self.print_comparison(found, shown_as, self.gate.check(table, self.metrics, family=self.family))
 
     def compare_runs(self) -> None:
@@ -172,8 +171,9 @@ class _Compare:
         scorer = self.scorer_of([first, *others])
         shown_as = Shown(self.form, scorer)
         table, means = library.scores_of([first, *others], scorer, self.unknown_questions)
-        settings = {"swapping": self.settings_of_draws} if self.paired else self.settings
-        found = library.compare_scored(table, means, scorer, metrics=metrics or None, **settings)
+        found = library.compare_scored(
+            table, means, scorer, metrics=metrics or None, swapping=bool(self.paired), **self.settings
+        )
         checks = self.gate.check(table, metrics, family=self.family, of="runs")
         self.print_comparison(found, shown_as, checks)
 
@@ -190,6 +190,8 @@ class _Compare:
 
     @property
     def settings(self) -> dict[str, Any]:
+        if self.paired:
+            return {"n_draws": self.paired.paired_n, "seed": self.paired.seed or 0}
         return {
             "all_pairs": self.all_pairs,
             "family": self.family,
@@ -197,10 +199,6 @@ class _Compare:
             "difference": self.difference,
             "deciding": self.deciding,
         }
-
-    @property
-    def settings_of_draws(self) -> dict[str, Any]:
-        return {"n_draws": self.paired.paired_n, "seed": self.paired.seed or 0}
 
     def scorer_of(self, runs: Sequence[RunFolder]) -> Scorer:
         from ..runs.checkout import suite_of_all

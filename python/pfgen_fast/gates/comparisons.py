@@ -62,33 +62,12 @@ class Gate:
         return [pair.check() for pair in pairs]
 
 
-def not_worse(
-    scores: ItemScores,
-    new: str,
-    old: str,
-    *,
-    metric: str | None = None,
-    margin: float = 0.0,
-    confidence: float = 0.95,
-    undecided: Undecided = "pass",
-    allow_missing: bool = False,
-) -> Check:
-    """Checks that a model is not worse than another one by more than a margin, as far as the data can tell.
+def not_worse(scores: ItemScores, new: str, old: str, *, metric: str | None = None, **settings: Any) -> Check:
+    """Checks that a model is not worse than another one in a metric, by default the first one.
 
-    Args:
-        scores: The scores of both models.
-        new: The model that is checked.
-        old: The model that it is compared with.
-        metric: The metric; by default the first one.
-        margin: The loss that is allowed, in units of the metric.
-        confidence: The confidence with which the check fails or passes.
-        undecided: What a check counts as if the data cannot tell.
-        allow_missing: Whether the new model may lack items of the old one; otherwise this is an error.
-
-    Raises:
-        TrialsError: A model or metric is unknown, or a setting is invalid.
+    The settings are the fields of `Gate`: margin, confidence, undecided, allow_missing.
     """
-    gate = Gate(margin, confidence, undecided, allow_missing=allow_missing)
+    gate = Gate(**settings)
     return gate.check(scores.only(models=[new, old]), metrics=None if metric is None else [metric])[0]
 
 

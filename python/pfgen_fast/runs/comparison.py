@@ -7,7 +7,7 @@ and questions have texts.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -153,18 +153,12 @@ def compare_scored(
     scorer: Scorer,
     *,
     metrics: Sequence[str] | None = None,
-    swapping: Mapping[str, int | None] | None = None,
+    swapping: bool = False,
     **settings: Any,
 ) -> Comparison:
-    """Compares runs that are scored already (`scores_of`); `settings` are those of `compare_models`.
-
-    `swapping` has the settings of `compare_by_swapping`, which then compares the first metric.
-    """
+    """Compares runs that are scored already (`scores_of`), by `compare_models` or `compare_by_swapping`."""
     table = table.only(metrics=metrics)
-    if swapping is None:
-        found = compare_models(table, of="runs", **settings)
-    else:
-        found = compare_by_swapping(table, n_draws=swapping.get("n_draws"), seed=swapping.get("seed") or 0, of="runs")
+    found = (compare_by_swapping if swapping else compare_models)(table, of="runs", **settings)
     of_run = dict(zip(reversed(table.models), reversed(means), strict=True))
 
     def whole(model: str, metric: str, mean: float, n: int) -> float:
