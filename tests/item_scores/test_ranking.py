@@ -90,6 +90,7 @@ def test_clusters_widen_the_intervals_and_decide_whether_there_are_rank_ranges()
     alone = rank_models(table(values))
     clustered = rank_models(table(values, clusters=tuple(f"d{number // 3}" for number in range(18))))
     assert (alone.test, clustered.test) == ("Tango's score tests", "paired t-tests with 6 clusters")
+    assert (alone.is_binary, clustered.is_binary) == (True, False)
     assert clustered.models[0].score.half_width > 1.5 * alone.models[0].score.half_width
     few = rank_models(table(values, clusters=("d",) * 9 + ("e",) * 9))
     assert few.models[0].ranks is None

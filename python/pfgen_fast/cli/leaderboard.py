@@ -284,6 +284,8 @@ def print_models(found: ModelRanking, *, plain: bool, by_subject: bool) -> None:
     if by_subject:
         print_subjects([of.subjects for of in found.models], names, plain=plain)
     about = _ABOUT_COLUMNS.format(over=counted(found.n_compared, "common item"), what="models", test=found.test)
+    if found.is_binary:
+        about = about.replace("±: half of the", "±95 %: Wilson's")
     print_lines(["", about, *map(shown, found.notes)], "dim", plain=plain)
 
 

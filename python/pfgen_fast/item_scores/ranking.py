@@ -106,6 +106,7 @@ class ModelRanking(NotebookTable):
     n_items: int
     test: str
     notes: tuple[str, ...]
+    is_binary: bool = False  # whether all scores are 0 or 1
 
     def __repr__(self) -> str:
         best = self.models[0]
@@ -268,7 +269,8 @@ def rank_models(scores: ItemScores, metric: str | None = None) -> ModelRanking:
         for rank, (row, ranks) in enumerate(zip(found.order, ranges, strict=True), 1)
     )
     notes, n_items = (*found.notes, *about_ranges), found.values.shape[1]
-    return ModelRanking(found.metric, found.higher_is_better, models, n_items, len(scores.items), found.test, notes)
+    about = found.metric, found.higher_is_better, models, n_items, len(scores.items), found.test, notes
+    return ModelRanking(*about, is_binary=found.is_binary)
 
 
 def _nothing_in_common(scores: ItemScores, metric: str, n_items: NDArray[np.int_]) -> TrialsError:
