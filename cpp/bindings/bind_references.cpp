@@ -72,11 +72,11 @@ OwnTokens own_tokens(const std::vector<TokenArrays>& tokens, const TextColumn& t
 // The columns (first axis) of all rows, and the counts of each row.
 using Results = std::pair<py::array_t<double>, py::array_t<std::int32_t>>;
 
-// `lists[row]` is the number of the row's list, which has the references from `begins[number]` to `begins[number + 1]`.
+// `on_pause` may raise an exception, which ends the call. `lists[row]` is the number of the row's list, which has the references from `begins[number]` to `begins[number + 1]`.
 Results score_references(const ReferenceScorer& self, const TextColumn& answers, const Array<std::uint32_t>& lists,
                          const TextColumn& references, const Array<std::uint64_t>& begins,
                          const std::optional<std::pair<std::vector<TokenArrays>, std::vector<TokenArrays>>>& own,
-                         std::size_t n_threads) {
+                         std::size_t n_threads, const py::object& on_pause) {
   ReferenceBatch batch{answers.texts(), values_of(lists), references.texts(), values_of(begins), {}, {}};
   const auto is_unknown = [&](std::uint32_t list) {
     return list != ReferenceBatch::kNoList && list + 1 >= batch.begins.size();
@@ -97,7 +97,11 @@ Results score_references(const ReferenceScorer& self, const TextColumn& answers,
   const std::span<std::int32_t> of_counts(counts.mutable_data(), static_cast<std::size_t>(counts.size()));
   try {
     const GilReleased no_gil;
-    self.score(batch, n_threads, of_columns, of_counts, check_signals);
+    self.score(batch, n_threads, of_columns, of_counts, [&on_pause] {
+      check_signals();
+      const GilHeld gil;
+      if (!on_pause.is_none()) call_python(on_pause);
+    });
   } catch (const InvalidReferenceText& error) {
     refuse(error, batch);
   } catch (const LinesTooLong& error) {
@@ -159,7 +163,7 @@ void bind_references(py::module_& module) {
       .def(py::init(&make_scorer), py::kw_only(), py::arg("metrics"), py::arg("tokenizer"), py::arg("has_own_tokens"),
            py::arg("is_lower_case"), py::arg("is_effective"), py::arg("bleu"), py::arg("chrf"))
       .def("score", &score_references, py::arg("answers"), py::arg("lists"), py::arg("references"), py::arg("begins"),
-           py::arg("own_tokens"), py::arg("n_threads"))
+           py::arg("own_tokens"), py::arg("n_threads"), py::arg("on_pause") = py::none())
       .def("bleu", &bleu_of_sums, py::arg("sums"), "BLEU of a corpus, from the sums of its rows' counts.")
       .def("chrf", &chrf_of_sums, py::arg("sums"), "chrF of a corpus, from the sums of its rows' counts.");
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
+from itertools import permutations
 
 import numpy as np
 import pytest
@@ -123,6 +124,27 @@ def test_chrf_equals_that_of_sacrebleu(name, metric):
     assert 0 in lengths
     assert any(64 < n <= 128 for n in lengths)
     assert max(lengths) > 128
+
+
+SCORED = ("bleu", "corpus_bleu", "chrf")
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("metrics", [order for n in (1, 2, 3) for order in permutations(SCORED, n)], ids="-".join)
+def test_metrics_that_are_asked_for_together_equal_those_of_sacrebleu(metrics):
+    answers = ["Ice floats on water.", "It is less dense than cold water.", "a"]
+    references = [["Ice floats on the water.", "Ice floats."], ["It is less dense than water."], ["b"]]
+    scores = ReferenceScorer(metrics).score(answers, references)
+    libraries = {"bleu": BLEU(effective_order=True), "chrf": CHRF()}
+    for metric in libraries.keys() & set(metrics):
+        assert_equal(
+            scores[metric].tolist(),
+            [libraries[metric].sentence_score(*row).score for row in zip(answers, references, strict=True)],
+        )
+    if {"bleu", "corpus_bleu"} & set(metrics):
+        expected = BLEU().corpus_score(answers, by_columns(references)).score
+        assert expected > 50
+        assert_equal([scores.corpus("bleu"), scores.corpus_bleu], [expected] * 2)
 
 
 def test_chrf_and_chrf_with_words_may_prefer_different_references():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections import Counter
 
 import numpy as np
@@ -97,6 +98,14 @@ def test_rows_of_many_and_of_long_references_equal_the_library():
     ]
     longer = [" ".join(f"w{i * j % 13}" for j in range(1, 200)) for i in (1, 2, 5)]
     assert found(longer[:1], [longer[1:]]) == [expected(longer[0], longer[1:])]
+
+
+def test_lines_of_which_a_part_of_the_table_is_kept_equal_those_of_which_all_is():
+    """2,500 tokens of the reference are 40 blocks; with 5,000 tokens of the answer, 26 of them are kept at a time."""
+    rng = random.Random(3)
+    reference, answer = (" ".join(rng.choices("abcdefgh", k=n)) for n in (2_500, 5_000))
+    scores = [found([f"{answer}{rest}"], [[reference]], metrics=["rouge_l", "rouge_lsum"])[0] for rest in ("", "\nx")]
+    assert scores[1][5] == scores[0][2] == scores[1][2]  # recall: the second line adds nothing
 
 
 def test_the_first_of_equally_good_references_counts():

@@ -9,7 +9,7 @@ import threading
 
 import pytest
 from makers.reward_server import SECONDS
-from pfgen_fast import Scorer, TrialsError
+from pfgen_fast import ReferenceScorer, Reward, Scorer, TrialsError
 from pfgen_fast.errors import ServingError
 from pfgen_fast.serving.access import Guard
 from pfgen_fast.serving.application import Application
@@ -36,8 +36,8 @@ class WaitingScorer(Scorer):
 class Request:
     """A request of one answer, whose client may leave."""
 
-    def __init__(self, application, answer):
-        self._body = json.dumps({"questions": "Q07", "answers": [answer]}).encode()
+    def __init__(self, application, answer, **known):
+        self._body = json.dumps({"questions": "Q07", "answers": [answer], **known}).encode()
         self._left, self.sent = asyncio.Event(), []
         scope = {"type": "http", "method": "POST", "path": "/reward", "headers": HEADERS}
         self.task = asyncio.ensure_future(application(scope, self._receive, lambda message: self._send(message)))
@@ -125,6 +125,34 @@ def test_a_batch_that_takes_too_long_gets_413_and_keeps_its_place(scorer_that_wa
         await emptied(application)
 
     run(scorer_that_waits, Limits(seconds=0.5), steps)
+
+
+@pytest.mark.parametrize("n_answers", [3, 80])
+def test_a_comparison_that_takes_too_long_gives_its_worker_back(n_answers):
+    """80 rows are shared by the threads of the core, of which the last to end may not be the worker."""
+    text, reward = "a\n" * 31_000, Reward(ReferenceScorer("rouge_lsum", threads=2))
+
+    async def steps(application):
+        long = Request(application, "", answers=[text] * n_answers, references=[[text]] * n_answers)
+        await long.task
+        assert (long.status, b"scoring takes more than 0.3 s" in long.sent[1]["body"]) == (413, True)
+        short = Request(application, "a", references=[["a"]])
+        await short.task
+        assert (short.status, b"[1.0]" in short.sent[1]["body"]) == (200, True)
+        await emptied(application)
+
+    run(reward, Limits(seconds=0.3, n_pairs=1 << 60), steps)
+
+
+@pytest.mark.parametrize(("metric", "status"), [("rouge_l", 413), ("chrf", 200)])
+def test_pairs_of_characters_have_a_limit(metric, status):
+    async def steps(application):
+        request = Request(application, "ab\n", references=[["abc", "\n"]])  # 48 and 49 characters
+        await request.task
+        assert request.status == status
+        assert (b"have 2,352 pairs of characters (a line" in request.sent[1]["body"]) == (status == 413)
+
+    run(Reward(ReferenceScorer(metric)), Limits(n_pairs=2_351), steps)
 
 
 @pytest.mark.slow

@@ -14,11 +14,15 @@ constexpr double kLogOfZero = -9999999999.0;
 // sacrebleu's sentence BLEU.
 class Bleu : public Comparison {
  public:
-  Bleu(const ReferenceOptions& options, const Wanted& wanted)
-      : options_(options), wanted_(wanted), matcher_(options.bleu.max_order), counts_(options.bleu.n_counts()) {}
+  Bleu(const ReferenceOptions& options, std::span<const Wanted> wanted)
+      : options_(options),
+        wanted_(wanted.begin(), wanted.end()),
+        place_(wanted.front().tokens),
+        matcher_(options.bleu.max_order),
+        counts_(options.bleu.n_counts()) {}
 
   void set_answer(const PreparedText& answer) override {
-    const std::vector<TokenId>& tokens = answer.tokens[wanted_.tokens];
+    const std::vector<TokenId>& tokens = answer.tokens[place_];
     const std::size_t order = matcher_.order();
     matcher_.set_answer(tokens);
     std::ranges::fill(counts_, 0);
@@ -30,7 +34,7 @@ class Bleu : public Comparison {
   }
 
   void add_reference(const PreparedText& reference) override {
-    const std::vector<TokenId>& tokens = reference.tokens[wanted_.tokens];
+    const std::vector<TokenId>& tokens = reference.tokens[place_];
     matcher_.add_matches(tokens, &counts_[2]);
     const auto length = static_cast<std::int64_t>(tokens.size());
     std::int64_t& nearest = counts_[1];
@@ -40,15 +44,19 @@ class Bleu : public Comparison {
   }
 
   void finish(const ResultRow& row) override {
-    row.set_counts(wanted_, counts_);
-    row.set(wanted_.column, bleu(options_.bleu, options_.is_effective, counts_));
+    const double score = bleu(options_.bleu, options_.is_effective, counts_);
+    for (const Wanted& wanted : wanted_) {
+      row.set_counts(wanted, counts_);
+      row.set(wanted.column, score);
+    }
   }
 
  private:
   static constexpr std::int64_t kNoLength = -1;
 
   const ReferenceOptions& options_;
-  Wanted wanted_;
+  std::vector<Wanted> wanted_;
+  std::size_t place_;
   NgramMatcher matcher_;
   std::vector<std::int64_t> counts_;  // of the answer and all references so far
 };
@@ -88,7 +96,7 @@ double bleu(const BleuOptions& options, bool is_effective, std::span<const std::
   return brevity * std::exp(sum / static_cast<double>(n_used));
 }
 
-std::unique_ptr<Comparison> compare_bleu(const ReferenceOptions& options, const Wanted& wanted) {
+std::unique_ptr<Comparison> compare_bleu(const ReferenceOptions& options, std::span<const Wanted> wanted) {
   return std::make_unique<Bleu>(options, wanted);
 }
 

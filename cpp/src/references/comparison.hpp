@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "pfgen/reference_scorer.hpp"
+#include "references/pauses.hpp"
 #include "references/rouge.hpp"
 #include "references/tokens.hpp"
 
@@ -66,7 +67,8 @@ class Comparison {
   virtual void finish(const ResultRow& row) = 0;
 };
 
-std::unique_ptr<Comparison> compare_bleu(const ReferenceOptions& options, const Wanted& wanted);
+// BLEU, for several columns.
+std::unique_ptr<Comparison> compare_bleu(const ReferenceOptions& options, std::span<const Wanted> wanted);
 // chrF, chrF++ or both: they share their n-grams of characters.
 std::unique_ptr<Comparison> compare_chrf(const ReferenceOptions& options, std::span<const Wanted> wanted);
 // The following have tokens of one kind. ROUGE-N of several n.
@@ -74,6 +76,6 @@ std::unique_ptr<Comparison> compare_rouge_n(std::span<const Wanted> wanted);
 // The shares of repeated and of distinct n-grams.
 std::unique_ptr<Comparison> compare_with_itself(std::span<const Wanted> wanted);
 // ROUGE-L, ROUGE-Lsum, token F1 and exact match.
-std::unique_ptr<Comparison> compare_sequences(std::span<const Wanted> wanted);
+std::unique_ptr<Comparison> compare_sequences(std::span<const Wanted> wanted, Steps& steps);
 
 }  // namespace pfgen

@@ -1,15 +1,14 @@
 #include "pfgen/reference_scorer.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <limits>
 #include <map>
 #include <memory>
 #include <string>
-#include <thread>
 #include <utility>
 
 #include "references/comparison.hpp"
+#include "references/pauses.hpp"
 #include "references/text_preparer.hpp"
 #include "scoring/row_blocks.hpp"
 
@@ -20,7 +19,6 @@ constexpr std::size_t kRowsAtATime = 32;  // that a thread takes
 // A list is prepared once for all rows if it is no larger, which bounds memory.
 constexpr std::size_t kMostKept = 4096;
 constexpr std::size_t kMostUnitsKept = kLongestReferenceText;
-constexpr std::size_t kPairsPerPause = std::size_t{1} << 30;  // of units: some 20 ms of an LCS
 
 // The place of the tokens that a metric reads.
 std::size_t place_of_tokens(const ReferenceOptions& options, ReferenceMetric metric) {
@@ -76,10 +74,11 @@ Group group_of(ReferenceMetric metric) {
   }
 }
 
-std::unique_ptr<Comparison> make_comparison(const ReferenceOptions& options, std::span<const Wanted> wanted) {
+std::unique_ptr<Comparison> make_comparison(const ReferenceOptions& options, std::span<const Wanted> wanted,
+                                            Steps& steps) {
   switch (group_of(wanted.front().metric)) {
     case Group::kBleu:
-      return compare_bleu(options, wanted.front());
+      return compare_bleu(options, wanted);
     case Group::kChrf:
       return compare_chrf(options, wanted);
     case Group::kRougeN:
@@ -87,17 +86,17 @@ std::unique_ptr<Comparison> make_comparison(const ReferenceOptions& options, std
     case Group::kItself:
       return compare_with_itself(wanted);
     default:
-      return compare_sequences(wanted);
+      return compare_sequences(wanted, steps);
   }
 }
 
 // One comparison for all metrics of a group that have the same tokens.
-std::vector<std::unique_ptr<Comparison>> make_comparisons(const ReferenceOptions& options) {
+std::vector<std::unique_ptr<Comparison>> make_comparisons(const ReferenceOptions& options, Steps& steps) {
   std::map<std::pair<Group, std::size_t>, std::vector<Wanted>> groups;
   for (const Wanted& one : wanted_metrics(options)) groups[{group_of(one.metric), one.tokens}].push_back(one);
   std::vector<std::unique_ptr<Comparison>> comparisons;
   comparisons.reserve(groups.size());
-  for (const auto& [key, wanted] : groups) comparisons.push_back(make_comparison(options, wanted));
+  for (const auto& [key, wanted] : groups) comparisons.push_back(make_comparison(options, wanted, steps));
   return comparisons;
 }
 
@@ -125,29 +124,6 @@ void check(const ReferenceBatch& batch) {
     }
   }
 }
-
-// Ends all threads if the calling thread is interrupted, because a row may take hours.
-class Pauses {
- public:
-  explicit Pauses(const std::function<void()>& on_pause) : on_pause_(on_pause) {}
-
-  // Returns whether a thread continues. Throws the exception of `on_pause` in the calling thread.
-  bool continues() {
-    if (!on_pause_ || std::this_thread::get_id() != caller_) return !is_stopped_;
-    try {
-      on_pause_();
-    } catch (...) {
-      is_stopped_ = true;
-      throw;
-    }
-    return true;
-  }
-
- private:
-  const std::function<void()>& on_pause_;
-  std::thread::id caller_ = std::this_thread::get_id();
-  std::atomic<bool> is_stopped_ = false;
-};
 
 }  // namespace
 
@@ -184,17 +160,20 @@ class ReferenceScorer::Block {
   Block(const ReferenceScorer& scorer, const ReferenceBatch& batch, std::span<const Answer> answers,
         std::span<double> columns, std::span<std::int32_t> counts, Pauses& pauses)
       : batch_(batch),
-        pauses_(pauses),
+        steps_(pauses),
         answers_(answers),
         columns_(columns),
         counts_(counts),
         n_counts_(scorer.n_counts()),
         reads_references_(std::ranges::any_of(scorer.options_.metrics, &WantedMetric::needs_references)),
-        comparisons_(make_comparisons(scorer.options_)),
+        comparisons_(make_comparisons(scorer.options_, steps_)),
         preparer_(scorer.options_, wanted_metrics(scorer.options_)) {}
 
   InvalidRow score(std::span<const std::size_t> rows) {
-    while (!rows.empty()) score_list(take_same_question(answers_, rows));
+    try {
+      while (!rows.empty()) score_list(take_same_question(answers_, rows));
+    } catch (const Stopped&) {  // the calling thread throws the reason
+    }
     return {};
   }
 
@@ -216,10 +195,7 @@ class ReferenceScorer::Block {
       for (std::size_t i = 0; i < n; ++i) {
         if (!is_kept) prepare_reference(first + i, reference_);
         add_reference(is_kept ? references_[i] : reference_, row);
-        n_pairs_ += (answers_[row].text.n_units + 64) * (batch_.references[first + i].n_units + 64);
-        if (n_pairs_ < kPairsPerPause) continue;
-        if (!pauses_.continues()) return;
-        n_pairs_ = 0;
+        steps_.add(16 * (answers_[row].text.n_units + batch_.references[first + i].n_units + 4));
       }
       const ResultRow result{columns_.data() + row, answers_.size(), counts_.data() + row * n_counts_};
       for (const auto& comparison : comparisons_) comparison->finish(result);
@@ -245,12 +221,11 @@ class ReferenceScorer::Block {
   }
 
   const ReferenceBatch& batch_;
-  Pauses& pauses_;
+  Steps steps_;
   std::span<const Answer> answers_;
   std::span<double> columns_;
   std::span<std::int32_t> counts_;
   std::size_t n_counts_;
-  std::size_t n_pairs_ = 0;  // of units of answers and references since the last pause
   bool reads_references_;
   std::vector<std::unique_ptr<Comparison>> comparisons_;
   TextPreparer preparer_;
@@ -278,7 +253,7 @@ void ReferenceScorer::score(const ReferenceBatch& batch, std::size_t n_threads, 
     answers.push_back({text, list, nullptr});
   }
   Pauses pauses(on_pause);
-  score_in_blocks(answers, batch.begins.size() - 1, kRowsAtATime, n_threads, on_pause,
+  score_in_blocks(answers, batch.begins.size() - 1, kRowsAtATime, n_threads, [&] { pauses.check(); },
                   [&] { return Block(*this, batch, answers, columns, counts, pauses); });
 }
 

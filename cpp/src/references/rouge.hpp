@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "references/pauses.hpp"
 #include "references/tokens.hpp"
 
 namespace pfgen {
@@ -34,6 +35,8 @@ void tokenize_sentences(Tokenizer tokenizer, std::u32string_view text, Vocabular
 // so each thread needs its own. An LCS takes the product of both lengths, divided by 64, in steps.
 class Rouge {
  public:
+  explicit Rouge(Steps& steps) : steps_(steps) {}
+
   // ROUGE-L.
   Shares lcs(Tokens reference, Tokens answer);
   // ROUGE-Lsum. Throws LcsTooLarge.
@@ -43,19 +46,22 @@ class Rouge {
   std::size_t n_common(Tokens a, Tokens b);
 
  private:
+  void begin_table(Tokens reference, Tokens answer);
   template <class Visit>
-  void for_each_row(Tokens reference, Tokens answer, const Visit& visit);
+  void visit_block(Tokens block, Tokens answer, const Visit& visit);
   void mark_lcs(Tokens reference, Tokens answer, std::span<std::uint8_t> is_marked);
 
+  Steps& steps_;
   std::vector<std::uint32_t> counts_;   // by token; all 0 between calls
   std::vector<std::uint64_t> masks_;    // by token: its places in a block of the reference; all 0 between calls
   std::vector<std::uint64_t> carries_;  // by token of the answer, from one block to the next
-  std::vector<std::uint64_t> rows_;     // by token of the answer and block
+  std::vector<std::uint64_t> rows_;     // by block and token of the answer
+  std::vector<bool> saved_carries_;     // into blocks that are not kept
   std::vector<std::uint8_t> is_marked_;
   std::vector<TokenId> marked_;
 };
 
-// ROUGE-Lsum needs one bit for each pair of tokens of two sentences, and some time for each pair of sentences.
+// ROUGE-Lsum takes time for each pair of tokens of two sentences, and for each pair of sentences.
 inline constexpr std::size_t kMaxLcsPairs = std::size_t{1} << 33;
 inline constexpr std::size_t kMaxSentencePairs = std::size_t{1} << 30;
 struct LcsTooLarge : std::runtime_error {

@@ -7,8 +7,8 @@ namespace {
 
 class SequenceColumns : public Comparison {
  public:
-  explicit SequenceColumns(std::span<const Wanted> wanted)
-      : wanted_(wanted.begin(), wanted.end()), place_(wanted.front().tokens) {}
+  SequenceColumns(std::span<const Wanted> wanted, Steps& steps)
+      : wanted_(wanted.begin(), wanted.end()), place_(wanted.front().tokens), rouge_(steps) {}
 
   void set_answer(const PreparedText& answer) override {
     answer_ = &answer;
@@ -56,8 +56,8 @@ class SequenceColumns : public Comparison {
 
 }  // namespace
 
-std::unique_ptr<Comparison> compare_sequences(std::span<const Wanted> wanted) {
-  return std::make_unique<SequenceColumns>(wanted);
+std::unique_ptr<Comparison> compare_sequences(std::span<const Wanted> wanted, Steps& steps) {
+  return std::make_unique<SequenceColumns>(wanted, steps);
 }
 
 }  // namespace pfgen

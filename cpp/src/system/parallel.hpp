@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
+#include <condition_variable>
 #include <cstddef>
 #include <exception>
 #include <functional>
@@ -15,6 +17,7 @@
 namespace pfgen {
 
 inline constexpr std::size_t kTasksPerPause = 16;
+inline constexpr std::chrono::milliseconds kWait{50};  // for other threads, between two pauses
 
 // Threads that are waited for at the end of their scope: std::jthread, which libc++ has since version 20 only.
 class JoinedThreads {
@@ -69,8 +72,8 @@ class TaskRanges {
 };
 
 // Runs `work(task)` for every task below `n_tasks`; each of `n_threads` threads has a worker from `make_worker`.
-// The calling thread calls `on_pause`, if there is one, after every few of its tasks. The first exception of any is
-// thrown here, after all have ended.
+// The calling thread calls `on_pause`, if there is one, after every few of its tasks, and while it waits for others. The
+// first exception of any is thrown here, after all have ended.
 template <class MakeWorker>
 void run_parallel(std::size_t n_tasks, std::size_t n_threads, const std::function<void()>& on_pause,
                   const MakeWorker& make_worker) {
@@ -84,31 +87,50 @@ void run_parallel(std::size_t n_tasks, std::size_t n_threads, const std::functio
     return;
   }
   TaskRanges tasks(n_tasks, n_workers);
+  std::mutex mutex;
   std::exception_ptr error;
-  std::mutex error_mutex;
-  const auto run = [&](std::size_t number) {
+  std::size_t n_running = 0;  // threads other than the calling one
+  std::condition_variable ended;
+  const auto guard = [&](const auto& work) {
     try {
+      work();
+    } catch (...) {
+      const std::scoped_lock lock(mutex);
+      if (!error) error = std::current_exception();
+      tasks.stop();
+    }
+  };
+  const auto run = [&](std::size_t number) {
+    guard([&] {
       auto worker = make_worker();
       std::size_t n_done = 0;
       tasks.take(number, [&](std::size_t task) {
         worker(task);
         if (number == 0 && on_pause && ++n_done % kTasksPerPause == 0) on_pause();
       });
-    } catch (...) {
-      const std::scoped_lock lock(error_mutex);
-      if (!error) error = std::current_exception();
-      tasks.stop();
-    }
+    });
+    if (number == 0) return;
+    const std::scoped_lock lock(mutex);
+    --n_running;
+    ended.notify_one();
   };
   JoinedThreads threads;
+  std::unique_lock lock(mutex);
   for (std::size_t number = 1; number < n_workers; ++number) {
     try {
       threads.start(run, number);
     } catch (const std::system_error&) {
       break;  // The system gives no more threads: the running threads do all the work.
     }
+    ++n_running;
   }
+  lock.unlock();
   run(0);
+  for (lock.lock(); !ended.wait_for(lock, kWait, [&] { return n_running == 0; }); lock.lock()) {
+    lock.unlock();
+    if (on_pause) guard(on_pause);
+  }
+  lock.unlock();
   threads.join();
   if (error) std::rethrow_exception(error);
 }

@@ -1,4 +1,4 @@
-"""The number of threads to use, and locks and lazy values that are safe with threads and forks."""
+"""The number of threads, locks and lazy values that are safe with threads and forks, and cancelled calls."""
 
 from __future__ import annotations
 
@@ -13,6 +13,27 @@ from typing import Any, TypeVar
 Value = TypeVar("Value")
 
 _MAX_THREADS = 1024
+_calls = threading.local()
+
+
+class Cancelled(Exception):
+    """Another thread has ended this call."""
+
+
+def run_until(is_cancelled: Callable[[], bool], work: Callable[[], Value]) -> Value:
+    """Calls `work`; a long native call in it raises Cancelled when `is_cancelled` returns true."""
+    _calls.is_cancelled = is_cancelled
+    try:
+        return work()
+    finally:
+        del _calls.is_cancelled
+
+
+def check_cancelled() -> None:
+    """Raises Cancelled if the call of `run_until` in this thread was cancelled."""
+    is_cancelled = getattr(_calls, "is_cancelled", None)
+    if is_cancelled is not None and is_cancelled():
+        raise Cancelled
 
 
 class cached_property(functools.cached_property[Value]):  # noqa: N801 - has the name of the class that it replaces

@@ -19,7 +19,8 @@ NO_LIST = 0xFFFFFFFF
 """The number of a list that is missing."""
 
 _EXPECTED = "expected a list of references for each answer"
-_A_NULL = "expected a list of references, got a null"
+A_NULL = "expected a list of references, got a null"
+"""The problem of a missing list."""
 _EMPTY = "expected at least one reference, got an empty list"
 
 Nulls = Literal["error", "null"]
@@ -68,7 +69,7 @@ def _of_arrow(source: Any, n_rows: int, nulls: Nulls) -> ReferenceLists:
     texts, begins, is_null = _core.import_lists(source, "references")
     _check_length(len(is_null), n_rows)
     if nulls == "error" and is_null.any():
-        raise _error(_A_NULL, int(is_null.argmax()))
+        raise _error(A_NULL, int(is_null.argmax()))
     is_empty = (np.diff(begins) == 0) & ~is_null
     if is_empty.any():
         raise _error(_EMPTY, int(is_empty.argmax()))
@@ -86,7 +87,7 @@ def _joined(rows: Sequence[Any], nulls: Nulls) -> ReferenceLists:
         if number is None:
             if given is None or (isinstance(given, float) and given != given):
                 if nulls == "error":
-                    raise _error(_A_NULL, row)
+                    raise _error(A_NULL, row)
                 number = NO_LIST
             else:
                 texts += given if type(given) is list else _list(given, row)

@@ -5,15 +5,17 @@ A score depends only on the settings, the answer and its references, not on thre
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, fields
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ..native import _core
 from ..native.core_errors import worded
-from ..native.threads import cached_property, checked_threads
+from ..native.threads import cached_property, check_cancelled, checked_threads
 from ..suite.rules import check_choice
 from .metrics import (
     BLEU,
@@ -33,15 +35,12 @@ from .own_tokens import Tokenize, TokenNumbers
 from .reference_lists import ReferenceLists, no_lists, read_lists
 from .reference_scores import ReferenceScores
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
-    Counts = NDArray[np.int32]
+Floats = NDArray[np.float64]
+Counts = NDArray[np.int32]
 
 Smooth = Literal["exp", "floor", "add-k", "none"]
 
+_LARGEST_SETTING = 1e100  # so that scores are finite
 _SMOOTHING_VALUES = {"exp": 0.0, "none": 0.0, "floor": 0.1, "add-k": 1.0}
 
 
@@ -96,8 +95,8 @@ class ReferenceScorer:
             check_tokenizer(self.tokenize)
         check_choice("smooth", self.smooth, get_args(Smooth))
         for name, value in (("smooth_value", self._smooth_value), ("beta", self.beta)):
-            if not isinstance(value, Real) or not 0 <= value < math.inf:
-                raise ValueError(f"{name}: expected a number that is not negative, not {value!r}")
+            if not isinstance(value, Real) or not 0 <= value <= _LARGEST_SETTING:
+                raise ValueError(f"{name}: expected a number from 0 to {_LARGEST_SETTING:g}, not {value!r}")
         for name, order in (("max_order", self.max_order), ("char_order", self.char_order)):
             if not isinstance(order, Integral) or not 1 <= order <= MOST_ORDER:
                 raise ValueError(f"{name}: expected 1 to {MOST_ORDER}, not {order!r}")
@@ -196,7 +195,7 @@ class ReferenceScorer:
                 lists = read_lists(references, len(column), nulls)
             own = self._own_tokens(column, lists.texts)
             values, counts = self._native.score(
-                column, lists.of_rows, lists.texts, lists.begins, own, checked_threads(self.threads)
+                column, lists.of_rows, lists.texts, lists.begins, own, checked_threads(self.threads), check_cancelled
             )
             by_ngrams = self._by_ngrams(column, lists)
         return ReferenceScores(self, column, self._columns_of(values, by_ngrams), self._counts_of(counts))

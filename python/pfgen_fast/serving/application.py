@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import threading
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -17,6 +18,7 @@ from typing import Any
 from ..errors import PfgenError, RewardError, TrialsError
 from ..files.optional import optional
 from ..generation.prompts import Mode
+from ..native.threads import run_until
 from ..rewards.reward import Reward
 from ..scoring.scorer import Scorer
 from .access import Guard
@@ -147,7 +149,8 @@ class Application:
         return await self._worked(partial(work, body, kind, accepted), receive, place, begin)
 
     async def _worked(self, work: Callable[[], Reply], receive: Receive, place: Place, begin: float) -> Reply:
-        submitted = self._workers.submit(work)
+        cancelled = threading.Event()
+        submitted = self._workers.submit(run_until, cancelled.is_set, work)
         future = asyncio.wrap_future(submitted)
         place.keep_until(future)
         done, _ = await asyncio.wait((future,), timeout=_WATCH_AFTER_SECONDS)
@@ -168,6 +171,7 @@ class Application:
                 else:
                     raise Refusal(413, f"scoring takes more than {self._limits.seconds:g} s; send smaller batches")
             finally:
+                cancelled.set()  # ends comparisons that may take minutes
                 leaving.cancel()
         return future.result()
 

@@ -28,6 +28,9 @@ class Limits:
     n_requests: int = 256  # maximum number of requests in progress
     n_held_bytes: int = 256 << 20  # maximum total size of bodies and replies
     n_connections: int = 1024
+    n_pairs: int = (
+        1 << 38
+    )  # maximum number of pairs of characters of answers and references, for ROUGE-L; see `check_pairs`
     seconds: float = 60.0  # from the first byte of a request to the last byte of its reply
     idle_seconds: float = 75.0  # maximum time between two requests of a connection
 
@@ -70,6 +73,19 @@ def checked_answers(answers: list[str], limits: Limits) -> list[str]:
         place = next(place for place, answer in enumerate(answers) if len(answer) > limits.n_code_points)
         raise too_long(place, len(answers[place]), limits)
     return answers
+
+
+def check_pairs(answers: list[str], references: list[list[str]], limits: Limits) -> None:
+    """Raises Refusal if ROUGE-L or ROUGE-Lsum of these texts would take long; a line counts as 45 more characters."""
+    sizes = (sum(map(_size, texts)) for texts in references)
+    n_pairs = sum(_size(answer) * size for answer, size in zip(answers, sizes, strict=False))
+    if n_pairs > limits.n_pairs:
+        sentence = f"answers and references have {n_pairs:,} pairs of characters (a line counts as 45 more)"
+        raise Refusal(413, f"{sentence}; the limit is {limits.n_pairs:,}; send smaller batches")
+
+
+def _size(text: str) -> int:
+    return len(text) + 45 * text.count("\n")
 
 
 def check_number(n_answers: int, limits: Limits) -> None:

@@ -11,7 +11,7 @@ from ..rewards.reward import Reward, RewardTable
 from ..scoring.score_table import ScoreTable
 from .arrow_bodies import stream_of, texts_of_stream
 from .json_bodies import Check, booleans, decoded, integers, lists_of_texts, text_or_texts, texts
-from .limits import Limits, Refusal, checked_answers
+from .limits import Limits, Refusal, check_pairs, checked_answers
 from .openrlhf import scores_of_queries
 
 _OPTIONAL: Mapping[str, Check] = {"prompts": texts, "finished": booleans, "n_tokens": integers}
@@ -69,7 +69,10 @@ class Replies:
         return Reply(json_of(reply), n_answers=len(queries))
 
     def _batch(self, body: bytes, kind: str) -> tuple[Any, Any, dict[str, Any]]:
-        return read_batch(body, kind, self.limits, has_references=self.shaped.scorer is None)
+        batch = read_batch(body, kind, self.limits, has_references=self.shaped.scorer is None)
+        if "rouge_l" in self.shaped.signature:  # or rouge_lsum
+            check_pairs(batch[1], batch[2].get("references", []), self.limits)
+        return batch
 
 
 def read_batch(
