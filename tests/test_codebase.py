@@ -81,6 +81,23 @@ pfgen_fast.cli.main()"""
     assert (tmp_path / "result.json").exists()
 
 
+def test_a_scorer_imports_numpy_so_that_no_thread_does_while_another_forks():
+    script = "import sys, pfgen_fast; pfgen_fast.Scorer('mini'); print('numpy' in sys.modules)"
+    assert printed_by(script) == "True\n"
+
+
+@pytest.mark.skipif(sys.version_info >= (3, 13), reason="the module has another name")
+def test_a_sub_interpreter_cannot_import_the_package():
+    script = """import _xxsubinterpreters as interpreters
+try:
+    interpreters.run_string(interpreters.create(), "import pfgen_fast")
+except interpreters.RunFailedError as error:
+    print(error)"""
+    assert "ImportError'>: pfgen_fast works only in the main interpreter: use threads or processes" in printed_by(
+        script
+    )
+
+
 def test_the_help_describes_a_command_as_the_command_does():
     root = commands.Root()
     said = {name: root.get_command(None, name).help.split("\n")[0] for name in root.list_commands(None)}

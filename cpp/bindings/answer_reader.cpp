@@ -46,12 +46,14 @@ ReadAnswer AnswerReader::read(const TextView& answer, std::span<const std::size_
 }
 
 ReadAnswer AnswerReader::read_tokens(const TextView& answer, std::span<const std::size_t> look_aheads) const {
+  const std::size_t n_positions = (is_normalised_ ? kTextForms : look_aheads.size()) * n_regexes_;
   const py::object text = to_str(answer);
-  if (!text) return {answer, {}, {}};
+  // The text may be valid when the core reads it, because another thread may change it.
+  if (!text) return {answer, std::vector<std::uint32_t>(n_positions, kNotFound), {}};
   const py::object limits = py::cast(std::vector<std::size_t>(look_aheads.begin(), look_aheads.end()));
   auto [spelled, positions] =
       call_python(token_reader_, text, limits).cast<std::pair<py::str, std::vector<std::uint32_t>>>();
-  if (positions.size() != (is_normalised_ ? kTextForms : look_aheads.size()) * n_regexes_) {
+  if (positions.size() != n_positions) {
     throw py::value_error("expected one position for each pattern and look-ahead or form");
   }
   const TextView view = view_of_str(spelled.ptr());

@@ -148,6 +148,30 @@ def test_an_arrow_buffer_that_another_thread_changes_is_scored_or_refused():
     at_once(work)
 
 
+# Row 0 is invalid when its tokens are read, and valid when it is scored.
+CHANGES = """
+import struct
+import pyarrow as pa
+from pfgen_fast.suite.units import PatternTokenizer
+buffer = bytearray(b"\\xff\\xff\\xff\\xfflast")
+class Changing(PatternTokenizer):
+    def tokens(self, texts):
+        if "last" in texts:
+            buffer[:4] = b"ab c"
+        return super().tokens(texts)
+question = Question("Q", "?", {"P": ("ab c d",)}, (Rule("t", "c", importance=0.5),), tokenizer=Changing("whitespace"))
+offsets = pa.py_buffer(struct.pack("=3i", 0, 4, 8))
+answers = pa.Array.from_buffers(pa.string(), 2, [None, offsets, pa.py_buffer(buffer)])
+scorer = Scorer(Suite("made", (question,), "0" * 40), profile=sys.argv[1])
+print(len(scorer.score("Q", answers)))
+"""
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_a_text_in_tokens_that_becomes_valid_after_it_was_read_is_scored(profile):
+    assert output_of(CHANGES, profile) == "2\n"
+
+
 @pytest.mark.skipif(not sysconfig.get_config_var("Py_GIL_DISABLED"), reason="this Python has a GIL")
 def test_scoring_leaves_the_gil_off():
     program = "import sys, pfgen_fast; pfgen_fast.Scorer('mini'); print(sys._is_gil_enabled())"
@@ -172,9 +196,8 @@ IDS, ANSWERS = [f"Q{i % 4}" for i in range(400)], ["The number 3 is a number."] 
 EXPECTED = list(Scorer.from_bytes(CONTENT).score(IDS, ANSWERS))
 """
 
-# Each scorer is new, so its sections are checked while the children fork.
+# Each scorer is new, so its sections are checked while the children fork; making it imports NumPy.
 FORKS = """
-import numpy
 sys.setswitchinterval(1e-6)  # so that a fork falls into any step of the other thread
 n_wrong = 0
 for _ in range(int(sys.argv[1])):

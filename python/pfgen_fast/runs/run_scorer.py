@@ -111,11 +111,11 @@ class RunScorer:
             first = next(reading)
             for run in runs:
                 self._suite_of(run)
-            from ..scoring.scorer import Scorer
+            from ..scoring.scorer import LeanScorer
 
             @cache
             def scorer_of(suite: Suite) -> Scorer:
-                return Scorer(suite, profile=self.profile, float_sum=self._usual_sum, threads=threads)
+                return LeanScorer(suite, profile=self.profile, float_sum=self._usual_sum, threads=threads)
 
             behind: list[Future[Outcome]] = []
             # While a batch is scored, the next one is read and the results of the previous one are written.

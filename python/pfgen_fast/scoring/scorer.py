@@ -58,6 +58,8 @@ class Scorer:
         [0.35, 0.0]
     """
 
+    _imports_numpy = True
+
     def __init__(
         self,
         suite: Suite | str | Path,
@@ -75,6 +77,8 @@ class Scorer:
         self.float_sum: FloatSum = float_sum
         self._index = None if index is None else Path(index)
         self._core, self._rule_names = self._build(self._opened_index())
+        if self._imports_numpy:  # and not when a thread needs it: a child that is forked meanwhile would wait for ever
+            self._core.reward([], [], 1)
 
     @classmethod
     def from_bytes(cls, content: Any, *, float_sum: FloatSum = "compensated", threads: int | None = None) -> Scorer:
@@ -269,6 +273,12 @@ class Scorer:
         if truncation > TARGET_LENGTH and score > 0:
             results.append([f"{truncation - TARGET_LENGTH}字超過", _core.discount(truncation)])
         return results
+
+
+class LeanScorer(Scorer):
+    """A scorer that imports NumPy only when it is needed, for commands that must start quickly and do not fork."""
+
+    _imports_numpy = False
 
 
 def core_question(
