@@ -147,6 +147,30 @@ def test_references_in_the_rows_are_compared_and_shape_the_reward():
     assert Reward(both, metric="bleu")(None, [], references=[]).tolist() == []
 
 
+def test_an_answer_without_ngrams_has_a_share_of_zero():
+    for metric, expected in (("rep_2", [0, 0, 0.5]), ("distinct_2", [0, 0, 2 / 3])):
+        reward = Reward(ReferenceScorer(metric))
+        assert reward(None, ["", "a", "abab"]).tolist() == expected
+        np.testing.assert_array_equal(reward.details(None, ["", "a", "abab", None])["reward"], [*expected, np.nan])
+
+
+@pytest.mark.parametrize("missing", [None, float("nan")])
+def test_a_missing_list_of_references_is_an_error_with_its_row(missing):
+    reward = Reward(ReferenceScorer(["chrf", "distinct_1"]), metric="chrf")
+    for rewarded in (reward, reward.details):
+        with pytest.raises(PfgenError, match=r"^references\[1\]: expected a list of references, got a null$"):
+            rewarded(None, ["a", "b"], references=[["a"], missing])
+
+
+def test_a_reward_that_is_not_finite_is_an_error_with_its_row():
+    class Undefined(Floor):
+        def __call__(self, rewards):
+            return np.where(rewards > 50, np.nan, rewards)
+
+    with pytest.raises(PfgenError, match=r"^answers\[1\]: expected a finite reward, got nan$"):
+        Reward(ReferenceScorer("chrf"), [Undefined(0)])(None, ["x", "a"], references=[["a"], ["a"]])
+
+
 @pytest.mark.parametrize(
     ("source", "shape", "known", "sentence"),
     [

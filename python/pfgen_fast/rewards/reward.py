@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import RewardError
 from ..native import _core
 from ..native.core_errors import worded
 from ..scoring.column_table import ColumnTable
@@ -106,7 +107,7 @@ class Reward:
         finished: Any = None,
         n_tokens: Any = None,
     ) -> Floats:
-        """The rewards of a batch.
+        """The finite rewards of a batch.
 
         Args:
             questions: The id or text of one question for all answers, or a column with one for each answer; None if
@@ -119,7 +120,7 @@ class Reward:
 
         Raises:
             TrialsError: The answers cannot be scored; see `Scorer.score`.
-            RewardError: A column that the shape needs is missing, or is invalid.
+            RewardError: A column that the shape needs is missing or is invalid, or a reward is not finite.
         """
         known = (prompts, references, finished, n_tokens)
         if self.scorer and self.metric == "score" and not self.shape and all(column is None for column in known):
@@ -163,6 +164,10 @@ class Reward:
             values, rewards = part._shaped(rewards, batch)
             counted[part.name] += 1
             columns[part.name if counted[part.name] == 1 else f"{part.name}_{counted[part.name]}"] = values
+        is_finite = np.isfinite(rewards)
+        if not nulls and not is_finite.all():
+            row = int(is_finite.argmin())
+            raise RewardError(f"answers[{row}]: expected a finite reward, got {rewards[row]:g}")
         return {**columns, "reward": rewards}
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import RewardError
+from ..errors import RewardError, TrialsError
 from ..files.untrusted_text import unknown_name
 from ..native import _core
 from ..native.threads import cached_property, checked_threads
-from ..references.reference_lists import read_lists
+from ..references.reference_lists import A_NULL, read_lists
 from ..references.reference_scorer import ReferenceScorer
 from ..scoring.scorer import Scorer
 from ..scoring.spec import ScorerSpec
@@ -109,10 +109,20 @@ class ReferenceSource:
         return checked_threads(self._reference_scorer.threads)
 
     def score(self, questions: Any, batch: Batch, references: Any) -> dict[str, Floats]:
-        """The columns of a batch, of which `score` is the score; completes the batch with references."""
+        """The columns of a batch, of which `score` is the score; completes the batch with references.
+
+        An answer without n-grams has a share of 0 repeated or distinct n-grams, and a missing list is an error.
+        """
         if references is None and not len(batch.answers):
             references = []
         values = self._reference_scorer.score(batch.answers, references, nulls="null")[self.metric]
+        is_missing = np.isnan(values)
+        if is_missing.any():
+            is_missing &= [text is not None for text in batch.answers.tolist()]
+            if self.metric.startswith(("rep_", "distinct_")):
+                values[is_missing] = 0.0
+            elif is_missing.any():
+                raise TrialsError(A_NULL, column="references", row=int(is_missing.argmax()))
 
         def groups() -> tuple[TextGroups, Rows]:
             lists = read_lists(references, len(batch.answers), "error")
