@@ -218,6 +218,7 @@ def test_an_integer_of_thousands_of_digits_is_named_with_its_place(tmp_path):
         (b"a = " + b"9" * 5000, "an integer has thousands of digits"),
         (b"[a]\nb = [1, 0x" + b"f" * 9000 + b"]", r"a\.b\[1\]: an integer of more than 64 bits"),
         (b"a = " + b"[" * 100_000, "nested too deeply"),
+        (b"'x' . a" + b' . "b.c"' * 50_000 + b" = 1", "nested too deeply"),  # parsing takes quadratic time
         (b"a = " + b"[" * 100 + b"]" * 100, "nested more than 50 deep"),
         (b"a = '\xff'", "not UTF-8"),
         (b"a", "not TOML: Expected"),
@@ -229,6 +230,15 @@ def test_toml_that_cannot_be_read_is_named(tmp_path, content, problem):
     with pytest.raises(PfgenError, match=problem) as raised:
         read_toml(tmp_path / "x.toml", error=BuildError)
     assert str(raised.value).startswith(f"{tmp_path / 'x.toml'}")
+
+
+def test_toml_may_have_long_texts_with_dots_and_deep_keys(tmp_path):
+    text = ".".join("x" * 90)
+    (tmp_path / "x.toml").write_text(
+        f'# {text}\na = "{text}"\nb = \'{text}\'\nc = """\n\\"{text}"""\nd = \'\'\'\n{text}\'\'\'\ne{".e" * 45} = 1.5\n'
+    )
+    content = read_toml(tmp_path / "x.toml", error=BuildError)
+    assert [content[name].strip('"') for name in "abcd"] == [text] * 4
 
 
 @pytest.mark.parametrize("value", ["[]", "{}", "1", '"ab"', '{"a":1}'])

@@ -167,6 +167,7 @@ BAD_LOGS = {
         "expected a log of Inspect with the key 'eval'",
     ),
     "no model": ({"found": head(model=" ")}, "eval: expected the names of a model and a task"),
+    "a large integer": ({"samples": [sample(1, match=10**400)]}, "sample 1, score 'match': expected a number or one"),
     "a word": ({"samples": [sample(1, match="maybe")]}, "sample 1, score 'match': expected a number or one of C, P, I"),
     "infinite": (
         {"samples": [sample(1, 1, {"passage": 1}, match=math.inf)]},

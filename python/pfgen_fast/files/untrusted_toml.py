@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import importlib
+import re
 import sys
 from pathlib import Path
 from typing import Any
 
 from ..errors import PfgenError
 from .reading import read_stored
-from .untrusted_json import Fault, any_object, checked
+from .untrusted_json import MAX_DEPTH, Fault, any_object, checked
 from .untrusted_text import in_one_line
 
 _MAX_BYTES = 1 << 20
 _MAX_KEY = 200
 _MAX_INTEGER = (1 << 63) - 1
 """The largest integer that TOML requires; Python refuses to print much larger integers."""
+_QUOTED = r'"[^"\\\n]*(?:\\.[^"\\\n]*)*"?|\'[^\'\n]*\'?'
+_PART = rf"(?:[A-Za-z0-9_-]+|{_QUOTED})"
+_MULTILINE = r'"""(?:[^\\]|\\.)*?(?:"""|\\?\Z)|\'\'\'.*?(?:\'\'\'|\Z)'
+_KEY = re.compile(rf"{_MULTILINE}|#[^\n]*|({_PART}(?:[ \t]*\.[ \t]*{_PART})*)", re.DOTALL)
+"""A key, or text that can contain the same characters; each scan of a text takes linear time."""
 
 
 def read_toml(path: Path, *, error: type[PfgenError]) -> dict[str, Any]:
@@ -23,7 +29,10 @@ def read_toml(path: Path, *, error: type[PfgenError]) -> dict[str, Any]:
     toml = importlib.import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
     stored = read_stored(path, limit=_MAX_BYTES)
     try:
-        content = toml.loads(stored.decode())
+        text = stored.decode()
+        if any(_n_dots(key[1] or "") > MAX_DEPTH for key in _KEY.finditer(text)):
+            raise RecursionError  # parsing would take quadratic time
+        content = toml.loads(text)
     except UnicodeDecodeError as problem:
         raise error(f"{path}: not TOML: not UTF-8 (byte {problem.start}: {problem.reason})") from None
     except toml.TOMLDecodeError as problem:
@@ -33,6 +42,11 @@ def read_toml(path: Path, *, error: type[PfgenError]) -> dict[str, Any]:
     except ValueError:  # Python refuses to convert it
         raise error(f"{path}: not TOML that can be read: an integer has thousands of digits") from None
     return checked(content, _showable, str(path), error=error)
+
+
+def _n_dots(key: str) -> int:
+    """The number of dots between the parts of a key."""
+    return re.sub(_QUOTED, "", key).count(".") if key.count(".") > MAX_DEPTH else 0
 
 
 def _showable(value: Any) -> dict[str, Any]:

@@ -260,8 +260,9 @@ def _number(value: Any, where: str, rows: ScoreRows, file: str) -> float | None:
     if value is None or value != value:  # Inspect writes NaN where a scorer could not decide
         return None
     if isinstance(value, (bool, int, float)):
-        return float(value)
-    if isinstance(value, str):
+        with contextlib.suppress(OverflowError):
+            return float(value)
+    elif isinstance(value, str):
         found = _WORDS.get(value, _LOWER_WORDS.get(value.lower()))
         if found is not None:
             rows.remark("C, P, I and N count as 1, 0.5, 0 and 0, and yes and no as 1 and 0", file)
