@@ -72,7 +72,8 @@ OwnTokens own_tokens(const std::vector<TokenArrays>& tokens, const TextColumn& t
 // The columns (first axis) of all rows, and the counts of each row.
 using Results = std::pair<py::array_t<double>, py::array_t<std::int32_t>>;
 
-// `on_pause` may raise an exception, which ends the call. `lists[row]` is the number of the row's list, which has the references from `begins[number]` to `begins[number + 1]`.
+// `on_pause` may raise an exception, which ends the call. `lists[row]` is the number of the row's list, which has the
+// references from `begins[number]` to `begins[number + 1]`.
 Results score_references(const ReferenceScorer& self, const TextColumn& answers, const Array<std::uint32_t>& lists,
                          const TextColumn& references, const Array<std::uint64_t>& begins,
                          const std::optional<std::pair<std::vector<TokenArrays>, std::vector<TokenArrays>>>& own,

@@ -253,8 +253,9 @@ void ReferenceScorer::score(const ReferenceBatch& batch, std::size_t n_threads, 
     answers.push_back({text, list, nullptr});
   }
   Pauses pauses(on_pause);
-  score_in_blocks(answers, batch.begins.size() - 1, kRowsAtATime, n_threads, [&] { pauses.check(); },
-                  [&] { return Block(*this, batch, answers, columns, counts, pauses); });
+  score_in_blocks(
+      answers, batch.begins.size() - 1, kRowsAtATime, n_threads, [&] { pauses.check(); },
+      [&] { return Block(*this, batch, answers, columns, counts, pauses); });
 }
 
 }  // namespace pfgen

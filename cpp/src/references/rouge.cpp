@@ -7,8 +7,8 @@
 namespace pfgen {
 namespace {
 
-constexpr std::size_t kBlock = 64;        // places of a reference that are computed at once
-constexpr std::size_t kStepsOfPair = 32;  // of two sentences, however short
+constexpr std::size_t kBlock = 64;                      // places of a reference that are computed at once
+constexpr std::size_t kStepsOfPair = 32;                // of two sentences, however short
 constexpr std::size_t kMaxRows = std::size_t{1} << 17;  // of a table that are kept, if a block does not have more
 
 Tokens block_at(Tokens reference, std::size_t block) {

@@ -72,8 +72,8 @@ class TaskRanges {
 };
 
 // Runs `work(task)` for every task below `n_tasks`; each of `n_threads` threads has a worker from `make_worker`.
-// The calling thread calls `on_pause`, if there is one, after every few of its tasks, and while it waits for others. The
-// first exception of any is thrown here, after all have ended.
+// The calling thread calls `on_pause`, if there is one, after every few of its tasks, and while it waits for others.
+// The first exception of any is thrown here, after all have ended.
 template <class MakeWorker>
 void run_parallel(std::size_t n_tasks, std::size_t n_threads, const std::function<void()>& on_pause,
                   const MakeWorker& make_worker) {

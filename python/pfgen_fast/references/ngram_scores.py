@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import numpy as np
+from numpy.typing import NDArray
 
 from ..errors import TrialsError
 from ..native import _core
 from .metrics import NGRAM_METRICS
 from .reference_lists import NO_LIST, ReferenceLists
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 FEWEST_REFERENCES = 100
 """With fewer reference answers, unrelated answers would have high scores."""
@@ -27,8 +24,6 @@ class NgramScores:
 
     def score(self, answers: _core.TextColumn, lists: ReferenceLists, n_threads: int) -> dict[str, NDArray[np.float64]]:
         """The columns `fluency` and `truthfulness`; raises TrialsError for a list that is too short."""
-        import numpy as np
-
         rows = np.flatnonzero(lists.of_rows != NO_LIST)
         columns = {name: np.full(len(answers), np.nan) for name in NGRAM_METRICS}
         if not rows.size:

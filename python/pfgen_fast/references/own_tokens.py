@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ..errors import TrialsError
 from ..files.untrusted_text import shown_value
 from ..native import _core
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
 Tokenize = Callable[[str], Iterable[Hashable]]
-TokenArrays = tuple["NDArray[np.uint32]", "NDArray[np.uint64]"]
+TokenArrays = tuple[NDArray[np.uint32], NDArray[np.uint64]]
 
 _END_OF_SENTENCE = 0xFFFFFFFF
 
@@ -52,8 +51,6 @@ class TokenNumbers:
 
 
 def _arrays(texts: Iterable[list[int]]) -> TokenArrays:
-    import numpy as np
-
     numbers: list[int] = []
     begins = [0]
     for text in texts:

@@ -5,15 +5,14 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ..errors import TrialsError
 from ..files.untrusted_text import counted
 from ..native import _core
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 NO_LIST = 0xFFFFFFFF
 """The number of a list that is missing."""
@@ -52,8 +51,6 @@ def read_lists(source: Any, n_rows: int, nulls: Nulls) -> ReferenceLists:
 
 def no_lists(n_rows: int) -> ReferenceLists:
     """One empty list for all rows, for metrics without references."""
-    import numpy as np
-
     return ReferenceLists(_core.TextColumn([], "references"), np.zeros(2, np.uint64), np.zeros(n_rows, np.uint32))
 
 
@@ -64,8 +61,6 @@ def _check_length(n_lists: int, n_rows: int) -> None:
 
 
 def _of_arrow(source: Any, n_rows: int, nulls: Nulls) -> ReferenceLists:
-    import numpy as np
-
     texts, begins, is_null = _core.import_lists(source, "references")
     _check_length(len(is_null), n_rows)
     if nulls == "error" and is_null.any():
@@ -77,8 +72,6 @@ def _of_arrow(source: Any, n_rows: int, nulls: Nulls) -> ReferenceLists:
 
 
 def _joined(rows: Sequence[Any], nulls: Nulls) -> ReferenceLists:
-    import numpy as np
-
     texts: list[Any] = []
     begins, of_rows = [0], []
     numbers: dict[int, int] = {}  # a list that several rows share is read once; `rows` keeps all lists alive

@@ -33,10 +33,7 @@ from .metrics import (
 from .ngram_scores import NgramScores
 from .own_tokens import Tokenize, TokenNumbers
 from .reference_lists import ReferenceLists, no_lists, read_lists
-from .reference_scores import ReferenceScores
-
-Floats = NDArray[np.float64]
-Counts = NDArray[np.int32]
+from .reference_scores import Counts, Floats, ReferenceScores
 
 Smooth = Literal["exp", "floor", "add-k", "none"]
 

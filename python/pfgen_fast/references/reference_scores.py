@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ..files.untrusted_text import unknown_name
 from ..native import _core
 from ..scoring.column_table import ColumnTable
 from .metrics import BLEU, corpus_name
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
-    Counts = NDArray[np.int32]
+Floats = NDArray[np.float64]
+Counts = NDArray[np.int32]
 
 
 class TableScorer(Protocol):
@@ -81,8 +80,6 @@ class ReferenceScores(ColumnTable):
             >>> round(scores.corpus("bleu"), 6)
             100.0
         """
-        import numpy as np
-
         return self.scorer.of_corpus(corpus_name(metric), self.counts(metric).sum(axis=0, dtype=np.int64))
 
     @property
@@ -108,8 +105,6 @@ class ReferenceScores(ColumnTable):
         return _table, (self.scorer, answers, self._floats, self._counts)
 
     def __repr__(self) -> str:
-        import numpy as np
-
         has_values = {name: ~np.isnan(column) for name, column in self._floats.items()}
         is_scored = np.any([*has_values.values()], axis=0) if has_values else np.ones(len(self), bool)
         shown = self._described(is_scored, [name for name, has_value in has_values.items() if has_value.any()])
