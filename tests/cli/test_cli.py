@@ -259,6 +259,10 @@ def test_verify_agrees_and_names_differences(call, runs, small, tmp_path):
     assert code == 0
     assert "there is no result.json" in out
     assert call("score", "--verify", "--suite", small, runs / "good", "--junit", "x.xml")[0] == 2
+    assert "combine it only with" in call("score", "--verify", "--suite", small, runs / "good", "--threads", "2")[2]
+    (tmp_path / "empty.jsonl").touch()
+    code, out, err = call("score", "--verify", "--suite", small, tmp_path / "empty.jsonl")
+    assert (code, "empty.jsonl: no answers to the questions" in err, out.startswith("0 of 1 run ok")) == (3, True, True)
     call("score", "--suite", small, runs)
     code, out, _ = call("score", "--verify", "--suite", small, runs)
     assert code == 0

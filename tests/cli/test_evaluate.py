@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 import shutil
 from types import SimpleNamespace
@@ -37,7 +38,6 @@ def test_a_run_is_made_scored_placed_and_reported(call, field):
     placed = next(number for number, line in enumerate(lines) if ", rank " in line)
     assert lines[0].startswith("24 new answers: result/ngram/order-5/")
     assert " of 7, between " in lines[placed]
-    assert any(line.startswith("3 trials: other answers of the model would move the score by ±0.") for line in lines)
     assert "<title>" in (folder / "report.html").read_text(encoding="utf-8")
 
     files = {path: path.read_bytes() for path in folder.iterdir()}
@@ -47,6 +47,15 @@ def test_a_run_is_made_scored_placed_and_reported(call, field):
     assert [code for code, _, _ in outputs] == [0, 0, 0, 0]
     assert outputs[2][1].splitlines() == lines[placed : placed + len(outputs[2][1].splitlines())]
     assert {path: path.read_bytes() for path in folder.iterdir()} == files
+
+
+def test_its_interval_over_trials_is_that_of_sweep(call, field):
+    lines = call(*RUN[:-1], "12")[1].splitlines()
+    (point,) = json.loads(call("sweep", *RUN[1:-1], "12", "--json")[1])
+    (line,) = [line for line in lines if line.startswith("12 trials: ")]
+    half_width, later = map(float, re.findall("±([0-9.]+)", line))
+    assert f"the expected score on these questions lies within ±{point['score_half_width']:.4f} (95 %" in line
+    assert later == pytest.approx(half_width * (12 / 100) ** 0.5, rel=0.1)
 
 
 @pytest.mark.slow
@@ -264,7 +273,7 @@ def test_watch_evaluates_checkpoints_when_they_are_complete(run_all, training, m
             raise KeyboardInterrupt
 
     monkeypatch.setattr(evaluate.time, "sleep", sleep)
-    out, err, requested = run_all("-m", "training/step-*", "--watch", "5", expected=130)
+    out, err, requested = run_all("-m", "training/step-*", "--watch", "5")
     assert (looks, rows(out)) == ([5, 5, 5], ["5", "10", "200", "300"])
     assert requested[-1] == "training/step-300"
     assert "note: training/step-300: changed 0 s ago, waiting until it is 60 s old" in err

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 
 import pytest
 from makers.fault_server import serving
@@ -56,6 +57,15 @@ def test_a_command_that_finds_no_suite_names_this_command(call, suites_home, tmp
     assert (code, out) == (2, "")
     assert "pfgen-fast suite get pfgen-bench" in err
     assert err.count("\n") == 1
+
+
+def test_a_fetched_suite_is_named(call, suites_home, tmp_path, monkeypatch, mini):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "trials.jsonl").write_text('{"question": "Q01", "answer": ""}')
+    shutil.copytree(mini.folder, suites_home / "pfgen-bench")
+    for command in [("explain", "-q", "Q07", "-a", "x"), ("score", "."), ("suite", "check")]:
+        code, _, err = call(*command)
+        assert (code, err.rstrip().endswith("; name a suite: --suite pfgen-bench")) == (2, True)
 
 
 def test_a_directory_of_the_users_choice_keeps_the_licence(call, suites_home, tmp_path):

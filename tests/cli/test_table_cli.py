@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+from pfgen_fast.statistics.mean_interval import mean_interval
 
 COLUMNS = ("--suite", "mini", "--question-column", "question", "--answer-column", "my answer")
 CONTENT = "id,question,my answer\r\n1,Q07,Ice floats.\r\n"
@@ -35,9 +39,7 @@ def test_without_column_options_the_error_lists_the_columns_and_a_complete_comma
     assert " 'column 19' and 980 more; to score it, type: " in call("score", table)[2]
 
 
-@pytest.mark.parametrize(
-    "given", [(), ("--in-place",), ("--encoding", "utf-8"), ("-o", "scored table.csv"), ("--nulls",)]
-)
+@pytest.mark.parametrize("given", [("--in-place",), ("--in-place", "--encoding", "utf-8", "--nulls")])
 def test_the_suggested_command_works(call, table, given):
     options = ("--suite", "mini", "--answer-column", "my answer")
     _, _, err = call("score", table, *options, *given)
@@ -47,6 +49,88 @@ def test_the_suggested_command_works(call, table, given):
     code, out, err = call(*words)
     assert (code, err) == (0, "")
     assert out.startswith("1 row scored: ")
+
+
+ICE, HEAT = "Why does ice float on water?", "How does a microwave oven heat food?"
+ANSWERS = [("b", ICE, "Because it is cold."), ("a", ICE, "Ice is less dense than water."), ("a", HEAT, "By waves.")]
+
+
+def test_a_table_is_scored_by_model_without_any_option(call, tmp_path, monkeypatch, mini, scorer):
+    """Columns are found by their usual names, and the suite by the questions; figures are those of runs."""
+    monkeypatch.chdir(tmp_path)
+    lines = [json.dumps(dict(zip(("Model", "Prompt", "response"), row, strict=True))) + "\n" for row in ANSWERS]
+    Path("in.jsonl").write_text("".join(lines), encoding="utf-8")
+    Path("in.csv").write_text(
+        "".join(",".join(row) + "\n" for row in [("Model", "Prompt", "response"), *ANSWERS]), encoding="utf-8"
+    )
+    code, out, err = call("score", "in.csv")
+    columns = "answers from 'response', questions from 'Prompt', models from 'Model'"
+    assert (code, err.splitlines()[0]) == (0, f"note: read {columns}; suite mini, which has these questions")
+    assert err.splitlines()[1].startswith("note: the models have answers to different numbers of questions")
+    assert [line.split()[-1] for line in out.splitlines()[:3]] == ["model", "a", "b"]
+    assert sorted(os.listdir(tmp_path)) == ["in.csv", "in.jsonl"]
+    assert (call("score", "in.jsonl")[1], call("score", "in.csv", "--suite", "mini")[1]) == (out, out)
+
+    (record,) = json.loads(call("score", "in.csv", "--json")[1])
+    scores = scorer.score([row[1] for row in ANSWERS], [row[2] for row in ANSWERS])
+    expected = mean_interval(scores.average[1:])
+    first, second = record["models"]
+    assert (first["score"], first["score_high"]) == pytest.approx((expected.mean, expected.high))
+    assert (first["model"], first["num_questions"], first["fluency"]) == (
+        "a",
+        2,
+        pytest.approx(scores.fluency[1:].mean()),
+    )
+    assert (second["score"], second["score_low"], record["output"]) == (pytest.approx(scores.average[0]), None, None)
+    assert call("score", "in.csv", "-o", "out.csv")[1].startswith("3 rows scored: out.csv\n")
+
+
+def test_a_file_of_answers_of_one_model_with_the_keys_of_trials_stays_a_run(call, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows = [{"model": model, "question": question, "answer": text} for model, question, text in ANSWERS]
+    Path("in.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    assert "  a\n" in call("score", "in.jsonl")[1]
+    for row in rows:
+        del row["model"]
+    Path("in.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    assert "in.jsonl: no trial of question Q01" in call("score", "in.jsonl", "-s", "mini")[2]
+
+
+def test_several_suites_that_fit_are_named(call, table, mini, monkeypatch, tmp_path):
+    monkeypatch.setenv("PFGEN_FAST_HOME", str(tmp_path / "home"))
+    for name in ("pfgen-bench", "pfgen-bench@main"):
+        shutil.copytree(mini.folder, tmp_path / "home/suites" / name)
+    _, _, err = call("score", table, "--answer-column", "my answer")
+    assert err == "error: the questions are those of pfgen-bench and pfgen-bench@main: name the suite (--suite)\n"
+    table.write_text("question,answer\nQ98,x\n")
+    assert "type: pfgen-fast score --suite SUITE" in call("score", table)[2]
+
+
+@pytest.mark.parametrize("kind", ["csv", "tsv"])
+def test_a_table_on_stdin_has_any_format(call, table, monkeypatch, kind):
+    content = CONTENT.replace(",", {"csv": ",", "tsv": "\t"}[kind])
+
+    def scored(content, *options):
+        monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(content.encode())))
+        return call("score", "-", "--input-format", kind, "-s", "mini", *options)
+
+    code, out, err = scored(content, *COLUMNS[2:], "-o", "out.csv")
+    assert (code, err, out.splitlines()[0]) == (0, "", "1 row scored: out.csv")
+    assert Path("out.csv").read_text(encoding="utf-8").startswith("id,question,my answer,fluency")
+    assert "     1        1\n" in scored(content.replace("my answer", "answer"))[1]
+    code, _, err = scored(content.replace("Q07", "Q98"), *COLUMNS[2:])
+    assert (code, err.startswith("error: stdin, line 2, column 'question': unknown question 'Q98'")) == (2, True)
+    assert "--input-format is for a table on stdin" in call("score", table, "--input-format", "csv")[2]
+
+
+def test_a_missing_answer_names_the_option_for_it(call, tmp_path):
+    (tmp_path / "in.jsonl").write_text('{"question": "Q07", "response": null}')
+    code, _, err = call("score", tmp_path / "in.jsonl", "-s", "mini")
+    assert (code, err.rstrip().endswith('not NoneType; nulls="null" (--nulls) gives such rows null scores')) == (
+        2,
+        True,
+    )
+    assert call("score", tmp_path / "in.jsonl", "-s", "mini", "--nulls")[0] == 0
 
 
 def test_a_suite_that_is_found_need_not_be_typed(call, table, tmp_path, mini):

@@ -53,10 +53,20 @@ def test_a_filter_a_folder_and_json(call, table):
 
 
 @pytest.mark.parametrize(
+    ("metric", "reads"), [("bleu", "answers from 'answer', references from 'refs'"), ("rep_4", "answers from 'answer'")]
+)
+def test_columns_are_found_and_the_mean_is_printed(call, table, metric, reads):
+    code, out, err = call("score", table, "--metric", metric)
+    assert (code, err) == (0, f"note: read {reads}\n")
+    assert out.splitlines()[0].split() == [metric, "±95", "%", "answers"]
+    assert out.splitlines()[1].split()[-1] == "2"
+
+
+@pytest.mark.parametrize(
     "given", [("--metric", "bleu"), ("--metric", "rouge_l", "--tokenize", "zh", "--lowercase"), ("--metric", "rep_4")]
 )
 def test_the_suggested_command_works(call, table, given):
-    code, _, err = call("score", table, *given)
+    code, _, err = call("score", table, *given, "--in-place")
     assert (code, err.count("\n")) == (2, 1)
     _, *words = shlex.split(err.partition("to score it, type: ")[2])
     assert set(given) <= set(words)

@@ -199,7 +199,8 @@ def test_reasoning_despite_its_option_and_answers_at_the_limit_are_named(tmp_pat
     assert code == 0
     assert "--disable-thinking sends /no_think" in err
     assert ("the model reasons despite" in err) == is_warned
-    assert "8 of 8 answers ended at the limit of tokens; allow more (--max-tokens)" in err
+    assert "warning: 8 of 8 answers ended at the limit of tokens; allow more (--max-tokens)" in err
+    assert "error:" not in err
 
 
 def test_requests_are_spread_over_time(mini, tmp_path, monkeypatch):

@@ -83,6 +83,23 @@ def test_a_run_is_replayed_trial_by_trial(mini, tmp_path):
     assert sorted(chain.from_iterable(packed.values())) == sorted(chain.from_iterable(expected(mini, 12).values()))
 
 
+def test_models_of_one_table_are_not_merged(mini, tmp_path):
+    of_models = {name: [{**row, "answer": f"{name}: {row['answer']}"} for row in rows(mini)] for name in "ab"}
+    write_jsonl(tmp_path / "in.jsonl", [{"model": name, **row} for name, part in of_models.items() for row in part])
+    write_jsonl(tmp_path / "a.jsonl", [{"model": "a", **row} for row in of_models["a"]])
+    with pytest.raises(
+        EngineError, match=r"answers of 2 models \(a, b\); expected --model with one of these names, or "
+    ):
+        replay(mini, tmp_path / "in.jsonl", tmp_path / "out")
+    setting = Setting("org/a", mode="qa")
+    runs = []
+    for name in ("in.jsonl", "a.jsonl"):
+        engine = open_engine("replay", suite=mini, model="org/a", mode="qa", input=tmp_path / name)
+        runs.append(generate(mini, engine, setting, trials=3, output=tmp_path / name[:-6]))
+    assert answers_of(runs[0]) == answers_of(runs[1])
+    assert runs[0].folder.name == runs[1].folder.name
+
+
 def test_too_few_answers_are_named_with_their_question(mini, tmp_path):
     write_jsonl(tmp_path / "in.jsonl", rows(mini)[:-1])
     with pytest.raises(EngineError, match=r"in\.jsonl: 2 answers to Q08, too few for trial 3"):
@@ -118,5 +135,8 @@ def test_an_input_that_is_not_one_run_or_table_is_refused(mini, tmp_path):
         make_run(tmp_path / "runs" / name, [line])
     with pytest.raises(EngineError, match="has 2 runs; name one of them"):
         replay(mini, tmp_path / "runs", tmp_path / "out")
+    with pytest.raises(TrialsError, match="in: no such file"):
+        replay(mini, tmp_path / "in", tmp_path / "out")
+    (tmp_path / "in.txt").touch()
     with pytest.raises(TrialsError, match="unknown file extension"):
         replay(mini, tmp_path / "in.txt", tmp_path / "out")

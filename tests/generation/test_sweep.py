@@ -231,7 +231,7 @@ def test_tables_say_the_same_in_all_forms(mini, tmp_path):
 # ---- The command
 
 FLAGS = ["-e", "ngram", "-s", "mini", "-n", 3]
-FLAGS += ["--order", 3, "--order", 5, "--temperature", 0.5, "--temperature", 1]
+FLAGS += ["--order", "3,5", "--temperature", 0.5, "--temperature", 1]
 
 
 def test_a_table_has_the_points_that_a_dry_run_lists(tmp_path, call):
@@ -266,3 +266,14 @@ def test_wrong_use_is_one_line(tmp_path, monkeypatch, call, arguments, problem):
     assert (code, err.count("\n")) == (2, 1)
     assert err.startswith(f"error: {problem}")
     assert not (tmp_path / "runs").exists()
+
+
+@pytest.mark.parametrize(("option", "value"), [("--temperature", "0,x"), ("--order", "3,0.5")])
+def test_numbers_are_separated_by_commas(tmp_path, call, option, value):
+    given = ("--temperature", "0,0.5, 1", "--top-p", "0.9,1")
+    (*points, _) = call("sweep", "-e", "ngram", "-s", "mini", *given, "-o", tmp_path, "--dry-run")[1].splitlines()
+    assert [point.partition(":")[0] for point in points] == [
+        f"temperature {temperature}, top_p {top_p}" for temperature in ("0", "0.5", "1") for top_p in ("0.9", "1")
+    ]
+    code, _, err = call("sweep", "-e", "ngram", "-s", "mini", option, value, "--dry-run")
+    assert (code, option in err, value.partition(",")[2] in err) == (2, True, True)

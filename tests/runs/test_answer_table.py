@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import shutil
 
 import numpy as np
 import pytest
@@ -44,8 +45,30 @@ def test_one_bad_run_does_not_stop_the_others(call, varied, tmp_path):
     (tmp_path / "bad").mkdir()
     (tmp_path / "bad" / "trials.jsonl").write_text("{\n")
     run = varied / "org/model-0/abc"
-    code, _, err = call("score", tmp_path / "bad", run, "--suite", "mini", "-o", tmp_path / "a.csv")
-    assert (code, "bad" in err) == (3, True)
+    code, out, err = call("score", tmp_path / "bad", run, "--suite", "mini", "-o", tmp_path / "a.csv")
+    assert (code, "bad" in err, "\nanswers of 1 run: " in out) == (3, True, True)
     assert len((tmp_path / "a.csv").read_text(encoding="utf-8").splitlines()) > 8
     code, _, err = call("score", run, "--suite", "mini", "-o", tmp_path / "a.json")
     assert (code, "a.json: expected a file that ends with .csv" in err) == (2, True)
+
+
+def test_a_run_of_another_suite_or_without_one_does_not_stop_the_others(call, varied, mini, make_suite, tmp_path):
+    """Each of three projects has a run; one has a suite with other reference sets, and one has no suite."""
+    run = varied / "org/model-0/abc/trials.jsonl.xz"
+    make_suite({"answers": {"X": ["氷"]}, "question": mini["Q01"].question})
+    for name in ("a", "b", "c"):
+        (tmp_path / name / "result/run").mkdir(parents=True)
+    shutil.copytree(mini.folder, tmp_path / "a/data")
+    (tmp_path / "b/data").mkdir()
+    (tmp_path / "Q01.json").rename(tmp_path / "b/data/Q01.json")
+    for name in ("a", "c"):
+        shutil.copy(run, tmp_path / name / "result/run")
+    answer = json.dumps({"question": mini["Q01"].question, "answer": "氷"}, ensure_ascii=False)
+    (tmp_path / "b/result/run/trials.jsonl").write_text(answer + "\n", encoding="utf-8")
+    projects = [tmp_path / name for name in "abc"]
+    code, out, err = call("score", *projects, "-o", tmp_path / "all.csv")
+    assert (code, out.count("result/run\n"), "answers of 1 run: " in out) == (3, 1, True)
+    assert [part in err for part in ("other reference sets than", "the run is not in a checkout")] == [True, True]
+    code, out, _ = call("score", *projects)
+    assert (code, out.count("result/run\n")) == (3, 2)
+    assert call("score", projects[2])[0] == 2

@@ -51,7 +51,7 @@ def test_harmless_patterns_and_those_of_the_packaged_suite_are_not_named(mini):
 @pytest.mark.slow
 @needs_timers
 def test_suite_check_warns(call, make_suite):
-    folder = make_suite({"answers": {"P": ["abc"] * 100}, "keywords": [{"or": [{"t": "b.*c"}, {"t": "(a+)+$"}]}]})
+    folder = make_suite({"answers": {"P": ["氷"] * 100}, "keywords": [{"or": [{"t": "b.*c"}, {"t": "(a+)+$"}]}]})
     code, out, err = call("suite", "check", folder)
     warning = f"question Q01: the pattern '(a+)+$' takes longer than 0.5 s on a test text of 200 characters: {WHY}"
     assert (code, err) == (0, f"warning: {warning}\n")

@@ -4,7 +4,7 @@ import hashlib
 
 import pytest
 from pfgen_fast import Question, Scorer, Suite, SuiteError, TrialsError
-from pfgen_fast.suite.faults import few_references, find_faults
+from pfgen_fast.suite.faults import find_faults, reference_warnings
 from pfgen_fast.suite.keywords import parse_rule, regex_searchers
 
 
@@ -137,12 +137,22 @@ def test_all_faults_of_a_folder_are_found_at_once(make_suite):
 
 
 def test_sets_with_too_few_reference_answers_are_warned_of(call, make_suite, mini):
-    folder = make_suite({"answers": {"P": ["abc"] * 100, "S": ["abc"] * 99}}, {"answers": {"P": ["abc"] * 3}})
+    folder = make_suite({"answers": {"P": ["氷"] * 100, "S": ["氷"] * 99}}, {"answers": {"P": ["氷"] * 3}})
     code, out, err = call("suite", "check", folder)
     assert (code, out.endswith(": 1 warning in 2 questions\n")) == (0, True)
     assert err.startswith("warning: 2 of 3 sets have fewer than 100 reference answers (question Q02, set P: 3), so ")
     assert err.rstrip().endswith("use reference metrics (pfgen-fast score --metric; docs/references.md)")
-    assert list(few_references(mini)) == []
+    assert list(reference_warnings(mini)) == []
+
+
+def test_answers_in_an_alphabet_that_are_compared_by_characters_are_warned_of(make_suite, call, mini):
+    english, russian = ["Ice floats on water."] * 100, ["Лёд плавает в воде."] * 100
+    token = {"unit": "token", "tokenizer": "words"}
+    folder = make_suite({"answers": {"P": english}}, {"answers": {"P": russian}}, {"answers": {"P": english}, **token})
+    code, out, err = call("suite", "check", folder)
+    assert (code, out.endswith(": 1 warning in 3 questions\n")) == (0, True)
+    assert err.startswith("warning: 2 of 3 questions (Q01) compare answers in an alphabet by characters: ")
+    assert list(reference_warnings(question for question in mini if question.tokenizer is None)) == []
 
 
 def test_an_empty_answer_has_the_score_that_the_warning_states():

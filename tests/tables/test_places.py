@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from pfgen_fast import PfgenError, TrialsError
+from pfgen_fast.tables import places
 from pfgen_fast.tables.folders.plans import plan_files
 from pfgen_fast.tables.folders.scoring import score_files
 from pfgen_fast.tables.places import (
@@ -160,6 +161,22 @@ def test_a_file_that_cannot_be_fetched_fails_with_one_sentence(some, spec, monke
     monkeypatch.setattr(type(some), "get_file", get_file)
     [outcome] = score_files(["memory://in/a.jsonl"], "memory://out", spec)
     assert (outcome.status, outcome.error) == ("failed", f"memory://in/a.jsonl: {told}")
+
+
+@pytest.mark.parametrize(
+    ("message", "told"),
+    [
+        ("403, url='https://host/a.csv?sig=ab%2Fc%3D%3D&se=2026'", "403, url='https://host/a.csv'"),
+        ("403, url=URL('https://host/a.csv?sig=ab/c==&se=2026')", "403, url=URL('https://host/a.csv')"),
+        ("no route /a.csv?sig=ab%2fc%3d%3d", "no route /a.csv?sig=…"),
+        ("sig ab/c== of me with p@ss: /a.csv?sig=ab/c%3D%3D", "sig … of me with …: /a.csv?sig=…"),
+    ],
+)
+def test_a_secret_is_hidden_in_every_encoding(message, told):
+    place = "https://me:p%40ss@host/a.csv?sig=ab%2Fc%3D%3D&se=2026"
+    with pytest.raises(PfgenError) as refused, places._telling(place, "cannot be read"):
+        raise RuntimeError(message)
+    assert str(refused.value) == f"https://host/a.csv: cannot be read: {told}"
 
 
 def test_a_place_that_cannot_be_written_is_named_before_anything_is_scored(some, spec, monkeypatch):

@@ -137,6 +137,12 @@ def warn(*messages: str) -> None:
         stderr().print(styled(("error:", "red"), f" {shown(message)}"))
 
 
+def caution(*messages: str) -> None:
+    """Prints warnings about results that are complete, each as one line."""
+    for message in messages:
+        stderr().print(styled(("warning:", "yellow"), f" {shown(message)}"))
+
+
 def note(*messages: str) -> None:
     """Prints remarks that are not errors, each as one line."""
     for message in messages:

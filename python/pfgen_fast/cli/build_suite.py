@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from typer import Argument, Option
 
 from . import options
-from .app import Exit, Json, Quiet, counting, exit_if_partial, fail, note, print_json, shown, stdout, warn
+from .app import Exit, Json, Quiet, caution, counting, exit_if_partial, fail, note, print_json, shown, stdout, warn
 
 if TYPE_CHECKING:
     from ..refset.pipeline import Built
@@ -42,7 +42,7 @@ class _Build:
     as_json: Json = False
 
     def __call__(self) -> None:
-        from ..suite.faults import few_references
+        from ..suite.faults import reference_warnings
         from ..suite.suite import Suite
 
         try:
@@ -52,7 +52,7 @@ class _Build:
             fail("stopped; finished stages are kept; run the same command again to continue", Exit.STOPPED)
         note(*built.notes)
         if built.is_written and not self.quiet:
-            note(*few_references(Suite.load(built.config.suite)))
+            caution(*reference_warnings(Suite.load(built.config.suite)))
         warn(*built.problems)
         if self.as_json:
             print_json(_as_json(built, report))

@@ -11,7 +11,7 @@ from typer import Option
 
 from ..scoring.reasoning_text import ReasoningChoice
 from . import options
-from .app import print_line, warn
+from .app import caution, print_line
 from .command_class import option_group
 
 if TYPE_CHECKING:
@@ -174,5 +174,4 @@ def print_replies(replies: ReplySummary | None, *, quiet: bool) -> None:
         return
     if not quiet and (replies.n_reasoning or replies.n_cut):
         print_line(replies.sentence)
-    for problem in replies.problems:
-        warn(problem)
+    caution(*replies.problems)

@@ -16,7 +16,7 @@ from typer import Option
 
 from ..errors import PfgenError
 from ..files.untrusted_text import json_text
-from .app import Json, Quiet, exit_if_partial, fail, note, print_json, print_line, shown, stdout, warn
+from .app import Json, Quiet, exit_if_partial, fail, note, print_json, print_line, shown, warn
 from .generate import Generating, as_json, print_answers
 from .place import print_placement
 from .report import _Report, check_page
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from ..item_scores.placement import Placement
     from ..runs.leaderboard import Entry
     from ..runs.run_scorer import Outcome
+    from ..runs.trials import RunFolder
     from ..suite.suite import Suite
 
 _USUAL_TRIALS = 100  # of the published runs
@@ -108,7 +109,7 @@ class _Evaluate(Generating):
         if self.as_json:
             print_json(evaluated.record())
         elif not self.quiet and evaluated.entry is not None:
-            _print_precision(evaluated.entry)
+            _print_precision(evaluated.made.run, suite)
             _print_steps(model, evaluated, self.suite)
         exit_if_partial(evaluated.is_partial)
 
@@ -223,9 +224,8 @@ class _Evaluate(Generating):
                 if not self.quiet and not self.as_json:
                     print_line((about_interval("questions"), "dim"))
                     print_origin(suite)
-            if self.watch is None:
+            if self.watch is None or not _waited(self.watch):
                 break
-            time.sleep(self.watch)
         exit_if_partial(is_partial)
 
     def report(self, runs: list[Path], page: Path) -> None:
@@ -247,6 +247,15 @@ class _Evaluate(Generating):
         if not is_silent:
             print_placement(placement)
         return placement
+
+
+def _waited(seconds: float) -> bool:
+    """Waits for new checkpoints; False after Ctrl-C, which ends a watch in which nothing is unfinished."""
+    try:
+        time.sleep(seconds)
+    except KeyboardInterrupt:
+        return False
+    return True
 
 
 @dataclass(frozen=True)
@@ -301,18 +310,20 @@ class _Evaluated:
         return {**as_json(self.made, self.suite, self.outcome), **more}
 
 
-def _print_precision(entry: Entry) -> None:
-    """Prints how far the draw of the trials can move the score, and how far with the usual number."""
-    from ..statistics.mean_interval import quantile
+def _print_precision(run: RunFolder | None, suite: Suite) -> None:
+    """Prints the interval of the score over trials, which is that of `sweep`, and its width with the usual number."""
+    from ..runs.precision import TrialScores
+    from ..scoring.scorer import Scorer
 
-    n, deviation = entry.result.num_trials, entry.result.score_std
-    if not 2 <= n < _USUAL_TRIALS or not deviation > 0:
-        return
-    now, then = (quantile(trials - 1) * deviation / math.sqrt(trials) for trials in (n, _USUAL_TRIALS))
-    stdout().print(
-        f"{n} trials: other answers of the model would move the score by ±{now:.4f} (95 %, over trials); "
-        f"with {_USUAL_TRIALS} trials by ±{then:.4f} (--trials {_USUAL_TRIALS})"
-    )
+    assert run is not None  # it has a score
+    scores = TrialScores.of(run, Scorer(suite))
+    n, half_width = scores.n_trials, scores.interval().half_width
+    if half_width is not None and n < _USUAL_TRIALS:
+        then = scores.expected_half_width(_USUAL_TRIALS)
+        print_line(
+            f"{n} trials: the expected score on these questions lies within ±{half_width:.4f} (95 %, over trials); "
+            f"with {_USUAL_TRIALS} trials within about ±{then:.4f} (--trials {_USUAL_TRIALS})"
+        )
 
 
 def _print_steps(model: _Model, evaluated: _Evaluated, suite: str) -> None:

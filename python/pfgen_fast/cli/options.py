@@ -198,6 +198,21 @@ Sentences = Annotated[
 Prefix = Annotated[str, Option(help="Begin every prompt with this text; \\n is a line break.")]
 
 
+def number_list(text: str) -> str:
+    """Checks a value that is a list of numbers, or `none`; see `names_of`."""
+    for number in names_of([name_list(text)]):
+        number_or_none(number)
+    return text
+
+
+def integer_list(text: str) -> str:
+    """Checks a value that is a list of integers; see `names_of`."""
+    for number in names_of([name_list(text)]):
+        if not re.fullmatch("-?[0-9]{1,18}", number):
+            raise typer.BadParameter(f"expected integers separated by commas, not {in_one_line(number)!r}")
+    return text
+
+
 def number_or_none(text: str) -> float | None:
     """The value of an option that may be `none`."""
     try:

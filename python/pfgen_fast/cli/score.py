@@ -151,6 +151,9 @@ class _Score(TableScoring):
             )
             scored = track(run_scorer.score(runs), len(runs), "runs", quiet=self.is_silent)
             outcomes = print_outcomes(scored, quiet=self.is_silent, float_sum=self.usual_sum)
+        if self.is_answer_table and not self.is_silent:
+            n_runs = sum(outcome.status == "scored" for outcome in outcomes)
+            print_line(f"answers of {counted(n_runs, 'run')}: {shown(self.output)}")
         of_outcomes = [self.checks_of(outcome) for outcome in outcomes]
         if self.is_json:
             records = [outcome_as_json(outcome, by_subject=self.by_subject) for outcome in outcomes]
@@ -170,7 +173,15 @@ class _Score(TableScoring):
         from ..runs.trials import find_runs
 
         self.gate.prepare()
-        others = (self.output, self.force, self.dry_run, self.by_subject, self.gate.is_gate, self.are_tables)
+        others = (
+            self.output,
+            self.force,
+            self.dry_run,
+            self.by_subject,
+            self.threads,
+            self.gate.is_gate,
+            self.are_tables,
+        )
         if any(others) or (self.profile, self.reasoning) != ("leaderboard", "keep"):
             fail(
                 "--verify checks results of runs and writes nothing: combine it only with --suite, --questions, "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from typer import Argument, Option
 
@@ -41,8 +41,8 @@ class ScoreOptions:
         None,
         "-o",
         help="Write results below this directory instead of the runs, or a table of all answers to this file, such as "
-        "answers.csv. Tables: write to this file, or '-'; several tables: to this directory, also a remote one such as "
-        "s3://bucket/folder/.",
+        "answers.csv. Tables: write to this file, or '-', instead of printing the means of the models; several tables: "
+        "to this directory, also a remote one such as s3://bucket/folder/.",
         metavar="PATH",
     )
     in_place: bool = Option(False, help="Tables: replace the input when all of its rows are scored.")
@@ -80,6 +80,9 @@ class ScoreOptions:
         metavar="CONDITION",
     )
     nulls: bool = Option(False, help="Tables: give missing answers null scores.")
+    input_format: Literal["csv", "tsv", "jsonl", "json", "parquet"] | None = Option(
+        None, help="Tables: read this format from stdin. Default: JSON lines."
+    )
     encoding: str | None = Option(
         None,
         help="Tables: set the encoding of CSV and TSV, such as cp932. Default: by the byte-order mark, or UTF-8.",
@@ -132,8 +135,11 @@ class ScoreOptions:
     @property
     def are_tables(self) -> bool:
         """Whether the inputs are tables instead of runs."""
-        given = (self.question_column, self.answer_column, self.columns, self.where, self.encoding, self.metrics)
-        return self.in_place or any(value is not None for value in given) or all(map(_is_table, self.places))
+        columns = self.question_column, self.answer_column, self.columns
+        others = self.where, self.encoding, self.input_format, self.metrics
+        return (
+            self.in_place or any(value is not None for value in (*columns, *others)) or all(map(_is_table, self.places))
+        )
 
     def is_many(self) -> bool:
         """Whether the outputs are files in a directory, with the names of their inputs."""
@@ -156,14 +162,14 @@ def _is_table(path: str) -> bool:
 
 
 def _may_be_trials(path: str) -> bool:
-    """Whether a file of JSON lines has the keys of trials, or cannot be read (the reader of trials names the error)."""
+    """Whether JSON lines have the keys of trials of one model, or cannot be read, which the reader of trials tells."""
     from ..tables.formats import column_names
 
     try:
         names = column_names(path)
     except PfgenError:
         return True
-    return not names or {"question", "answer"} <= set(names)
+    return not names or ({"question", "answer"} <= set(names) and "model" not in names)
 
 
 def _place(given: str) -> str:

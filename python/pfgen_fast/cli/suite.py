@@ -17,6 +17,7 @@ from .app import (
     Exit,
     Json,
     Quiet,
+    caution,
     counted,
     counting,
     fail,
@@ -24,9 +25,7 @@ from .app import (
     print_json,
     print_line,
     shown,
-    stderr,
     stdout,
-    styled,
     warn,
 )
 from .layout import columns, cut, rest, shortened
@@ -141,8 +140,8 @@ def _describe(question: Question) -> dict[str, Any]:
 class _Check:
     """Lists all faults of a suite; the exit code is 1 if there are any.
 
-    Also warns of sets with fewer than 100 reference answers, and tries each pattern on a few made texts and warns of
-    patterns that take long, such as (a+)+$.
+    Also warns of sets with fewer than 100 reference answers, and of answers in an alphabet that are compared by
+    characters, and tries each pattern on a few made texts and warns of patterns that take long, such as (a+)+$.
 
     Example
 
@@ -153,15 +152,15 @@ class _Check:
     as_json: Json = False
 
     def __call__(self) -> None:
-        from ..suite.faults import few_references, find_faults, slow_patterns
+        from ..suite.faults import find_faults, reference_warnings, slow_patterns
         from ..suite.suite import Suite
 
         source = source_or_here(self.suite)
         faults = find_faults(source)
         loaded = None if faults else Suite.load(source)
         n_warnings = 0
-        for warning in chain(slow_patterns(loaded or ()), few_references(loaded or ())):
-            stderr().print(styled(("warning:", "yellow"), f" {shown(warning)}"))
+        for warning in chain(slow_patterns(loaded or ()), reference_warnings(loaded or ())):
+            caution(warning)
             n_warnings += 1
         if self.as_json:
             print_json(faults)

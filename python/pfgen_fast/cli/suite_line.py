@@ -5,7 +5,7 @@ Rule for the suite: docs/commands.md; `runs.checkout` implements it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -40,6 +40,21 @@ def source_or_here(source: str | None) -> str | Path:
     return source or suite_folder_here()
 
 
+def fitting_suites(questions: Sequence[str]) -> list[str]:
+    """The names of the fetched suites with all of these questions or IDs, and of packaged suites with these texts."""
+    from ..suite.published import fetched_names
+    from ..suite.reading import packaged_names
+    from ..suite.suite import Suite
+
+    packaged = packaged_names()
+    suites = {name: Suite.load(name) for name in (*packaged, *fetched_names())} if questions else {}
+    return [
+        name
+        for name, suite in suites.items()
+        if all(text in suite and (name not in packaged or suite[text].question == text) for text in questions)
+    ]
+
+
 def about_interval(over: str) -> str:
     """Explains the ± of a table."""
     return f"±: half of the 95 % interval over {over}"
@@ -56,16 +71,14 @@ def print_origin(suite: Suite | None, signature: str | None = None, *, remark: s
 
 def print_origins(outcomes: Iterable[Outcome]) -> None:
     """Prints suites and signatures of runs, each once."""
-    numbers: dict[tuple[Suite, str, str | None], int] = {}
+    numbers: dict[tuple[Suite, str | None], int] = {}
     for outcome in outcomes:
         if outcome.suite is not None:
-            key = outcome.suite, outcome.status, outcome.signature
+            key = outcome.suite, outcome.signature
             numbers[key] = numbers.get(key, 0) + 1
-    for (suite, status, signature), number in numbers.items():
+    for (suite, signature), number in numbers.items():
         remark = f" ({counted(number, 'run')})" if len(numbers) > 1 else ""
         print_origin(suite, signature, remark=remark)
-        if status == "current":
-            print_line(("signature: unknown, because result.json lacks it (--force scores again)", "dim"))
 
 
 def print_signature(signature: str) -> None:

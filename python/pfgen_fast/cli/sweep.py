@@ -12,7 +12,7 @@ from typer import Option
 
 from ..scoring.reasoning_text import ReasoningChoice
 from . import options
-from .app import Json, Quiet, exit_if_partial, fail, note, print_json, print_line, shown, warn
+from .app import Json, Quiet, caution, exit_if_partial, fail, note, print_json, print_line, shown, warn
 from .asking import note_existing, watch_over
 from .engine_options import Tags, engine_options
 from .layout import cut, rest, shortened
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 _SHORTEST_RUN = 16
 TABLES = (".md", ".csv", ".json")
 _AGAIN = "May be repeated."
+_INTEGERS = ("top_k", "max_tokens", "examples", "sentences", "reasoning_tokens", "order")
 _OF_THE_COMMAND = (
     "engine",
     "suite",
@@ -47,6 +48,13 @@ class _Mode(str, enum.Enum):  # typer takes no list of literals
     chat = "chat"
 
 
+def _numbers(help: str, *, is_integer: bool = True) -> Any:
+    """An option that takes several numbers."""
+    parser, metavar = (options.integer_list, "N") if is_integer else (options.number_list, "NUMBER|none")
+    text = f"{help} Separate several by commas."
+    return Option(None, help=text, parser=parser, metavar=f"{metavar},...")
+
+
 class _Sweep:
     """Generates and scores a run for every combination of parameter values.
 
@@ -55,13 +63,13 @@ class _Sweep:
 
     Examples
 
-      pfgen-fast sweep -e ngram -s mini --order 3 --order 5 --temperature 0.5 --temperature 1
+      pfgen-fast sweep -e ngram -s mini --order 3,5 --temperature 0.5,1
 
       pfgen-fast sweep -e ngram -s mini --trials 1000 --until-interval 0.005
 
       pfgen-fast sweep -e hf -s mini -m org/chat --mode qa --mode chat --chat-template chat.jinja --disable-thinking
 
-      pfgen-fast sweep -e openai-api -s mini -m org/a -m org/b --mode qa --top-p none --top-p 0.98 --stop "<|end|>"
+      pfgen-fast sweep -e openai-api -s mini -m org/a -m org/b --mode qa --top-p none,0.98 --stop "<|end|>"
     """
 
     engine: str = Option(..., "-e", help="Choose an engine; see generate.")
@@ -76,13 +84,11 @@ class _Sweep:
     )
     model: list[str] | None = Option(None, "-m", help=f"Name a model. {_AGAIN}")
     mode: list[_Mode] | None = Option(None, help=f"Choose the kind of prompts. {_AGAIN}")
-    temperature: list[str] | None = Option(
-        None, help=f"Set the temperature to a number, or none. {_AGAIN}", metavar="NUMBER|none"
-    )
-    top_p: list[str] | None = Option(None, help=f"Set top-p to a number, or none. {_AGAIN}", metavar="NUMBER|none")
-    top_k: list[int] | None = Option(None, help=f"Sample from this many most likely tokens. {_AGAIN}")
-    max_tokens: list[int] | None = Option(None, help=f"Limit the tokens of an answer. {_AGAIN}")
-    examples: list[int] | None = Option(None, help=f"Set the sample answers in a prompt. {_AGAIN}")
+    temperature: list[str] | None = _numbers("Set the temperature.", is_integer=False)
+    top_p: list[str] | None = _numbers("Set top-p.", is_integer=False)
+    top_k: list[str] | None = _numbers("Sample from this many most likely tokens.")
+    max_tokens: list[str] | None = _numbers("Limit the tokens of an answer.")
+    examples: list[str] | None = _numbers("Set the sample answers in a prompt.")
     seed: list[str] | None = Option(None, help=f"Set any text; see generate. {_AGAIN}")
     prefix: list[str] | None = Option(None, help=f"Begin every prompt with this text. {_AGAIN}")
     stop: list[str] | None = Option(
@@ -103,14 +109,12 @@ class _Sweep:
     context: list[str] | None = Option(
         None, help=f"Show sentences of this file; see generate. {_AGAIN}", metavar="FILE"
     )
-    sentences: list[int] | None = Option(None, help=f"Draw this many sentences of --context. {_AGAIN}", metavar="N")
+    sentences: list[str] | None = _numbers("Draw this many sentences of --context.")
     reasoning: ReasoningChoice | None = Option(None, help="Strip or keep reasoning; see generate.")
     reasoning_tags: Tags = None
-    reasoning_tokens: list[int] | None = Option(
-        None, help=f"Allow tokens for reasoning; see generate. {_AGAIN}", metavar="N"
-    )
+    reasoning_tokens: list[str] | None = _numbers("Allow tokens for reasoning; see generate.")
     retry_unfinished: int | None = Option(None, help="Ask again after unfinished reasoning; see generate.", metavar="N")
-    order: list[int] | None = Option(None, help=f"ngram: set the code points per n-gram. {_AGAIN}")
+    order: list[str] | None = _numbers("ngram: set the code points per n-gram.")
     of_engine: Annotated[dict[str, Any], engine_options(without=_OTHERS)]
     output: options.Root = Path("result")
     table: Path | None = Option(None, help=f"Also write the table to a file ({', '.join(TABLES)}).", metavar="FILE")
@@ -166,16 +170,17 @@ class _Sweep:
         values = {name: value for name, value in vars(self).items() if name not in _OF_THE_COMMAND}
         values |= {
             "mode": [one.value for one in self.mode or ()],
-            "temperature": _numbers(self.temperature),
-            "top_p": _numbers(self.top_p),
+            **{name: list(map(int, options.names_of(values[name]))) for name in _INTEGERS},
+            **{name: list(map(_number_text, options.names_of(values[name]))) for name in ("temperature", "top_p")},
             "reasoning_tags": [tag for pair in self.reasoning_tags or () for tag in pair],
             **values.pop("of_engine"),
         }
         return {name: value for name, value in values.items() if value not in (None, [])}
 
 
-def _numbers(values: Sequence[str] | None) -> list[float | str]:
-    return ["none" if value is None else value for value in map(options.number_or_none, values or ())]
+def _number_text(text: str) -> float | str:
+    number = options.number_or_none(text)
+    return "none" if number is None else number
 
 
 def _list(points: Sequence[Point], suite: Suite, root: Path, *, as_json: bool) -> None:
@@ -213,10 +218,8 @@ def _printed(
     if not quiet:
         rows.print_heads()
     for point in measured:
-        for problem in point.problems:
-            warn(problem)
-        for problem in point.replies.problems if point.replies else ():
-            warn(f"{point.point.name}: {problem}")
+        warn(*point.problems)
+        caution(*(f"{point.point.name}: {problem}" for problem in (point.replies.problems if point.replies else ())))
         if point.intervals and not quiet:
             rows.print(point)
         yield point

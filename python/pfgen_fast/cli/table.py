@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shlex
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
 from ..errors import PfgenError
-from ..files.untrusted_text import few_names
 from .app import counted, counting, exit_if_partial, fail, note, print_json, print_line, shown, warn
 from .score_options import STDIN, ScoreOptions
-from .suite_line import print_origin, source_or_here, suite_or_here
+from .suite_line import print_origin, suite_or_here
+from .table_columns import ask, print_means, with_columns
 
 if TYPE_CHECKING:
     from ..references.reference_scorer import ReferenceScorer
@@ -136,18 +135,53 @@ class TableScoring(ScoreOptions):
         if self.in_place and self.where is not None:
             fail("--in-place would lose the rows that do not pass --filter: give --output instead")
         self.check_metrics()
-        scorer = self._reference_scorer
+        if self.input_format and self.places != [STDIN]:
+            fail("--input-format is for a table on stdin; the extension of a file names its format")
+        if not is_many and not self.in_place and (self.places != [STDIN] or self.input_format):
+            with self._local_table() as path:
+                chosen = with_columns(self, path, self.reference_scorer)
+                chosen._score_one(path, chosen._single_target() if chosen.target else None, chosen._job())
+            return
+        scorer = self.reference_scorer
         compared_with = (self.reference_columns or not scorer.needs_references) if scorer else self.question_column
         if not (compared_with and self.answer_column and (self.target or self.in_place)):
             ask(self)
-        target = str(self.target) if is_many else self._single_target()
         if is_many:
             again, quiet, as_json = self.force, self.quiet, self.is_json
             score_tables(
-                self.places, target, self._job(), again=again, dry_run=self.dry_run, quiet=quiet, as_json=as_json
+                self.places,
+                str(self.target),
+                self._job(),
+                again=again,
+                dry_run=self.dry_run,
+                quiet=quiet,
+                as_json=as_json,
             )
         else:
-            self._score_one(target, self._job())
+            with self._local_table() as path:
+                self._score_one(path, self._single_target(), self._job())
+
+    @contextlib.contextmanager
+    def _local_table(self) -> Iterator[Path]:
+        """The only table as a file, which is temporary for a table elsewhere, and for stdin with --input-format."""
+        from ..files.reading import stdin
+        from ..tables.places import fetched, is_remote, temporary_folder
+
+        source = self.places[0]
+        if is_remote(source) and not self.dry_run:
+            with fetched(source) as (path, _):
+                yield path
+        elif source == STDIN and self.input_format:
+            with temporary_folder() as folder:
+                path = Path(folder, f"stdin.{self.input_format}")
+                with path.open("wb") as file:
+                    while block := stdin().read(1 << 20):
+                        file.write(block)
+                yield path
+        else:
+            if source != STDIN and not is_remote(source) and not os.path.lexists(source):
+                fail(f"{source}: no such file or folder")
+            yield Path(source)
 
     def check_metrics(self) -> None:
         """Ends the command if options for a suite and options for reference metrics are combined."""
@@ -168,7 +202,7 @@ class TableScoring(ScoreOptions):
             if value:
                 fail(f"{name} needs a metric, such as --metric bleu --metric chrf")
 
-        scorer = self._reference_scorer
+        scorer = self.reference_scorer
         if scorer and self.reference_columns and not scorer.needs_references:
             fail(f"--reference-column: {', '.join(scorer.metrics)} needs no references: leave it out")
 
@@ -188,7 +222,8 @@ class TableScoring(ScoreOptions):
         )
 
     @cached_property
-    def _reference_scorer(self) -> ReferenceScorer | None:
+    def reference_scorer(self) -> ReferenceScorer | None:
+        """The scorer of the reference metrics, if there are any."""
         if not self.metrics:
             return None
         from ..references.reference_scorer import ReferenceScorer
@@ -199,8 +234,8 @@ class TableScoring(ScoreOptions):
             fail(str(error))
 
     def _scorer(self) -> TableScorer:
-        if self._reference_scorer:
-            return self._reference_scorer
+        if self.reference_scorer:
+            return self.reference_scorer
         from ..scoring.spec import ScorerSpec
 
         suite = suite_or_here(self.suite)
@@ -225,30 +260,38 @@ class TableScoring(ScoreOptions):
             if is_table_name(base_name(self.target)) and not is_there:
                 fail(f"{name}: is named like a file; several tables are scored into a directory, such as {name}/")
 
-    def _score_one(self, target: str, job: TableJob) -> None:
-        """Scores one table into another."""
+    def _score_one(self, path: Path, target: str | None, job: TableJob) -> None:
+        """Scores one table into another, or without a target prints the means of its models."""
         from ..tables.folders.records import FileTask
         from ..tables.folders.scoring import FileOutcome, score_fetched
-        from ..tables.places import fetched, is_remote, shown_place
+        from ..tables.model_means import MeansOfModels
+        from ..tables.places import shown_place
 
-        source, name = self.places[0], shown_place(self.places[0])
-        if source != STDIN and not is_remote(source) and not os.path.lexists(source):
-            fail(f"{source}: no such file or folder")
+        source = self.places[0]
+        name = "stdin" if source == STDIN else shown_place(source)
         if self.is_json and target == STDIN:
             fail("--json prints to stdout, so the table cannot go there: give --output FILE")
-        outcome = FileOutcome(FileTask(source, os.path.dirname(target), os.path.basename(target)), "pending")
+        task = FileTask(source, os.path.dirname(target or ""), os.path.basename(target or ""))
+        outcome, means = FileOutcome(task, "pending"), MeansOfModels.of(path, job)
         if not self.dry_run:
-            with contextlib.ExitStack() as stack:
-                path = stack.enter_context(fetched(source))[0] if is_remote(source) else Path(source)
-                count = stack.enter_context(counting("rows", quiet=self.is_silent))
-                counts = score_fetched(path, name, target, job, on_batch=lambda done: count(done, None))
-            outcome = FileOutcome(outcome.task, "scored", *counts)
+            with counting("rows", quiet=self.is_silent) as count:
+                sink = target or means.add
+                counts = score_fetched(path, name, sink, job, on_batch=lambda done: count(done, None))
+            outcome = FileOutcome(task, "scored", *counts)
+        of_models = None if target else means.models()
         if self.is_json:
-            print_json([outcome_as_json(outcome, job)])
+            record = outcome_as_json(outcome, job)
+            if of_models is not None:
+                record |= {"output": None, "models": [of.to_dict() for of in of_models]}
+            print_json([record])
         elif self.dry_run:
-            print_line(f"to be scored: {shown(name)} -> {shown(shown_place(target))}")
+            print_line(f"to be scored: {shown(name)}" + (f" -> {shown(shown_place(target))}" if target else ""))
         elif not self.quiet and target != STDIN:
-            print_line(f"{rows_told(outcome.n_rows, outcome.n_written, job)}: {shown(shown_place(target))}")
+            told = rows_told(outcome.n_rows, outcome.n_written, job)
+            if of_models is None:
+                print_line(f"{told}: {shown(shown_place(str(target)))}")
+            else:
+                print_means(of_models, means, told)
             print_origin(job.suite, job.spec.signature)
 
     def _single_target(self) -> str:
@@ -278,93 +321,3 @@ def is_same(source: str, output: str) -> bool:
     if is_remote(source) or is_remote(output):
         return place_key(source) == place_key(output)
     return os.path.exists(source) and os.path.exists(output) and os.path.samefile(source, output)
-
-
-_QUESTION_NAMES = ("question", "question_id", "q", "prompt", "質問")
-_REFERENCE_NAMES = ("references", "reference", "refs", "ref", "targets", "target", "参照")
-_ANSWER_NAMES = ("answer", "a", "response", "output", "completion", "回答")
-_MAX_SHOWN_COLUMNS = 20
-
-
-def ask(options: ScoreOptions) -> NoReturn:
-    """Ends the command with the columns of the first table and a complete command."""
-    if options.places == ["-"]:
-        compared_with = "--reference-column" if options.metrics else "--question-column"
-        fail(f"a table on stdin needs {compared_with}, --answer-column and --output ('-' for stdout)")
-    from ..tables.folders.plans import first_table
-    from ..tables.formats import column_names
-    from ..tables.places import fetched, shown_place
-
-    table = first_table(options.places)
-    with fetched(table) as (path, _):
-        names = column_names(path, options.encoding)
-    command = shlex.join(["pfgen-fast", "score", *_words(options, names)])
-    fail(f"{shown_place(table)}: a table with {_columns(names)}; to score it, type: {command}")
-
-
-def _words(options: ScoreOptions, names: Sequence[str]) -> list[str]:
-    """The arguments with which a table with these columns is scored."""
-    from ..tables.places import shown_place
-
-    is_folder = options.is_many() and not (len(options.places) == 1 and os.path.isdir(options.places[0]))
-    usual = "scored/" if is_folder else _beside(options.places[0])
-    given: dict[str, str | list[str] | None]
-    if options.metrics:
-        from ..references.reference_scorer import ReferenceScorer
-
-        references = options.reference_columns
-        if not references and ReferenceScorer(options.metrics).needs_references:
-            references = [_first(_REFERENCE_NAMES, names) or "REFERENCES"]
-        given = {"--metric": options.metrics, "--reference-column": references, "--tokenize": options.tokenize}
-    else:
-        question = options.question_column or _first(_QUESTION_NAMES, names) or "QUESTION"
-        given = {
-            "--suite": options.suite or (None if _has_suite() else "SUITE"),
-            "--question-column": question,
-        }
-    given |= {
-        "--answer-column": options.answer_column or _first(_ANSWER_NAMES, names) or "ANSWER",
-        "--columns": options.columns,
-        "--filter": options.where,
-        "--encoding": options.encoding,
-        "--reasoning": "strip" if options.reasoning == "strip" else None,
-    }
-    words = []
-    for name, value in given.items():
-        values = [] if value is None else [value] if isinstance(value, str) else value
-        words += [word for one in values for word in (name, one)]
-    words += [f"--{name}" for name in ("lowercase", "nulls") if getattr(options, name)]
-    destination = ["--in-place"] if options.in_place else ["-o", options.target or usual]
-    return [*words, *map(shown_place, options.places), *destination]
-
-
-def _beside(source: str) -> str:
-    """A name for a scored table or directory, such as `answers.scored.csv` or `answers.scored/`."""
-    from ..tables.places import base_name, is_remote
-
-    if os.path.isdir(source):
-        return f"{os.path.normpath(source)}.scored/"
-    path = Path(base_name(source) if is_remote(source) else source)
-    stem, dot, ending = path.name.partition(".")
-    return str(path.with_name(f"{stem}.scored{dot}{ending}"))
-
-
-def _has_suite() -> bool:
-    """Whether the working directory has a suite."""
-    try:
-        source_or_here(None)
-    except PfgenError:
-        return False
-    return True
-
-
-def _first(usual: Sequence[str], names: Sequence[str]) -> str | None:
-    """The most likely column by its name."""
-    by_name = {name.lower(): name for name in reversed(names)}
-    return next((by_name[name] for name in usual if name in by_name), None)
-
-
-def _columns(names: Sequence[str]) -> str:
-    if not names:
-        return "no columns"
-    return f"the column{'s' if len(names) > 1 else ''} {few_names(list(map(repr, names)), _MAX_SHOWN_COLUMNS)}"

@@ -17,7 +17,7 @@ from ..files.untrusted_text import in_one_line, json_text
 from ..files.writing import writing_whole
 from ..suite.suite import Suite
 from ..tables.formats import table_rows
-from .engines.hosted import request_form
+from .engines.hosted import REQUEST_FORMS, request_form
 from .events import Events, TokenPrices
 from .generating import Generated, Generation
 from .openai_protocol import RequestForm
@@ -28,7 +28,7 @@ _CUSTOM_ID = re.compile(r"(?P<run>.*?)-trial_0*(?P<trial>[1-9][0-9]{0,5})-(?P<qu
 """The name of a request; trial numbers have at most six digits."""
 
 
-def batch_form(form: ServerForm) -> RequestForm:
+def batch_form(form: ServerForm | None) -> RequestForm:
     """The protocol of requests in a batch file; raises EngineError unless it is OpenAI's."""
     if not isinstance(form, RequestForm):
         raise EngineError("only the engine openai has batch files, because they have the format of OpenAI's Batch API")
@@ -48,11 +48,11 @@ def write_batch(generation: Generation, suite: Suite, path: Path, *, trials: int
 
 
 def _form_and_config(generation: Generation, suite: Suite) -> tuple[RequestForm, dict[str, Any]]:
-    setting = generation.setting
-    form = batch_form(
-        request_form(generation.engine, setting.model, setting.mode, setting.sent_sampling, generation.options)
-    )
-    return form, setting.config(suite, generation.engine, form.parameters)
+    setting, engine = generation.setting, generation.engine
+    if not issubclass(REQUEST_FORMS.get(engine, object), RequestForm):
+        batch_form(None)  # before the options of another engine are checked
+    form = batch_form(request_form(engine, setting.model, setting.mode, setting.sent_sampling, generation.options))
+    return form, setting.config(suite, engine, form.parameters)
 
 
 @dataclass(frozen=True)

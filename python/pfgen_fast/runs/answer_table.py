@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from ..errors import TrialsError
+from ..errors import SuiteError
 from ..files.untrusted_text import json_text
 from ..scoring.score_table import ScoreTable
 from ..tables.value_table import Write, check_value_table, writing_values
@@ -40,7 +40,7 @@ def writing_answers(path: Path) -> Iterator[Callable[[ReadRun, ScoreTable], None
                 types |= dict.fromkeys(_SETTINGS, str)
                 write = stack.enter_context(writing_values(path, types))
             if names != scores:
-                raise TrialsError(
+                raise SuiteError(
                     f"{path}: the suite of {job.run.folder} has other reference sets than the suite of the runs before "
                     "it; write a table for each"
                 )

@@ -49,9 +49,10 @@ def suite_of(folder: Path, given: Suite | None = None) -> Suite:
         return given
     root = checkout_of(folder)
     if root is None:
+        from ..suite.published import how_to_name_a_suite
+
         raise SuiteError(
-            f"{folder}: the run is not in a checkout with a data/ folder of Q*.json files; name its suite (--suite; "
-            "for the published one, run: pfgen-fast suite get pfgen-bench)"
+            f"{folder}: the run is not in a checkout with a data/ folder of Q*.json files; {how_to_name_a_suite()}"
         )
     with _loading:  # without the lock, threads would load the same suite at once
         return _loaded(root / "data")
@@ -82,9 +83,10 @@ def suite_folder_here() -> Path:
     """The folder of the suite of `suite_here`."""
     root = checkout_of(Path.cwd() / "run")
     if root is None:
+        from ..suite.published import how_to_name_a_suite
+
         raise SuiteError(
-            "the working folder is not in a checkout with a data/ folder of Q*.json files; name a suite (for the "
-            "published one, run: pfgen-fast suite get pfgen-bench)"
+            f"the working folder is not in a checkout with a data/ folder of Q*.json files; {how_to_name_a_suite()}"
         )
     return root / "data"
 

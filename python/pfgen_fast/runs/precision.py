@@ -89,14 +89,21 @@ class TrialScores:
         steps = np.unique(np.geomspace(1, self.n_trials, _N_CURVE).round().astype(int))
         return [self.interval("score", int(n)) for n in steps]
 
+    def expected_half_width(self, n_trials: int) -> float:
+        """Estimates the half width of the score's interval with this number of trials; needs at least two trials."""
+        variances = np.array([np.var(values, ddof=1) for values in self._values["score"]])
+        return _half_width(variances, np.full(len(variances), n_trials))
+
     def trials_for(self, wanted: float) -> int | None:
         """Estimates how many trials a half width of `wanted` takes; None with fewer than two trials."""
         if self.n_trials < 2:
             return None
-        variances = np.array([np.var(values, ddof=1) for values in self._values["score"]])
-        spread = math.sqrt(float(variances.sum())) / len(variances)
-        n = max(least_trials(len(variances)), math.ceil((quantile(math.inf) * spread / wanted) ** 2))
-        while _half_width(variances, np.full(len(variances), n)) > wanted:  # Student's quantile is a bit larger
+        many = 1 << 40  # so that Student's quantile is that of the normal distribution
+        n = max(
+            least_trials(len(self._question_numbers)),
+            math.ceil(many * (self.expected_half_width(many) / wanted) ** 2),
+        )
+        while self.expected_half_width(n) > wanted:  # Student's quantile is a bit larger
             n += 1
         return n
 

@@ -13,7 +13,7 @@ from itertools import chain, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from ..errors import PatternTimeout, PfgenError, TrialsError
+from ..errors import PatternTimeout, PfgenError, SuiteError, TrialsError
 from ..files.reading import file_sha1
 from ..files.writing import write_whole
 from ..native import _core
@@ -100,17 +100,12 @@ class RunScorer:
     on_scored: Callable[[ReadRun, ScoreTable], None] | None = None
 
     def score(self, runs: Sequence[RunFolder]) -> Iterator[Outcome]:
-        """Scores the runs and yields their outcomes in the given order; a failure does not stop the others.
-
-        Raises:
-            SuiteError: A run has no suite, or a suite breaks the rules; then nothing is scored.
-        """
+        """Yields the outcomes in the order of the runs; a failure does not stop the others, no suite at all does."""
         threads = checked_threads(self.threads)
         with _pool(threads) as (pool, stop):
             reading = (self._reading(batch, pool, stop) for batch in chain(_batches(runs), ([], [])))
             first = next(reading)
-            for run in runs:
-                self._suite_of(run)
+            self._check_suites(runs)
             from ..scoring.scorer import LeanScorer
 
             @cache
@@ -120,10 +115,7 @@ class RunScorer:
             behind: list[Future[Outcome]] = []
             # While a batch is scored, the next one is read and the results of the previous one are written.
             for current, _ in pairwise(chain([first], reading)):
-                scored = self._score_batch(list(_results(current, scorer_of)), scorer_of)
-                for item in scored:
-                    if self.on_scored is not None and not isinstance(item, Outcome):
-                        self.on_scored(*item)
+                scored = list(map(self._passed_on, self._score_batch(list(_results(current, scorer_of)), scorer_of)))
                 finished, behind = behind, [pool.submit(self._finish, item) for item in scored]
                 yield from (future.result() for future in finished)
 
@@ -134,8 +126,7 @@ class RunScorer:
         be read is yielded as a failed outcome; so is a run that was generated for some questions only.
         """
         everything = replace(self, force=True, dry_run=False)
-        for run in runs:
-            self._suite_of(run)
+        self._check_suites(runs)
         with _pool(checked_threads(self.threads)) as (pool, stop):
             reading = (everything._reading(batch, pool, stop, of_all=True) for batch in chain(_batches(runs), ([],)))
             for current, _ in pairwise(reading):
@@ -149,6 +140,24 @@ class RunScorer:
         work = {run: partial(self._read, run, stop, of_all=of_all) for run in largest_first}
         futures = {run: pool.submit(self._guarded, run, read) for run, read in work.items()}
         return [futures[run] for run in batch]
+
+    def _check_suites(self, runs: Sequence[RunFolder]) -> None:
+        """Raises SuiteError if no run has a suite; otherwise each run without a suite fails alone."""
+        for run in runs:
+            with contextlib.suppress(SuiteError):
+                self._suite_of(run)
+                return
+        if runs:
+            self._suite_of(runs[0])
+
+    def _passed_on(self, item: tuple[ReadRun, ScoreTable] | Outcome) -> tuple[ReadRun, ScoreTable] | Outcome:
+        """Calls `on_scored`; a run that does not fit the runs before it becomes a failed outcome."""
+        if self.on_scored is not None and not isinstance(item, Outcome):
+            try:
+                self.on_scored(*item)
+            except SuiteError as error:
+                return Outcome(item[0].run, "failed", item[0].path, error=str(error))
+        return item
 
     def _suite_of(self, run: RunFolder, config: Mapping[str, Any] | None = None) -> Suite:
         """The suite of a run, cut to the chosen questions, or else to the questions that it was generated for."""

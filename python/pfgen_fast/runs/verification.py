@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from ..errors import TrialsError
 from ..files.untrusted_json import any_object, checked, read_json
 from ..native.threads import default_threads
 from ..scoring.index import built_index, index_of
@@ -69,6 +70,8 @@ class Verifier:
     def verify(self, run: RunFolder, on_answer: Callable[[int, int], None] | None = None) -> Verdict:
         """Verifies one run; `on_answer(done, total)` is called after each answer of the oracle."""
         trials = trials_of(self._scorer.suite, Trials.of(run), unknown=self._unknown)
+        if not len(trials):
+            raise TrialsError(f"{trials.path}: no answers to the questions of the suite, so nothing can be verified")
         rows = self._rows(len(trials))
         recorded, is_right, signature = self._check_recorded(run)
         differences = tuple(self._differences(trials, rows, on_answer))

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import PatternTimeout, SuiteError
-from ..files.untrusted_text import in_one_line, shown_value
+from ..files.untrusted_text import counted, in_one_line, shown_value
 from .compiled import describe_question
 from .keywords import rule_faults
 from .pattern_time import WHY, can_be_limited, pattern_time_limit, searched
@@ -175,12 +175,13 @@ def key_faults(taken: dict[str, str], question_id: str, question: str, path: Pat
         taken[key] = question_id
 
 
-def few_references(questions: Iterable[Question]) -> Iterator[str]:
-    """Yields one sentence if sets have too few reference answers for n-gram scores."""
+def reference_warnings(questions: Iterable[Question]) -> Iterator[str]:
+    """Yields a sentence if sets have too few reference answers for n-gram scores, or a unit that is too small."""
+    questions = list(questions)
     sizes = {
-        f"question {one.question_id}, set {name}": len(answers)
-        for one in questions
-        for name, answers in one.answers.items()
+        f"question {question.question_id}, set {name}": len(answers)
+        for question in questions
+        for name, answers in question.answers.items()
     }
     few = {where: size for where, size in sizes.items() if size < ENOUGH_REFERENCES}
     if few:
@@ -191,6 +192,22 @@ def few_references(questions: Iterable[Question]) -> Iterator[str]:
             "and no keyword rules, even an empty answer has the score 0.333; for few references, use reference metrics "
             "(pfgen-fast score --metric; docs/references.md)"
         )
+    alphabetic = [question for question in questions if question.tokenizer is None and _is_alphabetic(question)]
+    if alphabetic:
+        yield (
+            f"{len(alphabetic):,} of {counted(len(questions), 'question')} "
+            f"({in_one_line(alphabetic[0].question_id)}) compare answers in an alphabet by characters: an n-gram of 10 "
+            "characters is one or two words, so wrong answers in the usual words score well; compare tokens "
+            '("unit": "token", "tokenizer": "words"; docs/scoring.md, section 8)'
+        )
+
+
+def _is_alphabetic(question: Question) -> bool:
+    """Whether most letters of a few reference answers are Latin, Greek or Cyrillic."""
+    letters = [
+        letter for answers in question.answers.values() for text in answers[:10] for letter in text if letter.isalpha()
+    ]
+    return sum(letter < "\u0530" for letter in letters) > len(letters) / 2
 
 
 def slow_patterns(questions: Iterable[Question], seconds: float = 0.5) -> Iterator[str]:

@@ -129,6 +129,16 @@ def missing_suite(name: str) -> str:
     return f"{name}: not on this machine; run: pfgen-fast suite get {base}{f' --revision {revision}' if at else ''}"
 
 
+def how_to_name_a_suite() -> str:
+    """The end of an error message for a command without a suite."""
+    fetched = " or ".join(f"--suite {name}" for name in fetched_names())
+    return (
+        f"name a suite: {fetched}"
+        if fetched
+        else ("name a suite (--suite; for the published one, run: pfgen-fast suite get pfgen-bench)")
+    )
+
+
 def origin_of(folder: Path) -> dict[str, Any] | None:
     """Where a fetched suite is from, as its directory says; None for other suites."""
     try:

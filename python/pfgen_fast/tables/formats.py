@@ -33,6 +33,8 @@ DELIMITERS = {".csv": ",", ".tsv": "\t"}
 
 def reader_of(path: str | Path, encoding: str | None = None) -> Reader:
     """The reader of a file; the encoding is used only if the format has no fixed encoding."""
+    if not is_table(path) and str(path) != STANDARD_STREAM and not os.path.lexists(path):
+        raise TrialsError(f"{path}: no such file")
     kind = format_of(path)
     if kind in DELIMITERS:
         return partial(read_csv, delimiter=DELIMITERS[kind], encoding=encoding)
@@ -94,8 +96,13 @@ def check_target(target: str | Path) -> None:
 
 def column_names(source: str | Path, encoding: str | None = None) -> list[str]:
     """The names of the columns of a table. For JSON, these are the keys in the first rows."""
+    return [name for name in first_rows(source, encoding).names if name]
+
+
+def first_rows(source: str | Path, encoding: str | None = None) -> RowBatch:
+    """The first rows of a table, at most a hundred."""
     with contextlib.closing(reader_of(source, encoding)(str(source), AnyColumns((), "", ()), 100)) as batches:
-        return [name for name in next(batches).names if name]
+        return next(batches)
 
 
 @contextlib.contextmanager

@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import quote, quote_plus, unquote, unquote_plus, urlsplit
 
 from ..errors import PfgenError, TrialsError
 from ..files.optional import optional
@@ -25,6 +25,7 @@ from ..files.untrusted_text import in_one_line
 from ..files.writing import write_whole
 
 _SCHEME = re.compile(r"([a-z][a-z0-9+.-]+)://", re.IGNORECASE)  # one letter is a drive
+_URL = re.compile(r"""[a-z][a-z0-9+.-]+://[^\s'"<>]+""", re.IGNORECASE)
 _USER = re.compile(r"(?<=://)[^/\s]*@")  # a password may contain @
 _WEB = ("http", "https")
 _WITH_USERS = (*_WEB, "ftp", "ftps", "sftp", "ssh", "smb", "webdav", "github")
@@ -314,10 +315,23 @@ def _telling(place: str, problem: str, kind: type[PfgenError] = TrialsError) -> 
         raise kind(f"{shown_place(place)}: {problem}: {_reason(error, place)}") from None
 
 
+def _without_secrets(text: str, url: str) -> str:
+    """A message without the user, the password and the signed query of a URL, in whatever encoding they occur."""
+    text = _URL.sub(lambda match: shown_place(match[0]), text.replace(url, shown_place(url)))
+    text = re.sub(r"(?<=://)[^/\s]*:[^/\s]*@", "", text)
+    hidden = _USER.findall(url) + (re.split("[?#]", url)[1:] if _is_web(url) else [])
+    values = [re.split("[=:]", part, maxsplit=1)[-1].rstrip("@") for query in hidden for part in query.split("&")]
+    plain = {form for value in values for form in (value, unquote(value), unquote_plus(value))}
+    forms = plain | {quote(value, safe=safe) for value in plain for safe in ("/", "")} | set(map(quote_plus, plain))
+    for secret in sorted((form for form in forms if len(form) > 3), key=len, reverse=True):
+        text = re.sub(re.escape(secret), "…", text, flags=re.IGNORECASE)
+    return text
+
+
 def _reason(error: Exception, place: str) -> str:
     if not is_remote(place) and isinstance(error, OSError):
         return error.strerror or str(error)
-    text = re.sub(r"(?<=://)[^/\s]*:[^/\s]*@", "", str(error).replace(place, shown_place(place)))
+    text = _without_secrets(str(error), place)
     told = in_one_line(text, 300) or type(error).__name__
     if isinstance(error, FileNotFoundError):
         return "there is no such file, folder or bucket" + (f" ({told})" if " " in told else "")

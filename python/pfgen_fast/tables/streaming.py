@@ -19,7 +19,7 @@ from ..errors import PfgenError
 from ..scoring.reasoning_text import ReasoningChoice
 from .arrow_columns import giving_memory_back
 from .formats import check_target, format_of, has_encoding, opened, reader_of, writer_to
-from .rows import STANDARD_STREAM
+from .rows import STANDARD_STREAM, Write
 from .table_job import Nulls, TableJob, TableScorer
 
 P = ParamSpec("P")
@@ -118,28 +118,29 @@ def score_table(
 
 def scored_table(
     source: str | Path,
-    target: str | Path,
+    target: str | Path | Write,
     job: TableJob,
     *,
     batch_size: int | None = None,
     on_batch: Callable[[int], None] | None = None,
     on_whole: OnWhole | None = None,
 ) -> TableCounts:
-    """Implements `score_table`, and returns both counts of rows."""
+    """Implements `score_table`, and returns both counts of rows; the target may also be a function that takes rows."""
     if batch_size is not None and batch_size < 1:
         raise ValueError(f"batch_size: expected at least 1, not {batch_size}")
     encoding = job.encoding
-    if encoding is not None and not (has_encoding(source) or has_encoding(target)):
-        raise PfgenError(f"encoding: expected a CSV or TSV file, but the files are {source} and {target}")
-    read, write_to = reader_of(source, encoding), writer_to(target, encoding)
+    files = [source] if callable(target) else [source, target]
+    if encoding is not None and not any(map(has_encoding, files)):
+        raise PfgenError(f"encoding: expected a CSV or TSV file, but the files are {' and '.join(map(str, files))}")
+    read, writer = reader_of(source, encoding), None if callable(target) else writer_to(target, encoding)
     n_rows = n_written = 0
 
     def whole(n_bytes: int) -> None:
         if on_whole is not None:
             on_whole(TableCounts(n_rows, n_written), n_bytes)
 
-    original = _status_if_same(source, target)  # before anything is read
-    is_arrow = ".parquet" in (format_of(source), format_of(target))
+    original = None if callable(target) else _status_if_same(source, target)  # before anything is read
+    is_arrow = ".parquet" in map(format_of, files)
     # Stdin is read without a thread, because such a thread might never end.
     taking: Any = contextlib.closing if str(source) == STANDARD_STREAM else reading_ahead
     with (
@@ -147,12 +148,14 @@ def scored_table(
         taking(read(str(source), job.names, batch_size)) as batches,
     ):
         first = next(batches)
-        check_target(target)
-        with (
-            opened(target, whole, original) as file,
-            write_to(file, first, job.names) as write,
-            writing_behind(write) as give,
-        ):
+        with contextlib.ExitStack() as stack:
+            write: Any = target
+            if writer is not None:
+                assert not callable(target)
+                check_target(target)
+                file = stack.enter_context(opened(target, whole, original))
+                write = stack.enter_context(writer(file, first, job.names))
+            give = stack.enter_context(writing_behind(write))
             rest = chain((first,), batches)
             del first  # frees its memory
             for batch in rest:

@@ -204,7 +204,9 @@ class TableJob:
             given = {"answers": self.answer_column, "questions": self.question_column}
             among = given.get(str(error.column))
             column = " and ".join(map(repr, self.reference_columns)) if among is None else repr(among)
-            raise TrialsError(f"{location(error.row)}, column {column}: {error.problem}") from None
+            is_missing = re.match("expected a str, not NoneType|a null|expected at least one reference", error.problem)
+            hint = '; nulls="null" (--nulls) gives such rows null scores' if is_missing else ""
+            raise TrialsError(f"{location(error.row)}, column {column}: {error.problem}{hint}") from None
         scores = {name: table[name] for name in self.names.scores}
         if not self.row_filter.comparisons:
             return Scored(scores, None)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ...errors import EngineError, TrialsError
+from ...files.untrusted_text import few_names, in_one_line
 from ...runs.trials import Trials, find_runs, single_trials
 from ...suite.suite import Suite
 from ...tables.formats import table_rows
@@ -40,7 +41,7 @@ class ReplayEngine(StoredAnswers):
         answers: dict[str, list[str]] = {question.question: [] for question in suite}
         whole = suite.whole or suite
         digest = hashlib.sha1()
-        for location, question, answer in stored_answers(Path(input), question_column, answer_column):
+        for location, question, answer in stored_answers(Path(input), question_column, answer_column, model=model):
             if question not in whole:
                 raise TrialsError(f"{location}: {whole.unknown_question(question)}")
             if question not in suite:
@@ -52,13 +53,21 @@ class ReplayEngine(StoredAnswers):
         self.parameters: Mapping[str, Any] = {**UNKNOWN, "input_hash": digest.hexdigest()}
 
 
-def stored_answers(source: Path, question_column: str, answer_column: str = "answer") -> Iterator[tuple[str, Any, str]]:
-    """Yields location, question and answer of each row, in the order of the input."""
+def stored_answers(
+    source: Path, question_column: str, answer_column: str = "answer", *, model: str | None = None
+) -> Iterator[tuple[str, Any, str]]:
+    """Yields location, question and answer of each row, in the order of the input.
+
+    If a table has the answers of several models, only those of the model with this name, or its last part, are yielded.
+    """
     if source.is_dir():
         yield from _answers_of_run(source)
         return
     first_filter = None
+    chosen = None if model is None else _model_in(source, model)
     for location, row in table_rows(source):
+        if chosen is not None and row.get("model") != chosen:
+            continue
         if "doc" in row and "resps" in row and question_column not in row:
             # Each filter of a task logs all documents again, with the same raw answers.
             first_filter = first_filter or row.get("filter")
@@ -70,6 +79,20 @@ def stored_answers(source: Path, question_column: str, answer_column: str = "ans
                 found = f"not {type(row[column]).__name__}" if column in row else "but the column is missing"
                 raise TrialsError(f"{location}: expected a text in the column {column!r}, {found}")
         yield location, row[question_column], row[answer_column]
+
+
+def _model_in(source: Path, model: str) -> str | None:
+    """The name of a model in a table of answers of several models; None for a table of one model."""
+    names = dict.fromkeys(row["model"] for _, row in table_rows(source) if isinstance(row.get("model"), str))
+    if len(names) < 2:
+        return None
+    chosen = next((name for name in (model, model.rsplit("/", 1)[-1]) if name in names), None)
+    if chosen is None:
+        raise EngineError(
+            f"{source}: answers of {len(names)} models ({few_names(list(names), 5)}); expected --model with one of "
+            f"these names, or with a name that ends in /{in_one_line(next(iter(names)), 60)}"
+        )
+    return chosen
 
 
 def _answers_of_run(folder: Path) -> Iterator[tuple[str, Any, str]]:

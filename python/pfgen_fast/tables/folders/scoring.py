@@ -26,6 +26,7 @@ from ..places import (
     temporary_folder,
     write_file,
 )
+from ..rows import Write
 from ..streaming import OnWhole, TableCounts, scored_table
 from ..table_job import Nulls, TableJob, TableScorer
 from .plans import Sources, plan_files
@@ -245,16 +246,17 @@ def _size(task: FileTask) -> int:
 def score_fetched(
     source: Path,
     name: str,
-    target: str,
+    target: str | Write,
     job: TableJob,
     *,
     on_whole: OnWhole | None = None,
     on_batch: Callable[[int], None] | None = None,
 ) -> TableCounts:
-    """Scores one table into another; error messages contain its name instead of the name of the fetched file."""
-    check_target(target)
-    names = {str(source): name} if is_remote(name) else {}
-    if not is_remote(target):
+    """Implements `scored_table` for any place; errors contain the name of the table, not that of a temporary file."""
+    if not callable(target):
+        check_target(target)
+    names = {str(source): name} if is_remote(name) or name == "stdin" else {}
+    if callable(target) or not is_remote(target):
         with _named(names):
             return scored_table(source, target, job, on_batch=on_batch, on_whole=on_whole)
     with temporary_folder() as folder:
