@@ -54,7 +54,7 @@ def test_one_bad_run_does_not_stop_the_others(call, varied, tmp_path):
 
 def test_a_run_of_another_suite_or_without_one_does_not_stop_the_others(call, varied, mini, make_suite, tmp_path):
     """Each of three projects has a run; one has a suite with other reference sets, and one has no suite."""
-    run = varied / "org/model-0/abc/trials.jsonl.xz"
+    run = varied / "org/model-0/abc/trials.jsonl"
     make_suite({"answers": {"X": ["氷"]}, "question": mini["Q01"].question})
     for name in ("a", "b", "c"):
         (tmp_path / name / "result/run").mkdir(parents=True)
