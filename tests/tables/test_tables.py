@@ -129,6 +129,7 @@ def test_missing_answers_get_missing_scores(scorer, tmp_path, source, target):
 @pytest.mark.parametrize("name", ["in", "in.txt", "in.parquet.gz", "in.jsn", "in.gz", ".jsonl.bz2"])
 def test_an_ending_that_names_no_format(scorer, tmp_path, name):
     path = write_table(tmp_path / "in.csv", ROWS)
+    (tmp_path / name).touch()
     message = r"unknown file extension; expected \.parquet, or \.csv, \.tsv, \.jsonl or \.json"
     with pytest.raises(TrialsError, match=message):
         score(tmp_path / name, tmp_path / "out.csv", scorer)
