@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, cast
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, cast
 
 from ..errors import PfgenError
 from ..files.untrusted_text import few_names
@@ -19,15 +19,15 @@ from .suite_line import about_interval, fitting_suites, source_or_here
 if TYPE_CHECKING:
     from ..references.reference_scorer import ReferenceScorer
     from ..tables.model_means import MeansOfModels, ModelMeans
-    from .table import TableScoring
 
+T = TypeVar("T", bound=ScoreOptions)
 _QUESTION_NAMES = ("question", "question_id", "q", "prompt", "質問")
 _REFERENCE_NAMES = ("references", "reference", "refs", "ref", "targets", "target", "参照")
 _ANSWER_NAMES = ("answer", "a", "response", "output", "completion", "回答")
 _MAX_SHOWN_COLUMNS = 20
 
 
-def with_columns(options: TableScoring, path: Path, scorer: ReferenceScorer | None) -> TableScoring:
+def with_columns(options: T, path: Path, scorer: ReferenceScorer | None) -> T:
     """The options with the columns and the suite of a table, which are guessed and named; see `ask`."""
     from ..tables.formats import first_rows
     from ..tables.model_means import MODEL_NAMES, usual_column
@@ -56,7 +56,7 @@ def with_columns(options: TableScoring, path: Path, scorer: ReferenceScorer | No
         told += f"; suite {suite}, which has these questions"
     if not options.is_silent:
         note(f"read {told}")
-    chosen: TableScoring = replace(
+    chosen: T = replace(
         cast(Any, options),
         suite=suite,
         answer_column=answer,
