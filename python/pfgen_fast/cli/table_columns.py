@@ -50,6 +50,8 @@ def with_columns(options: T, path: Path, scorer: ReferenceScorer | None) -> T:
     if not has_suite:
         texts = [str(row.get(str(question))) for row in head.rows()]
         suites = fitting_suites(texts)
+        if not suites and options.answer_column and options.question_column:
+            return options  # the lack of a suite is an error of its own
         if len(suites) != 1:
             ask(options, " and ".join(suites))
         (suite,) = suites
