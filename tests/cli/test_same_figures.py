@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import math
 import random
 import re
 import shutil
 import subprocess
+from collections import Counter
 
+import numpy as np
 import pytest
 from makers.effort import share
 from makers.pages import overview_in
@@ -17,8 +18,8 @@ from makers.reported import unpacked
 from makers.runs import make_run
 from pfgen_fast.files.untrusted_text import signed
 from pfgen_fast.report.templating import source
-from pfgen_fast.statistics.mean_interval import quantile
 from pfgen_fast.statistics.paired import paired_difference
+from pfgen_fast.statistics.verdicts import decided
 
 HUMAN = "system/ground-truth"
 
@@ -60,7 +61,7 @@ def shown(call, checkout, tmp_path):
     }
 
 
-def test_a_run_has_the_same_rank_and_the_same_ties_everywhere_and_a_yardstick_has_none(shown, call, checkout):
+def test_a_run_has_the_same_rank_and_the_same_range_everywhere_and_a_yardstick_has_none(shown, call, checkout):
     ranks = {name: row["rank"] for name, row in shown["leaderboard"].items()}
     assert ranks["data"] is None
     assert sorted(rank for rank in ranks.values() if rank) == list(range(1, 8))
@@ -71,11 +72,14 @@ def test_a_run_has_the_same_rank_and_the_same_ties_everywhere_and_a_yardstick_ha
     text = call("place", checkout / "result/org/model-2/abc", "--against", checkout / "result")[1]
     assert re.search(r"yardsticks, which have no rank: data \d\.\d{4}\n", text)
 
-    ties = [run["tied"] for run in shown["report"].values() if run["rank"]]
-    assert {tied[1] == rank for rank, tied in enumerate(ties[:-1], 1)} == {True, False}
+    ranges = {name: run["ranks"] for name, run in shown["report"].items() if run["rank"]}
+    assert {high == rank for rank, (_, high) in enumerate(ranges.values(), 1)} == {True, False}
+    of_place = {one["run"]: [one["rank_low"], one["rank_high"]] for one in shown["place"] if one["of"] == 7}
+    del of_place["data"]  # the yardstick
+    assert of_place == {name: ranges[name] for name in of_place}
     lines = [line.split() for line in shown["table"].splitlines()[1:9]]
-    texts = {int(rank): tied for rank, _, _, tied, *_ in lines if rank != "-"}
-    expected = [str(first) if first == last else f"{first}-{last}" for first, last in ties]
+    texts = {int(rank): text for rank, _, _, text, *_ in lines if rank != "-"}
+    expected = [str(low) if low == high else f"{low}-{high}" for low, high in ranges.values()]
     assert [texts[rank] for rank in range(1, 8)] == expected
 
 
@@ -96,9 +100,10 @@ def in_node(data, expression):
         pytest.skip("no node, which runs the scripts of pages")
     before = (
         f"const matchMedia = () => ({{}}), data = {json.dumps(data)};"
-        f"const overview = {{ quantiles: {json.dumps([quantile(n - 1) for n in range(2, 60)])}, has_answers: true }};"
+        "const overview = { has_answers: true, min_questions: 6 }, SIGN = 1;"
+        "const WORDS = { question: 'question', questions: 'questions' };"
     )
-    scripts = "".join(map(source, ("page.js", "report/intervals.js")))
+    scripts = "".join(map(source, ("page.js", "report/distributions.js", "report/intervals.js")))
     text = f"{before}{scripts}process.stdout.write(JSON.stringify({expression}));"
     done = subprocess.run([node, "-"], input=text, capture_output=True, text=True, check=True, encoding="utf-8")
     return json.loads(done.stdout)
@@ -114,36 +119,71 @@ def test_the_page_rounds_as_the_terminal_does():
         assert texts == expected, value
 
 
-def test_the_page_adds_and_compares_as_the_terminal_does():
+def test_the_page_adds_as_the_terminal_does():
     rng = random.Random(34)
-    pairs = [
-        [[round(rng.uniform(0, 1.2), rng.choice((1, 5))) for _ in range(n)] for _ in range(2)]
-        for n in (rng.randint(2, 58) for _ in range(share(2000)))
-    ]
-    odd = [[[1e100, 1.0, -1e100, 2**-60], [0.0] * 4], [[1.0, 2**-53, 2**-106, 0.0], [0.0] * 4]]
-    found = in_node([*pairs, *odd], "data.map(([a, b]) => [exactSum(a), pairedDifference(a, b)])")
-    for (a, b), (total, difference) in zip([*pairs, *odd], found, strict=True):
-        assert total == math.fsum(a)
-        expected = paired_difference(a, b)
-        assert difference["mean"] == expected.mean
-        if expected.low is not None:
-            ends = difference["mean"] - difference["half"], difference["mean"] + difference["half"]
-            assert ends == pytest.approx((expected.low, expected.high), rel=1e-5, abs=1e-5)
+    lists = [[round(rng.uniform(0, 1.2), rng.choice((1, 5))) for _ in range(rng.randint(2, 58))] for _ in range(200)]
+    lists += [[1e100, 1.0, -1e100, 2**-60], [1.0, 2**-53, 2**-106, 0.0]]
+    assert in_node(lists, "data.map(exactSum)") == list(map(math.fsum, lists))
 
 
-def test_two_runs_are_compared_alike_on_the_page_and_in_the_terminal(shown, call, checkout):
-    overview = list(shown["report"].values())
+def assert_close(found, expected):
+    """Checks figures, some of which may be None."""
+    numbers = ([math.nan if value is None else value for value in values] for values in (found, expected))
+    np.testing.assert_allclose(*numbers, rtol=1e-9, atol=1e-12)
+
+
+def families():
+    """First runs with other runs: with and without clusters, gaps, spread and enough questions, and of 0 and 1."""
+    rng = random.Random(35)
+    for number in range(200):
+        n, is_binary = rng.randint(2, 40), number % 4 == 0
+        clusters = [rng.randint(0, n // 2) for _ in range(n)] if number % 4 == 1 else None
+
+        def drawn(share, n, is_binary=is_binary):
+            return [float(rng.random() < share) if is_binary else round(rng.uniform(0, 1), 3) for _ in range(n)]
+
+        first = drawn(rng.choice((0.1, 0.9)), n)
+        others = []
+        for _ in range(rng.randint(1, 5)):
+            shift, n_alike = rng.choice((0, -0.4, 0.05, 0.4)), rng.choice((1, n // 2, n))
+            values = first[:n_alike] + drawn(rng.choice((0.1, 0.9)), n - n_alike)
+            others.append(values if is_binary else [x + shift if x < 0.97 else None for x in values])
+        yield first, others, clusters, is_binary
+
+
+def test_the_page_decides_as_the_terminal_does():
+    found = in_node(
+        list(families()),
+        """data.map(([first, others, clusters, isBinary]) =>
+          decided(others.map((other) => pairedDifference(first, other, { clusters, isBinary })))
+            .map((one) => ({ ...one, text: verdictText(one, "A", "B") })))""",
+    )
+    texts = Counter()
+    for (first, others, clusters, is_binary), of_page in zip(families(), found, strict=True):
+        values = [[math.nan if x is None else x for x in other] for other in others]
+        pairs = [paired_difference(first, other, clusters=clusters, binary=is_binary) for other in values]
+        for pair, verdict, shown in zip(pairs, decided(pairs), of_page, strict=True):
+            assert (shown["mean"], shown["n"], shown["differs"]) == (pair.mean, pair.n, verdict.differs)
+            figures = (shown["p"], shown["corrected"], *(shown["ends"] or [None, None]))
+            assert_close(figures, (pair.p_value, verdict.p_corrected, verdict.low, verdict.high))
+            assert shown["text"].replace("−", "-") == verdict.sentence()
+            texts[shown["text"].split()[0], is_binary, clusters is None] += 1
+    assert len(texts) == 9, texts
+
+
+def test_runs_are_compared_alike_on_the_page_and_in_the_terminal(shown, call, checkout):
     more = unpacked(re.search(r'id="figures">(.*?)</script>', shown["page"])[1])
     names = [name for name in shown["report"] if name != "data"]
-    for one, other in itertools.combinations(names, 2):
-        runs = [list(shown["report"]).index(name) for name in (one, other)]
-        found = json.loads(
-            call("compare", *(checkout / "result" / name for name in (one, other)), "-s", "mini", "--json")[1]
-        )
-        for metric in found["metrics"]:
-            own = "score" if metric["metric"] == "average" else metric["metric"]
-            assert (metric["a"], metric["b"]) == tuple(overview[run][own] for run in runs)
-            columns = [[of_runs[run] for of_runs in more[metric["metric"]]] for run in runs]
-            expected = paired_difference(*columns)
-            assert metric["difference"] == expected.mean
-            assert (metric["low"], metric["high"]) == (expected.low, expected.high)
+    compared = json.loads(call("compare", *(checkout / "result" / name for name in names), "-s", "mini", "--json")[1])
+    places = [list(shown["report"]).index(name) for name in names]
+    for metric in dict.fromkeys(row["metric"] for row in compared["metrics"]):
+        columns = [[of_runs[place] for of_runs in more[metric]] for place in places]
+        found = in_node(columns, "decided(data.slice(1).map((other) => pairedDifference(data[0], other)))")
+        rows = [row for row in compared["metrics"] if row["metric"] == metric]
+        for row, of_page in zip(rows, found, strict=True):
+            assert (row["difference"], row["differs"]) == (of_page["mean"], of_page["differs"])
+            figures = row["p_corrected"], row["low"], row["high"]
+            assert_close(figures, (of_page["corrected"], *(of_page["ends"] or [None, None])))
+        own = "score" if metric == "average" else metric
+        assert rows[0]["a"] == shown["report"][names[0]][own]
+        assert [row["b"] for row in rows] == [shown["report"][name][own] for name in names[1:]]

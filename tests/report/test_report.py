@@ -190,7 +190,7 @@ def test_figures_of_runs_count_answers_and_have_intervals_if_questions_have_seve
     assert counts == [(8, 0, 0), (0, 6, 8), (0, 0, 0)]  # two questions count tokens
     assert {run["samples"] for run in runs} == {8}
     without_system = overview(mini, *unlike_runs(mini)[1:])["runs"]
-    assert [run["tied"] for run in runs] == [None, *(run["tied"] for run in without_system)]
+    assert [run["ranks"] for run in runs] == [None, *(run["ranks"] for run in without_system)]
     shown = runs[1]
     expected = mean_interval(shown["questions"])
     assert (shown["low"], shown["high"]) == (expected.low, expected.high)
@@ -204,19 +204,19 @@ def test_figures_of_runs_count_answers_and_have_intervals_if_questions_have_seve
     [
         ([], None),
         ([("a", (1, 1))], ("a", " is the only ranked run; its score is 0.5000.")),
-        ([("a", (1, 1)), ("b", (2, 2))], ("a", " leads; no other run is tied with it.")),
-        ([("a", (1, 2)), ("b", (1, 2))], ("a", " has the highest score; its lead over rank 2 is not significant.")),
+        ([("a", (1, 1)), ("b", (2, 2))], ("a", " leads: it is significantly better than every other run.")),
+        ([("a", (1, 2)), ("b", (1, 2))], ("a", " has the highest score; 1 other run is not significantly worse.")),
         (
             [("a", (1, 3)), ("a", (1, 3))],
-            ("a/hash", " has the highest score; its lead over rank 3 is not significant."),
+            ("a/hash", " has the highest score; 2 other runs are not significantly worse."),
         ),
         ([("a", None), ("b", None)], ("a", " has the highest score; the questions are too few to tell runs apart.")),
     ],
 )
 def test_the_headline_says_whether_the_lead_is_real(ranked, said):
     runs = [
-        {"name": f"{title}/hash", "title": title, "rank": rank, "tied": tied, "score": 0.5}
-        for rank, (title, tied) in enumerate(ranked, start=1)
+        {"name": f"{title}/hash", "title": title, "rank": rank, "ranks": ranks, "score": 0.5}
+        for rank, (title, ranks) in enumerate(ranked, start=1)
     ]
     overview = {"runs": [{"rank": None}, *runs], "words": RUN_WORDS, "higher_is_better": True}
     assert headline(overview) == said

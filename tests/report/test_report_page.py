@@ -55,14 +55,14 @@ def test_parameters_in_which_runs_differ_can_be_columns(open_tab, path):
     assert cells.all_inner_texts()[:4] == ["0.9", "0.98", "0.98", "–"]
 
 
-def test_a_score_says_its_interval_and_a_rank_its_ties(open_tab, path):
+def test_a_score_says_its_interval_and_a_rank_its_range(open_tab, path):
     page = open_tab(path).page
     score = page.locator('#runs tbody tr:has([title="org/alpha/1"]) td[data-column="half"]')
     title = re.fullmatch(r"0\.8100, 95 % interval (0\.\d{4}) to (0\.\d{4})", score.get_attribute("title"))
     half = float(re.match(r"±(0\.\d{4})", score.inner_text())[1])
     assert half == pytest.approx((float(title[2]) - float(title[1])) / 2, abs=1e-4)
-    ties = page.locator('#runs tbody td[data-column="tied"]').all_inner_texts()
-    assert ties == ["–", "1–2", "1–2", "none", "none", "none", "none"]
+    ranges = page.locator('#runs tbody td[data-column="ranks"]').all_inner_texts()
+    assert ranges == ["–", "1–2", "1–2", "3", "4", "5", "6"]
 
 
 def test_the_search_finds_names_parameters_and_questions(open_tab, path):
@@ -293,7 +293,7 @@ def test_nothing_is_cut_off(open_tab, path, width):
     table = page.locator("#leaderboard .scroller")
     assert table.evaluate("(scroller) => scroller.scrollWidth - scroller.clientWidth") == 0
     assert page.locator("#runs tbody th").nth(1).bounding_box()["width"] > 100
-    assert page.locator('#runs tbody td[data-column="tied"]').first.is_visible()
+    assert page.locator('#runs tbody td[data-column="ranks"]').first.is_visible()
 
 
 def pdf_pages(page):

@@ -25,7 +25,7 @@ class _Place:
 
     Reads the result.json files that 'pfgen-fast score' wrote, and compares each run with the published results of
     pfgen-bench by the paired t-test over questions, corrected by Holm at 5 %. The rank counts the runs with a higher
-    score; its range counts only those that differ by more than chance. The run itself and the yardsticks (system/...)
+    score; its range counts only those that differ significantly. The run itself and the yardsticks (system/...)
     do not count.
 
     A run of some questions, such as that of 'evaluate --quick', is compared on these questions. Runs that cannot be

@@ -1,4 +1,4 @@
-"""Where a run or a model stands among others: its rank by score, and which differ from it by more than chance.
+"""Where a run or a model stands among others: its rank by score, and which differ from it significantly.
 
 Rules: docs/statistics.md. `runs.placement` places runs.
 """
@@ -38,7 +38,7 @@ class Other(NamedTuple):
     difference: float  # the placed run's score less that of this run, over the questions that both have
     p_value: float  # of the paired t-test over questions; NaN without a verdict
     corrected: float  # the same, corrected for the number of runs by Holm
-    verdict: str  # `better` or `worse` than the placed run by more than chance, or `tied`
+    verdict: str  # `better` or `worse` than the placed run significantly, or `tied`
 
 
 class Standing(NamedTuple):
@@ -84,12 +84,12 @@ class Placement(NotebookTable):
 
     @property
     def rank_low(self) -> int | None:
-        """1 and the number of runs that are better by more than chance: the best rank that chance allows."""
+        """1 and the number of significantly better runs: the best rank that chance allows."""
         return self._rank(self._counts["better"] + 1)
 
     @property
     def rank_high(self) -> int | None:
-        """The number of runs less those that are worse by more than chance: the last rank that chance allows."""
+        """The number of runs less the significantly worse ones: the last rank that chance allows."""
         return self._rank(self.of - self._counts["worse"])
 
     def _rank(self, number: int) -> int | None:
@@ -166,11 +166,11 @@ class Placement(NotebookTable):
         above, below = ([one.run for one in of if one.verdict == "tied"] for of in (self._above, self._below))
         counts = self._counts
         found = [
-            f"{self.nouns[0]} that are better by more than chance: {counts['better']}, worse: {counts['worse']}, "
-            f"neither: {counts['tied']}"
+            f"{self.nouns[0]} that are significantly better: {counts['better']}, worse: {counts['worse']}, without "
+            f"significant difference: {counts['tied']} (95 %, corrected by Holm for {len(self.others):,} comparisons)"
         ]
-        found += [f"above it, but not by more than chance: {_list(above[::-1])}"] if above else []
-        found += [f"below it, but not by more than chance: {_list(below)}"] if below else []
+        found += [f"above it without significant difference: {_list(above[::-1])}"] if above else []
+        found += [f"below it without significant difference: {_list(below)}"] if below else []
         ranks = ", ".join(f"{standing.what}: {standing.rank} of {standing.of}" for standing in self.standings)
         found += [f"rank among similar runs: {ranks}"] if ranks else []
         if self.yardsticks:

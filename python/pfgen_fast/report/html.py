@@ -23,7 +23,18 @@ from .page_files import write_bounded_page, write_page_folder
 from .safe_runs import N_SHOWN, ReportRun, by_score, check_run
 from .templating import markup, page_json, page_text
 
-_OVERVIEW = ("tabs", "leaderboard", "intervals", "figures", "filters", "plots", "heat_map", "subjects", "sweep")
+_OVERVIEW = (
+    "tabs",
+    "leaderboard",
+    "distributions",
+    "intervals",
+    "figures",
+    "filters",
+    "plots",
+    "heat_map",
+    "subjects",
+    "sweep",
+)
 _VIEWS = ("answers", "question_table", "questions", "run_view", "question_view", "comparison", "search")
 SCRIPTS = (
     *("unpacking.js", "charts.js", "report/state.js", "address.js", "dialog.js"),

@@ -7,11 +7,9 @@ from collections.abc import Mapping, Sequence
 from itertools import chain
 from typing import Any
 
-import numpy as np
-
 from ..files.untrusted_text import in_one_line
 from ..runs.leaderboard import ranks
-from ..statistics.mean_interval import mean_interval
+from ..statistics.mean_interval import MeanInterval, mean_interval
 from ..statistics.paired import MIN_QUESTIONS, tied_ranks
 from ..suite.rules import PARTS
 from ..suite.suite import Suite
@@ -29,7 +27,7 @@ RUN_WORDS = {
     **{name: name for name in ("run", "runs", "question", "questions", "suite")},
     "score": "Score",
     "test": "paired t-tests",
-    "clusters": "",
+    "interval": "Student’s t",
 }
 """What a page calls its subjects."""
 
@@ -49,7 +47,7 @@ def overview_of(runs: Sequence[CheckedRun], suite: Suite) -> dict[str, Any]:
     """The overview of runs that are sorted by score."""
     of_ranks = ranks((run.model, run.figures["score"]) for run in runs)
     scores, averages = ([_by_question(run, suite, figure) for run in runs] for figure in ("score", "average"))
-    tied = tied_ranks(of_ranks, averages)
+    ranges = tied_ranks(of_ranks, averages)
     return {
         "questions": [
             {"id": question.question_id, "text": question.question, "subject": in_one_line(question.category, 40)}
@@ -61,17 +59,17 @@ def overview_of(runs: Sequence[CheckedRun], suite: Suite) -> dict[str, Any]:
                 **name,
                 **_interval(exact),
                 "rank": rank,
-                "tied": ties,
+                "ranks": of_range,
                 "questions": of_run,
                 "worst": _worst(run, suite),
             }
-            for run, rank, ties, of_run, exact, name in zip(
-                runs, of_ranks, tied, scores, averages, _parts_of_names(runs), strict=True
+            for run, rank, of_range, of_run, exact, name in zip(
+                runs, of_ranks, ranges, scores, averages, _parts_of_names(runs), strict=True
             )
         ],
         "sweep": _sweep(runs),
         "units": _units(suite),
-        **about_page(RUN_WORDS, RUN_COLUMNS, len(suite)),
+        **about_page(RUN_WORDS, RUN_COLUMNS),
     }
 
 
@@ -80,17 +78,14 @@ def _units(suite: Suite) -> str:
     return " or ".join(dict.fromkeys("characters" if q.spelling is None else "tokens" for q in suite))
 
 
-def about_page(words: Mapping[str, str], columns: Sequence[tuple[str, str, str]], n_questions: int) -> dict[str, Any]:
-    """The words and columns of a page, and the constants of its intervals."""
-    from scipy.special import stdtrit
-
+def about_page(words: Mapping[str, str], columns: Sequence[tuple[str, str, str]]) -> dict[str, Any]:
+    """The words and columns of a page, and the constant of its verdicts."""
     return {
         "words": words,
         "columns": columns,
         "has_answers": words is RUN_WORDS,
         "higher_is_better": True,
         "clusters": None,
-        "quantiles": stdtrit(np.arange(1, n_questions), 0.975).tolist(),
         "min_questions": MIN_QUESTIONS,
     }
 
@@ -105,12 +100,13 @@ def headline(overview: Mapping[str, Any]) -> tuple[str, str] | None:
     if len(ranked) == 1:
         return name, f" is the only ranked {words['run']}; its score is {best['score']:.4f}."
     has_score = f" has the {'highest' if overview['higher_is_better'] else 'lowest'} score"
-    if not best["tied"]:
+    if not best["ranks"]:
         return name, has_score + ("; the questions are too few to tell runs apart." if words is RUN_WORDS else ".")
-    last = best["tied"][1]
-    if last == 1:
-        return name, f" leads; no other {words['run']} is tied with it."
-    return name, f"{has_score}; its lead over rank {last} is not significant."
+    n_close = best["ranks"][1] - 1
+    if not n_close:
+        return name, f" leads: it is significantly better than every other {words['run']}."
+    others = f"1 other {words['run']} is" if n_close == 1 else f"{n_close:,} other {words['runs']} are"
+    return name, f"{has_score}; {others} not significantly worse."
 
 
 def _parts_of_names(runs: Sequence[CheckedRun]) -> list[dict[str, str]]:
@@ -167,10 +163,16 @@ def missed_keywords(of_runs: Sequence[CheckedQuestion | None]) -> dict[str, list
     return {name: [of_run[name] for of_run in counts] for name in dict.fromkeys(chain.from_iterable(counts))}
 
 
-def _interval(scores: Sequence[float | None]) -> dict[str, float | None]:
+def _interval(scores: Sequence[float | None]) -> dict[str, float | str | None]:
     known = [score for score in scores if score is not None]
-    interval = mean_interval(known) if known else None
-    return {end: getattr(interval, end, None) for end in ("low", "high")}
+    return shown_interval(mean_interval(known) if known else None)
+
+
+def shown_interval(interval: MeanInterval | None) -> dict[str, float | str | None]:
+    """The ends of the interval of a score, and the interval in words."""
+    if interval is None:
+        return {"low": None, "high": None, "spread": "–"}
+    return {"low": interval.low, "high": interval.high, "spread": interval.shown()}
 
 
 def _figures(run: CheckedRun) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from ..item_scores.ranking import Compared, compared_models, rank_models
 from ..item_scores.table import ItemScores
 from .answers import packed
 from .html import GENERATOR, SCRIPTS, of_overview
-from .overview import about_page
+from .overview import about_page, shown_interval
 from .page_files import write_page
 from .templating import markup, page_text
 
@@ -77,11 +77,12 @@ def _overview(scores: ItemScores, found: Compared) -> dict[str, Any]:
     table = found.table
     others = [metric for metric in table.metrics if metric != found.metric][:_MAX_COLUMNS]
     columns = [(f"metric {number}", in_one_line(metric, 40), "") for number, metric in enumerate(others)]
+    over = "" if found.clusters is None else f", over {found.counted_units}"
     words = {
         **_WORDS,
         "score": in_one_line(found.metric, 40),
         "test": found.test.split(" over")[0],
-        "clusters": "" if found.clusters is None else f", over {found.counted_units}",
+        "interval": "Wilson" if found.is_binary else f"Student’s t{over}",
     }
     codes = None
     if found.clusters is not None:
@@ -102,10 +103,9 @@ def _overview(scores: ItemScores, found: Compared) -> dict[str, Any]:
                 "group": "model",
                 "organisation": in_one_line(of.model.partition("/")[0], 60) if "/" in of.model else "",
                 "score": of.score.mean,
-                "low": of.score.low,
-                "high": of.score.high,
+                **shown_interval(of.score),
                 "rank": of.rank,
-                "tied": of.ranks,
+                "ranks": of.ranks,
                 "questions": _rounded(found.values[row]),
                 **{key: value for (key, _, _), value in figures},
                 "parameters": {},
@@ -123,7 +123,12 @@ def _overview(scores: ItemScores, found: Compared) -> dict[str, Any]:
         ],
         "runs": runs,
         "sweep": None,
-        **about_page(words, columns, len(table.items) if codes is None else 0),
+        **about_page(words, columns),
+        "single_trials": [
+            key
+            for key, metric in (("average", found.metric), *zip([key for key, _, _ in columns], others, strict=True))
+            if metric not in table.n_trials or bool((table.n_trials[metric] <= 1).all())
+        ],
         "higher_is_better": found.higher_is_better,
         "clusters": codes,
         "files": {},

@@ -1,4 +1,4 @@
-"""Places a run among other runs: its rank by score, and which runs differ from it by more than chance.
+"""Places a run among other runs: its rank by score, and which runs differ from it significantly.
 
 Rules: docs/statistics.md. The other runs are the published ones by default (`published`).
 """

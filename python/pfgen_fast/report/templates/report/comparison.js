@@ -1,4 +1,4 @@
-// Two to six runs side by side, A as the baseline: by how much they differ from it, on which questions, and their answers.
+// Two to six runs side by side: by how much A differs from the others, on which questions, and their answers.
 
 views.comparison = {
   title: () => state.compare.flatMap((run, index) => [index ? (index > 1 ? ", " : " against ") : "", make("bdi", {}, overview.runs[run].name)]),
@@ -8,40 +8,37 @@ views.comparison = {
 
 const LETTERS = "ABCDEF";
 
-/** What the difference of a run from A says, in one sentence; nodes. */
-function verdict(difference, letter, names) {
-  const what = `${letter} − A`;
-  if (difference.mean === null) return [`${letter} has no ${WORDS.question} in common with A.`];
-  const { n, units = n } = difference;
-  if (units < overview.min_questions) return [`${what} is ${signed(difference.mean, 4)}; ${units} ${units < n ? "clusters" : WORDS.questions} are too few for a verdict.`];
-  if (difference.half === null && difference.mean === 0) return [`${letter} has the same score as A on every ${WORDS.question}.`];
-  const interval = difference.half === null ? `there is no interval, because all ${WORDS.questions} differ by the same` : `95 % interval ${intervalText(difference, 4)}`;
-  if (difference.half !== null && Math.abs(difference.mean) <= difference.half) return [`No significant difference: ${what} is ${signed(difference.mean, 4)}, ${interval}.`];
-  const better = SIGN * difference.mean > 0 ? letter : "A";
-  return [`${better} (`, make("bdi", {}, names[LETTERS.indexOf(better)]), `) is better${names.length > 2 && better === "A" ? ` than ${letter}` : ""}: ${what} is ${signed(difference.mean, 4)}, ${interval}.`];
+/** The decisions between A and the other runs in a metric, which are one family. */
+function decisions(compared, metric, scores) {
+  const binary = isBinary(compared, metric, scores);
+  const [ofA, ...ofOthers] = compared.map((run) => scores.map((ofRuns) => ofRuns[run]));
+  return decided(ofOthers.map((values) => pairedDifference(ofA, values, { isBinary: binary })));
+}
+
+/** A decision between A and another run in one sentence. */
+function verdict(decision, letter) {
+  return decision.n ? verdictText(decision, "A", letter) : `${letter} has no ${WORDS.question} in common with A`;
 }
 
 function comparisonContent(compared, more) {
-  const names = compared.map((run) => overview.runs[run].name);
-  const [baseline, ...others] = compared.map((run) => ({ run, of: (metric) => more[metric].map((ofRuns) => ofRuns[run]) }));
-  const difference = (other, metric) => pairedDifference(other.of(metric), baseline.of(metric));
-  const verdicts = others.map((other, index) => make("p", {}, make("b", {}, ...verdict(difference(other, "average"), LETTERS[index + 1], names))));
-  const n = difference(others[0], "average").n;
+  const nOthers = compared.length - 1;
+  const ofScore = decisions(compared, "average", more.average);
+  const test = isBinary(compared, "average", more.average) ? "Tango’s score test" : "Student’s t for pairs";
   const questions = questionTable({
-    label: `${WORDS.Questions} of the ${WORDS.runs}`, order: "by", first: "B", columns: comparedColumns(compared, baseline, others),
+    label: `${WORDS.Questions} of the ${WORDS.runs}`, order: "by", first: "B", columns: comparedColumns(compared, more.average),
     questions: overview.questions.map((_, question) => question).filter((question) => compared.every((run) => isNumber(more.average[question][run]))),
     content: overview.has_answers ? async (question) => answersBeside(await answersTo(question), compared) : null,
   });
   return [
     make("ul", { className: "compared" }, ...compared.map((run, index) => comparedItem(compared, run, index))),
-    ...verdicts,
-    make("p", { className: "quiet" }, others.length > 1
-      ? `A line shows a ${WORDS.run}’s means, and below them their differences from A with 95 % intervals. A difference is the mean over the ${WORDS.questions} that both ${WORDS.runs} have; the intervals are by Student’s t for pairs, without a correction for several comparisons.`
-      : `Means over the ${n} ${WORDS.questions} that both ${WORDS.runs} have, and the 95 % interval of their difference by Student’s t for pairs: how far it could move with other ${WORDS.questions} of this kind. The ties of the leaderboard are corrected for all pairs of ${WORDS.runs}, so that fewer pairs differ there.`),
-    figuresTable(...comparedFigures(baseline, others), `Figures of the ${WORDS.runs}`),
+    ...ofScore.map((decision, index) => make("p", {}, make("b", {}, verdict(decision, LETTERS[index + 1])))),
+    make("p", { className: "quiet" }, (nOthers > 1
+      ? `A line shows a ${WORDS.run}’s means, and below them by how much A is above them, with 95 % intervals by ${test} over the ${WORDS.questions} that both ${WORDS.runs} have. The ${nOthers} comparisons of each metric are corrected together by Holm.`
+      : `Means over the ${WORDS.questions} that both ${WORDS.runs} have, and the 95 % interval of their difference by ${test}: how far it could move with other ${WORDS.questions} of this kind.`) + " The terminal’s compare decides in the same way."),
+    figuresTable(...comparedFigures(compared, more), `Figures of the ${WORDS.runs}`),
     make("h3", {}, WORDS.Questions),
-    questionNote(questions, `The mean score of A, and by how much the other ${WORDS.runs} differ from it. ${overview.has_answers ? "Select a question to read the answers, the best next to the best." : "Select an item to see the scores of all models."}`),
-    others.length > 1 ? make("div", { className: "scroller" }, questions) : questions,
+    questionNote(questions, `The mean score of A, and by how much it is above the other ${WORDS.runs}. ${overview.has_answers ? "Select a question to read the answers, the best next to the best." : "Select an item to see the scores of all models."}`),
+    nOthers > 1 ? make("div", { className: "scroller" }, questions) : questions,
   ];
 }
 
@@ -55,15 +52,14 @@ function comparedItem(compared, run, index) {
 }
 
 /** The heads and lines of the table of figures: a line for each metric of two runs, or for each of several runs. */
-function comparedFigures(baseline, others) {
-  const metrics = ["average", ...Object.keys(METRICS)].map((metric) => comparedMetric(metric, baseline, others));
-  if (others.length === 1) {
-    const lines = metrics.map(({ name, ofA, found: [[value, difference, interval]] }) => [name, ofA, value, difference, interval]);
-    return [["Metric", "A", "B", "B − A", "95 % interval of B − A"], lines];
+function comparedFigures(compared, more) {
+  const metrics = ["average", ...Object.keys(METRICS)].map((metric) => comparedMetric(metric, compared, more[metric]));
+  if (compared.length === 2) {
+    return [["Metric", "A", "B", "A − B", "95 % interval of A − B"], metrics.map(({ name, ofA, found: [cells] }) => [name, ofA, ...cells])];
   }
   return [[WORDS.Run, ...metrics.map(({ name }) => name)], [
     ["A", ...metrics.map(({ ofA }) => ofA)],
-    ...others.map((_, index) => [LETTERS[index + 1], ...metrics.map(({ found }) => {
+    ...compared.slice(1).map((_, index) => [LETTERS[index + 1], ...metrics.map(({ found }) => {
       const [value, difference, interval] = found[index];
       return `${value}\n${difference} (${interval})`;
     })]),
@@ -71,38 +67,29 @@ function comparedFigures(baseline, others) {
 }
 
 /** A metric of the runs in words; a run without left-out questions has the figures of its own view, which are sums of rounded figures. */
-function comparedMetric(metric, baseline, others) {
+function comparedMetric(metric, compared, scores) {
   const digits = metric === "length" ? 1 : 4;
-  const valuesOfA = baseline.of(metric);
-  const isOfBoth = (other) => {
-    const values = other.of(metric);
-    return (place) => isNumber(values[place]) && isNumber(valuesOfA[place]);
+  const [baseline, ...others] = compared;
+  const have = (...runs) => (ofRuns) => runs.every((run) => isNumber(ofRuns[run]));
+  const shown = (run, isShared) => {
+    const isWhole = scores.every((ofRuns) => isShared(ofRuns) || !isNumber(ofRuns[run]));
+    return figure(isWhole ? overview.runs[run][metric === "average" ? "score" : metric] : mean(scores.filter(isShared).map((ofRuns) => ofRuns[run])), digits);
   };
-  const shown = ({ run, of }, isShared) => {
-    const values = of(metric);
-    const isWhole = values.every((value, place) => isShared(place) || !isNumber(value));
-    return figure(isWhole ? overview.runs[run][metric === "average" ? "score" : metric] : mean(values.filter((_, place) => isShared(place))), digits);
-  };
+  const found = decisions(compared, metric, scores);
   return {
     name: METRICS[metric] ?? WORDS.score,
-    ofA: shown(baseline, (place) => others.every((other) => isOfBoth(other)(place))),
-    found: others.map((other) => {
-      const difference = pairedDifference(other.of(metric), valuesOfA);
-      return [shown(other, isOfBoth(other)), signed(difference.mean, digits), intervalText(difference, digits)];
-    }),
+    ofA: shown(baseline, have(...compared)),
+    found: others.map((run, index) => [shown(run, have(baseline, run)), signed(found[index].mean, digits), rangeText(found[index].ends, digits, signed)]),
   };
 }
 
-function comparedColumns(compared, baseline, others) {
-  const ofA = baseline.of("average");
-  const columns = others.map((other, index) => {
-    const values = other.of("average");
-    return { letter: LETTERS[index + 1], difference: (question) => values[question] - ofA[question] };
-  });
+function comparedColumns(compared, scores) {
+  const [baseline, ...others] = compared;
+  const columns = others.map((run, index) => ({ letter: LETTERS[index + 1], difference: (question) => scores[question][baseline] - scores[question][run] }));
   const widest = widestOf(columns.flatMap(({ difference }) => overview.questions.map((_, question) => difference(question))));
   return [
-    { key: "A", title: "A", value: (question) => ofA[question], show: (question) => figure(overview.runs[compared[0]].questions[question], 4), isLowestFirst: true },
-    ...columns.map(({ letter, difference }) => ({ key: letter, title: `${letter} − A`, value: difference, show: (question) => differenceBar(difference(question), widest), isLowestFirst: true })),
+    { key: "A", title: "A", value: (question) => scores[question][baseline], show: (question) => figure(overview.runs[baseline].questions[question], 4), isLowestFirst: true },
+    ...columns.map(({ letter, difference }) => ({ key: letter, title: `A − ${letter}`, value: difference, show: (question) => differenceBar(difference(question), widest), isLowestFirst: true })),
   ];
 }
 

@@ -1,4 +1,4 @@
-// Means over questions with their 95 % intervals, as statistics/mean_interval.py defines them; quantiles of Student's t come from it.
+// Means over questions, differences of pairs and their verdicts, as in the package statistics/ and on the terminal.
 
 const METRICS = overview.has_answers ? { fluency: "Fluency", truthfulness: "Truthfulness", helpfulness: "Helpfulness", length: "Length in characters" }
   : Object.fromEntries(overview.columns.map(([key, title]) => [key, title]));
@@ -35,70 +35,133 @@ function exactSum(numbers) {
   return rest * next > 0 && sum + 2 * rest - sum === 2 * rest ? sum + 2 * rest : sum;
 }
 
-/** The mean difference over the questions that both have, and half of its interval.
+/** The figures of a pair, first minus second, over the questions that both have, as statistics/paired.py has them.
  *
- * null stands for what cannot be said: the mean without a common question, the interval without any spread.
+ * `interval(alpha)` gives the ends of the interval that the test does not reject at this level. null stands for what
+ * cannot be said: the mean without a common question, the p-value with one, the interval without any spread.
  */
-function pairedDifference(a, b, clusters = overview.clusters) {
+function pairedDifference(a, b, { clusters = overview.clusters, isBinary = false } = {}) {
   const places = a.map((_, place) => place).filter((place) => isNumber(a[place]) && isNumber(b[place]));
   const differences = places.map((place) => a[place] - b[place]);
   const n = differences.length;
   const center = mean(differences);
-  const largest = Math.max(0, ...places.flatMap((place) => [Math.abs(a[place]), Math.abs(b[place])]));
-  if (clusters) return { mean: center, n, ...clusteredHalf(differences, places.map((place) => clusters[place]), center, largest) };
-  if (n < 2 || Math.max(...differences) - Math.min(...differences) <= 1e-9 * largest) return { n, mean: center, half: null };
-  const variance = exactSum(differences.map((difference) => (difference - center) * (difference - center))) / (n - 1);
-  return { n, mean: center, half: overview.quantiles[n - 2] * Math.sqrt(variance) / Math.sqrt(n) };
+  if (isBinary) return { mean: center, n, nUnits: n, ...tango(differences) };
+  const largest = places.reduce((so, place) => Math.max(so, Math.abs(a[place]), Math.abs(b[place])), 0);
+  const { error, degrees, nUnits } = errorOf(differences, center, largest, clusters && places.map((place) => clusters[place]));
+  const pOfEqual = Math.abs(center) <= 1e-9 * largest ? 1 : 2 / 2 ** Math.min(nUnits, 1000);
+  const ends = (half) => [center - half, center + half];
+  return {
+    mean: center, n, nUnits, hasClusters: Boolean(clusters), p: nUnits < 2 ? null : error ? tail(center / error, degrees) : pOfEqual,
+    interval: (alpha) => error ? ends(quantile(degrees, alpha) * error) : null,
+  };
 }
 
-/** Half of the interval if the questions are in clusters (Bell and McCaffrey), and the number of clusters. */
-function clusteredHalf(differences, clusters, center, largest) {
-  const parts = new Map();
-  differences.forEach((difference, place) => {
-    if (!parts.has(clusters[place])) parts.set(clusters[place], []);
-    parts.get(clusters[place]).push(difference - center);
-  });
-  const n = differences.length;
-  const sums = [...parts.values()].map((part) => ({ sum: exactSum(part), size: part.length }));
-  if (sums.length < 2 || Math.max(...sums.map(({ sum }) => Math.abs(sum))) <= 1e-9 * largest) return { half: null, units: sums.length };
-  const variance = exactSum(sums.map(({ sum, size }) => sum * sum / (1 - size / n))) / n / n;
-  const shares = sums.map(({ size }) => size * size / (n - size));
-  const between = exactSum(shares) ** 2 - exactSum(shares.map((one) => one * one));
-  const squares = exactSum(sums.map(({ size }) => size * size));
-  return { half: quantile(n * n / (squares + between)) * Math.sqrt(variance), units: sums.length };
-}
-
-const N_STEPS = 4096;
-const quantiles = new Map();
-
-/** The 97.5 % quantile of Student's t for any degrees of freedom, as statistics/mean_interval.py computes it. */
-function quantile(degrees) {
-  if (degrees > 10000) return 1.959964;
-  if (!quantiles.has(degrees)) {
-    const step = Math.min(Math.PI / 2, 40 / Math.sqrt(degrees)) / N_STEPS;
-    const share = [0];
-    for (let number = 0; number < N_STEPS; number++) share.push(share[number] + Math.cos((number + 0.5) * step) ** (degrees - 1));
-    const wanted = 0.95 * share[N_STEPS];
-    const after = share.findIndex((sum) => sum > wanted);
-    const angle = (after - 1 + (wanted - share[after - 1]) / (share[after] - share[after - 1])) * step;
-    quantiles.set(degrees, Math.sqrt(degrees) * Math.tan(angle));
+/** The standard error of a mean and its degrees of freedom; with clusters, those of Bell and McCaffrey. */
+function errorOf(values, center, largest, clusters) {
+  const n = values.length;
+  let residuals = values.map((value) => value - center), sizes = null;
+  if (clusters) {
+    const parts = new Map(clusters.map((cluster) => [cluster, []]));
+    residuals.forEach((residual, place) => parts.get(clusters[place]).push(residual));
+    residuals = [...parts.values()].map(exactSum);
+    sizes = [...parts.values()].map((part) => part.length);
   }
-  return quantiles.get(degrees);
+  const nUnits = residuals.length;
+  if (nUnits < 2 || residuals.every((sum) => Math.abs(sum) <= 1e-9 * largest)) return { error: 0, nUnits };
+  if (!sizes) return { nUnits, degrees: n - 1, error: Math.sqrt(exactSum(residuals.map((residual) => residual * residual)) / (n - 1) / n) };
+  const shares = sizes.map((size) => size * size / (n - size));
+  const between = exactSum(shares) ** 2 - exactSum(shares.map((one) => one * one));
+  return {
+    nUnits, degrees: n * n / (exactSum(sizes.map((size) => size * size)) + between),
+    error: Math.sqrt(exactSum(residuals.map((sum, place) => sum * sum / (1 - sizes[place] / n)))) / n,
+  };
 }
 
-/** The mean over questions and half of its interval. */
-function meanInterval(values, clusters = overview.clusters) {
-  return pairedDifference(values, values.map(() => 0), clusters);
+/** Tango's score test of differences of scores that are 0 or 1, and the interval that inverts it. */
+function tango(differences) {
+  const n = differences.length;
+  const [alone, others] = [1, -1].map((sign) => differences.filter((difference) => difference === sign).length);
+  const statistic = (shift) => {
+    const linear = (2 * n - alone + others) * shift - alone - others;
+    const share = (Math.sqrt(Math.max(linear ** 2 + 8 * n * others * shift * (1 - shift), 0)) - linear) / (4 * n);
+    const distance = alone - others - n * shift;
+    return Math.abs(distance) <= 1e-9 ? 0 : Math.abs(distance) / Math.sqrt(Math.max(n * (2 * share + shift * (1 - shift)), 0));
+  };
+  const end = (outside, z) => {
+    let inside = (alone - others) / n;
+    for (let halving = 0; halving < 60; halving++) {
+      const middle = (inside + outside) / 2;
+      if (statistic(middle) <= z) inside = middle;
+      else outside = middle;
+    }
+    return inside;
+  };
+  return { p: n < 2 ? null : normalTail(statistic(0)), interval: (alpha) => n < 2 ? null : [-1, 1].map((outside) => end(outside, quantile(Infinity, alpha))) };
+}
+
+/** Decides the pairs of one family by Holm, as statistics/verdicts.py does; the intervals have the levels of the decisions. */
+function decided(pairs, alpha = 0.05) {
+  const family = pairs.filter(({ p, nUnits }) => p !== null && nUnits >= overview.min_questions).sort((a, b) => a.p - b.p);
+  let nLeft = family.length;
+  let corrected = 0;
+  const decisions = new Map(family.map((pair, place) => {
+    if (corrected <= alpha) nLeft = family.length - place;
+    corrected = Math.min(1, Math.max(corrected, pair.p * (family.length - place)));
+    return [pair, { corrected, differs: corrected <= alpha, nInFamily: family.length, ends: pair.interval(alpha / nLeft) }];
+  }));
+  return pairs.map((pair) => ({ ...pair, ...decisions.get(pair) ?? { corrected: null, differs: null, nInFamily: 1, ends: pair.n ? pair.interval(alpha) : null } }));
+}
+
+/** A decision in the words of the terminal. */
+function verdictText({ mean: center, n, nUnits, hasClusters, differs, nInFamily, ends }, first, second) {
+  const over = `${counted(n)} ${n === 1 ? WORDS.question : WORDS.questions}${hasClusters ? ` in ${counted(nUnits)} ${nUnits === 1 ? "cluster" : "clusters"}` : ""}`;
+  const pair = `${first} − ${second}`;
+  if (differs === null) return `no verdict from ${over}, at least ${overview.min_questions} are needed: ${pair} is ${signed(center, 4)}`;
+  const holm = nInFamily > 1 ? ` (Holm, ${counted(nInFamily)} comparisons)` : "";
+  const interval = ends ? `95 % interval of ${pair}${holm} ${rangeText(ends, 4, signed)} over ${over}` : `the same on all ${over}`;
+  if (!differs) return `no significant difference: ${pair} is ${signed(center, 4)}, ${interval}`;
+  return `${SIGN * center > 0 ? first : second} is better by ${figure(Math.abs(center), 4)}${SIGN > 0 ? "" : " (lower is better)"}, ${interval}`;
+}
+
+/** Whether all scores of some runs in a metric are 0 or 1, each of one trial; they have Tango's test and Wilson's intervals. */
+function isBinary(runs, metric, scores) {
+  if (overview.clusters || !(overview.single_trials?.includes(metric) ?? runs.every((run) => overview.runs[run].trials === 1))) return false;
+  return scores.every((ofRuns) => runs.every((run) => [0, 1, null, undefined].includes(ofRuns[run])));
+}
+
+const binaryColumns = new Map();  // by metric, whether all scores of the page are 0 or 1
+
+/** The mean of a run in a metric over some questions, and the ends of its 95 % interval, or null. */
+function ownInterval(run, metric, scores, questions = scores.map((_, question) => question)) {
+  if (!binaryColumns.has(metric)) binaryColumns.set(metric, isBinary(overview.runs.map((_, number) => number), metric, scores));
+  return meanInterval(questions.map((question) => scores[question][run]), overview.clusters && questions.map((question) => overview.clusters[question]), binaryColumns.get(metric));
+}
+
+/** The mean and the ends of its interval: Student's, or Wilson's for scores of 0 and 1. */
+function meanInterval(values, clusters, binary) {
+  const { mean: center, n, interval } = pairedDifference(values, values.map(() => 0), { clusters });
+  if (!binary || !n) return { mean: center, ends: interval(0.05) };
+  const ofQuantile = quantile(Infinity) ** 2 / n;
+  const middle = (center + ofQuantile / 2) / (1 + ofQuantile);
+  const half = Math.sqrt(ofQuantile * (center * (1 - center) + ofQuantile / 4)) / (1 + ofQuantile);
+  return { mean: center, ends: [Math.max(0, middle - half), Math.min(1, middle + half)] };
+}
+
+function rangeText(ends, digits, shown = figure) {
+  return ends ? `${shown(ends[0], digits)} to ${shown(ends[1], digits)}` : "–";
+}
+
+/** An interval as `±0.0123`, or with its ends if the mean is not its middle. */
+function spreadText({ mean: center, ends }, digits) {
+  if (!ends) return "–";
+  const half = (ends[1] - ends[0]) / 2;
+  return Math.abs(ends[1] - half - center) <= 1e-9 * Math.max(half, Math.abs(center)) ? `±${figure(half, digits)}` : rangeText(ends, digits);
 }
 
 function signed(value, digits) {
   if (value === null) return "–";
   const text = figure(Math.abs(value), digits);
   return `${value < 0 && /[1-9]/.test(text) ? "−" : "+"}${text}`;
-}
-
-function intervalText({ mean: center, half }, digits) {
-  return half === null ? "–" : `${signed(center - half, digits)} to ${signed(center + half, digits)}`;
 }
 
 function median(values) {

@@ -28,7 +28,7 @@ const COLUMNS = [
   { key: "rank", title: "Rank", value: (run, number) => number },
   { key: "score", title: WORDS.score, value: (run) => run.score, isFigure: true },
   { key: "half", title: "±95 %", value: (run) => run.low === null ? null : run.high - run.low, isFigure: true },
-  { key: "tied", title: "Tied with", value: (run) => run.tied?.[0] ?? null },
+  { key: "ranks", title: "Rank range", value: (run) => run.ranks?.[0] ?? null },
   ...overview.columns.map(([key, title]) => ({ key, title, value: (run) => run[key], isFigure: true })),
   ...(overview.has_answers ? [{ key: "trials", title: "Trials", value: (run) => run.trials, isFigure: true, isOptional: true, text: counted }] : []),
   ...(!overview.has_answers ? [] : [["missing", "Missing a keyword"], ["too_long", `Over 100 ${overview.units}`], ["unhelpful", "Fluent, not helpful"]]).map(([key, title]) =>

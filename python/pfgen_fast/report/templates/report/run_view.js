@@ -44,8 +44,8 @@ function diagnosis(number, more) {
   const run = overview.runs[number];
   const isRanked = run.rank !== null;
   const nRanked = overview.runs.filter(({ rank }) => rank !== null).length;
-  const ties = !run.tied || nRanked < 2 ? "" : run.tied[0] === run.tied[1] ? `, tied with no other ${WORDS.run}` : `, tied with ranks ${run.tied[0]} to ${run.tied[1]}`;
-  const place = isRanked ? `Rank ${run.rank} of ${nRanked}${ties}` : `Not ranked: ${run.medal ? "a system run" : "the run has no score"}`;
+  const range = !run.ranks || nRanked < 2 ? "" : `, between ${run.ranks[0]} and ${run.ranks[1]}`;
+  const place = isRanked ? `Rank ${run.rank} of ${nRanked}${range}` : `Not ranked: ${run.medal ? "a system run" : "the run has no score"}`;
   const nAnswered = run.questions.filter(isNumber).length;
   const byDistance = overview.questions.map((_, question) => [distanceTo(number)(question), question])
     .filter(([distance]) => distance !== null).sort(([a], [b]) => SIGN * (a - b));
@@ -143,16 +143,11 @@ function ownSamples(answers, run, question) {
 
 function metricLines(number, more) {
   const run = overview.runs[number];
-  const line = (name, value, values, digits) => {
-    const { mean: center, half } = meanInterval(values);
-    const interval = half === null ? "–" : `${figure(center - half, digits)} to ${figure(center + half, digits)}`;
-    return [name, figure(value, digits), interval];
+  const line = (name, value, metric) => {
+    const digits = metric === "length" ? 1 : 4;
+    return [name, figure(value, digits), rangeText(ownInterval(number, metric, more[metric]).ends, digits)];
   };
-  return [
-    line(WORDS.score, run.score, more.average.map((ofRuns) => ofRuns[number]), 4),
-    ...Object.entries(METRICS).map(([metric, name]) =>
-      line(name, run[metric], more[metric].map((ofRuns) => ofRuns[number]), metric === "length" ? 1 : 4)),
-  ];
+  return [line(WORDS.score, run.score, "average"), ...Object.entries(METRICS).map(([metric, name]) => line(name, run[metric], metric))];
 }
 
 /** The share that each set adds to a metric, and the sum of the shares. */

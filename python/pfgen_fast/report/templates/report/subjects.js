@@ -16,8 +16,8 @@ async function drawSubjects(element, shown) {
   const { average } = await figures();
   const heads = [WORDS.Run, ...subjects.map(([name, questions]) => `${name} (${counted(questions.length)})`)];
   const lines = shown.map((run) => [overview.runs[run].name, ...subjects.map(([, questions]) => {
-    const { mean: center, half } = meanInterval(questions.map((question) => average[question][run]), overview.clusters && questions.map((question) => overview.clusters[question]));
-    return `${figure(center, 3)} ${half === null ? "–" : `±${figure(half, 3)}`}`;
+    const interval = ownInterval(run, "average", average, questions);
+    return `${figure(interval.mean, 3)} ${spreadText(interval, 3)}`;
   })]);
   element.replaceChildren(figuresTable(heads, lines, "Scores by subject"));
 }
