@@ -55,8 +55,9 @@ def test_every_call_reports_deviations_from_the_configuration(call, config, mini
     (tmp_path / "raw.jsonl").write_bytes((config.parent / "raw.jsonl").read_bytes())
     written = write_config(tmp_path, mini, tables="[length]\nkeep = 30_000\n[select]\nsize = 40\nproposals = 3000")
     code, _, err = call("suite", "build", written, "--no-report")
-    assert (code, err.count("\n")) == (0, 3)
-    assert "note: 2 of 2 sets have fewer than 100 reference answers (question Q01, set N: 40), so " in err
+    assert (code, err.count("\n")) == (0, 4)
+    assert "compare answers in an alphabet by characters" in err
+    assert "warning: 2 of 2 sets have fewer than 100 reference answers (question Q01, set N: 40), so " in err
     assert err.startswith(
         "note: question Q01, set N: stage length: length.keep is 30,000, but this stage received only "
     )
