@@ -3,13 +3,14 @@
 
 #include <atomic>
 #include <cstddef>
+#include <exception>
 #include <functional>
 #include <thread>
 
 namespace pfgen {
 
 // Ends a thread after the calling thread was interrupted.
-struct Stopped {};
+struct Stopped : std::exception {};
 
 // Ends all threads if the calling thread is interrupted.
 class Pauses {

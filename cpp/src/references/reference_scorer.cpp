@@ -172,7 +172,8 @@ class ReferenceScorer::Block {
   InvalidRow score(std::span<const std::size_t> rows) {
     try {
       while (!rows.empty()) score_list(take_same_question(answers_, rows));
-    } catch (const Stopped&) {  // the calling thread throws the reason
+    } catch (const Stopped&) {
+      return {};  // the calling thread throws the reason
     }
     return {};
   }
