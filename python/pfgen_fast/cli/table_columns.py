@@ -72,11 +72,11 @@ def print_means(models: Sequence[ModelMeans], means: MeansOfModels, told: str) -
     """Prints the means of the models in a table, best first."""
     metric, *others = means.metrics
     rows = [["score" if metric == "average" else metric, "±95 %", *others, "questions", "answers", "model"]]
-    for of in models:
-        half = of.score.half_width
-        figures = [f"{of.score.mean:.4f}", "–" if half is None else f"±{half:.4f}"]
-        figures += [f"{of.means[other]:.4f}" for other in others]
-        rows.append([*figures, f"{of.n_questions:,}", f"{of.n_answers:,}", shown(of.model)])
+    for model in models:
+        half = model.score.half_width
+        figures = [f"{model.score.mean:.4f}", "–" if half is None else f"±{half:.4f}"]
+        figures += [f"{model.means[other]:.4f}" for other in others]
+        rows.append([*figures, f"{model.n_questions:,}", f"{model.n_answers:,}", shown(model.model)])
     hidden = {"questions": not means.question_column, "model": not means.model_column}
     kept = [number for number, name in enumerate(rows[0]) if not hidden.get(name)]
     to_left = [len(kept) - 1] if means.model_column else []
@@ -85,7 +85,7 @@ def print_means(models: Sequence[ModelMeans], means: MeansOfModels, told: str) -
     for line in lines:
         print_line(line)
     print_line((about_interval("questions" if means.question_column else "answers"), "dim"))
-    if len({of.n_questions for of in models}) > 1:
+    if len({model.n_questions for model in models}) > 1:
         note("the models have answers to different numbers of questions, so their means are not comparable")
     print_line((f"{told}; --output FILE writes the scores of each row", "dim"))
 
@@ -115,21 +115,21 @@ def _words(options: ScoreOptions, names: Sequence[str]) -> list[str]:
 
     is_folder = options.is_many() and not (len(options.places) == 1 and os.path.isdir(options.places[0]))
     usual = "scored/" if is_folder else _beside(options.places[0])
-    given: dict[str, str | list[str] | None]
+    arguments: dict[str, str | list[str] | None]
     if options.metrics:
         from ..references.reference_scorer import ReferenceScorer
 
         references = options.reference_columns
         if not references and ReferenceScorer(options.metrics).needs_references:
             references = [usual_column(names, _REFERENCE_NAMES) or "REFERENCES"]
-        given = {"--metric": options.metrics, "--reference-column": references, "--tokenize": options.tokenize}
+        arguments = {"--metric": options.metrics, "--reference-column": references, "--tokenize": options.tokenize}
     else:
         question = options.question_column or usual_column(names, _QUESTION_NAMES) or "QUESTION"
-        given = {
+        arguments = {
             "--suite": options.suite or (None if _has_suite() else "SUITE"),
             "--question-column": question,
         }
-    given |= {
+    arguments |= {
         "--answer-column": options.answer_column or usual_column(names, _ANSWER_NAMES) or "ANSWER",
         "--columns": options.columns,
         "--filter": options.where,
@@ -137,9 +137,9 @@ def _words(options: ScoreOptions, names: Sequence[str]) -> list[str]:
         "--reasoning": "strip" if options.reasoning == "strip" else None,
     }
     words = []
-    for name, value in given.items():
+    for name, value in arguments.items():
         values = [] if value is None else [value] if isinstance(value, str) else value
-        words += [word for one in values for word in (name, one)]
+        words += [word for argument in values for word in (name, argument)]
     words += [f"--{name}" for name in ("lowercase", "nulls") if getattr(options, name)]
     destination = ["--in-place"] if options.in_place else ["-o", options.target or usual]
     return [*words, *map(shown_place, options.places), *destination]

@@ -71,7 +71,7 @@ class MeansOfModels:
         """The models, best first."""
         ranked = [self._means_of(model, by_question) for model, by_question in self._values.items()]
         sign = 1 if self.metrics[0].startswith("rep_") else -1  # fewer repetitions are better
-        return sorted(ranked, key=lambda of: (sign * of.score.mean, of.model))
+        return sorted(ranked, key=lambda means: (sign * means.score.mean, means.model))
 
     def _means_of(self, model: str, by_question: dict[Hashable, list[list[float]]]) -> ModelMeans:
         columns = [
