@@ -3,6 +3,20 @@
 Every message is one sentence that names the fault, its place, and the expected value.
 """
 
+import sys
+
+
+def lacks_memory(error: Exception) -> bool:
+    """Whether memory is missing: under a limit, libraries that do not load and threads that do not start say so."""
+    if isinstance(error, MemoryError):
+        return True
+    if sys.platform == "win32":
+        return False
+    import resource
+
+    is_limited = resource.getrlimit(resource.RLIMIT_AS)[0] != resource.RLIM_INFINITY
+    return is_limited and type(error) in (ImportError, RuntimeError, SystemError)
+
 
 class PfgenError(Exception):
     """Base class of all errors that this package raises deliberately."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shlex
 from pathlib import Path
 
 import pytest
@@ -62,15 +61,18 @@ def test_columns_are_found_and_the_mean_is_printed(call, table, metric, reads):
     assert out.splitlines()[1].split()[-1] == "2"
 
 
-@pytest.mark.parametrize(
-    "given", [("--metric", "bleu"), ("--metric", "rouge_l", "--tokenize", "zh", "--lowercase"), ("--metric", "rep_4")]
-)
-def test_the_suggested_command_works(call, table, given):
-    code, _, err = call("score", table, *given, "--in-place")
-    assert (code, err.count("\n")) == (2, 1)
-    _, *words = shlex.split(err.partition("to score it, type: ")[2])
-    assert set(given) <= set(words)
-    assert call(*words)[0] == 0
+def test_fewer_repetitions_rank_first(call, table):
+    """Also in the table of scores that `score` writes."""
+    rows = [{"id": n, "model": model, "answer": text} for n, (model, text) in enumerate([("b", "abab"), ("a", "abcd")])]
+    table.write_text("".join(json.dumps({**row, "id": 1}) + "\n" for row in rows), encoding="utf-8")
+    assert [line.split()[-1] for line in call("score", table, "--metric", "rep_2")[1].splitlines()[1:3]] == ["a", "b"]
+    assert (
+        call("score", table, "--metric", "rep_4", "--metric", "bleu", "-o", "x.csv")[0] == 2
+    )  # bleu has no references
+    for metric in ("rep_2", "rep_4"):
+        assert call("score", table, "--metric", metric, "-o", "out.csv")[0] == 0
+        code, _, err = call("leaderboard", "out.csv", "--item-column", "id", "--score-column", metric)
+        assert (code, f"{metric}: lower is better" in err) == (0, True)
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from pfgen_fast import PfgenError, ScorerSpec
+from pfgen_fast.files.optional import optional
 
 
 def on_import(module):
@@ -48,3 +49,16 @@ def test_without_a_package_the_error_names_its_extra(monkeypatch, name, package,
         monkeypatch.delitem(sys.modules, f"pfgen_fast.{name}", raising=False)
     with pytest.raises(PfgenError, match=rf" needs {package.partition('.')[0]}.*pip install 'pfgen-fast\[{extra}\]'$"):
         use(import_module(f"pfgen_fast.{name}"))
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such limit")
+def test_under_a_limit_of_memory_a_package_that_does_not_load_lacks_memory(monkeypatch):
+    import resource
+
+    def fail(name):
+        raise ImportError("failed to map segment from shared object")
+
+    monkeypatch.setattr("pfgen_fast.files.optional.import_module", fail)
+    monkeypatch.setattr(resource, "getrlimit", lambda limit: (1 << 28, -1))
+    with pytest.raises(MemoryError, match=r"^not enough memory to load pyarrow \(failed to map segment"):
+        optional("pyarrow", extra="tables", needed_for="Parquet")

@@ -7,6 +7,8 @@ import os
 import signal
 import sys
 
+from ..errors import lacks_memory
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import NoReturn
@@ -31,24 +33,12 @@ def main() -> None:
     except KeyboardInterrupt:
         stopped()
     except (MemoryError, ImportError, RuntimeError, SystemError) as error:
-        if not _lacks_memory(error):
+        if not lacks_memory(error):
             raise
         sys.stderr.write(
             f"error: not enough memory ({type(error).__name__}); raise the limit of this process (ulimit -v)\n"
         )
         raise SystemExit(2) from None
-
-
-def _lacks_memory(error: Exception) -> bool:
-    """Whether memory is missing; under a limit, libraries that do not load and threads that do not start say so."""
-    if isinstance(error, MemoryError):
-        return True
-    if _IS_WINDOWS:
-        return False
-    import resource
-
-    is_limited = resource.getrlimit(resource.RLIMIT_AS)[0] != resource.RLIM_INFINITY
-    return is_limited and type(error) in (ImportError, RuntimeError, SystemError)
 
 
 def _open_closed_streams() -> None:

@@ -75,16 +75,15 @@ class _Score(TableScoring):
 
       pfgen-fast score 'result/our/*' -o answers.parquet
 
+      pfgen-fast score answers.parquet
+
       pfgen-fast score --suite mini --question-column q --answer-column a answers.parquet -o scored.parquet
 
-      pfgen-fast score --suite mini --question-column q --answer-column a --in-place answers.csv
+      pfgen-fast score --suite mini --in-place answers.csv
 
-      pfgen-fast score --suite mini --question-column q --answer-column a in/ 'more/*.parquet' -o scored/
+      pfgen-fast score --metric bleu --metric chrf in.parquet -o out.parquet
 
-      pfgen-fast score --metric bleu --metric chrf --reference-column refs --answer-column a in.parquet -o out.parquet
-
-      pfgen-fast score --suite mini --question-column q --answer-column a --columns average --filter 'average >= 0.6'
-      s3://bucket/answers/ -o s3://bucket/good/
+      pfgen-fast score in/ 's3://bucket/more/*.parquet' -o s3://bucket/good/ --filter 'average >= 0.6'
     """
 
     gate: ThresholdOptions
@@ -107,14 +106,7 @@ class _Score(TableScoring):
         if self.sample is not None:
             fail("--sample is for --verify")
         if self.are_tables:
-            if self.questions or self.limit or self.unknown_questions != "error" or self.by_subject:
-                fail(
-                    "--questions, --limit, --unknown-questions and --by-subject are for runs: leave them out for tables"
-                )
-            if self.gate.is_gate:
-                fail("--fail-under is for runs: leave it out for tables; --filter chooses rows")
-            self.gate.prepare()
-            self.score_tables()
+            self.score_as_tables()
             return
         self.gate.prepare()
         self.gate.check_names(OF_RUN)
@@ -127,8 +119,10 @@ class _Score(TableScoring):
         try:
             runs = find_runs(self.paths)
         except TrialsError:
-            self.ask_if_there()
-            raise
+            if not self.hold_tables():
+                raise
+            self.score_as_tables()
+            return
         with contextlib.ExitStack() as stack:
             on_scored = None
             if self.is_answer_table:
@@ -167,6 +161,15 @@ class _Score(TableScoring):
         checks = [check for of_outcome in of_outcomes for check in of_outcome]
         self.gate.finish(checks, form_of(as_json=self.is_json, quiet=self.quiet), "score")
         exit_if_partial(any(outcome.status == "failed" for outcome in outcomes))
+
+    def score_as_tables(self) -> None:
+        """Scores tables; ends the command if options are for runs."""
+        if self.questions or self.limit or self.unknown_questions != "error" or self.by_subject:
+            fail("--questions, --limit, --unknown-questions and --by-subject are for runs: leave them out for tables")
+        if self.gate.is_gate:
+            fail("--fail-under is for runs: leave it out for tables; --filter chooses rows")
+        self.gate.prepare()
+        self.score_tables()
 
     def verify_runs(self) -> None:
         """Checks results and the index of each suite; the exit code is 1 if anything differs."""

@@ -14,7 +14,7 @@ from ..errors import PfgenError
 from .app import counted, counting, exit_if_partial, fail, note, print_json, print_line, shown, warn
 from .score_options import STDIN, ScoreOptions
 from .suite_line import print_origin, suite_or_here
-from .table_columns import ask, print_means, with_columns
+from .table_columns import print_means, with_columns
 
 if TYPE_CHECKING:
     from ..references.reference_scorer import ReferenceScorer
@@ -118,14 +118,13 @@ def _progress(*, quiet: bool) -> Iterator[Callable[[FilesProgress], None]]:
 class TableScoring(ScoreOptions):
     """Scores tables, as the options say."""
 
-    def ask_if_there(self) -> None:
-        """Ends the command with a suggested command if the inputs are tables instead of runs."""
+    def hold_tables(self) -> bool:
+        """Whether tables are found at inputs without runs."""
         from ..tables.folders.plans import first_table
 
         with contextlib.suppress(PfgenError):
-            table = first_table(self.places)
-            if not table.endswith(".json"):  # a suite, or another file of runs
-                ask(self)
+            return not first_table(self.places).endswith(".json")  # a suite, or another file of runs
+        return False
 
     def score_tables(self) -> None:
         """Scores the tables and prints the numbers of rows; ends the command if options are missing."""
@@ -137,29 +136,46 @@ class TableScoring(ScoreOptions):
         self.check_metrics()
         if self.input_format and self.places != [STDIN]:
             fail("--input-format is for a table on stdin; the extension of a file names its format")
-        if not is_many and not self.in_place and (self.places != [STDIN] or self.input_format):
-            with self._local_table() as path:
-                chosen = with_columns(self, path, self.reference_scorer)
-                chosen._score_one(path, chosen._single_target() if chosen.target else None, chosen._job())
-            return
-        scorer = self.reference_scorer
-        compared_with = (self.reference_columns or not scorer.needs_references) if scorer else self.question_column
-        if not (compared_with and self.answer_column and (self.target or self.in_place)):
-            ask(self)
         if is_many:
+            from ..tables.folders.plans import first_table
+            from ..tables.places import fetched, shown_place
+
+            first = first_table(self.places)
+            with fetched(first) as (path, _):
+                job = with_columns(self, path, shown_place(first), self.reference_scorer)._job()
             again, quiet, as_json = self.force, self.quiet, self.is_json
             score_tables(
                 self.places,
                 str(self.target),
-                self._job(),
+                job,
                 again=again,
                 dry_run=self.dry_run,
                 quiet=quiet,
                 as_json=as_json,
             )
-        else:
-            with self._local_table() as path:
-                self._score_one(path, self._single_target(), self._job())
+            return
+        chosen = self
+        with self._local_table() as path:
+            if self.places != [STDIN] or self.input_format:
+                chosen = with_columns(self, path, self._name, self.reference_scorer)
+            else:
+                self._check_stdin()
+            target = self._single_target() if self.target or self.in_place else None
+            chosen._score_one(path, target, chosen._job())
+
+    def _check_stdin(self) -> None:
+        """Ends the command if columns of lines on stdin are not named, because these are read only once."""
+        scorer = self.reference_scorer
+        compared_with = (self.reference_columns or not scorer.needs_references) if scorer else self.question_column
+        if not (compared_with and self.answer_column and (self.target or self.in_place)):
+            column = "--reference-column" if scorer else "--question-column"
+            fail(f"a table on stdin needs {column}, --answer-column and --output ('-' for stdout), or --input-format")
+
+    @property
+    def _name(self) -> str:
+        from ..tables.places import shown_place
+
+        return "stdin" if self.places == [STDIN] else shown_place(self.places[0])
 
     @contextlib.contextmanager
     def _local_table(self) -> Iterator[Path]:
@@ -249,7 +265,9 @@ class TableScoring(ScoreOptions):
             fail("a table on stdin has no name for a file in a directory: score it alone, with --output FILE")
         if self.target == STDIN:
             fail("several tables are scored into a directory, not to stdout: give --output FOLDER")
-        if self.target is not None and not self.target.endswith("/"):
+        if self.target is None:
+            fail("several tables are scored into a directory: give --output FOLDER")
+        if not self.target.endswith("/"):
             from ..tables.formats import is_table as is_table_name
             from ..tables.places import base_name, file_info, is_folder, shown_place
 
@@ -267,8 +285,7 @@ class TableScoring(ScoreOptions):
         from ..tables.model_means import MeansOfModels
         from ..tables.places import shown_place
 
-        source = self.places[0]
-        name = "stdin" if source == STDIN else shown_place(source)
+        source, name = self.places[0], self._name
         if self.is_json and target == STDIN:
             fail("--json prints to stdout, so the table cannot go there: give --output FILE")
         task = FileTask(source, os.path.dirname(target or ""), os.path.basename(target or ""))

@@ -1,13 +1,11 @@
-"""What `score` finds in a table of answers: its columns and its suite, or a complete command; the means of models."""
+"""What `score` finds in a table of answers: its columns and its suite; the means of models."""
 
 from __future__ import annotations
 
-import os
-import shlex
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from ..errors import PfgenError
 from ..files.untrusted_text import few_names
@@ -27,36 +25,36 @@ _ANSWER_NAMES = ("answer", "a", "response", "output", "completion", "回答")
 _MAX_SHOWN_COLUMNS = 20
 
 
-def with_columns(options: T, path: Path, scorer: ReferenceScorer | None) -> T:
-    """The options with the columns and the suite of a table, which are guessed and named; see `ask`."""
+def with_columns(options: T, path: Path, name: str, scorer: ReferenceScorer | None) -> T:
+    """The options with the columns and the suite of a table; what is guessed is printed."""
     from ..tables.formats import first_rows
     from ..tables.model_means import MODEL_NAMES, usual_column
 
-    has_references = scorer is None or options.reference_columns or not scorer.needs_references
+    needs_references = scorer is not None and scorer.needs_references and not options.reference_columns
     has_suite = scorer is not None or options.suite is not None or _has_suite()
-    if options.answer_column and has_references and (scorer or options.question_column) and has_suite:
+    if options.answer_column and not needs_references and (scorer or options.question_column) and has_suite:
         return options
     head = first_rows(path, options.encoding)
-    names = [name for name in head.names if name]
+    names = [column for column in head.names if column]
     answer = options.answer_column or usual_column(names, _ANSWER_NAMES)
     question = None if scorer else options.question_column or usual_column(names, _QUESTION_NAMES)
-    reference = None if has_references else usual_column(names, _REFERENCE_NAMES)
-    if answer is None or (question is None and scorer is None) or not (has_references or reference):
-        ask(options)
+    reference = usual_column(names, _REFERENCE_NAMES) if needs_references else None
+    for what, column in (("question", scorer or question), ("answer", answer), ("reference", reference)):
+        if column is None and (what != "reference" or needs_references):
+            there = few_names(list(map(repr, names)), _MAX_SHOWN_COLUMNS) or "no columns"
+            fail(f"{name}: name the column of {what}s (--{what}-column); there are {there}")
     columns = {"answers": answer, "questions": question, "references": reference}
-    columns["models"] = None if options.target else usual_column(names, MODEL_NAMES)
+    columns["models"] = None if options.target or options.in_place else usual_column(names, MODEL_NAMES)
     told = ", ".join(f"{what} from {column!r}" for what, column in columns.items() if column)
     suite = options.suite
     if not has_suite:
-        texts = [str(row.get(str(question))) for row in head.rows()]
-        suites = fitting_suites(texts)
-        if not suites and options.answer_column and options.question_column:
-            return options  # the lack of a suite is an error of its own
-        if len(suites) != 1:
-            ask(options, " and ".join(suites))
-        (suite,) = suites
-        told += f"; suite {suite}, which has these questions"
-    if not options.is_silent:
+        suites = fitting_suites([str(row.get(str(question))) for row in head.rows()])
+        if len(suites) > 1:
+            fail(f"the questions are those of {' and '.join(suites)}: name the suite (--suite)")
+        if suites:
+            (suite,) = suites
+            told += f"; suite {suite}, which has these questions"
+    if not options.is_silent and (has_suite or suite):  # otherwise, the lack of a suite is an error
         note(f"read {told}")
     chosen: T = replace(
         cast(Any, options),
@@ -90,72 +88,6 @@ def print_means(models: Sequence[ModelMeans], means: MeansOfModels, told: str) -
     print_line((f"{told}; --output FILE writes the scores of each row", "dim"))
 
 
-def ask(options: ScoreOptions, suites: str = "") -> NoReturn:
-    """Ends the command with the columns of the first table and a complete command, or with the suites that fit."""
-    if suites:
-        fail(f"the questions are those of {suites}: name the suite (--suite)")
-    if options.places == ["-"]:
-        compared_with = "--reference-column" if options.metrics else "--question-column"
-        fail(f"a table on stdin needs {compared_with}, --answer-column and --output ('-' for stdout)")
-    from ..tables.folders.plans import first_table
-    from ..tables.formats import column_names
-    from ..tables.places import fetched, shown_place
-
-    table = first_table(options.places)
-    with fetched(table) as (path, _):
-        names = column_names(path, options.encoding)
-    command = shlex.join(["pfgen-fast", "score", *_words(options, names)])
-    fail(f"{shown_place(table)}: a table with {_columns(names)}; to score it, type: {command}")
-
-
-def _words(options: ScoreOptions, names: Sequence[str]) -> list[str]:
-    """The arguments with which a table with these columns is scored."""
-    from ..tables.model_means import usual_column
-    from ..tables.places import shown_place
-
-    is_folder = options.is_many() and not (len(options.places) == 1 and os.path.isdir(options.places[0]))
-    usual = "scored/" if is_folder else _beside(options.places[0])
-    arguments: dict[str, str | list[str] | None]
-    if options.metrics:
-        from ..references.reference_scorer import ReferenceScorer
-
-        references = options.reference_columns
-        if not references and ReferenceScorer(options.metrics).needs_references:
-            references = [usual_column(names, _REFERENCE_NAMES) or "REFERENCES"]
-        arguments = {"--metric": options.metrics, "--reference-column": references, "--tokenize": options.tokenize}
-    else:
-        question = options.question_column or usual_column(names, _QUESTION_NAMES) or "QUESTION"
-        arguments = {
-            "--suite": options.suite or (None if _has_suite() else "SUITE"),
-            "--question-column": question,
-        }
-    arguments |= {
-        "--answer-column": options.answer_column or usual_column(names, _ANSWER_NAMES) or "ANSWER",
-        "--columns": options.columns,
-        "--filter": options.where,
-        "--encoding": options.encoding,
-        "--reasoning": "strip" if options.reasoning == "strip" else None,
-    }
-    words = []
-    for name, value in arguments.items():
-        values = [] if value is None else [value] if isinstance(value, str) else value
-        words += [word for argument in values for word in (name, argument)]
-    words += [f"--{name}" for name in ("lowercase", "nulls") if getattr(options, name)]
-    destination = ["--in-place"] if options.in_place else ["-o", options.target or usual]
-    return [*words, *map(shown_place, options.places), *destination]
-
-
-def _beside(source: str) -> str:
-    """A name for a scored table or directory, such as `answers.scored.csv` or `answers.scored/`."""
-    from ..tables.places import base_name, is_remote
-
-    if os.path.isdir(source):
-        return f"{os.path.normpath(source)}.scored/"
-    path = Path(base_name(source) if is_remote(source) else source)
-    stem, dot, ending = path.name.partition(".")
-    return str(path.with_name(f"{stem}.scored{dot}{ending}"))
-
-
 def _has_suite() -> bool:
     """Whether the working directory has a suite."""
     try:
@@ -163,9 +95,3 @@ def _has_suite() -> bool:
     except PfgenError:
         return False
     return True
-
-
-def _columns(names: Sequence[str]) -> str:
-    if not names:
-        return "no columns"
-    return f"the column{'s' if len(names) > 1 else ''} {few_names(list(map(repr, names)), _MAX_SHOWN_COLUMNS)}"

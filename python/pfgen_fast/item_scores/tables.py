@@ -12,6 +12,7 @@ import numpy as np
 
 from ..errors import TrialsError
 from ..files.untrusted_text import few_names, in_one_line
+from ..references.metrics import lower_is_better
 from ..tables.formats import column_names, format_of, reader_of
 from ..tables.rows import STANDARD_STREAM, ChosenColumns
 from ..tables.text_rows import shown_source, text_batches
@@ -171,6 +172,9 @@ class _Layout:
             raise TrialsError(f"{name}: no column of scores; name it with --score-column; there are {there}")
         for remark in remarks:
             rows.remark(remark, name)
+        for metric in () if columns.metric else columns.score:
+            if lower_is_better(metric):
+                rows.direction(metric, name, higher_is_better=False)
         return layout
 
     @property

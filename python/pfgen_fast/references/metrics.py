@@ -98,6 +98,11 @@ def _metric(name: object) -> Metric:
     raise ValueError(unknown_name("metric", name, METRICS))
 
 
+def lower_is_better(column: str) -> bool:
+    """Whether lower values of a column of scores are better: of our own columns, only of `rep_n`."""
+    return re.fullmatch("rep_[0-9]+", column) is not None
+
+
 def corpus_name(metric: str) -> str:
     """The metric of an answer whose counts a metric of a corpus adds up."""
     return BLEU if metric == CORPUS_BLEU else metric

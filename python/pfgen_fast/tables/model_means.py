@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from ..references.metrics import lower_is_better
 from ..statistics.mean_interval import MeanInterval, mean_interval
 from .formats import column_names
 from .rows import STANDARD_STREAM, RowBatch, Scores
@@ -70,7 +71,7 @@ class MeansOfModels:
     def models(self) -> list[ModelMeans]:
         """The models, best first."""
         ranked = [self._means_of(model, by_question) for model, by_question in self._values.items()]
-        sign = 1 if self.metrics[0].startswith("rep_") else -1  # fewer repetitions are better
+        sign = 1 if lower_is_better(self.metrics[0]) else -1
         return sorted(ranked, key=lambda means: (sign * means.score.mean, means.model))
 
     def _means_of(self, model: str, by_question: dict[Hashable, list[list[float]]]) -> ModelMeans:
