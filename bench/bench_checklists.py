@@ -18,7 +18,7 @@ from pfgen_fast.checklists.judgement_files import write_judgements
 from pfgen_fast.checklists.people.marks import Mark
 from pfgen_fast.checklists.people.reading import People
 from pfgen_fast.checklists.runs import Run, open_runs
-from pfgen_fast.checklists.scoring.scoring import score_runs, with_intervals
+from pfgen_fast.checklists.scoring.scoring import score_runs
 from pfgen_fast.checklists.suite import ChecklistSuite
 from pfgen_fast.checklists.tasks import Checklist, Prompts, Task
 from pfgen_fast.checklists.weights.fitting import fit_suite
@@ -28,7 +28,7 @@ from .inputs import checkout_folder
 from .measuring import Disagreement, Measure
 
 pytestmark = pytest.mark.benchmark(group="checklists", timer=time.process_time)
-_ROUNDS, _N_MODELS, _N_SCORE_DRAWS = 3, 26, 10_000
+_ROUNDS, _N_MODELS = 3, 26
 _N_QUESTIONS = {5: 8, 6: 19, 7: 11}
 """The number of published categories, of 38, by their number of questions."""
 _N_ANSWERS, _N_ANNOTATORS = 68, 5
@@ -37,7 +37,7 @@ _N_FIT_DRAWS = 1000
 
 
 def test_scoring(measure: Measure, tmp_path: Path) -> None:
-    """From Parquet and from compressed lines, in turns, and the intervals; the scores equal the published scores."""
+    """From Parquet and from compressed lines, in turns; the scores equal the published scores."""
     folder = checkout_folder().parent / "hellobench"
     if not (folder / "judgements").is_dir():
         pytest.skip(f"no published judgements in {folder}")
@@ -45,21 +45,14 @@ def test_scoring(measure: Measure, tmp_path: Path) -> None:
     published = open_runs(sorted((folder / "judgements").iterdir()))
     _compare_scores(suite, published, folder / "expected.json")
     tables, lines = _copies(suite, published, tmp_path)
-    scores = score_runs(suite, tables, draws=0)
+    scores = score_runs(suite, tables)
     n = sum(len(model.answers) for model in scores.models)
-    from_tables, from_lines, drawing = measure.times(
-        _ROUNDS,
-        partial(score_runs, suite, tables, draws=0),
-        {
-            "JSONL.xz": partial(score_runs, suite, lines, draws=0),
-            "draws": partial(with_intervals, scores, _N_SCORE_DRAWS),
-        },
+    from_tables, from_lines = measure.times(
+        _ROUNDS, partial(score_runs, suite, tables), {"JSONL.xz": partial(score_runs, suite, lines)}
     )
     what = f"checklists: {n:,} judgements of {len(tables)} models scored from"
-    draws = f"checklists: {_N_SCORE_DRAWS:,} bootstrap draws of {len(tables)} models, all pairs compared"
     measure.row(f"{what} Parquet", from_tables, "s")
     measure.row(f"{what} JSONL.xz", from_lines, "s")
-    measure.row(draws, drawing, "s")
 
 
 def _copies(suite: ChecklistSuite, published: list[Run], scratch: Path) -> tuple[list[Run], list[Run]]:
@@ -81,7 +74,7 @@ def _copies(suite: ChecklistSuite, published: list[Run], scratch: Path) -> tuple
 
 def _compare_scores(suite: ChecklistSuite, runs: list[Run], path: Path) -> None:
     expected = json.loads(path.read_text(encoding="utf-8"))
-    for model in score_runs(suite, runs, draws=0).models:
+    for model in score_runs(suite, runs).models:
         theirs = expected[model.model]["average"]["rescaled"]
         if model.average.rescaled is None or abs(model.average.rescaled - theirs) > 1e-9:
             raise Disagreement(f"{model.model}: average {model.average.rescaled}, but {theirs} without this package")

@@ -36,7 +36,7 @@ from pfgen_fast.experiments.stability import RunPairs
 from pfgen_fast.runs.precision import half_width, least_trials, least_trials_to_stop
 from pfgen_fast.statistics.correlation import COEFFICIENTS, correlate
 from pfgen_fast.statistics.mean_interval import mean_interval
-from pfgen_fast.statistics.paired import all_pairs, paired_difference
+from pfgen_fast.statistics.paired import paired_difference, rank_ranges
 from pfgen_fast.statistics.paired_randomization import against_baseline
 from simulate_items import claims_of_items
 from simulate_judges import claims_of_judges
@@ -109,25 +109,15 @@ def _shifted(generator: Generator, n_questions: int) -> bool:
     return (n_farther + 1) / (_N_DRAWS + 1) <= 0.05
 
 
-def _leaderboard(generator: Generator, n_alike: int, correction: str, count: str) -> Any:
-    """False alarms on a leaderboard of 24 runs that are equally good in stretches of `n_alike`.
-
-    Counts `any` false alarm on the leaderboard, the `share` of false ones among all alarms, or the false ones among
-    the pairs of `neighbours` that are equally good.
-    """
+def _ranks(generator: Generator, n_alike: int) -> list[bool]:
+    """Whether the rank range of each of 24 runs, equally good in stretches of `n_alike`, allows its true ranks."""
     n_runs, n_questions = 24, 50
     steps = np.arange(n_runs) // n_alike
     means = usual(generator, n_questions) - 0.08 * steps[:, None]
     means = means + 0.05 * generator.standard_normal(means.shape)
-    scores = trial_means(generator, means, 10)
-    order = np.argsort(-scores.mean(axis=1), kind="stable")
-    differs = all_pairs(scores[order], correction=correction).differs
-    alike = (steps[:, None] == steps)[np.ix_(order, order)]
-    if count == "any":
-        return bool((differs & alike).any())
-    if count == "share":
-        return float((differs & alike).sum() / max(1, differs.sum()))
-    return np.diagonal(differs, 1)[np.diagonal(alike, 1)]
+    ranges = rank_ranges(trial_means(generator, means, 10))
+    true = [(1 + int((steps < step).sum()), int((steps <= step).sum())) for step in steps]
+    return [low <= first and last <= high for (low, high), (first, last) in zip(ranges, true, strict=True)]
 
 
 def _true_coefficient(name: str, rho: float) -> float:
@@ -184,7 +174,7 @@ SCORE = "Score: coverage of its interval over questions"
 DIFFERENCE = "Difference of two runs: coverage of its interval over questions"
 ALARMS = "Difference of two runs: false alarms"
 BEFORE = "What is not used: false alarms of other tests"
-GROUPS = "Leaderboards of 24 runs: false alarms"
+RANKS = "Leaderboards of 24 runs: rank ranges that hold the rank"
 RANDOMIZED = "Runs against a baseline, by randomization: false alarms"
 TRIALS = "Score: coverage of its interval over trials"
 CORRELATION = "Correlation: coverage of its interval"
@@ -193,7 +183,7 @@ STOP = "Sweeps that stop at an interval: coverage"
 
 
 def claims() -> Iterator[Claim]:
-    """Those on intervals over questions, differences and groups."""
+    """Those on intervals over questions, differences and ranks."""
     for n_questions in (3, 8, 50):
         for n_trials in (1, 10, 100):
             of = f"{n_questions} questions, {n_trials} trial{'s' if n_trials > 1 else ''}"
@@ -219,17 +209,8 @@ def claims() -> Iterator[Claim]:
         for over, draw_trials in (("questions and trials", True), ("questions", False)):
             settings = (n_questions, n_trials, draw_trials)
             yield Claim(BEFORE, f"bootstrap over {over}: {of}", None, _bootstrap, settings, cost)
-    of_three = "8 stretches of 3 alike"
-    for correction, count, what in (
-        ("bh", "any", "any, all 24 equally good"),
-        ("holm", "any", "any, all 24 equally good"),
-        ("holm", "any", f"any, {of_three}"),
-        ("bh", "share", f"share of all alarms, {of_three}"),
-        ("bh", "neighbours", f"of the equally good neighbours, {of_three}"),
-        ("holm", "neighbours", f"of the equally good neighbours, {of_three}"),
-    ):
-        settings = (3 if what.endswith(of_three) else 24, correction, count)
-        yield Claim(GROUPS, f"{correction}: {what}", FALSE_ALARMS, _leaderboard, settings, 10)
+    for n_alike, of in ((24, "all are equally good"), (3, "8 groups of 3 equally good runs")):
+        yield Claim(RANKS, of, (0.95, 1.0), _ranks, (n_alike,), 10)
 
 
 def claims_of_randomization() -> Iterator[Claim]:

@@ -38,7 +38,7 @@ def marks(model: str, n: int, annotator: str = "a", shift: float = 0.25) -> Iter
 
 @pytest.fixture
 def scores(tmp_path: Path) -> Scores:
-    return score_runs(SUITE, open_runs([written(tmp_path / "runs", JUDGED)]), draws=0)
+    return score_runs(SUITE, open_runs([written(tmp_path / "runs", JUDGED)]))
 
 
 def score(verdicts: tuple[float, ...]) -> float:
@@ -90,7 +90,7 @@ def test_the_command_shows_all_three_figures(tmp_path, call):
     written(tmp_path / "runs", JUDGED)
     write_suite(SUITE, tmp_path / "suite")
     path = write_rows(tmp_path / "marks.jsonl", list(map(row_of, marks("alpha", 6))))
-    common = ("checklists", "table", tmp_path / "runs", "--suite", tmp_path / "suite", "--draws", 0)
+    common = ("checklists", "table", tmp_path / "runs", "--suite", tmp_path / "suite")
     code, printed, _ = call(*common, "--calibrate", path, "--scale", "unit", "--csv", tmp_path / "t.csv")
     assert code == 0
     assert "Calibrated by marks of people" in printed
@@ -123,7 +123,7 @@ def test_missing_answers_that_count_as_zero_are_zero_for_people_too(tmp_path):
     listed = list(marks("alpha", 6))
     both = {}
     for rule in ("skip", "zero"):
-        scores = score_runs(SUITE, open_runs([written(tmp_path / "runs", gaps)]), draws=0, missing=rule)
+        scores = score_runs(SUITE, open_runs([written(tmp_path / "runs", gaps)]), missing=rule)
         both[rule] = calibrated_scores(scores, listed).calibrated["alpha"]["letters"].found
     share = (N_TASKS - 4) / N_TASKS
     assert both["zero"].mean == pytest.approx((share * (both["skip"].mean / 4 + 75) - 75) * 4)

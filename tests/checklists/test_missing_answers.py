@@ -28,7 +28,7 @@ def rows(level, without=()):
 def scored(folder, missing="bounds", **models):
     for name, judgements in models.items():
         write_run(folder / name, (), judgements, {})
-    return score_runs(SUITE, open_runs([folder]), missing=missing, draws=0)
+    return score_runs(SUITE, open_runs([folder]), missing=missing)
 
 
 def test_bounds_are_the_scores_with_the_worst_and_the_best_verdicts(tmp_path):
@@ -94,7 +94,7 @@ def test_refused_filtered_and_failed_answers_are_told_apart_where_the_run_has_an
     del texts[IDS[6]]
     judged = [replace(row, response_sha256=sha256_of(texts[row.id].response)) for row in rows(0.5, IDS[1:8])]
     write_run(tmp_path / "model", texts.values(), judged, {})
-    scores = score_runs(SUITE, open_runs([tmp_path]), draws=0)
+    scores = score_runs(SUITE, open_runs([tmp_path]))
     tales, letters = (scores.models[0].areas[area] for area in ("tales", "letters"))
     assert (tales.refused, letters.refused) == ((IDS[0],), (IDS[1],))  # the first one is judged
     assert (tales.filtered, letters.filtered) == ((IDS[2], IDS[4]), (IDS[3],))

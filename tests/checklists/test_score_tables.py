@@ -54,7 +54,7 @@ def runs(tmp_path):
 
 @pytest.fixture
 def scores(runs):
-    return score_runs(SUITE, open_runs([runs]), draws=200)
+    return score_runs(SUITE, open_runs([runs]))
 
 
 def test_json_has_the_names_of_the_published_figures_and_equal_categories_that_of_their_area(scores):
@@ -63,14 +63,14 @@ def test_json_has_the_names_of_the_published_figures_and_equal_categories_that_o
     row = found["rows"][1]
     part = row["areas"]["letters"]
     figures = {"score": 80.0, "rescaled": 20.0, "rescaled_plain": 0.0, "rescaled_missing_skipped": 20.0, "words": 10.0}
-    figures |= {"rescaled_missing_as_zero": pytest.approx((400 / 6 - 75) * 4), "bootstrap_95": [20.0, 20.0]}
+    figures |= {"rescaled_missing_as_zero": pytest.approx((400 / 6 - 75) * 4), "interval_95": None}
     assert part == {"n": 5, "missing": ["T01"], "unjudged": [], "stale": [], **figures}
     average, length = row["average"], row["lengths"]["2k"]
     assert (row["place"], average["rescaled"], average["rescaled_over_answers"]) == (2, 20.0, 20.0)
     assert (length["missing"], length["mean_absolute_length_error"]) == (["T00"], 10.0)
     assert found["rows"][2]["areas"]["tales"]["unjudged"] == ["T00"]
-    assert (found["missing"], found["method"], found["weights"], found["draws"]) == ("skip", "checklist", "suite", 200)
-    assert found["groups"] == [["good"], ["gaps"], ["wild"]]
+    assert (found["missing"], found["method"], found["weights"]) == ("skip", "checklist", "suite")
+    assert [row["rank_range"] for row in found["rows"]] == [[1, 1], [2, 2], [3, 3]]
     found = to_dict(scores, with_questions=True)["rows"][1]["categories"]
     assert list(found) == ["tales/common", "letters/common"]
     assert list(category_names(suite()).values()) == ["short", "formal"]
@@ -89,18 +89,18 @@ def test_csv_has_a_row_for_each_part_with_full_digits(scores):
 
 
 def test_a_figure_with_missing_answers_is_marked_and_the_figure_by_the_other_rule_is_beside_it(runs):
-    scores = score_runs(SUITE, open_runs([runs]), draws=0)
+    scores = score_runs(SUITE, open_runs([runs]))
     table = text_tables.ranking(scores)
     row = dict(zip(table.heads, table.rows[1], strict=True))
     expected = {"place": "2", "model": "gaps", "average": "20.00*", "95 % interval": "–", "tales": "20.00"}
-    expected |= {"letters": "20.00*", "missing": "1", "missing as zero": "-6.67", "words": "10", "group": ""}
+    expected |= {"letters": "20.00*", "missing": "1", "missing as zero": "-6.67", "words": "10", "rank range": "2"}
     assert row == expected
-    zero = text_tables.ranking(score_runs(SUITE, open_runs([runs]), draws=0, missing="zero"))
+    zero = text_tables.ranking(score_runs(SUITE, open_runs([runs]), missing="zero"))
     row = dict(zip(zero.heads, zero.rows[1], strict=True))
     assert (row["average"], row["letters"], row["missing skipped"]) == ("-6.67*", "-33.33*", "20.00")
 
 
-def test_texts_say_what_is_missing_how_lengths_were_met_and_which_models_are_alike(scores):
+def test_texts_say_what_is_missing_how_lengths_were_met(scores):
     assert text_tables.missing_sentences(scores) == [
         "* gaps, letters: no judgement of 1 of 6 answers; left out 20.00, as zeros -33.33",
         "* gaps, 2k: no judgement of 1 of 3 answers; left out 20.00, as zeros -86.67",
@@ -111,12 +111,10 @@ def test_texts_say_what_is_missing_how_lengths_were_met_and_which_models_are_ali
     assert [row[name] for name in ("error", "shortfall", "long enough %")] == ["10.0", "10.0", "0.0"]
     table = text_tables.by_question(scores, scores.models[1])
     assert (table.heads, table.rows[0]) == (("category", "1", "2"), ("tales/common", "1.000", "0.500"))
-    assert text_tables.group_letters(scores) == ["", "", ""]
-    assert text_tables.group_letters(replace(scores, groups=((0, 1), (1, 2)))) == ["a", "ab", "b"]
 
 
 def test_markdown_shows_untrusted_names_as_text(tmp_path):
-    scores = score_runs(SUITE, open_runs([written(tmp_path, **{"<b>|x": rows()})]), draws=0)
+    scores = score_runs(SUITE, open_runs([written(tmp_path, **{"<b>|x": rows()})]))
     found = text_tables.to_markdown(scores, with_categories=True, with_lengths=True)
     assert "<b>" not in found
     assert "&#60;b&#62;&#124;x" in found
@@ -155,22 +153,22 @@ def test_table_has_several_forms(runs, suite_folder, tmp_path, call):
     code, printed, _ = call(*common, "--json", "--missing", "zero")
     found = json.loads(printed)
     assert (code, found["missing"]) == (0, "zero")
-    code, printed, _ = call(*common, "--csv", tmp_path / "t.csv", "--markdown", "--draws", 0)
+    code, printed, _ = call(*common, "--csv", tmp_path / "t.csv", "--markdown")
     assert printed.startswith("## Average over areas\n\n| place | model |")
     assert (tmp_path / "t.csv").read_text().startswith("place,model,kind,part,n,missing")
-    code, _, _ = call(*common, "--answers", tmp_path / "answers.csv", "--json", "--draws", 0)
+    code, _, _ = call(*common, "--answers", tmp_path / "answers.csv", "--json")
     answers = read_item_scores([tmp_path / "answers.csv"])
     assert (code, set(answers.models), answers.notes) == (0, {"good", "gaps"}, ())
     assert answers.of("good", "score").tolist() == [100.0] * len(SUITE.tasks)
     assert np.isnan(answers.of("gaps", "score")).sum() == 2
     assert set(answers.subjects) == {"tales", "letters"}
-    code, _, said = call("checklists", "table", runs, "--suite", suite_folder, "--draws", 9)
+    code, _, said = call("checklists", "table", runs, "--suite", suite_folder)
     assert code == 3
     assert "note: 1 answer left out: the judge gave no usable reply" in said
 
 
 def test_a_single_run_is_shown_with_areas_categories_and_questions(runs, suite_folder, call):
-    command = ("checklists", "table", runs / "gaps", "--suite", suite_folder, "--draws", 0)
+    command = ("checklists", "table", runs / "gaps", "--suite", suite_folder)
     _, printed, _ = call(*command)
     assert {"gaps", "By category", "By wanted length", "Mean verdict on each question"} <= set(printed.splitlines())
     categories = json.loads(call(*command, "--json")[1])["rows"][0]["categories"]
@@ -181,7 +179,7 @@ def test_a_single_run_is_shown_with_areas_categories_and_questions(runs, suite_f
 @pytest.mark.parametrize("width", [80, 140])
 def test_a_terminal_shows_areas_beside_or_below_the_average(runs, suite_folder, width):
     arguments = ("-m", "pfgen_fast", "checklists", "table", str(runs / "good"), str(runs / "gaps"), "--suite")
-    lines = on_terminal(*arguments, str(suite_folder), "--draws", "0", columns=width)
+    lines = on_terminal(*arguments, str(suite_folder), columns=width)
     assert lines[0] == ("Average" if width == 80 else "Average over areas")
     assert ("By area" in lines) == (width == 80)
     assert all(len(line) <= width for line in lines if not line.startswith(("*", "  suite:")))

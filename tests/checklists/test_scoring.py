@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from makers.checklists_to_judge import N_TASKS, suite
 from pfgen_fast.checklists.judgements import Judgement
@@ -29,11 +30,11 @@ def good(*, without=(), **changes):
     return [judgement(id, *verdicts[id], **changes) for id in sorted(verdicts) if id not in without]
 
 
-def score(folder, *, of=SUITE, answers=(), judgements=None, draws=0, **settings):
+def score(folder, *, of=SUITE, answers=(), judgements=None, **settings):
     runs = {"model": judgements} if not isinstance(judgements, dict) else judgements
     for name, rows in runs.items():
         write_run(folder / name, answers, rows, {"model": name})
-    return score_runs(of, open_runs([folder / name for name in runs]), draws=draws, **settings)
+    return score_runs(of, open_runs([folder / name for name in runs]), **settings)
 
 
 def test_a_score_is_the_weighted_sum_and_an_area_the_mean(tmp_path):
@@ -44,8 +45,7 @@ def test_a_score_is_the_weighted_sum_and_an_area_the_mean(tmp_path):
     assert tales.rescaled_plain == pytest.approx((100 / 3 - 75) * 4)
     assert model.categories["tales", "short"].score == 50.0
     assert list(model.areas) == ["tales", "letters"]
-    few = score(tmp_path / "few", judgements=good(without=LETTERS[1:]), draws=9).models[0]
-    assert (few.areas["letters"].low, few.areas["tales"].low) == (None, -100.0)  # one answer has no interval
+    few = score(tmp_path / "few", judgements=good(without=LETTERS[1:])).models[0]
     average = few.average
     assert average.rescaled == -80.0  # areas count alike
     assert average.rescaled_over_answers == pytest.approx((-600 - 60) / 7)
@@ -72,7 +72,7 @@ def test_without_a_judged_answer_an_area_has_no_score_and_the_model_no_average(t
         )
         assert [model.model for model in scores.models] == ["b", "a", "c"]
         assert scores.places == (1, None, None)
-        assert scores.groups == ()
+        assert scores.ranks == ((1, 1), None, None)
         without = scores.models[1]
         assert without.areas["tales"] == replace(Part(0), missing=tuple(TALES))
         assert without.average == type(without.average)()
@@ -91,7 +91,7 @@ def test_an_answer_that_our_judge_was_not_asked_about_yet_is_unjudged_and_never_
     imported = score(tmp_path, judgements=rows, answers=answers).models[0].areas["tales"]
     assert (imported.missing, imported.unjudged) == (tuple(TALES[:2]), ())
     (tmp_path / "model" / "judge-replies.jsonl").touch()
-    part = score_runs(SUITE, open_runs([tmp_path / "model"]), missing="zero", draws=0).models[0].areas["tales"]
+    part = score_runs(SUITE, open_runs([tmp_path / "model"]), missing="zero").models[0].areas["tales"]
     assert (part.missing, part.unjudged) == ((TALES[0],), (TALES[1],))
     assert part.score == pytest.approx(40)  # of 50 four times and a zero: what has no answer at all
 
@@ -111,7 +111,7 @@ def test_a_judgement_of_another_text_is_stale(tmp_path):
     assert model.areas["letters"].stale == (LETTERS[0],)
     assert (scores.n_stale, scores.n_missing, scores.n_unjudged) == (2, 0, 0)
     (tmp_path / "model" / "answers.jsonl").write_bytes(b"")
-    assert score_runs(SUITE, open_runs([tmp_path / "model"]), draws=0).n_stale == N_TASKS
+    assert score_runs(SUITE, open_runs([tmp_path / "model"])).n_stale == N_TASKS
 
 
 def test_ratings_are_averaged_but_two_judgements_of_unknown_texts_are_an_error(tmp_path):
@@ -125,7 +125,7 @@ def test_ratings_are_averaged_but_two_judgements_of_unknown_texts_are_an_error(t
 
 def test_trials_count_alike_and_missing_ones_are_named(tmp_path):
     rows = [*good(), *good(trial=2, without=TALES[:1])]
-    (model,) = score(tmp_path, judgements=rows, draws=100).models
+    (model,) = score(tmp_path, judgements=rows).models
     assert model.areas["tales"].n == 11
     assert model.areas["tales"].missing == (f"{TALES[0]} (trial 2)",)
     assert model.areas["tales"].rescaled_missing_as_zero == pytest.approx((550 / 12 - 75) * 4)
@@ -175,9 +175,8 @@ def test_equal_weights_are_the_plain_mean_and_are_said_and_a_suite_rescales_as_i
     assert (letters.score, letters.rescaled) == (50.0, letters.rescaled_plain)
     assert "|weights:equal|" in scores.models[0].signature
     assert any("Equal weights" in note for note in scores.notes)
-    (model,) = score(tmp_path, of=suite(rescaling=Rescaling(50, -1)), judgements=good(), draws=200).models
+    (model,) = score(tmp_path, of=suite(rescaling=Rescaling(50, -1)), judgements=good()).models
     assert (model.areas["tales"].rescaled, model.areas["letters"].rescaled) == (0.0, -10.0)
-    assert model.average.low <= model.average.rescaled <= model.average.high
 
 
 def test_words_are_published_or_counted(tmp_path):
@@ -214,18 +213,41 @@ def test_lengths_are_scored_apart(tmp_path):
     assert score(tmp_path, of=with_lengths(), judgements=good()).models[0].lengths == {}
 
 
-def test_models_that_do_not_differ_significantly_form_groups(tmp_path):
+def test_intervals_are_students_over_tasks_and_welchs_over_areas(tmp_path):
+    """With percentiles of draws, six tasks covered 0.85: their spread lacks the factor 6 / 5 and Student's quantile."""
+    stats = pytest.importorskip("scipy.stats")
+    levels = np.random.default_rng(3).choice([0, 0.25, 0.5, 0.75, 1], (2, N_TASKS)).tolist()
+    for rescaling in (Rescaling(75, 4), Rescaling(50, -1)):
+        rows = [judgement(id, *[level] * (3 if id in TALES else 2)) for id, level in zip(IDS, levels[0], strict=True)]
+        (model,) = score(tmp_path, of=suite(rescaling=rescaling), judgements=rows).models
+        of_areas = [[rescaling(100 * levels[0][IDS.index(id)]) for id in area] for area in (TALES, LETTERS)]
+        most = sorted(map(rescaling, (0, 100)))
+        for part, values in zip(model.areas.values(), of_areas, strict=True):
+            expected = np.clip(stats.t.interval(0.95, 5, np.mean(values), stats.sem(values)), *most)
+            assert (part.low, part.high) == pytest.approx(expected.tolist())
+        first, second = (np.array(values) for values in of_areas)
+        sums = stats.ttest_ind(first, -second, equal_var=False).confidence_interval()  # of the sum of the means
+        assert (model.average.low, model.average.high) == pytest.approx((sums.low / 2, sums.high / 2))
+    trials = [*rows, *(replace(row, trial=2) for row in rows)]
+    assert score(tmp_path / "2", of=suite(rescaling=rescaling), judgements=trials).models[0].average == model.average
+    alone = [row for row in rows if row.id not in LETTERS[1:]]  # an area with one task
+    (model,) = score(tmp_path / "3", judgements=alone).models
+    assert (model.areas["letters"].low, model.average.low, model.areas["tales"].low is None) == (None, None, False)
+
+
+def test_ranks_are_those_that_chance_allows(tmp_path):
     def some(n_worse):
         worse = [replace(row, scores=(0.0,) * len(row.scores)) for row in good()[:n_worse]]
         return [*worse, *good()[n_worse:]]
 
-    scores = score(tmp_path, judgements={"best": good(), "next": some(1), "worst": some(11)}, draws=500)
+    scores = score(tmp_path, judgements={"best": good(), "next": some(1), "worst": some(11)})
     assert [model.model for model in scores.models] == ["best", "next", "worst"]
-    assert scores.groups == ((0, 1), (2, 2))
-    assert scores.pairs.n[0, 1] == N_TASKS
+    assert scores.ranks == ((1, 2), (1, 2), (3, 3))
     low, middle, high = (getattr(scores.models[1].average, name) for name in ("low", "rescaled", "high"))
     assert low < middle <= high
-    assert scores.models[0].average.low == scores.models[0].average.high == -80
+    assert scores.models[0].average.low is None  # without spread
+    backwards = score(tmp_path / "b", of=suite(rescaling=Rescaling(50, -1)), judgements={"a": good(), "b": some(11)})
+    assert ([model.model for model in backwards.models], backwards.ranks) == (["b", "a"], ((1, 1), (2, 2)))
 
 
 def test_equal_averages_share_the_mean_of_their_places(tmp_path):
@@ -234,13 +256,12 @@ def test_equal_averages_share_the_mean_of_their_places(tmp_path):
     assert [model.model for model in scores.models] == ["a", "b", "c", "d"]
 
 
-@pytest.mark.parametrize("draws", [0, 300])
-def test_the_order_of_runs_changes_nothing(tmp_path, draws):
+def test_the_order_of_runs_changes_nothing(tmp_path):
     models = {"a": good(), "b": good(without=["T03"]), "c": [replace(row, scores=row.scores[::-1]) for row in good()]}
-    one = score(tmp_path, judgements=models, draws=draws)
-    other = score(tmp_path, judgements=dict(reversed(models.items())), draws=draws)
+    one = score(tmp_path, judgements=models)
+    other = score(tmp_path, judgements=dict(reversed(models.items())))
     assert one.models == other.models
-    assert one.groups == other.groups
+    assert one.ranks == other.ranks
 
 
 def test_the_signature_names_everything_that_a_score_depends_on(tmp_path):

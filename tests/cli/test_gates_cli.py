@@ -135,7 +135,7 @@ def test_place_turns_the_sign_for_models_of_which_less_is_better(call, tmp_path)
 def test_checklists_and_discernment_have_gates(call, tmp_path, monkeypatch):
     begin_work(tmp_path, monkeypatch)
     some_runs(tmp_path / "runs", own_suite_in(tmp_path / "suite"))
-    line = ("checklists", "table", "runs", "--suite", "suite", "--draws", "100", "--missing", "zero")
+    line = ("checklists", "table", "runs", "--suite", "suite", "--missing", "zero")
     average = json.loads(call(*line, "--json")[1])["rows"][0]["average"]["rescaled"]
     assert call(*line, "--fail-under", "-400", "--fail-under", "average_low=-400")[0] == 0
     code, out, _ = call(*line, "--fail-under", f"average={average}", "--json")

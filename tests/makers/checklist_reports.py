@@ -87,8 +87,4 @@ def hostile_runs(folder: Path) -> tuple[Scores, list[Run]]:
         judged_run(folder / f"m{n}", suite, name=name, texts={task.id: f"{name} {name}" for task in tasks}, reason=name)
         for n, name in enumerate(names[:12])
     ]
-    return replace(scores_of(suite, runs, 0), notes=tuple(names)), runs
-
-
-def scores_of(suite: ChecklistSuite, runs: Sequence[Run], draws: int = 200) -> Scores:
-    return score_runs(suite, runs, draws=draws)
+    return replace(score_runs(suite, runs), notes=tuple(names)), runs

@@ -13,13 +13,6 @@ import numpy as np
 COVERAGE, FALSE_ALARMS = (0.93, 0.97), (0.0, 0.06)  # promised, of 95 % intervals and of verdicts at the level 0.05
 
 _IN_TABLES = {
-    "bh: ": "Benjamini and Hochberg: ",
-    "holm: ": "Holm: ",
-    "any, ": "leaderboards with a false alarm; ",
-    "share of all alarms, ": "false alarms among all alarms; ",
-    "of the equally good neighbours, ": "false alarms among equally good neighbours; ",
-    "all 24 equally good": "all 24 runs are equally good",
-    "stretches of 3 alike": "groups of 3 equally good runs",
     "half of them ties": "half of the questions tie",
     "all of them ties": "all questions tie",
     "any of 5 runs": "at least one of 5 runs",

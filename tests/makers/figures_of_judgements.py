@@ -40,7 +40,7 @@ def scores() -> Scores:
 
 @cache
 def bounds() -> Scores:
-    return score_runs(suite(), open_runs(sorted((folder() / "judgements").iterdir())), draws=0, missing="bounds")
+    return score_runs(suite(), open_runs(sorted((folder() / "judgements").iterdir())), missing="bounds")
 
 
 @cache
@@ -72,16 +72,13 @@ def of_the_tables() -> Iterator[str]:
 
 @figures(PAGE, "* **Intervals.**", *SLOW)
 def of_the_intervals() -> Iterator[str]:
-    yield "95 10,000"
+    yield "95"
     for name in ("gpt4o_0806", "mistral_large_api", "o1_mini"):
         average = model(name).average
         yield f"{average.rescaled:.2f} {average.low:.1f} {average.high:.1f}"
-    together = [(first, last) for first, last in scores().groups if last > first]
-    members = {place for first, last in together for place in range(first, last + 1)}
-    n = len(scores().models)
-    assert scores().groups[0] == (0, 2)
-    assert members == set(range(n - 2))
-    yield f"{len(members)} {n} {len(together)}"
+    ranks = scores().ranks
+    assert ranks[:3] == ((1, 3),) * 3
+    yield f"1 {sum(first < last for first, last in ranks)} {len(ranks)}"
 
 
 @figures(PAGE, "* **Missing answers improve scores.**", *SLOW)
@@ -121,7 +118,7 @@ def of_the_win_rates() -> Iterator[str]:
 @figures(PAGE, "* **The weights change scores", *SLOW)
 def of_the_weights() -> Iterator[str]:
     runs = open_runs(sorted((folder() / "judgements").iterdir()))
-    equal = {one.model: one.average.rescaled for one in score_runs(suite(), runs, draws=0, weights="equal").models}
+    equal = {one.model: one.average.rescaled for one in score_runs(suite(), runs, weights="equal").models}
     usual = np.array([one.average.rescaled for one in scores().models])
     plain = np.array([equal[one.model] for one in scores().models])
     tau = kendall(usual.round(9), plain.round(9))

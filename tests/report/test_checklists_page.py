@@ -4,7 +4,7 @@ import json
 
 import pytest
 from makers.checklist_data import folder, needs_hellobench
-from makers.checklist_reports import hostile_runs, scores_of, some_runs
+from makers.checklist_reports import hostile_runs, some_runs
 from makers.hostile import INJECTED
 from makers.own_checklists import TASKS, own_suite
 from makers.pages import WHITE
@@ -19,7 +19,7 @@ def made(tmp_path_factory):
     place = tmp_path_factory.mktemp("pages")
     suite = own_suite()
     runs = some_runs(place / "runs", suite)
-    scores = scores_of(suite, runs)
+    scores = score_runs(suite, runs)
     return {
         "file": write_checklists(scores, runs, place / "page.html")[0],
         "folder": write_checklists(scores, runs, place / "page")[0],
@@ -206,7 +206,7 @@ def test_twenty_models_are_there_within_a_second(open_tab, tmp_path):
 
     suite = import_suite(folder())
     runs = open_runs(sorted((folder() / "judgements").iterdir()))
-    scores = score_runs(suite, runs, draws=100)
+    scores = score_runs(suite, runs)
     first = write_checklists(scores, runs, tmp_path / "page.html")[0]
     assert first.stat().st_size < 12_000_000
     tab = open_tab(first, viewport={"width": 1100, "height": 800})

@@ -8,7 +8,7 @@ import re
 from dataclasses import replace
 
 import pytest
-from makers.checklist_reports import hostile_runs, judged_run, scores_of, some_runs
+from makers.checklist_reports import hostile_runs, judged_run, some_runs
 from makers.hostile import acting, formulas
 from makers.own_checklists import TASKS, own_suite
 from makers.pages import Outline, check_policy, embedded, overview_in
@@ -33,7 +33,7 @@ def runs(tmp_path, suite):
 
 
 def written(suite, runs, path, **options):
-    return write_checklists(scores_of(suite, runs), runs, path, **options)
+    return write_checklists(score_runs(suite, runs), runs, path, **options)
 
 
 def tasks_in(text):
@@ -89,7 +89,7 @@ def test_a_folder_holds_the_data_beside_the_page_and_replaces_only_an_earlier_re
 
 def test_scores_without_their_run_are_refused(suite, runs, tmp_path):
     with pytest.raises(ChecklistError, match="the scores are of gamma too"):
-        write_checklists(scores_of(suite, runs), runs[:2], tmp_path / "p.html")
+        write_checklists(score_runs(suite, runs), runs[:2], tmp_path / "p.html")
 
 
 def test_every_answer_stands_beside_its_verdicts_and_reasons(suite, runs, tmp_path):
@@ -127,7 +127,7 @@ def test_missing_unjudged_and_stale_answers_are_three_things(suite, tmp_path):
     expected = {"1 missing in", "1 failed in", "1 unjudged in", "1 stale in"}
     assert expected <= set(re.findall(r"1 \w+ in", words_of(text)))
     runs = open_runs([tmp_path / "m"])
-    bounds = score_runs(suite, runs, missing="bounds", draws=0)
+    bounds = score_runs(suite, runs, missing="bounds")
     said = words_of(write_checklists(bounds, runs, tmp_path / "b.html")[0].read_text())
     assert "Worst Best Possible places" in said
     assert f"{bounds.models[0].average.worst:.2f} {bounds.models[0].average.best:.2f} 1 " in said
@@ -141,12 +141,12 @@ def test_a_model_that_was_not_asked_for_a_length_misses_none_of_it(suite, tmp_pa
 
 
 def test_the_means_of_questions_are_those_of_the_judged_answers_and_equal_weights_are_shown(suite, runs, tmp_path):
-    means = question_means(scores_of(suite, runs))
+    means = question_means(score_runs(suite, runs))
     thanks = list(suite.checklists).index(("letters", "thanks"))
     (found,) = (one for one in means if one["category"] == thanks)
     assert (found["length"], found["n"], found["means"][1]) == (None, [2, 1, 2], [0.75, 0.5, 0.25])
     assert [one["length"] for one in means] == [None, None, None, "90"]
-    scores = score_runs(suite, runs, weights="equal", draws=0)
+    scores = score_runs(suite, runs, weights="equal")
     overview = overview_in(write_checklists(scores, runs, tmp_path / "p.html")[0].read_text())
     assert overview["categories"][1]["weights"] == [50, 50]
 
@@ -180,7 +180,7 @@ def hostile_pages(tmp_path_factory):
     hostile = write_checklists(*hostile_runs(folder), folder / "hostile.html")
     plain = own_suite()
     runs = [judged_run(folder / "n", plain)]
-    return hostile, write_checklists(scores_of(plain, runs, 0), runs, folder / "peaceful.html")
+    return hostile, write_checklists(score_runs(plain, runs), runs, folder / "peaceful.html")
 
 
 @pytest.mark.slow

@@ -10,11 +10,12 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from makers.checklist_reports import scores_of, some_runs
+from makers.checklist_reports import some_runs
 from makers.discernments import a_discernment
 from makers.own_checklists import own_suite
 from makers.reported import unlike_runs
 from matplotlib import image
+from pfgen_fast.checklists.scoring.scoring import score_runs
 from pfgen_fast.experiments import Finding, Picture, Table
 from pfgen_fast.experiments.chart_data import Points, Scatter
 from pfgen_fast.files.untrusted_text import csv_value, terminal_text
@@ -103,7 +104,7 @@ def test_a_test_of_evaluators_and_checklists_are_saved_as_they_are_seen(open_tab
     check_picture(page, page.locator("main > details figcaption").nth(1).inner_text())
     suite = own_suite()
     runs = some_runs(tmp_path / "runs", suite)
-    path, *_ = write_checklists(scores_of(suite, runs), runs, tmp_path / "page.html")
+    path, *_ = write_checklists(score_runs(suite, runs), runs, tmp_path / "page.html")
     page = open_tab(path).page
     page.locator("#models").get_by_role("button", name="Average").click(click_count=2)
     assert len(check_table(page, "Table", "#models")) == 4

@@ -1,4 +1,4 @@
-"""Student's t; means over questions, paired differences, corrections and groups."""
+"""Student's t; means over questions, paired differences, corrections and ranks."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from pfgen_fast.statistics.paired import (
     MIN_QUESTIONS,
     all_pairs,
     corrected,
-    groups_of,
     holm_levels,
     paired_difference,
     rank_ranges,
@@ -129,22 +128,11 @@ def test_every_pair_is_compared_as_two_runs_alone_are():
     assert (found.p_values[2, 3], found.p_values[4, 5]) == (1, 2.0 ** (1 - found.n[4, 5]))
 
 
-def test_pairs_with_too_few_common_questions_have_no_verdict_and_belong_to_no_family():
-    scores = np.random.default_rng(0).normal([[9], [5], [1]], 0.1, (3, 10))
-    scores[0, 5:] = NAN  # shares 5 questions with the others
-    found = all_pairs(scores)
-    assert found.n[0].tolist() == [5, 5, 5]
-    assert np.isnan(found.corrected[0]).all()
-    assert not found.differs[0].any()
-    assert found.corrected[1, 2] == found.p_values[1, 2]
-    assert found.groups == ((0, 1), (2, 2))
-
-
 @pytest.mark.parametrize("strata", [[[[0.1, NAN], [NAN, 0.2]]], [[[0.1, 0.2], [0.3, 0.4]], [[0.1, NAN], [NAN, 0.2]]]])
 def test_runs_without_a_common_question_in_each_stratum_are_not_compared(strata):
     found = all_pairs(*strata)
     assert np.isnan([found.differences[0, 1], found.p_values[0, 1]]).all()
-    assert (found.n[0, 1], found.groups) == (0, ((0, 1),))
+    assert (found.n[0, 1], rank_ranges(*strata)) == (0, [None, None])
 
 
 def test_differences_whose_square_underflows_have_a_p_value():
@@ -175,20 +163,6 @@ def test_several_strata_are_welch_and_satterthwaite():
 )
 def test_strata_without_spread_have_the_p_value_of_a_sign_test(a, b, p):
     assert all_pairs(*map(np.stack, zip(a, b, strict=True))).p_values[0, 1] == pytest.approx(p, nan_ok=True)
-
-
-@given(st.integers(1, 9), st.integers(0, 2**36 - 1))
-def test_a_group_is_as_long_as_can_be_and_none_in_it_differ(n, bits):
-    """So neighbours share a group exactly if they do not differ, and groups may overlap."""
-    differs = np.zeros((n, n), dtype=bool)
-    for number, (i, j) in enumerate(itertools.combinations(range(n), 2)):
-        differs[i, j] = differs[j, i] = bits >> number & 1
-    groups = groups_of(differs)
-    for first, last in groups:
-        assert not differs[first : last + 1, first : last + 1].any()
-        assert last == n - 1 or differs[first : last + 1, last + 1].any()
-    assert {member for first, last in groups for member in range(first, last + 1)} == set(range(n))
-    assert all(a[0] < b[0] and a[1] < b[1] for a, b in itertools.pairwise(groups))
 
 
 def test_holm_multiplies_by_how_many_are_left_and_bh_by_how_many_over_rank():
@@ -227,7 +201,7 @@ def test_few_clusters_give_no_verdict():
         found, pairs = paired_difference(a, b, clusters=clusters), all_pairs([a, b], clusters=clusters)
         assert (found.differs(), found.n, found.n_clusters) == (differs, 20, n_clusters)
         assert (found.low is None, found.p_value is None) == (n_clusters == 1, n_clusters == 1)
-        assert pairs.differs[0, 1] == bool(differs)
+        assert rank_ranges([a, b], clusters=clusters) == ([(1, 1), (2, 2)] if differs else [None, None])
         assert pairs.n_clusters.tolist() == [[n_clusters] * 2] * 2
 
 

@@ -206,7 +206,6 @@ class ScoreOptions(JudgedOptions):
     weights: Literal["suite", "equal"] = Option(
         "suite", help="Use the suite's weights, or equal weights (known as AVG-C)."
     )
-    draws: Draws = 10_000
 
     def score(self, runs: Sequence[Run]) -> Scores:
         """Scores runs."""
@@ -218,7 +217,6 @@ class ScoreOptions(JudgedOptions):
             missing=self.missing,
             method=self.method,
             weights=self.weights,
-            draws=self.draws,
             **self.of_judge,
         )
 

@@ -206,7 +206,7 @@ class _Wins:
         sources, notes, signature = {}, [], f"suite:{suite.name} {suite.hash}"
         judged = [run for run in runs if run.judgements_path is not None]
         if len(judged) > 1:
-            scores = score_runs(suite, judged, draws=0, **given.of_judge)
+            scores = score_runs(suite, judged, **given.of_judge)
             notes += [*scores.notes, *scores.left_out]
             signature = scores.models[0].signature
             sources[wins.JUDGE] = wins.by_scores(scores)

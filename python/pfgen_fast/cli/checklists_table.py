@@ -25,18 +25,21 @@ if TYPE_CHECKING:
 _WIDE = 120
 """A terminal with this number of columns shows the areas next to the average."""
 _MOST_SENTENCES = 12
-_ABOUT_INTERVAL = "95 % interval: over tasks, by bootstrap"
+_ABOUT_COLUMNS = (
+    "95 % interval: over tasks, by Student's t; rank range: the ranks that chance allows, at 95 % (paired t-test "
+    "against all other models, corrected by Holm)"
+)
 
 
 class _Table:
-    """Scores models and ranks them: average, interval, areas, words, and groups of models that do not differ.
+    """Scores models and ranks them: average, interval, areas, words, and rank range.
 
     A score is the weighted sum of an answer's verdicts, 0 to 100, and printed rescaled as the suite says: (score - 75)
     * 4. The average is the mean of the areas, which have equal weights. A * marks a figure with missing judgements; the
-    average by the other rule of --missing is in a column of its own. Models with a common letter do not differ
-    significantly (all pairs, paired by task, corrected). A single run is shown with its areas, categories and lengths,
-    and the mean verdict on each question. The exit code is 3 if answers are left out because the judge gave no usable
-    reply, or was not asked yet. --fail-under is an error, with exit code 3, if answers of a model are left out.
+    average by the other rule of --missing is in a column of its own. The rank range has the ranks that chance allows
+    (paired by task, corrected). A single run is shown with its areas, categories and lengths, and the mean verdict on
+    each question. The exit code is 3 if answers are left out because the judge gave no usable reply, or was not asked
+    yet. --fail-under is an error, with exit code 3, if answers of a model are left out.
 
     Examples
 
@@ -238,8 +241,7 @@ def _say(scores: Scores, given: ScoreOptions, *, is_quiet: bool) -> None:
     from ..checklists.scoring.text_tables import missing_sentences
 
     if not is_quiet:
-        if scores.draws:
-            print_line((_ABOUT_INTERVAL, "dim"))
+        print_line((_ABOUT_COLUMNS, "dim"))
         sentences = missing_sentences(scores)
         for sentence in sentences[:_MOST_SENTENCES]:
             stdout().print(shown(sentence))

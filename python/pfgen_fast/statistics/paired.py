@@ -94,19 +94,13 @@ class PairedDifference:
         return self.p_value <= alpha if self.has_verdict and self.p_value is not None else None
 
 
-@dataclass(frozen=True, eq=False)
-class Pairs:
+class Pairs(NamedTuple):
     """All pairs of runs, in the order in which the runs were given. Matrices are symmetric except for the signs."""
 
     differences: Floats  # mean difference of the row's run to the column's run; NaN if they share no question
     n: NDArray[np.int_]  # number of questions that both runs have
     n_clusters: NDArray[np.int_]  # number of clusters of these questions; `n` without clusters
     p_values: Floats  # p-value of each pair; NaN if it is undefined, and on the diagonal
-    corrected: Floats  # p-values corrected for the number of pairs that have a verdict; NaN without a verdict
-    differs: NDArray[np.bool_]  # whether the two runs differ; False without a verdict
-    # first and last index of the longest sequences of runs in which no two differ. Groups may overlap, and two
-    # neighbours share a group exactly if they do not differ
-    groups: tuple[tuple[int, int], ...]
 
 
 class Tested(NamedTuple):
@@ -155,14 +149,8 @@ def paired_difference(
     )
 
 
-def all_pairs(
-    *strata: Any,
-    alpha: float = ALPHA,
-    correction: Correction = "holm",
-    clusters: Sequence[Hashable] | None = None,
-    binary: bool = False,
-) -> Pairs:
-    """Compares every pair of runs as `paired_difference` does, and finds the groups of runs that do not differ.
+def all_pairs(*strata: Any, clusters: Sequence[Hashable] | None = None, binary: bool = False) -> Pairs:
+    """Compares every pair of runs as `paired_difference` does.
 
     Each stratum has a row of scores for each run. The means of several strata have the same weight; their test has the
     degrees of freedom of Welch and Satterthwaite, without clusters.
@@ -180,13 +168,7 @@ def all_pairs(
         for of_pairs, values in zip((differences, n, n_clusters, p), tested[:4], strict=True):
             of_pairs[row, row + 1 :] = of_pairs[row + 1 :, row] = values
     differences[np.tril_indices(n_runs, -1)] *= -1
-    has_verdict = np.triu((n_clusters >= MIN_QUESTIONS) & ~np.isnan(p), 1)
-    after = np.full(p.shape, np.nan)
-    if has_verdict.any():  # all pairs with a verdict are one family
-        after[has_verdict] = corrected(p[has_verdict], correction)
-        after = np.fmin(after, after.T)
-    differs = after <= alpha
-    return Pairs(differences, n, n_clusters, p, after, differs, groups_of(differs))
+    return Pairs(differences, n, n_clusters, p)
 
 
 def against(
@@ -304,18 +286,6 @@ def holm_levels(p_values: Any, alpha: float = ALPHA) -> Floats:
     return levels
 
 
-def groups_of(differs: NDArray[np.bool_]) -> tuple[tuple[int, int], ...]:
-    """Finds the longest sequences of a ranking in which no two members differ; each member is in at least one."""
-    found: list[tuple[int, int]] = []
-    for first in range(len(differs)):
-        last = first
-        while last + 1 < len(differs) and not differs[first : last + 1, last + 1].any():
-            last += 1
-        if not found or last > found[-1][1]:
-            found.append((first, last))
-    return tuple(found)
-
-
 def tied_ranks(
     of_ranks: Sequence[int | None], scores: Sequence[Sequence[float | None]]
 ) -> list[tuple[int, int] | None]:
@@ -329,8 +299,7 @@ def tied_ranks(
 
 
 def rank_ranges(
-    scores: Any,
-    *,
+    *strata: Any,
     higher_is_better: bool = True,
     alpha: float = ALPHA,
     clusters: Sequence[Hashable] | None = None,
@@ -338,10 +307,11 @@ def rank_ranges(
 ) -> list[tuple[int, int] | None]:
     """The ranks that each run (row) may have: 1 + the number of better runs, and the number of runs - the worse ones.
 
-    A run is better or worse if it differs significantly. The comparisons of a run with all others are one family,
-    corrected by Holm, so with a probability of 95 % the range holds the rank of the run. None without any verdict.
+    Strata are those of `all_pairs`. A run is better or worse if it differs significantly. The comparisons of a run with
+    all others are one family, corrected by Holm, so with a probability of 95 % the range holds the rank of the run.
+    None without any verdict.
     """
-    pairs = all_pairs(scores, clusters=clusters, binary=binary)
+    pairs = all_pairs(*strata, clusters=clusters, binary=binary)
     n_runs = len(pairs.n)
     sign = 1 if higher_is_better else -1
     ranges: list[tuple[int, int] | None] = []

@@ -1,4 +1,4 @@
-"""Means of strata with the same weight, such as areas of a suite, in bootstrap draws of items.
+"""Means of strata with the same weight, such as areas of a suite: their intervals, and bootstrap draws of items.
 
 Items are drawn within their stratum, with the same draws for all members, so differences of members are paired.
 """
@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from .correlation import Floats
+from .paired import ALPHA, against
 from .resampling import bootstrap_counts
 
 _AT_ONCE = 1000
@@ -38,6 +39,26 @@ class Stratum:
         with np.errstate(invalid="ignore"):
             found: Floats = self.totals / self.counts
         return found
+
+
+def half_widths(*strata: Stratum) -> Floats:
+    """Half the width of the 95 % interval of each member's mean of strata, by Student's t and Welch's degrees.
+
+    Each value of an item counts, and the values of an item are dependent. NaN without spread, and if a member has fewer
+    than two items in a stratum.
+    """
+    from scipy.special import stdtrit
+
+    items = []
+    for stratum in strata:
+        n, has_value = stratum.counts.sum(axis=1, keepdims=True), stratum.counts > 0
+        with np.errstate(invalid="ignore"):
+            mean = stratum.totals.sum(axis=1, keepdims=True) / n
+            share = has_value.sum(axis=1, keepdims=True) / n  # what an item adds to the mean; its value without repeats
+            items.append(np.where(has_value, mean + share * (stratum.totals - mean * stratum.counts), np.nan))
+    tested = against([np.zeros(values.shape[1]) for values in items], items)
+    half: Floats = stdtrit(tested.degrees, 1 - ALPHA / 2) * tested.errors
+    return np.where((tested.errors > 0) & ~np.isnan(tested.p_values), half, np.nan)
 
 
 def drawn_means(strata: Sequence[Stratum], n_draws: int, *, seed: int = 0) -> list[Floats]:

@@ -73,7 +73,7 @@ def checklist_values(
     on_fault: OnFault | None = None,
 ) -> Values:
     """The scores of answers (`checklist`), with equal weights (`avg-c`), and overall ratings by other methods."""
-    found = score_runs(suite, runs, judge=judge, mixed=mixed, draws=0, on_fault=on_fault)
+    found = score_runs(suite, runs, judge=judge, mixed=mixed, on_fault=on_fault)
     methods = {"checklist": _values(found, "score"), "avg-c": _values(found, "plain")}
     if all(len(set(one.weights)) == 1 for one in suite.checklists.values()):
         del methods["avg-c"]  # with equal weights, `avg-c` equals `checklist`
@@ -81,7 +81,7 @@ def checklist_values(
     present = {row.method for row in rows}
     for method in _OVERALL:
         if method in present:
-            scores = score_runs(suite, runs, method=method, judge=judge, mixed=mixed, draws=0, on_fault=on_fault)
+            scores = score_runs(suite, runs, method=method, judge=judge, mixed=mixed, on_fault=on_fault)
             methods[method] = {
                 (model.model, one.key): one.verdicts[0] for model in scores.models for one in model.answers
             }

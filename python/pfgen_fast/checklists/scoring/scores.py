@@ -11,7 +11,6 @@ from statistics import fmean
 from typing import Literal
 
 from ...files.untrusted_text import counted
-from ...statistics.paired import Pairs
 from ..judgements import AnswerKey, Method
 from ..suite import ChecklistSuite
 from ..tasks import Task
@@ -144,10 +143,7 @@ class Scores:
         method: How the judge was asked.
         missing: How an answer without a judgement counts in `score` and `rescaled`.
         weights: Whether questions have the suite's weights or equal weights.
-        groups: The first and the last index of each group of consecutive models that do not differ significantly;
-            models without an average are in no group.
-        pairs: All pairs of the models that have an average, in their order; None with fewer than two.
-        draws: The number of bootstrap draws for the intervals; 0 without intervals.
+        ranks: The rank range of each model (`statistics.paired.rank_ranges`); None without an average or a verdict.
         notes: Notes for readers, one sentence each.
         calibrated: By model, the scores that people would give: the average under an empty name, and the areas; empty
             without marks of people.
@@ -158,9 +154,7 @@ class Scores:
     method: Method = "checklist"
     missing: MissingRule = "skip"
     weights: Weighting = "suite"
-    groups: tuple[tuple[int, int], ...] = ()
-    pairs: Pairs | None = field(default=None, repr=False, compare=False)
-    draws: int = 0
+    ranks: tuple[tuple[int, int] | None, ...] = ()
     notes: tuple[str, ...] = ()
     calibrated: Mapping[str, Mapping[str, Calibrated]] = field(default_factory=dict, repr=False)
 

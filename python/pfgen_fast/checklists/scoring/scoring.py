@@ -22,9 +22,8 @@ import numpy as np
 from ...files.untrusted_text import counted, few_names, in_one_line
 from ...native import _core
 from ...statistics.correlation import Floats
-from ...statistics.paired import all_pairs
-from ...statistics.resampling import interval
-from ...statistics.stratified import Stratum, drawn_means, mean_of_strata
+from ...statistics.paired import rank_ranges
+from ...statistics.stratified import Stratum, half_widths
 from ..judgements import AnswerKey, Method
 from ..line_files import OnFault
 from ..rejections import UNANSWERED, Unanswered
@@ -61,8 +60,6 @@ def score_runs(
     weights: Weighting = "suite",
     judge: str | None = None,
     mixed: bool = False,
-    draws: int = 10_000,
-    seed: int = 0,
     on_fault: OnFault | None = None,
 ) -> Scores:
     """Scores runs from their judgements, best first.
@@ -76,8 +73,6 @@ def score_runs(
         weights: Whether questions have the suite's weights or equal weights (known as AVG-C).
         judge: The name or a version of the judge; only needed if there are several judges or versions.
         mixed: Whether to combine replies of several versions of the judge, and replies to several prompts.
-        draws: The number of bootstrap draws for intervals; 0 for none.
-        seed: The seed of the draws.
         on_fault: Called with a message for each invalid line, which is then skipped; without it, the first invalid
             line is an error.
 
@@ -90,7 +85,7 @@ def score_runs(
     scores = Scores(suite, tuple(models), method, rules.missing, weights, notes=tuple(rules.notes(judged)))
     states = {one.run.key: one.states.items() for one in judged} if rules.missing == "zero" else {}
     zeros = {model: [key for key, state in of_model if state == "missing"] for model, of_model in states.items()}
-    return with_intervals(scores, draws, seed=seed, zeros=zeros)
+    return _with_intervals(scores, zeros)
 
 
 def score_of(verdicts: Sequence[float], weights: Sequence[float]) -> float:
@@ -264,44 +259,41 @@ def _listed(values: Iterable[str | None]) -> str:
     return "+".join(dict.fromkeys(value or _UNKNOWN for value in values)) or _UNKNOWN
 
 
-_P = TypeVar("_P", bound=Part)
+_P = TypeVar("_P", Part, Average)
 _K = TypeVar("_K", bound=Hashable)
-_Ends = Mapping[Any, tuple[Floats, Floats]]
 
 
-def with_intervals(
-    scores: Scores, draws: int, *, seed: int = 0, zeros: Mapping[str, Sequence[AnswerKey]] | None = None
-) -> Scores:
-    """The same scores with 95 % intervals, comparisons of all pairs, and groups of models that do not differ."""
-    strata = _strata(scores, zeros or {})
-    n_ranked = sum(model.average.rescaled is not None for model in scores.models)
-    if n_ranked > 1:
-        pairs = all_pairs(*(stratum.values[:n_ranked] for stratum in strata[0].values()), correction="bh")
-        scores = replace(scores, pairs=pairs, groups=pairs.groups)
-    if not draws:
-        return scores
-    rescale = scores.suite.rescaling
-    ends: list[_Ends] = []
-    for number, of_parts in enumerate(strata):
-        drawn = drawn_means(list(of_parts.values()), draws, seed=3 * seed + number)
-        means = [(found - rescale.centre) * rescale.factor for found in drawn]
-        ends.append(dict(zip(of_parts, map(interval, means), strict=True)))
-        if means and not number:  # the areas, whose mean is the average
-            low, high = interval(mean_of_strata(means))
-    areas, categories, lengths = ends
+def _with_intervals(scores: Scores, zeros: Mapping[str, Sequence[AnswerKey]]) -> Scores:
+    """The same scores with 95 % intervals and rank ranges."""
+    strata, rescale = _strata(scores, zeros), scores.suite.rescaling
+    least, most = sorted(map(rescale, (0, 100)))
+    halves = [{key: half_widths(part) for key, part in of_parts.items()} for of_parts in strata]
+    areas = list(strata[0].values())
+    of_average = half_widths(*areas) if areas else np.full(len(scores.models), np.nan)
+
+    def with_interval(part: _P, half: Floats, place: int) -> _P:
+        width = abs(rescale.factor) * float(half[place])
+        if part.rescaled is None or math.isnan(width):
+            return part
+        return replace(part, low=max(least, part.rescaled - width), high=min(most, part.rescaled + width))
+
+    def parts_of(parts: Mapping[_K, Part], number: int, place: int) -> dict[_K, Part]:
+        return {key: with_interval(part, halves[number][key], place) for key, part in parts.items()}
+
     models = tuple(
         replace(
             model,
-            areas=_with_ends(model.areas, areas, place),
-            categories=_with_ends(model.categories, categories, place),
-            lengths=_with_ends(model.lengths, lengths, place),
-            average=model.average
-            if model.average.rescaled is None
-            else replace(model.average, low=float(low[place]), high=float(high[place])),
+            areas=parts_of(model.areas, 0, place),
+            categories=parts_of(model.categories, 1, place),
+            lengths=parts_of(model.lengths, 2, place),
+            average=with_interval(model.average, of_average, place),
         )
         for place, model in enumerate(scores.models)
     )
-    return replace(scores, models=models, draws=draws)
+    n_ranked = sum(model.average.rescaled is not None for model in models)
+    of_ranked = [part.values[:n_ranked] for part in areas]
+    ranks = rank_ranges(*of_ranked, higher_is_better=rescale.factor > 0) if n_ranked else []
+    return replace(scores, models=models, ranks=(*ranks, *[None] * (len(models) - n_ranked)))
 
 
 def _strata(scores: Scores, zeros: Mapping[str, Sequence[AnswerKey]]) -> tuple[Mapping[Any, Stratum], ...]:
@@ -324,11 +316,3 @@ def _strata(scores: Scores, zeros: Mapping[str, Sequence[AnswerKey]]) -> tuple[M
         {part: Stratum(totals[:, of], counts[:, of]) for part, of in parts.items() if part is not None}
         for parts in inside
     )
-
-
-def _with_ends(parts: Mapping[_K, _P], ends: _Ends, place: int) -> dict[_K, _P]:
-    """The parts of model number `place`, each with its interval if the part has at least two answers."""
-    return {
-        key: part if part.n < 2 else replace(part, low=float(ends[key][0][place]), high=float(ends[key][1][place]))
-        for key, part in parts.items()
-    }

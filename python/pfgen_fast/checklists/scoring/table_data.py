@@ -23,8 +23,8 @@ def to_dict(scores: Scores, *, with_questions: bool = False) -> dict[str, Any]:
     """The scores for JSON, with full digits; None for a missing value."""
     names = category_names(scores.suite)
     rows = [
-        _row(scores, model, place, names, with_questions=with_questions)
-        for model, place in zip(scores.models, scores.places, strict=True)
+        {**_row(scores, model, place, names, with_questions=with_questions), "rank_range": ranks and list(ranks)}
+        for model, place, ranks in zip(scores.models, scores.places, scores.ranks, strict=True)
     ]
     if scores.missing == "bounds":
         for row, places in zip(rows, scores.place_bounds, strict=True):
@@ -35,9 +35,7 @@ def to_dict(scores: Scores, *, with_questions: bool = False) -> dict[str, Any]:
         "method": scores.method,
         "weights": scores.weights,
         "missing": scores.missing,
-        "draws": scores.draws,
         "rows": rows,
-        "groups": [[model.model for model in scores.models[first : last + 1]] for first, last in scores.groups],
         "notes": list(scores.notes),
     }
 
@@ -123,7 +121,7 @@ def _row(
         "average": {
             **{name: getattr(average, name) for name in _FIGURES if name != "score"},
             "rescaled_over_answers": average.rescaled_over_answers,
-            "bootstrap_95": _pair(average.low, average.high),
+            "interval_95": _pair(average.low, average.high),
             **_bounds(scores, average),
         },
         "lengths": {
@@ -142,7 +140,7 @@ def _part(model: ModelScores, scores: Scores, part: Part) -> dict[str, Any]:
     known = UNANSWERED if model.has_texts else ()
     listed = {name: list(getattr(part, name)) for name in ("missing", "unjudged", "stale", *known)}
     figures = {name: getattr(part, name) for name in _FIGURES}
-    return {"n": part.n, **listed, **figures, "bootstrap_95": _pair(part.low, part.high), **_bounds(scores, part)}
+    return {"n": part.n, **listed, **figures, "interval_95": _pair(part.low, part.high), **_bounds(scores, part)}
 
 
 def _bounds(scores: Scores, part: Part | Average) -> dict[str, Any]:

@@ -5,7 +5,6 @@ A figure with missing answers is marked; the figure by the other rule for missin
 
 from __future__ import annotations
 
-import string
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
@@ -42,10 +41,10 @@ class TextTable:
 
 
 def ranking(scores: Scores, *, with_areas: bool = True) -> TextTable:
-    """The models in order, with average, interval, areas, words, group, and missing answers if there are any."""
+    """The models in order, with average, interval, areas, words, rank range, and missing answers if there are any."""
     names = [model.model for model in scores.models]
     places = dict(zip(names, scores.places, strict=True))
-    letters = dict(zip(names, group_letters(scores), strict=True))
+    ranks = dict(zip(names, scores.ranks, strict=True))
     columns: Columns = [
         ("place", lambda model: _NOTHING if places[model.model] is None else f"{places[model.model]:g}"),
         ("model", _name),
@@ -54,7 +53,7 @@ def ranking(scores: Scores, *, with_areas: bool = True) -> TextTable:
         *(_of_areas(scores, _cell) if with_areas else ()),
         *_about_missing(scores),
         *([(_unit(scores), lambda model: _figure(model.average.words, 0))] if with_areas else ()),
-        ("group", lambda model: letters[model.model]),
+        ("rank range", lambda model: _places(ranks[model.model])),
     ]
     return _table("Average over areas" if with_areas else "Average", columns, scores.models, n_names=2)
 
@@ -219,17 +218,6 @@ def missing_sentences(scores: Scores) -> list[str]:
                 )
             if part.stale:
                 found.append(f"{where}: left out, because {WHY_STALE}: {few_names(part.stale)}")
-    return found
-
-
-def group_letters(scores: Scores) -> list[str]:
-    """For each model, the letters of its groups; models with a common letter do not differ."""
-    found = [""] * len(scores.models)
-    together = [group for group in scores.groups if group[1] > group[0]]
-    for number, (first, last) in enumerate(together):
-        letter = string.ascii_lowercase[number] if number < 26 else f"({number + 1})"
-        for place in range(first, last + 1):
-            found[place] += letter
     return found
 
 

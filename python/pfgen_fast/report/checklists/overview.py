@@ -137,23 +137,17 @@ def model_rows(scores: Scores) -> list[dict[str, Any]]:
             "key": model.model,
             "name": model.name,
             "place": place,
-            "tied": _tied(scores, number),
+            "ranks": ranks,
             "average": model.average,
             "areas": [model.areas.get(area, Part(0)) for area in scores.suite.areas],
             "n_missing": sum(len(part.missing) for part in model.areas.values()),
             "places": bounds,
             "signature": model.signature,
         }
-        for number, (model, place, bounds) in enumerate(
-            zip(scores.models, scores.places, scores.place_bounds, strict=True)
+        for model, place, ranks, bounds in zip(
+            scores.models, scores.places, scores.ranks, scores.place_bounds, strict=True
         )
     ]
-
-
-def _tied(scores: Scores, number: int) -> tuple[int, int] | None:
-    """The first and last place of the models that do not differ significantly from a model; None if unknown."""
-    groups = [group for group in scores.groups if group[0] <= number <= group[1]]
-    return (min(group[0] for group in groups) + 1, max(group[1] for group in groups) + 1) if groups else None
 
 
 def span_of(averages: Sequence[Average]) -> tuple[float, float]:
