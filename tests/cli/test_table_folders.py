@@ -56,7 +56,7 @@ def test_files_and_globs_go_into_a_folder(call, tables):
         assert (code, lines_of(out)[0]) == (0, f"2 rows scored: {output.rstrip('/')}/b.csv")
     assert call("score", "in/sub/b.csv", *COLUMNS, "-o", "there")[1].startswith("1 file up to date")
     assert call("score", "in/*.csv", "in/sub/b.csv", *COLUMNS, "-o", "out")[0] == 0
-    assert sorted(os.listdir("out")) == ["_pfgen_fast", "a.csv", "b.csv"]
+    assert sorted(os.listdir("out")) == ["_pfgen_fast.json", "a.csv", "b.csv"]
 
 
 def test_a_filter_says_how_many_rows_passed(call, tables):
@@ -85,7 +85,7 @@ def test_outcomes_are_printed_as_json_or_text(call, tables):
     outcomes = json.loads(out)
     assert (code, [(one["input"], one["status"], one["rows"], one["rows_written"]) for one in outcomes]) == (
         3,
-        [("in/a.csv", "current", 2, 2), ("in/c.csv", "scored", 2, 2), ("in/sub/b.csv", "failed", None, None)],
+        [("in/a.csv", "current", None, None), ("in/c.csv", "scored", 2, 2), ("in/sub/b.csv", "failed", None, None)],
     )
     assert "no column 'question'" in outcomes[2]["error"]
     assert outcomes[0]["output"] == "out/a.csv"
@@ -175,7 +175,7 @@ def test_tables_come_from_and_go_elsewhere(call, tmp_path, monkeypatch, two):
     assert (code, Path("here.csv").read_bytes()) == (0, two.cat("/one.csv"))
     code, out, _ = call("score", f"file://{tmp_path}/here.csv", *COLUMNS, "-o", "again/")
     assert code == 3  # it has columns of scores already
-    assert [path.name for path in Path("again").iterdir()] == ["_pfgen_fast"]
+    assert [path.name for path in Path("again").iterdir()] == ["_pfgen_fast.json"]
 
 
 def test_a_table_elsewhere_is_not_replaced(call, two):

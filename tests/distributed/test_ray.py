@@ -17,9 +17,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from makers.documented import documented_example
-from makers.engines import engine, mortal_spec
+from makers.engines import engine
 from pfgen_fast import PfgenError, ReferenceScorer, Scorer, ScorerSpec, SuiteError, TrialsError
-from pfgen_fast.distributed.ray import score, score_files, share_of_cores
+from pfgen_fast.distributed.ray import score, share_of_cores
 
 ray = engine("ray")
 engine("ray.data")
@@ -76,7 +76,7 @@ def test_scores_are_those_of_a_single_process_whatever_the_blocks(cluster, means
 
 
 @pytest.mark.parametrize("means", [{}, {"actors": 1}])
-def test_reference_metrics_of_blocks_and_of_files_are_those_of_a_single_process(cluster, tmp_path, means):
+def test_reference_metrics_of_blocks_are_those_of_a_single_process(cluster, means):
     scorer = ReferenceScorer(["bleu", "chrf"])
     table = answers(600)
     table = table.append_column("refs", pa.array([TEXTS[: row % 2 + 1] for row in range(600)]))
@@ -84,11 +84,6 @@ def test_reference_metrics_of_blocks_and_of_files_are_those_of_a_single_process(
     blocks = [table.slice(0, 1), table.slice(1, 400), table.slice(401)]
     found = score(ray.data.from_arrow(blocks), scorer, reference_column="refs", **means)
     found = pa.concat_tables(ray.get(found.to_arrow_refs())).sort_by("id")
-    pq.write_table(table, tmp_path / "in.parquet")
-    if not means:
-        [outcome] = score_files(tmp_path / "in.parquet", tmp_path / "out", scorer, reference_column="refs")
-        assert (outcome.status, outcome.n_rows) == ("scored", 600)
-        assert pq.read_table(tmp_path / "out" / "in.parquet")["chrf"].to_numpy().tobytes() == wanted.chrf.tobytes()
     assert found["bleu"].to_numpy().tobytes() == wanted.bleu.tobytes()
     assert found["chrf"].to_numpy().tobytes() == wanted.chrf.tobytes()
 
@@ -184,54 +179,6 @@ def rows_below(folder: Path) -> Any:
     return pa.concat_tables([pq.read_table(path, partitioning=None) for path in folder.rglob("[0-9]*.parquet")])
 
 
-def test_each_file_is_scored_once_also_when_a_run_is_broken_off_and_begun_again(cluster, folder, monkeypatch):
-    monkeypatch.chdir(folder)
-    seen = []
-
-    def broken_off(outcome: Any) -> None:
-        seen.append(outcome.status)
-        if len(seen) == 2:
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        score_files(["in"], "out", ScorerSpec("mini"), num_cpus=2, on_outcome=broken_off)
-    outcomes = score_files(["in"], "out", ScorerSpec("mini"))
-    assert sorted(outcome.status for outcome in outcomes)[:2] == ["current", "current"]
-    names = [f"day={part % 2}/{part}.parquet" for part in (0, 2, 4, 1, 3, 5)]
-    assert [outcome.task.name for outcome in outcomes] == names
-    assert_equal(rows_below(folder / "out"), answers(600))
-    again = score_files(["in"], "out", ScorerSpec("mini"))
-    assert [(outcome.status, outcome.n_rows) for outcome in again] == [("current", 100)] * 6
-    assert_equal(rows_below(folder / "out"), answers(600))
-
-
-def test_a_file_that_cannot_be_scored_does_not_stop_the_others(cluster, folder):
-    bad = folder / "in" / "bad.csv"
-    bad.write_text("question,answer\nQ07,Ice floats.\nQ77,It does.\n")
-    options = {"where": "average >= 0", "columns": ["average"]}
-    outcomes = score_files([folder / "in"], folder / "out", ScorerSpec("mini"), **options)
-    [failed] = [outcome for outcome in outcomes if outcome.status == "failed"]
-    assert failed.error == f"{bad}, line 3, column 'question': unknown question 'Q77' in suite mini; nearest: 'Q07'"
-    assert rows_below(folder / "out").column_names == ["id", "question", "answer", "average"]
-    assert rows_below(folder / "out").num_rows == 600
-
-
-@pytest.mark.parametrize("times", [1, 4])
-def test_a_file_whose_worker_dies_is_begun_again_and_fails_if_that_goes_on(cluster, tmp_path, times):
-    source, target, killed = tmp_path / "0.parquet", tmp_path / "out" / "0.parquet", tmp_path / "killed"
-    pq.write_table(answers(150_000), source)
-    spec = mortal_spec(killed, times)
-    [outcome] = score_files([source], target.parent, spec)
-    assert len(os.listdir(killed)) == times
-    if times == 4:
-        assert outcome.status == "failed"
-        assert outcome.error.startswith(f"{source}: every worker of Ray died: ")
-        assert not target.exists()
-        [outcome] = score_files([source], target.parent, spec)
-    assert (outcome.status, outcome.n_rows) == ("scored", 150_000)
-    assert_equal(rows_below(target.parent), answers(150_000))
-
-
 STARVING = """
 import sys, warnings, pyarrow as pa, pyarrow.parquet as pq, ray, ray.data
 from pfgen_fast import ScorerSpec
@@ -292,15 +239,13 @@ def test_impossible_numbers_are_refused(cluster):
             score(dataset, ScorerSpec("mini"), **options)
 
 
-def test_the_documented_example_writes_good_rows_and_scores_files(cluster, tmp_path, capsys):
+def test_the_documented_example_writes_good_rows(cluster, tmp_path):
     (tmp_path / "answers").mkdir()
     table = answers(200)
     pq.write_table(table, tmp_path / "answers" / "part.parquet")
-    example = documented_example("for outcome in score_files")
-    for name in ("answers", "good", "scored"):  # workers began in the folder of the cluster
+    example = documented_example("good.write_parquet")
+    for name in ("answers", "good"):  # workers began in the folder of the cluster
         example = example.replace(f'"{name}/"', repr(f"{tmp_path}/{name}/"))
     exec(example, {})
     average = expected(table)["average"]
     assert sorted(pq.read_table(tmp_path / "good")["id"].to_pylist()) == np.flatnonzero(average >= 0.2).tolist()
-    assert pq.read_table(tmp_path / "scored" / "part.parquet")["average"].to_numpy().tobytes() == average.tobytes()
-    assert capsys.readouterr().out.split() == ["part.parquet", "scored", "200"]

@@ -81,22 +81,6 @@ def test_only_regular_files_are_replaced(tmp_path):
     assert (tmp_path / "fifo").is_fifo()
 
 
-def test_a_file_is_replaced_only_after_the_call_for_complete_files_succeeds(path, either_kind):
-    seen: list[tuple[int, bytes]] = []
-
-    def look(n_bytes: int) -> None:
-        seen.append((n_bytes, path.read_bytes()))
-        if len(seen) == 1:
-            raise KeyError
-
-    with pytest.raises(KeyError), writing.writing_whole(path, on_whole=look) as file:
-        file.write(b"refused")
-    with writing.writing_whole(path, on_whole=look) as file:
-        file.write(b"whole")
-    assert (seen, path.read_bytes()) == ([(7, b"old"), (5, b"old")], b"whole")
-    assert list(path.parent.iterdir()) == [path]
-
-
 @posix
 def test_a_replaced_file_keeps_its_mode(path, either_kind):
     path.chmod(0o4640)

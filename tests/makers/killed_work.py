@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 from makers import checklists_to_judge
-from pfgen_fast import ScorerSpec
+from pfgen_fast import PfgenError, ScorerSpec
 from pfgen_fast.checklists.judging.ask_runs import Judging
 from pfgen_fast.checklists.judging.requests import JudgeOptions
 from pfgen_fast.checklists.runs import open_runs
 from pfgen_fast.judging.requests import Server
 from pfgen_fast.refset.config import read_config
 from pfgen_fast.refset.pipeline import build
-from pfgen_fast.tables.folders import records, scoring
+from pfgen_fast.tables.folders import score_files
+from pfgen_fast.tables.table_job import TableJob
 
 
 def build_suite(folder: Path) -> None:
@@ -31,7 +31,9 @@ def judge_by_checklists(folder: Path, base_url: str = "") -> None:
 
 
 def score_a_folder(folder: Path) -> None:
-    """Scores the tables in the folder into another folder; records name them relative to the folder, which is moved."""
-    scoring.recorded_name = records.recorded_name = lambda source: os.path.relpath(source, folder)
-    outcomes = scoring.score_files([folder / "in"], folder / "out", ScorerSpec("mini", threads=1))
+    """Scores the tables in the folder into another folder, also if that has scores of other settings."""
+    try:
+        outcomes = score_files([folder / "in"], folder / "out", TableJob(ScorerSpec("mini", threads=1)))
+    except PfgenError:
+        outcomes = score_files([folder / "in"], folder / "out", TableJob(ScorerSpec("mini", threads=1)), again=True)
     assert all(outcome.error is None for outcome in outcomes), outcomes

@@ -9,18 +9,17 @@ from pathlib import Path
 import pytest
 from pfgen_fast import PfgenError, TrialsError
 from pfgen_fast.tables import places
-from pfgen_fast.tables.folders.plans import plan_files
-from pfgen_fast.tables.folders.scoring import score_files
+from pfgen_fast.tables.folders import plan_files, score_files
 from pfgen_fast.tables.places import (
     check_name,
     fetched,
     files_below,
     place_of,
-    read_small_files,
     remove_file,
     shown_place,
     write_file,
 )
+from pfgen_fast.tables.table_job import TableJob
 
 pytest.importorskip("fsspec")
 
@@ -69,7 +68,7 @@ def test_names_that_could_lead_out_of_a_folder_are_refused(name):
 def test_a_hostile_key_leaves_nothing_outside_of_the_output_folder(memory, tmp_path, spec):
     memory.store["/in/../../x.jsonl"] = memory.open("/other", "wb")
     with pytest.raises(PfgenError, match="cannot be the name of an output"):
-        score_files(["memory://in"], tmp_path / "deep" / "out", spec)
+        score_files(["memory://in"], tmp_path / "deep" / "out", TableJob(spec))
     assert os.listdir(tmp_path) == []
 
 
@@ -79,20 +78,19 @@ def test_folders_elsewhere_are_like_folders_here(some, tmp_path, spec, source, t
         some.get("/in", str(tmp_path / "in"), recursive=True)
     places = {"memory": "memory:/", "here": str(tmp_path)}
     given, folder = (places[source] + "/in", places[target] + "/out")
-    outcomes = score_files([given], folder, spec)
+    outcomes = score_files([given], folder, TableJob(spec))
     names = ["a.jsonl", "day=1/b.jsonl", "day=2/c.jsonl"]
     assert [(one.status, one.task.name, one.n_rows) for one in outcomes] == [("scored", name, 3) for name in names]
     assert [name for name, _ in files_below(folder)] == names
-    [content] = read_small_files([f"{folder}/day=1/b.jsonl"], 1 << 20)
+    with fetched(f"{folder}/day=1/b.jsonl") as (path, _):
+        content = path.read_bytes()
     assert len(content.splitlines()) == 3
     assert "average" in json.loads(content.splitlines()[0])
-    assert [one.status for one in score_files([given], folder, spec)] == ["current"] * 3
+    assert [one.status for one in score_files([given], folder, TableJob(spec))] == ["current"] * 3
     write_file(f"{given}/a.jsonl", TABLE + TABLE)
     remove_file(f"{folder}/day=1/b.jsonl")
-    write_file(f"{folder}/day=2/c.jsonl", b"half")
-    assert [(one.status, one.n_rows) for one in score_files([given], folder, spec)] == [
-        *(("scored", 6), ("scored", 3), ("scored", 3))
-    ]
+    outcomes = score_files([given], folder, TableJob(spec))
+    assert [(one.status, one.n_rows) for one in outcomes] == [("scored", 6), ("scored", 3), ("current", 0)]
 
 
 def test_globs_elsewhere_match_and_hidden_names_are_passed_over(some):
@@ -105,7 +103,7 @@ def test_globs_elsewhere_match_and_hidden_names_are_passed_over(some):
 
 def test_errors_name_the_url_and_not_the_file_that_was_fetched(some, spec):
     some.pipe("/in/day=1/b.jsonl", TABLE + b'{"question": "Q99", "answer": ""}\n')
-    outcomes = score_files(["memory://in"], "memory://out", spec)
+    outcomes = score_files(["memory://in"], "memory://out", TableJob(spec))
     [error] = [one.error for one in outcomes if one.status == "failed"]
     assert error is not None
     assert error.startswith("memory://in/day=1/b.jsonl, line 4, column 'question': unknown question 'Q99'")
@@ -159,7 +157,7 @@ def comes_short(self, source, target, **options):
 )
 def test_a_file_that_cannot_be_fetched_fails_with_one_sentence(some, spec, monkeypatch, get_file, told):
     monkeypatch.setattr(type(some), "get_file", get_file)
-    [outcome] = score_files(["memory://in/a.jsonl"], "memory://out", spec)
+    [outcome] = score_files(["memory://in/a.jsonl"], "memory://out", TableJob(spec))
     assert (outcome.status, outcome.error) == ("failed", f"memory://in/a.jsonl: {told}")
 
 
@@ -181,21 +179,16 @@ def test_a_secret_is_hidden_in_every_encoding(message, told):
 
 def test_a_place_that_cannot_be_written_is_named_before_anything_is_scored(some, spec, monkeypatch):
     monkeypatch.setattr(type(some), "pipe_file", raising(PermissionError("Access Denied")))
-    with pytest.raises(
-        PfgenError, match=r"^memory://out/_pfgen_fast/README\.txt: cannot be written: permission denied"
-    ):
-        score_files(["memory://in"], "memory://out", spec)
+    with pytest.raises(PfgenError, match=r"^memory://out/_pfgen_fast\.json: cannot be written: permission denied"):
+        score_files(["memory://in"], "memory://out", TableJob(spec))
 
 
 def test_an_output_whose_upload_was_broken_off_is_scored_again(some, spec, monkeypatch):
-    score_files(["memory://in"], "memory://out", spec)
     monkeypatch.setattr(type(some), "put_file", raising(KeyboardInterrupt()))
     with pytest.raises(KeyboardInterrupt):
-        score_files(["memory://in"], "memory://out", spec, again=True)
+        score_files(["memory://in"], "memory://out", TableJob(spec))
     monkeypatch.undo()
-    assert not some.exists("/out/a.jsonl")
-    outcomes = score_files(["memory://in"], "memory://out", spec)
-    assert [one.status for one in outcomes] == ["scored", "current", "current"]
+    assert [one.status for one in score_files(["memory://in"], "memory://out", TableJob(spec))] == ["scored"] * 3
 
 
 def test_a_fetched_file_is_removed_and_a_local_one_is_used_without_a_copy(some, tmp_path):

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 from makers.documented import documented_example
 from pfgen_fast import PfgenError, ReferenceScorer, TrialsError, score_batches, score_schema
-from pfgen_fast.tables.folders.scoring import score_files
+from pfgen_fast.tables.folders import score_files
 from pfgen_fast.tables.streaming import score_table
 from pfgen_fast.tables.table_job import TableJob
 
@@ -176,7 +176,8 @@ def test_finished_files_are_skipped_and_other_metrics_or_columns_are_refused(tmp
     options = {"answer_column": "a", "reference_column": "refs"}
 
     def status(scorer=SCORER, **changes):
-        return [one.status for one in score_files(tmp_path / "in.jsonl", tmp_path / "out", scorer, **options | changes)]
+        job = TableJob(scorer, **options | changes)
+        return [one.status for one in score_files(tmp_path / "in.jsonl", tmp_path / "out", job)]
 
     assert [status(), status()] == [["scored"], ["current"]]
     with pytest.raises(PfgenError, match="another signature"):

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 from makers.engines import engine
-from makers.table_folders import statuses
 from pfgen_fast import PfgenError
-from pfgen_fast.tables.folders.scoring import score_files
+from pfgen_fast.tables.folders import score_files
+from pfgen_fast.tables.table_job import TableJob
 
 engine("s3fs")
 moto_server = engine("moto.server")
@@ -74,25 +74,25 @@ def rows_out(client: Any) -> list[str]:
 def test_a_folder_of_a_bucket_is_scored_into_another_and_a_rerun_scores_what_changed(s3, spec):
     names = put_some(s3)
     s3.put_object(Bucket="box", Key="in/", Body=b"")  # how consoles make a folder
-    outcomes = score_files(["s3://box/in/"], "s3://box/out/", spec)
+    outcomes = score_files(["s3://box/in/"], "s3://box/out/", TableJob(spec))
     assert [(one.status, one.n_rows, one.error) for one in outcomes] == [("scored", ROWS, None)] * 4
     assert [key for key in keys(s3) if key.startswith("out/") and "/_" not in key] == [f"out/{name}" for name in names]
     assert rows_out(s3) == sorted(f"in/{name} {row}" for name in names for row in range(ROWS))
-    assert statuses(score_files(["s3://box/in"], "s3://box/out", spec)) == ["current"] * 4
+    assert [one.status for one in score_files(["s3://box/in"], "s3://box/out", TableJob(spec))] == ["current"] * 4
     put(s3, f"in/{names[1]}", ROWS + 1)
     s3.delete_object(Bucket="box", Key=f"out/{names[2]}")
-    outcomes = score_files(["s3://box/in"], "s3://box/out", spec)
-    assert statuses(outcomes) == ["current", "scored", "scored", "current"]
+    outcomes = score_files(["s3://box/in"], "s3://box/out", TableJob(spec))
+    assert [one.status for one in outcomes] == ["current", "scored", "scored", "current"]
     assert len(rows_out(s3)) == len(set(rows_out(s3))) == 4 * ROWS + 1
 
 
 def test_a_missing_bucket_is_named_before_anything_is_scored(s3, spec):
     put_some(s3)
     with pytest.raises(PfgenError, match=r"^s3://nowhere/in: no such file or folder\Z"):
-        score_files(["s3://nowhere/in"], "s3://box/out", spec)
-    told = r"^s3://nowhere/out/_pfgen_fast/README\.txt: cannot be written: there is no such [^\n]*\Z"
+        score_files(["s3://nowhere/in"], "s3://box/out", TableJob(spec))
+    told = r"^s3://nowhere/out/_pfgen_fast\.json: cannot be written: there is no such [^\n]*\Z"
     with pytest.raises(PfgenError, match=told):
-        score_files(["s3://box/in"], "s3://nowhere/out", spec)
+        score_files(["s3://box/in"], "s3://nowhere/out", TableJob(spec))
 
 
 def test_without_credentials_the_url_is_named(s3, spec, monkeypatch, tmp_path):
@@ -105,11 +105,11 @@ def test_without_credentials_the_url_is_named(s3, spec, monkeypatch, tmp_path):
         monkeypatch.delenv(name)
     s3fs.S3FileSystem.clear_instance_cache()
     with pytest.raises(PfgenError, match=r"^s3://box/in: cannot be read: .*[Cc]redentials[^\n]*\Z"):
-        score_files(["s3://box/in"], tmp_path / "out", spec)
+        score_files(["s3://box/in"], tmp_path / "out", TableJob(spec))
 
 
 def test_a_key_that_looks_like_a_chain_of_protocols_is_a_name(s3, spec):
     put(s3, "in/day=3/a::file:x.jsonl")
-    [outcome] = score_files(["s3://box/in/*=3/*.jsonl"], "s3://box/out", spec)
+    [outcome] = score_files(["s3://box/in/*=3/*.jsonl"], "s3://box/out", TableJob(spec))
     assert (outcome.status, outcome.task.source) == ("scored", "s3://box/in/day=3/a::file:x.jsonl")
     assert "out/a::file:x.jsonl" in keys(s3)

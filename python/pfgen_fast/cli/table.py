@@ -18,7 +18,7 @@ from .table_columns import print_means, with_columns
 
 if TYPE_CHECKING:
     from ..references.reference_scorer import ReferenceScorer
-    from ..tables.folders.scoring import FileOutcome, FilesProgress
+    from ..tables.folders import FileOutcome, FilesProgress
     from ..tables.table_job import TableJob, TableScorer
 
 
@@ -26,7 +26,7 @@ def score_tables(
     paths: Sequence[str], folder: str, job: TableJob, *, again: bool, dry_run: bool, quiet: bool, as_json: bool
 ) -> None:
     """Scores tables into a directory and prints the outcomes; ends with exit code 3 if a table failed."""
-    from ..tables.folders.scoring import Listeners, score_sources
+    from ..tables.folders import score_files
     from ..tables.places import shown_place
 
     def tell(outcome: FileOutcome) -> None:
@@ -42,9 +42,16 @@ def score_tables(
 
     passed_over: list[str] = []
     with _progress(quiet=quiet or as_json) as on_progress:
-        tell_note = (lambda text: None) if quiet else note
-        listeners = Listeners(on_progress, tell, tell_note, passed_over.append)
-        outcomes = score_sources(paths, folder, job, again=again, dry_run=dry_run, listeners=listeners)
+        outcomes = score_files(
+            paths,
+            folder,
+            job,
+            again=again,
+            dry_run=dry_run,
+            on_progress=on_progress,
+            on_outcome=tell,
+            on_passed_over=passed_over.append,
+        )
     if passed_over and not quiet:
         example = shown_place(passed_over[0])
         note(f"passed over {counted(len(passed_over), 'file')} without the extension of a table, such as {example}")
@@ -66,13 +73,13 @@ def outcome_as_json(outcome: FileOutcome, job: TableJob) -> dict[str, object]:
     """The outcome of a file as JSON values."""
     from ..tables.places import shown_place
 
-    is_counted = outcome.status in ("scored", "current")
+    is_scored = outcome.status == "scored"
     return {
         "input": shown_place(outcome.task.source),
         "output": shown_place(outcome.task.target),
         "status": outcome.status,
-        "rows": outcome.n_rows if is_counted else None,
-        "rows_written": outcome.n_written if is_counted else None,
+        "rows": outcome.n_rows if is_scored else None,
+        "rows_written": outcome.n_written if is_scored else None,
         "error": outcome.error,
         "suite": job.suite and job.suite.name,
         "signature": job.spec.signature,
@@ -120,7 +127,7 @@ class TableScoring(ScoreOptions):
 
     def hold_tables(self) -> bool:
         """Whether tables are found at inputs without runs."""
-        from ..tables.folders.plans import first_table
+        from ..tables.folders import first_table
 
         with contextlib.suppress(PfgenError):
             return not first_table(self.places).endswith(".json")  # a suite, or another file of runs
@@ -137,7 +144,7 @@ class TableScoring(ScoreOptions):
         if self.input_format and self.places != [STDIN]:
             fail("--input-format is for a table on stdin; the extension of a file names its format")
         if is_many:
-            from ..tables.folders.plans import first_table
+            from ..tables.folders import first_table
             from ..tables.places import fetched, shown_place
 
             first = first_table(self.places)
@@ -280,8 +287,7 @@ class TableScoring(ScoreOptions):
 
     def _score_one(self, path: Path, target: str | None, job: TableJob) -> None:
         """Scores one table into another, or without a target prints the means of its models."""
-        from ..tables.folders.records import FileTask
-        from ..tables.folders.scoring import FileOutcome, score_fetched
+        from ..tables.folders import FileOutcome, FileTask, score_fetched
         from ..tables.model_means import MeansOfModels
         from ..tables.places import shown_place
 

@@ -1,4 +1,4 @@
-"""Scores with Ray: a dataset of Ray Data, or many files with one task for each file.
+"""Scores a dataset of Ray Data.
 
 Every worker process makes the scorer once, from a spec of a few hundred bytes. By default Ray scores in tasks. It fuses
 them with the tasks that read, so blocks are not copied. A task holds its core only while it works, so scoring cannot
@@ -9,32 +9,21 @@ from __future__ import annotations
 
 import functools
 import math
-import os
 import warnings
-from collections.abc import Callable, Generator, Iterator, Sequence
-from itertools import islice
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..errors import PfgenError, TrialsError
 from ..files.optional import optional
-from ..files.untrusted_text import in_one_line
 from ..references.reference_scorer import ReferenceScorer
 from ..scoring.spec import ScorerSpec
 from ..tables.arrow_columns import check_schema, pyarrow
 from ..tables.batches import scored_batches, scored_schema
-from ..tables.folders.plans import Sources, listed, plan_files
-from ..tables.folders.records import FileTask
-from ..tables.folders.scoring import FileOutcome, Listeners, run_tasks, score_one_file
-from ..tables.places import is_remote, shown_place
 from ..tables.table_job import Nulls, TableJob
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from ray.data import Dataset
-
-_RETRIES = 3
-_AT_ONCE = 1000
-"""Maximum number of files submitted to Ray at a time, so that any number of files can be scored."""
 
 
 def score(
@@ -54,8 +43,7 @@ def score(
     """Appends columns of scores to a dataset, lazily.
 
     The scores equal the scores of a single process, bit for bit. Ray determines the order of rows. If a worker dies,
-    Ray replaces it and scores its blocks again, so no row is lost or duplicated. A rerun writes all rows again; use
-    `score_files` to skip finished files.
+    Ray replaces it and scores its blocks again, so no row is lost or duplicated. A rerun writes all rows again.
 
     An error in a worker is raised as a `RayTaskError` that is also an error of this package; its last line is the
     message. Ray does not retry. Columns are checked at once if Ray knows the schema, and otherwise when the dataset is
@@ -87,90 +75,6 @@ def score(
         pool = ray.data.ActorPoolStrategy(size=actors)
         means |= {"fn": _ScoringActor, "fn_constructor_kwargs": {"job": job}, "compute": pool}
     return dataset.map_batches(batch_format="pyarrow", batch_size=batch_size, zero_copy_batch=True, **means)
-
-
-def score_files(
-    sources: Sources,
-    target: str | os.PathLike[str],
-    spec: ScorerSpec | ReferenceScorer,
-    *,
-    question_column: str = "question",
-    answer_column: str = "answer",
-    columns: Sequence[str] | None = None,
-    nulls: Nulls = "error",
-    where: str | None = None,
-    encoding: str | None = None,
-    reference_column: str | Sequence[str] = "references",
-    again: bool = False,
-    num_cpus: float = 1,
-    on_outcome: Callable[[FileOutcome], None] | None = None,
-    on_note: Callable[[str], None] | None = None,
-) -> list[FileOutcome]:
-    """Scores tables of answers into tables of scores, a task for each file, as `score_files` does on one machine.
-
-    If a worker dies, Ray scores its file again, up to three times; then the file has failed, and the other files are
-    still scored. Every node must be able to read the sources and to write the target. `num_cpus` is the number of cores
-    of each task. `on_outcome` is called in the order in which the files are finished. The other arguments and the
-    outcomes are those of `pfgen_fast.tables.folders.scoring.score_files`.
-    """
-    ray = _ray()
-    _check_numbers(None, num_cpus, None)
-    job = TableJob(
-        _checked_spec(spec),
-        question_column,
-        answer_column,
-        columns,
-        nulls,
-        where,
-        encoding,
-        reference_column=reference_column,
-    )
-    tasks = plan_files(map(_from_anywhere, listed(sources)), _from_anywhere(target))
-    if not ray.is_initialized():
-        ray.init()
-    _warn_of_waiting(None, num_cpus, _cores_of_nodes(ray))
-    options = {"num_cpus": num_cpus, "max_retries": _RETRIES, "scheduling_strategy": "SPREAD"}
-    run = functools.partial(_outcomes, ray, job.with_threads(_threads(num_cpus)), again, options)
-    listeners = Listeners(on_outcome=on_outcome or (lambda outcome: None), on_note=on_note or (lambda note: None))
-    return run_tasks(tasks, job, run, again=again, listeners=listeners)
-
-
-def _outcomes(
-    ray: Any, job: TableJob, again: bool, options: dict[str, Any], todo: Sequence[FileTask]
-) -> Generator[FileOutcome, None, None]:
-    """Yields the outcomes of files as they are finished; closing the generator cancels the remaining tasks."""
-    one_file = ray.remote(**options)(score_one_file)
-    sent_job = ray.put(job)
-    under_way: dict[Any, FileTask] = {}
-    tasks = iter(todo)
-    try:
-        while True:
-            for task in islice(tasks, _AT_ONCE - len(under_way)):
-                under_way[one_file.remote(task, sent_job, again=again)] = task
-            if not under_way:
-                return
-            [ended], _ = ray.wait(list(under_way), num_returns=1)
-            yield _outcome(ray, ended, under_way.pop(ended))
-    finally:
-        for reference in under_way:
-            ray.cancel(reference)
-
-
-def _outcome(ray: Any, reference: Any, task: FileTask) -> FileOutcome:
-    try:
-        outcome: FileOutcome = ray.get(reference)
-        return outcome
-    except ray.exceptions.RayTaskError:
-        raise
-    except ray.exceptions.RayError as error:  # the worker or its node died at every attempt
-        problem = in_one_line(str(error), 300)
-        return FileOutcome(task, "failed", error=f"{shown_place(task.source)}: every worker of Ray died: {problem}")
-
-
-def _from_anywhere(place: str | os.PathLike[str]) -> str:
-    """The absolute place, because the working directory of workers is different."""
-    name = os.fspath(place)
-    return name if is_remote(name) else os.path.abspath(name)
 
 
 def share_of_cores(actors: int, n_cores: Sequence[int]) -> float:

@@ -42,15 +42,12 @@ def writing_whole(
     *,
     sync: bool = True,
     mode: int | None = None,
-    on_whole: Callable[[int], None] | None = None,
     original: os.stat_result | None = None,
 ) -> Iterator[IO[bytes]]:
     """Opens a new file that replaces `path` when the block ends without an error.
 
     The mode of the file is `mode`, limited by the umask, or by default the mode of the old file. With `sync`, the
-    content is on disk before the replacement; without it, a power failure may damage the file. `on_whole` is called
-    with the number of bytes when the file is complete, just before the replacement; an error in it cancels the
-    replacement.
+    content is on disk before the replacement; without it, a power failure may damage the file.
 
     If the content is derived from the old file itself, pass `original`, the file status from before it was read. Then
     the file is not replaced if it was changed in the meantime, or if it is a symbolic link.
@@ -68,8 +65,6 @@ def writing_whole(
             file.flush()
             if sync:
                 os.fsync(file.fileno())
-            if on_whole is not None:
-                on_whole(os.fstat(file.fileno()).st_size)
             if original is not None:
                 _check_unchanged(path, original)
             publish()

@@ -20,7 +20,6 @@ from urllib.parse import quote, quote_plus, unquote, unquote_plus, urlsplit
 
 from ..errors import PfgenError, TrialsError
 from ..files.optional import optional
-from ..files.reading import read_stored
 from ..files.untrusted_text import in_one_line
 from ..files.writing import write_whole
 
@@ -31,17 +30,16 @@ _WEB = ("http", "https")
 _WITH_USERS = (*_WEB, "ftp", "ftps", "sftp", "ssh", "smb", "webdav", "github")
 _WITH_FOLDERS = ("ftp", "ftps", "sftp", "ssh", "smb", "hdfs", "webhdfs", "arrow_hdfs", "webdav", "dbfs")
 """The schemes of storage systems whose directories must be created."""
-_CHECKSUMS = ("ETag", "etag", "md5Hash", "content_hash", "oid", "blob_id", "sha")
 _TIMES = ("mtime", "LastModified", "last_modified", "modified", "updated", "created")
-"""The keys that protocols use for a checksum, or a time, that changes with the file."""
+"""The keys that protocols use for the time of the last change."""
 
 
 @dataclass(frozen=True)
 class FileInfo:
-    """The size and version of a file."""
+    """The size of a file and the time of its last change in seconds; None if unknown."""
 
-    n_bytes: int | None  # None if the size is unknown
-    version: str  # etag or time of modification; it changes when the file changes
+    n_bytes: int | None
+    modified: float | None
 
 
 # Names
@@ -128,7 +126,7 @@ def place_key(place: str) -> tuple[str, ...]:
 
 
 def file_info(place: str) -> FileInfo | None:
-    """The size and version of a file; None if it does not exist."""
+    """The size and age of a file; None if it does not exist."""
     if is_remote(place):
         about = _about(place)
         return None if about is None or about["type"] == "directory" else _info(about)
@@ -165,7 +163,7 @@ def files_below(folder: str) -> list[tuple[str, FileInfo]]:
         for at, folders, names in os.walk(folder, onerror=_refuse):
             folders[:] = [name for name in folders if not is_hidden(name)]
             for path in (os.path.join(at, name) for name in names):
-                info = FileInfo(None, "")  # such as for a broken link, which raises an error when it is read
+                info = FileInfo(None, None)  # such as for a broken link, which raises an error when it is read
                 with contextlib.suppress(OSError):
                     info = _local_info(path)
                 infos[Path(path).relative_to(folder).as_posix()] = info
@@ -187,20 +185,6 @@ def glob_matches(pattern: str) -> list[str]:
     names = {match.relative_to(root) for match in root.glob(rest)}
     is_any = any(part[0] == "." for part in parts[n_fixed:])  # such as `.cache*/*.csv`
     return sorted(str(root / name) for name in names if is_any or not any(part[0] == "." for part in name.parts))
-
-
-def read_small_files(places: list[str], limit: int) -> list[bytes]:
-    """The contents of small files of one storage system; if the protocol supports it, they are read concurrently."""
-    if not places or not is_remote(places[0]):
-        return [read_stored(Path(place), limit=limit) for place in places]
-    files, _ = _remote(places[0])
-    paths = [str(files._strip_protocol(place)) for place in places]
-    with _telling(places[0], "cannot be read"):
-        contents = files.cat(paths)
-        for place, path in zip(places, paths, strict=True):
-            if len(contents[path]) > limit:
-                raise TrialsError(f"{shown_place(place)}: holds more than {limit:,} bytes, which is the limit")
-        return [contents[path] for path in paths]
 
 
 def write_file(place: str, content: bytes | Path) -> None:
@@ -288,15 +272,14 @@ def _about(url: str) -> Mapping[str, Any] | None:
 
 
 def _info(about: Mapping[str, Any]) -> FileInfo:
-    name, value = next(((name, about[name]) for name in (*_CHECKSUMS, *_TIMES) if about.get(name)), ("", ""))
-    version = f"{name} {value.timestamp() if isinstance(value, datetime.datetime) else value}".strip()
-    size = about.get("size")
-    return FileInfo(None if size is None else int(size), version)
+    size, time = about.get("size"), next((about[name] for name in _TIMES if about.get(name)), None)
+    time = time.timestamp() if isinstance(time, datetime.datetime) else time
+    return FileInfo(None if size is None else int(size), time if isinstance(time, int | float) else None)
 
 
 def _local_info(path: str) -> FileInfo:
     status = os.stat(path)
-    return FileInfo(status.st_size, f"modified {status.st_mtime_ns}")
+    return FileInfo(status.st_size, status.st_mtime)
 
 
 def _refuse(error: OSError) -> None:

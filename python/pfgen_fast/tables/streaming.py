@@ -34,10 +34,6 @@ class TableCounts(NamedTuple):
     n_written: int
 
 
-OnWhole = Callable[[TableCounts, int], None]
-"""Called with the row counts and the size of a complete output, just before it is published; an error cancels it."""
-
-
 def score_table(
     source: str | Path,
     target: str | Path,
@@ -123,7 +119,6 @@ def scored_table(
     *,
     batch_size: int | None = None,
     on_batch: Callable[[int], None] | None = None,
-    on_whole: OnWhole | None = None,
 ) -> TableCounts:
     """Implements `score_table`, and returns both counts of rows; the target may also be a function that takes rows."""
     if batch_size is not None and batch_size < 1:
@@ -134,11 +129,6 @@ def scored_table(
         raise PfgenError(f"encoding: expected a CSV or TSV file, but the files are {' and '.join(map(str, files))}")
     read, writer = reader_of(source, encoding), None if callable(target) else writer_to(target, encoding)
     n_rows = n_written = 0
-
-    def whole(n_bytes: int) -> None:
-        if on_whole is not None:
-            on_whole(TableCounts(n_rows, n_written), n_bytes)
-
     original = None if callable(target) else _status_if_same(source, target)  # before anything is read
     is_arrow = ".parquet" in map(format_of, files)
     # Stdin is read without a thread, because such a thread might never end.
@@ -153,7 +143,7 @@ def scored_table(
             if writer is not None:
                 assert not callable(target)
                 check_target(target)
-                file = stack.enter_context(opened(target, whole, original))
+                file = stack.enter_context(opened(target, original))
                 write = stack.enter_context(writer(file, first, job.names))
             give = stack.enter_context(writing_behind(write))
             rest = chain((first,), batches)

@@ -1,1 +1,0 @@
-"""Scores many tables into a directory, and skips finished outputs."""
