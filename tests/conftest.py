@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
+from hypothesis.internal.conjecture import providers
 from makers import effort
 from makers.checklist_data import needs_hellobench
 from makers.discernment_data import needs_discernment_data
@@ -48,6 +49,8 @@ def pytest_configure(config: pytest.Config) -> None:
     """Decides how much the tests repeat, before they are imported."""
     effort.everything = config.getoption("--all") or config.getoption("--rest")
     settings.load_profile("all" if effort.everything else "quick")
+    if not effort.everything:  # without the constants of all modules, which each process would parse for seconds
+        providers._get_local_constants = lambda: providers._local_constants
 
 
 @pytest.hookimpl(trylast=True)  # after Hypothesis has marked its tests

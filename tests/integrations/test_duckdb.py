@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from pathlib import Path
 
 import duckdb
@@ -17,8 +18,16 @@ from pfgen_fast.integrations.duckdb import register
 
 PAGE = Path(__file__).parents[2] / "docs" / "engines" / "duckdb.md"
 N_ROWS = 9000  # DuckDB hands over 2,048 rows at a time
-ROWS = rows(N_ROWS, nulls=True)
-EXPECTED = expected_bits(ROWS["question"], ROWS["answer"])
+
+
+@cache
+def many_rows():
+    return rows(N_ROWS, nulls=True)
+
+
+@cache
+def expected():
+    return expected_bits(many_rows()["question"], many_rows()["answer"])
 
 
 @pytest.fixture
@@ -26,7 +35,7 @@ def connection() -> Iterator[duckdb.DuckDBPyConnection]:
     """A connection with the rows in a table `rows`, in several row groups."""
     with duckdb.connect() as opened:
         opened.execute("SET threads = 4")
-        opened.from_arrow(pa.table(ROWS)).create("rows")
+        opened.from_arrow(pa.table(many_rows())).create("rows")
         yield opened
 
 
@@ -38,11 +47,11 @@ def column(connection: duckdb.DuckDBPyConnection, expression: str) -> bytes:
 def test_a_table_has_the_scores_of_one_process(connection):
     register(connection, SPEC, nulls="null")
     register(connection, SPEC, name="pfgen_scores", columns=SPEC.columns, nulls="null")
-    assert column(connection, "pfgen_score(question, answer)") == EXPECTED["average"]
+    assert column(connection, "pfgen_score(question, answer)") == expected()["average"]
     found = connection.sql("SELECT id, unnest(pfgen_scores(question, answer)) FROM rows ORDER BY id")
     assert found.columns == ["id", *SPEC.columns]
     scores = list(zip(*found.fetchall(), strict=True))[1:]
-    assert dict(zip(SPEC.columns, map(bits, scores), strict=True)) == EXPECTED
+    assert dict(zip(SPEC.columns, map(bits, scores), strict=True)) == expected()
 
 
 @pytest.mark.slow
@@ -51,11 +60,11 @@ def test_cursors_in_several_threads_share_one_scorer_and_rows_are_chosen_by_thei
     cursors = [connection.cursor() for _ in range(6)]
     with ThreadPoolExecutor(6) as threads:
         found = set(threads.map(lambda cursor: column(cursor, "pfgen_score(question, answer)"), cursors))
-    assert found == {EXPECTED["average"]}
+    assert found == {expected()["average"]}
     query = "SELECT count(*) FROM rows WHERE pfgen_score(question, answer) >= 0.6"
-    expected = np.frombuffer(EXPECTED["average"]) >= 0.6
-    assert connection.execute(query).fetchall() == [(expected.sum(),)]
-    assert 0 < expected.sum() < N_ROWS
+    is_high = np.frombuffer(expected()["average"]) >= 0.6
+    assert connection.execute(query).fetchall() == [(is_high.sum(),)]
+    assert 0 < is_high.sum() < N_ROWS
 
 
 def test_references_are_a_list_in_the_row(connection):
@@ -78,11 +87,11 @@ def test_references_are_a_list_in_the_row(connection):
 @pytest.mark.slow
 def test_one_question_is_for_all_rows_and_other_types_become_texts(connection):
     register(connection, SPEC, nulls="null")
-    of_one = Scorer(SUITE).score("Q07", ROWS["answer"], nulls="null").average
+    of_one = Scorer(SUITE).score("Q07", many_rows()["answer"], nulls="null").average
     assert column(connection, "pfgen_score('Q07', answer)") == bits(of_one)
-    keys = ", ".join("'" + key.replace("'", "''") + "'" for key in sorted(set(ROWS["question"])))
+    keys = ", ".join("'" + key.replace("'", "''") + "'" for key in sorted(set(many_rows()["question"])))
     connection.execute(f"ALTER TABLE rows ALTER question TYPE ENUM ({keys})")
-    assert column(connection, "pfgen_score(question, answer)") == EXPECTED["average"]
+    assert column(connection, "pfgen_score(question, answer)") == expected()["average"]
 
 
 def test_a_row_that_cannot_be_scored_ends_the_query_with_our_sentence_or_has_no_score(connection):
@@ -101,7 +110,7 @@ def test_a_row_that_cannot_be_scored_ends_the_query_with_our_sentence_or_has_no_
             connection.execute(query).fetchall()
     with pytest.raises(duckdb.BinderException, match=r"'pfgen_score\(VARCHAR, BIGINT\)'"):
         connection.execute("SELECT pfgen_score(question, id) FROM rows")
-    assert column(connection, "or_null(question, answer)") == EXPECTED["average"]
+    assert column(connection, "or_null(question, answer)") == expected()["average"]
 
 
 def test_a_function_that_cannot_be_registered_is_one_sentence(connection):

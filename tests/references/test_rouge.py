@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from functools import cache
 
 import numpy as np
 import pytest
@@ -12,7 +13,6 @@ from hypothesis import strategies as st
 from makers.effort import examples
 from makers.tokenizers import LIKELY, TOKENIZERS, squad_tokens
 from pfgen_fast import ReferenceScorer
-from rouge_score.rouge_scorer import RougeScorer
 
 LIBRARY_NAMES = {"rouge_1": "rouge1", "rouge_2": "rouge2", "rouge_4": "rouge4"}
 LIBRARY_NAMES |= {"rouge_l": "rougeL", "rouge_lsum": "rougeLsum"}
@@ -26,7 +26,11 @@ class LibraryTokenizer:
         self.tokenize = TOKENIZERS[name]
 
 
-LIBRARIES = {name: RougeScorer([*LIBRARY_NAMES.values()], tokenizer=LibraryTokenizer(name)) for name in TOKENIZERS}
+@cache
+def library(tokenizer):
+    from rouge_score.rouge_scorer import RougeScorer  # its imports take seconds, which collection need not wait for
+
+    return RougeScorer([*LIBRARY_NAMES.values()], tokenizer=LibraryTokenizer(tokenizer))
 
 
 def squad_f1(reference, answer):
@@ -41,7 +45,7 @@ def squad_f1(reference, answer):
 
 
 def expected(answer, references, tokenizer=None):
-    scores = LIBRARIES[tokenizer or "rouge"].score_multi(references, answer)
+    scores = library(tokenizer or "rouge").score_multi(references, answer)
     row = [value for name in LIBRARY_NAMES.values() for value in np.take(scores[name], [2, 0, 1])]
     tokens = TOKENIZERS[tokenizer] if tokenizer else squad_tokens
     pairs = [(tokens(reference), tokens(answer)) for reference in references]

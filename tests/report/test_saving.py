@@ -14,7 +14,6 @@ from makers.checklist_reports import some_runs
 from makers.discernments import a_discernment
 from makers.own_checklists import own_suite
 from makers.reported import unlike_runs
-from matplotlib import image
 from pfgen_fast.checklists.scoring.scoring import score_runs
 from pfgen_fast.experiments import Finding, Picture, Table
 from pfgen_fast.experiments.chart_data import Points, Scatter
@@ -49,6 +48,8 @@ def check_picture(page, name):
     links = [value for part in root.iter() for key, value in part.attrib.items() if key.endswith("href")]
     assert not [link for link in links if not link.startswith(("#", "data:image/png"))]
     assert not re.search(r"var\(|light-dark|currentColor| class=| style=|url\((?!#)", svg)
+    from matplotlib import image
+
     png = image.imread(io.BytesIO(saved(page, name, "PNG")), format="png")
     assert png.shape[:2] == tuple(int(2 * float(root.get(side))) for side in ("height", "width"))
     assert len(np.unique(png.reshape(-1, png.shape[2]), axis=0)) > 10
