@@ -1,4 +1,4 @@
-"""The public names of the package and the options of its commands, one to a line.
+"""The public names of the package, one to a line, and its commands, each in a line with its options.
 
 Read from the source, so that it needs no optional package and is the same on every Python. Running this file writes
 tests/public_api.txt, which is how a change of the public API is made deliberately.
@@ -7,8 +7,9 @@ tests/public_api.txt, which is how a change of the public API is made deliberate
 from __future__ import annotations
 
 import ast
+import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pfgen_fast
@@ -112,11 +113,23 @@ def _of_commands() -> Iterator[str]:
     from makers.command_tree import COMMANDS
 
     for name, (command, _) in COMMANDS.items():
-        path = f"pfgen-fast {name}".rstrip()
         arguments = [parameter.name.upper() for parameter in command.params if not parameter.opts[0].startswith("-")]
-        yield " ".join([path, *arguments])
-        options = (option for parameter in command.params for option in (*parameter.opts, *parameter.secondary_opts))
-        yield from (f"{path} {option}" for option in options if option.startswith("-"))
+        options = [[*parameter.opts, *parameter.secondary_opts] for parameter in command.params]
+        shown = sorted("/".join(names) for names in options if names[0].startswith("-"))
+        yield " ".join(["pfgen-fast", *filter(None, [name]), *arguments, *shown])
+
+
+def expanded(lines: Iterable[str]) -> Iterator[str]:
+    """The lines, where each name of an option of a command has a line of its own."""
+    for line in lines:
+        if not line.startswith("pfgen-fast"):
+            yield line
+            continue
+        command, *options = line.split(" -")
+        yield command
+        yield from (
+            f"{re.sub(' [A-Z].*', '', command)} {name}" for option in options for name in f"-{option}".split("/")
+        )
 
 
 if __name__ == "__main__":
