@@ -220,6 +220,7 @@ def test_two_that_differ_cost_this_answer_only(checkout, judged, suite, imported
 BAD_LINES = {
     "no-level": (entries(1, 0.3), r"\[1\].evaluation_score: expected a level .*not 0.3"),
     "true": (entries(1, True), "expected a level .*, not true"),
+    "huge": (entries(1, 10**400), "expected a level .*, not 1000"),
     "id-text": (
         [*entries(1), {"checklist_id": "a", "evaluation_score": 1}],
         "checklist_id: expected a number, not 'a'",

@@ -63,6 +63,8 @@ def test_only_judgements_that_follow_from_replies_outlast_new_answers(tmp_path, 
         (folder / "judge-replies.jsonl").touch()
     write_run(folder, ANSWERS, [], {"model": "org/heron"})
     assert open_runs([folder])[0].judgements(suite) == (list(JUDGEMENTS) if has_replies else [])
+    with pytest.raises(ChecklistError, match="the directory has another run"):
+        write_run(folder, ANSWERS, [], {"model": "org/heron", "temperature": 0.8})
 
 
 def test_runs_are_found_at_any_depth_and_once(tmp_path: Path) -> None:

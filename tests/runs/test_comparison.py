@@ -11,6 +11,7 @@ from pfgen_fast import TrialsError
 from pfgen_fast.runs.comparison import compare, compare_runs, item_scores_of_means, means_of
 from pfgen_fast.runs.trials import find_runs
 from pfgen_fast.statistics.paired_randomization import against_baseline
+from pfgen_fast.suite.rules import AVERAGE_FIRST
 
 
 @pytest.fixture
@@ -36,6 +37,13 @@ def test_questions_without_an_answer_are_left_out_and_counted(run_of, mini, scor
     assert compare(run_of("c", mini, 30), run_of("d", mini, 90), scorer).left_out == ""
     with pytest.raises(TrialsError, match="no question in common"):
         compare(run_of("e", mini.questions[:2]), run_of("f", mini.questions[2:]), scorer)
+
+
+def test_means_have_their_difference_if_questions_have_unequal_numbers_of_trials(run_of, mini, scorer):
+    fewer = run_of("a", mini, 30)
+    fewer.trials_path.write_text("\n".join(fewer.trials_path.read_text("utf-8").splitlines()[:-4]), "utf-8")
+    for row in compare(fewer, run_of("b", mini, 90), scorer, metrics=AVERAGE_FIRST).metrics:
+        assert row.a - row.b == pytest.approx(row.difference, abs=1e-4)
 
 
 @pytest.fixture(scope="module")

@@ -243,9 +243,14 @@ def answer_of(value: Any) -> Answer:
 def write_run(
     folder: Path, answers: Iterable[Answer], judgements: Iterable[Judgement], config: Mapping[str, Any]
 ) -> None:
-    """Writes the files of a run that are not empty, each atomically, and removes files of an earlier run."""
-    listed, judged = list(answers), list(judgements)
-    write_whole(folder / CONFIG_FILE, json_bytes(dict(config)))
+    """Writes the files of a run that are not empty, each atomically, and removes files of the same run.
+
+    Raises ChecklistError if the directory has another run, whose answers may have been expensive.
+    """
+    listed, judged, path = list(answers), list(judgements), folder / CONFIG_FILE
+    if path.exists() and read_config(path) != dict(config):
+        raise ChecklistError(f"{path}: the directory has another run; expected an empty directory, or the same run")
+    write_whole(path, json_bytes(dict(config)))
     if listed:
         write_answers(folder / ANSWERS_FILE, listed)
     if judged:

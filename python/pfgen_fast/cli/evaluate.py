@@ -187,20 +187,23 @@ class _Evaluate(Generating):
         """Evaluates several models, each once, and with --watch the checkpoints that appear later."""
         done: dict[str, float] = {}  # the time of the last change, by label
         told: set[str] = set()
+        seen: dict[tuple[str, float], float] = {}  # when this command first saw a change, whose time may be wrong
         folders: list[Path] = []
         is_partial = False
         while True:
             n_before = len(folders)
             for model in self.models():
                 try:
-                    changed, now = model.changed(), time.time()
+                    changed = model.changed()
                 except OSError:  # the directory was removed
                     continue
                 if done.get(model.label) == changed:
                     continue
-                if self.watch is not None and now - changed < SETTLED_SECONDS:
+                now = time.monotonic()
+                age = max(time.time() - changed, now - seen.setdefault((model.label, changed), now))
+                if self.watch is not None and age < SETTLED_SECONDS:
                     if not self.quiet and model.label not in told:
-                        since = f"changed {now - changed:.0f} s ago"
+                        since = f"changed {age:.0f} s ago"
                         note(f"{model.label}: {since}, waiting until it is {SETTLED_SECONDS:.0f} s old")
                     told.add(model.label)
                     continue

@@ -46,7 +46,7 @@ class Difference(Verdict):
     """The verdict about A and B in one metric, over the questions (items) that both have."""
 
     metric: str  # metric; `average` is the score of a run
-    a: float  # mean of A over questions; for a run, equal to its result.json if no question is left out
+    a: float  # mean of A over questions; for a run, equal to its result.json if no question or trial is left out
     b: float  # the same for B
     model_a: str
     model_b: str

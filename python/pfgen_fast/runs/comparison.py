@@ -162,7 +162,8 @@ def compare_scored(
     of_run = dict(zip(reversed(table.models), reversed(means), strict=True))
 
     def whole(model: str, metric: str, mean: float, n: int) -> float:
-        return of_run[model].whole[metric] if n == len(of_run[model].by_question) else mean
+        n_trials = of_run[model].n_trials.values()  # a result.json leaves surplus trials of some questions out
+        return of_run[model].whole[metric] if n == len(n_trials) and len(set(n_trials)) == 1 else mean
 
     rows = [
         replace(

@@ -85,14 +85,14 @@ def _imported(key: str, paths: Sequence[Path], suite: ChecklistSuite, output: Pa
         _read_results(paths, suite, content)
         if not content.answers and not content.judgements:
             raise ChecklistError(f"{key}: its files contain no usable answer or judgement")
+        answers = [content.answers[answer] for _, answer in keys_in_order(suite, content.answers)]
+        judgements = [
+            replace(content.judgements[answer], judge=judge, checklist_sha256=suite.checklist(task).sha256)
+            for task, answer in keys_in_order(suite, content.judgements)
+        ]
+        write_run(folder, answers, judgements, {"model": key})
     except ChecklistError as error:
         return Imported(key, None, problems=(*content.problems, str(error)))
-    answers = [content.answers[answer] for _, answer in keys_in_order(suite, content.answers)]
-    judgements = [
-        replace(content.judgements[answer], judge=judge, checklist_sha256=suite.checklist(task).sha256)
-        for task, answer in keys_in_order(suite, content.judgements)
-    ]
-    write_run(folder, answers, judgements, {"model": key})
     note = f"{key}: {content.n_replaced} answers differ from the judged answers; the judged answers are kept"
     notes = (note,) if content.n_replaced else ()
     return Imported(key, folder, len(answers), len(judgements), tuple(content.problems), notes)
@@ -165,7 +165,7 @@ def _judgement(listed: Any, n_questions: int, levels: Sequence[float]) -> Judgem
     def level(value: Any) -> float:
         if isinstance(value, int | float) and not isinstance(value, bool):
             for known in levels:
-                if abs(value - known) <= _CLOSE:
+                if abs(number(value) - known) <= _CLOSE:
                     return known
         raise unexpected(f"a level ({', '.join(f'{level:g}' for level in levels)})", value)
 
