@@ -17,7 +17,7 @@ CLUSTER_ALARMS = "Items in clusters of unequal sizes: false alarms"
 BINARY = "Scores of 0 and 1, equally good models: false alarms of Tango's score test"
 BINARY_COVERAGE = "Scores of 0 and 1: coverage of the intervals of a mean (Wilson) and of a difference (Tango)"
 FAMILIES = "Comparisons corrected by Holm: coverage of each interval"
-POWER = "Power: share of differences found with the computed number of items or trials"
+POWER = "Power: share of differences found with the computed number of items"
 
 
 def clustered(generator: Generator, n_clusters: int, shared: float) -> tuple[np.ndarray, list[int]]:
@@ -82,23 +82,6 @@ def _found_with_binary_items(generator: Generator, better: float, worse: float) 
     return bool(paired_difference(*now, binary=True).differs())
 
 
-def _found_with_trials(generator: Generator, difference: float) -> bool:
-    """Computes the number of trials from 4 trials of 200 items, and compares these items with so many new trials."""
-    n_items, n_trials = 200, 4
-    of_items, spread = 0.3 * generator.standard_normal(n_items), 2.0
-
-    def means(n: int) -> np.ndarray:
-        return spread * generator.standard_normal((2, n_items)) / n**0.5
-
-    before = means(n_trials)
-    found = paired_difference(of_items + before[0], before[1])
-    trial_variance = 2 * spread**2 / n_trials / n_items
-    more = needed(found, difference, trial_variance=trial_variance, n_trials=n_trials).n_trials
-    now = means(more)
-    of_new_items = 0.3 * generator.standard_normal(n_items)
-    return bool(paired_difference(difference + of_new_items + now[0], now[1]).differs())
-
-
 def claims_of_items() -> Iterator[Claim]:
     """Claims about clusters, scores of 0 and 1, and power."""
     for n_clusters in (6, 10, 20, 50):
@@ -131,12 +114,3 @@ def claims_of_items() -> Iterator[Claim]:
     for better, worse in ((0.08, 0.03), (0.2, 0.1), (0.25, 0.05), (0.3, 0.02)):
         of = f"scores of 0 and 1, A alone solves {better:g} and B alone {worse:g} of the items"
         yield Claim(POWER, of, (0.76, 0.86), _found_with_binary_items, (better, worse), 2)
-    for difference in (0.2, 0.3):
-        yield Claim(
-            POWER,
-            f"trials of 200 items, a difference of {difference:g}",
-            (0.76, 0.88),
-            _found_with_trials,
-            (difference,),
-            2,
-        )

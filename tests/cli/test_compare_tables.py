@@ -45,7 +45,7 @@ def test_two_models_are_shown_as_two_runs_are(call, table):
     assert "signature" not in found
 
 
-@pytest.mark.parametrize("options", [(), ("--all-pairs",), ("--family", "all"), ("--metric", "f1")])
+@pytest.mark.parametrize("options", [(), ("--all-pairs",), ("--metric", "f1")])
 def test_several_models_have_corrected_p_values_and_names(call, table, options):
     found = json.loads(call("compare", table, *options, "--json")[1])
     text = call("compare", table, *options)[1]

@@ -41,7 +41,7 @@ def checkout(tmp_path_factory, mini, varied):
 
 
 @pytest.fixture
-def shown(call, checkout, tmp_path):
+def shown(call, checkout, tmp_path, monkeypatch):
     """What each command shows of the runs, by their names."""
     code, _, err = call("score", "-s", "mini", checkout / "result", checkout / "data")
     assert code == 0, err
@@ -51,13 +51,14 @@ def shown(call, checkout, tmp_path):
     scored = json.loads(call("score", "-s", "mini", checkout / "result", checkout / "data", "--json")[1])
     rows = json.loads(call("leaderboard", checkout / "result", "--json")[1])
     names = {row["run"]: row["run"].removeprefix(f"{checkout}/").removeprefix("result/") for row in rows}
+    monkeypatch.setattr("pfgen_fast.cli.leaderboard._Leaderboard.is_printed", True)
     return {
         "score": {names[row["run"]]: row for row in scored},
         "page": page,
         "leaderboard": {names[row["run"]]: row for row in rows},
         "report": {run["name"]: run for run in overview["runs"]},
         "place": json.loads(call("place", checkout / "result", "--against", checkout / "result", "--json")[1]),
-        "table": call("leaderboard", checkout / "result", "--plain")[1],
+        "table": call("leaderboard", checkout / "result")[1],
     }
 
 
@@ -78,8 +79,8 @@ def test_a_run_has_the_same_rank_and_the_same_range_everywhere_and_a_yardstick_h
     del of_place["data"]  # the yardstick
     assert of_place == {name: ranges[name] for name in of_place}
     lines = [line.split() for line in shown["table"].splitlines()[1:9]]
-    texts = {int(rank): text for rank, _, _, text, *_ in lines if rank != "-"}
-    expected = [str(low) if low == high else f"{low}-{high}" for low, high in ranges.values()]
+    texts = {int(rank): text for rank, _, _, text, *_ in lines if rank != "–"}
+    expected = [str(low) if low == high else f"{low}–{high}" for low, high in ranges.values()]
     assert [texts[rank] for rank in range(1, 8)] == expected
 
 

@@ -28,7 +28,7 @@ def scores(tmp_path: Path) -> Path:
     return path
 
 
-def test_every_form_of_a_table_has_the_same_figures(call, scores, tmp_path):
+def test_every_form_of_a_table_has_the_same_figures(call, scores, tmp_path, monkeypatch):
     found = leaderboard(scores)
     names = [of.model for of in found]
     code, markdown, err = call("leaderboard", scores)
@@ -38,9 +38,11 @@ def test_every_form_of_a_table_has_the_same_figures(call, scores, tmp_path):
     assert [(row["model"], float(row["score"])) for row in rows] == [(of.model, of.score.mean) for of in found]
     document = json.loads(call("leaderboard", scores, "--json", "-q")[1])
     assert [model["score_low"] for model in document["models"]] == [of.score.low for of in found]
-    code, plain, _ = call("leaderboard", scores, "--plain")
-    assert [line.split()[4] for line in plain.splitlines()[1:4]] == names
-    assert "the ranks that chance allows, at 95 % (paired t-tests against all other models, corrected by Holm)" in plain
+    with monkeypatch.context() as patch:
+        patch.setattr("pfgen_fast.cli.leaderboard._Leaderboard.is_printed", True)
+        code, printed, _ = call("leaderboard", scores)
+    assert [line.split()[4] for line in printed.splitlines()[1:4]] == names
+    assert "the ranks that chance allows, at 95 % (paired t-tests against all other models, " in printed
     readme = tmp_path / "README.md"
     readme.write_text("# A\n<!-- leaderboard -->\nold\n<!-- /leaderboard -->\nend\n")
     code, _, err = call("leaderboard", scores, "--update", readme)
@@ -68,11 +70,13 @@ def test_options_that_do_not_fit_are_refused(call, scores, arguments, said):
     assert said in err
 
 
-def test_subjects_of_a_table_are_a_second_table(call, scores, tmp_path):
-    code, plain, _ = call("leaderboard", scores, "--by-subject", "--plain")
+def test_subjects_of_a_table_are_a_second_table(call, scores, tmp_path, monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setattr("pfgen_fast.cli.leaderboard._Leaderboard.is_printed", True)
+        code, printed, _ = call("leaderboard", scores, "--by-subject")
     assert code == 0
-    assert plain.split("\n\n")[1].splitlines()[0].split("  ")[0] == "model"
-    assert "subjects with fewer than 6 items, about which a score tells little: art (3), maths (3), law (1)" in plain
+    assert printed.split("\n\n")[1].splitlines()[0].split("  ")[0] == "model"
+    assert "subjects with fewer than 6 items, about which a score tells little: art (3), maths (3), law (1)" in printed
     rows = list(csv.DictReader(io.StringIO(call("leaderboard", scores, "--by-subject", "-f", "csv")[1])))
     assert {row["subject_law_num_items"] for row in rows} == {"1"}
     assert {row["subject_law_low"] for row in rows} == {""}

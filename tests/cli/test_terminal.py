@@ -51,13 +51,6 @@ def test_a_leaderboard_fits_a_terminal_and_keeps_ranks_intervals_and_ties(call, 
         assert len(set(names)) == 4, "the ends of long names are shown"
         assert sum("…" in name for name in names) == (2 if columns == 80 else 0)
 
-    plain = call("leaderboard", runs, "--plain")[1]
-    assert plain.isascii()
-    assert f"  {long}-chat  " in plain
-    assert plain.splitlines()[-1] == "system/...: human or reference answers, which have no rank"
-    for option in (("--json",), ("--update", tmp_path / "README.md"), ("-o", tmp_path / "a")):
-        assert call("leaderboard", runs, "--plain", *option)[2].startswith("error: --plain prints the table")
-
 
 @pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="no modes here")

@@ -182,17 +182,3 @@ def test_the_command_names_what_it_left_out(call, varied, tmp_path, undrawn):
     assert (code, out, err.count("\n")) == (3, "", 1)
     assert "bad/trials.jsonl, line 1" in err
     assert "\nnote: the correlations are of only 6 models" in call(*arguments)[2]
-
-
-def test_an_experiment_that_the_runs_do_not_allow_is_named_and_the_others_are_written(
-    call, varied, tmp_path, mini, undrawn
-):
-    scores = tmp_path / "scores.csv"
-    scores.write_text("model,score\nnobody,1\n")
-    arguments = ("-s", "mini", "--scores", scores, "-o", tmp_path / "out")
-    code, _, err = call("experiment", "all", varied, *arguments)
-    assert code == 3
-    assert "left out: external:" in err
-    assert "0 models in common" in err
-    written = {path.stem for path in (tmp_path / "out").glob("*.html")}
-    assert written >= {"relations", "sets", "stability"}

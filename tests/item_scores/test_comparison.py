@@ -60,20 +60,18 @@ def test_scores_of_0_and_1_have_tangos_test_unless_trials_or_clusters_forbid_it(
     assert few.verdict.startswith("no verdict from 30 items in 5 clusters, at least 6 are needed")
 
 
-@pytest.mark.parametrize("family", ["metric", "all"])
 @pytest.mark.parametrize("all_pairs", [False, True])
-def test_p_values_of_a_family_are_corrected_by_holm(family, all_pairs):
+def test_p_values_of_a_metric_are_corrected_by_holm(all_pairs):
     one, other = scores(4, 20), scores(4, 20, seed=1)
     table = ItemScores(tuple("ABCD"), tuple(map(str, range(20))), {"score": one, "f1": other})
-    found = compare_models(table, family=family, all_pairs=all_pairs)
+    found = compare_models(table, all_pairs=all_pairs)
     n = 6 if all_pairs else 3
     assert found.n_pairs == n
-    for part in (found.metrics,) if family == "all" else (found.metrics[:n], found.metrics[n:]):
+    for part in (found.metrics[:n], found.metrics[n:]):
         expected = corrected([row.p_value for row in part], "holm").tolist()
         assert [row.p_corrected for row in part] == expected
         assert [row.differs for row in part] == [p <= 0.05 for p in expected]
-    of = f"{2 * n} comparisons of all metrics" if family == "all" else f"the {n} comparisons of each metric"
-    assert f"p-values and intervals are corrected by Holm for {of}" in found.method
+    assert f"p-values and intervals are corrected by Holm for the {n} comparisons of each metric" in found.method
     for row in found.metrics:
         assert row.differs == (not row.low <= 0 <= row.high)
     assert ("pairs differ significantly (A is better than " in found.verdict) == all_pairs
@@ -118,20 +116,16 @@ def test_differences_by_subject_tell_little_with_two_items():
     assert law.high - law.low > 5 * (math.high - math.low)
 
 
-def test_power_names_items_and_trials():
+def test_power_names_items():
     rng = np.random.default_rng(0)
-    n_trials, variances = np.full((2, 40), 4), np.full((2, 40), 0.36)
-    values = np.stack([rng.normal(0.55, 0.3, 40), rng.normal(0.5, 0.3, 40)])  # all noise is that of 4 trials
-    table = table_of(values, n_trials={"score": n_trials}, variances={"score": variances})
-    found = compare_models(table, difference=0.3)
+    values = np.stack([rng.normal(0.55, 0.3, 40), rng.normal(0.5, 0.3, 40)])
+    found = compare_models(table_of(values), difference=0.3)
     seen, named = found.power
     assert (seen.difference, named.difference) == (found.metrics[0].difference, 0.3)
     assert named.n < 40 < seen.n
-    assert named.n_trials == 4
     assert found.power_sentences[1].startswith("a difference of 0.3 is found with power 0.8 by ")
     assert found.power_sentences[1].endswith("items, and 40 are there")
-    hardly = compare_models(table, difference=0.01).power_sentences[1]
-    assert hardly.endswith(("more trials alone cannot", "trials of each item"))
+    assert found.power_sentences[0].endswith("more than there are")
     three = compare_models(table_of(scores(3, 40)), difference=0.3, deciding=2)
     assert [(needs.model_a, needs.model_b) for needs in three.power] == [("A", "B")] * 2 + [("A", "C")] * 2
     assert three.power_sentences[3].startswith("A and C: a difference of 0.3 is found with power 0.8 by ")
@@ -139,8 +133,6 @@ def test_power_names_items_and_trials():
         *[("B", True)] * 2,
         *[("C", True)] * 2,
     ]
-    no_trials = compare_models(table_of(values), power=True)
-    assert no_trials.power_sentences[0].endswith("more than there are")
 
 
 def test_randomization_swaps_clusters():

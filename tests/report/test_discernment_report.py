@@ -68,7 +68,7 @@ def small(**changes):
 
 @pytest.mark.slow
 def test_a_test_is_a_page_markdown_pictures_and_tables_whose_undefined_cells_are_empty(folder):
-    expected = {"discernment.html", "discernment.md", "discernment.finding.json", "index.html"}
+    expected = {"discernment.html", "discernment.md"}
     expected |= {f"discernment-{name}.csv" for name in FIGURES}
     expected |= {f"discernment-{name}.{ending}" for name in PICTURES for ending in ("png", "svg")}
     assert {path.name for path in folder.iterdir()} == expected

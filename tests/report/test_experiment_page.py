@@ -131,7 +131,7 @@ def pages(tmp_path_factory):
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1440, 390])
 def test_the_pages_fit_and_can_be_used_by_everybody(open_tab, pages, scheme, width):
-    assert [path.name for path in pages] == ["trial.html", "index.html", "discernment.html", "index.html"]
+    assert [path.name for path in pages] == ["trial.html", "discernment.html"]
     for path in pages:
         tab = open_tab(path, viewport={"width": width, "height": 800}, color_scheme=scheme)
         tab.page.locator("details").evaluate_all(

@@ -2,8 +2,6 @@ from __future__ import annotations
 
 import csv
 import dataclasses
-import json
-import os
 import re
 import sys
 from xml.etree import ElementTree
@@ -12,7 +10,7 @@ import matplotlib
 import numpy as np
 import pytest
 from makers.hostile import markdown_tokens
-from makers.pages import Outline, check_policy, contrast
+from makers.pages import check_policy, contrast
 from pfgen_fast import PfgenError
 from pfgen_fast.experiments import Finding, Picture, Table
 from pfgen_fast.experiments.chart_data import (
@@ -42,8 +40,8 @@ def a_finding(name="trial", **changes):
 
 def test_a_finding_is_a_page_markdown_tables_and_pictures_and_always_the_same_bytes(tmp_path):
     paths = write_finding(a_finding(), tmp_path / "a")
-    names = ["trial.html", "trial-line.png", "trial-line.svg", "trial-figures.csv", "trial.md", "trial.finding.json"]
-    assert [path.name for path in paths] == [*names, "index.html"]
+    names = ["trial.html", "trial-line.png", "trial-line.svg", "trial-figures.csv", "trial.md"]
+    assert [path.name for path in paths] == names
     assert set(paths) == set((tmp_path / "a").iterdir())
     assert paths[1].read_bytes().startswith(b"\x89PNG")
     with paths[3].open(newline="") as file:
@@ -59,7 +57,6 @@ def test_the_page_needs_no_network_and_untrusted_text_is_text(tmp_path):
     assert not [text for text in ("<b>=a|b", "<i>", "\x1b") if text in page]
     assert r"left out: \u001b[31m&lt;script&gt;" in page
     check_policy(page)
-    check_policy((tmp_path / "index.html").read_text())
 
 
 def test_a_missing_library_is_named_before_anything_is_written(tmp_path, monkeypatch):
@@ -67,77 +64,6 @@ def test_a_missing_library_is_named_before_anything_is_written(tmp_path, monkeyp
     with pytest.raises(PfgenError, match=r"a picture needs matplotlib.*pip install 'pfgen-fast\[plots\]'"):
         write_finding(a_finding(), tmp_path)
     assert not list(tmp_path.iterdir())
-
-
-@pytest.mark.slow
-def test_the_index_lists_all_experiments_of_a_folder_with_their_answers_and_files(tmp_path):
-    for answer in ("Yes.", "Perhaps."):
-        write_finding(a_finding("first", answer=answer, notes=(f"{answer} Once.",)), tmp_path)
-        write_finding(a_finding("second", question="And <b>that</b>?", answer="No."), tmp_path)
-    outline = Outline((tmp_path / "index.html").read_text())
-    texts = [text.strip() for text in outline.texts]
-    expected = ("first", "Perhaps.", "Perhaps. Once.", "And <b>that</b>?", "No.", "Yes.", "Yes. Once.")
-    assert [texts.count(text) for text in expected] == [1, 1, 1, 1, 1, 0, 0]
-    links = {value for name, value in outline.attributes if name == "href"}
-    assert links == {path.name for path in tmp_path.iterdir() if path.suffix != ".json"} - {"index.html"}
-
-
-def test_foreign_and_damaged_records_are_passed_over_and_only_files_of_experiments_are_linked(tmp_path):
-    records = {"empty": b"", "bytes": b"\xff", "list": b"[1]"}
-    odd = (("copy", "trial", ""), ("up", "../up", ""), ("number", "number", 1), ("gone", "gone", "Gone?"))
-    for file, name, question in odd:
-        record = {"name": name, "question": question, "answer": "", "notes": [], "files": [f"{name}.html"]}
-        records[file] = json.dumps(record).encode()
-    for name, content in records.items():
-        (tmp_path / f"{name}.finding.json").write_bytes(content)
-    (tmp_path / "folder.finding.json").mkdir()
-    os.mkfifo(tmp_path / "pipe.finding.json")
-    write_finding(a_finding(), tmp_path)
-    page = (tmp_path / "index.html").read_text()
-    assert page.count('<section class="experiment">') == 1
-    assert "All &lt;i&gt;is&lt;/i&gt; well." in page
-    (tmp_path / "secret.csv").touch()
-    path = tmp_path / "trial.finding.json"
-    record = json.loads(path.read_text())
-    odd = ["secret.csv", "../trial.md", "javascript:alert(1).csv", "trial-gone.csv"]
-    path.write_text(json.dumps({**record, "files": [*record["files"], *odd]}))
-    write_finding(a_finding("other"), tmp_path)
-    links = {value for name, value in Outline((tmp_path / "index.html").read_text()).attributes if name == "href"}
-    assert not links & {*odd}
-    assert "trial-figures.csv" in links
-
-
-@pytest.mark.slow
-def test_the_index_shows_pictures_unless_something_in_them_does_not_draw(tmp_path):
-    write_finding(a_finding("first"), tmp_path)
-    path = tmp_path / "first-line.svg"
-    drawing = path.read_text()
-    hostile = [
-        drawing.replace("</svg>", f"{part}</svg>")
-        for part in (
-            "<script>alert(1)</script>",
-            '<g onload="alert(1)"/>',
-            '<g style="onload: alert(1)"/>',
-            '<a href="javascript:alert(1)"/>',
-            '<use href="other.svg#a"/>',
-            "<g>" * 5000 + "</g>" * 5000,
-        )
-    ]
-    ids = re.findall(r'<svg [^>]*viewBox|id="first-points-0"', (tmp_path / "index.html").read_text())
-    assert len(ids) == 2
-    for number, text in enumerate((*hostile, "<svg", " " * (1 << 18) + drawing)):
-        path.write_text(text)
-        write_finding(a_finding(f"other-{number}"), tmp_path)
-        page = (tmp_path / "index.html").read_text()
-        assert 'id="first-points-0"' not in page
-        assert "alert(1)" not in page
-        (tmp_path / f"other-{number}.finding.json").unlink()
-
-
-def test_an_index_of_another_program_stays(tmp_path):
-    (tmp_path / "index.html").write_text("mine")
-    assert tmp_path / "index.html" not in write_finding(a_finding(), tmp_path)
-    assert (tmp_path / "index.html").read_text() == "mine"
 
 
 def test_a_picture_has_the_colours_of_the_pages_on_a_dark_ground():

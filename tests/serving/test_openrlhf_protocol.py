@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from makers.reward_server import HTTP, serving
 from pfgen_fast import Reward, TrialsError
-from pfgen_fast.serving.openrlhf import END_TOKENS, answer_in_query, scores_of_queries
+from pfgen_fast.serving.openrlhf import END_TOKENS, scores_of_queries
 from pfgen_fast.suite.rules import PARTS
 
 PROMPT = "Q: Why does ice float on water?\nA:"
@@ -24,13 +24,15 @@ GOOD = "Ice is about 9% less dense than water: its molecules freeze into an open
         (f"{PROMPT}{PROMPT}", PROMPT, "completion", ""),
     ],
 )
-def test_the_answer_is_what_follows_the_prompt(query, prompt, mode, answer):
-    assert answer_in_query(query, prompt, mode) == answer
+def test_the_answer_is_what_follows_the_prompt(scorer, query, prompt, mode, answer):
+    reply = scores_of_queries(Reward(scorer), [query], [prompt], ["Q07"], mode)
+    assert reply["rewards"].tolist() == scorer.score("Q07", [answer]).average.tolist()
 
 
 @pytest.mark.parametrize("token", END_TOKENS)
-def test_an_answer_ends_at_every_special_token(token):
-    assert answer_in_query(f"{PROMPT} It floats.{token} Not.", PROMPT, "completion") == "It floats."
+def test_an_answer_ends_at_every_special_token(scorer, token):
+    reply = scores_of_queries(Reward(scorer), [f"{PROMPT} Ice floats.{token} Not ice."], [PROMPT], ["Q07"])
+    assert reply["rewards"].tolist() == scorer.score("Q07", ["Ice floats."]).average.tolist()
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Items and trials that find a difference: held to the noncentral t distribution, and which of them can suffice."""
+"""Items that find a difference: held to the noncentral t distribution."""
 
 from __future__ import annotations
 
@@ -25,18 +25,3 @@ def test_the_t_test_has_its_power_with_so_many_items(difference):
 def test_clusters_are_counted_instead_of_items():
     twice = paired_difference(np.repeat(A, 2), np.repeat(B, 2), clusters=np.repeat(range(40), 2).tolist())
     assert needed(twice, 0.3).n == needed(FOUND, 0.3).n > 40
-
-
-def test_trials_suffice_only_if_the_items_agree_enough():
-    variance = SPREAD**2 / 40
-    found = needed(FOUND, 0.6, trial_variance=variance, n_trials=5)  # all of the variance is that of trials
-    assert (found.n_trials, found.trials_suffice) == (pytest.approx(5 * found.n / 40, abs=1), True)
-    assert needed(FOUND, 0.6, trial_variance=variance * 0.2, n_trials=5).trials_suffice is False
-    assert needed(FOUND, 5, trial_variance=variance * 0.2, n_trials=5).n_trials == 5  # found already
-    assert needed(FOUND, 5).n == 6
-    assert needed(FOUND, 0.6).trials_suffice is None
-
-
-def test_trials_do_not_suffice_where_items_are_too_few_for_a_verdict():
-    four = paired_difference(A[:4], B[:4])
-    assert needed(four, 5, trial_variance=0.01, n_trials=5).trials_suffice is False

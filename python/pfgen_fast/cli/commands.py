@@ -137,7 +137,6 @@ _CLASSES = {
     "discern kinds": ("discern_texts", "_Kinds"),
     "discern votes": ("discern_texts", "_Votes"),
     "discern run": ("discern", "_Run"),
-    "experiment all": ("experiment", "_All"),
     "experiment relations": ("experiment", "_Relations"),
     "experiment sets": ("experiment", "_Sets"),
     "experiment stability": ("experiment", "_Stability"),

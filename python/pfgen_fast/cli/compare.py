@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from typer import Argument, Option
 
@@ -86,12 +86,9 @@ class _Compare:
         None, "--metric", help="Compare this metric; may be repeated. Default: all; with --paired-ar, the first."
     )
     all_pairs: bool = Option(False, help="Compare all pairs, instead of the first with the others.")
-    family: Literal["metric", "all"] = Option(
-        "metric", help="Correct p-values for the comparisons of each metric, or of all metrics together."
-    )
     by_subject: bool = Option(False, help="Show the differences by subject (category of the questions).")
     power: bool = Option(
-        False, help="Tell how many questions or trials find the difference seen with power 0.8; see --difference."
+        False, help="Tell how many questions find the difference seen with power 0.8; see --difference."
     )
     difference: float | None = Option(
         None, parser=_positive, metavar="NUMBER", help="Tell the same for this difference; implies --power."
@@ -128,7 +125,6 @@ class _Compare:
             ("--power", self.power or self.difference is not None),
             ("--by-subject", self.by_subject),
             ("--all-pairs", self.all_pairs),
-            ("--family", self.family == "all"),
             ("--fail-if-worse", self.gate.fail_if_worse),
             ("--non-inferior", self.gate.non_inferior is not None),
         ):
@@ -151,7 +147,7 @@ class _Compare:
         shown_as = Shown(self.form, None)
         table = table.only(metrics=self.metrics or None)
         found = (compare_by_swapping if self.paired else compare_models)(table, **self.settings)
-        self.print_comparison(found, shown_as, self.gate.check(table, self.metrics, family=self.family))
+        self.print_comparison(found, shown_as, self.gate.check(table, self.metrics))
 
     def compare_runs(self) -> None:
         from ..runs import comparison as library
@@ -174,7 +170,7 @@ class _Compare:
         found = library.compare_scored(
             table, means, scorer, metrics=metrics or None, swapping=bool(self.paired), **self.settings
         )
-        checks = self.gate.check(table, metrics, family=self.family, of="runs")
+        checks = self.gate.check(table, metrics, of="runs")
         self.print_comparison(found, shown_as, checks)
 
     def print_comparison(self, found: Comparison, shown_as: Shown, checks: Sequence[Check]) -> None:
@@ -194,7 +190,6 @@ class _Compare:
             return {"n_draws": self.paired.paired_n, "seed": self.paired.seed or 0}
         return {
             "all_pairs": self.all_pairs,
-            "family": self.family,
             "power": self.power,
             "difference": self.difference,
             "deciding": self.deciding,

@@ -97,20 +97,12 @@ class Call:
         self.state.problems = problems
         warn(*problems)
 
-    def show(self, finding: Finding) -> None:
-        """Writes the files of a finding, and prints it."""
+    def finish(self, finding: Finding) -> None:
+        """Writes the files of a finding, and prints it; ends with exit code 3 if runs were left out."""
         show_finding(finding, self.output, report=self.report, quiet=self.quiet, is_said=self.state.problems)
-
-    def end(self, *, is_whole: bool = True) -> None:
-        """Prints the suite; ends with exit code 3 if something was left out."""
         if self.state.used is not None and not self.quiet:
             print_origin(self.state.used)
-        exit_if_partial(self.state.problems or not is_whole)
-
-    def finish(self, finding: Finding) -> None:
-        """Shows the only finding."""
-        self.show(finding)
-        self.end()
+        exit_if_partial(self.state.problems)
 
 
 RunsChoice = Literal["all", "best", "mean"]
@@ -146,36 +138,6 @@ class RunsOrTable:
     def means(self, call: Call) -> RunMeans:
         """The means of the runs, or of the leaderboard."""
         return call.table(self.table).runs if self.table else call.figures(self.paths or [])
-
-
-class _All:
-    """All experiments but judge, from a single pass over the answers.
-
-    Writes the files of relations, sets, stability and, with --scores, external, with their default options. An
-    experiment that is impossible with these runs is named and left out.
-
-    Example
-
-      pfgen-fast experiment all result -o experiments
-    """
-
-    paths: options.Paths
-    scores: Annotated[list[Path] | None, OutsideFiles] = None
-    seed: options.RandomSeed = 0
-    call: Call
-
-    def __call__(self) -> None:
-        from ..experiments.external import read_scores
-        from ..experiments.together import all_findings
-
-        outside = [read_scores(path) for path in self.scores or ()]
-        scored = self.call.scored(self.paths)
-        problems: list[str] = []
-        for finding in all_findings(scored, outside, seed=self.seed, on_problem=problems.append):
-            self.call.show(finding)
-        for problem in problems:
-            warn(f"left out: {problem}")
-        self.call.end(is_whole=not problems)
 
 
 class _Relations(RunsOrTable):

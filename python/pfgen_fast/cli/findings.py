@@ -23,10 +23,6 @@ def show_finding(
         return
     say_finding(finding, is_said)
     stdout().print(f"{shown(page)} and {len(others)} other files")
-    if not any(path.name == "index.html" for path in others):
-        note(
-            f"{folder / 'index.html'} was not written by this program, so it is kept and does not list the experiments"
-        )
 
 
 def say_finding(finding: Finding, is_said: Sequence[str] = ()) -> None:

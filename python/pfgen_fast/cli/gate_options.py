@@ -17,7 +17,6 @@ from .command_class import option_group
 if TYPE_CHECKING:
     from ..gates.checks import Check, Threshold
     from ..gates.comparisons import Undecided
-    from ..item_scores.comparison import Family
     from ..item_scores.table import ItemScores
 
 Form = Literal["text", "json", "markdown", "quiet"]
@@ -226,7 +225,6 @@ class ComparisonGateOptions(GateOutputs):
         scores: ItemScores,
         metrics: Sequence[str] | None,
         *,
-        family: Family = "metric",
         of: Literal["runs", "models"] = "models",
     ) -> list[Check]:
         """The checks of the first model against the others, in the given metrics or the first one."""
@@ -237,7 +235,7 @@ class ComparisonGateOptions(GateOutputs):
         margin = self.non_inferior if self.non_inferior is not None else self.margin or 0.0
         undecided: Undecided = "fail" if self.non_inferior is not None else self.undecided or "pass"
         confidence = 0.95 if self.confidence is None else self.confidence
-        return Gate(margin, confidence, undecided, family, of, self.allow_missing).check(scores, metrics=metrics)
+        return Gate(margin, confidence, undecided, of, self.allow_missing).check(scores, metrics=metrics)
 
 
 def _check_file(path: Path) -> None:

@@ -68,16 +68,13 @@ class Prices:
 
     prompt_price: float = Option(0.0, help="Set the price per million prompt tokens, in any currency.")
     reply_price: float = Option(0.0, help="Set the price per million reply tokens.")
-    cached_price: float | None = Option(
-        None, help="Set the price per million cached prompt tokens. Default: the price of other prompt tokens."
-    )
 
     @property
     def of_tokens(self) -> TokenPrices:
         """The prices as an argument of the library."""
         from ..generation.events import TokenPrices
 
-        return TokenPrices(self.prompt_price, self.reply_price, self.cached_price)
+        return TokenPrices(self.prompt_price, self.reply_price)
 
 
 @option_group

@@ -31,8 +31,6 @@ _WIDTH_OF_MARK = 3
 _LONGEST_NAME = 40
 """Longer names are cut if otherwise other columns did not fit."""
 
-_ASCII = {"±": "+/-", "–": "-", "…": "..."}
-
 
 def print_subjects(
     found: Sequence[Mapping[str, MeanInterval]],
@@ -40,18 +38,17 @@ def print_subjects(
     *,
     items: str = "items",
     name: str = "model",
-    plain: bool = False,
 ) -> None:
     """Prints the scores by subject of models with these names, and sentences about subjects with few items."""
-    print_lines([""], None, plain=plain)
+    print_lines([""])
     if len(found) == 1:
         head, *lines = aligned([["subject", items, "score", "±95 %"], *subject_lines(found[0])], to_left=[0])
-        print_lines([head], "bold", plain=plain)
-        print_lines(map(shown, lines), None, plain=plain)
+        print_lines([head], "bold")
+        print_lines(map(shown, lines))
     else:
         heads, rows = subject_table(found)
-        print_ranked(list(map(shown, heads)), rows, names, [""] * len(names), n_fixed=0, plain=plain, name=name)
-    print_lines(few_items(found[0], items), "dim", plain=plain)
+        print_ranked(list(map(shown, heads)), rows, names, [""] * len(names), n_fixed=0, name=name)
+    print_lines(few_items(found[0], items), "dim")
 
 
 def print_ranked(
@@ -61,7 +58,6 @@ def print_ranked(
     marks: Sequence[str],
     *,
     n_fixed: int = _N_FIXED,
-    plain: bool,
     name: str = "model",
 ) -> None:
     """Prints a table whose names follow its first columns; the columns after the names are shown if they fit."""
@@ -75,27 +71,21 @@ def print_ranked(
         room = None if room is None else room - widths[n_shown]
         n_shown += 1
     cells = [
-        [*row[:n_fixed], of if plain or not mark else f"{mark} {of}", *row[n_fixed:n_shown]]
+        [*row[:n_fixed], f"{mark} {of}" if mark else of, *row[n_fixed:n_shown]]
         for mark, of, row in zip(["", *marks], [name, *told_apart(names, room)], rows, strict=True)
     ]
     head, *lines = aligned(cells, to_left=[n_fixed])
-    print_lines([head], "bold", plain=plain)
-    print_lines(lines, None, plain=plain)
+    print_lines([head], "bold")
+    print_lines(lines)
     if n_fixed == 0 and n_shown < len(heads):
         few = few_names(heads[n_shown:], n_code_points=300)
-        print_lines([f"columns that do not fit (--format csv has them): {few}"], "dim", plain=plain)
+        print_lines([f"columns that do not fit (--format csv has them): {few}"], "dim")
 
 
-def print_lines(lines: Iterable[str], style: str | None, *, plain: bool) -> None:
+def print_lines(lines: Iterable[str], style: str | None = None) -> None:
     """Prints lines in a style."""
     for line in lines:
-        stdout().print(_in_ascii(line) if plain else line, style=style)
-
-
-def _in_ascii(text: str) -> str:
-    for character, replacement in _ASCII.items():
-        text = text.replace(character, replacement)
-    return text.encode("ascii", "backslashreplace").decode()
+        stdout().print(line, style=style)
 
 
 _PARTS = {"fluency": "fluency", "truthfulness": "truthful", "helpfulness": "helpful"}
@@ -115,7 +105,6 @@ _MARKS = {
     "🟢": "mode completion",
     "💬": "another mode than completion",
 }
-_ABOUT_SYSTEM = "system/...: human or reference answers, which have no rank"
 
 
 class _Leaderboard:
@@ -167,7 +156,6 @@ class _Leaderboard:
         None, "--update", help="Replace the table between this file's leaderboard comments."
     )
     output: options.OutputFile = None
-    plain: bool = Option(False, help="Print the table of a terminal in ASCII, without emoji.")
     float_sum: options.FloatSumOption = "compensated"
     quiet: Quiet = False
     as_json: Json = False
@@ -180,8 +168,6 @@ class _Leaderboard:
         format = "json" if self.as_json else self.format
         if self.update_file and (format not in (None, "markdown") or self.output):
             fail("--update writes Markdown into the named file: leave out --format and --output")
-        if self.plain and (format or self.output or self.update_file):
-            fail("--plain prints the table of a terminal: leave out --format, --output and --update")
         if are_score_tables(self.paths or ()):
             self.rank_models(format)
         else:
@@ -190,7 +176,7 @@ class _Leaderboard:
     @property
     def is_printed(self) -> bool:
         """Whether the table of a terminal is printed, unless a format is chosen."""
-        return self.plain or (not (self.output or self.update_file) and sys.stdout.isatty())
+        return not (self.output or self.update_file) and sys.stdout.isatty()
 
     def rank_models(self, format: str | None) -> None:
         """Ranks the models of tables."""
@@ -202,7 +188,7 @@ class _Leaderboard:
         if self.by_subject and not found.subjects:
             fail("--by-subject: the tables have no subjects; name their column (--subject-column)")
         if self.is_printed and format is None:
-            print_models(found, plain=self.plain, by_subject=self.by_subject)
+            print_models(found, by_subject=self.by_subject)
         else:
             note(*(() if self.quiet else found.notes))
             table = getattr(found, f"to_{format or 'markdown'}")(with_subjects=self.by_subject)
@@ -228,7 +214,7 @@ class _Leaderboard:
         if entries and self.by_subject:
             entries = library.with_subjects(entries, given_suite(self.suite))
         if entries and self.is_printed and format is None:
-            _print_runs(entries, plain=self.plain)
+            _print_runs(entries)
         elif entries:
             place = self.update_file or self.output
             options = {"root": place.resolve().parent} if place and format in (None, "markdown") else {}
@@ -255,7 +241,7 @@ class _Leaderboard:
             stdout().out(utf8(table).decode(), end="", highlight=False)
 
 
-def _print_runs(entries: Sequence[Entry], *, plain: bool) -> None:
+def _print_runs(entries: Sequence[Entry]) -> None:
     """Prints rank, score, interval, ties and name of each run, and the other figures that fit the terminal."""
     from ..runs.leaderboard import ties_of
 
@@ -264,29 +250,29 @@ def _print_runs(entries: Sequence[Entry], *, plain: bool) -> None:
     marks = [entry.mark for entry in entries]
     about = [
         _ABOUT_COLUMNS.format(over="questions", what="runs", test="paired t-tests over questions"),
-        _about_marks(marks, plain=plain),
+        "; ".join(f"{mark} {meaning}" for mark, meaning in _MARKS.items() if mark in marks),
     ]
     hashes = {entry.result.metadata_hash for entry in entries}
     if len(hashes) == 1:
         about[:0] = [f"all of the suite with metadata hash {shown(hashes.pop())}", _NO_SIGNATURE]
     rows = [_figures(entry, ties) for entry, ties in zip(entries, ties_of(entries), strict=True)]
-    print_ranked([*_HEADS, *_PARTS.values()], rows, names, marks, plain=plain)
+    print_ranked([*_HEADS, *_PARTS.values()], rows, names, marks)
     if entries[0].subjects is not None:
-        print_subjects([entry.subjects or {} for entry in entries], names, items="questions", plain=plain)
-    print_lines(["", *about], "dim", plain=plain)
+        print_subjects([entry.subjects or {} for entry in entries], names, items="questions")
+    print_lines(["", *about], "dim")
 
 
-def print_models(found: ModelRanking, *, plain: bool, by_subject: bool) -> None:
+def print_models(found: ModelRanking, *, by_subject: bool) -> None:
     """Prints the leaderboard of the models of a table."""
     names = [shown(of.model) for of in found.models]
     heads = ["rank", shown(found.metric), *_HEADS[2:4], "items", *map(shown, found.models[0].metrics)]
-    print_ranked(heads, [of.figures() for of in found.models], names, [""] * len(names), plain=plain)
+    print_ranked(heads, [of.figures() for of in found.models], names, [""] * len(names))
     if by_subject:
-        print_subjects([of.subjects for of in found.models], names, plain=plain)
+        print_subjects([of.subjects for of in found.models], names)
     about = _ABOUT_COLUMNS.format(over=counted(found.n_compared, "common item"), what="models", test=found.test)
     if found.is_binary:
         about = about.replace("±: half of the", "±95 %: Wilson's")
-    print_lines(["", about, *map(shown, found.notes)], "dim", plain=plain)
+    print_lines(["", about, *map(shown, found.notes)], "dim")
 
 
 def _figures(entry: Entry, ties: tuple[int, int] | None) -> list[str]:
@@ -302,9 +288,3 @@ def _figures(entry: Entry, ties: tuple[int, int] | None) -> list[str]:
         f"{entry.result.length:.1f}",
         *(f"{entry.part(metric):.3f}" for metric in _PARTS),
     ]
-
-
-def _about_marks(marks: Sequence[str], *, plain: bool) -> str:
-    if plain:
-        return _ABOUT_SYSTEM if {"👑", "🎯"} & {*marks} else ""
-    return "; ".join(f"{mark} {meaning}" for mark, meaning in _MARKS.items() if mark in marks)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from typer import Argument, Option
 
 from ..errors import TrialsError
 from . import options
-from .app import Json, Quiet, exit_if_partial, fail, print_json, shown, stderr, stdout, warn
+from .app import Json, Quiet, exit_if_partial, fail, print_json, shown, stdout, warn
 from .gate_options import ThresholdOptions, form_of
 from .score_table_options import ScoreTableOptions
 
@@ -38,8 +37,6 @@ class _Place:
 
       pfgen-fast place result/our/model
 
-      pfgen-fast place result -o place.svg
-
       pfgen-fast place result/our/model/step-2000 --against result/our/model
 
       pfgen-fast place result/our/model --fail-under percentile=50 --fail-under rank_high=100
@@ -60,9 +57,6 @@ class _Place:
         "'run'. Tables of scores: another such table. Default: the published runs, or the other models of the table.",
         metavar="DIR|FILE",
     )
-    output: Path | None = Option(
-        None, "-o", help="Draw all runs by rank and by size, with these runs marked.", metavar="FILE.svg|FILE.png"
-    )
     metric: str | None = Option(None, help="Tables: compare this metric. Default: the first one.", metavar="NAME")
     tables: ScoreTableOptions
     gate: ThresholdOptions
@@ -76,15 +70,9 @@ class _Place:
 
         self.gate.prepare()
         self.gate.check_names(OF_PLACEMENT)
-        if self.output:
-            from ..report.placement_plot import check_picture
-
-            check_picture(self.output)
         problems: list[TrialsError] = []
         placements = self.models() if are_score_tables(self.paths) else self.runs(problems)
         warn(*map(str, problems))
-        if self.output and placements:
-            self.draw(self.output, placements)
         of_placements = [self.checks_of(placement) for placement in placements]
         is_json = self.as_json or self.format == "json"
         if is_json:
@@ -146,16 +134,6 @@ class _Place:
             except TrialsError as problem:
                 problems.append(problem)
         return placements
-
-    def draw(self, path: Path, placements: list[Placement]) -> None:
-        """Writes the picture."""
-        from ..report.placement_plot import MAX_MARKED, write_placements
-
-        write_placements(placements, path)
-        if not self.quiet:
-            n_left_out = len(placements) - MAX_MARKED
-            more = f" with the best {MAX_MARKED} of {len(placements)} runs marked" if n_left_out > 0 else ""
-            stderr().print(f"picture: {shown(path)}{more}")
 
 
 def _first_of(model: str, models: Collection[str]) -> str:

@@ -16,7 +16,7 @@ import numpy as np
 
 from ..errors import TrialsError
 from ..files.untrusted_text import counted, in_one_line, signed
-from ..item_scores.comparison import WORDS, Family, compare_pair
+from ..item_scores.comparison import WORDS, compare_pair
 from ..item_scores.table import ItemScores
 from ..statistics.paired import MIN_QUESTIONS, TESTS
 from ..statistics.verdicts import Verdict, decided
@@ -33,7 +33,6 @@ class Gate:
     margin: float = 0.0  # the loss that is allowed, in units of the metric
     confidence: float = 0.95
     undecided: Undecided = "pass"
-    family: Family = "metric"  # p-values that are corrected together
     of: Literal["runs", "models"] = "models"
     allow_missing: bool = False  # whether NEW may lack items of OLD
 
@@ -48,14 +47,14 @@ class Gate:
     def check(self, scores: ItemScores, *, metrics: Sequence[str] | None = None) -> list[Check]:
         """Checks the first model against each other model, in the given metrics: by default the first one.
 
-        The p-values of a metric, or of all metrics, are corrected together by Holm.
+        The p-values of a metric are corrected together by Holm.
         """
         if len(scores.models) < 2:
             raise TrialsError(f"{counted(len(scores.models), WORDS[self.of].model)}: a gate needs at least two")
         table = scores.only(metrics=metrics or scores.metrics[:1])
         pairs = [_Pair(table, metric, old, self) for metric in table.metrics for old in range(1, len(table.models))]
-        for metric in set(table.metrics) if self.family == "metric" else (None,):
-            family = [pair for pair in pairs if pair.tested is not None and metric in (None, pair.metric)]
+        for metric in table.metrics:
+            family = [pair for pair in pairs if pair.tested is not None and pair.metric == metric]
             verdicts = decided([pair.tested for pair in family if pair.tested], alpha=1 - self.confidence)
             for pair, verdict in zip(family, verdicts, strict=True):
                 pair.verdict = verdict

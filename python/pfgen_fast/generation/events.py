@@ -30,25 +30,19 @@ class TokenPrices:
 
     of_prompts: float = 0.0  # price per million prompt tokens
     of_replies: float = 0.0  # price per million reply tokens
-    # price per million prompt tokens that come from the server's cache; None if they cost the same as other tokens
-    of_cached: float | None = None
 
     error: ClassVar[type[PfgenError]] = EngineError
 
     def __post_init__(self) -> None:
-        given = (self.of_prompts, self.of_replies, self.of_cached or 0.0)
-        if not all(0 <= price < math.inf for price in given):
+        if not all(0 <= price < math.inf for price in (self.of_prompts, self.of_replies)):
             raise self.error("prices: expected numbers from 0")
 
     def __bool__(self) -> bool:
-        return bool(self.of_prompts or self.of_replies or self.of_cached)
+        return bool(self.of_prompts or self.of_replies)
 
-    def cost(self, n_prompt_tokens: int, n_reply_tokens: int, n_cached_tokens: int = 0) -> float:
-        """The cost of tokens. The prompt tokens include the cached tokens."""
-        of_cached = self.of_prompts if self.of_cached is None else self.of_cached
-        n_cached_tokens = min(n_cached_tokens, n_prompt_tokens)  # servers may report more
-        n_new = n_prompt_tokens - n_cached_tokens
-        return (n_new * self.of_prompts + n_cached_tokens * of_cached + n_reply_tokens * self.of_replies) / 1e6
+    def cost(self, n_prompt_tokens: int, n_reply_tokens: int) -> float:
+        """The cost of tokens."""
+        return (n_prompt_tokens * self.of_prompts + n_reply_tokens * self.of_replies) / 1e6
 
 
 class Trouble(enum.Enum):
@@ -103,7 +97,7 @@ class Events:
     @property
     def cost(self) -> float | None:
         """The cost of all tokens so far; None without prices."""
-        return self.prices.cost(*(getattr(self, name) for name in _TOKENS)) if self.prices else None
+        return self.prices.cost(self.n_prompt_tokens, self.n_reply_tokens) if self.prices else None
 
     def usage(self, before: Events | None = None) -> dict[str, Any]:
         """The answers, tokens and cost since the counts `before`, for usage.jsonl."""

@@ -10,7 +10,7 @@ import itertools
 import math
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, fields
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -22,9 +22,6 @@ from ..statistics.paired_randomization import draws_needed, takes_all_ways
 from ..statistics.power import Needed, needed
 from ..statistics.verdicts import Verdict, decided
 from .table import Floats, ItemScores
-
-Family = Literal["metric", "all"]
-"""Which p-values are corrected together: those of a metric, or of all metrics."""
 
 MOST_IN_ALL_PAIRS = 200
 """More models have more pairs than can be read: `leaderboard` shows groups instead."""
@@ -83,7 +80,6 @@ class Comparison(NotebookTable):
     left_out: str  # which questions are left out and why, in a sentence; empty if all models have all questions
     subjects: tuple[Difference, ...] = ()  # of two models: differences in the first metric by subject, one family
     power: tuple[PairNeeds, ...] = ()  # by pair
-    family: Family = "metric"
     higher_is_better: bool = True  # whether higher values of the first metric are better
     of: Literal["runs", "models"] = "models"
     n_draws: int | None = None  # of paired approximate randomization
@@ -147,10 +143,8 @@ class Comparison(NotebookTable):
         if self.n_in_family <= 1:
             n_metrics = len({row.metric for row in self.metrics})
             return over + ("; p-values of several metrics are not corrected" if n_metrics > 1 else "")
-        comparisons = f"{self.n_in_family:,} comparisons"
-        if self.family == "all":
-            return f"{over}; p-values and intervals are corrected by Holm for {comparisons} of all metrics"
-        return f"{over}; p-values and intervals are corrected by Holm for the {comparisons} of each metric"
+        comparisons = f"the {self.n_in_family:,} comparisons of each metric"
+        return f"{over}; p-values and intervals are corrected by Holm for {comparisons}"
 
     @property
     def _n_swapped(self) -> int:
@@ -174,12 +168,7 @@ class Comparison(NotebookTable):
             return f"{of}: no number of {word}s finds it with power 0.8"
         unit, n_now = (word, row.n_questions) if row.n_clusters is None else ("cluster", row.n_clusters)
         enough = f", and {n_now:,} are there" if one.n <= n_now else f", {one.n - n_now:,} more than there are"
-        found = f"{of} is found with power 0.8 by {counted(one.n, unit)}{enough}"
-        if one.n <= n_now or one.trials_suffice is None:
-            return found
-        if not one.trials_suffice:
-            return f"{found}; more trials alone cannot"
-        return f"{found}, or by {counted(one.n_trials or 0, 'trial')} of each {word}"
+        return f"{of} is found with power 0.8 by {counted(one.n, unit)}{enough}"
 
     def _columns(self) -> dict[str, list[Any]]:
         columns, first = columns_of(self.metrics), ("metric", "model_a", "model_b", "a", "b")
@@ -205,15 +194,12 @@ def compare_models(
     table: ItemScores,
     *,
     all_pairs: bool = False,
-    family: Family = "metric",
     power: bool = False,
     difference: float | None = None,
     deciding: int | None = None,
     of: Literal["runs", "models"] = "models",
 ) -> Comparison:
     """Compares the first model with all others, or all pairs; see `pfgen_fast.compare`."""
-    if family not in get_args(Family):
-        raise TrialsError(f"family {family!r}: expected one of {', '.join(get_args(Family))}")
     n_models = len(table.models)
     if of == "models" and len(set(table.models)) < n_models:
         twice = next(model for at, model in enumerate(table.models) if model in table.models[:at])
@@ -226,7 +212,7 @@ def compare_models(
             f"to {MOST_IN_ALL_PAIRS} of them; compare the first with the others, or use 'leaderboard' for groups"
         )
     pairs = list(itertools.combinations(range(n_models), 2)) if all_pairs else [(0, at) for at in range(1, n_models)]
-    rows = _decided([_Part(table, metric, pair) for metric in table.metrics for pair in pairs], family)
+    rows = _decided([_Part(table, metric, pair) for metric in table.metrics for pair in pairs])
     if not rows:
         names = " and ".join(harmless(name) for name in table.models) if n_models == 2 else f"the {WORDS[of].model}s"
         raise TrialsError(f"{names} have no {WORDS[of].item} in common")
@@ -241,7 +227,6 @@ def compare_models(
         _left_out(table, rows, pairs, of),
         subjects=tuple(_by_subject(table, first)) if len(pairs) == 1 else (),
         power=tuple(needs for pair in compared for needs in _power(table, first, pair, named)),
-        family=family,
         higher_is_better=table.higher_is_better.get(first, True),
         of=of,
     )
@@ -303,19 +288,15 @@ class _Part(NamedTuple):
         )
 
 
-def _decided(parts: Sequence[_Part], family: Family = "metric") -> list[Difference]:
-    """The verdicts: those of a metric, or of all metrics, are one family. Parts without a common item are left out."""
-    rows: list[tuple[int, Difference]] = []
-    for metric in dict.fromkeys(part.metric if family == "metric" else None for part in parts):
-        tested = [
-            (number, pair)
-            for number, part in enumerate(parts)
-            if metric in (None, part.metric)
-            and (pair := compare_pair(part.table, part.metric, part.pair, part.items)) is not None
-        ]
-        verdicts = decided([pair for _, pair in tested])
-        rows += [(number, parts[number].difference(of)) for (number, _), of in zip(tested, verdicts, strict=True)]
-    return [row for _, row in sorted(rows, key=lambda of: of[0])]
+def _decided(parts: Sequence[_Part]) -> list[Difference]:
+    """The verdicts: those of a metric are one family. Parts, which are sorted by metric, without a common item go."""
+    rows: list[Difference] = []
+    for _, of_metric in itertools.groupby(parts, key=lambda part: part.metric):
+        tested = [(part, compare_pair(part.table, part.metric, part.pair, part.items)) for part in of_metric]
+        family = {number: pair for number, (_, pair) in enumerate(tested) if pair is not None}
+        verdicts = zip(family, decided([*family.values()]), strict=True)
+        rows += [tested[number][0].difference(verdict) for number, verdict in verdicts]
+    return rows
 
 
 def _by_item(
@@ -346,21 +327,9 @@ def _power(table: ItemScores, metric: str, pair: tuple[int, int], named: Sequenc
         return
     tested = compare_pair(table, metric, pair)
     assert tested is not None
-    rows = list(pair)
-    is_common = ~np.isnan(table.values[metric][rows]).any(axis=0)
-    trial_variance, mean_trials = None, 1.0
-    if metric in table.n_trials and metric in table.variances:
-        n_trials = table.n_trials[metric][rows][:, is_common]
-        variances = table.variances[metric][rows][:, is_common]
-        is_known = ~np.isnan(variances)
-        if is_known.any(axis=1).all():  # a score of one trial counts with the mean variance of its model
-            means = [row[known].mean() for row, known in zip(variances, is_known, strict=True)]
-            filled = np.where(is_known, variances, np.array(means)[:, np.newaxis])
-            trial_variance = float((filled / n_trials).sum()) / tested.n**2
-            mean_trials = float(n_trials.mean())
     model_a, model_b = (table.models[row] for row in pair)
     for difference in dict.fromkeys(tested.mean if one is None else one for one in named):
-        needs = needed(tested, difference, trial_variance=trial_variance, n_trials=mean_trials)
+        needs = needed(tested, difference)
         yield PairNeeds(**vars(needs), model_a=model_a, model_b=model_b)
 
 

@@ -1,128 +1,26 @@
-"""Writes the files of a finding: a page, Markdown, CSV for each table, PNG and SVG for each picture.
-
-Beside them come a record, which says what was found and which files there are, and the page of all experiments in the
-folder, which is made of such records.
-"""
+"""Writes the files of a finding: a page, Markdown, CSV for each table, PNG and SVG for each picture."""
 
 from __future__ import annotations
 
 import base64
-import json
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import quote
-from xml.etree import ElementTree
 
-from ..errors import PfgenError
 from ..experiments.chart_data import HeatMap
 from ..experiments.finding import Finding, Table
-from ..files.lock import held
-from ..files.reading import read_stored
-from ..files.untrusted_json import checked, items, member, read_json, text
 from ..files.untrusted_text import in_one_line, link_target, utf8
 from ..files.writing import write_whole
 from .charts import drawn
 from .drawing import stored_alike
 from .heat_maps import level_of
-from .inline_svg import Link, inline_svg, thumbnail
-from .page_files import PAGE, may_replace, write_page
+from .inline_svg import Link, inline_svg
 from .templating import markup, page_text
-
-GENERATOR = "pfgen-fast: experiments"
-"""The generator that the page of all experiments names; pages without it are not replaced."""
-
-_ENDING = ".finding.json"
-_MAX_BYTES = 1 << 20
-_MAX_PICTURE = 1 << 18
-_PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}")
-_PATIENCE_SECONDS = 10.0
-
-
-class Record(NamedTuple):
-    """The facts about an experiment in the page of all experiments."""
-
-    name: str  # name of the experiment
-    question: str  # question that it answers
-    answer: str  # answer in one sentence
-    notes: tuple[str, ...]  # what limits the answer
-    files: tuple[str, ...]  # names of its files, the page first
-
-    @property
-    def file_name(self) -> str:
-        """The name of the file that holds the record."""
-        return self.name + _ENDING
-
-    def to_json(self) -> bytes:
-        """The record as its file holds it."""
-        return utf8(json.dumps(self._asdict(), ensure_ascii=False, indent=1) + "\n")
-
-
-def write_index(folder: Path) -> Path | None:
-    """Writes the page of all experiments in a folder; returns None if there is an `index.html` of another origin."""
-    path = folder / PAGE
-    # Of two experiments that end at the same time, the second sees the record of the first.
-    with held(folder / ".index.lock", patience=_PATIENCE_SECONDS):
-        if not may_replace(path, GENERATOR):
-            return None
-        records = list(_records(folder))
-        drawn = {record.name: drawing for record in records if (drawing := _thumbnail(folder, record))}
-        page = page_text(
-            "experiments.html.jinja",
-            style="experiment.css",
-            scripts=("experiments.js",),
-            generator=GENERATOR,
-            records=records,
-            thumbnails={name: markup(drawing) for name, drawing in drawn.items()},
-        )
-        write_page(path, page)
-    return path
-
-
-def _records(folder: Path) -> Iterator[Record]:
-    """The records whose names are those of their files, with the files that are there and named after them."""
-    for path in sorted(folder.glob(f"*{_ENDING}")):
-        try:
-            record = checked(read_json(path, limit=_MAX_BYTES), _checked, str(path))
-        except PfgenError:
-            continue
-        if record.file_name != path.name or not _PLAIN.fullmatch(record.name):
-            continue
-        own = re.compile(rf"{record.name}(-[A-Za-z0-9_-]+)?\.(html|md|csv|png|svg)")
-        there = tuple(name for name in record.files if own.fullmatch(name) and (folder / name).is_file())
-        if f"{record.name}.html" in there:
-            yield record._replace(files=there)
-
-
-def _thumbnail(folder: Path, record: Record) -> str | None:
-    """The first picture of an experiment that is neither damaged nor so large that it would slow down the page."""
-    for name in record.files:
-        if name.endswith(".svg"):
-            try:
-                if drawing := thumbnail(read_stored(folder / name, limit=_MAX_PICTURE), record.name):
-                    return drawing
-            except (PfgenError, ElementTree.ParseError, RecursionError, ValueError):
-                continue
-    return None
-
-
-def _checked(value: Any) -> Record:
-    return Record(
-        name=member(value, "name", text),
-        question=member(value, "question", _sentence),
-        answer=member(value, "answer", _sentence),
-        notes=member(value, "notes", lambda notes: items(notes, _sentence)),
-        files=member(value, "files", lambda files: items(files, text)),
-    )
-
-
-def _sentence(value: Any) -> str:
-    return in_one_line(text(value), 1000)
 
 
 def write_finding(finding: Finding, folder: Path, *, report: Path | None = None) -> list[Path]:
-    """Writes the files of a finding, each atomically, and the page of all experiments in the folder."""
+    """Writes the files of a finding, each atomically."""
     contents: dict[str, bytes] = {}
     for picture in finding.pictures:
         name = finding.file_name(picture)
@@ -133,14 +31,9 @@ def write_finding(finding: Finding, folder: Path, *, report: Path | None = None)
     contents[f"{finding.name}.md"] = utf8(finding.to_markdown())
     address = None if report is None else link_target(report, folder)
     contents = {f"{finding.name}.html": _page(finding, contents, address).encode(), **contents}
-    notes = tuple(finding.shown_notes)
-    record = Record(finding.name, finding.question, finding.answer, notes, tuple(contents))
-    written = []
-    for name, content in {**contents, record.file_name: record.to_json()}.items():
+    for name, content in contents.items():
         write_whole(folder / name, content)
-        written.append(folder / name)
-    index = write_index(folder)
-    return written if index is None else [*written, index]
+    return [folder / name for name in contents]
 
 
 def _page(finding: Finding, files: dict[str, bytes], report: str | None) -> str:

@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 
 from ..experiments.chart_data import Points, Ranges, Scatter
 from ..experiments.finding import Picture
-from ..files.untrusted_text import harmless, in_one_line
+from ..files.untrusted_text import in_one_line
 from .charts import NAME, ON_LEVEL, POINTS
 from .drawing import DIVERGING, LEVELS
 from .heat_maps import ON_DIVERGING
@@ -31,7 +31,6 @@ _COLORS = {
 _FONT = re.compile(r"(?:[^,]* )?(?P<size>[0-9.]+px) ")
 _REFERENCE = re.compile(r"url\(#([^)]*)\)")
 _WIDE = 700.0  # points of type
-_SHAPES = ("svg", "g", "defs", "clipPath", "pattern", "path", "rect", "use", "image", "text", "tspan")
 
 ElementTree.register_namespace("", _SVG)
 ElementTree.register_namespace("xlink", _XLINK[1:-5])
@@ -43,33 +42,14 @@ Mark = tuple[str, str | None]
 
 def inline_svg(svg: bytes, name: str, picture: Picture, link: Link) -> str:
     """An SVG of matplotlib as an element of a page."""
-    root = _drawing(svg)
-    for number, marks in enumerate(marks_of(picture.chart)):
-        _mark_points(_group(root, f"{POINTS}{number}"), marks, link)
-        if not isinstance(picture.chart, Scatter):
-            _link_names(root, marks, link)
-    role = "group" if any(marks_of(picture.chart)) else "img"
-    return _element(root, name, {"role": role, "aria-label": in_one_line(picture.title, 400)})
-
-
-def thumbnail(svg: bytes, name: str) -> str | None:
-    """An SVG of matplotlib in a file as an element of a page; None if anything in it is not part of a drawing."""
-    root = _drawing(svg)
-    for group in root.iter(_tag("g")):
-        if group.get("id", "").startswith(POINTS):
-            _let_uses_look(group)
-    return harmless(_element(root, name, {})) if all(map(_is_of_drawing, root.iter())) else None
-
-
-def _drawing(svg: bytes) -> ElementTree.Element:
     root = ElementTree.fromstring(svg)
     for element in root.iter():
         element[:] = [child for child in element if child.tag not in (_tag("metadata"), _tag("style"))]
         _use_attributes(element)
-    return root
-
-
-def _element(root: ElementTree.Element, name: str, attributes: dict[str, str]) -> str:
+    for number, marks in enumerate(marks_of(picture.chart)):
+        _mark_points(_group(root, f"{POINTS}{number}"), marks, link)
+        if not isinstance(picture.chart, Scatter):
+            _link_names(root, marks, link)
     for element in root.iter():
         _own_ids(element, name)
     is_wide = float(root.get("viewBox", "0 0 0 0").split()[2]) > _WIDE
@@ -78,19 +58,10 @@ def _element(root: ElementTree.Element, name: str, attributes: dict[str, str]) -
         "fill": "currentColor",
         "stroke-linejoin": "round",
         "stroke-linecap": "butt",
-        **attributes,
+        "role": "group" if any(marks_of(picture.chart)) else "img",
+        "aria-label": in_one_line(picture.title, 400),
     }
     return ElementTree.tostring(root, encoding="unicode")
-
-
-def _is_of_drawing(element: ElementTree.Element) -> bool:
-    """Whether an element only draws, and refers to nothing outside the picture."""
-    links = [value for name, value in element.attrib.items() if name.endswith("href")]
-    return (
-        element.tag in map(_tag, _SHAPES)
-        and not any(name.lower().startswith("on") for name in element.attrib)
-        and all(link.startswith(("#", "data:image/png;base64,")) for link in links)
-    )
 
 
 # --- what points stand for

@@ -16,7 +16,7 @@ import numpy as np
 
 from ..errors import TrialsError
 from ..item_scores.baseline import compare_by_swapping
-from ..item_scores.comparison import Comparison, Family, compare_models
+from ..item_scores.comparison import Comparison, compare_models
 from ..item_scores.table import ItemScores
 from ..scoring.scorer import Scorer
 from ..suite.rules import AVERAGE_FIRST, FloatSum
@@ -102,7 +102,6 @@ def compare(
     models: Sequence[str] | None = None,
     metrics: Sequence[str] | None = None,
     all_pairs: bool = False,
-    family: Family = "metric",
     power: bool = False,
     difference: float | None = None,
     deciding: int | None = None,
@@ -117,8 +116,7 @@ def compare(
         models: The models of the table to compare; the first is A. By default all, in their order in the table.
         metrics: The metrics to compare; the verdict is about the first. By default all.
         all_pairs: Compares all pairs of models, instead of the first model with all others.
-        family: Whether p-values are corrected for the comparisons of each metric, or of all metrics together.
-        power: Computes how many items, or trials, find the difference seen of each pair with power 0.8.
+        power: Computes how many items find the difference seen of each pair with power 0.8.
         difference: Computes the same for this difference, too.
         deciding: Number of questions or items with the largest differences of each pair. By default all for two models,
             and none for more.
@@ -126,7 +124,7 @@ def compare(
     Raises:
         PfgenError: A run or table cannot be read, or no models have a question or item in common.
     """
-    settings: dict[str, Any] = {"family": family, "power": power, "difference": difference, "deciding": deciding}
+    settings: dict[str, Any] = {"power": power, "difference": difference, "deciding": deciding}
     sources = [a] if b is None else [a, b]
     table = None if any(isinstance(source, RunFolder) for source in sources) else score_table_of(sources)
     if table is None:

@@ -14,7 +14,7 @@ from ..files.untrusted_text import in_one_line
 from ..generation.prompts import STOP, Mode
 from ..generation.reasoning import answer_text
 from ..rewards.reward import Reward
-from ..scoring.reasoning_text import DividedReply, opened_by
+from ..scoring.reasoning_text import opened_by
 
 END_TOKENS = (
     *("</s>", "<eos>", "<pad>", "<|endoftext|>", "<|end_of_text|>", "<|end|>", "<|eot_id|>", "<|im_end|>"),
@@ -36,7 +36,7 @@ def scores_of_queries(
         )
     pairs = enumerate(zip(queries, prompts, strict=True))
     said = [_said(query, prompt, row) for row, (query, prompt) in pairs]
-    replies = [_divided(text, mode) for text in said]
+    replies = [answer_text(text, mode=mode, stop=(*END_TOKENS, *STOP[mode])) for text in said]
     ended = [any(token in text for token in END_TOKENS) for text in said]
     finished = [is_ended and reply.state != "unfinished" for is_ended, reply in zip(ended, replies, strict=True)]
     answers = [reply.answer for reply in replies]
@@ -50,11 +50,6 @@ def scores_of_queries(
     return {"rewards": table["reward"], "scores": table["reward"], "extra_logs": logs}
 
 
-def answer_in_query(query: str, prompt: str, mode: Mode, row: int = 0) -> str:
-    """The answer in a query: the text after the prompt, up to the first special token or stop string."""
-    return _divided(_said(query, prompt, row), mode).answer
-
-
 def _said(query: str, prompt: str, row: int) -> str:
     """The text after the prompt, with the tag of reasoning at the end of the prompt."""
     # Some tokenizers add a token before the prompt, so the query may begin before the prompt.
@@ -63,7 +58,3 @@ def _said(query: str, prompt: str, row: int) -> str:
         shown = in_one_line(prompt, 40)
         raise TrialsError(f"does not contain its prompt '{shown}'", column="query", row=row)
     return opened_by(prompt) + said
-
-
-def _divided(said: str, mode: Mode) -> DividedReply:
-    return answer_text(said, mode=mode, stop=(*END_TOKENS, *STOP[mode]))
