@@ -103,6 +103,7 @@ def _plain_environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Non
     folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "cache"
     folder.mkdir(exist_ok=True)
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "fsync", lambda descriptor: None)  # no test cuts the power, and each call waits for the disk
         patch.setenv("PFGEN_FAST_CACHE", str(folder))
         patch.setenv("PFGEN_FAST_HOME", str(base / "home"))
         for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
