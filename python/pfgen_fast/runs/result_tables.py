@@ -31,12 +31,12 @@ QUICK_FILE = Path(__file__).parents[1] / "data" / "quick" / "pfgen-bench.json"
 
 def published() -> list[Entry]:
     """The published results, by name: those of pfgen-bench's repository on 9 July 2025."""
-    return [*_published()]
+    return [*_read_once(_TABLE)]
 
 
 @cache
-def _published() -> list[Entry]:
-    return read_table(_TABLE)
+def _read_once(path: Path) -> list[Entry]:
+    return read_table(path)
 
 
 @dataclass(frozen=True)
