@@ -28,11 +28,12 @@ WEIGHTS = (40, 30, 20, 10)
 
 
 def marks(model: str, n: int, annotator: str = "a", shift: float = 0.25) -> Iterator[Mark]:
-    """Marks of the first answers in each category: those of the judge, lower by a level."""
+    """Marks of the first answers in each category: those of the judge, lower by a level or two."""
     for one in JUDGED[model]:
         task = SUITE.by_key[one.id, None]
         if int(one.id[-3:]) < n:
-            verdicts = tuple(max(0.0, verdict - shift) for verdict in one.scores or ())
+            lower = shift * (1 + int(one.id[-2:]) % 2)
+            verdicts = tuple(max(0.0, verdict - lower) for verdict in one.scores or ())
             yield marked(task, one.response_sha256, annotator, verdicts, 5)
 
 
@@ -70,12 +71,12 @@ def test_models_without_marks_and_areas_without_marks_are_named(scores):
     some = [mark for mark in marks("beta", 3) if mark.area == "letters"]
     one = list(marks("gamma", 1))
     stale = replace(some[0], response_sha256="f" * 64, annotator="c")
-    found = calibrated_scores(scores, [*marks("alpha", 8), *some, *one, stale], half_width=20.0)
+    found = calibrated_scores(scores, [*marks("alpha", 8), *some, *one, stale], half_width=30.0)
     assert list(calibration_sentences(found.calibrated)) == [
         f"alpha: the judge correlates by {found.calibrated['alpha'][''].found.correlation:.2f} with 24 marks, so they "
-        f"count like {found.calibrated['alpha'][''].found.effective_marks:.0f} marks without it; ±20 would take about "
-        f"{found.calibrated['alpha'][''].found.marks_for(20)} marks with the judge, and "
-        f"{found.calibrated['alpha'][''].found.marks_alone_for(20)} without it",
+        f"count like {found.calibrated['alpha'][''].found.effective_marks:.0f} marks without it; ±30 would take about "
+        f"{found.calibrated['alpha'][''].found.marks_for(30)} marks with the judge, and "
+        f"{found.calibrated['alpha'][''].found.marks_alone_for(30)} without it",
         "beta: an average needs marks in each area; areas without marks: stories",
         "gamma: no interval of the average: expected two marks or more in each area, and not all equal",
         "delta: no marks of its answers, so its score is not calibrated",
@@ -100,7 +101,7 @@ def test_the_command_shows_all_three_figures(tmp_path, call):
     found = json.loads(printed)["rows"][0]["calibrated"]["average"]
     assert float(line["calibrated_low"]) == found["calibrated_low"] < found["judge"]
     assert "marks_needed" not in found
-    options = ("--calibrate", path, "--scale", "unit", "--half-width", 20)
+    options = ("--calibrate", path, "--scale", "unit", "--half-width", 30)
     found = json.loads(call(*common, *options, "--json")[1])["rows"]
     needed = [found[0]["calibrated"]["average"][name] for name in ("half_width", "marks_needed", "marks_needed_alone")]
     said = "±{:g} would take about {} marks with the judge, and {} without it".format(*needed)

@@ -72,15 +72,17 @@ def test_another_seed_rates_other_answers(options, find):
 
 def test_replies_without_a_rating_are_left_out_and_counted(options, find):
     def moody(request):
-        return answering("I would rather not say.") if request.number % 3 == 0 else by_length(request)
+        reason = "length" if request.number % 2 == 0 else "stop"
+        return answering("I would rather", reason) if request.number % 3 == 0 else by_length(request)
 
     with serving(moody) as server:
         finding = find(options(server))
-    assert any(note.startswith("16 replies have no rating of the form [[1]] to [[10]]") for note in finding.notes)
+    left_out = "16 replies have no rating of the form [[1]] to [[10]] and are left out"
+    assert f"{left_out}; 8 of them ended at the limit of tokens: raise --max-tokens" in finding.notes
     assert sum(row[1] for row in finding.tables[2].rows) == 32
     nothing = options(cache=options().cache.with_name("none.jsonl"))
     nothing.cache.write_text("")
-    with pytest.raises(ExperimentError, match="no ratings: 48 are missing, and 0 replies have no rating"):
+    with pytest.raises(ExperimentError, match="no ratings: 48 are missing, 0 replies have no rating"):
         find(dataclasses.replace(nothing, server=None))
 
 

@@ -60,4 +60,4 @@ def holds(found: Any, truth: float) -> bool:
 
 
 def within(ends: Any, truth: float) -> bool:
-    return ends[0] is None or ends[0] <= truth <= ends[1]  # without an interval nothing wrong is said
+    return ends[0] is not None and ends[0] <= truth <= ends[1]  # a sample without an interval is a miss

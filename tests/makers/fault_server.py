@@ -50,8 +50,13 @@ class Reply:
     has_head: bool = True  # whether status and headers are sent before the pieces
 
 
-def answering(text: str) -> Reply:
-    choice = {"index": 0, "finish_reason": "stop", "text": text, "message": {"role": "assistant", "content": text}}
+def answering(text: str, finish_reason: str = "stop") -> Reply:
+    choice = {
+        "index": 0,
+        "finish_reason": finish_reason,
+        "text": text,
+        "message": {"role": "assistant", "content": text},
+    }
     return Reply(json.dumps({"object": "chat.completion", "choices": [choice]}).encode())
 
 

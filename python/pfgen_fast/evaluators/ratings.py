@@ -100,10 +100,11 @@ class Ratings(Asking):
         has_reply = np.array([reply is not None for reply in self.replies()], dtype=np.float64)
         return np.asarray(self._at_places(has_reply, 1.0).all(axis=-1))
 
-    @property
-    def n_unrated(self) -> int:
-        """The number of replies without a valid rating."""
-        return len(self) - self.n_missing - sum(rating is not None for rating in self._found())
+    def unrated(self) -> tuple[int, int]:
+        """The number of replies without a valid rating, and how many of them ended at the limit of tokens."""
+        replies = zip(self._keys, self.replies(), self._found(), strict=True)
+        keys = [key for key, reply, rating in replies if reply is not None and rating is None]
+        return len(keys), sum(self._kept.details(key).is_cut for key in keys)
 
     def _found(self) -> list[int | None]:
         """The rating in each reply; None for a missing or invalid rating."""

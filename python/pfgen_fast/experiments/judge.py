@@ -160,9 +160,10 @@ class RatedRuns:
     def finding(self) -> Finding:
         """Compares the mean ratings of runs and models with our scores."""
         found, scored, scale = self.found(), self._scored, self._evaluator.template.scale
-        n_missing, n_unrated = self._ratings.n_missing, self._ratings.n_unrated
+        n_missing, (n_unrated, n_cut) = self._ratings.n_missing, self._ratings.unrated()
+        cut = f"; {n_cut:,} of them ended at the limit of tokens: raise --max-tokens" if n_cut else ""
         if not found:
-            raise ExperimentError(f"no ratings: {n_missing:,} are missing, and {n_unrated:,} replies have no rating")
+            raise ExperimentError(f"no ratings: {n_missing:,} are missing, {n_unrated:,} replies have no rating{cut}")
         runs = _rated_means(scored, found)
         notes = list(scored.problems)
         if n_missing:
@@ -170,7 +171,7 @@ class RatedRuns:
             notes.append(f"{n_missing:,} of {n_wanted:,} ratings are missing; the means are over the other ratings")
         if n_unrated:
             form = f"[[{scale.low}]] to [[{scale.high}]]"
-            notes.append(f"{n_unrated:,} replies have no rating of the form {form} and are left out")
+            notes.append(f"{n_unrated:,} replies have no rating of the form {form} and are left out{cut}")
         notes += [f"{name} has no ratings" for name in scored.names if name not in runs.names]
         points = replace(runs.points("our score", "rating"), y_label="mean rating")
         answer, words, more = _words(runs, len(found), self._evaluator.judge.model)

@@ -125,6 +125,10 @@ class SharedReplies:
         """See `Replies`."""
         return next((reply for replies in self._owners[key].values() if (reply := replies.get(key)) is not None), None)
 
+    def details(self, key: str) -> Details:
+        """See `Replies`."""
+        return next((replies.details(key) for replies in self._owners[key].values() if key in replies), UNKNOWN)
+
     @contextlib.contextmanager
     def adding(self) -> Iterator[Keep]:
         """See `Replies`."""

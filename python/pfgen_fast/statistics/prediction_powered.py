@@ -1,8 +1,9 @@
-"""Means from few marks and many verdicts of a cheap judge: prediction-powered estimates, which stay unbiased.
+"""Means from few marks and many verdicts of a cheap judge: prediction-powered estimates.
 
 The mean of the marks is corrected by the judge's verdicts: if the judge likes the marked items less than all items, the
 marks are probably too low. The weight of this correction is fitted to the marks, so a judge that knows nothing has no
-weight. Needs only the standard library, like `mean_interval`. Definition, assumptions and accuracy: docs/statistics.md.
+weight. Verdicts far from the others are limited, and marks stand alone if the fit rests on too few of them.
+Needs only the standard library, like `mean_interval`. Definition, assumptions and accuracy: docs/statistics.md.
 """
 
 from __future__ import annotations
@@ -11,11 +12,13 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from .mean_interval import CONFIDENCE, ROUNDING, MeanInterval, quantile
+from .mean_interval import CONFIDENCE, ROUNDING, MeanInterval, quantile, wilson
 
 MIN_MARKS = 10
 """With fewer marks, intervals with a fitted weight do not hold, so the marks stand alone."""
 
+_FEWEST = 5  # smallest number of informative marks: marks that differ from the judge, and marks of the rarer value
+_IN_TAIL = 3  # expected number of marked items whose verdicts are limited, at each end
 _MOST_MARKS = 1 << 40
 
 
@@ -27,11 +30,13 @@ class MarkedStratum:
         truth: The dear figure of each marked item.
         proxy: The cheap figure of each marked item, in the same order.
         proxy_all: The cheap figures of the other items.
+        ends: The lowest and the highest possible dear figure. Marks that are all one of them count as yes and no.
     """
 
     truth: Sequence[float]
     proxy: Sequence[float]
     proxy_all: Sequence[float]
+    ends: tuple[float, float] = (0.0, 1.0)
 
 
 @dataclass(frozen=True)
@@ -41,7 +46,7 @@ class PredictionPowered(MeanInterval):
     Attributes:
         level: The confidence level of the interval.
         weight: The weight of the judge: the slope of the marks over its verdicts; 0 if the marks stand alone.
-        correlation: The correlation of marks and verdicts within strata; None if either has no spread.
+        correlation: The correlation of marks and (limited) verdicts within strata; None if either has no spread.
         alone: The mean of the marks alone, and its interval.
         n_others: The number of items without a mark.
     """
@@ -89,6 +94,9 @@ def prediction_powered_mean(
 ) -> PredictionPowered:
     """Estimates the mean over all items from few marks and many verdicts of a cheap judge, with its interval.
 
+    The judge counts only with ten marks or more, and if five of them differ from it; of marks that are all 0 or 1, five
+    must also be of the rarer value. Otherwise the marks stand alone, marks of 0 and 1 with Wilson's interval.
+
     Args:
         truth: The marks.
         proxy: The verdicts on the marked items, in the same order.
@@ -96,18 +104,19 @@ def prediction_powered_mean(
         level: The confidence level.
 
     Returns:
-        The mean with its interval, which is never wider than the interval of the marks alone. There is no interval with
-        one mark, or with the same mark for all items.
+        The mean with its interval, which is never wider than the interval of the marks alone. Without marks of 0 and 1
+        only, there is no interval with one mark, or with the same mark for all items.
 
     Raises:
         ValueError: There is no mark, the numbers of marks and verdicts differ, a value is not finite, or the level is
             not between 0 and 1.
 
     Example:
-        >>> marks, verdicts = [3, 5, 4, 8, 7, 9, 6, 2, 5, 7], [5, 6, 6, 9, 9, 9, 8, 4, 7, 8]
-        >>> found = prediction_powered_mean(marks, verdicts, [4, 5, 6, 7] * 20)
+        >>> marks = [3, 5, 4, 8, 7, 9, 6, 2, 5, 7, 4, 6, 8, 3, 5, 7]
+        >>> verdicts = [5, 6, 6, 9, 9, 9, 8, 4, 7, 8, 5, 8, 9, 5, 5, 9]
+        >>> found = prediction_powered_mean(marks, verdicts, [4, 5, 6, 7, 8] * 20)
         >>> round(found.alone.mean, 2), round(found.mean, 2), round(found.half_width / found.alone.half_width, 2)
-        (5.6, 3.91, 0.51)
+        (5.56, 4.95, 0.62)
     """
     return mean_of_strata([MarkedStratum(truth, proxy, proxy_all)], level)
 
@@ -116,13 +125,17 @@ def mean_of_strata(strata: Sequence[MarkedStratum], level: float = CONFIDENCE) -
     """Estimates the mean of the means of strata, which count alike; one weight is fitted for all strata."""
     if not 0 < level < 1:
         raise ValueError(f"the level is {level}; expected a number between 0 and 1")
-    moments = tuple(map(_moments, strata))
-    if not moments:
+    checked = list(map(_checked, strata))
+    if not checked:
         raise ValueError("a mean needs at least one stratum")
-    n, n_others = sum(one.n_marks for one in moments), sum(one.n_others for one in moments)
+    n, n_others = sum(len(one.truth) for one in checked), sum(len(one.proxy_all) for one in checked)
+    limited = [_limited(one, min(0.5, _IN_TAIL / n)) for one in checked]
+    moments = tuple(map(_moments, limited))
+    is_binary = all(map(_is_binary, limited))
+    alone = _of_shares(limited, moments, level) if is_binary else _interval(moments, 0.0, level, n)
     weight = _weight(moments) if n >= MIN_MARKS else 0.0
-    alone, found = (_interval(moments, of, level, n) for of in (0.0, weight))
-    if weight and not _is_narrower(found, alone):
+    found = _interval(moments, weight, level, n) if weight and _is_informed(limited, weight, is_binary) else alone
+    if not _is_narrower(found, alone):
         weight, found = 0.0, alone
     correlation = _correlation(moments)
     return PredictionPowered(found.mean, found.low, found.high, n, level, weight, correlation, alone, n_others, moments)
@@ -172,7 +185,7 @@ class _Moments:
         return replace(self, n=n, shift=0.0, **sums)
 
 
-def _moments(stratum: MarkedStratum) -> _Moments:
+def _checked(stratum: MarkedStratum) -> MarkedStratum:
     truth, proxy, others = (list(map(float, part)) for part in (stratum.truth, stratum.proxy, stratum.proxy_all))
     if not truth:
         raise ValueError("a mean needs at least one mark")
@@ -180,6 +193,40 @@ def _moments(stratum: MarkedStratum) -> _Moments:
         raise ValueError(f"{len(truth)} marks and {len(proxy)} verdicts on the marked items; expected one for each")
     if not all(map(math.isfinite, (*truth, *proxy, *others))):
         raise ValueError("a mark or a verdict is not a finite number")
+    return MarkedStratum(truth, proxy, others, stratum.ends)
+
+
+def _limited(stratum: MarkedStratum, share: float) -> MarkedStratum:
+    """The stratum with its highest and lowest verdicts limited to quantiles, so that no verdict has much leverage."""
+    ordered = sorted((*stratum.proxy, *stratum.proxy_all))
+    at = min(int(share * len(ordered)), (len(ordered) - 1) // 2)
+    low, high = ordered[at], ordered[-1 - at]
+    proxy, others = ([min(high, max(low, verdict)) for verdict in part] for part in (stratum.proxy, stratum.proxy_all))
+    return replace(stratum, proxy=proxy, proxy_all=others)
+
+
+def _is_binary(stratum: MarkedStratum) -> bool:
+    low, high = stratum.ends
+    return all(min(abs(mark - low), abs(mark - high)) <= ROUNDING * abs(high - low) for mark in stratum.truth)
+
+
+def _is_informed(strata: Sequence[MarkedStratum], weight: float, is_binary: bool) -> bool:
+    """Whether enough marks differ from the judge; marks that are not yes or no count by the kurtosis of residuals."""
+    residuals: list[float] = []
+    n_high = 0
+    for one in strata:
+        y, x = (math.fsum(part) / len(part) for part in (one.truth, one.proxy))
+        span = one.ends[1] - one.ends[0]
+        residuals += [(a - y - weight * (b - x)) / span for a, b in zip(one.truth, one.proxy, strict=True)]
+        n_high += sum(mark > sum(one.ends) / 2 for mark in one.truth)
+    if is_binary:
+        return min(n_high, len(residuals) - n_high, sum(abs(rest) > 0.5 for rest in residuals)) >= _FEWEST
+    squares = [rest * rest for rest in residuals]
+    return math.fsum(squares) ** 2 >= _FEWEST * math.fsum(square * square for square in squares) > 0
+
+
+def _moments(stratum: MarkedStratum) -> _Moments:
+    truth, proxy, others = stratum.truth, stratum.proxy, stratum.proxy_all
     n = len(truth)
     y, x = math.fsum(truth) / n, math.fsum(proxy) / n
     of_truth, of_proxy, of_both = (
@@ -218,6 +265,20 @@ def _interval(strata: Sequence[_Moments], weight: float, level: float, n: int) -
     if half is None:
         return MeanInterval(mean, None, None, n)
     return MeanInterval(mean, mean - half, mean + half, n)
+
+
+def _of_shares(strata: Sequence[MarkedStratum], moments: Sequence[_Moments], level: float) -> MeanInterval:
+    """The interval of marks of yes and no alone: Wilson's, whose squared distances are added over strata (MOVER)."""
+    below, above, z = [], [], quantile(math.inf, level)
+    for one, of in zip(strata, moments, strict=True):
+        low, high = sorted(one.ends)
+        share = min(1.0, max(0.0, (of.mean - low) / (high - low)))
+        ends = wilson(share, of.n, z)
+        below.append((high - low) * (share - ends[0]))
+        above.append((high - low) * (ends[1] - share))
+    mean = math.fsum(of.mean for of in moments) / len(moments)
+    n = round(math.fsum(of.n for of in moments))
+    return MeanInterval(mean, mean - math.hypot(*below) / len(below), mean + math.hypot(*above) / len(above), n)
 
 
 def _half_width(strata: Sequence[_Moments], weight: float, level: float) -> float | None:

@@ -106,4 +106,5 @@ def _stratum(scores: Scores, model: ModelScores, area: str, people: Mapping[Mark
         figures(item.people for item in marked),
         figures(item.judge for item in marked),
         figures(item.judge for item in others),
+        (rescale(0.0), rescale(100.0 * share)),
     )

@@ -78,7 +78,8 @@ def _judge_in_words(found: PredictionPowered) -> str:
         return f"{found.n} marks are too few to fit the weight of the judge (at least {MIN_MARKS}), so they stand alone"
     known = "is constant" if found.correlation is None else f"correlates by {found.correlation:.2f}"
     if not found.weight:
-        return f"a judge that {known} with {found.n} marks is as good as no judge: the marks stand alone"
+        why = "narrows no interval, or too few marks differ from it"
+        return f"a judge that {known} with {found.n} marks {why}: the marks stand alone"
     return f"the judge {known} with {found.n} marks, so they count like {found.effective_marks:.0f} marks without it"
 
 
