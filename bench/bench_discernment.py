@@ -6,7 +6,6 @@ What runs on one thread is processor time: the time that passes, without that of
 from __future__ import annotations
 
 import time
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,6 @@ from pfgen_fast.discernment.perturbing import perturb
 from pfgen_fast.discernment.running import discern
 from pfgen_fast.evaluators.ngram import NgramEvaluator
 from pfgen_fast.oracle import Oracle
-from pfgen_fast.statistics.resampling import bootstrap_counts, interval, resampled
 from pfgen_fast.statistics.signed_rank import signed_rank
 
 from .inputs import Inputs, Mix
@@ -26,7 +24,7 @@ from .measuring import REPORTED, Disagreement, Measure, agree
 from .processes import Work, in_a_new_process, items
 
 pytestmark = pytest.mark.benchmark(group="discernment", timer=time.process_time)
-_N_ITEMS, _N_DRAWS, _N_TESTS, _N_EXACT = 100, 1_000, 20_000, 1_000
+_N_ITEMS, _N_TESTS, _N_EXACT = 100, 20_000, 1_000
 _N_CELLS = 105 * 4
 """Cells of the usual plan: its perturbations, by the metrics of the n-gram scores."""
 _THREADS = 2
@@ -50,14 +48,11 @@ def test_rank_tests(measure: Measure, what: str) -> None:
     works: dict[str, Work] = {
         "tests": lambda: signed_rank(original, lower).d,
         "exact": lambda: signed_rank(original[:n_exact], lower[:n_exact]).exact_d,
-        "bootstrap": partial(_bootstrap, original[:_N_CELLS], lower[:_N_CELLS]),
     }
-    tests, exact, bootstrap = _by_kind(measure, 3, works)
+    tests, exact = _by_kind(measure, 3, works)
     of_100 = f"{what} of {_N_ITEMS} items"
-    drawing = f"bootstrap, {_N_DRAWS:,} draws of {_N_CELLS} cells, {of_100}"
     measure.row(f"signed-rank tests, {of_100}", len(original) / tests, "tests/s")
     measure.row(f"exact tests, {of_100}", n_exact / exact, "tests/s")
-    measure.row(drawing, bootstrap, "s")
 
 
 def _made(what: str, n: int) -> tuple[Floats, Floats]:
@@ -78,16 +73,11 @@ def _compare_with_scipy(original: Floats, lower: Floats) -> None:
         raise Disagreement("signed-rank tests: results differ from those of SciPy")
 
 
-def _bootstrap(original: Floats, lower: Floats) -> object:
-    drawn = resampled(original, lower, bootstrap_counts(_N_ITEMS, _N_DRAWS))
-    return [interval(figures) for figures in (drawn.d, drawn.mean_drop, drawn.share_lower)]
-
-
 @pytest.fixture(scope="module")
 def _compared(suite: Suite, mix: Mix) -> None:
     """Scores of the originals and of their halves are those of the oracle."""
     some, oracle = list(items(mix, 5))[:10], Oracle(suite)
-    found = discern(NgramEvaluator(Scorer(suite, threads=_THREADS)), some, ["truncate/500"], draws=0).scored
+    found = discern(NgramEvaluator(Scorer(suite, threads=_THREADS)), some, ["truncate/500"]).scored
     for number, item in enumerate(some):
         pairs = [(item.text, found.originals)]
         if half := perturb([item.text], "truncate", permille=500)[0]:
@@ -99,18 +89,16 @@ def _compared(suite: Suite, mix: Mix) -> None:
 
 @pytest.mark.usefixtures("_compared")
 @pytest.mark.benchmark(group="discernment", timer=REPORTED)
-@pytest.mark.parametrize("draws", [0, _N_DRAWS], ids=["usual", "bootstrap"])
-def test_discern(measure: Measure, inputs: Inputs, mix_file: Path, draws: int) -> None:
+def test_discern(measure: Measure, inputs: Inputs, mix_file: Path) -> None:
     """The usual plan in a new process, with scores on several threads, without the loading of suite and answers."""
     found: list[dict[str, float]] = []
 
     def run() -> None:
-        found.append(in_a_new_process("discern_mix", inputs.suite, mix_file, 2, draws, _THREADS))
+        found.append(in_a_new_process("discern_mix", inputs.suite, mix_file, 2, _THREADS))
         REPORTED.add(found[-1]["seconds"])
 
     measure.seconds(3, run)
     fastest = min(found, key=lambda one: one["seconds"])
-    with_draws = f"{draws:,} draws" if draws else "no bootstrap"
-    what = f"discern, {int(fastest['n_items']):,} originals, {with_draws}, {_THREADS} threads"
+    what = f"discern, {int(fastest['n_items']):,} originals, {_THREADS} threads"
     measure.row(what, fastest["seconds"], "s")
     measure.row("  processor time, which other load hardly changes", fastest["cpu"], "s")

@@ -108,7 +108,7 @@ def build_stages(config: str, threads: str, *stages: str) -> dict[str, Any]:
     return {"seconds": taken, "cpu": time.process_time(), "n_bytes": memory("VmHWM")}
 
 
-def discern_mix(folder: str, mix: str, n_per_question: str, draws: str, threads: str) -> dict[str, float]:
+def discern_mix(folder: str, mix: str, n_per_question: str, threads: str) -> dict[str, float]:
     """Tests the n-gram scores on answers of the mix, without the loading of suite and answers."""
     from pfgen_fast.discernment.items import Collection
     from pfgen_fast.discernment.running import discern
@@ -117,7 +117,7 @@ def discern_mix(folder: str, mix: str, n_per_question: str, draws: str, threads:
     evaluator = NgramEvaluator(Scorer(Suite.load(folder), threads=int(threads)))
     collection = Collection.of(items(Mix.read(Path(mix)), int(n_per_question)))
     begin, begin_cpu = time.perf_counter(), time.process_time()
-    found = discern(evaluator, collection, draws=int(draws))
+    found = discern(evaluator, collection)
     return {
         "seconds": time.perf_counter() - begin,
         "cpu": time.process_time() - begin_cpu,

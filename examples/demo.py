@@ -100,7 +100,7 @@ def main() -> None:
     for order, rows in generated.items():
         print(f"  order {order}: {rows[0][1]}")
     print("\nDamaged reference answers:")
-    found = discern(NgramEvaluator(scorer), from_suite(scorer.suite), draws=0)
+    found = discern(NgramEvaluator(scorer), from_suite(scorer.suite))
     print_verdicts(found)
     print_drops(found, DAMAGE)
     print(f"\n{scorer.signature}")

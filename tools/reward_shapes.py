@@ -80,7 +80,7 @@ def _measured(name: str, suite: Suite, collection: Collection) -> Iterator[Row]:
     scorer, wanted = Scorer(suite), {damage for damage, _, _ in ROWS}
     for reward, metric, shape in REWARDS:
         evaluator = NgramEvaluator(scorer, Reward(suite, shape, metric=metric))
-        cells = discern(evaluator, collection, draws=0).cells
+        cells = discern(evaluator, collection).cells
         for row in range(len(cells["kind"])):
             kind, degree = cells["kind"][row], cells["degree"][row]
             damage = f"{kind}/{degree}" if degree else str(kind)

@@ -62,7 +62,7 @@ def main(arguments: Sequence[str]) -> None:
 def measure(checkout: Path, profile: Profile = "leaderboard") -> list[Row]:
     """A row for each perturbation and metric, with the drop of the scores of damaged answers."""
     suite = Suite.load(checkout / "data")
-    cells = discern(NgramEvaluator(Scorer(suite, profile=profile)), from_run(checkout / RUN, suite), draws=0).cells
+    cells = discern(NgramEvaluator(Scorer(suite, profile=profile)), from_run(checkout / RUN, suite)).cells
     found = []
     for row in range(len(cells["kind"])):
         kind, degree = cells["kind"][row], cells["degree"][row]

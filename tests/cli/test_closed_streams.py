@@ -16,7 +16,7 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no shell that c
 CLOSED = ["2>&-", ">&-", "<&-", "<&- >&- 2>&-"]
 ALL_CLOSED = CLOSED[-1]
 TABLE = ["score", "--suite", "mini", "--question-column", "q", "--answer-column", "a"]
-DISCERN = ["discern", "run", "--from-run", "run", "-s", "mini", "-e", "ngram", "--draws", "0", "-o", "out", "--kinds"]
+DISCERN = ["discern", "run", "--from-run", "run", "-s", "mini", "-e", "ngram", "-o", "out", "--kinds"]
 
 
 @pytest.fixture

@@ -33,7 +33,7 @@ def unasked():
 
 
 def judged(call, server, *more, kinds=KINDS, source="texts.jsonl", output="out"):
-    usual = ("-e", "judge", "-m", "org/judge", "--draws", 0, "--kinds", kinds, "-o", output)
+    usual = ("-e", "judge", "-m", "org/judge", "--kinds", kinds, "-o", output)
     address = () if server is None else ("--base-url", server.base_url)
     return call("discern", "run", source, *usual, *address, *more)
 

@@ -228,7 +228,7 @@ def test_discern_asks_such_a_judge_too(call, tmp_path):
     items = [{"id": f"i{n}", "task": "story", "text": text.format(n), "context": "Rivers."} for n in range(6)]
     (tmp_path / "texts.jsonl").write_text("".join(json.dumps(item) + "\n" for item in items))
     arguments = ("discern", "run", tmp_path / "texts.jsonl", "-e", "judge", "-m", "org/judge", "--min-items", "5")
-    plan = ("--kinds", "char_delete/300", "--ratings", "1", "--draws", "0", "-o", tmp_path / "o")
+    plan = ("--kinds", "char_delete/300", "--ratings", "1", "-o", tmp_path / "o")
     with serving(lambda request: answering("[[3]]")) as server:
         code, _, err = call(*arguments, *plan, "--base-url", server.base_url, *FIT)
         assert code == 0, err

@@ -53,9 +53,7 @@ LINES = {
     "experiment sets": EXPERIMENT,
     "experiment stability": f"{EXPERIMENT} --draws 1",
     "experiment external": f"{EXPERIMENT} --scores {{out}}/scores.csv",
-    "discern run": (
-        "--from-run {result}/org/model-0/abc -e ngram --kinds char_delete/300 --draws 0 -o {out}/discernment"
-    ),
+    "discern run": ("--from-run {result}/org/model-0/abc -e ngram --kinds char_delete/300 -o {out}/discernment"),
     "discern perturb": "--from-run {result}/org/model-0/abc --kinds newline -o {out}/damaged.jsonl",
 }
 """Each command that takes a suite, with arguments that name none."""

@@ -70,7 +70,7 @@ def test_the_analyser_is_in_the_signature_of_a_test():
     items = Collection.of([Item(str(i), f"氷{i}は水に浮く。", "answers", question=str(i)) for i in range(10)])
     plan = chosen_plan(kinds=["word_drop/500"])
     evaluator = FunctionEvaluator(lambda items, texts: {"length": [len(text) for text in texts]}, name="length")
-    without, found = (discern(evaluator, items, plan, draws=0, analyser=each) for each in (None, EachCharacter()))
+    without, found = (discern(evaluator, items, plan, analyser=each) for each in (None, EachCharacter()))
     assert found.scored.plan.analyser == "characters 1"
     assert found.signature != without.signature
     assert Damage(items, plan).plan == plan == Plan(plan.perturbations, plan.name, plan.notes)

@@ -39,7 +39,7 @@ def weights(tmp_path):
 
 def test_the_tables_have_their_columns_and_a_row_for_each_perturbation_and_metric():
     evaluator = ByText({"similarity": similarity, "length": length})
-    found = discerned(evaluator, plan=a_plan("char_delete", "sentence_repeat", "identity", "newline"), draws=20)
+    found = discerned(evaluator, plan=a_plan("char_delete", "sentence_repeat", "identity", "newline"))
     written = (found.cells, found.perturbations, found.summary, found.profile, found.controls)
     columns = (result.CELL_COLUMNS, result.PERTURBATION_COLUMNS, result.SUMMARY_COLUMNS, result.PROFILE_COLUMNS)
     assert tuple(map(tuple, written)) == (*columns, result.CONTROL_COLUMNS)
@@ -53,7 +53,7 @@ def test_the_tables_have_their_columns_and_a_row_for_each_perturbation_and_metri
 
 
 def test_an_evaluator_with_constant_scores_never_moves():
-    found = discerned(ByText({"rating": lambda item, text: 3.0}), plan=a_plan("char_delete", "newline"), draws=20)
+    found = discerned(ByText({"rating": lambda item, text: 3.0}), plan=a_plan("char_delete", "newline"))
     assert set(found.cells["d"]) == set(found.perturbations["d"]) == {0.0}
     assert one(found.summary, score="d", scope="all")["average"] == 0
     assert set(found.cells["exact_d"]) == {0.0}
@@ -79,14 +79,14 @@ def test_a_mean_of_metrics_has_cells_of_its_own_and_is_not_combined():
 
 def test_plain_figures_beside_weighted_ones_are_of_the_same_perturbations(weights):
     """With one metric, weighted and plain scores agree."""
-    found = discerned(weights=weights, plan=a_plan("char_delete", "word_drop/50", "newline"), draws=20)
+    found = discerned(weights=weights, plan=a_plan("char_delete", "word_drop/50", "newline"))
     assert found.weights == "weights.csv"
     assert any("no row for word_drop" in note for note in found.notes)
     weighted = found.perturbations["weighted_d"]
     assert weighted == [*(pytest.approx(d, rel=1e-12) for d in found.perturbations["d"][:5]), None, None]
     assert {row["score"] for row in rows(found.summary)} == {"d", "printed_d", "weighted_d"}
     plain, weighted = (one(found.summary, score=score, scope="weighted") for score in ("d", "weighted_d"))
-    for name in ("n_perturbations", "n_defined", "average", "minimum", "minimum_at", "average_low", "minimum_high"):
+    for name in ("n_perturbations", "n_defined", "average", "minimum", "minimum_at", "average_low"):
         assert plain[name] == (pytest.approx(weighted[name]) if isinstance(weighted[name], float) else weighted[name])
     assert plain["n_defined"] == 5 < one(found.summary, score="d", scope="all")["n_defined"] == 6
     everywhere = discerned(weights=weights)
@@ -95,24 +95,23 @@ def test_plain_figures_beside_weighted_ones_are_of_the_same_perturbations(weight
 
 @pytest.mark.parametrize("n_items", [12, 40])
 def test_an_interval_holds_its_figure(n_items):
-    """Where all scores fall, an item that is drawn twice is a tie, and every draw has a higher d."""
     evaluator = ByText({"similarity": similarity, "letters": letters, "length": lambda item, text: -float(len(text))})
-    found = discerned(evaluator, some_items(n_items), a_plan("char_delete", "word_swap", "newline"), draws=100)
-    n_ends = 0
-    for table, names in ((found.cells, ["d"]), (found.perturbations, ["d"]), (found.summary, ["average", "minimum"])):
+    found = discerned(evaluator, some_items(n_items), a_plan("char_delete", "word_swap", "newline"))
+    for table, name, end in (
+        *((found.cells, "mean_drop", "drop"), (found.cells, "d", "d")),
+        *((found.perturbations, "d", "d"), (found.summary, "average", "average")),
+    ):
         for row in rows(table):
-            for name in names:
-                if row.get("score", "d") == "d" and row[f"{name}_low"] is not None:
-                    assert row[f"{name}_low"] <= row[name] <= row[f"{name}_high"], row
-                    n_ends += 1
-    assert n_ends > 20
+            if row.get("score", "d") == "d":
+                assert row[f"{end}_low"] <= row[name] + 1e-9, row
+                assert row[name] <= row[f"{end}_high"] + 1e-9, row
 
 
 def test_scores_as_large_as_floats_are_computed_or_refused():
     def huge(of_original, of_damaged):
         return ByText({"huge": lambda item, text: of_original if text == item.text else of_damaged})
 
-    found = discerned(huge(1e100, -1e100), plan=a_plan("char_delete", "newline"), draws=20)
+    found = discerned(huge(1e100, -1e100), plan=a_plan("char_delete", "newline"))
     assert one(found.cells, degree="300")["mean_drop"] == pytest.approx(2e100)
     for columns in (found.cells, found.perturbations, found.summary, found.controls):
         assert all(math.isfinite(value) for column in columns.values() for value in column if isinstance(value, float))
@@ -148,9 +147,7 @@ def test_specificity_is_the_share_of_controls_that_are_not_noticed():
     assert row["mean_drop"] == 1
     assert row["relative_drop"] is None  # the metric rewards what shortens
     assert one(found.controls, kind="newline", metric="letters")["relative_drop"] == 0
-    without = discerned()
-    assert without.specificity == {"similarity": None}
-    assert (without.n_draws, without.cells["d_low"]) == (0, [None] * 5)
+    assert discerned().specificity == {"similarity": None}
 
 
 def test_examples_are_the_largest_and_the_smallest_drop_of_each_cell():
@@ -178,8 +175,7 @@ def test_a_curve_is_over_the_items_that_have_all_degrees():
     assert curve.share_lower.tolist() == [0, 1, 1, 1]
     assert curve.mean[0] == np.mean([len(item.text) for item in long])
     assert list(curve.mean) == sorted(curve.mean, reverse=True)
-    assert curve.mean_low is None
-    by_rate = discerned(plan=a_plan("char_delete"), draws=50).curves[0]
+    by_rate = discerned(plan=a_plan("char_delete")).curves[0]
     assert by_rate.permille.tolist() == [0, 10, 30, 70, 150, 300]
     assert (by_rate.mean_low <= by_rate.mean).all()
     assert (by_rate.mean <= by_rate.mean_high).all()
@@ -262,7 +258,7 @@ def test_blindness_is_only_claimed_with_a_margin_that_is_wider_than_what_may_hav
     deviation = np.std([len(item.text) for item in some_items(40)], ddof=1)
     for row in rows(found.cells):
         assert row["drop_low"] <= row["mean_drop"] <= row["drop_high"]
-        assert row["missed_at_most"] == pytest.approx(max(-row["drop_low"], row["drop_high"]) / deviation)
+        assert row["missed_at_most"] > abs(row["mean_drop"]) / deviation
     constant = discerned(ByText({"rating": lambda item, text: 3.0}), plan=a_plan("truncate"), margin=1.0)
     assert constant.profile["verdict"] == ["not noticed"]  # the originals have no spread
     for bad in (0.0, -1.0, math.nan, math.inf):

@@ -121,7 +121,6 @@ def test_missing_scores_are_left_out_and_too_many_make_a_cell_undefined():
         ({"items": a_collection(9)}, "some texts: 9 items, expected at least 10; --min-items lowers this"),
         ({"items": a_collection(9), "min_items": 4}, "min_items: expected at least 5, not 4"),
         ({"zeros": "keep"}, "unknown treatment of zeros 'keep'; expected one of drop, pratt"),
-        ({"draws": -1}, "draws: expected at least 0, not -1"),
         ({"language": "de"}, "unknown language 'de'; expected one of"),
     ],
 )
@@ -228,13 +227,13 @@ def test_items_plans_weights_and_evaluators_may_be_given_in_short():
     def fluency(items, texts):
         return {"fluency": [similarity(item, text) for item, text in zip(items, texts, strict=True)]}
 
-    found = discern(fluency, items, ["char_delete/30", "newline"], draws=0)
+    found = discern(fluency, items, ["char_delete/30", "newline"])
     evaluator = FunctionEvaluator(fluency, name="fluency")
     rows = [CollectionItem(str(row["id"]), row["text"], row["task"]) for row in items]
-    expected = discern(evaluator, rows, a_plan("char_delete/30", "newline"), draws=0)
+    expected = discern(evaluator, rows, a_plan("char_delete/30", "newline"))
     assert found.cells == expected.cells
     assert found.signature.split("|plan:")[1] == expected.signature.split("|plan:")[1]
-    usual = discern(fluency, items, "usual", draws=0, language="ja")
+    usual = discern(fluency, items, "usual", language="ja")
     assert len(usual.perturbations["d"]) == len(usual_plan().perturbations)
     assert {item.language for item in usual.scored.collection.items} == {"ja"}
     with pytest.raises(DiscernmentError, match="unknown plan 'unusual'; expected one of usual, "):

@@ -41,19 +41,19 @@ def write(tmp_path):
 def test_a_table_gives_the_figures_of_a_run(write):
     names = ("char_delete", "number_change", "answer_swap", "newline")
     table, plan = write(*names), a_plan(*names)
-    found = discern(table, a_collection(), plan, draws=30)
-    expected = discern(ByText(FUNCTIONS, name="scores", metrics=METRICS), a_collection(), plan, draws=30)
+    found = discern(table, a_collection(), plan)
+    expected = discern(ByText(FUNCTIONS, name="scores", metrics=METRICS), a_collection(), plan)
     for name in ("cells", "perturbations", "summary", "profile", "examples"):
         assert getattr(found, name) == getattr(expected, name)
     assert found.scored.signature.startswith("table:")
     assert (found.notes, found.warnings) == ((), ())
-    assert discern(table, a_collection(), draws=30).cells == expected.cells  # the table decides what is tested
+    assert discern(table, a_collection()).cells == expected.cells  # the table decides what is tested
 
 
 def test_a_possible_text_without_a_row_has_a_missing_score_and_an_impossible_one_has_none(write):
     items = [*some_items(12), CollectionItem("mute", "…!", "headlines", "en")]
     table = write("char_delete/300", items=items, leave_out=[("item 3", "char_delete/300")])
-    found = discern(table, items, a_plan("char_delete/300"), draws=0)
+    found = discern(table, items, a_plan("char_delete/300"))
     assert set(found.cells["n_items"]) == {12}
     assert set(found.cells["n_missing"]) == {1}
     assert set(found.cells["n_impossible"]) == {1}
@@ -67,7 +67,7 @@ def test_a_perturbation_that_no_plan_knows_is_taken_as_it_is(write):
         for metric in FUNCTIONS
         if (item.id, name) != ("item 2", "calm")
     ]
-    found = discern(write("char_delete/300", extra=extra), a_collection(), draws=0)
+    found = discern(write("char_delete/300", extra=extra), a_collection())
     levels = dict(zip(found.perturbations["kind"], found.perturbations["level"], strict=True))
     assert levels == {"char_delete": "character", "backwards": "word", "upside_down": "sentence", "calm": "control"}
     assert found.perturbations["n_impossible"] == [0, 0, 0, 0, 1]
@@ -80,13 +80,13 @@ def test_a_perturbation_that_no_plan_knows_is_taken_as_it_is(write):
 def test_texts_that_a_model_made_are_not_asked_for(write):
     extra = [[item.id, "paraphrase", metric, "0.5", ""] for item in some_items() for metric in FUNCTIONS]
     table = write("char_delete/300", extra=extra)
-    found = discern(table, a_collection(), a_plan("char_delete/300", "paraphrase"), draws=0)
+    found = discern(table, a_collection(), a_plan("char_delete/300", "paraphrase"))
     assert found.perturbations["method"] == ["rule", "given"]
     assert found.controls["kind"] == ["paraphrase", "paraphrase"]
 
 
 def test_perturbations_that_the_table_lacks_and_items_that_the_collection_lacks_are_notes(write):
-    found = discern(write("char_delete/300"), a_collection(11), a_plan("char_delete"), draws=0)
+    found = discern(write("char_delete/300"), a_collection(11), a_plan("char_delete"))
     assert found.perturbations["degree"] == ["300"]
     named = "char_delete/10, char_delete/30, char_delete/70, char_delete/150"
     assert found.notes[0] == f"The table has no scores of 4 perturbations of the plan: {named}."
@@ -95,4 +95,4 @@ def test_perturbations_that_the_table_lacks_and_items_that_the_collection_lacks_
 
 def test_a_table_with_nothing_to_compare_is_an_error(write):
     with pytest.raises(DiscernmentError, match="evaluator scores: no perturbation; expected at least one"):
-        discern(write(), a_collection(), draws=0)
+        discern(write(), a_collection())

@@ -58,7 +58,7 @@ def write_lines(path: str, rows: Iterable[dict[str, Any]]) -> str:
 
 
 def run(call: Callable[..., Any], *arguments: object, kinds: str | None = KINDS) -> Any:
-    return call("discern", "run", *arguments, "-o", "out", "--draws", 0, *(("--kinds", kinds) if kinds else ()))
+    return call("discern", "run", *arguments, "-o", "out", *(("--kinds", kinds) if kinds else ()))
 
 
 def cells(table: str = "cells") -> list[dict[str, str]]:

@@ -74,7 +74,7 @@ def a_discernment(
     equal = {metric_named(metric.name): 1.0 for metric in metrics if metric.combined}
     kinds = {*KINDS, *(one.kind for one in plan.perturbations if "/" not in one.kind)}
     of_metrics = weights and Weights(weights, {("answers", kind): WeightsRow("", equal) for kind in kinds})
-    found = discernment_of(Scoring(scored, tuple(_examples(scored)), work), of_metrics or None, draws=20, margin=margin)
+    found = discernment_of(Scoring(scored, tuple(_examples(scored)), work), of_metrics or None, margin=margin)
     curves = tuple(curve for curve in found.curves if len(curve.names) > 1)
     return replace(found, **{"notes": (), "curves": curves, **changes})
 

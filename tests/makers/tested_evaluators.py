@@ -97,7 +97,7 @@ def one(columns, **wanted):
 def discerned(evaluator=None, items=None, plan=None, **options):
     evaluator = evaluator or ByText({"similarity": similarity})
     items = a_collection() if items is None else items
-    return discern(evaluator, items, plan or a_plan("char_delete"), **{"draws": 0, **options})
+    return discern(evaluator, items, plan or a_plan("char_delete"), **options)
 
 
 def problem(function, *arguments, **options):

@@ -38,7 +38,7 @@ def test_the_heat_map_tells_undefined_few_rewarded_and_saturated_cells_apart(one
     assert {cell.text for cells in rows["numbers changed, 20 to 100 %"] for cell in cells} == {"–"}
     still = rows["statements negated, 20 to 100 %"][2][0]
     assert (still.value, still.text, still.is_hatched) == (0, "0.0", False)  # no score changes
-    assert "20 % of statements negated, helpfulness: d 0.0" in still.meaning
+    assert "20 % of statements negated, helpfulness: mean drop 0.000" in still.meaning
     assert rows["own kind (major)"][2][0].is_hatched  # three scores change
     cut = rows["characters cut off the end, 10 to 80 %"][1][-1]
     assert cut.text.endswith("↑")
@@ -62,7 +62,7 @@ def test_metrics_of_other_sizes_have_curves_of_their_own():
     metrics = (Metric("bleu", high=100.0), Metric("chrf"), Metric("rouge", high=1.0))
     found = a_discernment("metrics", metrics=metrics)
     factors = {"bleu": 70, "chrf": 70, "rouge": 1}
-    larger = tuple(dataclasses.replace(of, mean=of.mean * factors[of.metric], mean_low=None) for of in found.curves)
+    larger = tuple(dataclasses.replace(of, mean=of.mean * factors[of.metric]) for of in found.curves)
     finding = finding_of([dataclasses.replace(found, curves=larger)])
     lines = [[line.name for line in picture_of(finding, name).panels[0].lines] for name in ("curves", "curves-2")]
     assert lines == [["bleu", "chrf"], ["rouge"]]

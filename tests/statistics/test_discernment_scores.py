@@ -11,9 +11,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from makers.discernment_data import needs_discernment_data, vectors
 from pfgen_fast import DiscernmentError
-from pfgen_fast.discernment.evaluator_comparison import Agreement, agreement_of_scores
+from pfgen_fast.discernment.evaluator_comparison import difference_of_averages
 from pfgen_fast.statistics.discernment_scores import average, averages, calibrated, combine, discernment_score
-from pfgen_fast.statistics.resampling import bootstrap_counts, interval, resampled
+from pfgen_fast.statistics.rank_intervals import (
+    RankIntervals,
+    combined_scores,
+    interval_of_sum,
+    level_weights,
+    rank_intervals,
+)
 from pfgen_fast.statistics.signed_rank import signed_rank
 
 LOG_P = st.lists(st.floats(-5000, 0), min_size=1, max_size=5)
@@ -102,30 +108,33 @@ def test_rows_are_averaged_as_alone_and_without_a_defined_score_there_is_no_aver
 # Two evaluators
 
 
-def test_only_what_is_defined_for_both_counts_and_no_control():
-    levels = ["word", "word", "sentence", "word", "control"]
-    scores = np.array([3.0, 5.0, 1.0, math.nan, 9.0]), np.array([2.0, 1.0, 0.5, 7.0, 0.0])
-    assert agreement_of_scores(*scores, levels) == Agreement(
-        difference=(4 + 1) / 2 - (1.5 + 0.5) / 2, low=None, high=None, tau=pytest.approx(1 / 3), n_perturbations=3
-    )
-    constant = agreement_of_scores(np.zeros(2), np.array([1.0, 2.0]), ["word", "word"])
-    assert (constant.tau, constant.difference) == (None, -1.5)
-    with pytest.raises(DiscernmentError, match="no perturbation is defined for both evaluators"):
-        agreement_of_scores(np.array([math.nan, 1.0]), np.array([1.0, math.nan]), ["word", "word"])
-
-
-def test_the_interval_is_of_the_same_draws():
+def test_the_difference_of_two_evaluators_is_paired():
     """Two evaluators that move together differ surely by less than either is sure of."""
     generator = np.random.default_rng(0)
-    levels = ["character", "character", "word"]
+    levels, codes = ["character", "character", "word"], np.arange(60)
     x = generator.random((3, 60))
     y = x - generator.normal(0.1, 0.3, x.shape)
-    counts = bootstrap_counts(60, 400)
-    draws = resampled(x, y, counts).d, resampled(x, y - 0.001, counts).d
-    found = agreement_of_scores(signed_rank(x, y).d, signed_rank(x, y - 0.001).d, levels, draws=draws)
-    alone = interval(averages(draws[0], levels).average)
-    assert found.low <= found.difference <= found.high < 0
-    assert found.high - found.low < 0.2 * (alone[1] - alone[0])
+    first, second = (scores_of(x, y - shift, codes) for shift in (0.0, 0.001))
+    figure, low, high = difference_of_averages(first, second, levels)
+    alone = interval_of_sum(level_weights(first.d, levels), first)
+    assert figure == pytest.approx(averages(first.d, levels).average - averages(second.d, levels).average)
+    assert low <= figure <= high < 0
+    assert high - low < 0.2 * (alone[1] - alone[0])
+    assert difference_of_averages(first, second, ["control"] * 3) == (None, None, None)
+
+
+def test_several_answers_to_a_question_widen_the_interval_and_lower_d():
+    x = np.repeat(np.random.default_rng(0).normal(0.4, 1, (1, 20)), 5, axis=1)
+    alone, together = (scores_of(x, 0 * x, codes) for codes in (np.arange(100), np.arange(100) // 5))
+    assert together.d < 0.5 * alone.d
+    assert together.low < alone.low
+    assert together.d == pytest.approx(signed_rank(x[:, ::5], 0 * x[:, ::5]).d, rel=0.01)
+
+
+def scores_of(x, y, codes):
+    tested = signed_rank(x, y, clusters=codes)
+    cells = RankIntervals(*(part[:, None] for part in rank_intervals(x, y, tested, codes)))
+    return combined_scores(tested.log_p[:, None], cells)
 
 
 # The worked examples, to 1e-12

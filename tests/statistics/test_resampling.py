@@ -1,4 +1,4 @@
-"""Items drawn again: each draw is tested as if its items were written down; and draws within strata."""
+"""Items drawn again, and draws within strata."""
 
 from __future__ import annotations
 
@@ -9,63 +9,15 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pfgen_fast.statistics import resampling
 from pfgen_fast.statistics.resampling import (
-    affordable_draws,
     bootstrap_counts,
     interval,
-    resampled,
     resampled_means,
     subsample_counts,
 )
-from pfgen_fast.statistics.signed_rank import signed_rank
 from pfgen_fast.statistics.stratified import Stratum, drawn_means, mean_of_strata
 
-SCORE = st.integers(1, 4).map(float) | st.integers(0, 999).map(lambda n: n / 1000) | st.just(math.nan)
 HUNDREDTHS = st.integers(0, 10_000).map(lambda hundredths: hundredths / 100)
-
-
-@st.composite
-def cells_and_draws(draw):
-    n_items, n_cells = draw(st.integers(1, 9)), draw(st.integers(1, 3))
-    rows = st.lists(st.lists(SCORE, min_size=n_items, max_size=n_items), min_size=n_cells, max_size=n_cells)
-    counts = st.lists(st.lists(st.integers(0, 3), min_size=n_items, max_size=n_items), min_size=1, max_size=4)
-    return np.array(draw(rows)), np.array(draw(rows)), np.array(draw(counts), dtype=np.int32)
-
-
-def are_as_repeated(x, y, counts, **options):
-    found = resampled(x, y, counts, **options)
-    for row, count in enumerate(counts):
-        items = np.repeat(np.arange(x.shape[1]), count)
-        expected = signed_rank(x[:, items], y[:, items], **options)
-        assert found.n[row].tolist() == expected.n.tolist()
-        assert found.d[row] == pytest.approx(expected.d, rel=1e-12, abs=1e-12)
-        assert found.share_lower[row].tolist() == pytest.approx(expected.share_lower.tolist(), nan_ok=True)
-        assert found.mean_drop[row].tolist() == pytest.approx(
-            expected.mean_drop.tolist(), rel=1e-9, abs=1e-11, nan_ok=True
-        )
-
-
-@given(cells_and_draws(), st.sampled_from(["drop", "pratt"]), st.lists(st.booleans(), min_size=3, max_size=3))
-def test_a_draw_is_tested_like_its_items_written_down(drawn, zeros, higher):
-    are_as_repeated(*drawn, zeros=zeros, higher_is_better=higher[: len(drawn[0])])
-
-
-@pytest.mark.parametrize("zeros", ["drop", "pratt"])
-def test_blocks_of_draws_and_chunks_of_cells_change_nothing(zeros, monkeypatch):
-    generator = np.random.default_rng(0)
-    x, y = generator.integers(0, 7, (2, 9, 40)) / 7
-    x[generator.random(x.shape) < 0.1] = np.nan
-    counts = bootstrap_counts(40, 50)
-    whole = resampled(x, y, counts, zeros=zeros)
-    means = resampled_means(x, counts)
-    monkeypatch.setattr(resampling, "_AT_ONCE", 1)
-    monkeypatch.setattr(resampling, "_CELLS_AT_ONCE", 100)
-    parts = resampled(x, y, counts, zeros=zeros)
-    for name in ("n", "log_p", "mean_drop", "share_lower"):
-        assert getattr(parts, name) == pytest.approx(getattr(whole, name), rel=1e-12, abs=1e-15, nan_ok=True)
-    assert resampled_means(x, counts) == pytest.approx(means, rel=1e-12, nan_ok=True)
-    are_as_repeated(x, y, counts[:5], zeros=zeros)
 
 
 def test_means_of_draws_leave_out_what_is_missing():
@@ -111,12 +63,6 @@ def test_intervals_of_columns_are_those_of_each():
     assert pytest.approx(alone, nan_ok=True) == np.array(interval(draws)).T
     assert np.isnan(interval(draws)).any(axis=0).tolist() == [False, True, False]
     assert np.isnan(interval(np.empty((0, 2)))).all()
-
-
-def test_many_items_take_fewer_draws():
-    asked = [(1000, 2000, 10**6), (1000, 20_000, 100), (1000, 20_000, 400), (1000, 10**6, 400), (50, 10**6, 400)]
-    assert [affordable_draws(*one) for one in asked] == [1000, 1000, 250, 100, 50]
-    assert affordable_draws(0, 10**6, 0) == 0
 
 
 # Strata

@@ -94,6 +94,20 @@ def test_figures_are_those_of_whole_numbers_and_fractions(pairs, zeros, higher):
         assert found.exact_d == pytest.approx(-math.log(found.exact_p, 20), rel=1e-12, abs=1e-15)
 
 
+@given(PAIRS.filter(bool), ZEROS)
+def test_clusters_of_one_pair_change_nothing(pairs, zeros):
+    found = signed_rank(*columns(pairs), zeros=zeros, clusters=np.arange(len(pairs)))
+    assert figures(found) == pytest.approx(figures(signed_rank(*columns(pairs), zeros=zeros)), rel=1e-13, nan_ok=True)
+    assert found.units == found.n
+
+
+def test_the_sums_of_the_ranks_of_clusters_are_tested():
+    found = signed_rank([4.0, 3.0, -1.0, 2.0], np.zeros(4), clusters=[0, 0, 1, 1])  # sums of ranks 7 and 1
+    assert (found.n, found.units, found.r_plus, found.variance) == (4, 2, 9, (7**2 + 1) / 4)
+    assert (found.z, found.exact_p) == (pytest.approx(8 / 50**0.5), 0.25)
+    assert found.ceiling_d == signed_rank([4.0, 3.0, 1.0, 2.0], np.zeros(4), clusters=[0, 0, 1, 1]).d
+
+
 @given(PAIRS.filter(bool), ZEROS, st.randoms(use_true_random=False))
 def test_order_and_missing_pairs_change_nothing(pairs, zeros, random):
     found = figures(signed_rank(*columns(pairs), zeros=zeros))

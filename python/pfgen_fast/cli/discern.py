@@ -162,7 +162,6 @@ class _Run:
         None, help="Show the paper's figures from this CSV file next to the new figures.", metavar="FILE"
     )
     zeros: Literal["drop", "pratt"] = Option("drop", help="Leave out pairs of equal scores, or rank them first.")
-    draws: int = Option(1000, min=0, help="Set the number of bootstrap draws for intervals; 0 computes no intervals.")
     min_items: int = Option(10, min=5, help="Leave cells with fewer items undefined.")
     margin: float | None = Option(
         None,
@@ -319,7 +318,6 @@ class _Test:
                 maker=self.maker,
                 zeros=given.zeros,
                 min_items=given.min_items,
-                draws=given.draws,
                 margin=given.margin,
                 on_progress=count,
                 **self.damaging,
@@ -329,7 +327,4 @@ class _Test:
         """The agreement of each pair of evaluators, by task."""
         from ..discernment.evaluator_comparison import agreement
 
-        how: Any = {"zeros": self.given.zeros, "min_items": self.given.min_items, "draws": self.given.draws}
-        return {
-            (i, j): agreement(found[i], found[j], compared=found, **how) for j in range(len(found)) for i in range(j)
-        }
+        return {(i, j): agreement(found[i], found[j], compared=found) for j in range(len(found)) for i in range(j)}

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,23 +16,23 @@ from numpy.typing import NDArray
 from ..errors import DiscernmentError
 from ..evaluators.evaluator import Floats
 from ..statistics.detectability import change_interval, is_noticed, n80
-from ..statistics.discernment_scores import FEW
+from ..statistics.discernment_scores import FEW, discernment_score
 from ..statistics.mean_interval import ROUNDING
-from ..statistics.paired import cluster_codes, corrected
+from ..statistics.paired import corrected
+from ..statistics.rank_intervals import RankIntervals, rank_intervals
 from ..statistics.signed_rank import Zeros, signed_rank
 from .result import TableRow, number, whole
-from .task_scores import Drawn, TaskScores, drawn_from, interval_of
+from .task_scores import TaskScores
 
 MISSING_AT_MOST = 0.2
 """The share of missing scores above which a cell is undefined."""
 
 SIGNIFICANT = 0.05
 
-_OF_MARGIN = ("drop_low", "drop_high", "missed_at_most")
-_COUNTS = ("n_pairs", "n_zero", "n")
+_COUNTS = ("n_pairs", "n_zero", "n", "units")
 _TESTED = (
     *("share_lower", "share_equal", "share_higher", "mean_drop", "rank_biserial", "r_plus", "z", "log_p"),
-    *("d", "ceiling_d", "exact_d", "reverse_d"),
+    *("d", "ceiling_d", "exact_d", "reverse_d", "inflation"),
 )
 
 
@@ -40,7 +41,7 @@ class TaskCells:
     """The cells of one task; each figure is a matrix of perturbations × metrics."""
 
     scores: TaskScores
-    drawn: Drawn | None  # the cells of bootstrap draws
+    intervals: RankIntervals  # perturbations × metrics, and × questions
     figures: Mapping[str, Floats]  # figures by their names in `CELL_COLUMNS`; NaN if undefined
     is_defined: NDArray[np.bool_]  # whether the cell is defined
     has_items: NDArray[np.bool_]  # whether each perturbation is possible for enough items
@@ -49,17 +50,17 @@ class TaskCells:
     @property
     def few(self) -> NDArray[np.bool_]:
         """Whether the scores of too few items differ for a meaningful test."""
-        return self.is_defined & (self.figures["n"] < FEW)
+        return self.is_defined & (self.figures["units"] < FEW)
 
     @property
     def noticed(self) -> NDArray[np.bool_]:
         """Whether the damage is noticed."""
-        return self.is_defined & is_noticed(self.figures["d"], self.figures["n"])
+        return self.is_defined & is_noticed(self.figures["d"], self.figures["units"])
 
     @property
     def rewarded(self) -> NDArray[np.bool_]:
         """Whether the damage is rewarded: scores rise as consistently as they fall for noticed damage."""
-        return self.is_defined & is_noticed(self.figures["reverse_d"], self.figures["n"])
+        return self.is_defined & is_noticed(self.figures["reverse_d"], self.figures["units"])
 
     @property
     def missed_at_most(self) -> Floats:
@@ -78,63 +79,55 @@ def check_margin(margin: float | None) -> None:
         raise DiscernmentError(f"margin {margin:g}: expected a number above 0, in standard deviations of the originals")
 
 
-def cells_of(
-    scores: TaskScores, *, zeros: Zeros, min_items: int, draws: int, seed: int, margin: float | None = None
-) -> TaskCells:
-    """Tests each cell of a task, with all items and in bootstrap draws of them."""
-    chunks = [_figures(scores, chunk, zeros) for chunk in scores.chunks()]
+def cells_of(scores: TaskScores, *, zeros: Zeros, min_items: int, margin: float | None = None) -> TaskCells:
+    """Tests each cell of a task."""
+    # A rare change may be as large as any change, or as the difference of two originals.
+    largest = np.nanmax(scores.originals, axis=1) - np.nanmin(scores.originals, axis=1)
+    for chunk in scores.chunks():
+        changes = np.abs(np.nan_to_num(scores.originals - scores.damaged(chunk)))
+        largest = np.maximum(largest, changes.max(axis=(0, 2), initial=0))
+    chunks, parts = zip(*(_figures(scores, chunk, zeros, largest, margin) for chunk in scores.chunks()), strict=True)
     figures = {name: np.concatenate([chunk[name] for chunk in chunks]) for name in chunks[0]}
     n_items = scores.n_possible[:, None]
     figures["n_missing"] = n_items - figures.pop("n_pairs")
     has_items = n_items >= min_items
     is_defined = has_items & (figures["n_missing"] <= MISSING_AT_MOST * n_items)
-    drawn = drawn_from(scores, draws=draws, zeros=zeros, seed=seed) if draws else None
-    if drawn is not None:
-        figures["d_low"], figures["d_high"] = interval_of(drawn.d, figures["d"])
-    if margin is not None:
-        figures |= zip(_OF_MARGIN, _changes(scores), strict=True)
     for name, matrix in figures.items():
         if name not in ("n_missing", *_COUNTS):
             figures[name] = np.where(is_defined, matrix, np.nan)
-    return TaskCells(scores, drawn, figures, is_defined, has_items[:, 0], margin)
+    intervals = RankIntervals(*map(np.concatenate, zip(*parts, strict=True)))
+    return TaskCells(scores, intervals, figures, is_defined, has_items[:, 0], margin)
 
 
-def _changes(scores: TaskScores) -> tuple[Floats, Floats, Floats]:
-    """The 90 % interval of each mean drop, and how far the mean may change, in deviations of the originals' scores."""
-    known = [original[~np.isnan(original)] for original in scores.originals]
-    spread = np.array([of.std(ddof=1) if np.ptp(of) > ROUNDING * np.abs(of).max() else 0.0 for of in known])
-    # A rare change may be as large as any change, or as the difference of two originals.
-    largest = np.array([np.ptp(of) for of in known])
-    for chunk in scores.chunks():
-        changes = np.abs(np.nan_to_num(scores.originals - scores.damaged(chunk)))
-        largest = np.maximum(largest, changes.max(axis=(0, 2), initial=0))
-    codes = cluster_codes(scores.groups) if len(set(scores.groups)) < scores.n_items else None
-    found = np.empty((2, len(scores.perturbed), len(scores.metrics)))
-    for chunk in scores.chunks():
-        damaged = scores.damaged(chunk)
-        for j, original in enumerate(scores.originals):
-            found[:, chunk, j] = change_interval(original, damaged[:, j], largest=largest[j], clusters=codes)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        at_most = np.where(spread > 0, np.abs(found).max(axis=0) / spread, np.nan)
-    return found[0], found[1], at_most
-
-
-def _figures(scores: TaskScores, chunk: slice, zeros: Zeros) -> dict[str, Floats]:
+def _figures(
+    scores: TaskScores, chunk: slice, zeros: Zeros, largest: Floats, margin: float | None
+) -> tuple[dict[str, Floats], RankIntervals]:
     damaged = scores.damaged(chunk)
     n_perturbations, n_metrics, n_items = damaged.shape
     originals = np.broadcast_to(scores.originals, damaged.shape)
-    tested = signed_rank(originals.reshape(-1, n_items), damaged.reshape(-1, n_items), zeros=zeros)
+    pairs = originals.reshape(-1, n_items), damaged.reshape(-1, n_items)
+    tested = signed_rank(*pairs, zeros=zeros, clusters=scores.codes)
     shape = (n_perturbations, n_metrics)
     found = {name: np.asarray(getattr(tested, name), np.float64).reshape(shape) for name in (*_COUNTS, *_TESTED)}
-    columns = (found[name].ravel().tolist() for name in ("rank_biserial", "n", "n_pairs"))
-    needed = [n80(effect, int(n), int(n_pairs)) for effect, n, n_pairs in zip(*columns, strict=True)]
+    intervals = rank_intervals(*pairs, tested, scores.codes)
+    intervals = RankIntervals(*(part.reshape(*shape, *part.shape[1:]) for part in intervals))
+    found["d_low"], found["d_high"] = map(discernment_score, (intervals.log_p_high, intervals.log_p_low))
+    columns = (found[name].ravel().tolist() for name in ("rank_biserial", "n", "n_pairs", "inflation"))
+    needed = [n80(effect, int(n), int(n_pairs), more) for effect, n, n_pairs, more in zip(*columns, strict=True)]
     found["n80"] = np.array([np.nan if n is None else n for n in needed]).reshape(shape)
     is_missing = np.isnan(damaged) | np.isnan(originals)
     n_pairs = np.maximum(1, found["n_pairs"])
     for name, values in (("mean_original", originals), ("mean_perturbed", damaged)):
         # + 0.0, because a mean of 0 times -1 is -0.0.
         found[name] = np.where(is_missing, 0.0, values).sum(axis=2) / n_pairs * scores.signs + 0.0
-    return found
+    found |= {name: np.full(shape, np.nan) for name in ("drop_low", "drop_high", "missed_at_most")}
+    for j, original in enumerate(scores.originals):
+        interval = partial(change_interval, original - damaged[:, j], largest=float(largest[j]), clusters=scores.codes)
+        found["drop_low"][:, j], found["drop_high"][:, j] = interval()
+        if margin is not None and np.nanmax(original) - np.nanmin(original) > ROUNDING * np.nanmax(np.abs(original)):
+            # Two one-sided tests at the level 0.05.
+            found["missed_at_most"][:, j] = np.abs(interval(confidence=0.9, spread_from=original)).max(axis=0)
+    return found, intervals
 
 
 def cell_rows(evaluator: str, tasks: Sequence[TaskCells]) -> list[TableRow]:
@@ -156,7 +149,6 @@ def _rows_of(evaluator: str, task: TaskCells) -> Iterator[TableRow]:
             yield {
                 **task.scores.described(evaluator, i),
                 "metric": metric.name,
-                **dict.fromkeys(("d_low", "d_high", *_OF_MARGIN)),
                 **{name: number(matrix[i, j]) for name, matrix in task.figures.items()},
                 **{name: whole(task.figures[name][i, j]) for name in ("n_missing", "n_zero", "n", "n80")},
                 **{name: bool(matrix[i, j]) if is_defined else None for name, matrix in verdicts.items()},

@@ -8,25 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..errors import DiscernmentError
-from ..evaluators.evaluator import Floats
 from ..files.untrusted_text import in_one_line
 from ..statistics.correlation import kendall
-from ..statistics.discernment_scores import CONTROL, averages
-from ..statistics.resampling import interval
-from ..statistics.signed_rank import Zeros
-from .cells import cells_of
-from .combined import combined_of, figures_of, scopes_of
-from .items import MIN_ITEMS
+from ..statistics.discernment_scores import averages
+from ..statistics.rank_intervals import Scores, interval_of_sum, level_weights
+from .combined import figures_of, scopes_of
 from .plan import Perturbation
 from .result import Discernment, TableRow, number
-from .running import DRAWS
-from .task_scores import by_task, interval_of
 
 PLAIN, WEIGHTED, DIFFERENCE = "d", "weighted_d", "weighted_minus_plain"
 
@@ -61,14 +53,11 @@ class _Scores:
 
     def __init__(self, found: Discernment, task: str) -> None:
         self._described = {"evaluator": found.scored.evaluator, "task": task}
-        table = found.perturbations
-        is_own = [of == task for of in table["task"]]
         self._perturbations = [one.perturbation for one in found.scored.perturbed]
-        self._d = {name: _column(table[name], is_own) for name in (PLAIN, WEIGHTED)}
-        self._draws = found.drawn.get(task, {})
+        self._scores = found.scores[task]
         is_damage = np.array([not one.is_control for one in self._perturbations], dtype=bool)
-        self._has = {name: ~np.isnan(d) & is_damage for name, d in self._d.items()}
-        self.is_weighted = bool(self._has[WEIGHTED].any())
+        self._has = {name: ~np.isnan(of.d) & is_damage for name, of in self._scores.items()}
+        self.is_weighted = WEIGHTED in self._has and bool(self._has[WEIGHTED].any())
 
     @property
     def complete(self) -> list[Perturbation]:
@@ -92,29 +81,30 @@ class _Scores:
         return {**self._described, "score": score, "scope": scope, "n_own": n_own, "n_common": len(common)}
 
     def _averages(self, score: str, rows: list[int]) -> TableRow:
-        found = figures_of(self._d[score], self._draws.get(score), self._perturbations, rows)
+        found = figures_of(self._scores[score], self._perturbations, rows)
         return {name: value for name, value in found.items() if not name.startswith("n_")}
 
     def _difference(self, rows: list[int]) -> TableRow:
-        """The weighted average minus the plain average; the draws are the same for both."""
+        """The weighted average minus the plain average, of the same items."""
         levels = [self._perturbations[i].level for i in rows]
-
-        def difference(weighted: Floats, plain: Floats) -> Any:
-            return averages(weighted[..., rows], levels).average - averages(plain[..., rows], levels).average
-
-        figure = difference(self._d[WEIGHTED], self._d[PLAIN])
-        low, high = np.array([np.nan, np.nan])
-        if rows and self._draws:
-            low, high = interval_of(difference(self._draws[WEIGHTED], self._draws[PLAIN]), figure)
-        found = zip(("average", "average_low", "average_high"), (figure, low, high), strict=True)
-        nothing = dict.fromkeys(("minimum", "minimum_low", "minimum_high", "minimum_at"))
-        return {**{name: number(float(value)) for name, value in found}, **nothing}
+        weighted, plain = (self._scores[name].at(rows) for name in (WEIGHTED, PLAIN))
+        figures = difference_of_averages(weighted, plain, levels)
+        names = ("average", "average_low", "average_high")
+        return {**dict(zip(names, figures, strict=True)), "minimum": None, "minimum_at": None}
 
 
-def _column(values: Sequence[Any], is_own: Sequence[bool]) -> Floats:
-    own = [np.nan if value is None else value for value, of_task in zip(values, is_own, strict=True) if of_task]
-    found: NDArray[np.float64] = np.array(own, dtype=np.float64)
-    return found
+def difference_of_averages(
+    first: Scores, second: Scores, levels: Sequence[str]
+) -> tuple[float | None, float | None, float | None]:
+    """The average of the first scores minus that of the second, with the ends of its 95 % interval.
+
+    Both are scores of the same items and perturbations, so their errors are paired. None without a score.
+    """
+    both = Scores(*(np.concatenate(parts, axis=-1) for parts in zip(first, second, strict=True)))
+    weights = np.concatenate([level_weights(first.d, levels), -level_weights(second.d, levels)])
+    low, high = interval_of_sum(weights, both)
+    figure = float(averages(first.d, levels).average - averages(second.d, levels).average)
+    return number(figure), low, high
 
 
 @dataclass(frozen=True)
@@ -122,72 +112,39 @@ class Agreement:
     """Agreement of two evaluators."""
 
     difference: float  # average discernment score of the first, minus the average of the second
-    low: float | None  # lower end of its 95 % interval; None without a bootstrap
-    high: float | None  # upper end of the interval
+    low: float  # lower end of its 95 % interval
+    high: float  # upper end of the interval
     # Kendall's tau-b between their scores over perturbations; None if all scores of an evaluator are equal
     tau: float | None
     n_perturbations: int  # number of perturbations that are defined for both, without controls
 
 
-def agreement(
-    first: Discernment,
-    second: Discernment,
-    *,
-    compared: Sequence[Discernment] = (),
-    zeros: Zeros = "drop",
-    min_items: int = MIN_ITEMS,
-    draws: int = DRAWS,
-) -> dict[str, Agreement]:
+def agreement(first: Discernment, second: Discernment, *, compared: Sequence[Discernment] = ()) -> dict[str, Agreement]:
     """Computes, by task, how far two evaluators agree over the perturbations that they and all compared tests have.
 
-    Both use the same bootstrap draws, so the interval is that of a paired comparison. A task in which they have no
-    perturbation in common is left out.
+    The difference is that of a paired comparison. A task in which they have no perturbation in common is left out.
     """
-    one, other = first.scored, second.scored
-    if one.collection.hash != other.collection.hash:
+    if first.scored.collection.hash != second.scored.collection.hash:
+        names = [in_one_line(each.scored.evaluator) for each in (first, second)]
         raise DiscernmentError(
-            f"evaluators {in_one_line(one.evaluator)} and {in_one_line(other.evaluator)} were tested on different "
-            "items; expected the same collection"
+            f"evaluators {names[0]} and {names[1]} were tested on different items; expected the same collection"
         )
     found = {}
-    of_other = {scores.task: scores for scores in by_task(other, like=one.collection)}
-    for scores in by_task(one):
-        if (other_scores := of_other.get(scores.task)) is None:
-            continue
-        ours, theirs = (
-            combined_of(cells_of(each, zeros=zeros, min_items=min_items, draws=draws, seed=one.seed), None)
-            for each in (scores, other_scores)
+    for task in [task for task in first.scores if task in second.scores]:
+        common = common_names((first, second, *compared), task)
+        places = [
+            {each.perturbation.name: row for row, each in enumerate(test.scored.perturbed)} for test in (first, second)
+        ]
+        names = [name for name in places[0] if name in common]
+        levels = [first.scored.perturbed[places[0][name]].perturbation.level for name in names]
+        x, y = (
+            test.scores[task]["d"].at([rows[name] for name in names])
+            for test, rows in zip((first, second), places, strict=True)
         )
-        common = common_names((first, second, *compared), scores.task)
-        places = {perturbation.name: row for row, perturbation in enumerate(other_scores.perturbations)}
-        rows = [row for row, perturbation in enumerate(scores.perturbations) if perturbation.name in common]
-        other_rows = [places[scores.perturbations[row].name] for row in rows]
-        if np.isnan(ours.scores["d"][rows] + theirs.scores["d"][other_rows]).all():
-            continue
-        found[scores.task] = agreement_of_scores(
-            ours.scores["d"][rows],
-            theirs.scores["d"][other_rows],
-            [scores.perturbations[row].level for row in rows],
-            draws=(ours.draws["d"][:, rows], theirs.draws["d"][:, other_rows]) if ours.draws and theirs.draws else None,
-        )
+        difference, low, high = difference_of_averages(x, y, levels)
+        if difference is not None and low is not None and high is not None:
+            found[task] = Agreement(difference, low, high, kendall(x.d, y.d), len(names))
     return found
-
-
-def agreement_of_scores(
-    first: Floats, second: Floats, levels: Sequence[str], *, draws: tuple[Floats, Floats] | None = None
-) -> Agreement:
-    """Compares the scores of perturbations that are defined for both; `draws` (rows) are the same for both."""
-    in_both = ~np.isnan(first) & ~np.isnan(second) & np.array([level != CONTROL for level in levels], dtype=bool)
-    if not in_both.any():
-        raise DiscernmentError("no perturbation is defined for both evaluators: expected at least one")
-    common = [level for level, is_in in zip(levels, in_both, strict=True) if is_in]
-
-    def difference(x: Floats, y: Floats) -> Any:
-        return averages(x[..., in_both], common).average - averages(y[..., in_both], common).average
-
-    low, high = (None, None) if draws is None else map(float, interval(difference(*draws)))
-    tau = kendall(first[in_both], second[in_both])
-    return Agreement(float(difference(first, second)), low, high, tau, int(in_both.sum()))
 
 
 def comparison_warnings(found: Sequence[Discernment]) -> tuple[str, ...]:

@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 
 from ..evaluators.evaluator import Floats
 from ..statistics.detectability import monotonicity, noticed_from, noticed_from_with
-from ..statistics.resampling import resampled_means
+from ..statistics.paired import of_stratum
 from ..statistics.signed_rank import Zeros, differences_on_grid
 from .cells import TaskCells
 from .plan import Perturbation
 from .result import Curve, TableRow, number, whole
-from .task_scores import TaskScores, interval_of
+from .task_scores import TaskScores
 
 UNNOTICED = "none"
 """Stands for the degree from which on damage is noticed, if there is no such degree."""
@@ -43,7 +43,7 @@ class Gradation:
     def __init__(self, scores: TaskScores, rows: NDArray[np.intp]) -> None:
         rows = rows[[scores.perturbed[row].is_possible[scores.rows].any() for row in rows]]
         self.perturbations: tuple[Perturbation, ...] = tuple(scores.perturbations[row] for row in rows)
-        self._originals, self._damaged = scores.originals, scores.damaged(rows)
+        self._originals, self._damaged, self._codes = scores.originals, scores.damaged(rows), scores.codes
         self._changes = np.array([scores.perturbed[row].differs_from_lower[scores.rows] for row in rows])
 
     def complete(self, metric: int) -> tuple[NDArray[np.bool_], Floats]:
@@ -68,7 +68,8 @@ class Gradation:
 
     def noticed_from_with(self, n_items: int, metric: int, zeros: Zeros) -> str | None:
         """The first degree from which on all are noticed with this number of items, or `none`; None for fewer items."""
-        first = noticed_from_with(n_items, self._originals[metric], self._damaged[:, metric], zeros=zeros)
+        scores = self._originals[metric], self._damaged[:, metric]
+        first = noticed_from_with(n_items, *scores, zeros=zeros, clusters=self._codes)
         if first is None:
             return None
         return self.names[first] if first < len(self.names) else UNNOTICED
@@ -123,8 +124,13 @@ def verdict(noticed: NDArray[np.bool_], rewarded: NDArray[np.bool_], equivalent:
 
 
 def curves_of(task: TaskCells) -> Iterator[Curve]:
-    """Yields the curve of each kind with several degrees, by metric, unless no item has all degrees."""
-    scores, drawn = task.scores, task.drawn
+    """Yields the curve of each kind with several degrees, by metric, unless no item has all degrees.
+
+    Its means have Student's intervals over questions.
+    """
+    from scipy.special import stdtrit
+
+    scores = task.scores
     for kind, rows in kinds_of(scores.perturbations):
         gradation = Gradation(scores, rows)
         if len(gradation.perturbations) < 2:
@@ -134,10 +140,8 @@ def curves_of(task: TaskCells) -> Iterator[Curve]:
             if not complete.any() or not gradation.perturbations:
                 continue
             own = turned * scores.signs[j] + 0.0
-            mean = own.mean(axis=1)
-            low = high = None
-            if drawn is not None:
-                low, high = interval_of(resampled_means(own, drawn.counts[:, complete]), mean)
+            mean, variances, _, _, degrees, _ = of_stratum(np.zeros(own.shape[1]), -own, scores.codes[complete])
+            half = np.where(variances > 0, stdtrit(degrees, 0.975) * np.sqrt(variances), 0.0)
             yield Curve(
                 task=scores.task,
                 kind=kind,
@@ -145,8 +149,8 @@ def curves_of(task: TaskCells) -> Iterator[Curve]:
                 permille=gradation.permille(),
                 names=("original", *gradation.names),
                 mean=mean,
-                mean_low=low,
-                mean_high=high,
+                mean_low=mean - half,
+                mean_high=mean + half,
                 share_lower=_share_lower(turned),
                 n_items=int(complete.sum()),
             )

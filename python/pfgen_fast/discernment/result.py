@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..evaluators.evaluator import Floats, Metric
+from ..statistics.rank_intervals import Scores
 from .items import Collection
 from .plan import Perturbation, Plan
 
@@ -77,8 +78,8 @@ class Curve:
     permille: Floats  # degrees, beginning with 0 for the originals; 0, 1, 2, ... if degrees are not rates
     names: tuple[str, ...]  # names of the degrees; the first is `original`
     mean: Floats  # mean score at each degree
-    mean_low: Floats | None  # lower end of its 95 % interval; None without a bootstrap
-    mean_high: Floats | None
+    mean_low: Floats  # lower end of its 95 % interval
+    mean_high: Floats
     share_lower: Floats  # share of the items whose score is lower than that of the original; 0 for the originals
     n_items: int  # number of items that have all degrees
 
@@ -113,8 +114,7 @@ class Discernment:
         work: The work that the test took.
         weights: The weights that were used (`assumed`, or the name of a file); None if no weights were used.
         specificity: By metric, the share of the controls that are not noticed; None if there are no controls.
-        n_draws: The number of bootstrap draws; 0 without a bootstrap.
-        drawn: By task and score (such as `d`), the scores of the perturbations in each draw (draws × perturbations).
+        scores: By task and score (such as `d`), the scores of the perturbations with their intervals.
         margin: The margin of the tests of equivalence, in standard deviations of the originals' scores; None without.
         notes: Notes for readers, one sentence each.
         warnings: Reasons why the figures may mislead, one sentence each.
@@ -132,8 +132,7 @@ class Discernment:
     work: Work
     weights: str | None = None
     specificity: Mapping[str, float | None] = field(default_factory=dict)
-    n_draws: int = 0
-    drawn: Mapping[str, Mapping[str, Floats]] = field(default_factory=dict)
+    scores: Mapping[str, Mapping[str, Scores]] = field(default_factory=dict)
     margin: float | None = None
     notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
@@ -142,12 +141,12 @@ class Discernment:
 CELL_COLUMNS = (
     *("evaluator", "task", "level", "kind", "degree", "permille", "k", "metric"),
     *("n_items", "n_impossible", "n_missing", "n_zero", "n", "share_lower", "share_equal", "share_higher"),
-    *("mean_original", "mean_perturbed", "mean_drop", "rank_biserial", "r_plus", "z", "log_p"),
+    *("mean_original", "mean_perturbed", "mean_drop", "drop_low", "drop_high", "rank_biserial", "r_plus", "z", "log_p"),
     *("d", "d_low", "d_high", "ceiling_d", "exact_d", "reverse_d", "n80", "few", "noticed", "significant_bh"),
-    *("drop_low", "drop_high", "missed_at_most", "equivalent"),
+    *("missed_at_most", "equivalent"),
 )
-"""The last four columns need a margin. `drop_low` and `drop_high` are the 90 % interval of `mean_drop`.
-`missed_at_most` is the end of the interval that is farther from 0, in standard deviations of the originals' scores."""
+"""The last two columns need a margin. `missed_at_most` is the end of the 90 % interval of the mean drop that is farther
+from 0, in standard deviations of the originals' scores."""
 PERTURBATION_COLUMNS = (
     *("evaluator", "task", "level", "kind", "degree", "permille", "k", "method", "n_items", "n_impossible", "reason"),
     *("n_changed", "edit_share", "log_p", "d", "d_low", "d_high", "printed_d", "weighted_d", "calibrated_d", "noticed"),
@@ -155,13 +154,13 @@ PERTURBATION_COLUMNS = (
 """`n_changed` is the number of items whose text differs from the text of the next lower degree."""
 SUMMARY_COLUMNS = (
     *("evaluator", "task", "score", "scope", "n_perturbations", "n_defined"),
-    *("average", "average_low", "average_high", "minimum", "minimum_low", "minimum_high", "minimum_at"),
+    *("average", "average_low", "average_high", "minimum", "minimum_at"),
 )
 """`score` is `d`, `printed_d` or `weighted_d`; `scope` is `all`, `level:word`, `degree:30` or, if some
 perturbations have no weights, `weighted` for the perturbations that have weights."""
 COMMON_COLUMNS = (
     *("evaluator", "task", "score", "scope", "n_own", "n_common"),
-    *("average", "average_low", "average_high", "minimum", "minimum_low", "minimum_high", "minimum_at"),
+    *("average", "average_low", "average_high", "minimum", "minimum_at"),
 )
 """Averages on the perturbations that all compared evaluators and scores have. `score` is `d`, `weighted_d` or
 `weighted_minus_plain`. `n_own` is the number of perturbations for which the evaluator has the score, and `n_common` the
@@ -177,7 +176,8 @@ largest of all degrees. `verdict` is `notices`, `needs much`, `rewards`, `not no
 degree changes the mean score by less than the margin), or None if no cell is defined."""
 CONTROL_COLUMNS = (
     *("evaluator", "task", "kind", "metric", "n_items", "n_impossible"),
-    *("d", "d_low", "d_high", "reverse_d", "mean_drop", "relative_drop", "share_lower", "noticed"),
+    *("mean_drop", "drop_low", "drop_high", "relative_drop", "d", "d_low", "d_high", "reverse_d", "share_lower"),
+    "noticed",
 )
 """`relative_drop` is the mean drop relative to the smallest mean drop of damage that the metric notices."""
 

@@ -44,9 +44,6 @@ from .weights import Weights, open_weights
 if TYPE_CHECKING:
     from .model_damage import DamageModel
 
-DRAWS = 1000
-"""The default number of bootstrap draws."""
-
 
 def discern(
     evaluator: Evaluator | TableScores | Function,
@@ -61,7 +58,6 @@ def discern(
     analyser: Analyser | str | None = None,
     zeros: Zeros = "drop",
     min_items: int = MIN_ITEMS,
-    draws: int = DRAWS,
     margin: float | None = None,
     on_progress: Progress | None = None,
 ) -> Discernment:
@@ -82,7 +78,6 @@ def discern(
             the rules.
         zeros: How the test treats scores that do not change: `"drop"` or `"pratt"`.
         min_items: A cell with fewer items than this is undefined.
-        draws: The number of bootstrap draws; 0 for no intervals.
         margin: The change of a mean score that does not matter, in standard deviations of the originals' scores. A
             metric is `blind` to a kind if it changes by less, up or down, at each degree; None for no such verdict.
         on_progress: Called with the number of finished texts and the total.
@@ -97,7 +92,7 @@ def discern(
         >>> from pfgen_fast.discernment.plan import Plan, perturbations_named
         >>> from pfgen_fast.evaluators.ngram import NgramEvaluator
         >>> items, plan = from_suite(Suite.load("mini")), Plan(perturbations_named("char_delete/300"))
-        >>> found = discern(NgramEvaluator(Scorer("mini")), items, plan, draws=0)
+        >>> found = discern(NgramEvaluator(Scorer("mini")), items, plan)
         >>> found.cells["metric"], found.cells["noticed"]
         (['fluency', 'truthfulness', 'helpfulness', 'average'], [True, True, True, True])
     """
@@ -109,8 +104,6 @@ def discern(
     weights = open_weights(weights) if isinstance(weights, str | Path) else weights
     evaluator = _evaluator_of(evaluator)
     check_margin(margin)
-    if draws < 0:
-        raise DiscernmentError(f"draws: expected at least 0, not {draws}")
     if isinstance(evaluator, TableScores):
         plan = plan_of(evaluator, collection, plan)
     damage = Damage(collection, plan, seed=seed, donors=donors, maker=maker, analyser=analyser)
@@ -119,7 +112,7 @@ def discern(
     if weights is not None:
         weights.check_kinds(collection.tasks, damage.plan.perturbations)
     scoring = score_all(evaluator, damage, on_progress=on_progress)
-    how: Any = {"zeros": zeros, "min_items": min_items, "draws": draws, "margin": margin}
+    how: Any = {"zeros": zeros, "min_items": min_items, "margin": margin}
     return discernment_of(scoring, weights, evaluator=evaluator, **how)
 
 
@@ -147,12 +140,11 @@ def discernment_of(
     evaluator: Evaluator | TableScores | None = None,
     zeros: Zeros = "drop",
     min_items: int = MIN_ITEMS,
-    draws: int = DRAWS,
     margin: float | None = None,
 ) -> Discernment:
     """Computes all figures from scores."""
     scored, name = scoring.scored, scoring.scored.evaluator
-    how: Any = {"zeros": zeros, "min_items": min_items, "draws": draws, "seed": scored.seed, "margin": margin}
+    how: Any = {"zeros": zeros, "min_items": min_items, "margin": margin}
     tasks = [combined_of(cells_of(scores, **how), weights) for scores in by_task(scored)]
     cells = [task.cells for task in tasks]
     rows = cell_rows(name, cells)
@@ -174,8 +166,7 @@ def discernment_of(
         work=scoring.work,
         weights=None if weights is None else weights.name,
         specificity=specificity(rows),
-        n_draws=min((len(task.drawn.d) for task in cells if task.drawn is not None), default=0),
-        drawn={task.cells.scores.task: task.draws for task in tasks if task.draws is not None},
+        scores={task.cells.scores.task: task.scores for task in tasks},
         margin=margin,
         notes=(*notes_on(evaluator, scored, cells), *(note for task in tasks for note in task.notes)),
         warnings=warnings_on(evaluator, scoring, cells),

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..evaluators.evaluator import Floats, Metric
-from ..statistics.resampling import Counts, affordable_draws, bootstrap_counts, interval, resampled
-from ..statistics.signed_rank import Zeros
 from .items import Collection
 from .plan import Perturbation
 from .result import PerturbedScores, Scored, TableRow
@@ -27,7 +24,7 @@ class TaskScores:
 
     task: str
     rows: NDArray[np.intp]  # indices of the items in the collection
-    groups: Sequence[Hashable]  # question of each item, or its row without a question; a group is drawn as a whole
+    codes: NDArray[np.int_]  # number of each item's question; items without a question have one each
     metrics: tuple[Metric, ...]  # metrics that have a score for at least one original of the task
     originals: Floats  # metrics × items: the scores of the originals, negative if lower is better
     perturbed: tuple[PerturbedScores, ...]  # scores of each perturbation, of all tasks
@@ -96,44 +93,9 @@ def by_task(scored: Scored, *, like: Collection | None = None) -> list[TaskScore
         if not metrics:
             continue
         originals = np.array([scored.originals[metric.name][rows] for metric in metrics]).reshape(-1, len(rows))
-        groups = [int(row) if items[row].question is None else items[row].question for row in rows]
-        one = TaskScores(task, rows, groups, metrics, originals, scored.perturbed)
+        clusters = [(items[row].question is None, items[row].question or items[row].id) for row in rows]
+        numbers = {cluster: number for number, cluster in enumerate(sorted(set(clusters)))}  # in any order of the items
+        codes = np.array([numbers[cluster] for cluster in clusters], dtype=np.int_)
+        one = TaskScores(task, rows, codes, metrics, originals, scored.perturbed)
         found.append(replace(one, originals=originals * one.signs[:, None]))
     return found
-
-
-def interval_of(draws: Floats, figures: Any) -> tuple[Floats, Floats]:
-    """The 95 % interval of each figure: percentiles of its defined draws, widened to contain the figure.
-
-    Items that are drawn twice are ties, which raise d: if nearly all scores fall, all draws lie above the figure.
-    """
-    low, high = interval(draws)
-    return (
-        np.fmin(low, np.where(np.isnan(low), np.nan, figures)),
-        np.fmax(high, np.where(np.isnan(high), np.nan, figures)),
-    )
-
-
-@dataclass(frozen=True, eq=False)
-class Drawn:
-    """Bootstrap draws of the items of a task, the same for all cells; the items of one question are drawn together."""
-
-    log_p: Floats  # draws × perturbations × metrics: the logarithms of the p-values; 0 if no score differs
-    d: Floats
-    counts: Counts  # draws × items: how often each item is drawn
-    n_asked: int  # requested number of draws; fewer are taken if they would take too long
-
-
-def drawn_from(scores: TaskScores, *, draws: int, zeros: Zeros, seed: int = 0) -> Drawn:
-    """Draws the items of a task, and tests each cell in each draw."""
-    n_cells = len(scores.perturbed) * len(scores.metrics)
-    n_draws = affordable_draws(draws, scores.n_items, n_cells)
-    counts = bootstrap_counts(scores.n_items, n_draws, seed=seed, groups=scores.groups)
-    log_p, d = np.empty((2, n_draws, len(scores.perturbed), len(scores.metrics)))
-    for chunk in scores.chunks():
-        damaged = scores.damaged(chunk)
-        originals = np.broadcast_to(scores.originals, damaged.shape).reshape(-1, scores.n_items)
-        found = resampled(originals, damaged.reshape(-1, scores.n_items), counts, zeros=zeros)
-        log_p[:, chunk] = found.log_p.reshape(n_draws, -1, len(scores.metrics))
-        d[:, chunk] = found.d.reshape(n_draws, -1, len(scores.metrics))
-    return Drawn(log_p, d, counts, draws)

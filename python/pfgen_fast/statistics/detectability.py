@@ -13,23 +13,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .discernment_scores import FEW, NOTICED, Floats
-from .mean_interval import quantile
 from .paired import MIN_QUESTIONS, cluster_sums, of_stratum
 from .resampling import subsample_counts
 from .signed_rank import Zeros, differences_on_grid, signed_rank
 
 N_SUBSAMPLES = 200
-CONFIDENCE = 0.9
-"""Of the interval of a mean change, so that each of its two one-sided tests has the level 0.05."""
-
-_Z = 1.6448536269514722  # the 95 % quantile of the normal distribution
-
 _PAIRS_FOR_80 = 8.243  # 4/3 (1.6449 + 0.8416)²: Noether's formula for a one-sided test at 0.05 with a power of 0.8
 
 
-def is_noticed(d: Any, n: Any) -> NDArray[np.bool_]:
+def is_noticed(d: Any, units: Any) -> NDArray[np.bool_]:
     """Whether damage is noticed: a discernment score of at least 1 from enough differences; False for NaN."""
-    return (np.asarray(d, dtype=np.float64) >= NOTICED) & (np.asarray(n) >= FEW)
+    return (np.asarray(d, dtype=np.float64) >= NOTICED) & (np.asarray(units) >= FEW)
 
 
 def noticed_from(noticed: Any) -> Any:
@@ -46,6 +40,7 @@ def noticed_from_with(
     *,
     higher_is_better: bool = True,
     zeros: Zeros = "drop",
+    clusters: NDArray[np.int_] | None = None,
     n_draws: int = N_SUBSAMPLES,
     seed: int = 0,
 ) -> int | None:
@@ -57,8 +52,10 @@ def noticed_from_with(
     # A row for each degree and draw: the work does not grow with the number of all items.
     shape = (len(y), *drawn.shape)
     originals = np.broadcast_to(x[drawn], shape).reshape(-1, n_items)
-    tested = signed_rank(originals, y[:, drawn].reshape(-1, n_items), higher_is_better=higher_is_better, zeros=zeros)
-    noticed = is_noticed(tested.d, tested.n).reshape(shape[:2])
+    codes = None if clusters is None else np.broadcast_to(clusters[drawn], shape).reshape(-1, n_items)
+    how: Any = {"higher_is_better": higher_is_better, "zeros": zeros, "clusters": codes}
+    tested = signed_rank(originals, y[:, drawn].reshape(-1, n_items), **how)
+    noticed = is_noticed(tested.d, tested.units).reshape(shape[:2])
     degrees = np.sort(noticed_from(noticed.T))
     return int(degrees[(len(degrees) - 1) // 2])
 
@@ -70,11 +67,14 @@ def _subsamples(n_items: int, size: int, n_draws: int, seed: int) -> NDArray[np.
     return np.nonzero(counts)[1].reshape(n_draws, size)
 
 
-def n80(rank_biserial: float, n: int, n_pairs: int) -> int | None:
-    """The number of items needed to notice damage of the same effect with a probability of 0.8."""
+def n80(rank_biserial: float, n: int, n_pairs: int, inflation: float = 1.0) -> int | None:
+    """The number of items needed to notice damage of the same effect with a probability of 0.8.
+
+    `inflation` is how much larger clusters make the variance.
+    """
     if not rank_biserial > 0 or not n:
         return None
-    n_different = math.ceil(_PAIRS_FOR_80 / rank_biserial**2)
+    n_different = math.ceil(_PAIRS_FOR_80 * inflation / rank_biserial**2)
     return max(FEW, -int(-n_different * n_pairs // n))
 
 
@@ -100,33 +100,39 @@ def monotonicity(original: Any, damaged: Any, differs: Any, *, higher_is_better:
 
 
 def change_interval(
-    original: Floats, damaged: Floats, *, largest: float, clusters: NDArray[np.int_] | None = None
+    changes: Floats,
+    *,
+    largest: float,
+    clusters: NDArray[np.int_] | None = None,
+    confidence: float = 0.95,
+    spread_from: Floats | None = None,
 ) -> tuple[Floats, Floats]:
-    """The 90 % interval of the mean of original - damaged, for each row of damaged scores.
+    """The interval of the mean of each row of changes.
 
     It is Student's interval over items or clusters, with Johnson's correction where changes are skewed. If fewer than
     `FEW` scores differ, their variance says little, and the interval allows for as many changes of the size `largest`
     as Poisson's upper limit for their number. NaN with fewer than `MIN_QUESTIONS` items or clusters.
+
+    With `spread_from`, the scores of the originals, it is the interval of the mean in their standard deviations. It
+    allows for the error of the standard deviation: a deviation is linearised like that of a ratio.
     """
-    means, variances, n, units, degrees, _ = of_stratum(original, damaged, clusters)
+    from scipy.special import gammaincinv, stdtrit
+
+    n_changed = (np.nan_to_num(changes) != 0).sum(axis=1)
+    if spread_from is not None:
+        squares = (spread_from - np.nanmean(spread_from)) ** 2
+        changes = changes / np.nanstd(spread_from, ddof=1)
+        largest /= float(np.nanstd(spread_from, ddof=1))
+        changes = changes - np.nanmean(changes, axis=1, keepdims=True) * (squares / np.nanmean(squares) - 1) / 2
+    means, variances, n, units, degrees, _ = of_stratum(np.zeros(changes.shape[1]), -changes, clusters)
     is_enough = units >= MIN_QUESTIONS
-    t = np.array(
-        [quantile(of, CONFIDENCE) if enough else math.nan for of, enough in zip(degrees, is_enough, strict=True)]
-    )
-    changes = original - damaged
+    t = np.where(is_enough, stdtrit(np.where(is_enough, degrees, 1), (1 + confidence) / 2), np.nan)
     from_mean = np.nan_to_num(changes - means[:, np.newaxis])
     cubes = (from_mean if clusters is None else cluster_sums(from_mean, clusters)) ** 3
-    n_changed = (np.nan_to_num(changes) != 0).sum(axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):
         skew = np.where(variances > 0, cubes.sum(axis=1) / n**3 / (6 * variances) * (1 + 2 * t**2), 0.0)
-        rare = np.where(is_enough, _upper_limit(n_changed) / units * largest, np.nan)
+        rare = np.where(is_enough, gammaincinv(n_changed + 1, (1 + confidence) / 2) / units * largest, np.nan)
     half = t * np.sqrt(variances)
     is_few = n_changed < FEW
     low, high = means - half + np.minimum(skew, 0), means + half + np.maximum(skew, 0)
     return np.where(is_few, -rare, low), np.where(is_few, rare, high)
-
-
-def _upper_limit(n: Any) -> Any:
-    """The 95 % upper limit of the expectation of a Poisson count, by Wilson and Hilferty."""
-    above = np.asarray(n) + 1.0
-    return above * (1 - 1 / (9 * above) + _Z / (3 * np.sqrt(above))) ** 3

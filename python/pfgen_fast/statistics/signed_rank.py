@@ -2,7 +2,9 @@
 
 Differences are rounded to a grid first, because 4.0 - 3.8 and 3.6 - 3.4 are different floats, but equal differences
 must share their rank. The normal approximation without continuity correction is used for every number of pairs, in
-logarithms; the exact test, which SciPy does not have for ties, is available too. Rules: docs/discernment_rules.md.
+logarithms; the exact test, which SciPy does not have for ties, is available too. Texts may be in clusters, such as the
+answers to a question: then the sums of the signed ranks of clusters are tested (Rosner, Glynn and Lee, 2006). Rules:
+docs/discernment_rules.md.
 """
 
 from __future__ import annotations
@@ -32,10 +34,10 @@ _AT_ONCE = 1 << 15  # values whose temporary arrays fit into the cache of a core
 
 
 class Groups(NamedTuple):
-    """Groups of equal differences other than zero, by cell and then by ascending rank."""
+    """Groups of equal differences other than zero, or sums of clusters, by cell and then by ascending rank."""
 
     cells: Ints  # cell of each group
-    doubled_ranks: Ints  # twice the mean rank
+    doubled_ranks: Ints  # twice the mean rank, or twice the amount of the sum
     sizes: Ints
 
 
@@ -49,11 +51,15 @@ class SignedRank:
     n_pairs: Any  # number of pairs in which both texts have a score
     n_zero: Any  # number of pairs with the same score
     n: Any  # number of pairs with different scores
+    units: Any  # number of clusters with such a pair; `n` without clusters
     r_plus: Any  # sum of the ranks of the pairs in which the original is better
     r_minus: Any  # sum of the ranks of the pairs in which the damaged text is better
     tie_term: Any  # sum of t³ - t over groups of t equal differences other than zero
     mean: Any  # mean of `r_plus` if the damage has no effect; NaN if n is 0
     variance: Any  # variance of `r_plus` if the damage has no effect; NaN if n is 0
+    inflation: Any  # how much larger the clusters make the variance
+    ceiling_z: Any  # `z` if all originals were better
+    exact_plus: Any  # sum of the ranks, or of the sums of clusters, that favour the original
     z: Any  # distance of `r_plus` from its mean in standard deviations; NaN if n is 0
     log_p: Any  # natural logarithm of the p-value of "the originals are not better"; 0 if n is 0
     share_lower: Any  # share of the pairs in which the damaged text is worse; NaN without pairs
@@ -80,7 +86,7 @@ class SignedRank:
     @property
     def ceiling_d(self) -> Any:
         """The discernment score if all n originals were better."""
-        return _like(self.n, discernment_score(log_tail(np.asarray(self.mean) / np.sqrt(self.variance))))
+        return _like(self.n, discernment_score(log_tail(self.ceiling_z)))
 
     @property
     def rank_biserial(self) -> Any:
@@ -103,7 +109,7 @@ class SignedRank:
     def _exact(self) -> Floats:
         """Exact p-values and their logarithms, computed on demand because they take time."""
         n = np.atleast_1d(self.n)
-        doubled = np.rint(2 * np.atleast_1d(self.r_plus)).astype(np.int64)
+        doubled = np.rint(2 * np.atleast_1d(self.exact_plus)).astype(np.int64)
         found = np.full((2, len(n)), np.nan)
         found[:, n == 0] = [[1.0], [0.0]]
         cells, ranks, sizes = self._groups
@@ -114,7 +120,9 @@ class SignedRank:
         return found
 
 
-def signed_rank(original: Any, damaged: Any, *, higher_is_better: Any = True, zeros: Zeros = "drop") -> SignedRank:
+def signed_rank(
+    original: Any, damaged: Any, *, higher_is_better: Any = True, zeros: Zeros = "drop", clusters: Any = None
+) -> SignedRank:
     """Tests whether originals score higher than the damaged texts.
 
     Args:
@@ -122,6 +130,7 @@ def signed_rank(original: Any, damaged: Any, *, higher_is_better: Any = True, ze
         damaged: The scores of the damaged texts in the same order. Pairs without both scores are left out.
         higher_is_better: Whether higher scores are better; for matrices also one value for each cell.
         zeros: `"drop"` leaves out pairs with the same score, `"pratt"` ranks them first.
+        clusters: The cluster of each pair, a whole number from 0; for matrices also a row for each cell.
 
     Raises:
         DiscernmentError: A shape or an option is invalid.
@@ -135,7 +144,11 @@ def signed_rank(original: Any, damaged: Any, *, higher_is_better: Any = True, ze
     is_better = directions(higher_is_better, len(x))
     per_chunk = max(1, _AT_ONCE // max(1, x.shape[1]))
     chunks = [slice(begin, begin + per_chunk) for begin in range(0, len(x), per_chunk)] or [slice(0, 0)]
-    tested = [_test(x[chunk], y[chunk], is_better[chunk], zeros, chunk.start) for chunk in chunks]
+    codes = None if clusters is None else np.broadcast_to(clusters, x.shape)
+    tested = [
+        _test(x[chunk], y[chunk], is_better[chunk], zeros, chunk.start, None if codes is None else codes[chunk])
+        for chunk in chunks
+    ]
     columns = [np.concatenate(parts) for parts in zip(*(columns for columns, _ in tested), strict=True)]
     groups = Groups(*(np.concatenate(parts) for parts in zip(*(groups for _, groups in tested), strict=True)))
     values = [column[0].item() for column in columns] if np.ndim(original) == 1 else columns
@@ -204,7 +217,7 @@ def under_the_null(n: Any, n_zero: Any, tie_term: Any) -> tuple[Floats, Floats]:
 
 
 def _test(
-    x: Floats, y: Floats, is_better: NDArray[np.bool_], zeros: Zeros, first_cell: int
+    x: Floats, y: Floats, is_better: NDArray[np.bool_], zeros: Zeros, first_cell: int, codes: NDArray[np.int_] | None
 ) -> tuple[list[NDArray[Any]], Groups]:
     """The columns of `SignedRank` for some cells, and the groups that the exact test needs."""
     g = differences_on_grid(x, y, is_better)
@@ -220,17 +233,51 @@ def _test(
     r_minus = sums((groups.sizes - n_plus) * groups.doubled_ranks) / 2
     tie_term = sums(groups.sizes.astype(np.float64) ** 3 - groups.sizes)
     mean, variance = under_the_null(n + n_ranked_zeros, n_ranked_zeros, tie_term)
-    z = (r_plus - mean) / np.sqrt(variance)
+    is_kept = (n <= MAX_EXACT)[groups.cells]
+    kept = Groups(groups.cells[is_kept] + first_cell, groups.doubled_ranks[is_kept], groups.sizes[is_kept])
+    units, inflation, exact_plus, ceiling = n, np.ones(len(g)), r_plus, mean / np.sqrt(variance)
+    if codes is not None:
+        ranks = _signed_ranks(g, n_zero - n_ranked_zeros)
+        totals, amounts = _cluster_sums(ranks, codes), _cluster_sums(np.abs(ranks), codes)
+        units, exact_plus = (amounts > 0).sum(axis=1), np.maximum(totals, 0).sum(axis=1)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            inflation = (totals**2).sum(axis=1) / 4 / variance
+            ceiling = amounts.sum(axis=1) / np.sqrt((amounts**2).sum(axis=1))
+        variance = variance * inflation
+        kept = _groups_of_sums(totals, n <= MAX_EXACT, first_cell)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        z = (r_plus - mean) / np.sqrt(variance)
     with np.errstate(invalid="ignore", over="ignore"):
         drop = np.where(is_better[:, np.newaxis], x - y, y - x)
         drop[np.isnan(g) | (g == 0)] = 0.0
         share_lower, share_equal, share_higher = (count / n_pairs for count in (n_lower, n_zero, n - n_lower))
         mean_drop = drop.sum(axis=1) / n_pairs + 0.0
-    columns = [n_pairs, n_zero, n, r_plus, r_minus, tie_term, mean, variance, z, log_tail(z)]
-    columns += [share_lower, share_equal, share_higher, mean_drop]
-    is_kept = (n <= MAX_EXACT)[groups.cells]
-    kept = Groups(groups.cells[is_kept] + first_cell, groups.doubled_ranks[is_kept], groups.sizes[is_kept])
+    columns = [n_pairs, n_zero, n, units, r_plus, r_minus, tie_term, mean, variance, inflation, ceiling, exact_plus]
+    columns += [z, log_tail(z), share_lower, share_equal, share_higher, mean_drop]
     return columns, kept
+
+
+def _signed_ranks(g: Floats, n_unranked: Ints) -> Floats:
+    """The rank of each difference with its sign; 0 for missing differences and zeros."""
+    from scipy.stats import rankdata
+
+    ranks = rankdata(np.where(np.isnan(g), np.inf, np.abs(g)), axis=1) - n_unranked[:, np.newaxis]
+    found: Floats = np.nan_to_num(np.sign(g)) * ranks
+    return found
+
+
+def _cluster_sums(values: Floats, codes: NDArray[np.int_]) -> Floats:
+    """The sum of each row over each cluster (column)."""
+    n_clusters = int(codes.max(initial=-1)) + 1
+    places = codes + n_clusters * np.arange(len(values))[:, np.newaxis]
+    sums = np.bincount(places.ravel(), values.ravel(), len(values) * n_clusters)
+    return sums.astype(np.float64).reshape(len(values), n_clusters)
+
+
+def _groups_of_sums(totals: Floats, is_kept: NDArray[np.bool_], first_cell: int) -> Groups:
+    amounts = np.sort(np.rint(2 * np.abs(totals)).astype(np.int64), axis=1)
+    cells, columns = np.nonzero(np.where(is_kept[:, np.newaxis], amounts, 0))
+    return Groups(cells + first_cell, amounts[cells, columns], np.ones(len(cells), dtype=np.int64))
 
 
 def _groups(g: Floats, n_unranked: Ints) -> tuple[Groups, Ints]:
@@ -261,6 +308,8 @@ def exact_test(doubled_ranks: NDArray[np.int_], sizes: NDArray[np.int_], doubled
     Floats hold the counts up to 2^500 and only add them, so the result is exact to 1e-13.
     """
     n = int(sizes.sum())
+    if not n:  # the sums of all clusters are 0
+        return 1.0, 0.0
     doubled_r_minus = int((doubled_ranks * sizes).sum()) - doubled_r_plus
     # Each pattern has an opposite, so the shorter tail is enough.
     if doubled_r_minus <= doubled_r_plus:

@@ -24,13 +24,14 @@ from ...experiments.chart_data import (
 )
 from ...experiments.finding import Picture
 from ...files.untrusted_text import in_one_line
-from .rows import Result, Row, d_text, having, interval_text, is_rewarded, name_of, number_text, words_of
+from .rows import Result, Row, d_text, having, is_rewarded, name_of, number_text, words_of
 from .score_pictures import correlations_of_d, correlations_of_scores, distributions, score_pairs
 from .tables import weighted_by
 
 _ONE_SCALE = 5.0
 _REWARDED = " ↑"
 _NOTHING = np.array([])
+_DROP = ("mean_drop", "drop_low", "drop_high")
 
 
 def pictures(results: Sequence[Result]) -> list[Picture]:
@@ -117,7 +118,9 @@ def _heat_cell(row: Row) -> HeatCell:
     if row["d"] is None:
         n_texts = row["n_items"] + row["n_impossible"]
         return HeatCell(float("nan"), "–", f"{of}: undefined, possible for {row['n_items']:,} of {n_texts:,} texts")
-    said = f"d {d_text(row)}{interval_text(row)}, mean drop {number_text(row['mean_drop'])}"
+    drop, low, high = (None if row[name] is None else number_text(row[name]) for name in _DROP)
+    within = "" if low is None else f" ({low} to {high})"
+    said = f"mean drop {drop}{within}, d {d_text(row)} ({row['d_low']:.1f} to {row['d_high']:.1f})"
     changed = f"{row['n']:,} of {row['n_items']:,} scores change"
     text = d_text(row) + (_REWARDED if is_rewarded(row) else "")
     return HeatCell(_fall(row), text, f"{of}: {said}, {changed}", bool(row["few"]) and row["n"] > 0)
@@ -135,14 +138,14 @@ def _curves(result: Result) -> list[tuple[str, str, Chart]]:
     own = [curve for curve in result.found.curves if curve.task == result.task]
     if not own:
         return []
-    n_draws = result.found.n_draws
-    bands = f", with 95 % bands of {n_draws:,} bootstrap draws" if n_draws else ""
     found: list[tuple[str, str, Chart]] = []
     for metrics in _scales(result.found.scored.metrics, own):
         levels = {metric.name: _control_level(result, metric) for metric in metrics}
         lines = [Line(each.metric, each.permille, each.mean, each.mean_low, each.mean_high) for each in own]
         chart = _panels(own, lines, levels, "mean score", "the control that costs most")
-        found.append(("curves", f"Mean scores by {result.title} against the degree of damage{bands}", chart))
+        found.append(
+            ("curves", f"Mean scores by {result.title} against the degree of damage, with 95 % intervals", chart)
+        )
     names = {metric.name: None for metric in result.found.scored.metrics}
     lines = [Line(each.metric, each.permille, each.share_lower) for each in own]
     chart = _panels(own, lines, names, "share of lower scores", "")
@@ -248,7 +251,7 @@ def _compared(result: Result) -> list[Row]:
 
 def _series(name: str, rows: Sequence[Row | None], statistic: str) -> BarSeries:
     columns = [
-        np.array([_or_nan(None if row is None else row[f"{statistic}{end}"]) for row in rows])
+        np.array([_or_nan(None if row is None else row.get(f"{statistic}{end}")) for row in rows])
         for end in ("", "_low", "_high")
     ]
     return BarSeries(name, *columns)

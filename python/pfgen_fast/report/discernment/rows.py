@@ -144,12 +144,6 @@ def perturbation_words(found: Discernment) -> dict[str, str]:
     return {one.name: words_of(one.kind, one.degree, one.permille, one.k) for one in found.scored.plan.perturbations}
 
 
-def interval_text(row: Row, form: str = " ({low:.1f} to {high:.1f})") -> str:
-    """The 95 % interval of the d of a row, after its d; empty without a bootstrap."""
-    low, high = row["d_low"], row["d_high"]
-    return "" if low is None or high is None else form.format(low=low, high=high)
-
-
 def number_text(value: float) -> str:
     """A drop with three digits, more of them if it is large."""
     if 0 < abs(value) < 0.0005:

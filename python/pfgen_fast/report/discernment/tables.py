@@ -22,7 +22,7 @@ _EXAMPLE_COLUMNS = (
     *("original", "damaged"),
 )
 _WORK_COLUMNS = (
-    *("evaluator", "items", "damaged_texts", "impossible", "missing_scores", "seed", "draws", "weights"),
+    *("evaluator", "items", "damaged_texts", "impossible", "missing_scores", "seed", "weights"),
     *("evaluator_signature", "signature"),
 )
 _AGREEMENT_COLUMNS = ("first", "second", "task", "difference", "low", "high", "kendall", "n_perturbations")
@@ -53,16 +53,13 @@ _NAMES: Mapping[str, str] = {
     "detectable_at_20": "noticed from, 20 texts",
     "n80": "texts for a power of 80 %",
     "drop_per_100_permille": "drop for 10 % of damage",
-    "drop_low": "drop from (90 %)",
-    "drop_high": "drop to (90 %)",
+    "drop_low": "drop from",
+    "drop_high": "drop to",
     "missed_at_most": "missed at most, SD",
     "equivalent": "below the margin",
     "relative_drop": "drop relative to noticed damage",
-    **{
-        f"{name}_{end}": f"{name} {way}"
-        for name in ("average", "minimum")
-        for end, way in (("low", "from"), ("high", "to"))
-    },
+    "average_low": "average from",
+    "average_high": "average to",
 }
 """The names of columns for readers; other columns have the same name as in the files."""
 
@@ -75,20 +72,20 @@ _VERDICTS: Mapping[str, str] = {"not noticed": "does not notice"}
 
 _SUMMARY_SHOWN = (
     *("evaluator", "task", "score", "scope", "n_perturbations", "n_defined", "average", "average_low", "average_high"),
-    *("minimum", "minimum_low", "minimum_high", "minimum_at"),
+    *("minimum", "minimum_at"),
 )
 _PROFILE_SHOWN = (
     *("evaluator", "task", "damage", "metric", "verdict", "detectable_at_100", "detectable_at_20", "n80"),
     *("monotonicity", "drop_per_100_permille", "missed_at_most"),
 )
 _CONTROLS_SHOWN = (
-    *("evaluator", "task", "damage", "metric", "n_items", "n_impossible", "d", "d_low", "d_high", "reverse_d"),
-    *("mean_drop", "relative_drop", "share_lower", "noticed"),
+    *("evaluator", "task", "damage", "metric", "n_items", "n_impossible", "mean_drop", "drop_low", "drop_high"),
+    *("relative_drop", "d", "d_low", "d_high", "reverse_d", "share_lower", "noticed"),
 )
 _CELLS_SHOWN = (
-    *("evaluator", "task", "damage", "metric", "n_items", "n", "mean_original", "mean_drop", "share_lower"),
-    *("rank_biserial", "d", "d_low", "d_high", "ceiling_d", "exact_d", "reverse_d", "few", "noticed"),
-    *("drop_low", "drop_high", "missed_at_most", "equivalent"),
+    *("evaluator", "task", "damage", "metric", "n_items", "n", "mean_original", "mean_drop", "drop_low", "drop_high"),
+    *("share_lower", "rank_biserial", "d", "d_low", "d_high", "ceiling_d", "exact_d", "reverse_d", "few", "noticed"),
+    *("missed_at_most", "equivalent"),
 )
 _PERTURBATIONS_SHOWN = (
     *("evaluator", "task", "damage", "method", "n_items", "n_impossible", "reason", "n_changed", "edit_share"),
@@ -96,7 +93,7 @@ _PERTURBATIONS_SHOWN = (
 )
 """The columns for readers; `damage` is the kind, with its degree, in words."""
 
-_OPTIONAL = ("evaluator", "task", "drop_low", "drop_high", "missed_at_most", "equivalent")
+_OPTIONAL = ("evaluator", "task", "missed_at_most", "equivalent")
 """The columns that readers need only if their values differ."""
 
 
@@ -142,7 +139,7 @@ def _side_by_side(one: Result) -> tuple[str, ...]:
         row = one.in_common(score, "all")
         if row is None or row[name] is None:
             return ""
-        low, high = row[f"{name}_low"], row[f"{name}_high"]
+        low, high = row.get(f"{name}_low"), row.get(f"{name}_high")
         return f"{row[name]:.2f}" + ("" if low is None else f" ({low:.2f} to {high:.2f})")
 
     n_common = one.common_share or str(one.common[0]["n_common"])
@@ -204,7 +201,7 @@ def _work(found: Sequence[Discernment]) -> Table:
     for one in found:
         work, scored = one.work, one.scored
         counts = (work.n_items, work.n_texts, work.n_impossible, work.n_missing)
-        made = (scored.seed, one.n_draws, one.weights, scored.signature, one.signature)
+        made = (scored.seed, one.weights, scored.signature, one.signature)
         rows.append((scored.evaluator, *counts, *made))
     return Table("work", "Signatures", _WORK_COLUMNS, tuple(rows), 2)
 

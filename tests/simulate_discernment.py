@@ -1,0 +1,93 @@
+"""Claims of `make simulate` about damage: intervals of d, of its averages and their differences, and false alarms."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+
+import numpy as np
+from makers.claims import FALSE_ALARMS, Claim
+from numpy.random import Generator
+from pfgen_fast.statistics.detectability import change_interval
+from pfgen_fast.statistics.discernment_scores import discernment_score
+from pfgen_fast.statistics.rank_intervals import RankIntervals, combined_scores, interval_of_sum, rank_intervals
+from pfgen_fast.statistics.signed_rank import log_tail, signed_rank
+
+D = "Damage: coverage of the intervals of d"
+DROPS = "Damage: coverage of the intervals of the mean drop"
+ALARMS = "Damage: false alarms"
+
+_HELD = (0.93, 1.0)  # with few items, and if nearly all scores fall, more than promised
+_SHIFTS = np.array([[0.0, 0.2, 0.4, 0.8, 1.5, 2.5], [0.1, 0.3, 0.5, 0.6, 1.0, 2.0]])  # of two evaluators
+_WEIGHTS = {"d": np.eye(12)[3], "average of d": np.repeat([1 / 6, 0], 6), "difference": np.repeat([1 / 6, -1 / 6], 6)}
+
+
+def falls(generator: Generator, n: int, n_answers: int, what: str, n_tests: int = 1, rho: float = 0.6) -> np.ndarray:
+    """The falls of scores: tests × kinds of damage by two evaluators × items, which have effects in common."""
+    n_questions = n // n_answers
+    of_question = generator.standard_normal((n_tests, 1, n_questions, 1))
+    of_item = generator.standard_normal((n_tests, 1, n_questions, n_answers))
+    noise = generator.standard_normal((n_tests, _SHIFTS.size, n_questions, n_answers))
+    own = 0.6 * of_item + 0.8 * noise
+    x = (rho**0.5 * of_question + (1 - rho) ** 0.5 * own if n_answers > 1 else own).reshape(n_tests, -1, n)
+    if what == "rare large rises":
+        return np.where(x < -1.65, x - 20, 0.01 + abs(x))
+    x = x + _SHIFTS.reshape(-1, 1)
+    return np.rint(x) if what == "ratings" else x
+
+
+@cache
+def _shares(n: int, n_answers: int, what: str) -> np.ndarray:
+    x = falls(np.random.default_rng(0), n, n_answers, what, max(400, 40_000 // n))
+    found = signed_rank(x.reshape(-1, n), np.zeros((x.size // n, n))).rank_biserial
+    return np.asarray(np.nanmean(found.reshape(x.shape[:2]), axis=0))
+
+
+def _covers(generator: Generator, n: int, n_answers: int, what: str, figure: str) -> bool:
+    """Whether an interval holds the d of the true share of ranks, for as many changes."""
+    x, codes = falls(generator, n, n_answers, what)[0], np.arange(n) // n_answers
+    tested = signed_rank(x, np.zeros(x.shape), clusters=codes)
+    cells = RankIntervals(*(part[:, None] for part in rank_intervals(x, np.zeros(x.shape), tested, codes)))
+    scale = np.nan_to_num(tested.mean / np.sqrt(tested.variance))
+    truth = _WEIGHTS[figure] @ discernment_score(log_tail(scale * _shares(n, n_answers, what)))
+    low, high = interval_of_sum(_WEIGHTS[figure], combined_scores(tested.log_p[:, None], cells))
+    return low is not None and high is not None and bool(low <= truth + 1e-9 and truth <= high + 1e-9)
+
+
+def _covers_drop(generator: Generator, n: int, n_answers: int, what: str) -> np.ndarray:
+    x = falls(generator, n, n_answers, what)[0]
+    low, high = change_interval(x, largest=float(abs(x).max()), clusters=np.arange(n) // n_answers)
+    truth = falls(np.random.default_rng(1), 100_000, 1, what)[0].mean(axis=1)
+    return (low <= truth) & (truth <= high)
+
+
+def _noticed(generator: Generator, n_questions: int, n_answers: int, rho: float) -> bool:
+    x = falls(generator, n_questions * n_answers, n_answers, "", rho=rho)[0, :1]
+    return float(signed_rank(x, 0 * x, clusters=np.arange(x.size) // n_answers).d[0]) >= 1
+
+
+def _equivalent(generator: Generator, n: int, margin: float, rho: float) -> bool:
+    """Whether a change of exactly the margin is called smaller; changes and originals correlate by `rho`."""
+    original, noise = generator.standard_normal((2, n))
+    change = margin + 0.5 * (rho * original + (1 - rho**2) ** 0.5 * noise)
+    ends = change_interval(change[None], largest=9, confidence=0.9, spread_from=original)
+    return bool(np.abs(ends).max() < margin)
+
+
+def claims_of_discernment() -> Iterator[Claim]:
+    """Claims about 5 to 100 items, of one or several answers to each question."""
+    for n, n_answers in ((5, 1), (10, 1), (20, 1), (50, 1), (100, 1), (20, 2), (100, 2), (100, 10)):
+        of = f"{n} items" + (f", {n_answers} answers to each question" if n_answers > 1 else "")
+        for what in ("scores", "ratings", "rare large rises"):
+            for figure in _WEIGHTS:
+                yield Claim(D, f"{figure}, {of}, {what}", _HELD, _covers, (n, n_answers, what, figure), 4)
+        if n > 5:
+            yield Claim(DROPS, f"{of}", _HELD, _covers_drop, (n, n_answers, "ratings"), 8)
+    for n_questions, n_answers in ((5, 10), (10, 1), (10, 5), (20, 5), (50, 2)):
+        for rho in (0.0, 0.5, 1.0) if n_answers > 1 else (0.0,):
+            what = f"d of 1: {n_questions} questions, {n_answers} answers that correlate by {rho}"
+            yield Claim(ALARMS, what, FALSE_ALARMS, _noticed, (n_questions, n_answers, rho))
+    for n in (10, 20, 50, 100):
+        for margin in (0.2, 0.5, 1.0):
+            what = f"blindness: {n} items, a change of the margin, {margin} SD"
+            yield Claim(ALARMS, what, FALSE_ALARMS, _equivalent, (n, margin, 0.0))
