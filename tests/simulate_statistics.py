@@ -38,6 +38,7 @@ from pfgen_fast.statistics.correlation import COEFFICIENTS, correlate
 from pfgen_fast.statistics.mean_interval import mean_interval
 from pfgen_fast.statistics.paired import paired_difference, rank_ranges
 from pfgen_fast.statistics.paired_randomization import against_baseline
+from simulate_discernment import claims_of_discernment
 from simulate_items import claims_of_items
 from simulate_judges import claims_of_judges
 from simulate_marks import claims_of_marks
@@ -287,7 +288,7 @@ def main() -> None:
     wanted += claims_of_trials()
     if published.FOUND:
         wanted += claims_of_published()
-    wanted += [*claims_of_judges(), *claims_of_raters()]
+    wanted += [*claims_of_judges(), *claims_of_raters(), *claims_of_discernment()]
     is_worst_low = {claim.table: claim.bounds[0] > 0 for claim in wanted if claim.bounds}
     rows: dict[str, list[tuple[float, str]]] = {}
     n_wrong = 0

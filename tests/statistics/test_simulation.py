@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from makers.claims import COVERAGE, Claim
+from simulate_discernment import claims_of_discernment
 from simulate_items import claims_of_items
 from simulate_judges import claims_of_judges
 from simulate_marks import claims_of_marks
@@ -25,6 +26,7 @@ _CLAIMS = [
     *claims_of_marks(),
     *claims_of_judges(),
     *claims_of_raters(),
+    *claims_of_discernment(),
     *claims_of_trials(orders=(10,), temperatures=(0.05, 0.5), n_answers=2_000),
 ]
 _PROMISED = [claim for claim in _CLAIMS if claim.bounds is not None]
