@@ -26,6 +26,7 @@ from pfgen_fast.cli.app import main
 settings.register_profile(
     "quick", deadline=None, derandomize=True, max_examples=8, suppress_health_check=[HealthCheck.too_slow]
 )
+settings.register_profile("rest", settings.get_profile("quick"), max_examples=25)
 settings.register_profile("all", settings.get_profile("quick"), max_examples=100)
 settings.register_profile("explore", settings.get_profile("all"), derandomize=False, max_examples=300)
 
@@ -36,20 +37,21 @@ NEEDS_DATA = (needs_published_runs.mark, needs_hellobench.mark, needs_discernmen
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Adds the options of `make test-all`."""
     group = parser.getgroup("pfgen-fast")
-    group.addoption("--all", action="store_true", help="run slow tests too, with all generated examples")
+    group.addoption("--all", action="store_true", help="run all tests, with all generated examples")
     group.addoption(
         "--rest",
         action="store_true",
-        help="run what a run without --all leaves out or shortens",
+        help="run slow tests, and others with more generated examples, but no nightly tests",
     )
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
     """Decides how much the tests repeat, before they are imported."""
-    effort.everything = config.getoption("--all") or config.getoption("--rest")
-    settings.load_profile("all" if effort.everything else "quick")
-    if not effort.everything:  # without the constants of all modules, which each process would parse for seconds
+    is_rest = config.getoption("--rest")
+    profile, effort.divisor = ("rest", 4) if is_rest else ("all", 1) if config.getoption("--all") else ("quick", 16)
+    settings.load_profile(profile)
+    if profile == "quick":  # without the constants of all modules, which each process would parse for seconds
         providers._get_local_constants = lambda: providers._local_constants
 
 
@@ -60,7 +62,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     def is_chosen(item: pytest.Item) -> bool:
         is_slow, is_nightly = (item.get_closest_marker(name) is not None for name in ("slow", "nightly"))
         if not config.getoption("--rest"):
-            return effort.everything or not (is_slow or is_nightly)
+            return config.getoption("--all") or not (is_slow or is_nightly)
         if is_nightly:
             return False
         needs_data = any(mark in NEEDS_DATA for mark in item.iter_markers("skipif"))

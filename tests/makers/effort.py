@@ -1,4 +1,4 @@
-"""How much the tests repeat: a part in `make test`, everything with `--all` (`make test-all`)."""
+"""How much the tests repeat: a sixteenth in `make test`, a quarter with `--rest`, everything with `--all`."""
 
 from __future__ import annotations
 
@@ -6,14 +6,12 @@ from typing import Any
 
 from hypothesis import settings
 
-everything = False  # conftest.py sets it before the tests are imported
-
-_DIVISOR = 16
+divisor = 16  # conftest.py sets it before the tests are imported
 
 
 def share(n: int, *, at_least: int = 5) -> int:
-    """The number of repetitions: `n` with `--all`, otherwise a sixteenth, but at least `at_least`."""
-    return n if everything else min(n, max(at_least, n // _DIVISOR))
+    """The number of repetitions: `n` with `--all`, otherwise a part, but at least `at_least`."""
+    return min(n, max(at_least, n // divisor))
 
 
 def examples(n: int, *, at_least: int = 5, **options: Any) -> settings:
