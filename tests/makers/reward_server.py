@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import atexit
 import contextlib
-import io
 import json
 import os
 import re
@@ -18,7 +17,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import httpx
-import pyarrow as pa
 from pfgen_fast import Suite
 
 HTTP = httpx.Client(verify=False, trust_env=False, timeout=60)
@@ -27,7 +25,6 @@ SECONDS = 60
 """How long a test waits for what must happen at once; never waited for in full."""
 
 TOKEN = "a-token-of-these-tests-0123456789"
-ARROW = "application/vnd.apache.arrow.stream"
 
 _WITH_LIMITS = """
 import json, sys
@@ -49,14 +46,6 @@ def batch_of_all_kinds() -> dict[str, list[str]]:
         for answer in (*question.answers["A"][:5], *odd)
     ]
     return {"questions": [name for name, _ in pairs], "answers": [answer for _, answer in pairs]}
-
-
-def stream(table: pa.Table, *, max_chunksize: int | None = None, **options: Any) -> bytes:
-    """A table as an Arrow stream."""
-    sink = io.BytesIO()
-    with pa.ipc.new_stream(sink, table.schema, options=pa.ipc.IpcWriteOptions(**options)) as writer:
-        writer.write_table(table, max_chunksize=max_chunksize)
-    return sink.getvalue()
 
 
 @dataclass(frozen=True)

@@ -8,11 +8,9 @@ import json
 import re
 import zlib
 
-import pyarrow as pa
 import pytest
-from makers.reward_server import ARROW, HTTP, parsed, post, received, serving_within, stream, wait_until
-from pfgen_fast.serving.arrow_bodies import texts_of_stream
-from pfgen_fast.serving.limits import MAX_HEAD_BYTES, MAX_HEADERS, Limits, Refusal
+from makers.reward_server import HTTP, parsed, post, received, serving_within, wait_until
+from pfgen_fast.serving.limits import MAX_HEAD_BYTES, MAX_HEADERS
 
 GOOD = b'{"questions": "Q07", "answers": ["Ice."]}'
 
@@ -53,14 +51,6 @@ def answers_of(values):
     return json.dumps({"questions": "Q07", "answers": values}, separators=(",", ":")).encode()
 
 
-BATCH = pa.table({"questions": ["Q07"] * 3, "answers": ["Ice.", "Water.", ""]})
-STREAM = stream(BATCH)
-
-
-def columns(questions, answers):
-    return stream(pa.table({"questions": questions, "answers": answers}))
-
-
 OF_JSON = [
     *(case(400, "not JSON", body) for body in (b"", b"{", b"\xff\xfe", b"[" * 100_000, b'{"answers":' * 100_000)),
     *(case(400, "not JSON", batch(answers)) for answers in (b'["\xe3\x81"]', b'["\\ud800"]', b"[NaN]")),
@@ -90,23 +80,12 @@ OF_JSON = [
         for kind in ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data", "")
     ),
 ]
-OF_ARROW = [
-    *(case(400, "not a valid Arrow stream", body) for body in (b"", b"nothing of Arrow", STREAM[:200])),
-    *(case(415, "compressed buffers", stream(BATCH, compression=kind)) for kind in ("zstd", "lz4")),
-    case(400, "the columns are 'answers'; expected", stream(BATCH.select(["answers"]))),
-    case(400, "expected 'questions' and 'answers'", stream(BATCH.append_column("more", pa.array([1, 2, 3])))),
-    case(400, "expected the type string", columns(["Q07"], [1])),
-    case(400, "type string", columns(pa.array(["Q"]).dictionary_encode(), ["a"])),
-    case(400, r"answers\[0\]", columns(["Q07"], pa.array([None], pa.string()))),
-    case(413, "101 answers", columns(["Q07"] * 101, ["a"] * 101)),
-    case(413, r"answers\[1\]: 1,001 ch", columns(["Q07"] * 2, ["a", "x" * 1001])),
-]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("status", "sentence", "body", "options"),
-    [*OF_JSON, *((*made, {"Content_Type": ARROW}) for *made, _ in OF_ARROW)],
+    OF_JSON,
     ids=lambda value: ascii(value)[:30],
 )
 def test_an_invalid_or_large_batch_gets_a_sentence(server, status, sentence, body, options):
@@ -227,21 +206,3 @@ def test_bodies_together_have_a_limit():
         assert "bodies and replies reach the limit of" in reply["error"]
         connection.sendall(request[-3:])
         assert parsed(received(connection))[0] == 200
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("every", [8, pytest.param(1, marks=pytest.mark.slow)])
-def test_damaged_streams_of_arrow_are_refused_or_hold_texts(every):
-    n_refused = 0
-    for place in range(0, len(STREAM), every):
-        for flipped in (0x01, 0x80, 0xFF):
-            damaged = bytearray(STREAM)
-            damaged[place] ^= flipped
-            try:
-                questions, answers = texts_of_stream(bytes(damaged), Limits())
-            except Refusal:
-                n_refused += 1
-            else:
-                texts = questions.to_pylist() + answers.to_pylist()
-                assert all(text is None or isinstance(text, str) for text in texts)
-    assert n_refused > len(STREAM) / every / 2

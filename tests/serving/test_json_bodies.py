@@ -11,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from makers.effort import examples, share
 from pfgen_fast.serving.limits import Limits, Refusal
-from pfgen_fast.serving.replies import JSON, read_batch
+from pfgen_fast.serving.replies import read_batch
 
 PIECES = ('":', '"', ":", "\\", '\\"', "{", "}", "[", ",", " ", "\n", "answers", "\u3042", "\U0001f363")
 TEXTS = st.lists(st.sampled_from(PIECES), max_size=5).map("".join)
@@ -36,7 +36,7 @@ def test_texts_arrive_as_they_were(encoder):
         reached["ends in a backslash"] += any(text.endswith("\\") for text in answers)
         reached["an escaped quotation mark before a colon"] += any('":' in text for text in answers)
         body = ENCODERS[encoder]({"questions": questions, "answers": answers})
-        found = read_batch(body, JSON, Limits())
+        found = read_batch(body, Limits())
         assert found == (questions, answers, {})
 
     check()
@@ -52,4 +52,4 @@ def test_a_key_that_appears_twice_is_refused(first, second, answers, comes_last)
     with pytest.raises(
         Refusal, match=r"^a key appears twice; expected each key once: .questions., .answers.; optional"
     ):
-        read_batch(b"".join(pieces), JSON, Limits())
+        read_batch(b"".join(pieces), Limits())

@@ -3,24 +3,18 @@
 from __future__ import annotations
 
 import contextlib
-import io
 import signal
 
-import polars as pl
-import pyarrow as pa
 import pytest
 from makers.reward_server import (
-    ARROW,
     HTTP,
     SECONDS,
     TOKEN,
-    batch_of_all_kinds,
     parsed,
     post,
     received,
     serving,
     serving_within,
-    stream,
     wait_until,
 )
 
@@ -31,28 +25,6 @@ HALF, REST = b'{"questions": "Q07", "answ', b'ers": ["Ice."]}'
 def server():
     with serving("--suite", "mini") as running:
         yield running
-
-
-@pytest.mark.slow
-def test_arrow_in_and_out_is_the_same_as_json(server, scorer):
-    batch = batch_of_all_kinds()
-    given = stream(pa.table(batch), max_chunksize=7)
-    expected = scorer.score(batch["questions"], batch["answers"])
-
-    def asked(path, content, **headers):
-        return HTTP.post(f"{server.url}/{path}", content=content, headers={"Content-Type": ARROW, **headers})
-
-    reply = asked("reward", given, Accept=ARROW)
-    assert reply.headers["content-type"] == ARROW
-    table = pa.ipc.open_stream(reply.content).read_all()
-    assert table["rewards"].to_numpy().tobytes() == expected.average.tobytes()
-    assert table.schema.metadata[b"signature"].decode() == scorer.signature
-    table = pa.ipc.open_stream(asked("score", given, Accept=ARROW).content).read_all()
-    assert table.equals(pa.table(expected))
-    frame = io.BytesIO()
-    pl.DataFrame(batch).write_ipc_stream(frame, compat_level=pl.CompatLevel.oldest())
-    for content in (given, frame.getvalue()):
-        assert asked("reward", content).json()["rewards"] == expected.average.tolist()
 
 
 def test_it_describes_itself_and_loads_nothing(server, scorer):

@@ -6,13 +6,13 @@ import re
 
 import numpy as np
 import pytest
-from makers.reward_server import ARROW, HTTP, serving, stream
+from makers.reward_server import HTTP, serving
 from pfgen_fast import ReferenceScorer, Reward, Scorer, TrialsError
 from pfgen_fast.integrations import openrlhf
 from pfgen_fast.serving.client import RewardClient
 from pfgen_fast.serving.limits import Limits, Refusal
 from pfgen_fast.serving.openrlhf import scores_of_queries
-from pfgen_fast.serving.replies import JSON, read_batch
+from pfgen_fast.serving.replies import read_batch
 
 SHAPE = """
 [[shape]]
@@ -47,7 +47,6 @@ def shape(tmp_path_factory):
 
 @pytest.mark.slow
 def test_a_server_shapes_rewards_and_the_client_passes_what_they_need(shape):
-    pa = pytest.importorskip("pyarrow")
     reward = Reward("mini", shape)
     expected = reward.details("Q07", ANSWERS, **KNOWN)
     assert expected["reward"][:4].tolist() == [expected["score"][0], 0, 0, expected["score"][3] / 2]
@@ -66,8 +65,7 @@ def test_a_server_shapes_rewards_and_the_client_passes_what_they_need(shape):
             client.reward("Q07", ANSWERS)
         with pytest.raises(TrialsError, match="2 finished and 20 answers; expected equal numbers"):
             client.reward("Q07", ANSWERS, **{**KNOWN, "finished": [True] * 2})
-        body = stream(pa.table({"questions": ["Q07"], "answers": [GOOD]}))
-        refused = HTTP.post(f"{running.url}/reward", content=body, headers={"Content-Type": ARROW})
+        refused = HTTP.post(f"{running.url}/reward", json={"questions": ["Q07"], "answers": [GOOD]})
         assert refused.status_code == 400
         assert "prompts are missing" in refused.json()["error"]
 
@@ -114,7 +112,7 @@ def test_a_server_has_the_profile_of_the_shape_unless_it_has_another(more, profi
 def test_a_faulty_column_is_one_sentence(more, sentence):
     body = b'{"questions": "Q07", "answers": ["Ice."], ' + more.encode() + b"}"
     with pytest.raises(Refusal, match=sentence):
-        read_batch(body, JSON, Limits())
+        read_batch(body, Limits())
 
 
 @pytest.mark.parametrize(
@@ -128,9 +126,7 @@ def test_a_faulty_column_is_one_sentence(more, sentence):
 def test_faulty_references_are_one_sentence(references, sentence):
     body = f'{{"answers": ["Ice."], "references": {references}}}'.encode()
     with pytest.raises(Refusal, match=sentence):
-        read_batch(body, JSON, Limits(), has_references=True)
-    with pytest.raises(Refusal, match="references are accepted only in application/json"):
-        read_batch(b"", ARROW, Limits(), has_references=True)
+        read_batch(body, Limits(), has_references=True)
 
 
 def test_queries_of_openrlhf_tell_prompts_and_whether_an_answer_ended(shape):

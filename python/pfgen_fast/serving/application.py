@@ -25,10 +25,10 @@ from .access import Guard
 from .admission import Place, Receive, Room
 from .description import ENDPOINTS, described, page
 from .limits import Gone, Limits, Refusal, too_busy
-from .replies import ARROW, JSON, Replies, Reply, json_of
+from .replies import JSON, Replies, Reply, json_of
 
 Send = Callable[[Any], Awaitable[None]]
-Work = Callable[[bytes, str, str], Reply]
+Work = Callable[[bytes], Reply]
 
 _log = logging.getLogger(__name__)
 _SHARE_OF_QUEUE, _SHARE_OF_ALL = 0.5, 0.9
@@ -140,13 +140,15 @@ class Application:
                 raise Refusal(405, f"{path} requires {methods[0]}", {"Allow": ", ".join(methods)})
             if work is None:
                 return self._shown[path]()
-            kind, accepted = _kinds(headers)
+            # Pages of other origins cannot send this type without a preflight.
+            if headers.get("content-type", "").partition(";")[0].strip().lower() != JSON:
+                raise Refusal(415, f"Content-Type: expected {JSON}")
         except Refusal as refusal:
             refusal.headers = {**refusal.headers, "Connection": "close"}  # because the body is not read
             raise
         begin = time.monotonic()
         body = await place.body(headers, receive)
-        return await self._worked(partial(work, body, kind, accepted), receive, place, begin)
+        return await self._worked(partial(work, body), receive, place, begin)
 
     async def _worked(self, work: Callable[[], Reply], receive: Receive, place: Place, begin: float) -> Reply:
         cancelled = threading.Event()
@@ -183,14 +185,6 @@ def _headers(scope: Mapping[str, Any]) -> dict[str, str]:
         name, value = raw_name.decode("latin-1"), raw_value.decode("latin-1")
         headers[name] = f"{headers[name]}, {value}" if name in headers else value
     return headers
-
-
-def _kinds(headers: Mapping[str, str]) -> tuple[str, str]:
-    """The media types of the body and the reply; pages of other origins cannot send these types without a preflight."""
-    kind = headers.get("content-type", "").partition(";")[0].strip().lower()
-    if kind not in (JSON, ARROW):
-        raise Refusal(415, f"Content-Type: expected {JSON} or {ARROW}")
-    return kind, ARROW if ARROW in headers.get("accept", "") else JSON
 
 
 def _refused(refusal: Refusal) -> Reply:

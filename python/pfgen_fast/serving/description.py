@@ -13,7 +13,7 @@ from typing import Any
 from .. import __version__
 from ..files.untrusted_text import html_text
 from .limits import Limits
-from .replies import ARROW, JSON, Replies, Reply
+from .replies import JSON, Replies, Reply
 
 Schema = dict[str, Any]
 
@@ -59,10 +59,9 @@ class Endpoint:
     """An endpoint that takes a batch by POST."""
 
     summary: str
-    answer: Callable[[Replies, bytes, str, str], Reply]  # arguments: body, media type, accepted type
+    answer: Callable[[Replies, bytes], Reply]
     request: Callable[[Limits], Schema]
     reply: Schema
-    has_arrow: bool = True  # whether bodies may be Arrow streams; their columns have the names of the keys
 
 
 _SCORES = {"type": "object", "additionalProperties": _FLOATS_OR_NULL, "properties": {"question_id": _TEXTS}}
@@ -80,7 +79,6 @@ ENDPOINTS: Mapping[str, Endpoint] = {
         Replies.openrlhf,
         _queries,
         json_object(rewards=_FLOATS, scores=_FLOATS, extra_logs=_LOGS),
-        has_arrow=False,
     ),
 }
 
@@ -124,17 +122,14 @@ def described(signature: str, limits: Limits) -> dict[str, Any]:
 
 
 def _post(endpoint: Endpoint, limits: Limits) -> dict[str, Any]:
-    def content(schema: Schema) -> dict[str, Any]:
-        of_arrow = {ARROW: {"schema": {"type": "string", "format": "binary"}}} if endpoint.has_arrow else {}
-        return {JSON: {"schema": schema}, **of_arrow}
-
+    request, reply = ({JSON: {"schema": schema}} for schema in (endpoint.request(limits), endpoint.reply))
     refusal = {JSON: {"schema": {"$ref": "#/components/schemas/Refusal"}}}
     refusals = {status: {"description": why, "content": refusal} for status, why in _REFUSALS.items()}
     return {
         "post": {
             "summary": endpoint.summary,
-            "requestBody": {"required": True, "content": content(endpoint.request(limits))},
-            "responses": {"200": {"description": endpoint.summary, "content": content(endpoint.reply)}, **refusals},
+            "requestBody": {"required": True, "content": request},
+            "responses": {"200": {"description": endpoint.summary, "content": reply}, **refusals},
         }
     }
 
@@ -162,10 +157,9 @@ def page(document: Mapping[str, Any]) -> bytes:
 
 
 def _schema(name: str, content: Mapping[str, Any]) -> str:
-    kinds = " or ".join(f"<code>{html_text(kind)}</code>" for kind in content)
     shown = json.dumps(content[JSON]["schema"], indent=2)
     lines = "\n".join(map(html_text, shown.split("\n")))
-    return f"<details><summary>{name}: {kinds}</summary><pre>{lines}</pre></details>"
+    return f"<details><summary>{name}: <code>{JSON}</code></summary><pre>{lines}</pre></details>"
 
 
 def _refusals(responses: Mapping[str, Any]) -> str:

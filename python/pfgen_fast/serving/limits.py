@@ -68,10 +68,12 @@ class Gone(Exception):
 
 def checked_answers(answers: list[str], limits: Limits) -> list[str]:
     """Returns the answers, or raises Refusal if there are too many or one is too long."""
-    check_number(len(answers), limits)
+    if len(answers) > limits.n_answers:
+        raise Refusal(413, f"{len(answers):,} answers; the limit for a request is {limits.n_answers:,}")
     if max(map(len, answers), default=0) > limits.n_code_points:
         place = next(place for place, answer in enumerate(answers) if len(answer) > limits.n_code_points)
-        raise too_long(place, len(answers[place]), limits)
+        sentence = f"answers[{place}]: {len(answers[place]):,} characters; the limit is {limits.n_code_points:,}"
+        raise Refusal(413, sentence)
     return answers
 
 
@@ -86,14 +88,3 @@ def check_pairs(answers: list[str], references: list[list[str]], limits: Limits)
 
 def _size(text: str) -> int:
     return len(text) + 45 * text.count("\n")
-
-
-def check_number(n_answers: int, limits: Limits) -> None:
-    """Raises Refusal if there are too many answers."""
-    if n_answers > limits.n_answers:
-        raise Refusal(413, f"{n_answers:,} answers; the limit for a request is {limits.n_answers:,}")
-
-
-def too_long(place: int, n_code_points: int, limits: Limits) -> Refusal:
-    """The refusal of an answer that is too long."""
-    return Refusal(413, f"answers[{place}]: {n_code_points:,} characters; the limit is {limits.n_code_points:,}")

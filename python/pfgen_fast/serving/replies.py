@@ -9,13 +9,12 @@ from typing import Any
 from ..generation.prompts import Mode
 from ..rewards.reward import Reward, RewardTable
 from ..scoring.score_table import ScoreTable
-from .arrow_bodies import stream_of, texts_of_stream
 from .json_bodies import Check, booleans, decoded, integers, lists_of_texts, text_or_texts, texts
 from .limits import Limits, Refusal, check_pairs, checked_answers
 from .openrlhf import scores_of_queries
 
 _OPTIONAL: Mapping[str, Check] = {"prompts": texts, "finished": booleans, "n_tokens": integers}
-JSON, ARROW = "application/json", "application/vnd.apache.arrow.stream"
+JSON = "application/json"
 
 
 @dataclass(frozen=True)
@@ -31,36 +30,30 @@ class Reply:
 
 @dataclass(frozen=True)
 class Replies:
-    """Makes replies; thread-safe. The arguments of a method are a body, its media type and that of the reply."""
+    """Makes replies to bodies; thread-safe."""
 
     shaped: Reward
     limits: Limits
     mode: Mode  # kind of prompts for OpenRLHF
 
-    def reward(self, body: bytes, kind: str, accepted: str) -> Reply:
+    def reward(self, body: bytes) -> Reply:
         """The rewards of a batch."""
-        questions, answers, known = self._batch(body, kind)
+        questions, answers, known = self._batch(body)
         rewards = self.shaped(questions, answers, **known)
-        if accepted == ARROW:
-            return Reply(stream_of({"rewards": rewards}, self.shaped.signature), ARROW, n_answers=len(rewards))
         return Reply(json_of({"rewards": rewards, "signature": self.shaped.signature}), n_answers=len(rewards))
 
-    def score(self, body: bytes, kind: str, accepted: str) -> Reply:
+    def score(self, body: bytes) -> Reply:
         """All columns of the scores of a batch, or the details of shaped rewards; in JSON, missing scores are null."""
-        questions, answers, known = self._batch(body, kind)
+        questions, answers, known = self._batch(body)
         if self.shaped.scorer is None or self.shaped.shape:
             table: ScoreTable | RewardTable = self.shaped.details(questions, answers, **known)
         else:
             table = self.shaped.scorer.score(questions, answers)
-        if accepted == ARROW:
-            return Reply(stream_of(table, self.shaped.signature), ARROW, n_answers=len(table))
         scores = {name: table[name].tolist() if name == "question_id" else table[name] for name in table.columns}
         return Reply(json_of({"scores": scores, "signature": self.shaped.signature}), n_answers=len(table))
 
-    def openrlhf(self, body: bytes, kind: str, accepted: str) -> Reply:
+    def openrlhf(self, body: bytes) -> Reply:
         """The reply to OpenRLHF."""
-        if ARROW in (kind, accepted):
-            raise Refusal(415, "the protocol of OpenRLHF is JSON")
         if self.shaped.scorer is None:
             raise Refusal(400, "the protocol of OpenRLHF has no references, which this server needs; use /reward")
         found = decoded(body, dict.fromkeys(("query", "prompts", "labels"), texts))
@@ -68,21 +61,15 @@ class Replies:
         reply = scores_of_queries(self.shaped, queries, found["prompts"], found["labels"], self.mode)
         return Reply(json_of(reply), n_answers=len(queries))
 
-    def _batch(self, body: bytes, kind: str) -> tuple[Any, Any, dict[str, Any]]:
-        batch = read_batch(body, kind, self.limits, has_references=self.shaped.scorer is None)
+    def _batch(self, body: bytes) -> tuple[Any, Any, dict[str, Any]]:
+        batch = read_batch(body, self.limits, has_references=self.shaped.scorer is None)
         if "rouge_l" in self.shaped.signature:  # or rouge_lsum
             check_pairs(batch[1], batch[2].get("references", []), self.limits)
         return batch
 
 
-def read_batch(
-    body: bytes, kind: str, limits: Limits, *, has_references: bool = False
-) -> tuple[Any, Any, dict[str, Any]]:
+def read_batch(body: bytes, limits: Limits, *, has_references: bool = False) -> tuple[Any, Any, dict[str, Any]]:
     """The questions, the answers and the other arguments of `Reward` in a body."""
-    if kind == ARROW:
-        if has_references:
-            raise Refusal(415, f"references are accepted only in {JSON}")
-        return (*texts_of_stream(body, limits), {})
     if has_references:  # questions have no effect
         found = decoded(
             body, {"answers": texts}, {"references": lists_of_texts, "questions": text_or_texts, **_OPTIONAL}
