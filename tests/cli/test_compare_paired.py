@@ -59,12 +59,6 @@ def test_invalid_combinations_of_options_are_refused(call, paths, arguments, mes
     assert message in err
 
 
-def test_minus_f_json_of_score_is_told_what_it_means_here(call, paths):
-    code, _, err = call("score", "--suite", "mini", paths[0], "-f", "json")
-    assert code == 2
-    assert "-f is --force here; give --format json" in err
-
-
 def test_the_commands_of_the_page_run(varied, tmp_path, monkeypatch):
     """The block of a shell, in a folder with the runs that the page speaks of."""
     page = PAGE.read_text(encoding="utf-8")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import shlex
 import shutil
 from types import SimpleNamespace
 
@@ -42,11 +41,11 @@ def test_a_run_is_made_scored_placed_and_reported(call, field):
     assert "<title>" in (folder / "report.html").read_text(encoding="utf-8")
 
     files = {path: path.read_bytes() for path in folder.iterdir()}
-    steps = [shlex.split(line)[1:] for line in lines[-4:]]
-    assert [step[0] for step in steps] == ["generate", "score", "place", "report"]
-    outputs = [call(*step) for step in steps]
+    steps = ["generate", *RUN[1:]], ["score", folder, "-s", "mini"], ["place", folder]
+    outputs = [call(*step) for step in (*steps, ["report", folder, "-s", "mini", "-o", folder / "report.html"])]
     assert [code for code, _, _ in outputs] == [0, 0, 0, 0]
-    assert outputs[2][1].splitlines() == lines[placed : placed + len(outputs[2][1].splitlines())]
+    assert len(outputs[2][1].splitlines()) > 2
+    assert outputs[2][1].splitlines()[1:] == lines[placed + 1 : placed + len(outputs[2][1].splitlines())]
     assert {path: path.read_bytes() for path in folder.iterdir()} == files
 
 
@@ -66,8 +65,6 @@ def test_its_figures_are_those_of_json_and_it_goes_on(call, field):
     assert first["placement"]["score"] == first["score"]
     more = json.loads(call(*RUN[:-1], "4", "--json", "--report=page.html")[1])
     assert (more["n_existing"], more["n_new"]) == (24, 8)
-    steps = call(*RUN[:-1], "4", "--report", "page.html")[1].splitlines()[-4:]
-    assert shlex.split(steps[0])[1:] == ["generate", *RUN[1:-1], "4"]
     assert call(*RUN, "--quiet")[1] == ""
 
 
@@ -105,10 +102,6 @@ def test_a_quick_run_is_placed_on_its_questions_and_says_what_that_costs(call, f
     assert "  note: 6 of 8 questions: all runs are ranked and compared on these questions only" in lines
     assert any(line.startswith("  note: 6 questions cost precision: ") for line in lines)
     assert err.splitlines()[-1].startswith("note: not reported: the run has some questions of the suite only")
-    steps = [shlex.split(line)[1:] for line in lines[-2:]]
-    assert [step[0] for step in steps] == ["generate", "score"]
-    assert steps[0][-2:] == ["--questions", ",".join(quick)]
-    assert [call(*step)[0] for step in steps] == [0, 0]
     (record,) = json.loads(call("place", "result", "--json")[1])
     assert f"rank {record['rank']} of 7," in lines[placed]
     assert json.loads(call(*RUN, "--quick", "--json")[1])["placement"] == record
@@ -246,17 +239,6 @@ def test_checkpoints_need_an_engine_that_loads_or_requests_them(call, options, p
     code, out, err = call("evaluate", "-s", "mini", "-e", *options)
     assert (code, out) == (2, "")
     assert " ".join(err.split()).startswith(f"error: {problem}")
-
-
-@pytest.mark.slow
-def test_the_steps_of_a_directory_name_its_run(run_all, training, call):
-    run_all("-m", "training")
-    out, _, requested = run_all("-m", "training/step-200")
-    assert requested == []
-    (step,) = [line for line in out.splitlines() if line.startswith("  pfgen-fast generate ")]
-    code, out, _ = call(*shlex.split(step)[1:], "--no-score")
-    assert code == 0
-    assert out.startswith("0 new answers: result/training/step-200-")
 
 
 @pytest.mark.slow

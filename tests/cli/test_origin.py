@@ -147,8 +147,6 @@ def test_json_has_suite_and_signature(call, checkout, tmp_path, signature):
         found = json.loads(call(*line, "--json")[1])
         for row in found if isinstance(found, list) else [found]:
             assert (row["suite"], row["signature"]) == expected, name
-        if name != "generate":
-            assert json.loads(call(*line, "--format", "json")[1]) == found
 
 
 def test_scores_that_are_only_read_have_no_signature(call, checkout, signature, tmp_path):

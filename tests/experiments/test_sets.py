@@ -4,11 +4,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from makers.leaderboards import write_leaderboard
 from pfgen_fast import ExperimentError, Suite
 from pfgen_fast.experiments import read_figures
-from pfgen_fast.experiments.leaderboard_table import read_leaderboard
-from pfgen_fast.experiments.sets import scores_by_set, scores_in_table, sets
+from pfgen_fast.experiments.sets import scores_by_set, sets
 
 
 def with_one_set(suite, name):
@@ -54,29 +52,10 @@ def test_pairs_have_their_correlation_and_every_run_its_scores(scored):
         assert scores[name] == (by_set.scores["A"][run], by_set.scores["B"][run])
 
 
-def test_a_leaderboard_gives_the_same_where_all_questions_have_all_sets(tmp_path, varied, scored, mini):
-    table = read_leaderboard(write_leaderboard(tmp_path, varied, mini))
-    of_table, of_runs = scores_in_table(table, mini), scores_by_set(scored)
-    rows = [of_table.runs.models.index(model) for model in of_runs.runs.models]
-    for name, scores in of_runs.scores.items():
-        assert of_table.scores[name][rows] == pytest.approx(scores, abs=1e-4)  # rounded to five digits, twice
-    assert "A 8, B 8" in of_table.notes[0]
-    other = Suite("other", tuple(replace(q, answers={"A": q.answers["A"], "C": q.answers["B"]}) for q in mini))
-    with pytest.raises(ExperimentError, match="no column 'fluency_C', though the suite has this set"):
-        scores_in_table(table, other)
-
-
-def test_the_command_takes_runs_or_a_leaderboard(call, tmp_path, varied, mini, undrawn):
+def test_the_command_takes_runs(call, tmp_path, varied, undrawn):
     code, out, _ = call("experiment", "sets", varied, "-s", "mini", "-o", tmp_path / "runs")
     assert code == 0
     assert "A-B" in out
-    table = write_leaderboard(tmp_path, varied, mini)
-    code, out, _ = call("experiment", "sets", "--table", table, "-s", "mini", "-o", tmp_path / "table")
-    assert code == 0
-    assert (tmp_path / "table" / "sets-scores.csv").read_text().count("\n") == 7
-    for arguments in ((varied, "--table", table), ()):
-        code, _, err = call("experiment", "sets", *arguments, "-s", "mini", "-o", tmp_path / "none")
-        assert (code, "expected one of them" in err) == (2, True)
     code, _, err = call("experiment", "sets", varied, "-s", "mini", "--set", "Z", "-o", tmp_path / "none")
     assert (code, "no set 'Z'" in err) == (2, True)
     assert not (tmp_path / "none").exists()

@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from pfgen_fast.experiments import Finding, RunFigures, ScoredRuns, score_runs
+from pfgen_fast.experiments import Finding, RunFigures, RunMeans, ScoredRuns, score_runs
 from pfgen_fast.experiments.external import OutsideScores, external
-from pfgen_fast.experiments.leaderboard_table import LeaderboardTable, read_leaderboard
+from pfgen_fast.experiments.leaderboard_table import read_leaderboard
 from pfgen_fast.experiments.relations import relations
-from pfgen_fast.experiments.sets import scores_by_set, scores_in_table, sets
+from pfgen_fast.experiments.sets import scores_by_set, sets
 from pfgen_fast.experiments.stability import stability
 from pfgen_fast.runs.result_tables import quick_questions
 
@@ -30,7 +30,7 @@ Row = Mapping[str, Any]
 
 
 @cache
-def leaderboard() -> LeaderboardTable:
+def leaderboard() -> RunMeans:
     return read_leaderboard(published.FOLDER / "leaderboard.csv")
 
 
@@ -62,7 +62,7 @@ def results() -> RunFigures:
 @cache
 def of_17() -> dict[str, Finding]:
     """What the experiments find in pfgen-bench/result, and `external` with the best published scores."""
-    best = leaderboard().runs.one_per_model("best")
+    best = leaderboard().one_per_model("best")
     scores = dict(zip(best.models, best.means["score"].tolist(), strict=True))
     outside = OutsideScores(Path("best.csv"), {"score": scores}, best.models)
     scored = score_runs([published.FOLDER / "result"])
@@ -82,9 +82,8 @@ def of_522() -> dict[str, Finding]:
         answer_scores={name: values.ravel() for name, values in figures_of_all.question_scores.items()},
     )
     return {
-        "relations": relations(leaderboard().runs),
+        "relations": relations(leaderboard()),
         "sets": sets(scores_by_set(results())),
-        "sets of the table": sets(scores_in_table(leaderboard(), published.suite())),
         "stability": stability(one_answer_each),
     }
 
@@ -133,7 +132,7 @@ def digits(*values: float, n: int = 3) -> str:
 
 @of_blocks("The published leaderboard (commit", "| claim | result | data |")
 def of_the_data_and_the_claims() -> Iterator[str]:
-    models = {model for model in leaderboard().runs.models if not model.startswith("system/")}
+    models = {model for model in leaderboard().models if not model.startswith("system/")}
     n_answers = sum(row["values"] for row in rows(of_17()["relations"], "correlations")[-1:])
     n_runs = len(of_17()["stability"].runs)
     yield f"9 2025 {len(published.results())} {len(models)} 522 {n_runs} {n_runs - 1} {n_answers:,}"
@@ -163,7 +162,7 @@ def of_the_relations() -> Iterator[str]:
         found += f" {with_interval(row(of_17()['relations'], 'correlations', over='runs', **of_pair))}"
         found += f" {with_interval(row(of_17()['relations'], 'correlations', over='answers', **of_pair), 'Spearman')}"
     yield found
-    runs = leaderboard().runs
+    runs = leaderboard()
     by = {name: row(relations(runs, cluster=name), "correlations", **of_pair) for name in ("none", "organisation")}
     best = row(relations(runs.one_per_model("best")), "correlations", **of_pair)
     intervals = " ".join(with_interval(found).partition(" ")[2] for found in by.values())
@@ -171,10 +170,10 @@ def of_the_relations() -> Iterator[str]:
     yield f"{n} {intervals} {with_interval(best)}"
 
 
-@of_blocks("| | 522 runs, each set over", "With one set instead of another")
+@of_blocks("| | 522 runs, the 37 questions", "With one set instead of another")
 def of_the_sets() -> Iterator[str]:
-    findings = of_522()["sets of the table"], of_522()["sets"], of_17()["sets"]
-    yield "522 522 37 16 37 " + " ".join(pair_of_sets(finding, pair) for pair in PAIRS for finding in findings)
+    findings = of_522()["sets"], of_17()["sets"]
+    yield "522 37 16 37 " + " ".join(pair_of_sets(finding, pair) for pair in PAIRS for finding in findings)
     found = [found_in(r"Kendall ([\d.]+)\).*differ by ([\d.]+) at most", of["sets"]) for of in (of_522(), of_17())]
     (kendall, change), (kendall_16, change_16) = ([f"{float(text):.3f}" for text in texts] for texts in found)
     yield f"522 {change} 16 {change_16} {kendall} {kendall_16}"
@@ -212,7 +211,7 @@ def of_the_stability() -> Iterator[str]:
 
 @of_blocks("With the best published score of each")
 def of_external() -> Iterator[str]:
-    n_models = len(leaderboard().runs.one_per_model("best").models)
+    n_models = len(leaderboard().one_per_model("best").models)
     yield f"{n_models} 17 {with_interval(row(of_17()['external'], 'correlations', **{'with our': 'score'}))}"
 
 

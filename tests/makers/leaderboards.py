@@ -1,26 +1,11 @@
-"""Leaderboards as CSV files, made as the command makes them, and tables of results."""
+"""Tables of results."""
 
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 
-from pfgen_fast import Suite
-from pfgen_fast.runs.leaderboard import find_results, rank, to_csv
-from pfgen_fast.runs.run_scorer import RunScorer
-from pfgen_fast.runs.trials import find_runs
-
-
-def write_leaderboard(folder: Path, runs: Path, suite: Suite) -> Path:
-    """Scores a copy of the runs below a folder and writes `leaderboard.csv` there."""
-    copy = folder / "scored"
-    if not copy.exists():
-        shutil.copytree(runs, copy)
-        assert all(outcome.status == "scored" for outcome in RunScorer(suite=suite).score(find_runs([copy])))
-    path = folder / "leaderboard.csv"
-    path.write_text(to_csv(rank(find_results([copy]))), encoding="utf-8")
-    return path
+from pfgen_fast.runs.leaderboard import find_results
 
 
 def results_as_lines(folder: Path) -> list[str]:

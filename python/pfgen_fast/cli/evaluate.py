@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-import shlex
-import sys
 import time
 from dataclasses import dataclass
 from functools import cached_property
@@ -42,8 +40,8 @@ class _Evaluate(Generating):
     """Generates, scores, places and reports runs, also of the checkpoints of a training run.
 
     Answers the questions of a suite, scores the run, places it among the published runs, and writes a page with its
-    answers. The commands 'generate', 'score', 'place' and 'report' do the same; they are printed at the end. Running
-    the command again continues where it was stopped. 'pfgen-fast suite get pfgen-bench' fetches the published suite.
+    answers, like 'generate', 'score', 'place' and 'report'. Running the command again continues where it was stopped.
+    'pfgen-fast suite get pfgen-bench' fetches the published suite.
 
     Several models, or a pattern of directories, become a run each, and a table at the end. Runs that are up to date
     are not made again; the name of a run has a hash of the weights in a directory. A model that fails is named, the
@@ -110,7 +108,8 @@ class _Evaluate(Generating):
             print_json(evaluated.record())
         elif not self.quiet and evaluated.entry is not None:
             _print_precision(evaluated.made.run, suite)
-            _print_steps(model, evaluated, self.suite)
+            if evaluated.page is not None:
+                print_line(f"report: {shown(evaluated.page)}")
         exit_if_partial(evaluated.is_partial)
 
     def loaded_suite(self) -> Suite:
@@ -327,37 +326,3 @@ def _print_precision(run: RunFolder | None, suite: Suite) -> None:
             f"{n} trials: the expected score on these questions lies within ±{half_width:.4f} (95 %, over trials); "
             f"with {_USUAL_TRIALS} trials within about ±{then:.4f} (--trials {_USUAL_TRIALS})"
         )
-
-
-def _print_steps(model: _Model, evaluated: _Evaluated, suite: str) -> None:
-    folder, page = evaluated.made.folder, evaluated.page
-    if page is not None:
-        print_line(f"report: {shown(page)}")
-    print_line("the same steps one by one:")
-    words = [word for word in _without(sys.argv[2:], "--report") if word != "--quick"]
-    if len(words) < len(_without(sys.argv[2:], "--report")):
-        words += ["--questions", ",".join(question.question_id for question in evaluated.suite)]
-    named = [] if {"-s", "--suite"} & {word.partition("=")[0] for word in words} else ["--suite", suite]
-    for option, value in model.options.items():
-        words = [*_without(words, "-m", "--model"), "-m", model.name or "", f"--{option.replace('_', '-')}", value]
-    # `place` scores a run of some questions with the published suite.
-    is_placed = evaluated.placement is not None and (page is not None or suite == "pfgen-bench")
-    steps: list[list[Any]] = [
-        ["generate", *words, *named],
-        ["score", folder, "--suite", suite],
-        *([["place", folder]] if is_placed else []),
-        *([["report", folder, "--suite", suite, "-o", page]] if page is not None else []),
-    ]
-    for step in steps:
-        print_line(("  " + shown(shlex.join(["pfgen-fast", *map(str, step)])), "dim"))
-
-
-def _without(words: list[str], *names: str) -> list[str]:
-    """The words of the command without options that 'generate' lacks, or that are replaced."""
-    kept, rest = [], iter(words)
-    for word in rest:
-        if word in names:
-            next(rest, None)
-        elif not word.startswith(tuple(f"{name}=" for name in names)):
-            kept.append(word)
-    return kept

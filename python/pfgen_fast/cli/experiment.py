@@ -20,7 +20,6 @@ from .suite_line import given_suite, print_origin
 
 if TYPE_CHECKING:
     from ..experiments import Finding, RunFigures, RunMeans, ScoredRuns
-    from ..experiments.leaderboard_table import LeaderboardTable
     from ..experiments.scored_runs import OnBatch
     from ..suite.suite import Suite
 
@@ -70,30 +69,16 @@ class Call:
 
         return self._read(read_figures, paths, on_batch=on_batch)
 
-    def table(self, path: Path) -> LeaderboardTable:
-        """The means of a leaderboard."""
-        from ..experiments.leaderboard_table import read_leaderboard
-
-        leaderboard = read_leaderboard(path)
-        self._warn_of(leaderboard.runs.problems)
-        return leaderboard
-
-    def suite_of(self, path: Path) -> Suite:
-        """The given suite, or that of the checkout that contains the file."""
-        from ..runs.checkout import suite_of
-
-        self.state.used = suite_of(path, self.state.given)
-        return self.state.used
-
     def _read(self, read: Callable[..., Runs], paths: list[str], **more: object) -> Runs:
         """Reads runs, with a progress bar, records their suite, and warns of runs that are left out."""
         with counting("runs", quiet=self.quiet) as count:
             runs = read(paths, suite=self.state.given, threads=self.threads, on_progress=count, **more)
         self.state.used = runs.suite
-        self._warn_of(runs.problems)
+        self.warn_of(runs.problems)
         return runs
 
-    def _warn_of(self, problems: Sequence[str]) -> None:
+    def warn_of(self, problems: Sequence[str]) -> None:
+        """Names runs that are left out."""
         self.state.problems = problems
         warn(*problems)
 
@@ -117,30 +102,7 @@ OutsideFiles = Option(
 )
 
 
-@option_group
-class RunsOrTable:
-    """Options of experiments on runs, or on a leaderboard instead."""
-
-    paths: list[str] | None = Argument(
-        None, help="Runs: directories, trials files, directories with many runs, or globs.", metavar="[PATH...]"
-    )
-    table: Path | None = Option(
-        None,
-        help="Read a leaderboard instead of runs, as 'leaderboard --format csv' writes it, or the published one "
-        "('published').",
-        metavar="FILE.csv",
-    )
-
-    def __post_init__(self) -> None:
-        if bool(self.paths) == (self.table is not None):
-            fail(f"{'both runs and' if self.paths else 'neither runs nor'} --table: expected one of them")
-
-    def means(self, call: Call) -> RunMeans:
-        """The means of the runs, or of the leaderboard."""
-        return call.table(self.table).runs if self.table else call.figures(self.paths or [])
-
-
-class _Relations(RunsOrTable):
+class _Relations:
     """How high fluency, truthfulness and helpfulness are, and how they and the length correlate.
 
     Computes the mean and quartiles of each part of a score, and Pearson's, Spearman's and Kendall's correlations of
@@ -155,35 +117,47 @@ class _Relations(RunsOrTable):
       pfgen-fast experiment relations --table leaderboard.csv -o relations
     """
 
+    paths: list[str] | None = Argument(
+        None, help="Runs: directories, trials files, directories with many runs, or globs.", metavar="[PATH...]"
+    )
+    table: Path | None = Option(
+        None,
+        help="Read a leaderboard instead of runs, as 'leaderboard --format csv' writes it, or the published one "
+        "('published').",
+        metavar="FILE.csv",
+    )
     runs: RunsOption = "all"
     cluster: Cluster = "model"
     seed: options.RandomSeed = 0
     call: Call
 
     def __call__(self) -> None:
+        from ..experiments.leaderboard_table import read_leaderboard
         from ..experiments.relations import relations as find
 
-        of: RunMeans | ScoredRuns
-        if self.runs == "all":
-            of = self.call.scored(self.paths) if self.paths else self.means(self.call)
+        if bool(self.paths) == (self.table is not None):
+            fail(f"{'both runs and' if self.paths else 'neither runs nor'} --table: expected one of them")
+        means: RunMeans
+        if self.table is not None:
+            means = read_leaderboard(self.table)
+            self.call.warn_of(means.problems)
         else:
-            of = self.means(self.call).one_per_model(self.runs)
-        self.call.finish(find(of, cluster=self.cluster, seed=self.seed))
+            means = (self.call.scored if self.runs == "all" else self.call.figures)(self.paths or [])
+        means = means if self.runs == "all" else means.one_per_model(self.runs)
+        self.call.finish(find(means, cluster=self.cluster, seed=self.seed))
 
 
-class _Sets(RunsOrTable):
+class _Sets:
     """Does it matter which set of reference answers a run is scored with?
 
-    Computes the score of each run with each reference set alone, and how these scores correlate. A leaderboard
-    (--table) tells this less exactly, because its figures for different sets are means over different questions.
+    Computes the score of each run with each reference set alone, and how these scores correlate.
 
-    Examples
+    Example
 
       pfgen-fast experiment sets result -o sets
-
-      pfgen-fast experiment sets --table leaderboard.csv --suite data -o sets
     """
 
+    paths: options.Paths
     chosen: list[str] | None = Option(
         None, "--set", help="Compare this set. May be repeated. Default: the sets that most questions share."
     )
@@ -192,17 +166,13 @@ class _Sets(RunsOrTable):
     call: Call
 
     def __call__(self) -> None:
-        from ..experiments.sets import scores_by_set, scores_in_table
+        from ..experiments.sets import scores_by_set
         from ..experiments.sets import sets as find
 
-        call = self.call
-        if self.table:
-            by_set = scores_in_table(call.table(self.table), call.suite_of(self.table), self.chosen)
-        else:
-            by_set = scores_by_set(call.figures(self.paths or []), self.chosen)
+        by_set = scores_by_set(self.call.figures(self.paths), self.chosen)
         if self.runs != "all":
             by_set = by_set.one_per_model(self.runs)
-        call.finish(find(by_set, cluster=self.cluster))
+        self.call.finish(find(by_set, cluster=self.cluster))
 
 
 class _Stability:

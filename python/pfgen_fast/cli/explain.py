@@ -34,7 +34,6 @@ class _Explain:
     profile: Literal["leaderboard", "normalised"] = Option(
         "leaderboard", help="Explain the published figures, or those of profile normalised."
     )
-    format: options.Format = "text"
     as_json: Json = False
 
     def __call__(self) -> None:
@@ -52,7 +51,7 @@ class _Explain:
         found = library.explain(suite, self.question, answer, profile=self.profile)
         signature = signature_of(suite, profile=self.profile)
         asked = found.question
-        if self.as_json or self.format == "json":
+        if self.as_json:
             about = {"suite": suite.name, "metadata_hash": suite.metadata_hash, "signature": signature}
             parts: dict[str, object] = {
                 "sets": list(map(asdict, found.sets)),

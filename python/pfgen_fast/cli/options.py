@@ -85,12 +85,10 @@ RandomSeed = Annotated[int, Option(min=0, help="Set the random seed; the same se
 Threads = Annotated[int | None, Option(min=1, help="Set the number of threads. Default: one per core.")]
 
 
-FormatChoice = Literal["text", "json"]
-_FORMAT_HELP = "Choose the output format; json is the same as --json."
-Format = Annotated[FormatChoice, Option("--format", "-f", help=_FORMAT_HELP)]
-FormatWithMarkdown = Annotated[Literal["text", "markdown", "json"], Option("--format", "-f", help=_FORMAT_HELP)]
-FormatWithoutLetter = Annotated[FormatChoice, Option("--format", help=_FORMAT_HELP)]
-"""For commands in which -f means --force."""
+FormatWithMarkdown = Annotated[
+    Literal["text", "markdown", "json"],
+    Option("--format", "-f", help="Choose the output format; json is the same as --json."),
+]
 
 OutputFile = Annotated[
     Path | None, Option("--output", "-o", help="Write to this file. Default: stdout.", metavar="FILE")

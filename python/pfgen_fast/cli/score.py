@@ -98,8 +98,6 @@ class _Score(TableScoring):
         from ..runs.run_scorer import RunScorer
         from ..runs.trials import find_runs
 
-        if self.force and self.paths[-1] == "json" and not Path("json").exists():
-            fail("json: no such file or folder; -f is --force here; give --format json")
         if self.verify:
             self.verify_runs()
             return
@@ -149,7 +147,7 @@ class _Score(TableScoring):
             n_runs = sum(outcome.status == "scored" for outcome in outcomes)
             print_line(f"answers of {counted(n_runs, 'run')}: {shown(self.output)}")
         of_outcomes = [self.checks_of(outcome) for outcome in outcomes]
-        if self.is_json:
+        if self.as_json:
             records = [outcome_as_json(outcome, by_subject=self.by_subject) for outcome in outcomes]
             for record, of_outcome in zip(records, of_outcomes, strict=True):
                 record.update(self.gate.record(of_outcome))
@@ -159,7 +157,7 @@ class _Score(TableScoring):
         elif self.by_subject and not self.is_silent:
             print_by_subject(outcomes)
         checks = [check for of_outcome in of_outcomes for check in of_outcome]
-        self.gate.finish(checks, form_of(as_json=self.is_json, quiet=self.quiet), "score")
+        self.gate.finish(checks, form_of(as_json=self.as_json, quiet=self.quiet), "score")
         exit_if_partial(any(outcome.status == "failed" for outcome in outcomes))
 
     def score_as_tables(self) -> None:
@@ -203,7 +201,7 @@ class _Score(TableScoring):
             else:
                 if not self.is_silent:
                     _print_verdict(verdicts[-1][0])
-        if self.is_json:
+        if self.as_json:
             print_json([_verdict_as_json(*item) for item in verdicts])
         elif not self.quiet:
             _print_verdicts(verdicts, len(runs))

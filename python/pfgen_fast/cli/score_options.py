@@ -99,18 +99,12 @@ class ScoreOptions:
     threads: options.Threads = None
     dry_run: bool = Option(False, "-n", help="Only show what would be done.")
     quiet: Quiet = False
-    format: options.FormatWithoutLetter = "text"
     as_json: Json = False
-
-    @property
-    def is_json(self) -> bool:
-        """Whether the outcome is printed as JSON."""
-        return self.as_json or self.format == "json"
 
     @property
     def is_silent(self) -> bool:
         """Whether the command prints errors and JSON only."""
-        return self.quiet or self.is_json
+        return self.quiet or self.as_json
 
     @property
     def usual_sum(self) -> FloatSum:

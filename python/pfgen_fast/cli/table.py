@@ -150,7 +150,7 @@ class TableScoring(ScoreOptions):
             first = first_table(self.places)
             with fetched(first) as (path, _):
                 job = with_columns(self, path, shown_place(first), self.reference_scorer)._job()
-            again, quiet, as_json = self.force, self.quiet, self.is_json
+            again, quiet, as_json = self.force, self.quiet, self.as_json
             score_tables(
                 self.places,
                 str(self.target),
@@ -292,7 +292,7 @@ class TableScoring(ScoreOptions):
         from ..tables.places import shown_place
 
         source, name = self.places[0], self._name
-        if self.is_json and target == STDIN:
+        if self.as_json and target == STDIN:
             fail("--json prints to stdout, so the table cannot go there: give --output FILE")
         task = FileTask(source, os.path.dirname(target or ""), os.path.basename(target or ""))
         outcome, means = FileOutcome(task, "pending"), MeansOfModels.of(path, job)
@@ -302,7 +302,7 @@ class TableScoring(ScoreOptions):
                 counts = score_fetched(path, name, sink, job, on_batch=lambda done: count(done, None))
             outcome = FileOutcome(task, "scored", *counts)
         of_models = None if target else means.models()
-        if self.is_json:
+        if self.as_json:
             record = outcome_as_json(outcome, job)
             if of_models is not None:
                 record |= {"output": None, "models": [of.to_dict() for of in of_models]}

@@ -8,7 +8,6 @@ from __future__ import annotations
 import csv
 import io
 import math
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +17,7 @@ from ..files.reading import read_text
 from ..files.untrusted_text import from_csv_value, in_one_line
 from ..runs.leaderboard import rank, to_csv
 from ..runs.result_tables import PUBLISHED, published
-from ..statistics.correlation import MIN_VALUES, Floats
+from ..statistics.correlation import MIN_VALUES
 from ..suite.rules import PARTS
 from .run_means import RunMeans
 
@@ -27,21 +26,12 @@ _BY_SET = PARTS[:2]
 _MAX_BYTES = 1 << 26
 
 
-@dataclass(frozen=True, eq=False)
-class LeaderboardTable:
-    """The runs of a leaderboard."""
-
-    path: Path
-    runs: RunMeans  # runs; fluency and truthfulness are sums over the sets
-    # by metric, then set, the contribution of the set to the run's fluency and truthfulness
-    set_columns: dict[str, dict[str, Floats]]
-
-
-def read_leaderboard(path: Path) -> LeaderboardTable:
+def read_leaderboard(path: Path) -> RunMeans:
     """Reads a leaderboard from a CSV file; the path `published` stands for the published results.
 
-    The file needs the columns `run`, `model`, `score`, `length`, `helpfulness`, and `fluency_<set>` and
-    `truthfulness_<set>` of each set; other columns are ignored. Rows that lack a number are left out and named.
+    Fluency and truthfulness are sums over the sets. The file needs the columns `run`, `model`, `score`, `length`,
+    `helpfulness`, and `fluency_<set>` and `truthfulness_<set>` of each set; other columns are ignored. Rows that lack a
+    number are left out and named.
     """
     is_published = str(path) == PUBLISHED
     header, rows = parse_rows(to_csv(rank([], others=published())), path) if is_published else read_rows(path)
@@ -68,14 +58,13 @@ def read_leaderboard(path: Path) -> LeaderboardTable:
         why = f"; {problems[0]}" if problems else ""
         raise ExperimentError(f"{path}: an experiment needs at least {MIN_VALUES} runs; there are {len(names)}{why}")
     found = dict(zip(columns, np.array(values).T, strict=True))
-    by_set = {metric: {name: found[f"{metric}_{name}"] for name in sets} for metric in _BY_SET}
     means = {
         "score": found["score"],
-        **{metric: np.sum(list(of_sets.values()), axis=0) for metric, of_sets in by_set.items()},
+        **{metric: np.sum([found[f"{metric}_{name}"] for name in sets], axis=0) for metric in _BY_SET},
         "helpfulness": found["helpfulness"],
         "length": found["length"],
     }
-    return LeaderboardTable(path, RunMeans(tuple(names), tuple(models), means, tuple(problems)), by_set)
+    return RunMeans(tuple(names), tuple(models), means, tuple(problems))
 
 
 def read_rows(path: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -14,7 +14,6 @@ from ..statistics.correlation import Correlation, Floats, check_columns, coeffic
 from ..suite.suite import Suite
 from .chart_data import Matrix, Scatter, correlation_floor
 from .finding import CORRELATION_COLUMNS, Finding, Picture, Table, correlation_cells, with_interval
-from .leaderboard_table import LeaderboardTable
 from .run_means import Cluster, Clusters, Pick, RunMeans, clusters_of
 from .scored_runs import RunFigures
 
@@ -30,13 +29,6 @@ class ScoresBySet:
     runs: RunMeans  # runs of models; the scores with a set alone are a further metric
     sets: tuple[str, ...]
     questions: str  # description of the questions that the scores are means over
-    notes: tuple[str, ...] = ()  # limits of these scores, one sentence each
-
-    @classmethod
-    def of(cls, runs: RunMeans, scores: Mapping[str, Floats], questions: str, *notes: str) -> ScoresBySet:
-        """The scores of the runs of models by set, without the yardsticks `system/...`."""
-        means = {**runs.means, **{_WITH.format(name): column for name, column in scores.items()}}
-        return cls(replace(runs, means=means).chosen(runs.rows_of_models()), tuple(scores), questions, notes)
 
     @property
     def scores(self) -> dict[str, Floats]:
@@ -63,27 +55,10 @@ def scores_by_set(figures: RunFigures, wanted: Sequence[str] | None = None) -> S
     scores = {}
     for name in sets:
         fluency, truthfulness = (figures.set_scores[metric][name][:, columns] for metric in _BY_SET)
-        scores[name] = ((fluency + truthfulness + helpfulness) / 3).mean(axis=1)
-    return ScoresBySet.of(figures, scores, f"the {len(columns)} questions that have the sets {', '.join(sets)}")
-
-
-def scores_in_table(table: LeaderboardTable, suite: Suite, wanted: Sequence[str] | None = None) -> ScoresBySet:
-    """Computes the scores with each set alone from a leaderboard: means over all questions that have the set."""
-    sets = chosen_sets(suite, wanted)
-    scores = {}
-    for name in sets:
-        if name not in table.set_columns["fluency"]:
-            raise ExperimentError(f"{table.path}: no column 'fluency_{name}', though the suite has this set")
-        # To a column such as `fluency_P`, a question with n sets contributes an n-th of its fluency with the set.
-        share = sum(1 / len(question.answers) for question in suite if name in question.answers) / len(suite)
-        in_set = sum(table.set_columns[metric][name] for metric in _BY_SET) / share
-        scores[name] = (in_set + table.runs.means["helpfulness"]) / 3
-    counts = ", ".join(f"{name} {sum(name in question.answers for question in suite)}" for name in sets)
-    note = (
-        "a leaderboard has no scores of single questions, so each set is scored over different questions "
-        f"({counts}): correlations are lower than over the questions that have all sets, which need the runs"
-    )
-    return ScoresBySet.of(table.runs, scores, f"all questions that have the set ({counts})", note)
+        scores[_WITH.format(name)] = ((fluency + truthfulness + helpfulness) / 3).mean(axis=1)
+    runs = RunMeans(figures.names, figures.models, {**figures.means, **scores}, figures.problems)
+    questions = f"the {len(columns)} questions that have the sets {', '.join(sets)}"
+    return ScoresBySet(runs.chosen(runs.rows_of_models()), sets, questions)  # without the yardsticks `system/...`
 
 
 def chosen_sets(suite: Suite, wanted: Sequence[str] | None) -> tuple[str, ...]:
@@ -139,7 +114,7 @@ def sets(by_set: ScoresBySet, *, cluster: Cluster = "model") -> Finding:
                 Matrix(names, names, matrix, "Pearson", correlation_floor(matrix)),
             ),
         ),
-        (*runs.problems, *by_set.notes, *clusters.warnings("runs")),
+        (*runs.problems, *clusters.warnings("runs")),
         question="Does it matter which set of reference answers a run is scored with?",
         runs=runs.names,
     )
