@@ -18,7 +18,7 @@ from makers.runs import PACKERS, make_run, trial_lines
 from pfgen_fast import PfgenError, TrialsError
 from pfgen_fast.errors import BuildError
 from pfgen_fast.files import reading
-from pfgen_fast.files.untrusted_json import read_json
+from pfgen_fast.files.untrusted_json import parse_json, read_json
 from pfgen_fast.files.untrusted_toml import read_toml
 from pfgen_fast.judging.template import Template
 from pfgen_fast.runs.run_scorer import RunScorer
@@ -210,6 +210,12 @@ def test_an_integer_of_thousands_of_digits_is_named_with_its_place(tmp_path):
         read_json(path, error=BuildError)
     message = f"{path}, line 2, column 11: not JSON that can be read: an integer has more than 4,300 digits"
     assert str(raised.value) == message
+
+
+@pytest.mark.parametrize("text", ['{"a": 1, "a": 1}"' + '\\"' * 500_000, "[" + ("9" * 4300 + ", ") * 2000 + "9" * 4301])
+def test_the_place_of_a_fault_is_found_in_linear_time(text):
+    with pytest.raises(TrialsError, match=r"appears twice|has more than 4,300 digits"):
+        parse_json(text, "x")
 
 
 @pytest.mark.parametrize(

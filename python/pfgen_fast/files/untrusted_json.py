@@ -34,7 +34,7 @@ MAX_DEPTH = 50
 _REQUIRED: Final[Any] = object()
 _MAX_DIGITS = 4300
 """Python refuses to convert longer texts to integers, because the conversion takes quadratic time."""
-_STRING_OR_NUMBER = re.compile(r'"(?:[^"\\]|\\.)*"|-?[0-9][0-9.eE+-]*', re.DOTALL)
+_STRING_OR_NUMBER = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"?|-?[0-9][0-9.eE+-]*', re.DOTALL)
 
 
 class Fault(Exception):
@@ -89,7 +89,7 @@ def parse_json(
     except Fault as fault:
         reason = f"{_position_of_number(text, fault.number)}: {fault}"
     except ValueError:  # Python refuses to convert it
-        digits = re.search(f"[0-9]{{{_MAX_DIGITS + 1}}}", text)
+        digits = re.search(f"(?<![0-9])[0-9]{{{_MAX_DIGITS + 1}}}", text)
         place = _position(text, digits.start()) if digits else ""
         reason = f"{place}: not JSON that can be read: an integer has more than {_MAX_DIGITS:,} digits"
     raise error(where + reason)
