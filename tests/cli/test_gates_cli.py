@@ -40,6 +40,9 @@ def test_score_has_a_check_for_each_run_and_threshold(call, good_and_bad, tmp_pa
     assert records[1]["checks"][0]["sentence"].endswith(f"score {records[1]['score']:.4f} is below 0.5")
     code, out, err = call(*line, "--quiet")
     assert (code, out, err.count("failed: ")) == (1, "", 2)
+    for recorded in (tmp_path / "out").rglob("result.json"):
+        recorded.write_text(re.sub(r'"score": [0-9.]+', '"score": 0.9', recorded.read_text("utf-8"), count=1), "utf-8")
+    assert outcomes(call(*line)[1]) == ["passed", "passed", "failed", "failed"]
     low = records[0]["score_low"]
     for threshold, expected in ((low, 0), (low + 1e-9, 1)):
         limit = f"score_low={threshold!r}"

@@ -134,7 +134,7 @@ class _Score(TableScoring):
                 unknown=self.unknown_questions,
                 profile=self.profile,
                 float_sum=self.float_sum,
-                force=self.force or self.is_answer_table,
+                force=self.force or self.is_answer_table or self.gate.is_gate,  # gates believe no result.json
                 output=None if self.output is None or self.is_answer_table else Path(self.output),
                 dry_run=self.dry_run,
                 threads=self.threads,
