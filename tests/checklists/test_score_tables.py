@@ -113,6 +113,15 @@ def test_texts_say_what_is_missing_how_lengths_were_met(scores):
     assert (table.heads, table.rows[0]) == (("category", "1", "2"), ("tales/common", "1.000", "0.500"))
 
 
+def test_scores_below_0_come_with_their_scale(runs, suite_folder, call):
+    line = "The table shows (score - 75) × 4, from -300 to 100: 0 is a score of 75 of 100."
+    for options in ((), ("--markdown",)):
+        printed = [
+            call("checklists", "table", runs / name, "--suite", suite_folder, *options)[1] for name in ("wild", "good")
+        ]
+        assert [line in text for text in printed] == [True, False]
+
+
 def test_markdown_shows_untrusted_names_as_text(tmp_path):
     scores = score_runs(SUITE, open_runs([written(tmp_path, **{"<b>|x": rows()})]))
     found = text_tables.to_markdown(scores, with_categories=True, with_lengths=True)

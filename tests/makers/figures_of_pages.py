@@ -96,14 +96,6 @@ def simulated() -> dict[str, str]:
 @figures("statistics.md", "Pearson's intervals hold from ten values on")
 def of_correlations() -> Iterator[str]:
     yield f"{float(simulated()['Pearson, 40 values, columns with long tails']):.2f} 40"
-    correlated = "columns that correlate by 0.5, as if they were independent (not used)"
-    yield from (f"{float(simulated()[f'Pearson, runs of {n} models, {correlated}']):.2f}" for n in (12, 40))
-
-
-@figures("statistics.md", "* **Percentiles of the draws are too narrow**")
-def of_percentiles() -> Iterator[str]:
-    of = "tasks, percentiles of the draws (not used)"
-    yield from (f"{float(simulated()[f'Pearson, {n} {of}']):.2f}" for n in (3, 10))
 
 
 @figures("statistics.md", "* **Limits.** Pearson's correlation")

@@ -238,10 +238,12 @@ def _figures(model: ModelScores) -> dict[str, float | None]:
 
 def _say(scores: Scores, given: ScoreOptions, *, is_quiet: bool) -> None:
     """Prints notes and signatures."""
-    from ..checklists.scoring.text_tables import missing_sentences
+    from ..checklists.scoring.text_tables import missing_sentences, scale_sentences
 
     if not is_quiet:
         print_line((_ABOUT_COLUMNS, "dim"))
+        for sentence in scale_sentences(scores):
+            print_line((sentence, "dim"))
         sentences = missing_sentences(scores)
         for sentence in sentences[:_MOST_SENTENCES]:
             stdout().print(shown(sentence))

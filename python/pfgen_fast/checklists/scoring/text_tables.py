@@ -188,11 +188,27 @@ def to_markdown(scores: Scores, *, with_categories: bool = False, with_lengths: 
     tables += [by_category(scores)] if with_categories else []
     tables += [by_length(scores)] if with_lengths and by_length(scores).rows else []
     blocks = [table.to_markdown() for table in tables]
-    said = [*missing_sentences(scores), *calibration_sentences(scores.calibrated), *scores.notes]
+    said = [
+        *scale_sentences(scores),
+        *missing_sentences(scores),
+        *calibration_sentences(scores.calibrated),
+        *scores.notes,
+    ]
     blocks += ["".join(f"* {markdown_text(in_one_line(sentence, 400))}\n" for sentence in said)] if said else []
     signatures = dict.fromkeys(model.signature for model in scores.models)
     blocks += ["".join(f"signature: {markdown_text(signature)}\n" for signature in signatures)]
     return "\n".join(blocks)
+
+
+def scale_sentences(scores: Scores) -> list[str]:
+    """A sentence on the scale if any score is below 0."""
+    rescale = scores.suite.rescaling
+    parts = (part for model in scores.models for part in (*model.areas.values(), *model.lengths.values()))
+    if not any((part.rescaled or 0) < 0 for part in parts):
+        return []
+    low, high = sorted(map(rescale, (0, 100)))
+    shown = f"(score - {rescale.centre:g}) × {rescale.factor:g}"
+    return [f"The table shows {shown}, from {low:g} to {high:g}: 0 is a score of {rescale.centre:g} of 100."]
 
 
 def missing_sentences(scores: Scores) -> list[str]:
