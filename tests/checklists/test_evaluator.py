@@ -203,7 +203,7 @@ def test_discern_run_tests_a_checklist_like_any_evaluator(tmp_path, call, monkey
         answer = request.prompt.partition("Answer: ")[2].partition("\n(end of the answer)")[0]
         return answering(listed(*[min(4, len(answer.split()) // 6) / 4] * n_questions(request.prompt)))
 
-    usual = ("texts.jsonl", "-e", "checklists:suite", "-m", "org/judge", "--category", "thanks", "--draws", "0")
+    usual = ("texts.jsonl", "-e", "checklists:suite", "-m", "org/judge", "--category", "thanks")
     command = ("discern", "run", *usual, "--kinds", "truncate/500,identity", "-o", "out")
     with serving(counting_words) as server:
         _, out, _ = call(*command, "--base-url", server.base_url, "--dry-run")

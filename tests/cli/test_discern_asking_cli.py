@@ -83,6 +83,13 @@ def test_offline_says_how_many_replies_are_missing_and_partial_takes_the_complet
     assert int(row["n_items"]) == 11
 
 
+def test_replies_without_a_rating_are_counted_and_the_first_is_shown(call):
+    with serving(lambda request: answering("I cannot rate this. " * 20)) as server:
+        message = one_error(judged(call, server, *ONCE, "--quiet", kinds="negate/1000"))
+    assert "24 replies have no rating in the expected form; the first: 'I cannot rate this. I cannot " in message
+    assert len(message) < 250
+
+
 def test_a_maker_makes_texts_that_are_kept(call):
     def make(request):
         text = next(row["text"] for row in rows_of() if row["text"] in request.prompt)

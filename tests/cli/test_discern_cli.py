@@ -15,6 +15,7 @@ from makers.discern_commands import KINDS, begin_work, cells, one_error, rows_of
 from makers.hostile import NAMES, acting
 from makers.programs import LENGTHS, script
 from makers.runs import make_run, trial_lines
+from pfgen_fast.cli.discern import _Run
 from pfgen_fast.report import findings
 
 DRAWN = findings.drawn, findings.stored_alike
@@ -223,6 +224,15 @@ def test_the_terminal_has_one_table_of_the_damage_that_scores_notice(call):
     _, out, _ = run(call, *two, kinds=chosen)
     assert re.search(r"loop +no \(\S+\) +", out, re.MULTILINE)
     assert max(map(len, out[out.index("damage  ") :].splitlines()[:6])) <= 80
+
+
+def test_the_examples_of_the_help_work_as_typed_with_texts_that_have_no_task(call):
+    write_lines("texts.jsonl", [{"id": row["id"], "text": row["text"]} for row in rows_of()])
+    examples = re.findall("pfgen-fast (discern run (?:texts|--from-suite).*)", _Run.__doc__)
+    assert len(examples) == 3
+    for example in examples:
+        assert call(*example.split())[0] == 0, example
+    assert "no task in column 'task'; expected a task, or one for all items (--task)" in one_error(run(call, *SCORE))
 
 
 # Bad input

@@ -104,7 +104,7 @@ NO_NAME = ": the name of a perturbation is kind/degree, such as char_delete/mino
         ({"id": "5"}, ": the ID '5' is also in items.jsonl, line 1; expected a unique ID"),
         ({"text": None}, ": no text in column 'text'; its columns are 'id', 'text', 'task'"),
         ({"text": " \n\u3000"}, EMPTY),
-        ({"task": None}, ": no task in column 'task'; expected a task, or one for all items"),
+        ({"task": None}, ": no task in column 'task'; expected a task, or one for all items (--task)"),
         ({"task": "question answering"}, ": no question; items of the task qa need a question"),
         ({"language": "jp"}, ": unknown language 'jp'; expected one of ja, en"),
         ({"perturbed": ["x"]}, NO_OBJECT),

@@ -64,7 +64,7 @@ def test_a_number_that_the_answer_contains_counts_only_at_the_end_of_the_reply(p
     found = evaluator.ratings([ITEM] * 3, text_column([None, "Rating: [[10]]", "Ice."]))
     found.ask_with(evaluator.connect)
     assert found.means().tolist() == pytest.approx([np.nan, np.nan if rating is None else rating, 7], nan_ok=True)
-    assert found.n_unrated == (rating is None)
+    assert len(found.unrated()) == (rating is None)
 
 
 def test_the_template_of_the_paper_judges_japanese_answers_only(path):
@@ -145,7 +145,7 @@ def test_a_score_is_the_mean_of_the_valid_ratings(path):
     assert evaluator.score([ITEM], text_column(["a"]))["rating"].tolist() == [5.5]
     ratings = evaluator.ratings([ITEM], text_column(["a"]))
     assert ratings.values().tolist() == [[3.0, pytest.approx(np.nan, nan_ok=True), 8.0]]
-    assert ratings.n_unrated == 1
+    assert len(ratings.unrated()) == 1
     assert ratings.n_missing == 0
 
 

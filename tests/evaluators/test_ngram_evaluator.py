@@ -51,7 +51,7 @@ def test_a_reward_is_one_more_metric_with_a_profile_of_its_own(scorer):
 
 
 def test_the_command_tests_a_shape(call, tmp_path):
-    common = ("discern", "run", "--from-suite", "--suite", "mini", "-e", "ngram", "--draws", "0", "-o", tmp_path)
+    common = ("discern", "run", "--from-suite", "--suite", "mini", "-e", "ngram", "-o", tmp_path)
     code, _, err = call(*common, "--shape", "recomended")
     assert (code, "shape: expected 'recommended' or a file that ends with .toml" in err) == (2, True)
 

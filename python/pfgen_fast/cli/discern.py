@@ -135,11 +135,9 @@ class _Run:
 
       pfgen-fast discern run --from-suite --suite mini --evaluator ngram -o discernment
 
-      pfgen-fast discern run texts.jsonl -e python:mine:score -e metrics -o discernment
+      pfgen-fast discern run texts.jsonl --task summarization -e python:mine:score -o discernment
 
-      pfgen-fast discern run texts.jsonl -e judge -m org/judge --base-url http://localhost:8000/v1 --dry-run -o d
-
-      pfgen-fast discern run texts.jsonl -e checklists:essays-en -m org/judge --category advice --dry-run -o d
+      pfgen-fast discern run texts.jsonl --task summarization -e judge -m org/judge --dry-run -o d
     """
 
     evaluator: list[str] = Option(

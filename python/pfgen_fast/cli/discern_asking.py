@@ -81,7 +81,9 @@ class Asking(ServerOptions):
         if self.dry_run:
             self._say_cheaper(judge)
             return collection
-        return self._complete(asked, judge, collection, "ratings")
+        complete = self._complete(asked, judge, collection, "ratings")
+        judge.check_rated(asked[0])
+        return complete
 
     def _complete(
         self,

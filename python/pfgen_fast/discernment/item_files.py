@@ -172,7 +172,7 @@ def _item(row: Row, columns: ItemColumns, where: str, *, needs_text: bool = True
     task = text_of("task") or columns.task
     if task is None:
         raise DiscernmentError(
-            f"{where}: no task in column {columns.of('task')!r}; expected a task, or one for all items"
+            f"{where}: no task in column {columns.of('task')!r}; expected a task, or one for all items (--task)"
         )
     in_columns = ((name, _text(row.get(column), where, column)) for name, column in columns.perturbed.items())
     return CollectionItem(

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import DiscernmentError
+from ..evaluators.asking_evaluator import AskingEvaluator
 from ..evaluators.evaluator import Evaluator, Floats, Item, Metric, text_column
 from ..evaluators.score_checks import LARGEST, valid_scores
 from ..evaluators.table import TableScores
@@ -101,7 +102,9 @@ def score_all(evaluator: Evaluator | TableScores, damage: Damage, *, on_progress
     scored = Scored(
         evaluator.name, evaluator.signature, metrics, damage.collection, plan, damage.seed, originals, tuple(perturbed)
     )
-    check_some_score(scored)
+    if isinstance(evaluator, AskingEvaluator) and all(np.isnan(column).all() for column in originals.values()):
+        evaluator.check_rated(evaluator.asked(items, damage.originals))
+    _check_some_score(scored)
     work = _work_of(scored, time.perf_counter() - started, [evaluator, damage.maker])
     return Scoring(scored, examples.found(), work, unstable, made)
 
@@ -122,7 +125,7 @@ def _work_of(scored: Scored, seconds: float, asking: Iterable[object]) -> Work:
     return replace(work, n_requests=sum(each.n_requests for each in spendings), cost=cost)
 
 
-def check_some_score(scored: Scored) -> None:
+def _check_some_score(scored: Scored) -> None:
     """Raises DiscernmentError if no original, or no damaged text, has a score."""
     where, expected = f"evaluator {in_one_line(scored.evaluator)}", f"numbers of at most {LARGEST:g} within the bounds"
     if all(np.isnan(scores).all() for scores in scored.originals.values()):

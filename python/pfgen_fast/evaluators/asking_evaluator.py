@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import JudgingError
+from ..files.untrusted_text import in_one_line
 from ..generation.events import Events
 from ..judging.asking import Progress
 from ..judging.budget import Estimate, Prices, Spending
@@ -50,6 +51,9 @@ class AskedTexts(Protocol):
 
     def means(self) -> Floats:
         """The mean of the valid ratings by text (rows) and metric (columns); NaN without a valid rating."""
+
+    def unrated(self) -> list[str]:
+        """The keys of the replies without a valid rating."""
 
     def is_complete(self) -> NDArray[np.bool_]:
         """Whether all replies have arrived, by text and metric, or by text in a single column."""
@@ -101,3 +105,14 @@ class AskingEvaluator(ABC):
             raise JudgingError(f"{problem}; repeat the call to continue")
         means = asked.means()
         return {metric.name: means[:, column].copy() for column, metric in enumerate(self.metrics)}
+
+    def check_rated(self, asked: AskedTexts) -> None:
+        """Raises JudgingError if there are replies, but none of them has a rating."""
+        unrated = asked.unrated()
+        if unrated and np.isnan(asked.means()).all():
+            n_cut = sum(self.replies.details(key).is_cut for key in unrated)
+            cut = f", {n_cut:,} ended at the limit of tokens (--max-tokens)" if n_cut else ""
+            raise JudgingError(
+                f"{self.replies.path}: {len(unrated):,} replies have no rating in the expected form{cut}; the first: "
+                f"{in_one_line(repr(self.replies.get(unrated[0])), 100)}"
+            )

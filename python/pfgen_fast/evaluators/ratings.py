@@ -100,11 +100,10 @@ class Ratings(Asking):
         has_reply = np.array([reply is not None for reply in self.replies()], dtype=np.float64)
         return np.asarray(self._at_places(has_reply, 1.0).all(axis=-1))
 
-    def unrated(self) -> tuple[int, int]:
-        """The number of replies without a valid rating, and how many of them ended at the limit of tokens."""
+    def unrated(self) -> list[str]:
+        """The keys of the replies without a valid rating."""
         replies = zip(self._keys, self.replies(), self._found(), strict=True)
-        keys = [key for key, reply, rating in replies if reply is not None and rating is None]
-        return len(keys), sum(self._kept.details(key).is_cut for key in keys)
+        return [key for key, reply, rating in replies if reply is not None and rating is None]
 
     def _found(self) -> list[int | None]:
         """The rating in each reply; None for a missing or invalid rating."""

@@ -160,7 +160,8 @@ class RatedRuns:
     def finding(self) -> Finding:
         """Compares the mean ratings of runs and models with our scores."""
         found, scored, scale = self.found(), self._scored, self._evaluator.template.scale
-        n_missing, (n_unrated, n_cut) = self._ratings.n_missing, self._ratings.unrated()
+        n_missing, unrated = self._ratings.n_missing, self._ratings.unrated()
+        n_unrated, n_cut = len(unrated), sum(self._evaluator.replies.details(key).is_cut for key in unrated)
         cut = f"; {n_cut:,} of them ended at the limit of tokens: raise --max-tokens" if n_cut else ""
         if not found:
             raise ExperimentError(f"no ratings: {n_missing:,} are missing, {n_unrated:,} replies have no rating{cut}")

@@ -214,6 +214,10 @@ class _JudgedTexts:
             done[row] &= rating.next_key() is None
         return done
 
+    def unrated(self) -> list[str]:
+        judged = ((rating.last_key(), rating.judgement()) for rating in self._ratings)
+        return [key for key, judgement in judged if key and judgement is not None and judgement.scores is None]
+
     def means(self) -> Floats:
         """By text: its score, the plain mean of its verdicts, and the verdicts; means of its ratings."""
         verdicts: dict[tuple[int, Task], list[tuple[float, ...]]] = {}
