@@ -196,7 +196,9 @@ def test_discern_run_tests_a_checklist_like_any_evaluator(tmp_path, call, monkey
     monkeypatch.setattr("pfgen_fast.report.discernment.writing.pictures", lambda results: ())  # they take long
     own_suite_in(tmp_path / "suite")
     text = "Dear neighbour, I thank you for the ladder that you lent me in the spring. It was of great use."
-    rows = [{"id": str(n), "text": f"{text} I needed it {n} times.", "task": "x", "question": "?"} for n in range(12)]
+    rows = [
+        {"id": str(n), "text": f"{text} I needed it {n} times.", "task": "x", "question": f"? {n}"} for n in range(12)
+    ]
     Path("texts.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
 
     def counting_words(request):

@@ -62,6 +62,14 @@ def test_an_evaluator_with_constant_scores_never_moves():
     assert "Task headlines: rating never moves: no damage changes a score." in found.warnings
 
 
+def test_items_that_share_a_question_are_one_cluster():
+    items = [replace(item, question="?") for item in some_items(12)]
+    found = discerned(items=items, plan=a_plan("char_delete"))
+    assert set(found.cells["noticed"]) == {False}
+    assert "Task headlines: the 12 items share 1 question, too few for a test: " in found.warnings[-1]
+    assert all(discerned(items=some_items(12), plan=a_plan("char_delete")).cells["noticed"])
+
+
 def test_a_mean_of_metrics_has_cells_of_its_own_and_is_not_combined():
     functions = {"similarity": similarity, "length": length, "mean": lambda item, text: 5.0}
     metrics = [Metric("similarity"), Metric("length"), Metric("mean", combined=False)]

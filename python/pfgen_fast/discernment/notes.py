@@ -9,7 +9,8 @@ import numpy as np
 
 from ..errors import SuiteError
 from ..evaluators.ngram import NgramEvaluator
-from ..files.untrusted_text import few_names, in_one_line
+from ..files.untrusted_text import counted, few_names, in_one_line
+from ..statistics.discernment_scores import FEW
 from .cells import TaskCells
 from .kinds import in_words
 from .originals import known_originals
@@ -50,6 +51,11 @@ def warnings_on(evaluator: object, scoring: Scoring, tasks: Sequence[TaskCells])
             f"scores; first items: {ids}."
         )
     for task in tasks:
+        if (n_questions := len(set(task.scores.codes))) < FEW:
+            found.append(
+                f"{_of(task)}the {task.scores.n_items} items share {counted(n_questions, 'question')}, too few for a "
+                f"test: expected at least {FEW}, because the items of a question are one cluster."
+            )
         found += (_of(task) + note for note in (*_never_moving(task), *_not_repeated(task), *_lacking_scores(task)))
     return tuple(found)
 
