@@ -133,6 +133,9 @@ def test_place_turns_the_sign_for_models_of_which_less_is_better(call, tmp_path)
     assert (code, outcomes(out)) == (0, ["passed"] * 4)
     code, out, _ = call(*line, "--fail-under", "0.99")
     assert (code, "a: score 1 is above 0.99" in out) == (1, True)
+    path.write_text("item,a,b,c\n" + "\n".join([*rows, "i9,,1,2"]) + "\n", encoding="utf-8")
+    code, out, _ = call(*line, "--fail-under", "1")
+    assert (code, "a: no figures to check: it lacks 1 item that other models have" in out) == (3, True)
 
 
 def test_checklists_and_discernment_have_gates(call, tmp_path, monkeypatch):

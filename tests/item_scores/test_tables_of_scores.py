@@ -98,6 +98,7 @@ def test_a_model_that_two_files_score_on_the_same_items_is_two_models(read):
     assert "gpt (a), gpt (b)" in scores.notes[-1]
     parts = read(a_csv=rows.format("1", "0"), b_csv=rows.format("2", "1"))  # such as tasks in files of their own
     assert (parts.models[0], parts.items, parts.notes) == ("gpt", ("1", "2"), ())
+    assert "higher is better in eval_loss, unless" in read(c_csv="item,eval_loss\n1,2\n").notes[-1]
 
 
 def test_what_score_writes_is_read_by_its_average_and_repeats_are_trials(read, tmp_path, call):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from typer import Argument, Option
 
 from ..errors import TrialsError
+from ..files.untrusted_text import counted
 from . import options
 from .app import Json, Quiet, exit_if_partial, fail, print_json, shown, stdout, warn
 from .gate_options import ThresholdOptions, form_of
@@ -93,6 +94,9 @@ class _Place:
         """The checks of a placement: ranks may not be above their thresholds."""
         from ..gates.checks import RANKS, figures_of_placement
 
+        if placement.n_lost:
+            lost = f"it lacks {counted(placement.n_lost, 'item')} that other models have"
+            return self.gate.without_figures(placement.run, lost)
         figures = figures_of_placement(placement)
         is_turned = not placement.higher_is_better
         lower = (*RANKS, *(("score", "score_low", "score_high") if is_turned else ()))

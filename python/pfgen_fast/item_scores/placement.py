@@ -64,6 +64,7 @@ class Placement(NotebookTable):
     is_yardstick: bool = False  # whether the run itself is a yardstick, which has no rank
     higher_is_better: bool = True  # whether a higher score is better
     nouns: tuple[str, str] = ("runs", "questions")  # what is placed, and what has the scores
+    n_lost: int = 0  # number of items that the model lacks and another model has
 
     def __repr__(self) -> str:
         return f"Placement({in_one_line(self.run, 60)}: {self.figures()})"
@@ -231,6 +232,7 @@ def _placed(found: Compared) -> Placement:
         *(own, own, mean.mean, mean, others, (), (), tuple(notes)),
         higher_is_better=found.higher_is_better,
         nouns=("models", "items"),
+        n_lost=int(found.n_lost[0]),
     )
 
 

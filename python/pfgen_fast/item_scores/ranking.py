@@ -192,6 +192,7 @@ class Compared:
     higher_is_better: bool
     values: Floats  # score of each model (row) on each item
     n_items: NDArray[np.int_]  # number of items of each model, compared or not
+    n_lost: NDArray[np.int_]  # number of items that each model lacks and another model has
     means: tuple[MeanInterval, ...]
     order: tuple[int, ...]  # rows of the models, best first
     clusters: Sequence[Hashable] | None
@@ -242,6 +243,7 @@ def compared_models(scores: ItemScores, metric: str | None = None) -> Compared:
         higher_is_better=is_higher,
         values=values,
         n_items=n_items,
+        n_lost=(np.isnan(every) & ~np.isnan(every).all(axis=0)).sum(axis=1),
         means=means,
         order=tuple(sorted(range(len(means)), key=lambda row: (sign * means[row].mean, scores.models[row]))),
         clusters=clusters,

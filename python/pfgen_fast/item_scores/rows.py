@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -19,6 +20,8 @@ MAX_CELLS = 1 << 28
 
 _FEWEST_FOR_SCALE = 6
 _LEAST_PERCENT = 10.0
+_LOSS = re.compile("loss|perplexity|ppl|nll|error|latency|(?:^|_)[cwt]er$", re.IGNORECASE)
+"""Usual names of metrics of which lower scores are better."""
 
 
 class _Block(NamedTuple):
@@ -143,6 +146,9 @@ class _Scores:
             values[name] = means
             if variance is not None:
                 n_trials[name], variances[name] = counts, variance
+        losses = [name for name in values if _LOSS.search(name) and name not in self._rows.higher_is_better]
+        if losses:
+            self._notes.append(f"higher is better in {few_names(losses)}, unless --lower-is-better names it")
         if not values:
             raise TrialsError(f"{few_names(self._rows.sources, 2)}: no scores; expected at least one row with a score")
         has_score = np.any([~np.isnan(each).all(axis=0) for each in values.values()], axis=0)
