@@ -122,6 +122,12 @@ def test_a_restart_of_a_minute_is_waited_for(waits, replying):
         client.reward("Q07", ["Ice."])
 
 
+def test_rewards_of_a_server_with_another_signature_are_an_error(replying):
+    client, _ = replying(GOOD, (200, {}, {"rewards": [0.5], "signature": "t"}), n_answers=1)
+    with pytest.raises(ServingError, match="expected the signature s, not t"):
+        client.reward("Q07", ["Ice.", "Ice."])
+
+
 @pytest.mark.parametrize(
     ("replies", "sentence"),
     [

@@ -61,6 +61,7 @@ class RewardClient:
         settings = {"token": token, "timeout": timeout, "retry_seconds": retry_seconds, "n_answers": n_answers}
         self._copy = partial(RewardClient, self.url, **settings)  # type: ignore[arg-type]
         self._retry_seconds, self._n_answers = retry_seconds, n_answers
+        self._signature = ""  # of the first reply: after a restart, a server may have another suite
         self._httpx = optional("httpx", extra="serve", needed_for="the client of a reward server")
         headers = {"Content-Type": "application/json"}
         if token is not None:
@@ -152,7 +153,11 @@ class RewardClient:
             with contextlib.suppress(ValueError, KeyError, TypeError, AttributeError):
                 reply: dict[str, Any] = orjson.loads(response.content)
                 columns = [reply["rewards"]] if path == "reward" else list(reply["scores"].values())
-                if all(len(column) == len(batch["answers"]) for column in columns) and "signature" in reply:
+                signature = in_one_line(reply["signature"], 2000)
+                if all(len(column) == len(batch["answers"]) for column in columns):
+                    self._signature = self._signature or signature
+                    if signature != self._signature:
+                        raise ServingError(f"{self.url}: expected the signature {self._signature}, not {signature}")
                     return reply
             raise ServingError(f"{self.url}: the reply is not from a reward server")
         if response.status_code in (400, 413):
