@@ -1,13 +1,10 @@
-"""A published suite for tests: the packaged suite with a manifest, an address that serves it, and archives of it."""
+"""A published suite for tests: the packaged suite with a manifest and an address that serves it."""
 
 from __future__ import annotations
 
 import hashlib
-import io
 import json
-import tarfile
-import zipfile
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 
 from makers.fault_server import Reply, Request
@@ -43,25 +40,3 @@ def whole(request: Request) -> Reply:
 def but_for_q03(reply: Callable[[Request], Reply]) -> Callable[[Request], Reply]:
     """Replies with every file but one, which has another reply."""
     return lambda request: reply(request) if request.path.endswith(Q03) else whole(request)
-
-
-def write_tar(path: Path, members: Iterable[tuple[str, bytes | tarfile.TarInfo]]) -> Path:
-    """Writes a tar of members by name: contents, or what is no regular file."""
-    with tarfile.open(path, f"w:{path.suffix[1:] if path.suffix != '.tar' else ''}") as tar:
-        for name, member in members:
-            info = tarfile.TarInfo(name) if isinstance(member, bytes) else member
-            info.name = name
-            if isinstance(member, bytes):
-                info.size = len(member)
-            tar.addfile(info, io.BytesIO(member if isinstance(member, bytes) else b""))
-    return path
-
-
-def write_zip(path: Path, members: Iterable[tuple[str, bytes]], modes: Mapping[str, int] = {}) -> Path:
-    """Writes a zip of members by name, of regular files if `modes` does not say otherwise."""
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as made:
-        for name, content in members:
-            info = zipfile.ZipInfo(name)
-            info.external_attr = modes.get(name, 0o100644) << 16
-            made.writestr(info, content)
-    return path

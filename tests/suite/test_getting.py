@@ -62,7 +62,7 @@ def test_the_suite_comes_from_its_address(suites_home, monkeypatch, mini):
         (Reply(WRONG), "its SHA-256 is not that of the published file; use another copy"),
         (Reply(pieces=itertools.repeat(b"?" * 99)), f"larger than the published file ({len(CONTENT):,} bytes)"),
         (refusing(404, "no"), ": data/Q03.json not found; expected the files of org/suite at c0ffee"),
-        (refusing(403, "no"), "the server replies 403 Forbidden; check the address (--from) and the revision"),
+        (refusing(403, "no"), "the server replies 403 Forbidden; check the address (--from)"),
         (refusing(503, "no"), "the server replies 503 Service Unavailable (4 tries)"),
         (
             Reply(has_head=False, pieces=[]),
@@ -173,24 +173,6 @@ def test_a_kill_leaves_no_suite_and_the_next_call_goes_on(suites_home, tmp_path)
     assert len(Suite.load("pfgen-bench")) == 8
 
 
-def test_another_revision_has_its_own_name_and_must_be_a_suite(suites_home, tmp_path, mini):
-    checkout = write_checkout(tmp_path / "checkout", Q03=WRONG)
-    got = get_suite("pfgen-bench", source=checkout, revision="v2")
-    assert (got.suite.name, got.suite.is_verified) == ("pfgen-bench@v2", False)
-    assert got.suite.base_url == "https://raw.githubusercontent.com/org/suite/v2"
-    assert Suite.load("pfgen-bench@v2") != mini
-    with pytest.raises(SuiteError, match=r"run: pfgen-fast suite get pfgen-bench$"):
-        Suite.load("pfgen-bench")
-    with pytest.raises(SuiteError, match=r"pfgen-bench@v3: not on this machine.*get pfgen-bench --revision v3"):
-        Suite.load("pfgen-bench@v3")
-    (checkout / Q03).write_bytes(b"<html>")
-    with pytest.raises(SuiteError, match=r"pfgen-bench@v3 is not a valid suite: .*Q03.json"):
-        get_suite("pfgen-bench", source=checkout, revision="v3")
-    for revision in ("../x", "", "a/b", "v 2"):
-        with pytest.raises(SuiteError, match="revision: expected a commit, tag or branch"):
-            get_suite("pfgen-bench", source=checkout, revision=revision)
-
-
 def test_a_directory_with_other_files_is_not_replaced(suites_home, tmp_path):
     checkout = write_checkout(tmp_path / "checkout")
     (tmp_path / "empty").mkdir()
@@ -203,14 +185,33 @@ def test_a_directory_with_other_files_is_not_replaced(suites_home, tmp_path):
     assert get_suite("pfgen-bench", source=tmp_path / "empty").n_fetched == len(FILES)  # from a fetched suite
 
 
+def test_a_source_without_a_copy_is_named(suites_home, tmp_path):
+    (tmp_path / "a.zip").touch()
+    (tmp_path / "folder").mkdir()
+    for source, sentence in {
+        tmp_path / "missing": "missing: expected a directory, or an address",
+        tmp_path / "a.zip": "a.zip: expected a directory, or an address",
+        tmp_path / "folder": f"data/Q01.json and {len(FILES) - 1} more not found",
+        "ftp://host/x": r"source \(--from\): expected an address such as https://",
+        "https://user:secret@host/x": r"source \(--from\): expected an address such as https://",
+        "https://host/x?token=secret": r"source \(--from\): expected an address such as https://",
+    }.items():
+        with pytest.raises(SuiteError, match=sentence) as failure:
+            get_suite("pfgen-bench", source=source)
+        assert "secret" not in str(failure.value)
+    with pytest.raises(SuiteError, match="unknown published suite 'mini'; expected one of pfgen-bench"):
+        get_suite("mini", source=tmp_path)
+
+
 def test_a_damaged_suite_is_fetched_again(suites_home, tmp_path, mini):
     checkout = write_checkout(tmp_path / "checkout")
     folder = get_suite("pfgen-bench", source=checkout).folder
     (folder / "Q03.json").write_bytes(WRONG)
     get_suite("pfgen-bench", source=checkout)
     assert Suite.load("pfgen-bench") == mini
-    with held(suites_home / ".pfgen-bench@v2.get-lock"), pytest.raises(SuiteError, match="another process is fetching"):
-        get_suite("pfgen-bench", source=checkout, revision="v2")
+    (folder / "Q03.json").unlink()
+    with held(suites_home / ".pfgen-bench.get-lock"), pytest.raises(SuiteError, match="another process is fetching"):
+        get_suite("pfgen-bench", source=checkout)
 
 
 def test_the_directory_follows_the_customs_of_the_system(monkeypatch, tmp_path):

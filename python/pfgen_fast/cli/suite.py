@@ -105,12 +105,12 @@ def _rows() -> Iterator[dict[str, Any]]:
     from ..checklists.suite_files import PACKAGED as CHECKLISTS
     from ..checklists.suite_files import packaged_suites
     from ..runs.checkout import suite_folder_here
-    from ..suite.published import fetched_folder, fetched_names, published_names
+    from ..suite.published import fetched_folder, published_names
     from ..suite.reading import PACKAGED, packaged_names
 
     with contextlib.suppress(SuiteError):
         yield _row("(here)", "questions", "suite of the working directory", suite_folder_here())
-    for name in sorted({*published_names(), *fetched_names()}):
+    for name in published_names():
         folder = fetched_folder(name)
         yield _row(name, "questions", "fetched" if folder else f"not fetched: pfgen-fast suite get {name}", folder)
     for name in packaged_names():
@@ -232,19 +232,15 @@ class _Get:
 
       pfgen-fast suite get pfgen-bench
 
-      pfgen-fast suite get pfgen-bench --from pfgen-bench-main.zip
+      pfgen-fast suite get pfgen-bench --from checkouts/pfgen-bench
     """
 
     name: str = Argument(help="Name of the suite: pfgen-bench.")
     source: str | None = Option(
         None,
         "--from",
-        help="Take the files from a checkout, a tar or zip file of a checkout, or the base address of a mirror.",
-        metavar="DIR|ARCHIVE|URL",
-    )
-    revision: str | None = Option(
-        None,
-        help="Take another commit, tag or branch, whose files cannot be checked; its suite is named NAME@REVISION.",
+        help="Take the files from a checkout, a fetched suite, or the base address of a mirror.",
+        metavar="DIR|URL",
     )
     output: Path | None = Option(None, "-o", help="Write to this new directory instead.", metavar="DIR")
     quiet: Quiet = False
@@ -255,9 +251,7 @@ class _Get:
         if self.name == "hellobench":
             raise SuiteError(f"hellobench: {_HELLOBENCH}")
         with counting("files", quiet=self.quiet) as count:
-            got = get_suite(self.name, source=self.source, revision=self.revision, output=self.output, on_file=count)
-        if not got.suite.is_verified:
-            note(f"no checksums are recorded for {got.suite.commit}, so the files were not checked")
+            got = get_suite(self.name, source=self.source, output=self.output, on_file=count)
         if got.missing:
             note(f"the source lacks files that no score depends on: {', '.join(got.missing)}")
         if self.quiet:
@@ -272,8 +266,7 @@ class _Get:
 
 def _origin_lines(origin: dict[str, Any]) -> list[str]:
     """Where a fetched suite is from, and its licence, for the terminal."""
-    checked = "every file checked" if origin.get("verified") is True else "not checked: no checksums are recorded"
     return [
-        f"from {shown(origin.get('repository'))}, revision {shown(origin.get('commit'))} ({checked})",
+        f"from {shown(origin.get('repository'))}, revision {shown(origin.get('commit'))} (every file checked)",
         f"licence: {shown(origin.get('licence'))}",
     ]

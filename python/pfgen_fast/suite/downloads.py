@@ -10,7 +10,7 @@ import contextlib
 import re
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from http.client import HTTPException
 from queue import Queue
 from typing import Any
@@ -21,7 +21,6 @@ from urllib.request import HTTPRedirectHandler, Request, build_opener
 from .. import __version__
 from ..errors import SuiteError
 from ..files.untrusted_text import in_one_line
-from .copies import CutOff, Take
 from .published import PublishedFile
 
 _THREADS = 6
@@ -31,6 +30,14 @@ _TIMEOUT_SECONDS = 20.0  # without a byte
 _BLOCK_BYTES = 1 << 16
 _LEAST_BYTES_PER_SECOND = 1000
 _ADDRESS = re.compile(r"https?://[0-9A-Za-z.:\[\]-]+(/[^\s?#]*)?")
+
+
+Take = Callable[[PublishedFile, Iterator[bytes], str], None]
+"""Receives the content of a file, with its location for messages."""
+
+
+class CutOff(SuiteError):
+    """The content of a file ends too early; another try may have the rest."""
 
 
 class _Stopped(Exception):
@@ -96,7 +103,7 @@ class Download:
                     return
                 problem = f"{url}: the server replies {error.code} {in_one_line(error.reason)}"
                 if error.code < 500 and error.code not in (408, 429):
-                    raise SuiteError(f"{problem}; check the address (--from) and the revision") from None
+                    raise SuiteError(f"{problem}; check the address (--from)") from None
             except CutOff as error:
                 problem = str(error)
             except _Stopped:

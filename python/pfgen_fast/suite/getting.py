@@ -13,16 +13,15 @@ import shutil
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from ..errors import PfgenError, SuiteError, TrialsError
 from ..files.lock import held
 from ..files.ownership import check_own_folder
-from ..files.reading import read_stored
+from ..files.reading import opened, read_stored
 from ..files.writing import make_folder, write_whole
-from .copies import CutOff, Take, read_copy
-from .downloads import Download
-from .faults import find_faults
+from .downloads import CutOff, Download, Take
 from .published import (
     ORIGIN_FILE,
     PublishedFile,
@@ -30,6 +29,8 @@ from .published import (
     published_suite,
     suites_folder,
 )
+
+_BLOCK_BYTES = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,6 @@ def get_suite(
     name: str,
     *,
     source: str | Path | None = None,
-    revision: str | None = None,
     output: str | Path | None = None,
     on_file: Callable[[int, int], None] = lambda done, total: None,
 ) -> FetchedSuite:
@@ -57,17 +57,16 @@ def get_suite(
 
     Args:
         name: The name of the suite, `"pfgen-bench"`.
-        source: A checkout, a tar or zip of one, or the base address of a mirror; by default the published address.
-        revision: Another commit, tag or branch, whose files have no checksums; its suite is named `NAME@REVISION`.
+        source: A checkout, a fetched suite, or the base address of a mirror; by default the published address.
         output: A directory to write instead of that in the user's data directory; it must be new or empty.
         on_file: Is called with the number of complete files and of all files.
 
     Raises:
         SuiteError: A file cannot be had, or is not the published one. Complete files are kept for the next call.
     """
-    suite = published_suite(name, revision)
+    suite = published_suite(name)
     folder = (suites_folder() / suite.name if output is None else Path(output)).absolute()
-    if suite.is_verified and not _lacking(suite, _complete(suite, folder)):
+    if not _lacking(suite, _complete(suite, folder)):
         return FetchedSuite(suite, folder, 0)
     if output is not None and folder.exists() and not (folder.is_dir() and not any(folder.iterdir())):
         raise SuiteError(f"{folder}: exists and does not hold the whole of {suite.name}; name a new directory")
@@ -105,13 +104,10 @@ def _fetch(
                 f"{suite.repository} at {suite.commit}"
             )
         write_whole(part / ORIGIN_FILE, json.dumps(suite.origin, indent=1).encode())
-        if not suite.is_verified and (faults := find_faults(part)):
-            raise SuiteError(f"{suite.name} is not a valid suite: {faults[0]}")
     except PfgenError as error:
         with contextlib.suppress(OSError):
             part.rmdir()
-        is_kept = done and suite.is_verified
-        kept = f"; {len(done)} of {len(suite.files)} files are kept for the next call" if is_kept else ""
+        kept = f"; {len(done)} of {len(suite.files)} files are kept for the next call" if done else ""
         raise SuiteError(f"{error}{kept}") from None
     _move(folder, part)
     missing = tuple(file.path for file in suite.files if file.name not in done)
@@ -121,8 +117,16 @@ def _fetch(
 def _read(suite: PublishedSuite, source: str | Path | None, wanted: Sequence[PublishedFile], take: Take) -> None:
     if source is None or "://" in str(source):
         Download(suite.base_url if source is None else str(source)).read(wanted, take)
-    else:
-        read_copy(Path(source), wanted, take)
+        return
+    folder = Path(source)
+    if not folder.is_dir():
+        raise SuiteError(f"{source}: expected a directory, or an address (https://...)")
+    is_checkout = any((folder / file.path).is_file() for file in wanted)
+    for file in wanted:
+        path = folder / (file.path if is_checkout else file.name)
+        if path.is_file():
+            with opened(path) as stream:
+                take(file, iter(partial(stream.read, _BLOCK_BYTES), b""), str(path))
 
 
 def _checked(file: PublishedFile, blocks: Iterator[bytes], where: str) -> bytes:
@@ -132,9 +136,9 @@ def _checked(file: PublishedFile, blocks: Iterator[bytes], where: str) -> bytes:
         content += block
         if len(content) > file.n_bytes:
             raise SuiteError(f"{where}: larger than the published file ({file.n_bytes:,} bytes); use another copy")
-    if file.sha256 is not None and len(content) < file.n_bytes:
+    if len(content) < file.n_bytes:
         raise CutOff(f"{where}: cut off after {len(content):,} of {file.n_bytes:,} bytes")
-    if file.sha256 not in (None, hashlib.sha256(content).hexdigest()):
+    if file.sha256 != hashlib.sha256(content).hexdigest():
         raise SuiteError(f"{where}: its SHA-256 is not that of the published file; use another copy")
     return bytes(content)
 
@@ -145,7 +149,7 @@ def _complete(suite: PublishedSuite, folder: Path) -> set[str]:
 
 
 def _holds(path: Path, file: PublishedFile) -> bool:
-    if file.sha256 is None or not path.is_file():
+    if not path.is_file():
         return False
     with contextlib.suppress(TrialsError):
         return hashlib.sha256(read_stored(path, limit=file.n_bytes)).hexdigest() == file.sha256
@@ -159,7 +163,7 @@ def _lacking(suite: PublishedSuite, done: set[str]) -> list[str]:
 
 def _check_space(suite: PublishedSuite, wanted: Sequence[PublishedFile], folder: Path) -> None:
     n_bytes, free = sum(file.n_bytes for file in wanted), shutil.disk_usage(folder).free
-    if suite.is_verified and free < n_bytes:
+    if free < n_bytes:
         raise SuiteError(
             f"{folder.parent}: the disk has {free / 1e6:,.1f} MB free, and the suite takes {n_bytes / 1e6:,.1f} MB; "
             "free some space, or name another directory (--output, PFGEN_FAST_HOME)"

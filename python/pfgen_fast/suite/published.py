@@ -5,28 +5,26 @@ from __future__ import annotations
 import os
 import re
 import sys
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from ..errors import PfgenError, SuiteError
 from ..files.untrusted_json import read_json
-from ..files.untrusted_text import in_one_line, unknown_name
+from ..files.untrusted_text import unknown_name
 
 _MANIFESTS = Path(__file__).parents[1] / "data" / "published"
-_REVISION = re.compile(r"[0-9A-Za-z][0-9A-Za-z._-]{0,99}")
-_MAX_FILE_BYTES = 1 << 23
 ORIGIN_FILE = "origin.json"
 """The file in a fetched suite that says where the suite is from."""
 
 
 @dataclass(frozen=True)
 class PublishedFile:
-    """A file of a repository: its size and SHA-256; without a checksum, `n_bytes` is the largest size accepted."""
+    """A file of a repository."""
 
     path: str
     n_bytes: int
-    sha256: str | None
+    sha256: str
 
     @property
     def name(self) -> str:
@@ -41,18 +39,13 @@ class PublishedFile:
 
 @dataclass(frozen=True)
 class PublishedSuite:
-    """A suite in a public repository at one commit, or at another revision, whose files have no checksums."""
+    """A suite in a public repository at one commit."""
 
     name: str
     repository: str
     commit: str
     licence: str
     files: tuple[PublishedFile, ...]
-
-    @property
-    def is_verified(self) -> bool:
-        """Whether the checksums of its files are recorded."""
-        return all(file.sha256 is not None for file in self.files)
 
     @property
     def base_url(self) -> str:
@@ -62,8 +55,7 @@ class PublishedSuite:
     @property
     def origin(self) -> dict[str, Any]:
         """The content of `ORIGIN_FILE`."""
-        named = {"name": self.name, "repository": self.repository, "commit": self.commit}
-        return {**named, "verified": self.is_verified, "licence": self.licence}
+        return {name: getattr(self, name) for name in ("name", "repository", "commit", "licence")}
 
 
 def published_names() -> list[str]:
@@ -71,20 +63,10 @@ def published_names() -> list[str]:
     return sorted(path.stem for path in _MANIFESTS.glob("*.json"))
 
 
-def published_suite(name: str, revision: str | None = None) -> PublishedSuite:
-    """A published suite by name; a revision other than the recorded commit gives the suite `NAME@REVISION`."""
+def published_suite(name: str) -> PublishedSuite:
+    """A published suite by name."""
     if name not in published_names():
         raise SuiteError(unknown_name("published suite", name, published_names()))
-    suite = _recorded(name)
-    if revision is None or revision == suite.commit:
-        return suite
-    if not _REVISION.fullmatch(revision):
-        raise SuiteError(f"revision: expected a commit, tag or branch without '/', not '{in_one_line(revision, 60)}'")
-    files = tuple(PublishedFile(file.path, _MAX_FILE_BYTES, None) for file in suite.files)
-    return replace(suite, name=f"{name}@{revision}", commit=revision, files=files)
-
-
-def _recorded(name: str) -> PublishedSuite:
     content = read_json(_MANIFESTS / f"{name}.json", error=SuiteError)
     files = tuple(PublishedFile(path, n_bytes, sha256) for path, (n_bytes, sha256) in content["files"].items())
     return PublishedSuite(name, content["repository"], content["commit"], content["licence"], files)
@@ -104,29 +86,17 @@ def suites_folder() -> Path:
     return Path(data, "pfgen-fast", "suites")
 
 
-def is_published(name: str) -> bool:
-    """Whether this is the name of a published suite, or of one of its revisions."""
-    base, at, revision = name.partition("@")
-    return base in published_names() and (not at or bool(_REVISION.fullmatch(revision)))
-
-
 def fetched_names() -> list[str]:
     """The names of the suites that have been fetched."""
     try:
-        return sorted(path.name for path in suites_folder().iterdir() if is_published(path.name) and path.is_dir())
-    except (OSError, SuiteError):  # there is no such directory
+        return [name for name in published_names() if (suites_folder() / name).is_dir()]
+    except SuiteError:  # the user has no home directory
         return []
 
 
 def fetched_folder(name: str) -> Path | None:
     """The directory of a suite that has been fetched; None for other names."""
     return suites_folder() / name if name in fetched_names() else None
-
-
-def missing_suite(name: str) -> str:
-    """The error message for a published suite that has not been fetched."""
-    base, at, revision = name.partition("@")
-    return f"{name}: not on this machine; run: pfgen-fast suite get {base}{f' --revision {revision}' if at else ''}"
 
 
 def how_to_name_a_suite() -> str:

@@ -19,7 +19,7 @@ from ..files.untrusted_json import parse_json
 from ..files.untrusted_text import did_you_mean
 from ..files.writing import write_whole
 from .cache import make_cache_folder, own_cache_folder
-from .published import fetched_folder, is_published, missing_suite, published_names
+from .published import fetched_folder, published_names
 
 PACKAGED = Path(__file__).parents[1] / "data"
 SAMPLES_FILE = "questions.jsonl"
@@ -47,8 +47,8 @@ def suite_folder(source: str | Path) -> Path:
     if (fetched := fetched_folder(str(source))) is not None:
         return fetched
     folder = Path(source)
-    if is_published(str(source)) and not any(folder.glob("Q*.json")):
-        raise SuiteError(missing_suite(str(source)))
+    if str(source) in published_names() and not any(folder.glob("Q*.json")):
+        raise SuiteError(f"{source}: not on this machine; run: pfgen-fast suite get {source}")
     if not os.path.isdir(folder):
         names = [*packaged, *published_names()]
         hint = did_you_mean(str(source), names)
