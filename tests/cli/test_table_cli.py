@@ -1,4 +1,4 @@
-"""`score` for a table: columns are found or asked for, and the input is only replaced on demand."""
+"""`score` for a table: columns are found or asked for, and the input is never replaced."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def table(tmp_path, monkeypatch) -> Path:
 def test_a_column_that_is_not_found_is_named_in_the_error(call, table):
     there = "there are 'id', 'question', 'my answer'"
     error = f"error: in.csv: name the column of answers (--answer-column); {there}\n"
-    for given in ((), ("--in-place",), ("-o", "out/")):
+    for given in ((), ("-o", "out/")):
         assert call("score", table, *given) == (2, "", error)
     table.write_text(",".join(f"column {number}" for number in range(1000)) + "\n")
     assert " 'column 19' and 980 more" in call("score", table)[2]
@@ -139,36 +139,17 @@ def names_of_the_input(folder: Path) -> list[Path]:
     return [Path("in.csv"), folder / "in.csv", Path("..", folder.name, "in.csv"), Path("link.csv"), Path("hard.csv")]
 
 
-def test_the_input_is_not_replaced_unless_asked_for(call, table, tmp_path):
+def test_the_input_is_not_replaced(call, table, tmp_path):
     for output in names_of_the_input(tmp_path):
         code, out, err = call("score", table, *COLUMNS, "-o", output)
         assert (code, out) == (2, "")
-        assert err == f"error: {output}: is the input itself; --in-place replaces it by the scored table\n"
+        assert err == f"error: {output}: is the input itself; give another output\n"
         assert table.read_bytes() == CONTENT.encode()
 
 
-@pytest.mark.parametrize("given", [(), ("-o", "in.csv"), ("-o", "link.csv")])
-def test_the_input_is_replaced_in_place(call, table, tmp_path, given):
-    (tmp_path / "link.csv").symlink_to("in.csv")
-    code, out, _ = call("score", "link.csv", *COLUMNS, "--in-place", *given)
-    assert (code, out.splitlines()[0]) == (0, f"1 row scored: {tmp_path / 'in.csv'}")
-    assert table.read_bytes().startswith(b"id,question,my answer,fluency,")
-    assert (tmp_path / "link.csv").is_symlink()
-    assert sorted(os.listdir(tmp_path)) == ["in.csv", "link.csv"]
-
-
-@pytest.mark.parametrize(
-    ("arguments", "says"),
-    [
-        ("in.csv --in-place -o out.csv", "--in-place replaces the input, in.csv, so --output cannot be out.csv"),
-        ("- --in-place", "--in-place replaces the input, and stdin cannot be replaced"),
-        ("in.csv --in-place --filter average>1", "--in-place would lose the rows that do not pass --filter: give "),
-        ("in.csv -o new/out.csv", "new/out.csv: cannot be written: there is no folder new"),
-    ],
-)
-def test_a_refused_command_changes_nothing(call, table, tmp_path, arguments, says):
-    code, out, err = call("score", *COLUMNS, *arguments.split())
-    assert (code, out, err.count("\n"), err.startswith(f"error: {says}")) == (2, "", 1, True)
+def test_a_refused_command_changes_nothing(call, table, tmp_path):
+    code, out, err = call("score", *COLUMNS, "in.csv", "-o", "new/out.csv")
+    assert (code, out, err) == (2, "", "error: new/out.csv: cannot be written: there is no folder new\n")
     assert (table.read_bytes(), os.listdir(tmp_path)) == (CONTENT.encode(), ["in.csv"])
 
 

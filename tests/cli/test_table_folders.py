@@ -116,10 +116,6 @@ def test_a_dry_run_only_says_what_would_be_done(call, tables):
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (
-            ("in", "--in-place"),
-            "--in-place replaces one table; several are scored into a directory: give --output FOLDER",
-        ),
         (("in", "-o", "-"), "several tables are scored into a directory, not to stdout: give --output FOLDER"),
         (("in", "-", "-o", "out"), "a table on stdin has no name for a file in a directory"),
         (("in", "-o", "in/a.csv"), "in/a.csv: is a file; several tables are scored into a directory"),
@@ -180,8 +176,7 @@ def test_tables_come_from_and_go_elsewhere(call, tmp_path, monkeypatch, two):
 
 def test_a_table_elsewhere_is_not_replaced(call, two):
     before = two.cat("/in/a.csv")
-    for options in (("--in-place",), ("-o", "memory:///in/a.csv")):
-        code, _, err = call("score", "memory://in/a.csv", *COLUMNS, *options)
-        assert (code, err.count("\n")) == (2, 1)
+    code, _, err = call("score", "memory://in/a.csv", *COLUMNS, "-o", "memory:///in/a.csv")
+    assert code == 2
     assert err == "error: memory:///in/a.csv: is the input itself; give another output\n"
     assert two.cat("/in/a.csv") == before

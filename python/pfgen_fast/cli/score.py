@@ -79,8 +79,6 @@ class _Score(TableScoring):
 
       pfgen-fast score --suite mini --question-column q --answer-column a answers.parquet -o scored.parquet
 
-      pfgen-fast score --suite mini --in-place answers.csv
-
       pfgen-fast score --metric bleu --metric chrf in.parquet -o out.parquet
 
       pfgen-fast score in/ 's3://bucket/more/*.parquet' -o s3://bucket/good/ --filter 'average >= 0.6'

@@ -45,7 +45,6 @@ class ScoreOptions:
         "to this directory, also a remote one such as s3://bucket/folder/.",
         metavar="PATH",
     )
-    in_place: bool = Option(False, help="Tables: replace the input when all of its rows are scored.")
     question_column: str | None = Option(None, help="Tables: name the question column.")
     answer_column: str | None = Option(None, help="Tables: name the answer column.")
     metrics: list[str] | None = Option(
@@ -131,9 +130,7 @@ class ScoreOptions:
         """Whether the inputs are tables instead of runs."""
         columns = self.question_column, self.answer_column, self.columns
         others = self.where, self.encoding, self.input_format, self.metrics
-        return (
-            self.in_place or any(value is not None for value in (*columns, *others)) or all(map(_is_table, self.places))
-        )
+        return any(value is not None for value in (*columns, *others)) or all(map(_is_table, self.places))
 
     def is_many(self) -> bool:
         """Whether the outputs are files in a directory, with the names of their inputs."""

@@ -138,8 +138,6 @@ class TableScoring(ScoreOptions):
         is_many = self.is_many()
         if is_many:
             self._check_many()
-        if self.in_place and self.where is not None:
-            fail("--in-place would lose the rows that do not pass --filter: give --output instead")
         self.check_metrics()
         if self.input_format and self.places != [STDIN]:
             fail("--input-format is for a table on stdin; the extension of a file names its format")
@@ -167,14 +165,14 @@ class TableScoring(ScoreOptions):
                 chosen = with_columns(self, path, self._name, self.reference_scorer)
             else:
                 self._check_stdin()
-            target = self._single_target() if self.target or self.in_place else None
+            target = self._single_target() if self.target else None
             chosen._score_one(path, target, chosen._job())
 
     def _check_stdin(self) -> None:
         """Ends the command if columns of lines on stdin are not named, because these are read only once."""
         scorer = self.reference_scorer
         compared_with = (self.reference_columns or not scorer.needs_references) if scorer else self.question_column
-        if not (compared_with and self.answer_column and (self.target or self.in_place)):
+        if not (compared_with and self.answer_column and self.target):
             column = "--reference-column" if scorer else "--question-column"
             fail(f"a table on stdin needs {column}, --answer-column and --output ('-' for stdout), or --input-format")
 
@@ -266,8 +264,6 @@ class TableScoring(ScoreOptions):
 
     def _check_many(self) -> None:
         """Ends the command if the options are for a single table."""
-        if self.in_place:
-            fail("--in-place replaces one table; several are scored into a directory: give --output FOLDER")
         if STDIN in self.places:
             fail("a table on stdin has no name for a file in a directory: score it alone, with --output FILE")
         if self.target == STDIN:
@@ -318,23 +314,13 @@ class TableScoring(ScoreOptions):
             print_origin(job.suite, job.spec.signature)
 
     def _single_target(self) -> str:
-        """The output file; it may be the input only with `--in-place`."""
-        from ..tables.places import is_remote, shown_place
+        """The output file, which may not be the input."""
+        from ..tables.places import shown_place
 
-        source, output = self.places[0], self.target
-        is_input = output is not None and source != STDIN and is_same(source, output)
-        if not self.in_place and output is not None:
-            if is_input:
-                advice = "give another output" if is_remote(output) else "--in-place replaces it by the scored table"
-                fail(f"{shown_place(output)}: is the input itself; {advice}")
-            return output
-        if source == STDIN:
-            fail("--in-place replaces the input, and stdin cannot be replaced")
-        if output is not None and not is_input:
-            fail(f"--in-place replaces the input, {source}, so --output cannot be {output}")
-        if is_remote(source):
-            fail(f"--in-place replaces files of this machine; for {shown_place(source)} give --output")
-        return os.path.realpath(source) if os.path.islink(source) else source  # a link stays
+        target = str(self.target)
+        if is_same(self.places[0], target):
+            fail(f"{shown_place(target)}: is the input itself; give another output")
+        return target
 
 
 def is_same(source: str, output: str) -> bool:

@@ -44,7 +44,7 @@ def with_columns(options: T, path: Path, name: str, scorer: ReferenceScorer | No
             there = few_names(list(map(repr, names)), _MAX_SHOWN_COLUMNS) or "no columns"
             fail(f"{name}: name the column of {what}s (--{what}-column); there are {there}")
     columns = {"answers": answer, "questions": question, "references": reference}
-    columns["models"] = None if options.target or options.in_place else usual_column(names, MODEL_NAMES)
+    columns["models"] = None if options.target else usual_column(names, MODEL_NAMES)
     told = ", ".join(f"{what} from {column!r}" for what, column in columns.items() if column)
     suite = options.suite
     if not has_suite:

@@ -106,14 +106,14 @@ def first_rows(source: str | Path, encoding: str | None = None) -> RowBatch:
 
 
 @contextlib.contextmanager
-def opened(target: str | Path, original: os.stat_result | None = None) -> Iterator[IO[bytes]]:
+def opened(target: str | Path) -> Iterator[IO[bytes]]:
     """Opens stdout for writing, or a file that is written atomically (see `writing_whole`)."""
     if str(target) == STANDARD_STREAM:
         with writing_stdout() as file:
             yield file
     else:
         with (
-            writing_whole(Path(target), original=original) as file,
+            writing_whole(Path(target)) as file,
             compressing(file, Path(target)) as writer,
         ):
             yield writer

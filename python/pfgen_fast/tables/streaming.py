@@ -8,7 +8,6 @@ batch, which may be empty, so that writers always know the columns.
 from __future__ import annotations
 
 import contextlib
-import os
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import chain
@@ -71,8 +70,7 @@ def score_table(
 
     Args:
         source: The table to read, or `"-"`.
-        target: The table to write, or `"-"`; its directory must exist. It may be `source`. The source is replaced only
-            if it was not changed in the meantime, and if it is not a symbolic link.
+        target: The table to write, or `"-"`; its directory must exist.
         scorer: A `Scorer` or a `ScorerSpec`; or a `ReferenceScorer`, which needs no question column.
         question_column: The column with the id or exact text of each question.
         answer_column: The column with the answers.
@@ -129,7 +127,6 @@ def scored_table(
         raise PfgenError(f"encoding: expected a CSV or TSV file, but the files are {' and '.join(map(str, files))}")
     read, writer = reader_of(source, encoding), None if callable(target) else writer_to(target, encoding)
     n_rows = n_written = 0
-    original = None if callable(target) else _status_if_same(source, target)  # before anything is read
     is_arrow = ".parquet" in map(format_of, files)
     # Stdin is read without a thread, because such a thread might never end.
     taking: Any = contextlib.closing if str(source) == STANDARD_STREAM else reading_ahead
@@ -143,7 +140,7 @@ def scored_table(
             if writer is not None:
                 assert not callable(target)
                 check_target(target)
-                file = stack.enter_context(opened(target, original))
+                file = stack.enter_context(opened(target))
                 write = stack.enter_context(writer(file, first, job.names))
             give = stack.enter_context(writing_behind(write))
             rest = chain((first,), batches)
@@ -160,14 +157,6 @@ def scored_table(
                     on_batch(n_rows)
                 del batch, kept, found  # frees their memory before the next batch arrives
     return TableCounts(n_rows, n_written)
-
-
-def _status_if_same(source: str | Path, target: str | Path) -> os.stat_result | None:
-    """The file status of the source if it is also the target; otherwise None."""
-    if STANDARD_STREAM in (str(source), str(target)) or not (os.path.exists(source) and os.path.exists(target)):
-        return None
-    status = os.stat(source)
-    return status if os.path.samestat(status, os.stat(target)) else None
 
 
 @contextlib.contextmanager
