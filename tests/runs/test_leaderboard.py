@@ -23,9 +23,9 @@ from pfgen_fast.runs.trials import RunFolder
 
 # Fluency or truthfulness by set of published runs for which the last digit in the table depends on the sum.
 NEAR_A_TIE = [
-    ("Qwen/Qwen2.5-72B-Instruct/5e498db", (0.0447, 0.39509, 0.25108, 0.24563), "0.936", "0.937"),
-    ("Qwen/Qwen3-8B/667d843", (0.02162, 0.26802, 0.17674, 0.17212), "0.638", "0.639"),
-    ("google/gemini-1.5-pro-002/873c5b2", (0.05606, 0.40923, 0.26111, 0.2491), "0.976", "0.975"),
+    ("Qwen/Qwen2.5-72B-Instruct/5e498db", (0.0447, 0.39509, 0.25108, 0.24563), "0.936"),
+    ("Qwen/Qwen3-8B/667d843", (0.02162, 0.26802, 0.17674, 0.17212), "0.638"),
+    ("google/gemini-1.5-pro-002/873c5b2", (0.05606, 0.40923, 0.26111, 0.2491), "0.976"),
 ]
 
 
@@ -37,15 +37,10 @@ def write_result(path: Path, model: str, *, score: float = 0.5, shares: Sequence
     path.write_text(json.dumps(made_result(Suite.load("mini"), score=score, **changes)), encoding="utf-8")
 
 
-@pytest.mark.parametrize(("run", "shares", "compensated", "naive"), NEAR_A_TIE, ids=[row[0] for row in NEAR_A_TIE])
-def test_the_figures_of_a_leaderboard_are_the_published_ones_on_every_python(
-    call, tmp_path, run, shares, compensated, naive
-):
+@pytest.mark.parametrize(("run", "shares", "expected"), NEAR_A_TIE, ids=[row[0] for row in NEAR_A_TIE])
+def test_the_figures_of_a_leaderboard_are_the_published_ones_on_every_python(call, tmp_path, run, shares, expected):
     write_result(tmp_path / run / "result.json", run, shares=shares)
-    of_options = {(): compensated, ("--float-sum", "compensated"): compensated, ("--float-sum", "naive"): naive}
-    for option, shown in of_options.items():
-        row = call("leaderboard", tmp_path, *option)[1].splitlines()[2]
-        assert row.count(f"<code>{shown}</code>") == 2
+    assert call("leaderboard", tmp_path)[1].splitlines()[2].count(f"<code>{expected}</code>") == 2
 
 
 @pytest.fixture
@@ -98,13 +93,12 @@ def test_rows_that_an_update_loses_are_named(call, checkout):
     ]
 
 
-@pytest.mark.parametrize(("float_sum", "shown"), [("compensated", "0.638"), ("naive", "0.639")])
-def test_the_table_of_score_shows_the_figures_of_the_leaderboard(capsys, tmp_path, float_sum, shown):
+def test_the_table_of_score_shows_the_figures_of_the_leaderboard(capsys, tmp_path):
     path = tmp_path / "result.json"
     write_result(path, "me", shares=(0.02162, 0.26802, 0.17674, 0.17212))
     outcome = Outcome(RunFolder(tmp_path, None), "scored", path, read_result(path).summary())
-    print_outcomes([outcome], quiet=False, float_sum=float_sum)
-    assert capsys.readouterr().out.split("\n")[1].split()[2:4] == [shown, shown]
+    print_outcomes([outcome], quiet=False)
+    assert capsys.readouterr().out.split("\n")[1].split()[2:4] == ["0.638", "0.638"]
 
 
 @pytest.mark.slow

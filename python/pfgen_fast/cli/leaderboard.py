@@ -156,7 +156,6 @@ class _Leaderboard:
         None, "--update", help="Replace the table between this file's leaderboard comments."
     )
     output: options.OutputFile = None
-    float_sum: options.FloatSumOption = "compensated"
     quiet: Quiet = False
     as_json: Json = False
 
@@ -203,7 +202,6 @@ class _Leaderboard:
         problems: list[TrialsError] = []
         entries = library.rank(
             library.find_results(self.paths or ()),
-            float_sum=self.float_sum,
             on_problem=problems.append,
             others=published() if self.published else (),
         )

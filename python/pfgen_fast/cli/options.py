@@ -109,12 +109,6 @@ Root = Annotated[
 ]
 
 
-FloatSumOption = Annotated[
-    Literal["compensated", "naive"],
-    Option(
-        help="Sum rounded parts like Python 3.12 and later, or like older versions. This affects the last digit only."
-    ),
-]
 ResultSumOption = Annotated[
     Literal["auto", "compensated", "naive"],
     Option(

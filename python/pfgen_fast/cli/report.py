@@ -88,7 +88,6 @@ class _Report:
     )
     metric: str | None = Option(None, help="Tables: rank by this metric. Default: the first one.", metavar="NAME")
     tables: ScoreTableOptions
-    float_sum: options.FloatSumOption = "compensated"
     quiet: Quiet = False
 
     def __call__(self) -> None:
@@ -124,7 +123,7 @@ class _Report:
         runs: list[tuple[Path, ReportRun]] = []
         for path in track(results, len(results), "results", quiet=self.quiet):
             try:
-                runs.append((path, read_run(path, suite, float_sum=self.float_sum, page_folder=page_folder)))
+                runs.append((path, read_run(path, suite, page_folder=page_folder)))
             except TrialsError as error:
                 warn(str(error))
         exit_if_partial(not runs)
@@ -174,9 +173,7 @@ class _Report:
             tempfile.TemporaryDirectory(prefix="pfgen-report-") as folder,
             ReportServer(Path(folder), self.port) as server,
         ):
-            live = LiveReport(
-                self.paths, suite, server.folder, lambda problem: warn(str(problem)), float_sum=self.float_sum
-            )
+            live = LiveReport(self.paths, suite, server.folder, lambda problem: warn(str(problem)))
             live.write_waiting()
             with server.running():
                 print_line(f"{shown(server.address)} shows {counted(n_results, 'result')}; Ctrl-C ends it")

@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from ..runs.run_scorer import Outcome
     from ..runs.trials import RunFolder
     from ..runs.verification import Verdict, Verifier
-    from ..suite.rules import FloatSum
     from ..suite.suite import Suite
 
 _HEADER = f"{'score':>7} {'±95 %':8} {'fluency':>8} {'truthful':>8} {'helpful':>8} {'length':>7}  run"
@@ -140,7 +139,7 @@ class _Score(TableScoring):
                 on_scored=on_scored,
             )
             scored = track(run_scorer.score(runs), len(runs), "runs", quiet=self.is_silent)
-            outcomes = print_outcomes(scored, quiet=self.is_silent, float_sum=self.usual_sum)
+            outcomes = print_outcomes(scored, quiet=self.is_silent)
         if self.is_answer_table and not self.is_silent:
             n_runs = sum(outcome.status == "scored" for outcome in outcomes)
             print_line(f"answers of {counted(n_runs, 'run')}: {shown(self.output)}")
@@ -229,15 +228,15 @@ class _Score(TableScoring):
         name = str(outcome.run.folder)
         if outcome.summary is None:
             return self.gate.without_figures(name, outcome.error or "not scored")
-        return self.gate.check(figures_of_run(outcome.summary, outcome.interval, self.usual_sum), name)
+        return self.gate.check(figures_of_run(outcome.summary, outcome.interval), name)
 
 
-def print_outcomes(outcomes: Iterable[Outcome], *, quiet: bool, float_sum: FloatSum = "compensated") -> list[Outcome]:
+def print_outcomes(outcomes: Iterable[Outcome], *, quiet: bool) -> list[Outcome]:
     """Prints the scores and errors of runs as they arrive."""
     done: list[Outcome] = []
     for outcome in outcomes:
         if outcome.error or not quiet:
-            print_outcome(outcome, float_sum, is_first=not any(earlier.error is None for earlier in done))
+            print_outcome(outcome, is_first=not any(earlier.error is None for earlier in done))
         done.append(outcome)
     if not quiet:
         if any(outcome.interval for outcome in done):
@@ -248,7 +247,7 @@ def print_outcomes(outcomes: Iterable[Outcome], *, quiet: bool, float_sum: Float
     return done
 
 
-def print_outcome(outcome: Outcome, float_sum: FloatSum = "compensated", *, is_first: bool = True) -> None:
+def print_outcome(outcome: Outcome, *, is_first: bool = True) -> None:
     """Prints the scores of a run, or its error; prints the column headings before the first run."""
     if outcome.error:
         warn(outcome.error)
@@ -260,20 +259,20 @@ def print_outcome(outcome: Outcome, float_sum: FloatSum = "compensated", *, is_f
     remark = f"  ({remark})" if remark else ""
     room = rest(len(_HEADER) - len("run") + len(remark))
     if room is not None and room < LEAST:
-        print_line(_row(outcome, float_sum, room + len(remark)))
+        print_line(_row(outcome, room + len(remark)))
         print_line((remark, "dim"))
     else:
-        print_line(_row(outcome, float_sum, room), (remark, "dim"))
+        print_line(_row(outcome, room), (remark, "dim"))
     note(*outcome.notes)
 
 
-def _row(outcome: Outcome, float_sum: FloatSum, room: int | None) -> str:
+def _row(outcome: Outcome, room: int | None) -> str:
     """A line of the table, with room for the name of the run."""
     name = shortened(shown(outcome.run.folder), room)
     if outcome.summary is None:
         return f"{'to be scored':>50}  {name}"
     result, scores = outcome.summary, outcome.summary.scores
-    parts = (scores.total(metric, float_sum) for metric in ("fluency", "truthfulness", "helpfulness"))
+    parts = (scores.total(metric) for metric in ("fluency", "truthfulness", "helpfulness"))
     of_metrics = " ".join(f"{part:8.3f}" for part in parts)
     half_width = outcome.interval and outcome.interval.half_width
     interval = "–" if half_width is None else f"±{half_width:.4f}"

@@ -56,7 +56,6 @@ class _Serve:
     profile: Literal["leaderboard", "paper", "normalised"] | None = Option(
         None, help="Choose the profile of the scores. Default: the profile of the shape, or else leaderboard."
     )
-    float_sum: options.FloatSumOption = "compensated"
     max_answers: int = Option(16_384, min=1, help="Limit the answers in a request.")
     max_requests: int = Option(256, min=1, help="Limit the requests in progress; further requests get HTTP 429.")
     max_mib: int = Option(32, min=1, help="Limit the body of a request, in MiB.")
@@ -107,5 +106,5 @@ class _Serve:
             return Reward(references, shape)
         suite = suite_or_here(self.suite)
         profile = self.profile or shape.profile or "leaderboard"
-        scorer = Scorer(suite, profile=profile, float_sum=self.float_sum, threads=self.threads)
+        scorer = Scorer(suite, profile=profile, threads=self.threads)
         return Reward(scorer, shape, metric=self.metric)

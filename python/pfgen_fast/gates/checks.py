@@ -15,7 +15,7 @@ from .. import __version__
 from ..errors import PfgenError
 from ..files.untrusted_text import in_one_line, terminal_text, unknown_name
 from ..files.writing import write_whole
-from ..suite.rules import PARTS, FloatSum
+from ..suite.rules import PARTS
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
@@ -111,13 +111,13 @@ RANKS = ("rank", "rank_low", "rank_high")
 OF_PLACEMENT = ("score", "score_low", "score_high", *RANKS, "percentile")
 
 
-def figures_of_run(summary: RunSummary, interval: MeanInterval | None, float_sum: FloatSum = "compensated") -> Figures:
+def figures_of_run(summary: RunSummary, interval: MeanInterval | None) -> Figures:
     """The score of a run with the ends of its 95 % interval, its parts, and the mean length."""
     return {
         "score": summary.score,
         "score_low": None if interval is None else interval.low,
         "score_high": None if interval is None else interval.high,
-        **{part: summary.scores.total(part, float_sum) for part in PARTS},
+        **{part: summary.scores.total(part) for part in PARTS},
         "length": summary.length,
     }
 

@@ -16,7 +16,6 @@ from typing import Any
 
 from ..errors import PfgenError, TrialsError
 from ..runs.leaderboard import find_results
-from ..suite.rules import FloatSum
 from ..suite.suite import Suite
 from .html import GENERATOR, Track, untracked, write_report_folder
 from .page_files import PAGE, write_page
@@ -47,7 +46,6 @@ class LiveReport:
     folder: Path  # folder for the report
     # called with each error of a result, once for each version of its file, and with each error of the report
     on_problem: Callable[[PfgenError], None]
-    float_sum: FloatSum = "compensated"  # method of adding up the shares of the sets in a metric
     n_runs: int = field(default=0, init=False)
     _read: dict[Path, tuple[_Stamp, ReportRun | None]] = field(default_factory=dict, init=False)
     _seen: dict[Path, _Stamp] = field(default_factory=dict, init=False)
@@ -93,7 +91,7 @@ class LiveReport:
         if known and known[0] == stamp:
             return known
         try:
-            return stamp, read_run(path, self.suite, float_sum=self.float_sum)
+            return stamp, read_run(path, self.suite)
         except TrialsError as problem:
             self.on_problem(problem)
             return stamp, None

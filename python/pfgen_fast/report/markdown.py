@@ -55,7 +55,7 @@ def _scores(run: ReportRun, scores: Scores, deviation: str) -> str:
     lines = [f"- Score: {_number(scores.average, 3)} (±{deviation})"]
     for name, shares in parts.items():
         shown = "+".join(f"{_prose(_SET_LABELS.get(key, key))}:{_number(share, 4)}" for key, share in _in_order(shares))
-        lines.append(f"  - {name}: {_number(scores.total(name.lower(), run.float_sum), 3)} ({shown})")
+        lines.append(f"  - {name}: {_number(scores.total(name.lower()), 3)} ({shown})")
     lines.append(f"  - Helpfulness: {_number(scores.helpfulness, 3)}")
     return "\n".join(lines) + "\n"
 

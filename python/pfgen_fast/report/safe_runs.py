@@ -23,7 +23,7 @@ from ..runs.leaderboard import medal, model_of, order_key
 from ..runs.result import Figures, RunResult, ScoredAnswer, Scores, read_result
 from ..scoring.scorer import n_units
 from ..suite.questions import Question
-from ..suite.rules import TARGET_LENGTH, FloatSum
+from ..suite.rules import TARGET_LENGTH
 from ..suite.suite import Suite
 
 if TYPE_CHECKING:
@@ -52,7 +52,6 @@ class ReportRun:
     # intervals of its scores, by metric, if they are to be shown; result.json has none
     intervals: Mapping[str, Interval] = field(default_factory=dict)
     curve: Sequence[Interval] = ()  # its score after 1, 2, 3, ... trials, if it is to be shown
-    float_sum: FloatSum = "compensated"  # method of adding up the shares of the sets in a metric
     replies: str = ""  # how its replies ended, in one sentence; "" if this is not recorded
     folder: Path | None = None  # its folder, if all its answers are to be searched in a report in a folder
     result_hash: str = ""  # SHA-1 of its result.json, which a README.md names; "" if unknown
@@ -104,9 +103,7 @@ class CheckedRun:
         return medal(self.model)
 
 
-def read_run(
-    path: Path, suite: Suite, *, float_sum: FloatSum = "compensated", page_folder: Path | None = None
-) -> ReportRun:
+def read_run(path: Path, suite: Suite, *, page_folder: Path | None = None) -> ReportRun:
     """Reads the run of a result.json, checked; with the folder of a page, the page links to the run."""
     folder = path.parent
     result_hash = file_sha1(path)  # of the file that is read next, or of an older one
@@ -114,7 +111,6 @@ def read_run(
         run_name(folder),
         None if page_folder is None else link_target(folder, page_folder),
         read_result(path),
-        float_sum=float_sum,
         replies=sentence_of(folder),
         folder=folder,
         result_hash=result_hash,
@@ -138,8 +134,8 @@ def check_run(run: ReportRun, suite: Suite) -> CheckedRun:
     questions = {}
     for key, question in result.questions.items():
         asked = suite[key]
-        samples = tuple(_answer(sample, asked, run.float_sum) for sample in question.samples[:MAX_SAMPLES])
-        questions[asked.question_id] = CheckedQuestion(_figures(question, run.float_sum), samples)
+        samples = tuple(_answer(sample, asked) for sample in question.samples[:MAX_SAMPLES])
+        questions[asked.question_id] = CheckedQuestion(_figures(question), samples)
     fluency, truthfulness = result.scores.fluency, result.scores.truthfulness
     sets = list(dict.fromkeys([*fluency, *truthfulness]))[:_MAX_ENTRIES]
     return CheckedRun(
@@ -152,16 +148,16 @@ def check_run(run: ReportRun, suite: Suite) -> CheckedRun:
             )
             for key, value in islice((result.config or {}).items(), _MAX_ENTRIES)
         },
-        figures=_figures(result, run.float_sum, n_digits=None),
+        figures=_figures(result, n_digits=None),
         by_set={in_one_line(key): (_shown(fluency.get(key)), _shown(truthfulness.get(key))) for key in sets},
         questions=questions,
         source=run,
     )
 
 
-def _answer(sample: ScoredAnswer, asked: Question, float_sum: FloatSum) -> CheckedAnswer:
+def _answer(sample: ScoredAnswer, asked: Question) -> CheckedAnswer:
     scores, (missing, excess) = sample.scores, _missing(sample.missing)
-    figures = {"score": _shown(scores.average), **_scores(scores, float_sum)}
+    figures = {"score": _shown(scores.average), **_scores(scores)}
     kept = sample.answer[:_N_KEPT]
     return CheckedAnswer(kept, len(sample.answer), figures, missing, excess, n_units(asked, kept) > TARGET_LENGTH)
 
@@ -175,14 +171,14 @@ def _missing(names: Sequence[str]) -> tuple[tuple[str, ...], int]:
     return tuple(map(in_one_line, shown)), int(excess[1]) if excess else 0
 
 
-def _figures(figures: Figures, float_sum: FloatSum, n_digits: int | None = 5) -> ShownFigures:
+def _figures(figures: Figures, n_digits: int | None = 5) -> ShownFigures:
     own = {name: _shown(getattr(figures, name)) for name in ("score", "score_std", "length")}
-    return {**own, **_scores(figures.scores, float_sum, n_digits)}
+    return {**own, **_scores(figures.scores, n_digits)}
 
 
-def _scores(scores: Scores, float_sum: FloatSum, n_digits: int | None = 5) -> ShownFigures:
+def _scores(scores: Scores, n_digits: int | None = 5) -> ShownFigures:
     """The parts; those of a run are not rounded, because leaderboards round the sums over the sets only once."""
-    sums = {metric: scores.total(metric, float_sum) for metric in ("fluency", "truthfulness")}
+    sums = {metric: scores.total(metric) for metric in ("fluency", "truthfulness")}
     if n_digits is not None:
         sums = {metric: round(value, n_digits) for metric, value in sums.items()}
     found = {**sums, "helpfulness": scores.helpfulness, "average": scores.average}

@@ -26,7 +26,7 @@ from ..files.untrusted_text import (
 )
 from ..item_scores.by_subject import by_subject, few_items, subject_columns, subject_record, subject_table
 from ..statistics.mean_interval import MeanInterval, mean_interval
-from ..suite.rules import FloatSum, add_up
+from ..suite.rules import add_up
 from ..suite.suite import Suite, hash_of_cut
 from ..tables.formats import tables_hint
 from .checkout import run_name, suite_of_all, yardsticks_beside
@@ -49,7 +49,6 @@ class Entry:
     result: RunSummary  # its result.json without the questions
     rank: int | None  # its rank by score; None for system runs, which are not models
     by_question: Mapping[str, float]  # mean score by question ID
-    float_sum: FloatSum = "compensated"  # how the shares of the sets in a metric are added up
     subjects: Mapping[str, MeanInterval] | None = None  # score of each subject, if `with_subjects` added them
 
     @property
@@ -80,7 +79,7 @@ class Entry:
 
     def part(self, metric: str) -> float:
         """One metric over all sets."""
-        return self.result.scores.total(metric, self.float_sum)
+        return self.result.scores.total(metric)
 
     def interval(self) -> MeanInterval:
         """The 95 % interval of the score by Student's t over questions: docs/statistics.md."""
@@ -160,7 +159,6 @@ def _results_below(folder: Path) -> list[Path]:
 def rank(
     paths: Iterable[Path],
     *,
-    float_sum: FloatSum = "compensated",
     on_problem: Callable[[TrialsError], None] | None = None,
     others: Iterable[Entry] = (),
 ) -> Leaderboard:
@@ -168,12 +166,12 @@ def rank(
     entries: list[Entry] = []
     for path in paths:
         try:
-            entries.append(_entry(path, float_sum))
+            entries.append(_entry(path))
         except TrialsError as problem:
             if on_problem is None:
                 raise
             on_problem(problem)
-    entries += [replace(other, float_sum=float_sum) for other in others if not any(map(other.is_same_run, entries))]
+    entries += [other for other in others if not any(map(other.is_same_run, entries))]
     entries.sort(key=lambda entry: order_key(entry.result.score, entry.name))
     of_entries = ranks((entry.model, entry.result.score) for entry in entries)
     return Leaderboard(replace(entry, rank=of_entry) for entry, of_entry in zip(entries, of_entries, strict=True))
@@ -229,9 +227,9 @@ def scores_by_subject(suite: Suite, by_question: Mapping[str, float]) -> dict[st
     return by_subject(map(subjects.get, by_question), by_question.values())
 
 
-def _entry(path: Path, float_sum: FloatSum) -> Entry:
+def _entry(path: Path) -> Entry:
     result, by_question = read_scores(path)
-    return replace(entry_of(result, by_question, run_name(path.parent), path), folder=path.parent, float_sum=float_sum)
+    return replace(entry_of(result, by_question, run_name(path.parent), path), folder=path.parent)
 
 
 def entry_of(result: RunSummary, by_question: Mapping[str, Scores], name: str, where: object) -> Entry:
@@ -305,7 +303,7 @@ def record_of(entry: Entry) -> dict[str, Any]:
         "config": entry.config,
         "metadata_hash": result.metadata_hash,
         "num_trials": result.num_trials,
-        "score": add_up(entry.question_scores, entry.float_sum) / len(entry.question_scores),
+        "score": add_up(entry.question_scores) / len(entry.question_scores),
         "score_std": result.score_std,
         "score_low": interval.low,
         "score_high": interval.high,
