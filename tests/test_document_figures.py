@@ -105,7 +105,7 @@ def test_the_profile_of_the_page_about_discernment_has_the_figures_of_the_file(s
             assert n == found["n_items"]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @published.needs_published_runs
 def test_the_file_is_what_a_new_measurement_gives(sensitivity, figures):
     program = tool("normalised")
@@ -140,7 +140,7 @@ def test_the_file_has_the_rewards_of_the_packaged_suite(shapes):
     assert {(row["answers"], row["reward"], row["damage"]): row for row in shapes.measure_mini()} == rows
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @published.needs_published_runs
 def test_the_file_has_the_rewards_of_published_answers(shapes):
     rows = {key: row for key, row in shapes.read(shapes.FIGURES).items() if key[0] == "gpt-4o"}

@@ -105,11 +105,16 @@ def is_quick(page: Path) -> bool:
     return page.name not in ("judge_long_text.md", "people.md") and page.parent.name != "ja"
 
 
+def whole_mark(page: Path) -> pytest.MarkDecorator:
+    """Before a change lands, only those pages run whole that no quick test runs."""
+    return pytest.mark.nightly if is_quick(page) or page.parent.name == "ja" else pytest.mark.slow
+
+
 @pytest.mark.parametrize(
     ("page", "whole"),
     [
         *(pytest.param(page, False, id=page.relative_to(DOCS).as_posix()) for page in WALKED if is_quick(page)),
-        *(pytest.param(page, True, id=f"{page.relative_to(DOCS)}, whole", marks=pytest.mark.slow) for page in WALKED),
+        *(pytest.param(page, True, id=f"{page.relative_to(DOCS)}, whole", marks=whole_mark(page)) for page in WALKED),
     ],
 )
 def test_a_page_runs_from_top_to_bottom_and_prints_what_it_shows(folder, page, whole):
@@ -139,7 +144,7 @@ def examples() -> Iterator[Any]:
             if block.language == "python":
                 yield pytest.param(block, False, id=block.place)
                 if "my-suite.toml" in block.code or fewer(block.code) != block.code:
-                    yield pytest.param(block, True, id=f"{block.place}, whole", marks=pytest.mark.slow)
+                    yield pytest.param(block, True, id=f"{block.place}, whole", marks=pytest.mark.nightly)
 
 
 @pytest.mark.slow

@@ -41,7 +41,7 @@ def test_a_model_finds_its_place(call, commands, suites_home, varied, tmp_path, 
 
 
 @pytest.mark.slow
-def test_long_answers_are_judged_and_an_evaluator_is_tested(call, commands, monkeypatch):
+def test_long_answers_are_judged_and_an_evaluator_is_tested(call, commands, monkeypatch, undrawn):
     fake = tool("fake_judge", "examples")
     with fake.serving(0) as server:
         threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()

@@ -78,7 +78,7 @@ FEWER = {"--trials 3000": "--trials 400", "keep = 1000": "keep = 250", "size = 2
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("fewer", [FEWER, pytest.param({}, marks=pytest.mark.slow)], ids=["in part", "as written"])
+@pytest.mark.parametrize("fewer", [FEWER, pytest.param({}, marks=pytest.mark.nightly)], ids=["in part", "as written"])
 def test_the_example_of_the_docs_runs(call, tmp_path, monkeypatch, fewer):
     text = (Path(__file__).parents[2] / "docs/building.md").read_text(encoding="utf-8")
     example = text.partition("## An example from nothing")[2].partition("\n## ")[0]

@@ -51,7 +51,7 @@ def test_results_are_written_without_standard_streams(closed, tmp_path, streams)
         ([*TABLE, "-", "-o", "out.csv"], "<&-", 2),
         (["explain", "--suite", "mini", "--question", "Q07"], "<&-", 2),
         *(
-            pytest.param(words, streams, code, marks=pytest.mark.slow)
+            pytest.param(words, streams, code, marks=[pytest.mark.nightly] * (streams != ALL_CLOSED))
             for streams in CLOSED
             for words, code in [
                 (["--help"], 0),

@@ -103,8 +103,8 @@ TRIAL = b'{"question": "q", "answer": "%s"}\n' % (b"a" * 970)
         (ZEROS, 17, 8 * MIB, 64, "line 1: longer than 16 MiB, which is the limit", 80),
         (TRIAL, 65, 8 * MIB, 64, "holds more than 64 MiB", 45),
         # As much memory as unpacking may need, and a quarter of what a file may hold.
-        pytest.param(ZEROS, 64, 64 * MIB, 256, "line 1: longer than 16 MiB", 100, marks=pytest.mark.slow),
-        pytest.param(TRIAL, 260, 64 * MIB, 256, "holds more than 256 MiB", 100, marks=pytest.mark.slow),
+        pytest.param(ZEROS, 64, 64 * MIB, 256, "line 1: longer than 16 MiB", 100, marks=pytest.mark.nightly),
+        pytest.param(TRIAL, 260, 64 * MIB, 256, "holds more than 256 MiB", 100, marks=pytest.mark.nightly),
     ],
 )
 def test_a_bomb_costs_little_however_it_is_packed(tmp_path, suffix, line, n_blocks, window, limit, problem, most):

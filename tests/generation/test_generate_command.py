@@ -11,6 +11,7 @@ import subprocess
 import sys
 
 import pytest
+from makers.effort import share
 from makers.fault_server import Gate, answering, echo, serving
 from makers.runs import files_of
 from pfgen_fast.errors import EngineError
@@ -80,7 +81,7 @@ def moody_echo(request):
 
 @pytest.mark.slow
 def test_a_run_that_is_killed_again_and_again_ends_in_the_same_files(tmp_path):
-    n_kills, n_trials = 10, 20
+    n_kills, n_trials = share(10, at_least=3), 20
     gate = Gate(0)
 
     def behave(request):

@@ -35,11 +35,10 @@ BLEU_SETTINGS = {
     "lower case": ({"lowercase": True}, {"lowercase": True}),
     "two orders": ({"max_order": 2}, {"max_ngram_order": 2}),
     "eight orders": ({"max_order": 8}, {"max_ngram_order": 8}),
-    "characters": ({"tokenize": "char"}, {"tokenize": "char"}),
-    "international": ({"tokenize": "intl"}, {"tokenize": "intl"}),
     "Chinese": ({"tokenize": "zh"}, {"tokenize": "zh"}),
-    "white space": ({"tokenize": "none"}, {"tokenize": "none"}),
 }
+TOKENIZED = {name: ({"tokenize": name}, {"tokenize": name}) for name in ("char", "intl", "none")}
+NIGHTLY = [pytest.param(name, marks=pytest.mark.nightly) for name in TOKENIZED]
 CHRF_SETTINGS = {
     "default": ({}, {}),
     "beta 3": ({"beta": 3}, {"beta": 3}),
@@ -76,9 +75,9 @@ def by_columns(references):
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("name", BLEU_SETTINGS)
+@pytest.mark.parametrize("name", [*BLEU_SETTINGS, *NIGHTLY])
 def test_bleu_equals_that_of_sacrebleu(name):
-    own, of_library = BLEU_SETTINGS[name]
+    own, of_library = (BLEU_SETTINGS | TOKENIZED)[name]
     scorer = ReferenceScorer("bleu", threads=1, **own)
     sentences, corpora = BLEU(**{"effective_order": True} | of_library), BLEU(**of_library | {"effective_order": False})
     reached = Counter()
@@ -103,7 +102,7 @@ def test_bleu_equals_that_of_sacrebleu(name):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("metric", ["chrf", "chrf++"])
+@pytest.mark.parametrize("metric", [pytest.param("chrf", marks=pytest.mark.nightly), "chrf++"])
 @pytest.mark.parametrize("name", CHRF_SETTINGS)
 def test_chrf_equals_that_of_sacrebleu(name, metric):
     own, of_library = CHRF_SETTINGS[name]

@@ -71,7 +71,10 @@ def rows(draw):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("tokenizer", [None, *TOKENIZERS])
+@pytest.mark.parametrize(
+    "tokenizer",
+    [None, "char", *(pytest.param(name, marks=pytest.mark.nightly) for name in TOKENIZERS if name != "char")],
+)
 def test_columns_equal_those_of_the_libraries(tokenizer):
     reached = Counter()
 

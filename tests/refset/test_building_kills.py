@@ -25,7 +25,7 @@ max_order = 2
 
 
 EVERYWHERE = None
-at_how_many_changes = pytest.mark.parametrize("most", [3, pytest.param(EVERYWHERE, marks=pytest.mark.slow)])
+at_how_many_changes = pytest.mark.parametrize("most", [3, pytest.param(EVERYWHERE, marks=pytest.mark.nightly)])
 
 
 @pytest.fixture

@@ -89,7 +89,7 @@ def test_a_test_is_a_page_markdown_pictures_and_tables_whose_undefined_cells_are
     assert written != known
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_all_pictures_of_a_test_are_drawn_and_the_same_test_gives_the_same_bytes(tmp_path):
     first, again = (write_discernment([a_discernment()], tmp_path / name) for name in "ab")
     assert [path.read_bytes() for path in first] == [path.read_bytes() for path in again]

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from makers import effort
 from makers.leaderboards import results_as_lines
 from pfgen_fast import Suite, TrialsError
 from pfgen_fast.files.untrusted_text import json_text
@@ -52,7 +53,7 @@ def test_ranks_and_verdicts_are_those_of_scipy(table, field):
     scores = np.array([entry.question_scores for entry in table])
     names = [entry.name for entry in table]
     n_tied = 0
-    for row, entry in enumerate(table):
+    for row, entry in [*enumerate(table)][:: effort.divisor]:
         placement = field.place(entry)
         others = [other for other in range(len(table)) if other != row]
         differences = scores[row] - scores[others]
@@ -73,7 +74,7 @@ def test_ranks_and_verdicts_are_those_of_scipy(table, field):
         assert placement.rank_high == 522 - len(placement.named("worse"))
         assert placement.rank_low <= placement.rank <= placement.rank_high <= placement.of == 522
         n_tied += len(placement.named("tied"))
-    assert n_tied > 10_000
+    assert n_tied > 10_000 // effort.divisor
 
 
 @pytest.mark.slow
