@@ -8,8 +8,8 @@ import pytest
 from makers import documented, shell_blocks
 from makers.documented import ROOT, tool
 from makers.fault_server import answering, serving
-from makers.leaderboards import results_as_lines
 from makers.published_suites import whole
+from makers.runs import results_as_lines
 from pfgen_fast.runs import result_tables
 from pfgen_fast.suite.published import PublishedSuite
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from makers.asked_engines import FakeEngine
 from makers.checklists_to_judge import entries
 from makers.fault_server import answering, serving
-from makers.judges import FakeEngine
 from makers.own_checklists import TASKS, own_suite, own_suite_in
 from pfgen_fast.checklists.judging.evaluator import ChecklistJudge
 from pfgen_fast.checklists.judging.requests import JudgeOptions

@@ -9,8 +9,7 @@ from dataclasses import replace
 import pytest
 from makers.checklists_to_judge import N_TASKS, OPTIONS, answers_of, as_judge, honest, judged, reply_of, run, suite
 from makers.fault_server import serving
-from makers.killed_work import judge_by_checklists
-from makers.kills import is_hidden, killed_everywhere
+from makers.kills import is_hidden, judge_by_checklists, killed_everywhere
 from pfgen_fast.checklists.judgement_files import read_judgements
 from pfgen_fast.checklists.judging.ask_runs import Judging
 from pfgen_fast.checklists.runs import open_runs

@@ -7,9 +7,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from makers.asked_engines import moody_text
 from makers.discern_commands import KINDS, begin_work, cells, one_error, rows_of, run, tables, write_lines
 from makers.fault_server import answering, serving
-from makers.judges import moody_text
 
 ONCE = ("--ratings", 1, "--metric", "fluency")
 PRICES = ("--prompt-price", 1, "--reply-price", 2)

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 
 import pytest
 from makers.fault_server import Reply, answering, serving
-from makers.leaderboards import results_as_lines
+from makers.runs import results_as_lines
 from pfgen_fast import Suite
 from pfgen_fast.cli import evaluate
 from pfgen_fast.generation.engines.transformers import LocalEngine

@@ -6,8 +6,8 @@ import json
 import re
 
 import pytest
-from makers.command_tree import COMMANDS, LEAVES
 from makers.documented import ROOT
+from makers.public_api import COMMANDS, LEAVES
 from makers.runs import make_run, trial_lines
 
 WITHOUT_INPUT = {"discern kinds", "suite info", "serve"}

@@ -7,7 +7,7 @@ import shlex
 
 import pytest
 import typer
-from makers.command_tree import COMMANDS, LEAVES
+from makers.public_api import COMMANDS, LEAVES
 from pfgen_fast.cli.app import app
 from pfgen_fast.cli.commands import _CLASSES
 

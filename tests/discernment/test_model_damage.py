@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from makers.asked_engines import FakeEngine
 from makers.fault_server import answering, refusing, serving
-from makers.judges import FakeEngine
 from makers.text_makers import EVERY, MINOR, PARAPHRASE, damaged, moody_damaged
 from pfgen_fast import DiscernmentError, JudgingError
 from pfgen_fast.discernment.kinds import Impossible

@@ -7,8 +7,8 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from makers.asked_engines import FakeEngine, moody_text
 from makers.fault_server import answering, serving
-from makers.judges import FakeEngine, moody_text
 from pfgen_fast import JudgingError
 from pfgen_fast.evaluators.criteria import read_criteria
 from pfgen_fast.evaluators.criteria_judge import CriteriaJudge, open_judge

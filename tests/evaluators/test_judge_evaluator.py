@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from makers.judges import FakeEngine
+from makers.asked_engines import FakeEngine
 from pfgen_fast import JudgingError
 from pfgen_fast.evaluators.evaluator import Item, Metric, text_column
 from pfgen_fast.evaluators.judge import TEMPLATES, JudgeEvaluator, RatingTemplate, read_template

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from makers.judges import FakeEngine
+from makers.asked_engines import FakeEngine
 from makers.strategies import answers
 from pfgen_fast import DiscernmentError, TrialsError
 from pfgen_fast.evaluators.criteria_judge import CriteriaJudge

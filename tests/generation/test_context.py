@@ -7,7 +7,7 @@ import lzma
 from collections import Counter
 
 import pytest
-from makers.judges import FakeEngine
+from makers.asked_engines import FakeEngine
 from pfgen_fast import Suite
 from pfgen_fast.errors import EngineError, PfgenError
 from pfgen_fast.files.reading import read_stored

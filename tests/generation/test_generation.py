@@ -20,7 +20,7 @@ from pfgen_fast.suite.suite import Suite
 
 
 def test_a_run_follows_the_rules(mini, tmp_path):
-    engine = FakeEngine(lambda task: f" A: {task.trial} {task.question_id} \n", order=reversed)
+    engine = FakeEngine(lambda task: f" A: {task.trial} {task.question_id} \n")
     progress = []
     generated = generate(
         mini,

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from makers.asked_engines import FakeEngine, moody
 from makers.fault_server import Reply, answering, refusing, serving
-from makers.judges import FakeEngine, moody
 from pfgen_fast import JudgingError
 from pfgen_fast.judging.asking import Asking
 from pfgen_fast.judging.budget import Prices, Spending

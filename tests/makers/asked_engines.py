@@ -1,8 +1,9 @@
-"""An engine of tests, and the answers of an opened engine without a run."""
+"""An engine without a server, replies that depend only on the request, and the answers of an opened engine."""
 
 from __future__ import annotations
 
 import asyncio
+import hashlib
 from collections.abc import AsyncGenerator, Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,18 +16,24 @@ from pfgen_fast.generation.prompts import Mode, Request
 from pfgen_fast.generation.setting import Setting
 
 
+def moody(request: Request) -> str:
+    """A rating from 0 to 11, where 0 and 11 are invalid."""
+    return moody_text((request.prompt.messages or ())[-1]["content"], request.seed)
+
+
+def moody_text(content: str, seed: int) -> str:
+    digest = hashlib.sha1(f"{content}\0{seed}".encode()).digest()
+    return f"For some reason. [[{digest[0] % 12}]]"
+
+
 class FakeEngine:
-    """Answers computed by a function of the task, in any order; None yields no answer at all. Can be used again."""
+    """Gives the answers of a function of the task, the last first; None yields no answer at all. Can be used again."""
 
     name = "fake"
+    trouble = ""
 
-    def __init__(
-        self,
-        answer: Callable[[Any], str | None],
-        order: Callable[[Any], Any] = list,
-        parameters: dict[str, Any] | None = None,
-    ) -> None:
-        self.answer, self.order = answer, order
+    def __init__(self, answer: Callable[[Any], str | None] = moody, parameters: dict[str, Any] | None = None) -> None:
+        self.answer = answer
         self.parameters = parameters or {}
         self.batches: list[list[Any]] = []
         self.asked: list[Any] = []
@@ -34,7 +41,7 @@ class FakeEngine:
 
     async def answers(self, tasks: Any) -> AsyncGenerator[tuple[int, str], None]:
         self.batches.append(list(tasks))
-        for index in self.order(range(len(tasks))):
+        for index in reversed(range(len(tasks))):
             self.asked.append(tasks[index])
             answer = self.answer(tasks[index])
             if answer is not None:

@@ -11,8 +11,11 @@ import re
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pfgen_fast
+import typer
+from pfgen_fast.cli.app import app
 
 ROOT = Path(__file__).parents[2]
 RECORD = ROOT / "tests" / "public_api.txt"
@@ -109,9 +112,20 @@ def _tree(module: str) -> ast.Module:
     return ast.parse(source.read_text(encoding="utf-8"))
 
 
-def _of_commands() -> Iterator[str]:
-    from makers.command_tree import COMMANDS
+def _below(command: Any, context: Any = None, path: tuple[str, ...] = ()) -> Iterator[tuple[str, tuple[Any, Any]]]:
+    context = command.make_context(" ".join(("pfgen-fast", *path)), ["--help"], parent=context, resilient_parsing=True)
+    yield " ".join(path), (command, context)
+    for name in getattr(command, "commands", ()):
+        yield from _below(command.get_command(context, name), context, (*path, name))
 
+
+COMMANDS = dict(_below(typer.main.get_command(app)))
+"""The commands and groups, each with its context; the program itself has no name."""
+LEAVES = [name for name, (command, _) in COMMANDS.items() if not hasattr(command, "commands")]
+"""The names of the commands without commands of their own."""
+
+
+def _of_commands() -> Iterator[str]:
     for name, (command, _) in COMMANDS.items():
         arguments = [parameter.name.upper() for parameter in command.params if not parameter.opts[0].startswith("-")]
         options = [[*parameter.opts, *parameter.secondary_opts] for parameter in command.params]

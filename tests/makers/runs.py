@@ -11,6 +11,7 @@ from typing import Any
 
 import zstandard
 from pfgen_fast import Suite
+from pfgen_fast.runs.leaderboard import find_results
 from pfgen_fast.suite.reading import PACKAGED
 
 PACKERS = {
@@ -76,3 +77,9 @@ def write_small_suite(folder: Path, n_answers: int = 30) -> Path:
         fewer = {name: answers[:n_answers] for name, answers in question["answers"].items()}
         path.write_text(json.dumps({**question, "answers": fewer}), encoding="utf-8")
     return folder
+
+
+def results_as_lines(folder: Path) -> list[str]:
+    """The results below a folder as lines of a table, named `run 0`, `run 1`, ..."""
+    results = [json.loads(path.read_text(encoding="utf-8")) for path in find_results([folder])]
+    return [json.dumps({**result, "run": f"run {number}"}) + "\n" for number, result in enumerate(results)]

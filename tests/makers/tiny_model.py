@@ -1,16 +1,36 @@
-"""A tiny Llama with random weights, and a tokenizer trained on the packaged suite, for tests of local models."""
+"""Small byte-level BPE tokenizers, and a tiny Llama with random weights, for tests of local models."""
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
-from makers.tokens import trained_tokenizer
 from pfgen_fast import Suite
+from pfgen_fast.suite.units import FileTokenizer
 
 CHAT_TEMPLATE = (
     "{% for message in messages %}<|{{ message['role'] }}|>{{ message['content'] }}<|end|>{% endfor %}"
     "{% if add_generation_prompt %}<|assistant|>{% endif %}"
 )
+
+
+def trained_tokenizer(texts: Iterable[str], **options: Any) -> Any:
+    from tokenizers import Tokenizer, models, pre_tokenizers, trainers
+
+    tokenizer = Tokenizer(models.BPE())
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    alphabet = pre_tokenizers.ByteLevel.alphabet()
+    trainer = trainers.BpeTrainer(initial_alphabet=alphabet, show_progress=False, **options)
+    tokenizer.train_from_iterator(texts, trainer)
+    return tokenizer
+
+
+def write_tokenizer(path: Path, texts: Sequence[str]) -> FileTokenizer:
+    """Trains a tokenizer on the texts and writes it."""
+    trained_tokenizer(list(texts) * 5, vocab_size=320).save(str(path))
+    return FileTokenizer(path, hashlib.sha1(path.read_bytes()).hexdigest())
 
 
 def write_tiny_model(folder: Path, suite: Suite, *, chat_template: str | None = CHAT_TEMPLATE) -> Path:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from makers.builds import QUESTIONS, TABLES, files_below, write_config, write_raw
-from makers.tokens import write_tokenizer
+from makers.tiny_model import write_tokenizer
 from pfgen_fast import Scorer, Suite
 from pfgen_fast.errors import BuildError, PfgenError
 from pfgen_fast.files.lock import held

@@ -7,8 +7,7 @@ from pathlib import PurePosixPath
 
 import pytest
 from makers.builds import files_below, write_config, write_raw
-from makers.killed_work import build_suite
-from makers.kills import is_hidden, killed_everywhere
+from makers.kills import build_suite, is_hidden, killed_everywhere
 from pfgen_fast.refset.config import read_config
 from pfgen_fast.refset.pipeline import build
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from makers import effort
-from makers.leaderboards import results_as_lines
+from makers.runs import results_as_lines
 from pfgen_fast import Suite, TrialsError
 from pfgen_fast.files.untrusted_text import json_text
 from pfgen_fast.runs.leaderboard import find_results, rank

@@ -8,8 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 from makers.documented import tool
-from makers.leaderboards import results_as_lines
-from makers.runs import make_run, trial_lines
+from makers.runs import make_run, results_as_lines, trial_lines
 from pfgen_fast import TrialsError
 from pfgen_fast.runs import placement, result_tables
 from pfgen_fast.runs.placement import Field, place

@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from makers.tokens import write_tokenizer
+from makers.tiny_model import write_tokenizer
 from pfgen_fast import IndexFormatError, Scorer, ScorerSpec, Suite, SuiteError
 from pfgen_fast.suite.rules import PROFILES
 

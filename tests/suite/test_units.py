@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from makers.effort import examples
-from makers.tokens import write_tokenizer
+from makers.tiny_model import write_tokenizer
 from pfgen_fast import Scorer, Suite, SuiteError
 from pfgen_fast.oracle import Oracle
 from pfgen_fast.scoring.explanation import explain

@@ -10,8 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from makers.builds import files_below
-from makers.killed_work import score_a_folder
-from makers.kills import killed_everywhere
+from makers.kills import killed_everywhere, score_a_folder
 from pfgen_fast import PfgenError, Scorer, ScorerSpec
 from pfgen_fast.tables.folders import FilesProgress, plan_files, score_files
 from pfgen_fast.tables.table_job import TableJob
