@@ -12,7 +12,7 @@ from makers.claims import COVERAGE, Claim, within
 from numpy.random import Generator
 from pfgen_fast.statistics.correlation import resampled_pearson, resampled_spearman, spearman_rows
 from pfgen_fast.statistics.intervals_of_draws import interval_of_draws
-from pfgen_fast.statistics.raters import FIGURES, figures_of_tables, tables_of
+from pfgen_fast.statistics.raters import same_levels, tables_of
 from pfgen_fast.statistics.resampling import bootstrap_counts
 from pfgen_fast.statistics.win_rates import win_rates
 
@@ -26,7 +26,7 @@ _MANY = 100_000  # tasks that give the truth
 _LEVELS = np.linspace(0, 1, 5)
 _OF_LEVELS = {"usual": (-1.5, -0.5, 0.3, 1.0), "top": (-3.2, -2.6, -2.0, -1.3)}
 _ANSWERS = 4  # of each task
-_CALLED = {"same": "equal verdicts", "mean_difference": "mean difference", "kappa_quadratic": "quadratic kappa"}
+_CALLED = ("equal verdicts", "share"), ("quadratic kappa", "fisher")  # figures, and the scales of their intervals
 
 
 def _two_scores(generator: Generator, n_tasks: int, n_questions: int = 1) -> np.ndarray:
@@ -44,17 +44,16 @@ def _tables(generator: Generator, n_tasks: int, world: str) -> np.ndarray:
 
 
 @lru_cache
-def _true_levels(world: str) -> np.ndarray:
+def _true_levels(world: str) -> tuple[np.ndarray, ...]:
     tables = _tables(np.random.default_rng(0), _MANY, world)
-    return figures_of_tables(tables.sum(axis=0, keepdims=True), _LEVELS)[0]
+    return same_levels(tables.sum(axis=0, keepdims=True), _LEVELS)
 
 
-def _of_levels(generator: Generator, n_tasks: int, figure: str, world: str) -> bool:
+def _of_levels(generator: Generator, n_tasks: int, number: int, world: str) -> bool:
     tables, counts = _tables(generator, n_tasks, world), bootstrap_counts(n_tasks, _DRAWS)
-    number = list(FIGURES).index(figure)
-    value = figures_of_tables(tables.sum(axis=0, keepdims=True), _LEVELS)[0, number]
-    draws = figures_of_tables((counts @ tables.reshape(n_tasks, -1)).reshape(-1, 5, 5), _LEVELS)[:, number]
-    return within(interval_of_draws(value, draws, n_tasks, scale=FIGURES[figure]), _true_levels(world)[number])
+    value = same_levels(tables.sum(axis=0, keepdims=True), _LEVELS)[number][0]
+    draws = same_levels(np.tensordot(counts, tables, 1), _LEVELS)[number]
+    return within(interval_of_draws(value, draws, n_tasks, scale=_CALLED[number][1]), _true_levels(world)[number][0])
 
 
 def _figure(scores: np.ndarray, counts: Any, figure: str, is_skewed: bool) -> np.ndarray:
@@ -135,15 +134,15 @@ def claims_of_judges() -> Iterator[Claim]:
     """Those on two judges, two methods, two tables of models, and win rates."""
     for n_tasks in (3, 5, 10, 20, 50, 200):
         usual, cost = COVERAGE if n_tasks >= 50 else (0.93, 1.0), 2 if n_tasks < 50 else 4
-        for figure, called in _CALLED.items():
+        for number, (called, _) in enumerate(_CALLED):
             for world, bounds, of in (
                 ("usual", usual, ""),
                 ("top", (0.9, 1.0), ", most verdicts are the highest level"),
             ):
                 name = f"{called}, {n_tasks} tasks{of}"
-                if of and figure == "kappa_quadratic" and n_tasks < 10:
+                if of and number and n_tasks < 10:
                     bounds = None  # often undefined
-                yield Claim(JUDGES, name, bounds, _of_levels, (n_tasks, figure, world), cost)
+                yield Claim(JUDGES, name, bounds, _of_levels, (n_tasks, number, world), cost)
         for figure in ("Pearson", "Spearman", "mean absolute difference"):
             yield Claim(METHODS, f"{figure}, {n_tasks} tasks", usual, _of_methods, (n_tasks, figure, False), 2 * cost)
             # Pearson's correlation of long tails is uncertain with any number of tasks.

@@ -1,23 +1,16 @@
-"""Items drawn again, and draws within strata."""
+"""Items drawn again."""
 
 from __future__ import annotations
 
 import math
-from operator import mul
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from pfgen_fast.statistics.resampling import (
     bootstrap_counts,
-    interval,
     resampled_means,
     subsample_counts,
 )
-from pfgen_fast.statistics.stratified import Stratum, drawn_means, mean_of_strata
-
-HUNDREDTHS = st.integers(0, 10_000).map(lambda hundredths: hundredths / 100)
 
 
 def test_means_of_draws_leave_out_what_is_missing():
@@ -55,49 +48,3 @@ def test_a_subsample_has_each_item_at_most_once_and_all_alike():
     assert set(np.unique(counts).tolist()) == {0, 1}
     assert (counts.sum(axis=1) == 10).all()
     assert counts.mean(axis=0) == pytest.approx(np.full(30, 1 / 3), abs=0.04)
-
-
-def test_intervals_of_columns_are_those_of_each():
-    draws = np.array([[1.0, math.nan, 3.0], [math.nan, math.nan, 1.0], [2.0, math.nan, 2.0]])
-    alone = np.array([interval(column) for column in draws.T])
-    assert pytest.approx(alone, nan_ok=True) == np.array(interval(draws)).T
-    assert np.isnan(interval(draws)).any(axis=0).tolist() == [False, True, False]
-    assert np.isnan(interval(np.empty((0, 2)))).all()
-
-
-# Strata
-
-
-@given(st.lists(HUNDREDTHS, min_size=2, max_size=20), st.integers(0, 5))
-def test_a_draw_is_the_mean_of_the_items_that_it_draws_the_same_for_all_members_in_any_order(scores, seed):
-    (means,), (backwards,) = (
-        drawn_means([Stratum.of(members)], 30, seed=seed)
-        for members in ([scores, scores[::-1]], [scores[::-1], scores])
-    )
-    assert backwards == pytest.approx(means[:, ::-1])
-    counts = bootstrap_counts(len(scores), 30, seed=seed << 64)
-    for of_member, values in zip(means.T, (scores, scores[::-1]), strict=True):
-        expected = [math.fsum(map(mul, draw, values)) / len(values) for draw in counts.tolist()]
-        assert of_member == pytest.approx(expected, abs=1e-8)
-
-
-def test_strata_differ_in_their_draws_and_a_longer_run_starts_with_those_of_a_shorter_one():
-    values = Stratum.of(np.random.default_rng(0).normal(size=(2, 30)))
-    first, second = drawn_means([values] * 2, 2500)
-    assert not (first == second).any()
-    assert (first[:700] == drawn_means([values], 700)[0]).all()
-
-
-def test_what_a_member_lacks_is_left_out_of_its_means_only():
-    whole = np.random.default_rng(0).integers(0, 100, 20).astype(float)
-    gaps = whole.copy()
-    gaps[5:] = math.nan
-    (means,) = drawn_means([Stratum.of([whole, gaps])], 300)
-    (alone,) = drawn_means([Stratum.of([whole])], 300)
-    assert means[:, 0] == pytest.approx(alone[:, 0])
-    counts = bootstrap_counts(20, 300, seed=0)
-    has_any = counts[:, :5].any(axis=1)
-    expected = (counts[has_any, :5] @ whole[:5]) / counts[has_any, :5].sum(axis=1)
-    assert means[has_any, 1] == pytest.approx(expected)
-    assert np.isnan(means[~has_any, 1]).all()
-    assert (np.isnan(mean_of_strata([means[:, 0], means[:, 1]])) == ~has_any).all()

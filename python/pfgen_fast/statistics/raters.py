@@ -7,7 +7,7 @@ a missing rating. Figures of draws are from sums over clusters, so they are comp
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,20 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .correlation import Floats, is_constant, pearson, resampled_pearson, resampled_spearman, spearman
-from .intervals_of_draws import Scale
 from .paired import corrected, paired_difference
 from .resampling import Counts, resampled_means
 
 Ints = NDArray[np.int64]
-
-FIGURES: Mapping[str, Scale] = {
-    "same": "share",  # share of the pairs with the same level
-    "within_one_level": "share",  # share of the pairs whose levels are the same or neighbours
-    "mean_difference": "linear",  # mean of the second rater's level minus the first's
-    "kappa": "fisher",  # Cohen's kappa; NaN if a rater gave only one level
-    "kappa_quadratic": "fisher",  # kappa weighted by squared distances of levels
-}
-"""The figures of two raters who give levels, such as 0, 0.25, ... 1, with the scales of their intervals."""
 
 SMALLEST_SHIFT = 0.5
 """Smaller differences between a rater's mean and that of the others are not named."""
@@ -235,26 +225,21 @@ def disagreement(values: Floats) -> Floats:
     return found
 
 
-def figures_of_tables(tables: Any, levels: Sequence[float]) -> Floats:
-    """Computes `FIGURES` (columns) of two raters from tables (rows) of the counts of each pair of levels."""
+def same_levels(tables: Any, levels: Sequence[float]) -> tuple[Floats, Floats]:
+    """The share of equal levels and quadratic kappa of two raters, from tables of the counts of each pair of levels.
+
+    Kappa is NaN if a rater gave only one level.
+    """
     counts = np.asarray(tables, dtype=np.float64)
-    values, places = np.asarray(levels, dtype=np.float64), np.arange(len(levels))
-    distance = np.abs(places[:, np.newaxis] - places)
+    values = np.asarray(levels, dtype=np.float64)
     of_first, of_second = counts.sum(axis=2), counts.sum(axis=1)
     n = of_first.sum(axis=1)
-    by_chance = of_first[:, :, np.newaxis] * of_second[:, np.newaxis, :]
+    weights = (values[:, np.newaxis] - values) ** 2
+    by_chance = (of_first[:, :, np.newaxis] * of_second[:, np.newaxis, :] * weights).sum(axis=(1, 2))
     has_kappa = ((of_first > 0).sum(axis=1) > 1) & ((of_second > 0).sum(axis=1) > 1)
     with np.errstate(divide="ignore", invalid="ignore"):
-        kappas = [
-            np.where(has_kappa, 1 - _weighed(counts, weights) * n / _weighed(by_chance, weights), np.nan)
-            for weights in ((distance > 0).astype(np.float64), (values[:, np.newaxis] - values) ** 2)
-        ]
-        shares = [
-            _weighed(counts, distance == 0) / n,
-            _weighed(counts, distance <= 1) / n,
-            _weighed(counts, values - values[:, np.newaxis]) / n,
-        ]
-    return np.stack([*shares, *kappas], axis=1)
+        kappa = np.where(has_kappa, 1 - (counts * weights).sum(axis=(1, 2)) * n / by_chance, np.nan)
+        return np.trace(counts, axis1=1, axis2=2) / n, kappa
 
 
 def tables_of(pair: Any, groups: Ints, n_groups: int, n_levels: int) -> Ints:
@@ -263,12 +248,6 @@ def tables_of(pair: Any, groups: Ints, n_groups: int, n_levels: int) -> Ints:
     cells = (groups * n_levels + first) * n_levels + second
     counts: Ints = np.bincount(cells, minlength=n_groups * n_levels * n_levels).astype(np.int64)
     return counts.reshape(n_groups, n_levels, n_levels)
-
-
-def _weighed(counts: Floats, weights: Any) -> Floats:
-    """The weighted sum of the cells of each table."""
-    total: Floats = (counts * weights).sum(axis=(1, 2))
-    return total
 
 
 def _or_nan(value: float | None) -> float:

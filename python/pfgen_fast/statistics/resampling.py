@@ -54,25 +54,6 @@ def _below(bounds: Any, n_draws: int, n_numbers: int, seed: int) -> Ints:
     return found
 
 
-def interval(draws: Any) -> tuple[Floats, Floats]:
-    """Computes the percentiles 2.5 and 97.5 of each column of draws, interpolated; undefined values are left out."""
-    values = np.sort(np.asarray(draws, dtype=np.float64), axis=0)
-    n_defined = (~np.isnan(values)).sum(axis=0)
-    low, high = (_quantile(values, n_defined, share) for share in (0.025, 0.975))
-    return low, high
-
-
-def _quantile(ordered: Floats, n_defined: Any, share: float) -> Floats:
-    position = share * np.maximum(n_defined - 1, 0)
-    below = np.floor(position).astype(np.int64)
-    above = np.minimum(below + 1, np.maximum(n_defined - 1, 0))
-    if not len(ordered):
-        return np.full(ordered.shape[1:], np.nan)
-    at_below, at_above = (np.take_along_axis(ordered, at[np.newaxis], axis=0)[0] for at in (below, above))
-    found: Floats = at_below + (at_above - at_below) * (position - below)
-    return found
-
-
 def resampled_means(values: Any, counts: Counts) -> Floats:
     """Computes the mean of each row of values in each draw: a row for each draw, a column for each row of values."""
     rows = np.atleast_2d(np.asarray(values, dtype=np.float64))

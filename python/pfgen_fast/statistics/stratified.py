@@ -1,11 +1,7 @@
-"""Means of strata with the same weight, such as areas of a suite: their intervals, and bootstrap draws of items.
-
-Items are drawn within their stratum, with the same draws for all members, so differences of members are paired.
-"""
+"""Means of strata with the same weight, such as areas of a suite, and their intervals."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,10 +9,6 @@ import numpy as np
 
 from .correlation import Floats
 from .paired import ALPHA, against
-from .resampling import bootstrap_counts
-
-_AT_ONCE = 1000
-"""Draws that are made together. A longer run starts with the same draws as a shorter one."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,25 +51,3 @@ def half_widths(*strata: Stratum) -> Floats:
     tested = against([np.zeros(values.shape[1]) for values in items], items)
     half: Floats = stdtrit(tested.degrees, 1 - ALPHA / 2) * tested.errors
     return np.where((tested.errors > 0) & ~np.isnan(tested.p_values), half, np.nan)
-
-
-def drawn_means(strata: Sequence[Stratum], n_draws: int, *, seed: int = 0) -> list[Floats]:
-    """Computes the mean of each member (column) in each bootstrap draw (row), by stratum; NaN without a value."""
-    return [_drawn(stratum, n_draws, (seed << 64) + (place << 32)) for place, stratum in enumerate(strata)]
-
-
-def _drawn(stratum: Stratum, n_draws: int, seed: int) -> Floats:
-    n_members, n_items = stratum.totals.shape
-    found = np.empty((n_draws, n_members))
-    for begin in range(0, n_draws, _AT_ONCE):
-        n_now = min(_AT_ONCE, n_draws - begin)
-        drawn = bootstrap_counts(n_items, n_now, seed=seed + begin).astype(np.float64)
-        with np.errstate(invalid="ignore"):
-            found[begin : begin + n_now] = (drawn @ stratum.totals.T) / (drawn @ stratum.counts.T)
-    return found
-
-
-def mean_of_strata(means: Sequence[Floats]) -> Floats:
-    """The mean over strata with the same weight; NaN if the mean of any stratum is NaN."""
-    found: Floats = np.mean(means, axis=0)
-    return found

@@ -19,7 +19,7 @@ from ...experiments.chart_data import Matrix, Ranges
 from ...statistics.correlation import Floats
 from ...statistics.intervals_of_draws import Scale, interval_of_draws
 from ...statistics.resampling import Counts, bootstrap_counts
-from ...statistics.stratified import Stratum, drawn_means, mean_of_strata
+from ...statistics.stratified import Stratum
 from ..judgements import AnswerKey
 from ..suite import ChecklistSuite
 from ..tasks import Task
@@ -128,11 +128,14 @@ class AnswerGrid:
         n_models = len(self.models)
         if not counted:
             return (), np.full(n_models, np.nan), np.full((self.n_draws, n_models), np.nan)
-        chosen = [strata[part] for part in counted]
-        sums = (np.array([math.fsum(row) for row in stratum.totals.tolist()]) for stratum in chosen)
-        means = [of_part / stratum.counts.sum(axis=1) for of_part, stratum in zip(sums, chosen, strict=True)]
-        drawn = drawn_means(chosen, self.n_draws, seed=self.seed)
-        return tuple(self.parts[part] for part in counted), mean_of_strata(means), mean_of_strata(drawn)
+        means, draws = [], []
+        for part in counted:
+            stratum, drawn = strata[part], self.counts[:, self.part_of_task == part].astype(np.float64)
+            totals = np.array([math.fsum(row) for row in stratum.totals.tolist()])
+            means.append(totals / stratum.counts.sum(axis=1))
+            with np.errstate(invalid="ignore"):
+                draws.append((drawn @ stratum.totals.T) / (drawn @ stratum.counts.T))
+        return tuple(self.parts[part] for part in counted), np.mean(means, axis=0), np.mean(draws, axis=0)
 
 
 @dataclass(frozen=True)

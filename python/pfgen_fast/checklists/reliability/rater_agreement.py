@@ -14,9 +14,9 @@ import numpy as np
 
 from ...errors import ChecklistError, PfgenError
 from ...files.untrusted_text import counted, first_names, in_one_line, unknown_name
+from ...statistics.intervals_of_draws import Scale
 from ...statistics.paired import corrected, paired_difference
 from ...statistics.raters import (
-    FIGURES,
     Against,
     Correlated,
     Figure,
@@ -24,9 +24,9 @@ from ...statistics.raters import (
     alpha,
     correlated,
     disagreement,
-    figures_of_tables,
     fleiss,
     mean_of,
+    same_levels,
     tables_of,
 )
 from ...tables.formats import table_rows
@@ -139,6 +139,7 @@ def _marks(name: str, rows: Sequence[Judgement], suite: ChecklistSuite) -> Itera
 LEAST_DISAGREEMENT = 0.125
 """Questions with a smaller mean difference of verdicts, half of a usual level, are not named as unclear."""
 _LEVEL = 0.05
+_SCALES: tuple[Scale, Scale] = ("share", "fisher")  # of the share of equal levels, and of kappa
 
 
 @dataclass(frozen=True)
@@ -311,17 +312,14 @@ class MarkedAnswers:
     def same_verdicts(self, i: int, j: int) -> SameVerdicts:
         """How far two annotators give the same verdicts; a judge's mean verdict counts as the nearest level."""
         both = np.flatnonzero((self.levels[i] >= 0) & (self.levels[j] >= 0))
-        tasks, n_tasks, n_levels = (
-            self.grid.task_of[self.answer_of_verdict[both]],
-            len(self.grid.tasks),
-            len(self.suite.levels),
+        tasks, levels = self.grid.task_of[self.answer_of_verdict[both]], self.suite.levels
+        of_tasks = tables_of(self.levels[[i, j]][:, both], tasks, len(self.grid.tasks), len(levels)).astype(np.float64)
+        whole, draws = (
+            same_levels(np.tensordot(counts, of_tasks, 1), levels)
+            for counts in (np.ones((1, len(of_tasks))), self.grid.counts.astype(np.float64))
         )
-        of_tasks = tables_of(self.levels[[i, j]][:, both], tasks, n_tasks, n_levels)
-        drawn = self.grid.counts.astype(np.float64) @ of_tasks.reshape(n_tasks, -1).astype(np.float64)
-        draws = figures_of_tables(drawn.reshape(-1, n_levels, n_levels), self.suite.levels)
-        figures = figures_of_tables(of_tasks.sum(axis=0, keepdims=True), self.suite.levels)[0]
-        same, *_, kappa = (
-            self.grid.estimate(figure, of_draws, np.unique(tasks), scale=scale)
-            for figure, of_draws, scale in zip(figures.tolist(), draws.T, FIGURES.values(), strict=True)
+        same, kappa = (
+            self.grid.estimate(float(value[0]), of_draws, np.unique(tasks), scale=scale)
+            for value, of_draws, scale in zip(whole, draws, _SCALES, strict=True)
         )
         return SameVerdicts(len(both), same, kappa)

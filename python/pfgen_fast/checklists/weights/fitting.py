@@ -22,7 +22,7 @@ from ...files.json_writing import json_bytes
 from ...files.writing import write_whole
 from ...statistics.bounded_regression import bounded_fit, bounded_fits
 from ...statistics.correlation import Floats
-from ...statistics.resampling import bootstrap_counts, interval
+from ...statistics.resampling import bootstrap_counts
 from ..checklist_files import by_area
 from ..people.marks import HIGHEST_MARK, Mark
 from ..people.reading import People
@@ -292,7 +292,10 @@ def _spreads(raw: Floats, drawn: Floats, bound: float) -> list[Spread]:
         return []
     spreads = []
     for values, low, high, at_bound in zip(
-        drawn[is_defined].T.tolist(), *interval(drawn), (raw[is_defined] == bound).mean(axis=0), strict=True
+        drawn[is_defined].T.tolist(),
+        *np.quantile(drawn[is_defined], (0.025, 0.975), axis=0),
+        (raw[is_defined] == bound).mean(axis=0),
+        strict=True,
     ):
         mean, n = fmean(values), len(values)
         sd = math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (n - 1)) if n > 1 else None
