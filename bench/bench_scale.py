@@ -54,20 +54,20 @@ print(time.process_time() - begin)
 """
 _RAY = """
 import sys, logging, ray
-source, target, suite, actors = sys.argv[1:]
+source, target, suite, way = sys.argv[1:]
 ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, logging_level="ERROR")
 ray.data.DataContext.get_current().enable_progress_bars = False
 from pfgen_fast import ScorerSpec
 from pfgen_fast.distributed.ray import score
 dataset = ray.data.read_parquet(source)
-if actors == "identity":
+if way == "identity":
     scored = dataset.map_batches(lambda batch: batch, batch_format="pyarrow")
 else:
-    scored = score(dataset, ScorerSpec(suite), actors=None if actors == "tasks" else int(actors))
+    scored = score(dataset, ScorerSpec(suite))
 scored.write_parquet(target)
 ray.shutdown()
 """
-_WAYS = {"identity": "identity map", "tasks": "tasks", "1": "1 actor", "2": "2 actors"}
+_WAYS = {"identity": "identity map", "tasks": "tasks"}
 
 
 class Cost:
@@ -173,14 +173,14 @@ def test_scale(
         measure.row(f"{what}: scoring in memory, 1 thread", scoring, unit)
         compared = f"{what}: pfgen-fast score compared with floor plus scoring"
         measure.row(compared, None, ratio=both, to="the sum of both", note="-")
-    for actors in _WAYS if whole and importlib.util.find_spec("ray") else ():
-        of_ray = Cost("-W", "ignore", "-c", _RAY, source, tmp_path / actors, inputs.suite, actors)
+    for way in _WAYS if whole and importlib.util.find_spec("ray") else ():
+        of_ray = Cost("-W", "ignore", "-c", _RAY, source, tmp_path / way, inputs.suite, way)
         of_ray()
-        if actors != "identity" and n_rows <= _JUDGED:
-            _check_equal(scored, tmp_path / actors)
-        clocks.setdefault(f"Ray Data, {actors}", {})[n_rows] = of_ray.clock
+        if way != "identity" and n_rows <= _JUDGED:
+            _check_equal(scored, tmp_path / way)
+        clocks.setdefault(f"Ray Data, {way}", {})[n_rows] = of_ray.clock
         rate = f"answers/s; {of_ray.n_bytes / 1e6:,.0f} MB"
-        measure.row(f"{what}: Ray Data, {_WAYS[actors]}", of_ray.processor, unit)
+        measure.row(f"{what}: Ray Data, {_WAYS[way]}", of_ray.processor, unit)
         measure.row("  in answers per second", n_rows / of_ray.clock, rate)
     for who, taken in clocks.items():
         if len(taken) == 3 or (len(taken) == 2 and not whole):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 import signal
-import subprocess
 import sys
 import warnings
 from collections.abc import Iterator
@@ -19,7 +18,7 @@ import pytest
 from makers.documented import documented_example
 from makers.engines import engine
 from pfgen_fast import PfgenError, ReferenceScorer, Scorer, ScorerSpec, SuiteError, TrialsError
-from pfgen_fast.distributed.ray import score, share_of_cores
+from pfgen_fast.distributed.ray import score
 
 ray = engine("ray")
 engine("ray.data")
@@ -68,31 +67,29 @@ def assert_equal(found: Any, table: Any, **options: Any) -> None:
         assert column.to_numpy().tobytes() == values.tobytes(), name
 
 
-@pytest.mark.parametrize("means", [{}, {"actors": 1}, {"actors": 2}, {"batch_size": 100}])
+@pytest.mark.parametrize("means", [{}, {"batch_size": 100}])
 def test_scores_are_those_of_a_single_process_whatever_the_blocks(cluster, means):
     table = answers(3000)
     blocks = [table.slice(0, 0), table.slice(0, 1), table.slice(1, 2900), table.slice(2901, 0), table.slice(2901)]
     assert_same_rows(score(ray.data.from_arrow(blocks), ScorerSpec("mini"), **means), table)
 
 
-@pytest.mark.parametrize("means", [{}, {"actors": 1}])
-def test_reference_metrics_of_blocks_are_those_of_a_single_process(cluster, means):
+def test_reference_metrics_of_blocks_are_those_of_a_single_process(cluster):
     scorer = ReferenceScorer(["bleu", "chrf"])
     table = answers(600)
     table = table.append_column("refs", pa.array([TEXTS[: row % 2 + 1] for row in range(600)]))
     wanted = scorer.score(table.column("answer"), table.column("refs"))
     blocks = [table.slice(0, 1), table.slice(1, 400), table.slice(401)]
-    found = score(ray.data.from_arrow(blocks), scorer, reference_column="refs", **means)
+    found = score(ray.data.from_arrow(blocks), scorer, reference_column="refs")
     found = pa.concat_tables(ray.get(found.to_arrow_refs())).sort_by("id")
     assert found["bleu"].to_numpy().tobytes() == wanted.bleu.tobytes()
     assert found["chrf"].to_numpy().tobytes() == wanted.chrf.tobytes()
 
 
-@pytest.mark.parametrize("means", [{}, {"actors": 1}])
-def test_an_error_ends_with_its_sentence_and_is_an_error_of_ours(cluster, means):
+def test_an_error_ends_with_its_sentence_and_is_an_error_of_ours(cluster):
     table = answers(4).append_column("q", pa.array(["Q07", "Q07", "Q77", "Q07"]))
     with pytest.raises(PfgenError) as error:
-        score(ray.data.from_arrow(table), ScorerSpec("mini"), question_column="q", **means).materialize()
+        score(ray.data.from_arrow(table), ScorerSpec("mini"), question_column="q").materialize()
     last = str(error.value).splitlines()[-1].removesuffix(" in suite mini; nearest: 'Q07'")
     assert last == "pfgen_fast.errors.TrialsError: a block of 4 rows: row 3, column 'q': unknown question 'Q77'"
     assert isinstance(error.value, TrialsError)
@@ -147,8 +144,7 @@ def test_only_rows_that_pass_stay_and_a_block_without_any_has_the_same_schema(cl
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-@pytest.mark.parametrize("means", [{}, {"actors": 1}])
-def test_a_worker_killed_in_the_middle_changes_no_row(cluster, tmp_path, means):
+def test_a_worker_killed_in_the_middle_changes_no_row(cluster, tmp_path):
     table = answers(20 * 50)
 
     def mortal(block: Any) -> Any:
@@ -161,80 +157,16 @@ def test_a_worker_killed_in_the_middle_changes_no_row(cluster, tmp_path, means):
 
     blocks = ray.data.from_arrow([table.slice(50 * part, 50) for part in range(20)])
     blocks = blocks.map_batches(mortal, batch_format="pyarrow", batch_size=None)
-    found = score(blocks, ScorerSpec("mini"), **means).materialize()
-    assert (b"MapWorker" in (tmp_path / "killed").read_bytes()) == ("actors" in means)
+    found = score(blocks, ScorerSpec("mini")).materialize()
+    assert (tmp_path / "killed").exists()
     assert_same_rows(found, table)
 
 
-@pytest.fixture
-def folder(tmp_path) -> Path:
-    for part in range(6):
-        path = tmp_path / "in" / f"day={part % 2}" / f"{part}.parquet"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        pq.write_table(answers(100, 100 * part), path)
-    return tmp_path
-
-
-def rows_below(folder: Path) -> Any:
-    return pa.concat_tables([pq.read_table(path, partitioning=None) for path in folder.rglob("[0-9]*.parquet")])
-
-
-STARVING = """
-import sys, warnings, pyarrow as pa, pyarrow.parquet as pq, ray, ray.data
-from pfgen_fast import ScorerSpec
-from pfgen_fast.distributed.ray import score
-if nodes == 1:
-    ray.init("local", num_cpus=n_cores, include_dashboard=False, log_to_driver=False)
-else:
-    from ray.cluster_utils import Cluster
-    cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": n_cores})
-    for _ in range(nodes - 1):
-        cluster.add_node(num_cpus=n_cores)
-    ray.init(address=cluster.address, log_to_driver=False)
-ray.data.DataContext.get_current().enable_progress_bars = False
-scored = score(ray.data.read_parquet(folder), ScorerSpec("mini"), actors=actors)
-scored.write_parquet(folder + "/out")
-print(ray.data.read_parquet(folder + "/out").count())
-ray.shutdown()
-if nodes > 1:
-    cluster.shutdown()
-"""
-
-
-@pytest.mark.parametrize(("nodes", "n_cores", "actors"), [(1, 1, 1), (1, 2, 2), (2, 1, None), (2, 2, 4)])
-def test_scoring_never_keeps_all_cores_from_reading(tmp_path, nodes, n_cores, actors):
-    for part in range(4):
-        pq.write_table(answers(50, 50 * part), tmp_path / f"{part}.parquet")
-    given = f"nodes, n_cores, actors, folder = {nodes}, {n_cores}, {actors}, {str(tmp_path)!r}"
-    found = subprocess.run(
-        [sys.executable, "-c", given + STARVING], capture_output=True, text=True, timeout=300, check=False
-    )
-    assert found.stdout.split()[-1:] == ["200"], found.stderr[-3000:]
-
-
-@pytest.mark.parametrize(
-    ("actors", "n_cores", "share"),
-    [
-        *((1, [1], 0.0), (1, [2], 1.0), (2, [2], 0.5), (7, [8], 1.0), (8, [8], 0.875), (3, [3], 0.6666), (5, [], 1.0)),
-        *((3, [2, 2], 1.0), (4, [2, 2], 0.5), (10, [2, 8], 0.5), (2, [1, 1], 0.0)),
-    ],
-)
-def test_the_shares_of_actors_leave_a_whole_core_to_reading(actors, n_cores, share):
-    assert share_of_cores(actors, n_cores) == share
-
-
-def test_shares_that_starve_reading_are_warned_of(cluster):
+def test_more_cores_than_any_node_has_are_warned_of_and_impossible_numbers_are_refused(cluster):
     dataset = ray.data.from_arrow(answers(2))
-    with pytest.warns(UserWarning, match=r"^actors=3, num_cpus=1: the actors may take all cores of Ray \(3\) "):
-        score(dataset, ScorerSpec("mini"), actors=3, num_cpus=1)
     with pytest.warns(UserWarning, match=r"^num_cpus=4: no node has this number of cores \(maximum: 3\)$"):
         score(dataset, ScorerSpec("mini"), num_cpus=4)
-    score(dataset, ScorerSpec("mini"), actors=3, num_cpus=0.5)
-
-
-def test_impossible_numbers_are_refused(cluster):
-    dataset = ray.data.from_arrow(answers(2))
-    for options in ({"actors": 0}, {"num_cpus": 0}, {"num_cpus": -1, "actors": 1}, {"batch_size": 0}):
+    for options in ({"num_cpus": 0}, {"num_cpus": -1}, {"batch_size": 0}):
         with pytest.raises(ValueError, match=rf"^{next(iter(options))}: expected "):
             score(dataset, ScorerSpec("mini"), **options)
 
