@@ -20,7 +20,7 @@ class _Serve:
     """Serves rewards and scores over HTTP, for trainers on other machines.
 
     POST /reward takes {"questions": ..., "answers": [...]} and returns {"rewards": [...]}; /score returns all columns,
-    and /get_reward implements OpenRLHF's protocol. The page at / documents them. After the first Ctrl-C or SIGTERM,
+    and /get_reward implements OpenRLHF's protocol. /openapi.json documents them. After the first Ctrl-C or SIGTERM,
     requests in progress are finished; the second ends the command at once.
 
     Examples

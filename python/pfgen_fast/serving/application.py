@@ -23,7 +23,7 @@ from ..rewards.reward import Reward
 from ..scoring.scorer import Scorer
 from .access import Guard
 from .admission import Place, Receive, Room
-from .description import ENDPOINTS, described, page
+from .description import ENDPOINTS, described
 from .limits import Gone, Limits, Refusal, too_busy
 from .replies import JSON, Replies, Reply, json_of
 
@@ -90,13 +90,12 @@ class Application:
         reward = source if isinstance(source, Reward) else Reward(source)
         self._metrics = Metrics(self.room, reward.signature)
         replies = Replies(reward, limits, mode)
-        document = described(reward.signature, limits)
+        document = json_of(described(reward.signature, limits))
         self._posted: dict[str, Work] = {path: partial(one.answer, replies) for path, one in ENDPOINTS.items()}
         self._shown: dict[str, Callable[[], Reply]] = {
-            "/": lambda: Reply(page(document), "text/html; charset=utf-8"),
             "/healthz": lambda: Reply(b'{"status":"ok"}'),
             "/metrics": lambda: Reply(self._metrics.text(), "text/plain; version=0.0.4; charset=utf-8"),
-            "/openapi.json": lambda: Reply(json_of(document)),
+            "/openapi.json": lambda: Reply(document),
         }
 
     def close(self) -> None:
@@ -201,7 +200,7 @@ async def _send(reply: Reply, send: Send) -> None:
 
 _PROTECTION = {
     "Cache-Control": "no-store",
-    "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
+    "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
     "Cross-Origin-Resource-Policy": "same-origin",
     "X-Content-Type-Options": "nosniff",
 }

@@ -1,17 +1,15 @@
-"""The endpoints for batches, an OpenAPI document, and an HTML page without external resources.
+"""The endpoints for batches, and an OpenAPI document.
 
 A new endpoint needs a method of `Replies`, and an entry in `ENDPOINTS`.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from .. import __version__
-from ..files.untrusted_text import html_text
 from .limits import Limits
 from .replies import JSON, Replies, Reply
 
@@ -136,38 +134,3 @@ def _post(endpoint: Endpoint, limits: Limits) -> dict[str, Any]:
 
 def _get(summary: str, kind: str) -> dict[str, Any]:
     return {"get": {"summary": summary, "responses": {"200": {"description": summary, "content": {kind: {}}}}}}
-
-
-def page(document: Mapping[str, Any]) -> bytes:
-    """The document as HTML without scripts and external resources."""
-    about = document["info"]
-    parts = [
-        "<!doctype html><html lang=en><meta charset=utf-8><meta name=viewport content='width=device-width'>",
-        f"<title>{html_text(about['title'])}</title><style>{_STYLE}</style>",
-        f"<h1>{html_text(about['title'])} {html_text(about['version'])}</h1><p>{html_text(about['description'])}</p>",
-        "<p>For programs: <a href=openapi.json>openapi.json</a>",
-    ]
-    for path, methods in document["paths"].items():
-        for method, one in methods.items():
-            parts.append(f"<h2><b>{method.upper()}</b> {html_text(path)}</h2><p>{html_text(one['summary'])}.</p>")
-            if "requestBody" in one:
-                parts += [_schema("Request", one["requestBody"]["content"])]
-                parts += [_schema("Reply", one["responses"]["200"]["content"]), _refusals(one["responses"])]
-    return "\n".join(parts).encode()
-
-
-def _schema(name: str, content: Mapping[str, Any]) -> str:
-    shown = json.dumps(content[JSON]["schema"], indent=2)
-    lines = "\n".join(map(html_text, shown.split("\n")))
-    return f"<details><summary>{name}: <code>{JSON}</code></summary><pre>{lines}</pre></details>"
-
-
-def _refusals(responses: Mapping[str, Any]) -> str:
-    rows = (f"<tr><td>{status}<td>{html_text(one['description'])}" for status, one in responses.items())
-    return f"<table>{''.join(rows)}</table>"
-
-
-_STYLE = (
-    "body{font:16px/1.5 system-ui,sans-serif;max-width:50em;margin:2em auto;padding:0 1em;color-scheme:light dark}"
-    "h2{font-size:1.1em;margin-top:2em}pre{overflow:auto}td{padding-right:1em}p{overflow-wrap:anywhere}"
-)
