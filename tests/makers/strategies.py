@@ -39,6 +39,7 @@ CHARACTERS = st.one_of(LETTERS, LETTERS, LETTERS, LETTERS, SPECIAL, CHANGED)
 TAILS = st.sampled_from(["", "", "", "", " " * 30, "、。\u200b" * 9])
 BORDERS = (range(99, 103), range(148, 153), range(198, 204))
 """Around the target length, the limit, and the number of units that are looked at."""
+N_READ = 200
 
 LENGTHS = st.one_of(*map(st.sampled_from, [(0, 1, 2, 3, 10, 11, 98), *BORDERS, (200, 201, 202, 260)]))
 """Lengths at all limits, one in four past the last."""
@@ -62,13 +63,11 @@ def answers(draw: st.DrawFn, references: tuple[str, ...] = ("abc",)) -> str:
     text = "".join(pieces)
     if draw(st.integers(0, 2)) == 0:
         return text
-    length = draw(LENGTHS)
     if draw(st.booleans()):  # of normalised text
-        return (
-            text + _padded("", draw(st.text(LETTERS, min_size=1)), max(0, length - len(normalised(text)))) + draw(TAILS)
-        )
-    filler = draw(st.text(CHARACTERS, min_size=1, max_size=9))
-    return _padded(text, filler, length)
+        tail = draw(TAILS)
+        n_missing = (N_READ if tail else draw(LENGTHS)) - len(normalised(text))
+        return text + _padded("", draw(st.text(LETTERS, min_size=1)), max(0, n_missing)) + tail
+    return _padded(text, draw(st.text(CHARACTERS, min_size=1, max_size=9)), draw(LENGTHS))
 
 
 @st.composite
