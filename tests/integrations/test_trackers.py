@@ -1,9 +1,8 @@
-"""Runs in MLflow and Weights & Biases (offline), read back by their own clients, readers and messages."""
+"""Runs in MLflow and Weights & Biases (offline), read back by MLflow's client, and as wandb gets them."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +15,6 @@ from pfgen_fast.runs.run_scorer import RunScorer
 from pfgen_fast.runs.trials import find_runs
 
 pytestmark = [pytest.mark.integrations, pytest.mark.filterwarnings("ignore")]
-
-_BLOCK, _LAST, _FULL = 32768, 4, 1
 
 
 @pytest.fixture(autouse=True)
@@ -157,102 +154,50 @@ def offline(tmp_path, monkeypatch):
     package.teardown()
 
 
-def records(path: Path) -> Iterator[Any]:
-    """The records of a .wandb file, which is a log of LevelDB behind a header of 7 bytes."""
-    message = integration("wandb.proto.wandb_internal_pb2").Record
-    content, place, parts = path.read_bytes(), 7, b""
-    while place + 7 <= len(content):
-        if _BLOCK - place % _BLOCK < 7:
-            place += _BLOCK - place % _BLOCK
-            continue
-        size, kind = int.from_bytes(content[place + 4 : place + 6], "little"), content[place + 6]
-        parts += content[place + 7 : place + 7 + size]
-        place += 7 + size
-        if kind in (_FULL, _LAST):
-            yield message.FromString(parts)
-            parts = b""
+@pytest.fixture
+def logged(offline, monkeypatch):
+    """What runs of wandb log: the id and the config of the run, and a row or an artifact."""
+    kept: list[tuple[str, dict[str, Any], Any]] = []
+    for name in ("log", "log_artifact"):
+        method = getattr(offline.Run, name)
+
+        def keep(run, value, *arguments, method=method, **options):
+            kept.append((run.id, dict(run.config), value))
+            return method(run, value, *arguments, **options)
+
+        monkeypatch.setattr(offline.Run, name, keep)
+    return kept
 
 
-def values(items: Iterable[Any]) -> dict[str, Any]:
-    """The values of a record, nested as they were."""
-    found: dict[str, Any] = {}
-    for item in items:
-        *outer, name = item.nested_key or [item.key]
-        place = found
-        for key in outer:
-            place = place.setdefault(key, {})
-        place[name] = json.loads(item.value_json)
-    return found
-
-
-def logged(folder: Path, run_id: str) -> dict[str, Any]:
-    """The rows, config, artifacts and media directory in the files of a run."""
-    found: dict[str, Any] = {"rows": [], "config": {}, "artifacts": {}, "names": set()}
-    integration("wandb").teardown()  # the file is whole when the service that writes it has ended
-    # Two parts of a run that began in the same second have a number behind the second folder's name.
-    paths = sorted(folder.glob(f"wandb/offline-run-*/run-{run_id}.wandb"))
-    assert paths
-    for path in paths:
-        for record in records(path):
-            if record.HasField("history"):
-                found["rows"].append(values(record.history.item))
-            for config in [record.config] * record.HasField("config") + [record.run.config] * record.HasField("run"):
-                found["config"] |= {
-                    item.key or item.nested_key[0]: json.loads(item.value_json) for item in config.update
-                }
-            if record.HasField("run"):
-                found["names"].add(record.run.display_name)
-            if record.HasField("request") and record.request.HasField("log_artifact"):
-                found["artifacts"][record.request.log_artifact.artifact.name] = record.request.log_artifact.artifact
-            if record.HasField("artifact"):
-                found["artifacts"][record.artifact.name] = record.artifact
-        found["files"] = path.parent / "files"
-    return found
-
-
-def test_the_documented_examples_log_all_of_a_run_to_wandb(offline, documented, tmp_path):
+def test_the_documented_examples_log_all_of_a_run_to_wandb(offline, logged, documented):
     outcome = documented("wandb")
     assert offline.run is None
-    run_id, *others = {path.stem.removeprefix("run-") for path in tmp_path.rglob("run-*.wandb")} - {"my-training"}
-    assert others == []
-    expected, found = _tracked(outcome, None, report=True), logged(tmp_path, run_id)
-    (row,) = found["rows"]
-    assert {name: value for name, value in row.items() if name in expected.metrics} == expected.metrics
+    expected = _tracked(outcome, None, report=True)
+    (run_id, _, row), *_, (_, config, report) = (entry for entry in logged if entry[0] != "my-training")
+    assert {name: row[name] for name in expected.metrics} == expected.metrics
     for name, table in expected.tables.items():
-        assert (row[f"pfgen/{name}"]["_type"], row[f"pfgen/{name}"]["nrows"]) == ("table-file", len(table.rows))
-        content = json.loads((found["files"] / row[f"pfgen/{name}"]["path"]).read_text(encoding="utf-8"))
-        assert tuple(content["columns"]) == table.columns
-        assert list(map(tuple, content["data"])) == table.rows
-    config = {"model": "org/model", "mode": "qa", "temperature": "1.0"}
-    assert found["config"]["pfgen"] == {"name": "org/model", **expected.tags, "config": config}
-    assert found["config"]["pfgen"]["signature"] == outcome.signature
-    assert found["names"] == {"org/model"}
-    report = found["artifacts"][f"pfgen-report-{run_id}"]
-    assert (report.type, list(report.aliases)) == ("report", ["latest"])
-    (page,) = [entry for entry in report.manifest.contents if entry.path == "report.html"]
-    assert Path(page.local_path).read_text(encoding="utf-8") == expected.page
+        shown = row[f"pfgen/{name}"]
+        assert (tuple(shown.columns), list(map(tuple, shown.data))) == (table.columns, table.rows)
+    assert config["pfgen"] == {"name": "org/model", **expected.tags, "config": dict(expected.parameters)}
+    assert config["pfgen"]["signature"] == outcome.signature
+    assert (report.name.partition(":")[0], report.type) == (f"pfgen-report-{run_id}", "report")
+    page = report.manifest.entries["report.html"].local_path
+    assert Path(page).read_text(encoding="utf-8") == expected.page
 
 
-@pytest.mark.usefixtures("offline")
-def test_checkpoints_are_one_run_of_wandb_in_any_order(checkpoints, tmp_path):
+def test_checkpoints_are_one_run_of_wandb_in_any_order(logged, checkpoints):
     for step in (20, 10):
-        assert log_run(checkpoints[step], "wandb", into="my training", step=step) == "my_training"
-    rows = logged(tmp_path, "my_training")["rows"]
-    assert {row["pfgen/step"]: row["pfgen/score"] for row in rows} == {
+        assert log_run(checkpoints[step], "wandb", into="my training", step=step, report=False) == "my_training"
+    assert {row["pfgen/step"]: row["pfgen/score"] for _, _, row in logged if isinstance(row, dict)} == {
         step: outcome.summary.score for step, outcome in checkpoints.items()
     }
 
 
-def test_the_active_run_of_wandb_stays_open(offline, outcome, tmp_path):
+def test_the_active_run_of_wandb_stays_open(offline, outcome):
     with offline.init(name="training") as active:
         active.log({"loss": 1.0}, step=100)
         assert log_run(outcome, "wandb", step=50) == active.id  # an earlier step, as when a checkpoint is scored
-        other = log_run(outcome, "wandb", into="another")
-        assert other == "another"
+        assert log_run(outcome, "wandb", into="another") == "another"
         assert offline.run is active
         active.log({"loss": 0.5}, step=200)
-    rows = logged(tmp_path, active.id)["rows"]
-    assert [row["loss"] for row in rows if "loss" in row] == [1.0, 0.5]
-    found = [(row["pfgen/step"], row["pfgen/score"]) for row in rows if "pfgen/score" in row]
-    assert found == [(50, outcome.summary.score)]
-    assert [row["pfgen/score"] for row in logged(tmp_path, other)["rows"]] == [outcome.summary.score]
+        assert active.summary["pfgen/score"] == outcome.summary.score
