@@ -66,17 +66,6 @@ def test_a_missing_or_old_compiler_is_named_before_anything_is_installed(monkeyp
     assert re.fullmatch(sentence, stop.value.code)
 
 
-def test_uv_looks_for_packages_where_pip_does(monkeypatch, tmp_path):
-    settings = tmp_path / "pip.conf"
-    settings.write_text("[global]\nindex-url = https://mirror/simple\nfind-links = /a\n /b\ncert = /c.pem\n")
-    expected = {"UV_DEFAULT_INDEX": "https://mirror/simple", "UV_FIND_LINKS": "/a /b", "SSL_CERT_FILE": "/c.pem"}
-    for name in ("PIP_FIND_LINKS", "PIP_CERT", *expected):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("PIP_CONFIG_FILE", str(settings))
-    found = install._uv_settings()
-    assert {name: " ".join(found[name].split()) for name in expected} == expected
-
-
 def environment(path, code):
     script = f"import sys; {code}; sys.argv = {['environment.py', str(path)]!r}; import runpy; " + (
         f"runpy.run_path({str(ROOT / 'tools' / 'environment.py')!r}, run_name='__main__')"

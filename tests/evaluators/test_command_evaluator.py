@@ -144,16 +144,6 @@ def test_a_program_that_fails_is_named_with_row_and_exit_code(evaluator, body, m
     assert re.search("[\x00-\x1f]", str(caught.value)) is None
 
 
-def test_kept_scores_follow_the_files_that_the_command_names(evaluator, tmp_path):
-    cache = tmp_path / "scores.jsonl"
-    body = f"open({str(tmp_path / 'started')!r}, 'a').write('x')\n{LENGTHS}"
-    for _ in range(2):
-        assert scored(evaluator(body, cache=cache), TEXTS) == SCORES
-    assert (tmp_path / "started").read_text() == "x"
-    changed = evaluator(body.replace("len(each", "1 + len(each"), cache=cache)
-    assert scored(changed, TEXTS) == {"length": [12, 12, 5]}
-
-
 def test_the_signature_names_command_files_and_version(tmp_path, monkeypatch):
     (tmp_path / "score.sh").write_text("1")
     commands = ["python3 x", "python3 y", [str(tmp_path / "score.sh")]]

@@ -155,16 +155,6 @@ def test_texts_that_another_process_has_scored_are_not_scored_again(tmp_path, n_
     assert function.calls == ([TEXTS[1:]] if n_before == 1 else [])
 
 
-def test_progress_counts_the_texts_without_stored_scores(tmp_path):
-    told = []
-    evaluator = FunctionEvaluator(
-        lengths, name="f", cache=tmp_path / "s.jsonl", on_progress=lambda done, total: told.append((done, total))
-    )
-    scored(evaluator, TEXTS[:1])
-    scored(evaluator, TEXTS)
-    assert told == [(0, 1), (1, 1), (0, 2), (1, 2), (2, 2)]
-
-
 def test_a_function_is_opened_by_its_name(module):
     name = module(
         "def lengths(items, texts):\n    return {'length': [len(text) for text in texts], 'n': [1] * len(texts)}\n"

@@ -35,7 +35,7 @@ TO_NARROW = {ord(nfkc(kana)): kana for c in range(0xFF71, 0xFF9E) for kana in (c
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("step", [64, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("step", [64, pytest.param(1, marks=pytest.mark.nightly)])
 def test_the_core_normalises_each_code_point_as_the_oracle(step):
     for code_point in (
         *range(0x3400),

@@ -88,7 +88,7 @@ def test_few_questions_or_clusters_give_no_verdict(n):
     assert (found.differs is None) == (n < 6)
 
 
-@pytest.mark.parametrize("n_runs", [51, pytest.param(515, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("n_runs", [51, pytest.param(515, marks=pytest.mark.nightly)])
 def test_a_clear_difference_is_noticed_in_a_family_of_any_size(n_runs):
     noise = np.random.default_rng(2).normal(0, 0.1, (n_runs, 20))
     noise[::2] += 0.5

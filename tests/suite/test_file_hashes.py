@@ -70,7 +70,7 @@ def test_hashes_of_files_that_change_meanwhile_are_not_stored(paths, cache, monk
     assert not list(cache.glob("*"))
 
 
-@pytest.mark.parametrize("every", [10, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("every", [10, pytest.param(1, marks=pytest.mark.nightly)])
 def test_damaged_hashes_are_ignored(paths, cache, every):
     file_hashes(paths)
     good = memory_of(cache).read_bytes()
