@@ -77,8 +77,6 @@ def test_an_unknown_kind_or_degree_is_refused(name, expected):
         assert sorted(found.partition("one of ")[2].partition(";")[0].split(", ")) == sorted([*KINDS, *ALIASES])
 
 
-SOME = ["word_drop", "newline", "answer_swap", "grammar_error"]
-WITHOUT_LADDER = ["newline", "answer_swap/1000", "grammar_error/minor", "grammar_error/major"]
 IN_ANY_ORDER = ["negate/k3", "newline", "negate/500", "negate/k1", "negate/200", "negate/500"]
 
 
@@ -86,14 +84,11 @@ IN_ANY_ORDER = ["negate/k3", "newline", "negate/500", "negate/k1", "negate/200",
     ("options", "expected"),
     [
         ({"kinds": ["truncate", "char_delete/10"]}, [*(f"truncate/{p}" for p in LADDERS["cut"]), "char_delete/10"]),
-        ({"kinds": SOME, "k": [1, 5]}, ["word_drop/k1", "word_drop/k5", *WITHOUT_LADDER]),
-        ({"kinds": SOME, "permille": [7]}, ["word_drop/7", *WITHOUT_LADDER]),
-        ({"kinds": SOME, "ladder": "fine"}, [*(f"word_drop/{p}" for p in LADDERS["fine"]), *WITHOUT_LADDER]),
         ({"kinds": IN_ANY_ORDER}, ["negate/200", "negate/500", "negate/k1", "negate/k3", "newline"]),
         ({"levels": ["control"]}, ["identity", "newline", "punctuation", "width"]),
     ],
 )
-def test_a_part_of_a_plan_has_its_degrees_or_others_in_rising_order(options, expected):
+def test_a_part_of_a_plan_has_its_degrees_in_rising_order(options, expected):
     plan = chosen_plan(**options)
     assert (names(plan), plan.name) == (expected, "usual, changed")
     assert chosen_plan() == usual_plan()
@@ -104,9 +99,6 @@ def test_a_part_of_a_plan_has_its_degrees_or_others_in_rising_order(options, exp
     [
         ({"kinds": ["negat"]}, "unknown kind 'negat'; expected one of negate, "),
         ({"levels": ["words"]}, "unknown level 'words'; expected one of word, character, sentence, control"),
-        ({"ladder": "coarser"}, "unknown ladder 'coarser'; expected one of coarse, "),
-        ({"permille": [10, 10]}, "char_delete: permille: expected ascending degrees, but 10 follows 10"),
-        ({"k": [1], "permille": [1]}, "degrees: expected only one of ladder, permille and k"),
         ({"kinds": ["negate"], "levels": ["control"]}, "the plan is empty; expected at least one perturbation"),
     ],
 )

@@ -63,14 +63,9 @@ class TaskCells:
         return self.is_defined & is_noticed(self.figures["reverse_d"], self.figures["units"])
 
     @property
-    def missed_at_most(self) -> Floats:
-        """How far each mean score may change, in standard deviations of the originals' scores; NaN without a margin."""
-        return self.figures.get("missed_at_most", np.full(self.is_defined.shape, np.nan))
-
-    @property
     def equivalent(self) -> NDArray[np.bool_]:
         """Whether the mean score changes by less than the margin, up or down; False without a margin."""
-        return self.is_defined & (self.missed_at_most < (self.margin or 0))
+        return self.is_defined & (self.figures["missed_at_most"] < (self.margin or 0))
 
 
 def check_margin(margin: float | None) -> None:

@@ -1,4 +1,4 @@
-"""Opens a plan (the usual plan, a plan of the paper, or a TOML file), and selects parts of it or other degrees.
+"""Opens a plan (the usual plan, a plan of the paper, or a TOML file), and selects parts of it.
 
 The form of a file is described in docs/discernment.md, section Plans.
 """
@@ -20,11 +20,9 @@ from .paper import datasets, find_dataset, paper_plan
 from .plan import (
     Perturbation,
     Plan,
-    Unit,
     check_ladder,
     degrees_of,
     kind_named,
-    ladder_named,
     ordered,
     perturbation,
     perturbations_named,
@@ -73,47 +71,28 @@ def open_plan(source: str | Path = USUAL, items: Iterable[CollectionItem] = (), 
 
 
 def chosen_plan(
-    plan: Plan | None = None,
-    *,
-    kinds: Sequence[str] | None = None,
-    levels: Sequence[str] | None = None,
-    ladder: str | None = None,
-    permille: Sequence[int] | None = None,
-    k: Sequence[int] | None = None,
+    plan: Plan | None = None, *, kinds: Sequence[str] | None = None, levels: Sequence[str] | None = None
 ) -> Plan:
-    """Selects a part of a plan, or changes its kinds or degrees.
+    """Selects a part of a plan.
 
     Args:
         plan: The plan; by default the usual one.
         kinds: Kinds, or perturbations such as `char_delete/30`, also if the plan lacks them; by default the whole plan.
         levels: The levels of the perturbations; by default all levels.
-        ladder: The name of a ladder for all kinds that have degrees; by default each kind keeps its ladder.
-        permille: Degrees in per mille for all kinds that have degrees.
-        k: Degrees as numbers of sites for all kinds that have degrees.
 
     Example:
-        >>> plan = chosen_plan(kinds=["negate", "newline"], permille=[500, 1000])
+        >>> plan = chosen_plan(kinds=["negate/500", "newline"])
         >>> [one.name for one in plan.perturbations]
-        ['negate/500', 'negate/1000', 'newline']
+        ['negate/500', 'newline']
     """
     plan = plan or usual_plan()
-    if sum(given is not None for given in (ladder, permille, k)) > 1:
-        raise DiscernmentError("degrees: expected only one of ladder, permille and k")
     chosen: Iterable[Perturbation] = plan.perturbations
     if kinds is not None:
         chosen = [one for name in kinds for one in _named(name, plan)]
-    if ladder is not None:
-        permille = ladder_named(ladder)
-    if permille is not None:
-        chosen = _with_degrees(chosen, permille, "permille")
-    elif k is not None:
-        chosen = _with_degrees(chosen, k, "k")
-    if levels is not None:
-        for level in levels:
-            if level not in LEVELS:
-                raise unknown("level", level, LEVELS)
-        chosen = [one for one in chosen if one.level in levels]
-    found = ordered(chosen)
+    for level in levels or ():
+        if level not in LEVELS:
+            raise unknown("level", level, LEVELS)
+    found = ordered(one for one in chosen if levels is None or one.level in levels)
     if not found:
         raise DiscernmentError("the plan is empty; expected at least one perturbation")
     return plan if found == plan.perturbations else Plan(found, f"{plan.name}, changed", plan.notes)
@@ -156,17 +135,6 @@ def _named(name: str, plan: Plan) -> Iterable[Perturbation]:
     return perturbations_named(name)
 
 
-def _with_degrees(chosen: Iterable[Perturbation], degrees: Sequence[int], unit: Unit) -> Iterable[Perturbation]:
-    """The perturbations, with other degrees for kinds that have degrees."""
-    seen: set[str] = set()
-    for one in chosen:
-        if one.method != "rule" or not kind_named(one.kind).has_degrees:
-            yield one
-        elif one.kind not in seen:
-            seen.add(one.kind)
-            yield from degrees_of(one.kind, degrees, unit)
-
-
 def _check_keys(table: Mapping[str, Any], known: Sequence[str], where: str) -> None:
     for key in table:
         if key not in known:
@@ -190,26 +158,25 @@ def _check_list(value: Any, where: str, what: str) -> None:
         raise DiscernmentError(f"{where}: expected a list of {what}, not {in_one_line(repr(value), 40)}")
 
 
-def _with_prompts(perturbations: Iterable[Perturbation], prompt: Any) -> Iterable[Perturbation]:
+def _with_prompts(perturbations: Sequence[Perturbation], prompt: Any) -> Sequence[Perturbation]:
     """The perturbations of a kind with their prompts: a text, or a table of texts by degree."""
     from .model_damage_prompts import checked_prompt
 
-    listed = list(perturbations)
+    degrees = [one.degree for one in perturbations]
     if prompt is None:
-        return listed
-    prompts = prompt if isinstance(prompt, dict) else dict.fromkeys((one.degree for one in listed), prompt)
-    degrees = [one.degree for one in listed]
+        return perturbations
+    prompts = prompt if isinstance(prompt, dict) else dict.fromkeys(degrees, prompt)
     if sorted(prompts) != sorted(degrees) or (len(degrees) > 1 and prompts is not prompt):
-        each = ", ".join(f'{degree} = "..."' for degree in degrees)
-        raise DiscernmentError(f"prompt: expected a prompt for each degree, as {{ {each} }}")
+        expected = ", ".join(f'{degree} = "..."' for degree in degrees)
+        raise DiscernmentError(f"prompt: expected a prompt for each degree, as {{ {expected} }}")
     for text in prompts.values():
         if not isinstance(text, str):
             raise DiscernmentError(f"prompt: expected a text, not {in_one_line(repr(text), 40)}")
         checked_prompt(text)
-    return [replace(one, prompt=prompts[one.degree]) for one in listed]
+    return [replace(one, prompt=prompts[one.degree]) for one in perturbations]
 
 
-def _of_kind(kind: str, options: Mapping[str, Any], ladders: Mapping[str, Sequence[int]]) -> Iterable[Perturbation]:
+def _of_kind(kind: str, options: Mapping[str, Any], ladders: Mapping[str, Sequence[int]]) -> Sequence[Perturbation]:
     known = kind_named(kind)
     _check_keys(options, (*_DEGREES, "prompt"), "")
     if "prompt" in options and known.method != "model":
@@ -228,6 +195,8 @@ def _of_kind(kind: str, options: Mapping[str, Any], ladders: Mapping[str, Sequen
     if not known.has_degrees:
         raise DiscernmentError(f"the kind has no such degrees; expected {{}} instead of {key}")
     if key == "ladder":
-        return degrees_of(kind, ladder_named(str(value), ladders), "permille")
+        if value not in ladders:
+            raise unknown("ladder", value, ladders)
+        return degrees_of(kind, ladders[value], "permille")
     _check_list(value, key, "whole numbers")
     return degrees_of(kind, value, "permille" if key == "permille" else "k")

@@ -17,8 +17,7 @@ from ..statistics.correlation import kendall
 from ..statistics.discernment_scores import averages
 from ..statistics.rank_intervals import Scores, interval_of_sum, level_weights
 from .combined import figures_of, scopes_of
-from .plan import Perturbation
-from .result import Discernment, TableRow, number
+from .result import COMMON_COLUMNS, Discernment, TableRow, number
 
 PLAIN, WEIGHTED, DIFFERENCE = "d", "weighted_d", "weighted_minus_plain"
 
@@ -29,8 +28,8 @@ def common_rows(found: Sequence[Discernment]) -> list[list[TableRow]]:
     A task has rows if several tests have it, or if it has weights.
     """
     rows: list[list[TableRow]] = [[] for _ in found]
-    for task in dict.fromkeys(str(task) for one in found for task in one.perturbations["task"]):
-        compared = {i: _Scores(one, task) for i, one in enumerate(found) if task in one.perturbations["task"]}
+    for task in dict.fromkeys(task for one in found for task in one.scores):
+        compared = {i: _Scores(one, task) for i, one in enumerate(found) if task in one.scores}
         if len(compared) == 1 and not any(scores.is_weighted for scores in compared.values()):
             continue
         names = _names(compared.values())
@@ -41,11 +40,11 @@ def common_rows(found: Sequence[Discernment]) -> list[list[TableRow]]:
 
 def common_names(found: Sequence[Discernment], task: str) -> set[str]:
     """The names of the perturbations of a task that all tests with the task have."""
-    return _names(_Scores(one, task) for one in found if task in one.perturbations["task"])
+    return _names(_Scores(one, task) for one in found if task in one.scores)
 
 
 def _names(compared: Iterable[_Scores]) -> set[str]:
-    return set.intersection(*({each.name for each in scores.complete} for scores in compared))
+    return set.intersection(*(scores.complete for scores in compared))
 
 
 class _Scores:
@@ -60,10 +59,10 @@ class _Scores:
         self.is_weighted = WEIGHTED in self._has and bool(self._has[WEIGHTED].any())
 
     @property
-    def complete(self) -> list[Perturbation]:
-        """The perturbations with a score and, if the task has weights, a weighted score."""
+    def complete(self) -> set[str]:
+        """The names of the perturbations with a score and, if the task has weights, a weighted score."""
         has = self._has[PLAIN] & (self._has[WEIGHTED] if self.is_weighted else True)
-        return [self._perturbations[i] for i in np.flatnonzero(has)]
+        return {self._perturbations[i].name for i in np.flatnonzero(has)}
 
     def rows(self, names: set[str]) -> Iterator[TableRow]:
         """Yields the rows of all scores and scopes over the perturbations with these names."""
@@ -71,26 +70,16 @@ class _Scores:
         for score in (PLAIN, WEIGHTED) if self.is_weighted else (PLAIN,):
             for scope, rows in scopes_of(damages):
                 common = [i for i in rows if self._perturbations[i].name in names]
-                yield self._row(score, scope, rows, common) | self._averages(score, common)
+                row = {**self._described, "scope": scope, "n_own": int(self._has[score][rows].sum())}
+                figures = {score: figures_of(self._scores[score], self._perturbations, common)}
                 if score == WEIGHTED:
-                    yield self._row(DIFFERENCE, scope, rows, common) | self._difference(common)
-
-    def _row(self, score: str, scope: str, rows: list[int], common: list[int]) -> TableRow:
-        has = self._has[PLAIN if score == PLAIN else WEIGHTED]
-        n_own = int(has[rows].sum())
-        return {**self._described, "score": score, "scope": scope, "n_own": n_own, "n_common": len(common)}
-
-    def _averages(self, score: str, rows: list[int]) -> TableRow:
-        found = figures_of(self._scores[score], self._perturbations, rows)
-        return {name: value for name, value in found.items() if not name.startswith("n_")}
-
-    def _difference(self, rows: list[int]) -> TableRow:
-        """The weighted average minus the plain average, of the same items."""
-        levels = [self._perturbations[i].level for i in rows]
-        weighted, plain = (self._scores[name].at(rows) for name in (WEIGHTED, PLAIN))
-        figures = difference_of_averages(weighted, plain, levels)
-        names = ("average", "average_low", "average_high")
-        return {**dict(zip(names, figures, strict=True)), "minimum": None, "minimum_at": None}
+                    weighted, plain = (self._scores[name].at(common) for name in (WEIGHTED, PLAIN))
+                    levels = [self._perturbations[i].level for i in common]
+                    ends = difference_of_averages(weighted, plain, levels)
+                    figures[DIFFERENCE] = dict(zip(("average", "average_low", "average_high"), ends, strict=True))
+                for name, of_score in figures.items():
+                    found = {**row, "score": name, "n_common": len(common), **of_score}
+                    yield {column: found.get(column) for column in COMMON_COLUMNS}
 
 
 def difference_of_averages(
@@ -132,15 +121,15 @@ def agreement(first: Discernment, second: Discernment, *, compared: Sequence[Dis
     found = {}
     for task in [task for task in first.scores if task in second.scores]:
         common = common_names((first, second, *compared), task)
-        places = [
+        planned = [
             {each.perturbation.name: row for row, each in enumerate(test.scored.perturbed)} for test in (first, second)
         ]
-        names = [name for name in places[0] if name in common]
-        levels = [first.scored.perturbed[places[0][name]].perturbation.level for name in names]
+        names = [name for name in planned[0] if name in common]
         x, y = (
             test.scores[task]["d"].at([rows[name] for name in names])
-            for test, rows in zip((first, second), places, strict=True)
+            for test, rows in zip((first, second), planned, strict=True)
         )
+        levels = [first.scored.perturbed[planned[0][name]].perturbation.level for name in names]
         difference, low, high = difference_of_averages(x, y, levels)
         if difference is not None and low is not None and high is not None:
             found[task] = Agreement(difference, low, high, kendall(x.d, y.d), len(names))

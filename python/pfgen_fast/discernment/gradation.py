@@ -42,7 +42,12 @@ class Gradation:
 
     def __init__(self, scores: TaskScores, rows: NDArray[np.intp]) -> None:
         rows = rows[[scores.perturbed[row].is_possible[scores.rows].any() for row in rows]]
-        self.perturbations: tuple[Perturbation, ...] = tuple(scores.perturbations[row] for row in rows)
+        perturbations = [scores.perturbations[row] for row in rows]
+        self.names = tuple(each.degree or each.name for each in perturbations)
+        rates = [each.permille for each in perturbations]
+        self._has_rates = None not in rates
+        # 0 for the originals, then the degrees; 0, 1, 2, ... if a degree is not a rate.
+        self.permille = np.array([0, *rates] if self._has_rates else range(len(rates) + 1), dtype=np.float64)
         self._originals, self._damaged, self._codes = scores.originals, scores.damaged(rows), scores.codes
         self._changes = np.array([scores.perturbed[row].differs_from_lower[scores.rows] for row in rows])
 
@@ -52,16 +57,6 @@ class Gradation:
         is_complete = np.logical_not(np.isnan(scores).any(axis=0))
         return is_complete, scores[:, is_complete]
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The names of the degrees; without a degree, the name of the perturbation."""
-        return tuple(each.degree or each.name for each in self.perturbations)
-
-    def permille(self) -> Floats:
-        """0 for the originals, then the degrees; 0, 1, 2, ... if a degree is not a rate."""
-        rates = [each.permille for each in self.perturbations]
-        return np.array(range(len(rates) + 1) if None in rates else [0, *rates], dtype=np.float64)
-
     def monotonicity(self, metric: int) -> float:
         """How consistently more damage lowers the score, from -1 to 1; NaN if no texts differ."""
         return monotonicity(self._originals[metric], self._damaged[:, metric], self._changes)
@@ -70,24 +65,21 @@ class Gradation:
         """The first degree from which on all are noticed with this number of items, or `none`; None for fewer items."""
         scores = self._originals[metric], self._damaged[:, metric]
         first = noticed_from_with(n_items, *scores, zeros=zeros, clusters=self._codes)
-        if first is None:
-            return None
-        return self.names[first] if first < len(self.names) else UNNOTICED
+        return None if first is None else (*self.names, UNNOTICED)[first]
 
     def per_100_permille(self, metric: int) -> float:
         """The mean drop for each 100 per mille of damage: the slope of a line from the originals; NaN if undefined."""
         _, scores = self.complete(metric)
-        if not self.perturbations or not scores.size or any(each.permille is None for each in self.perturbations):
+        if not self.names or not scores.size or not self._has_rates:
             return float("nan")
-        rates = self.permille() / 100
-        drops = (scores[0] - scores).mean(axis=1)
+        rates, drops = self.permille / 100, (scores[0] - scores).mean(axis=1)
         return float((rates * drops).sum() / (rates * rates).sum())
 
 
 def profile_rows(evaluator: str, tasks: Sequence[TaskCells], zeros: Zeros) -> Iterator[TableRow]:
     """Yields the rows of the profile: for each task, kind and metric, in the order of the plan."""
     for task in tasks:
-        scores = task.scores
+        scores, verdicts = task.scores, (task.noticed, task.rewarded, task.equivalent)
         for kind, of_kind in kinds_of(scores.perturbations):
             for j, metric in enumerate(scores.metrics):
                 rows = of_kind[task.is_defined[of_kind, j]]
@@ -103,12 +95,8 @@ def profile_rows(evaluator: str, tasks: Sequence[TaskCells], zeros: Zeros) -> It
                     "n80": whole(task.figures["n80"][rows[: first + 1][-1], j]) if rows.size else None,
                     "monotonicity": number(gradation.monotonicity(j)),
                     "drop_per_100_permille": number(gradation.per_100_permille(j)),
-                    "missed_at_most": number(task.missed_at_most[rows, j].max()) if rows.size else None,
-                    "verdict": (
-                        verdict(task.noticed[rows, j], task.rewarded[rows, j], task.equivalent[rows, j])
-                        if rows.size
-                        else None
-                    ),
+                    "missed_at_most": number(task.figures["missed_at_most"][rows, j].max()) if rows.size else None,
+                    "verdict": verdict(*(of[rows, j] for of in verdicts)) if rows.size else None,
                 }
 
 
@@ -133,11 +121,11 @@ def curves_of(task: TaskCells) -> Iterator[Curve]:
     scores = task.scores
     for kind, rows in kinds_of(scores.perturbations):
         gradation = Gradation(scores, rows)
-        if len(gradation.perturbations) < 2:
+        if len(gradation.names) < 2:
             continue
         for j, metric in enumerate(scores.metrics):
             complete, turned = gradation.complete(j)
-            if not complete.any() or not gradation.perturbations:
+            if not complete.any():
                 continue
             own = turned * scores.signs[j] + 0.0
             mean, variances, _, _, degrees, _ = of_stratum(np.zeros(own.shape[1]), -own, scores.codes[complete])
@@ -146,7 +134,7 @@ def curves_of(task: TaskCells) -> Iterator[Curve]:
                 task=scores.task,
                 kind=kind,
                 metric=metric.name,
-                permille=gradation.permille(),
+                permille=gradation.permille,
                 names=("original", *gradation.names),
                 mean=mean,
                 mean_low=mean - half,

@@ -21,14 +21,12 @@ from .scoring import Scoring
 WEAK_ORIGINALS = 0.5
 """Share of the mean score of reference answers below which originals make a bad test."""
 
-_NAMED_AT_MOST = 5
-
 
 def notes_on(evaluator: object, scored: Scored, tasks: Sequence[TaskCells]) -> tuple[str, ...]:
     """Notes on the data from which the figures are computed."""
     found = [*scored.collection.notes, *scored.plan.notes]
-    if isinstance(evaluator, NgramEvaluator):
-        with contextlib.suppress(SuiteError):  # a compiled suite has no answers to compare with
+    with contextlib.suppress(SuiteError):  # a compiled suite has no answers to compare with
+        if isinstance(evaluator, NgramEvaluator):
             found += known_originals(evaluator.suite, scored.collection)
     if hasattr(evaluator, "notes_on"):
         found += evaluator.notes_on(scored.collection.items)
@@ -74,8 +72,7 @@ def _undefined(task: TaskCells) -> Iterator[str]:
     """A note on perturbations that are possible for too few items."""
     few = (task.scores.n_possible > 0) & ~task.has_items
     names = [_words(task.scores.perturbations[i]) for i in np.flatnonzero(few)]
-    if names:
-        yield f"{_counted(names, 'perturbation')} undefined, because too few items have scores: {_listed(names)}."
+    yield from _because(names, "perturbation", "too few items have scores")
 
 
 def _lacking_scores(task: TaskCells) -> Iterator[str]:
@@ -84,10 +81,13 @@ def _lacking_scores(task: TaskCells) -> Iterator[str]:
         f"{_words(task.scores.perturbations[i])} ({in_one_line(task.scores.metrics[j].name)})"
         for i, j in zip(*np.nonzero(lacks_scores), strict=True)
     ]
+    yield from _because(names, "cell", "more than 20 % of the scores are missing")
+
+
+def _because(names: Sequence[str], noun: str, why: str) -> Iterator[str]:
     if names:
-        yield (
-            f"{_counted(names, 'cell')} undefined, because more than 20 % of the scores are missing: {_listed(names)}."
-        )
+        are = f"1 {noun} is" if len(names) == 1 else f"{len(names)} {noun}s are"
+        yield f"{are} undefined, because {why}: {few_names(names, 5, 200)}."
 
 
 def _never_moving(task: TaskCells) -> Iterator[str]:
@@ -138,11 +138,3 @@ def _words(one: Perturbation) -> str:
 
 def _of(task: TaskCells) -> str:
     return f"Task {in_one_line(task.scores.task)}: "
-
-
-def _listed(names: Sequence[str]) -> str:
-    return few_names(names, _NAMED_AT_MOST, 200)
-
-
-def _counted(names: Sequence[str], noun: str) -> str:
-    return f"1 {noun} is" if len(names) == 1 else f"{len(names)} {noun}s are"

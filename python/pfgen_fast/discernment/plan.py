@@ -198,19 +198,10 @@ def usual_plan(items: Iterable[CollectionItem] = ()) -> Plan:
     return Plan(found, "usual").with_given(items)
 
 
-def ladder_named(name: str, ladders: Mapping[str, Sequence[int]] = LADDERS) -> Sequence[int]:
-    """Finds a ladder by its name."""
-    if name not in ladders:
-        raise unknown("ladder", name, ladders)
-    return ladders[name]
-
-
 def degrees_of(kind: str, degrees: Sequence[int], unit: Unit) -> tuple[Perturbation, ...]:
     """Makes the perturbations of a kind with several degrees."""
     check_ladder(degrees, kind, unit)
-    if unit == "permille":
-        return tuple(perturbation(kind, permille=degree) for degree in degrees)
-    return tuple(perturbation(kind, k=degree) for degree in degrees)
+    return tuple(perturbation(kind, **dict[str, Any]({unit: degree})) for degree in degrees)
 
 
 def check_ladder(degrees: Sequence[int], where: str, unit: Unit) -> None:

@@ -11,7 +11,6 @@ import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from itertools import chain
 from typing import cast
 
@@ -83,18 +82,26 @@ def score_all(evaluator: Evaluator | TableScores, damage: Damage, *, on_progress
     items, plan = damage.collection.items, damage.plan
     total = len(items) * (1 + len(plan.perturbations))
     tell(0, total)
-    source = _TableScores(evaluator, damage) if isinstance(evaluator, TableScores) else _Calls(evaluator, damage)
-    originals = source.originals()
-    unstable = source.unstable(originals) if isinstance(source, _Calls) else ()
+    unstable: tuple[str, ...] = ()
+    if isinstance(evaluator, TableScores):
+        originals = evaluator.originals([item.id for item in items])
+        found = _looked_up(evaluator, damage)
+    else:
+        again = evaluator.again() if hasattr(evaluator, "again") else evaluator  # uses no earlier scores
+        originals = valid_scores(evaluator, items, damage.originals)
+        if getattr(evaluator, "is_deterministic", False):
+            unstable = _unstable(again, items, originals)
+        found = _called(evaluator, again, damage)
     tell(len(items), total)
     # Read after scoring, because some evaluators know their metrics only from their first scores.
     metrics = tuple(evaluator.metrics)
-    examples = _Examples(items, metrics, originals)
+    rows_of, examples = rows_of_tasks(items), list[tuple[str, Example]]()
     perturbed: list[PerturbedScores] = []
     made: dict[str, list[str | None]] = {}
     by_id = sorted(range(len(items)), key=lambda row: items[row].id)
-    for damaged, scores in source.damaged():
-        examples.add(damaged, scores)
+    for damaged, scores in found:
+        scores = {name: np.where(damaged.impossible == 0, column, np.nan) for name, column in scores.items()}
+        examples += _examples_of(damaged, scores, originals, items, metrics, rows_of)
         if damage.is_from_outside(damaged.perturbation):
             made[damaged.perturbation.name] = [damaged.texts[row] for row in by_id]
         perturbed.append(damaged.with_scores(scores))
@@ -106,7 +113,8 @@ def score_all(evaluator: Evaluator | TableScores, damage: Damage, *, on_progress
         evaluator.check_rated(evaluator.asked(items, damage.originals))
     _check_some_score(scored)
     work = _work_of(scored, time.perf_counter() - started, [evaluator, damage.maker])
-    return Scoring(scored, examples.found(), work, unstable, made)
+    by_task = tuple(example for task in rows_of for of, example in examples if of == task)
+    return Scoring(scored, by_task, work, unstable, made)
 
 
 def _work_of(scored: Scored, seconds: float, asking: Iterable[object]) -> Work:
@@ -156,97 +164,58 @@ def _is_scored_again(damaged: Damaged) -> bool:
     return damaged.perturbation.rule == "identity"
 
 
-class _Calls:
-    """The scores of an evaluator."""
-
-    def __init__(self, evaluator: Evaluator, damage: Damage) -> None:
-        self._evaluator, self._damage, self._items = evaluator, damage, damage.collection.items
-
-    @cached_property
-    def _again(self) -> Evaluator:
-        """The evaluator that scores texts again without using earlier scores."""
-        again: Callable[[], Evaluator] | None = getattr(self._evaluator, "again", None)
-        return self._evaluator if again is None else again()
-
-    def originals(self) -> dict[str, Floats]:
-        return valid_scores(self._evaluator, self._items, self._damage.originals)
-
-    def unstable(self, originals: Mapping[str, Floats]) -> tuple[str, ...]:
-        """Scores 1 % of the originals again, and returns the first IDs of originals that get different scores."""
-        if not getattr(self._evaluator, "is_deterministic", False):
-            return ()
-        items = self._items[::100]
-        scores = valid_scores(self._again, items, text_column([item.text for item in items]))
-        differs = np.zeros(len(items), dtype=np.bool_)
-        for name, second in scores.items():
-            first = originals[name][::100]
-            differs |= (first != second) & ~(np.isnan(first) & np.isnan(second))
-        return tuple(items[int(i)].id for i in np.flatnonzero(differs)[:_NAMED_AT_MOST])
-
-    def damaged(self) -> Iterator[tuple[Damaged, dict[str, Floats]]]:
-        """Yields the scores of each perturbation; NaN if it is impossible."""
-        n = len(self._items)
-        for batch in _batches(self._damage):
-            columns = [each.texts for each in batch]
-            texts = columns[0] if len(columns) == 1 else _core.TextColumn.joined("texts", columns)
-            evaluator = self._again if _is_scored_again(batch[0]) else self._evaluator
-            scores = valid_scores(evaluator, self._items * len(batch), texts)
-            for number, each in enumerate(batch):
-                own = {name: column[number * n : (number + 1) * n] for name, column in scores.items()}
-                yield each, _possible_only(own, each)
+def _unstable(again: Evaluator, items: Sequence[Item], originals: Mapping[str, Floats]) -> tuple[str, ...]:
+    """Scores 1 % of the originals again, and returns the first IDs of originals that get different scores."""
+    items = items[::100]
+    differs = np.zeros(len(items), dtype=np.bool_)
+    for name, second in valid_scores(again, items, text_column([item.text for item in items])).items():
+        first = originals[name][::100]
+        differs |= (first != second) & ~(np.isnan(first) & np.isnan(second))
+    return tuple(items[int(i)].id for i in np.flatnonzero(differs)[:_NAMED_AT_MOST])
 
 
-class _TableScores:
-    """The scores of a table."""
-
-    def __init__(self, table: TableScores, damage: Damage) -> None:
-        self._table, self._damage = table, damage
-        self._ids = [item.id for item in damage.collection.items]
-
-    def originals(self) -> dict[str, Floats]:
-        """The scores of the originals."""
-        return self._table.originals(self._ids)
-
-    def damaged(self) -> Iterator[tuple[Damaged, dict[str, Floats]]]:
-        """Yields the scores of each perturbation; a given text is possible if the table has a row for it."""
-        for damaged in chain.from_iterable(self._damage):
-            name = damaged.perturbation.name
-            if damaged.perturbation.method == "given":
-                has = self._table.has(name, self._ids)
-                impossible = np.where(has, 0, Impossible.NO_CANDIDATE).astype(np.uint8)
-                damaged = replace(damaged, impossible=impossible, differs_from_lower=has)
-            yield damaged, _possible_only(self._table.perturbed(name, self._ids), damaged)
+def _called(evaluator: Evaluator, again: Evaluator, damage: Damage) -> Iterator[tuple[Damaged, dict[str, Floats]]]:
+    """Yields the scores of each perturbation by an evaluator."""
+    items = damage.collection.items
+    for batch in _batches(damage):
+        columns = [each.texts for each in batch]
+        texts = columns[0] if len(columns) == 1 else _core.TextColumn.joined("texts", columns)
+        scores = valid_scores(again if _is_scored_again(batch[0]) else evaluator, items * len(batch), texts)
+        for place, each in enumerate(batch):
+            of_texts = slice(place * len(items), (place + 1) * len(items))
+            yield each, {name: column[of_texts] for name, column in scores.items()}
 
 
-def _possible_only(scores: Mapping[str, Floats], damaged: Damaged) -> dict[str, Floats]:
-    """The scores of possible texts; NaN for impossible texts."""
-    return {name: np.where(damaged.impossible == 0, column, np.nan) for name, column in scores.items()}
+def _looked_up(table: TableScores, damage: Damage) -> Iterator[tuple[Damaged, dict[str, Floats]]]:
+    """Yields the scores of each perturbation in a table; a given text is possible if the table has a row for it."""
+    ids = [item.id for item in damage.collection.items]
+    for damaged in chain.from_iterable(damage):
+        name = damaged.perturbation.name
+        if damaged.perturbation.method == "given":
+            has = table.has(name, ids)
+            impossible = np.where(has, 0, Impossible.NO_CANDIDATE).astype(np.uint8)
+            damaged = replace(damaged, impossible=impossible, differs_from_lower=has)
+        yield damaged, table.perturbed(name, ids)
 
 
-class _Examples:
-    """Selects examples, task by task."""
-
-    def __init__(self, items: Sequence[Item], metrics: Sequence[Metric], originals: Mapping[str, Floats]) -> None:
-        self._items, self._metrics, self._originals = items, metrics, originals
-        self._rows = rows_of_tasks(items)
-        self._found: dict[str, list[Example]] = {task: [] for task in self._rows}
-
-    def add(self, damaged: Damaged, scores: Mapping[str, Floats]) -> None:
-        """Selects the examples of one perturbation, if their texts are known."""
-        for metric in self._metrics:
-            before, after = self._originals[metric.name], scores[metric.name]
-            drop = before - after if metric.higher_is_better else after - before
-            for task, rows in self._rows.items():
-                for which, row in _ends(drop, rows):
-                    text, item = damaged.texts[row], self._items[row]
-                    if text is not None:
-                        named = (damaged.perturbation.name, metric.name, which, item.id)
-                        example = Example(*named, item.text, text, float(before[row]), float(after[row]))
-                        self._found[task].append(example)
-
-    def found(self) -> tuple[Example, ...]:
-        """The examples, by task, in the order of the plan."""
-        return tuple(example for examples in self._found.values() for example in examples)
+def _examples_of(
+    damaged: Damaged,
+    scores: Mapping[str, Floats],
+    originals: Mapping[str, Floats],
+    items: Sequence[Item],
+    metrics: Sequence[Metric],
+    rows_of: Mapping[str, NDArray[np.intp]],
+) -> Iterator[tuple[str, Example]]:
+    """Yields the examples of one perturbation with their tasks, if their texts are known."""
+    for metric in metrics:
+        before, after = originals[metric.name], scores[metric.name]
+        drop = before - after if metric.higher_is_better else after - before
+        for task, rows in rows_of.items():
+            for which, row in _ends(drop, rows):
+                text, item = damaged.texts[row], items[row]
+                if text is not None:
+                    named = (damaged.perturbation.name, metric.name, which, item.id)
+                    yield task, Example(*named, item.text, text, float(before[row]), float(after[row]))
 
 
 def _ends(drop: Floats, rows: NDArray[np.intp]) -> Iterator[tuple[str, int]]:
