@@ -127,6 +127,7 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
     "task-hash": ({"tasks.jsonl": with_task(sha256="abc")}, "sha256: expected 64 hexadecimal digits, not 'abc'"),
     "prompt-unknown": ({"suite.json": {**SETTINGS, "prompts": {"usr": "a"}}}, "prompts: unknown prompt 'usr'"),
     "prompt-outside": ({"suite.json": {**SETTINGS, "prompts": {"user": "../a"}}}, "expected a file in the folder of"),
+    "prompt-surrogate": ({"suite.json": {**SETTINGS, "prompts": {"user": "\ud800"}}}, "a lone surrogate"),
     "prompt-no-checklists": (prompt("{instruction} {response}"), r"expected the placeholder {checklists}"),
     "prompt-attribute": (prompt("{response.__class__} {checklists}"), "unknown placeholder 'response.__class__'"),
     "prompt-format": (prompt("{response:>99999999} {checklists}"), "the placeholder response has a format"),

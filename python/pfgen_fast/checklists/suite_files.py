@@ -101,7 +101,7 @@ def prompt_names(value: Any) -> dict[str, str | None]:
 def _file_name(value: Any) -> str | None:
     if value is None:
         return None
-    path = PurePosixPath(text(value))
+    path = PurePosixPath(whole_text(value))
     if not value or path.is_absolute() or ".." in path.parts or "\\" in value or "\0" in value:
         raise Fault(f"expected a file in the folder of the suite, not '{in_one_line(value, 60)}'")
     return str(value)
