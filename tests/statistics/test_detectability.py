@@ -44,7 +44,7 @@ def test_damage_that_a_hundred_items_show_and_twenty_do_not():
 def test_damage_without_effect_has_no_degree_and_too_few_items_say_nothing():
     original = np.arange(50.0)
     assert noticed_from_with(20, original, [original, original + 1]) == 2
-    assert noticed_from_with(20, original, [original, original + 1], higher_is_better=False) == 1
+    assert noticed_from_with(20, original, [original, original - 1]) == 1
     assert noticed_from_with(51, original, [original - 1]) is None
     assert noticed_from_with(20, original, np.empty((0, 50))) is None
 
@@ -81,17 +81,17 @@ DEGREES = st.integers(0, 3).flatmap(
 )
 
 
-@given(DEGREES, st.booleans())
-def test_falls_less_rises_are_counted_over_pairs_of_texts_that_differ(items, higher):
+@given(DEGREES)
+def test_falls_less_rises_are_counted_over_pairs_of_texts_that_differ(items):
     signs = []
     for scores, differs in items:
         if not any(math.isnan(score) for score in scores):
             pairs = itertools.combinations(range(len(scores)), 2)
             signs += [np.sign(scores[a] - scores[b]) for a, b in pairs if any(differs[a:b])]
-    expected = (1 if higher else -1) * sum(signs) / len(signs) if signs else math.nan
+    expected = sum(signs) / len(signs) if signs else math.nan
     scores = np.array([scores for scores, _ in items], dtype=float).T
     differs = np.array([differs for _, differs in items], dtype=bool).T
-    found = monotonicity(scores[0], scores[1:], differs, higher_is_better=higher)
+    found = monotonicity(scores[0], scores[1:], differs)
     assert found == pytest.approx(expected, nan_ok=True)
 
 

@@ -76,21 +76,19 @@ def test_the_approximation_holds_where_p_is_no_float():
 def test_what_cannot_be_tested_is_said(x, y, zeros, message):
     with pytest.raises(DiscernmentError, match=message):
         signed_rank(x, y, zeros=zeros)
-    with pytest.raises(DiscernmentError, match=r"shape \(3,\) for 2 cells: expected one value, or one for each"):
-        signed_rank(np.ones((2, 4)), np.ones((2, 4)), higher_is_better=[True, False, True])
 
 
-@given(PAIRS, ZEROS, st.booleans())
-def test_figures_are_those_of_whole_numbers_and_fractions(pairs, zeros, higher):
-    found = signed_rank(*columns(pairs), higher_is_better=higher, zeros=zeros)
-    expected = in_fractions(pairs, zeros, higher)
+@given(PAIRS, ZEROS)
+def test_figures_are_those_of_whole_numbers_and_fractions(pairs, zeros):
+    found = signed_rank(*columns(pairs), zeros=zeros)
+    expected = in_fractions(pairs, zeros)
     for name, value in expected.items():
         assert getattr(found, name) == float(value), name
-    drops = [x - y if higher else y - x for x, y in pairs if math.isfinite(x) and math.isfinite(y)]
+    drops = [x - y for x, y in pairs if math.isfinite(x) and math.isfinite(y)]
     assert not drops or found.mean_drop == pytest.approx(math.fsum(drops) / len(drops), abs=1e-11)
     if found.n:
         assert found.z == pytest.approx(float(expected["r_plus"] - expected["mean"]) / math.sqrt(expected["variance"]))
-        assert found.exact_p == pytest.approx(exact_by_counting(pairs, zeros, higher), rel=1e-13)
+        assert found.exact_p == pytest.approx(exact_by_counting(pairs, zeros), rel=1e-13)
         assert found.exact_d == pytest.approx(-math.log(found.exact_p, 20), rel=1e-12, abs=1e-15)
 
 
@@ -119,15 +117,14 @@ def test_order_and_missing_pairs_change_nothing(pairs, zeros, random):
 @pytest.mark.slow
 @pytest.mark.parametrize("zeros", ["drop", "pratt"])
 @pytest.mark.parametrize(("cells", "items"), [(3, 0), (0, 4), (1000, 60), (2, 40_000)])
-def test_a_cell_of_a_matrix_is_tested_as_alone_with_its_own_direction(cells, items, zeros):
+def test_a_cell_of_a_matrix_is_tested_as_alone(cells, items, zeros):
     generator = np.random.default_rng(1)
     x, y = generator.integers(0, 9, (2, cells, items)) / 9
     x[generator.random(x.shape) < 0.2] = np.nan
-    higher = generator.random(cells) < 0.5
-    found = signed_rank(x, y, higher_is_better=higher, zeros=zeros)
+    found = signed_rank(x, y, zeros=zeros)
     assert found.d.shape == (cells,)
     for cell in range(0, cells, 97):
-        alone = figures(signed_rank(x[cell], y[cell], higher_is_better=higher[cell], zeros=zeros))
+        alone = figures(signed_rank(x[cell], y[cell], zeros=zeros))
         assert [getattr(found, name)[cell] for name in COLUMNS] == pytest.approx(alone, rel=1e-12, nan_ok=True)
 
 
@@ -139,9 +136,9 @@ def figures(found):
     return [getattr(found, name) for name in COLUMNS]
 
 
-def ranked(pairs, zeros, higher):
+def ranked(pairs, zeros):
     """The differences of the pairs on the grid, and those other than zero with their ranks."""
-    there = [(x, y) if higher else (y, x) for x, y in pairs if math.isfinite(x) and math.isfinite(y)]
+    there = [(x, y) for x, y in pairs if math.isfinite(x) and math.isfinite(y)]
     largest = max((max(abs(x), abs(y)) for x, y in there), default=0.0)
     exponent = math.frexp(largest)[1]
     g = [round(Fraction(x - y) * Fraction(2) ** (40 - exponent)) if largest else 0 for x, y in there]
@@ -150,9 +147,9 @@ def ranked(pairs, zeros, higher):
     return g, [(value, rank[abs(value)]) for value in g if value]
 
 
-def in_fractions(pairs, zeros, higher):
+def in_fractions(pairs, zeros):
     """The figures by their definitions: each rank counts or does not count with probability one half."""
-    g, with_ranks = ranked(pairs, zeros, higher)
+    g, with_ranks = ranked(pairs, zeros)
     ranks = [rank for _, rank in with_ranks]
     found = {
         "n_pairs": len(g),
@@ -172,8 +169,8 @@ def in_fractions(pairs, zeros, higher):
     return found
 
 
-def exact_by_counting(pairs, zeros, higher):
-    _, with_ranks = ranked(pairs, zeros, higher)
+def exact_by_counting(pairs, zeros):
+    _, with_ranks = ranked(pairs, zeros)
     r_plus = sum(rank for value, rank in with_ranks if value > 0)
     patterns = itertools.product([0, 1], repeat=len(with_ranks))
     sums = [sum(rank for (_, rank), counts in zip(with_ranks, of, strict=True) if counts) for of in patterns]

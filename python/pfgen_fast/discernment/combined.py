@@ -13,8 +13,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..evaluators.evaluator import Floats
-from ..statistics.discernment_scores import NOTICED, averages, calibrated, combine, discernment_score
-from ..statistics.rank_intervals import RankIntervals, Scores, combined_scores, interval_of_sum, level_weights
+from ..statistics.discernment_scores import (
+    CONTROL,
+    NOTICED,
+    average,
+    calibrated,
+    combine,
+    discernment_score,
+    level_weights,
+)
+from ..statistics.rank_intervals import RankIntervals, Scores, combined_scores, interval_of_sum
 from .cells import TaskCells
 from .kinds import LEVELS
 from .plan import Perturbation
@@ -124,15 +132,16 @@ def _degrees(names: Sequence[str]) -> list[str]:
 def figures_of(scores: Scores, perturbations: Sequence[Perturbation], rows: Sequence[int]) -> TableRow:
     """The average of some perturbations' scores with its interval, and their minimum."""
     levels, own = [perturbations[row].level for row in rows], scores.at(rows)
-    of_all = averages(own.d, levels)
-    at = int(of_all.minimum_at)
-    low, high = interval_of_sum(level_weights(own.d, levels), own)
+    weights = level_weights(own.d, levels)
+    mean, minimum = average(own.d, levels)
+    low, high = interval_of_sum(weights, own)
+    at = int(np.where(weights > 0, own.d, np.inf).argmin()) if weights.any() else None
     return {
-        "n_perturbations": of_all.n,
-        "n_defined": int(of_all.n_defined),
-        "average": number(float(of_all.average)),
+        "n_perturbations": sum(level != CONTROL for level in levels),
+        "n_defined": int((weights > 0).sum()),
+        "average": number(mean),
         "average_low": low,
         "average_high": high,
-        "minimum": number(float(of_all.minimum)),
-        "minimum_at": perturbations[rows[at]].name if at >= 0 else None,
+        "minimum": number(minimum),
+        "minimum_at": None if at is None else perturbations[rows[at]].name,
     }

@@ -14,8 +14,8 @@ import numpy as np
 from ..errors import DiscernmentError
 from ..files.untrusted_text import in_one_line
 from ..statistics.correlation import kendall
-from ..statistics.discernment_scores import averages
-from ..statistics.rank_intervals import Scores, interval_of_sum, level_weights
+from ..statistics.discernment_scores import average, level_weights
+from ..statistics.rank_intervals import Scores, interval_of_sum
 from .combined import figures_of, scopes_of
 from .result import COMMON_COLUMNS, Discernment, TableRow, number
 
@@ -92,7 +92,7 @@ def difference_of_averages(
     both = Scores(*(np.concatenate(parts, axis=-1) for parts in zip(first, second, strict=True)))
     weights = np.concatenate([level_weights(first.d, levels), -level_weights(second.d, levels)])
     low, high = interval_of_sum(weights, both)
-    figure = float(averages(first.d, levels).average - averages(second.d, levels).average)
+    figure = average(first.d, levels)[0] - average(second.d, levels)[0]
     return number(figure), low, high
 
 

@@ -146,6 +146,5 @@ def curves_of(task: TaskCells) -> Iterator[Curve]:
 
 def _share_lower(scores: Floats) -> Floats:
     """The share of the items with a lower score than the original at each degree; 0 for the originals."""
-    is_better = np.ones(len(scores), dtype=np.bool_)
-    share: Floats = (differences_on_grid(np.broadcast_to(scores[0], scores.shape), scores, is_better) > 0).mean(axis=1)
+    share: Floats = (differences_on_grid(np.broadcast_to(scores[0], scores.shape), scores) > 0).mean(axis=1)
     return share

@@ -38,7 +38,6 @@ def noticed_from_with(
     original: Any,
     damaged: Any,
     *,
-    higher_is_better: bool = True,
     zeros: Zeros = "drop",
     clusters: NDArray[np.int_] | None = None,
     n_draws: int = N_SUBSAMPLES,
@@ -53,8 +52,7 @@ def noticed_from_with(
     shape = (len(y), *drawn.shape)
     originals = np.broadcast_to(x[drawn], shape).reshape(-1, n_items)
     codes = None if clusters is None else np.broadcast_to(clusters[drawn], shape).reshape(-1, n_items)
-    how: Any = {"higher_is_better": higher_is_better, "zeros": zeros, "clusters": codes}
-    tested = signed_rank(originals, y[:, drawn].reshape(-1, n_items), **how)
+    tested = signed_rank(originals, y[:, drawn].reshape(-1, n_items), zeros=zeros, clusters=codes)
     noticed = is_noticed(tested.d, tested.units).reshape(shape[:2])
     degrees = np.sort(noticed_from(noticed.T))
     return int(degrees[(len(degrees) - 1) // 2])
@@ -78,7 +76,7 @@ def n80(rank_biserial: float, n: int, n_pairs: int, inflation: float = 1.0) -> i
     return max(FEW, -int(-n_different * n_pairs // n))
 
 
-def monotonicity(original: Any, damaged: Any, differs: Any, *, higher_is_better: bool = True) -> float:
+def monotonicity(original: Any, damaged: Any, differs: Any) -> float:
     """The falls minus the rises from each text to each more damaged text of an item, as a share of all such pairs."""
     scores = np.vstack([original, damaged]).astype(np.float64)
     is_common = np.asarray(np.isfinite(scores).all(axis=0))
@@ -88,11 +86,7 @@ def monotonicity(original: Any, damaged: Any, differs: Any, *, higher_is_better:
     for less in range(len(is_new)):
         has_changed = np.logical_or.accumulate(is_new[less:], axis=0)
         more_damaged = scores[less + 1 :]
-        change = differences_on_grid(
-            np.broadcast_to(scores[less], more_damaged.shape),
-            more_damaged,
-            np.full(len(more_damaged), higher_is_better),
-        )
+        change = differences_on_grid(np.broadcast_to(scores[less], more_damaged.shape), more_damaged)
         falls += int((has_changed & (change > 0)).sum())
         rises += int((has_changed & (change < 0)).sum())
         n_pairs += int(has_changed.sum())

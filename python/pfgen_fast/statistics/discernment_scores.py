@@ -7,8 +7,7 @@ docs/discernment.md.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -72,48 +71,20 @@ def calibrated(log_p: Any, n_metrics: int) -> Any:
     return np.minimum(np.asarray(log_p, dtype=np.float64) + math.log(factor), 0.0) + 0.0
 
 
-@dataclass(frozen=True, eq=False)
-class Averages:
-    """Averages of discernment scores over perturbations, for a vector or for each row of a matrix."""
-
-    average: Any  # mean over levels of the mean over each level's perturbations; NaN if no score is defined
-    minimum: Any  # smallest score; NaN if no score is defined
-    minimum_at: Any  # index of the first perturbation with this score; -1 if no score is defined
-    # mean of each level, in the order in which the levels first appear; NaN if no score of it is defined
-    by_level: Mapping[str, Any]
-    n: int  # number of perturbations, without controls
-    n_defined: Any  # number of perturbations with a defined score, without controls
-
-
-def averages(d: Any, levels: Sequence[str]) -> Averages:
-    """Averages the discernment scores of perturbations, each level with the same weight."""
-    scores = np.array(d, dtype=np.float64)
-    if scores.shape[-1] != len(levels):
-        raise DiscernmentError(f"{scores.shape[-1]} discernment scores for {len(levels)} levels: expected one for each")
-    counts = np.array([level != CONTROL for level in levels], dtype=bool)
-    scores[..., ~counts] = np.nan
-    by_level = {
-        level: _mean(scores[..., [other == level for other in levels]])
-        for level in dict.fromkeys(levels)
-        if level != CONTROL
-    }
-    of_levels = np.stack(list(by_level.values()), axis=-1) if by_level else scores[..., :0]
-    is_defined = ~np.isnan(scores)
-    n_defined = is_defined.sum(axis=-1)
-    of_all = np.where(is_defined, scores, np.inf)
-    minimum = of_all.min(axis=-1, initial=np.inf)
-    at = of_all.argmin(axis=-1) if len(levels) else np.full(minimum.shape, -1)
-    return Averages(
-        average=_mean(of_levels),
-        minimum=np.where(n_defined > 0, minimum, np.nan),
-        minimum_at=np.where(n_defined > 0, at, -1),
-        by_level=by_level,
-        n=int(counts.sum()),
-        n_defined=n_defined,
-    )
+def level_weights(d: Floats, levels: Sequence[str]) -> Floats:
+    """The weight of each score in an average: equal for levels, and within a level; 0 for controls and NaN."""
+    if len(d) != len(levels):
+        raise DiscernmentError(f"{len(d)} discernment scores for {len(levels)} levels: expected one for each")
+    named = np.array(levels, dtype=object)
+    counts = ~np.isnan(d) & (named != CONTROL)
+    of_levels = [counts & (named == level) for level in dict.fromkeys(named[counts])]
+    weights = np.zeros(len(d))
+    for of_level in of_levels:
+        weights[of_level] = 1 / len(of_levels) / of_level.sum()
+    return weights
 
 
-def average(d: Sequence[float | None], levels: Sequence[str]) -> tuple[float, float]:
+def average(d: Sequence[float | None] | Floats, levels: Sequence[str]) -> tuple[float, float]:
     """Averages the discernment scores of perturbations, each level with the same weight.
 
     Args:
@@ -127,8 +98,11 @@ def average(d: Sequence[float | None], levels: Sequence[str]) -> tuple[float, fl
         >>> average([2.0, 6.0, 1.0, 0.5], ["character", "character", "word", "control"])
         (2.5, 1.0)
     """
-    found = averages(d, levels)
-    return float(found.average), float(found.minimum)
+    scores = np.array(d, dtype=np.float64)
+    weights = level_weights(scores, levels)
+    if not weights.any():
+        return math.nan, math.nan
+    return float(weights @ np.nan_to_num(scores)), float(scores[weights > 0].min())
 
 
 def _checked_log_p(log_p: Any) -> Floats:
@@ -161,12 +135,4 @@ def _log_weights(weights: Any, shape: tuple[int, ...]) -> Floats:
     shares = values / largest
     with np.errstate(divide="ignore"):
         found: Floats = np.log(shares / shares.sum(axis=-1, keepdims=True))
-    return found
-
-
-def _mean(values: Floats) -> Floats:
-    """The mean of the defined values over the last axis; NaN if no value is defined."""
-    is_defined = ~np.isnan(values)
-    with np.errstate(invalid="ignore"):
-        found: Floats = np.where(is_defined, values, 0.0).sum(axis=-1) / is_defined.sum(axis=-1)
     return found

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .discernment_scores import CONTROL, Floats, combine, discernment_score
+from .discernment_scores import Floats, combine, discernment_score
 from .paired import cluster_sums
 from .signed_rank import SignedRank, differences_on_grid, log_tail
 
@@ -33,7 +33,7 @@ def rank_intervals(original: Floats, damaged: Floats, tested: SignedRank, codes:
     """Computes the intervals of tests; `codes` has the cluster of each item, a whole number from 0."""
     from scipy.special import stdtrit
 
-    g = differences_on_grid(original, damaged, np.ones(len(original), dtype=bool))
+    g = differences_on_grid(original, damaged)
     differs = np.nan_to_num(g) != 0
     share = (np.nan_to_num(tested.rank_biserial) + 1) / 2
     above = np.zeros(g.shape)  # share of the other differences that outweigh the opposite of each; half of equal ones
@@ -84,17 +84,6 @@ def combined_scores(log_p: Floats, intervals: RankIntervals, **how: Any) -> Scor
     with np.errstate(divide="ignore"):
         parts = softmax(np.log(how.get("weights", 1.0)) - log_p, axis=1)
     return Scores(d, low, high, -discernment_score(np.einsum("pm,pmc->cp", parts, intervals.influence)))
-
-
-def level_weights(d: Floats, levels: Any) -> Floats:
-    """The weight of each score in `averages`: equal for levels, and within a level; 0 for controls and NaN."""
-    weights = np.zeros(len(d))
-    counts = ~np.isnan(d) & np.array([level != CONTROL for level in levels], dtype=bool)
-    of_levels = [counts & np.array([other == level for other in levels]) for level in dict.fromkeys(levels)]
-    of_levels = [of_level for of_level in of_levels if of_level.any()]
-    for of_level in of_levels:
-        weights[of_level] = 1 / len(of_levels) / of_level.sum()
-    return weights
 
 
 def interval_of_sum(weights: Floats, scores: Scores) -> tuple[float, float] | tuple[None, None]:

@@ -120,15 +120,12 @@ class SignedRank:
         return found
 
 
-def signed_rank(
-    original: Any, damaged: Any, *, higher_is_better: Any = True, zeros: Zeros = "drop", clusters: Any = None
-) -> SignedRank:
+def signed_rank(original: Any, damaged: Any, *, zeros: Zeros = "drop", clusters: Any = None) -> SignedRank:
     """Tests whether originals score higher than the damaged texts.
 
     Args:
-        original: The score of each original: a vector, or a matrix with a row for each cell.
+        original: The score of each original, higher if it is better: a vector, or a matrix with a row for each cell.
         damaged: The scores of the damaged texts in the same order. Pairs without both scores are left out.
-        higher_is_better: Whether higher scores are better; for matrices also one value for each cell.
         zeros: `"drop"` leaves out pairs with the same score, `"pratt"` ranks them first.
         clusters: The cluster of each pair, a whole number from 0; for matrices also a row for each cell.
 
@@ -141,13 +138,11 @@ def signed_rank(
         (5, 15.0, 1.2808, 1.0)
     """
     x, y = checked_scores(original, damaged, zeros)
-    is_better = directions(higher_is_better, len(x))
     per_chunk = max(1, _AT_ONCE // max(1, x.shape[1]))
     chunks = [slice(begin, begin + per_chunk) for begin in range(0, len(x), per_chunk)] or [slice(0, 0)]
     codes = None if clusters is None else np.broadcast_to(clusters, x.shape)
     tested = [
-        _test(x[chunk], y[chunk], is_better[chunk], zeros, chunk.start, None if codes is None else codes[chunk])
-        for chunk in chunks
+        _test(x[chunk], y[chunk], zeros, chunk.start, None if codes is None else codes[chunk]) for chunk in chunks
     ]
     columns = [np.concatenate(parts) for parts in zip(*(columns for columns, _ in tested), strict=True)]
     groups = Groups(*(np.concatenate(parts) for parts in zip(*(groups for _, groups in tested), strict=True)))
@@ -170,17 +165,7 @@ def checked_scores(original: Any, damaged: Any, zeros: Zeros = "drop") -> tuple[
     return np.atleast_2d(x), np.atleast_2d(y)
 
 
-def directions(higher_is_better: Any, n_cells: int) -> NDArray[np.bool_]:
-    """Whether higher scores are better, as a value for each cell."""
-    found = np.asarray(higher_is_better, dtype=bool)
-    if found.shape not in ((), (n_cells,)):
-        raise DiscernmentError(
-            f"higher_is_better has the shape {found.shape} for {n_cells} cells: expected one value, or one for each"
-        )
-    return np.broadcast_to(found, (n_cells,))
-
-
-def differences_on_grid(x: Floats, y: Floats, is_better: NDArray[np.bool_]) -> Floats:
+def differences_on_grid(x: Floats, y: Floats) -> Floats:
     """The differences of each row, positive where the original is better, as whole numbers up to 2^41 in size.
 
     The unit is 2^-40 of the power of two above the row's largest score. Pairs with a missing score are NaN.
@@ -193,7 +178,6 @@ def differences_on_grid(x: Floats, y: Floats, is_better: NDArray[np.bool_]) -> F
     first, second = np.ldexp(1.0, half), np.ldexp(1.0, -exponent - half)
     with np.errstate(invalid="ignore", over="ignore"):
         g: Floats = np.rint((x * first * second - y * first * second) * 2.0**_GRID_BITS)
-    np.negative(g, out=g, where=~is_better[:, np.newaxis])
     g[~is_pair] = np.nan
     return g
 
@@ -217,10 +201,10 @@ def under_the_null(n: Any, n_zero: Any, tie_term: Any) -> tuple[Floats, Floats]:
 
 
 def _test(
-    x: Floats, y: Floats, is_better: NDArray[np.bool_], zeros: Zeros, first_cell: int, codes: NDArray[np.int_] | None
+    x: Floats, y: Floats, zeros: Zeros, first_cell: int, codes: NDArray[np.int_] | None
 ) -> tuple[list[NDArray[Any]], Groups]:
     """The columns of `SignedRank` for some cells, and the groups that the exact test needs."""
-    g = differences_on_grid(x, y, is_better)
+    g = differences_on_grid(x, y)
     n_pairs, n_zero = (~np.isnan(g)).sum(axis=1), (g == 0).sum(axis=1)
     n, n_lower = n_pairs - n_zero, (g > 0).sum(axis=1)
     n_ranked_zeros = n_zero if zeros == "pratt" else np.zeros_like(n_zero)
@@ -248,7 +232,7 @@ def _test(
     with np.errstate(divide="ignore", invalid="ignore"):
         z = (r_plus - mean) / np.sqrt(variance)
     with np.errstate(invalid="ignore", over="ignore"):
-        drop = np.where(is_better[:, np.newaxis], x - y, y - x)
+        drop = x - y
         drop[np.isnan(g) | (g == 0)] = 0.0
         share_lower, share_equal, share_higher = (count / n_pairs for count in (n_lower, n_zero, n - n_lower))
         mean_drop = drop.sum(axis=1) / n_pairs + 0.0

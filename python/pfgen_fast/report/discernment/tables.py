@@ -28,6 +28,7 @@ _WORK_COLUMNS = (
 _AGREEMENT_COLUMNS = ("first", "second", "task", "difference", "low", "high", "kendall", "n_perturbations")
 
 _NAMES: Mapping[str, str] = {
+    "kind": "damage",
     "n_items": "texts",
     "n_impossible": "impossible",
     "n_changed": "changed texts",
@@ -70,28 +71,11 @@ _SIDE_BY_SIDE = (
 
 _VERDICTS: Mapping[str, str] = {"not noticed": "does not notice"}
 
-_SUMMARY_SHOWN = (
-    *("evaluator", "task", "score", "scope", "n_perturbations", "n_defined", "average", "average_low", "average_high"),
-    *("minimum", "minimum_at"),
+_HIDDEN = (
+    *("level", "degree", "permille", "k", "n_missing", "n_zero", "share_equal", "share_higher", "mean_perturbed"),
+    *("r_plus", "z", "log_p", "significant_bh"),
 )
-_PROFILE_SHOWN = (
-    *("evaluator", "task", "damage", "metric", "verdict", "detectable_at_100", "detectable_at_20", "n80"),
-    *("monotonicity", "drop_per_100_permille", "missed_at_most"),
-)
-_CONTROLS_SHOWN = (
-    *("evaluator", "task", "damage", "metric", "n_items", "n_impossible", "mean_drop", "drop_low", "drop_high"),
-    *("relative_drop", "d", "d_low", "d_high", "reverse_d", "share_lower", "noticed"),
-)
-_CELLS_SHOWN = (
-    *("evaluator", "task", "damage", "metric", "n_items", "n", "mean_original", "mean_drop", "drop_low", "drop_high"),
-    *("share_lower", "rank_biserial", "d", "d_low", "d_high", "ceiling_d", "exact_d", "reverse_d", "few", "noticed"),
-    *("missed_at_most", "equivalent"),
-)
-_PERTURBATIONS_SHOWN = (
-    *("evaluator", "task", "damage", "method", "n_items", "n_impossible", "reason", "n_changed", "edit_share"),
-    *("d", "d_low", "d_high", "printed_d", "weighted_d", "calibrated_d", "noticed"),
-)
-"""The columns for readers; `damage` is the kind, with its degree, in words."""
+"""The columns that readers do not need; `kind` is the damage in words."""
 
 _OPTIONAL = ("evaluator", "task", "missed_at_most", "equivalent")
 """The columns that readers need only if their values differ."""
@@ -103,21 +87,15 @@ def tables(found: Sequence[Discernment], results: Sequence[Result]) -> list[Tabl
     stacked = partial(_stacked, found)
     return [
         *common_tables(results, by),
-        stacked("summary", f"Averages and minima{by}", result.SUMMARY_COLUMNS, 2, _SUMMARY_SHOWN),
-        stacked("profile", "Sensitivity profile", result.PROFILE_COLUMNS, 3, _PROFILE_SHOWN),
+        stacked("summary", f"Averages and minima{by}", result.SUMMARY_COLUMNS, 2),
+        stacked("profile", "Sensitivity profile", result.PROFILE_COLUMNS, 3),
         *(
-            [stacked("controls", "Changes that should not matter", result.CONTROL_COLUMNS, 3, _CONTROLS_SHOWN)]
+            [stacked("controls", "Changes that should not matter", result.CONTROL_COLUMNS, 3)]
             if any(one.controls["kind"] for one in found)
             else []
         ),
-        stacked(
-            "perturbations",
-            f"Each kind and degree, its metrics combined{by}",
-            result.PERTURBATION_COLUMNS,
-            2,
-            _PERTURBATIONS_SHOWN,
-        ),
-        stacked("cells", "Each metric", result.CELL_COLUMNS, 3, _CELLS_SHOWN),
+        stacked("perturbations", f"Each kind and degree, its metrics combined{by}", result.PERTURBATION_COLUMNS, 2),
+        stacked("cells", "Each metric", result.CELL_COLUMNS, 3),
         _work(found),
         *_examples(found),
     ]
@@ -154,10 +132,9 @@ def weighted_by(found: Sequence[Discernment]) -> str:
     return f" (weighted: {', '.join(texts)})" if texts else ""
 
 
-def _stacked(
-    found: Sequence[Discernment], name: str, title: str, columns: Sequence[str], n_digits: int, shown: Sequence[str]
-) -> Table:
+def _stacked(found: Sequence[Discernment], name: str, title: str, columns: Sequence[str], n_digits: int) -> Table:
     """A table of all tests, whose readable form has the damage in words."""
+    shown = [column for column in columns if column not in _HIDDEN]
     rows: list[tuple[Cell, ...]] = []
     read: list[tuple[Cell, ...]] = []
     for one in found:
@@ -178,7 +155,7 @@ def _varies(rows: Sequence[Sequence[Cell]], place: int) -> bool:
 
 def _read(column: str, row: Row, words: Mapping[str, str]) -> Cell:
     """The cell of a column for readers; `words` has the perturbations in words, by name."""
-    if column == "damage":
+    if column == "kind":
         return name_of(row)
     value: Cell = row[column]
     if not isinstance(value, str):
