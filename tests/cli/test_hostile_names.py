@@ -354,7 +354,7 @@ def test_experiments_with_ratings(asked, suite, few_runs, tmp_path, monkeypatch)
     files = ("--scores", ratings, "--scores", others)
     asked("experiment", "external", *usual, *files)
     others.unlink()
-    check_files(tmp_path, count=17)
+    check_files(tmp_path, count=14)
     matched = (tmp_path / "external-models-1.csv").read_text(encoding="utf-8")
     for name in ("=1+1", "@SUM(1)"):
         assert re.search(rf"^'{re.escape(name)},'{re.escape(name)},.*,the same$", matched, flags=re.MULTILINE)

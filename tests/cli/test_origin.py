@@ -48,7 +48,6 @@ LINES = {
     "prompts": "-o {out}/prompts.jsonl",
     "suite check": "",
     "suite compile": "",
-    "experiment all": EXPERIMENT,
     "experiment relations": EXPERIMENT,
     "experiment sets": EXPERIMENT,
     "experiment stability": f"{EXPERIMENT} --draws 1",
