@@ -14,9 +14,8 @@ import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis.internal.conjecture import providers
 from makers import effort
-from makers.checklist_data import needs_hellobench
 from makers.discernment_data import needs_discernment_data
-from makers.published import needs_published_runs
+from makers.published import needs_hellobench, needs_published_runs
 from makers.runs import make_varied_runs
 from pfgen_fast import Scorer, Suite
 from pfgen_fast.cli.app import main

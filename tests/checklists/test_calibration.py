@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from makers.judged_runs import N_TASKS, judged, made_suite, written
+from makers.own_checklists import N_OF_CATEGORY, judged_models, suite_of_36, write_judged
 from makers.people import marked, row_of, write_rows
 from pfgen_fast.checklists.people.calibration import calibrated_scores
 from pfgen_fast.checklists.people.marks import Mark
@@ -22,8 +22,8 @@ from pfgen_fast.checklists.suite import write_suite
 from pfgen_fast.errors import ChecklistError
 from pfgen_fast.statistics.prediction_powered import MarkedStratum, mean_of_strata
 
-SUITE = made_suite((40.0, 30.0, 20.0, 10.0))
-JUDGED = judged(SUITE)
+SUITE = suite_of_36((40.0, 30.0, 20.0, 10.0))
+JUDGED = judged_models(SUITE)
 WEIGHTS = (40, 30, 20, 10)
 
 
@@ -39,7 +39,7 @@ def marks(model: str, n: int, annotator: str = "a", shift: float = 0.25) -> Iter
 
 @pytest.fixture
 def scores(tmp_path: Path) -> Scores:
-    return score_runs(SUITE, open_runs([written(tmp_path / "runs", JUDGED)]))
+    return score_runs(SUITE, open_runs([write_judged(tmp_path / "runs", JUDGED)]))
 
 
 def score(verdicts: tuple[float, ...]) -> float:
@@ -88,7 +88,7 @@ def test_models_without_marks_and_areas_without_marks_are_named(scores):
 
 
 def test_the_command_shows_all_three_figures(tmp_path, call):
-    written(tmp_path / "runs", JUDGED)
+    write_judged(tmp_path / "runs", JUDGED)
     write_suite(SUITE, tmp_path / "suite")
     path = write_rows(tmp_path / "marks.jsonl", list(map(row_of, marks("alpha", 6))))
     common = ("checklists", "table", tmp_path / "runs", "--suite", tmp_path / "suite")
@@ -120,11 +120,11 @@ def test_the_command_shows_all_three_figures(tmp_path, call):
 
 
 def test_missing_answers_that_count_as_zero_are_zero_for_people_too(tmp_path):
-    gaps = {"alpha": [one for one in JUDGED["alpha"] if int(one.id[-3:]) < N_TASKS - 4]}
+    gaps = {"alpha": [one for one in JUDGED["alpha"] if int(one.id[-3:]) < N_OF_CATEGORY - 4]}
     listed = list(marks("alpha", 6))
     both = {}
     for rule in ("skip", "zero"):
-        scores = score_runs(SUITE, open_runs([written(tmp_path / "runs", gaps)]), missing=rule)
+        scores = score_runs(SUITE, open_runs([write_judged(tmp_path / "runs", gaps)]), missing=rule)
         both[rule] = calibrated_scores(scores, listed).calibrated["alpha"]["letters"].found
-    share = (N_TASKS - 4) / N_TASKS
+    share = (N_OF_CATEGORY - 4) / N_OF_CATEGORY
     assert both["zero"].mean == pytest.approx((share * (both["skip"].mean / 4 + 75) - 75) * 4)

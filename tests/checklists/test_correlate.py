@@ -9,8 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from makers import own_checklists
-from makers.judged_runs import changed, judged, made_suite, written
+from makers.own_checklists import changed, judged_models, suite_of_36, write_judged, written
 from makers.people import write_rows
 from makers.runs import make_varied_runs
 from pfgen_fast import Scorer
@@ -29,13 +28,13 @@ from pfgen_fast.checklists.suite import ChecklistSuite
 from pfgen_fast.checklists.tasks import LEVELS
 from pfgen_fast.errors import ChecklistError
 
-SUITE = made_suite(weights=(55.0, 25.0, 15.0, 5.0))
-FIRST = judged(SUITE)
+SUITE = suite_of_36(weights=(55.0, 25.0, 15.0, 5.0))
+FIRST = judged_models(SUITE)
 
 
 @pytest.fixture
 def runs(tmp_path):
-    return open_runs([written(tmp_path / "runs", FIRST)])
+    return open_runs([write_judged(tmp_path / "runs", FIRST)])
 
 
 def metrics_file(path, values):
@@ -100,11 +99,11 @@ def test_unknown_methods_and_lonely_ones_are_refused(runs):
 
 def test_overall_ratings_are_methods_and_equal_weights_only_where_they_differ(tmp_path):
     overall = changed(FIRST, lambda _, one: replace(one, method="llm-eval", scores=(7.0,)))
-    runs = open_runs([written(tmp_path / "runs", {model: [*FIRST[model], *overall[model]] for model in FIRST})])
+    runs = open_runs([write_judged(tmp_path / "runs", {model: [*FIRST[model], *overall[model]] for model in FIRST})])
     values = checklist_values(SUITE, runs)
     assert set(values.methods) == {"checklist", "avg-c", "llm-eval"}
     assert values.methods["llm-eval"]["alpha", ("fable-000", None, 1)] == 7
-    assert set(checklist_values(made_suite(), runs).methods) == {"checklist", "llm-eval"}
+    assert set(checklist_values(suite_of_36(), runs).methods) == {"checklist", "llm-eval"}
 
 
 def test_peoples_marks_are_joined_by_the_hash_of_the_answer(runs, tmp_path):
@@ -142,7 +141,7 @@ def test_bad_tables_of_metrics_are_named(tmp_path, content, said):
 
 
 def test_the_command_reads_metrics_and_refuses_options_that_lack_others(runs, tmp_path, call):
-    suite = own_checklists.written(SUITE, tmp_path / "suite")
+    suite = written(SUITE, tmp_path / "suite")
     metrics = metrics_file(tmp_path / "m.csv", lambda model, one: len(model) + one.words)
     command = ("checklists", "correlate", tmp_path / "runs", "--suite", suite)
     code, printed, _ = call(*command, "--metrics", metrics, "--draws", "10", "--json")

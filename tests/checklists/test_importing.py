@@ -8,7 +8,7 @@ from collections import Counter
 from dataclasses import replace
 
 import pytest
-from makers import checklist_data
+from makers import published
 from makers.checklists_to_judge import entries
 from makers.hellobench_checkouts import (
     CATEGORIES,
@@ -31,9 +31,9 @@ from pfgen_fast.errors import ChecklistError
 N_TASKS = sum(2 * len(categories) for categories in CATEGORIES.values())
 
 
-@checklist_data.needs_hellobench
+@published.needs_hellobench
 def test_the_compact_form_gives_the_published_suite(tmp_path):
-    suite = import_suite(checklist_data.folder())
+    suite = import_suite(published.HELLOBENCH)
     counts = Counter(task.area for task in suite.tasks if task.length is None)
     assert [counts[area] for area in suite.areas] == [200, 100, 147, 77, 123]
     lengths = Counter((task.length, task.wanted_words) for task in suite.tasks)
@@ -43,14 +43,14 @@ def test_the_compact_form_gives_the_published_suite(tmp_path):
     n_questions = {(area, len(one.questions)) for (area, _), one in suite.checklists.items()}
     assert n_questions == {*zip(AREAS, (7, 6, 6, 5, 5), strict=True), ("summarization", 7)}
     assert (suite.has_weights, suite.notes) == (True, ())
-    published = json.loads((checklist_data.folder() / "weights.json").read_text())
+    weights = json.loads((published.HELLOBENCH / "weights.json").read_text())
     for (area, category), checklist in suite.checklists.items():
-        assert checklist.weights == pytest.approx(published[area][category], abs=1e-12)
+        assert checklist.weights == pytest.approx(weights[area][category], abs=1e-12)
     cut = Counter(task.area for task in suite.tasks if not task.is_whole)
     assert cut == {"summarization": 100, "text_completion": 77}
     summaries = [task for task in suite.tasks if task.area == "summarization"]
     assert [summary_category(task.instruction) for task in summaries] == [task.category for task in summaries]
-    text = (checklist_data.folder() / "prompts" / "checklist.user.txt").read_text(encoding="utf-8")
+    text = (published.HELLOBENCH / "prompts" / "checklist.user.txt").read_text(encoding="utf-8")
     assert suite.prompts.user.text == text
     write_suite(suite, tmp_path)
     again = ChecklistSuite.load(tmp_path)
@@ -269,15 +269,15 @@ def test_replies_of_a_judge_are_never_parted_from_their_judgements(tmp_path, che
     assert not (tmp_path / "runs/heron/judgements.jsonl").exists()
 
 
-@checklist_data.needs_hellobench
+@published.needs_hellobench
 def test_the_published_files_give_the_published_judgements(tmp_path):
-    suite, source = import_suite(checklist_data.folder()), checklist_data.folder()
+    suite, source = import_suite(published.HELLOBENCH), published.HELLOBENCH
     list(import_runs(source / "upstream", suite, tmp_path / "published"))
-    (published,), (known,) = open_runs([tmp_path / "published"]), open_runs([source / "judgements/yi_large.jsonl.xz"])
-    judgements, found = {one.key: one for one in known.judgements(suite)}, published.judgements(suite)
+    (here,), (known,) = open_runs([tmp_path / "published"]), open_runs([source / "judgements/yi_large.jsonl.xz"])
+    judgements, found = {one.key: one for one in known.judgements(suite)}, here.judgements(suite)
     assert len(found) == 145 + 123
     for judgement in found:
         same = {name: getattr(judgement, name) for name in ("judge", "checklist_sha256")}
         assert judgement == replace(judgements[judgement.key], words=None, most_repeated_sentence=None, **same)
     (answers,) = open_runs([source / "generations/yi_large.jsonl.xz"])
-    assert published.answers(suite).items() <= answers.answers(suite).items()
+    assert here.answers(suite).items() <= answers.answers(suite).items()

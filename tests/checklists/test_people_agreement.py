@@ -9,10 +9,7 @@ from typing import Any
 
 import pytest
 from makers.annotators import simulated_marks
-from makers.judged_runs import judged as answers_judged
-from makers.judged_runs import made_suite
-from makers.judged_runs import written as runs_written
-from makers.own_checklists import own_suite, written
+from makers.own_checklists import judged_models, own_suite, suite_of_36, write_judged, written
 from pfgen_fast.annotations.rows import Header, export_lines
 from pfgen_fast.checklists.judgements import Judgement
 from pfgen_fast.checklists.people.marks import judgement_key
@@ -128,12 +125,12 @@ def test_a_judge_is_an_annotator(call: Any, judged: Path) -> None:
 
 
 def test_judges_are_compared_without_people(call: Any, tmp_path: Path) -> None:
-    suite = made_suite((40.0, 30.0, 20.0, 10.0))
-    first = answers_judged(suite)
+    suite = suite_of_36((40.0, 30.0, 20.0, 10.0))
+    first = judged_models(suite)
     written(suite, tmp_path / "suite")
     zeros = {model: [replace(one, scores=(0.0,) * 4, judge="other") for one in rows] for model, rows in first.items()}
     again = {model: [replace(one, version="judge-2") for one in rows] for model, rows in first.items()}
-    runs = [runs_written(tmp_path / name, rows) for name, rows in (("a", first), ("b", zeros), ("c", again))]
+    runs = [write_judged(tmp_path / name, rows) for name, rows in (("a", first), ("b", zeros), ("c", again))]
     found = agreement(call, tmp_path, *runs)
     rows = {(row["annotator"], row["other"]): row for row in found["tables"]["pairs"]}
     assert set(rows) == {("judge judge-1", "judge judge-2"), ("judge judge-1", "other"), ("judge judge-2", "other")}

@@ -6,8 +6,8 @@ from functools import cache
 from typing import Any
 
 import pytest
-from makers.checklist_data import expected, folder, needs_hellobench, table, vectors
 from makers.figures_of_judgements import errors, scores, suite
+from makers.published import HELLOBENCH, expected, hellobench_table, needs_hellobench, vectors
 from pfgen_fast.checklists.metrics import answer_metrics
 from pfgen_fast.checklists.metrics.answer_metrics import measure, model_metrics, open_metrics
 from pfgen_fast.checklists.runs import Run
@@ -60,7 +60,7 @@ def part_of(model: str, cell: str) -> dict[str, Any]:
 
 
 def test_the_published_tables_follow_cell_by_cell():
-    cells = [row for row in table("main_table.csv") if row["score_recomputed"]]
+    cells = [row for row in hellobench_table("main_table.csv") if row["score_recomputed"]]
     for cell in cells:
         part = part_of(cell["key"], cell["cell"])
         score, words = part["rescaled"], part["words"]
@@ -81,7 +81,7 @@ def test_the_published_tables_follow_cell_by_cell():
 def test_the_mean_metrics_of_published_answers(model, monkeypatch):
     monkeypatch.setattr(answer_metrics, "words", lambda text, counter: text.split())  # the tokens of these figures
     measures = open_metrics(suite(), metrics=["repetition", "distinct"])
-    run = Run(model, folder(), folder() / "generations" / f"{model}.jsonl.xz")
+    run = Run(model, HELLOBENCH, HELLOBENCH / "generations" / f"{model}.jsonl.xz")
     found = model_metrics(model, [one for one in measure(run, measures) if one.task.length is None], measures)
     of_areas = vectors("metrics")["generations"][model]
     assert found.areas.keys() == of_areas.keys()
@@ -97,7 +97,7 @@ def test_the_mean_metrics_of_published_answers(model, monkeypatch):
 @pytest.mark.parity
 def test_the_published_figures_of_error_modes(model):
     found = errors(model)
-    listed = [row for row in table("paper/error_modes.csv") if row["model"] == model]
+    listed = [row for row in hellobench_table("paper/error_modes.csv") if row["model"] == model]
     assert listed
     for row in listed:
         part = found.lengths[row["length"]] if row["length"] else found.areas[row["task"]]

@@ -8,9 +8,9 @@ import time
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from makers.checklist_data import needs_hellobench, vectors
 from makers.checklists_to_judge import entries
 from makers.effort import examples, share
+from makers.published import needs_hellobench, vectors
 from pfgen_fast.checklists.judging.parse_reply import ParsedReply, parse_overall, parse_reply
 
 

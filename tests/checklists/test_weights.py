@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from makers.checklist_data import needs_hellobench, vectors
 from makers.own_checklists import own_suite, own_suite_in
 from makers.people import people, row_of, write_rows
+from makers.published import needs_hellobench, vectors
 from pfgen_fast.checklists.judgements import Judgement
 from pfgen_fast.checklists.people.reading import People, read_marks
 from pfgen_fast.checklists.runs import Answer, write_run

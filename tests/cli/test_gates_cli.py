@@ -7,9 +7,8 @@ import re
 from xml.etree import ElementTree
 
 import pytest
-from makers.checklist_reports import some_runs
 from makers.discern_commands import begin_work, run
-from makers.own_checklists import own_suite_in
+from makers.own_checklists import own_suite_in, some_runs
 from makers.runs import make_run, trial_lines
 
 MINI = ("--suite", "mini")

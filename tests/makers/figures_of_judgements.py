@@ -19,8 +19,8 @@ from pfgen_fast.checklists.scoring.scores import ModelScores, Scores
 from pfgen_fast.checklists.scoring.scoring import score_runs
 from pfgen_fast.statistics.correlation import kendall
 
-from .checklist_data import folder, needs_hellobench, table
 from .figures import figures
+from .published import HELLOBENCH, hellobench_table, needs_hellobench
 
 PAGE = "hellobench.md"
 TIES: tuple[Ties, ...] = ("loss", "skip", "half", "win")
@@ -30,23 +30,23 @@ NIGHTLY = (needs_hellobench, pytest.mark.nightly)
 
 @cache
 def suite() -> Any:
-    return import_suite(folder())
+    return import_suite(HELLOBENCH)
 
 
 @cache
 def scores() -> Scores:
-    return score_runs(suite(), open_runs(sorted((folder() / "judgements").iterdir())))
+    return score_runs(suite(), open_runs(sorted((HELLOBENCH / "judgements").iterdir())))
 
 
 @cache
 def bounds() -> Scores:
-    return score_runs(suite(), open_runs(sorted((folder() / "judgements").iterdir())), missing="bounds")
+    return score_runs(suite(), open_runs(sorted((HELLOBENCH / "judgements").iterdir())), missing="bounds")
 
 
 @cache
 def cells() -> list[dict[str, str]]:
     """The published tables, beside the figures from the judgements."""
-    return table("main_table.csv")
+    return hellobench_table("main_table.csv")
 
 
 def model(name: str) -> ModelScores:
@@ -108,7 +108,7 @@ PEOPLE_WIN = "paper/win_rates_against_gpt4o_0806.csv"
 def of_the_win_rates() -> Iterator[str]:
     found = won("half")
     by_model = {pair[0]: number for number, pair in enumerate(found.pairs)}
-    for row in table(PEOPLE_WIN):
+    for row in hellobench_table(PEOPLE_WIN):
         if row["model"] in by_model:
             number = by_model[row["model"]]
             rate, controlled = found.rates[number], found.controlled(number)
@@ -118,7 +118,7 @@ def of_the_win_rates() -> Iterator[str]:
 
 @figures(PAGE, "* **The weights change scores", *SLOW)
 def of_the_weights() -> Iterator[str]:
-    runs = open_runs(sorted((folder() / "judgements").iterdir()))
+    runs = open_runs(sorted((HELLOBENCH / "judgements").iterdir()))
     equal = {one.model: one.average.rescaled for one in score_runs(suite(), runs, weights="equal").models}
     usual = np.array([one.average.rescaled for one in scores().models])
     plain = np.array([equal[one.model] for one in scores().models])
@@ -135,13 +135,13 @@ def of_the_lengths() -> Iterator[str]:
 
 def errors(name: str) -> ModelErrors:
     rules = ErrorRules(suite(), "published")
-    of_model = [folder() / part / f"{name}.jsonl.xz" for part in ("generations", "judgements")]
-    return model_errors(name, errors_of(Run(name, folder(), *of_model), rules), rules)
+    of_model = [HELLOBENCH / part / f"{name}.jsonl.xz" for part in ("generations", "judgements")]
+    return model_errors(name, errors_of(Run(name, HELLOBENCH, *of_model), rules), rules)
 
 
 @figures(PAGE, "| published | by the stated rule |", *NIGHTLY)
 def of_the_errors() -> Iterator[str]:
-    by_length = {row["length"]: row for row in table("paper/error_modes.csv") if row["mode"] == "rejection"}
+    by_length = {row["length"]: row for row in hellobench_table("paper/error_modes.csv") if row["mode"] == "rejection"}
     for length in ("2k", "16k"):
         part, printed = errors("yi_large").lengths[length], by_length[length]
         first, whole = (part.phrases[phrase].percent for phrase in PUBLISHED_PHRASES)

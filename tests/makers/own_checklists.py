@@ -1,15 +1,27 @@
-"""A checklist suite in our own words, small enough for a server in a test: two areas, three categories, five tasks."""
+"""Checklist suites in our own words, and runs on them with judgements: known models, known tasks, known verdicts.
+
+`own_suite` is small enough for a server in a test; in `some_runs`, everything that can be missing is missing somewhere.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import hashlib
+import random
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from makers.hostile import NAMES
 from pfgen_fast.checklists.checklist_files import checklist_of
+from pfgen_fast.checklists.judgement_files import write_judgements
+from pfgen_fast.checklists.judgements import Judgement
+from pfgen_fast.checklists.runs import Answer, Run, open_runs, write_run
+from pfgen_fast.checklists.scoring.scores import Scores
+from pfgen_fast.checklists.scoring.scoring import score_runs
 from pfgen_fast.checklists.suite import ChecklistSuite, write_suite
 from pfgen_fast.checklists.suite_files import PLACES
-from pfgen_fast.checklists.tasks import Prompts, Task
+from pfgen_fast.checklists.tasks import LEVELS, Checklist, Prompts, Task
 from pfgen_fast.judging.template import Template
 
 SYSTEM = "You judge answers by yes-or-no questions."
@@ -59,3 +71,132 @@ def written(suite: ChecklistSuite, folder: Path) -> Path:
 
 def own_suite_in(folder: Path) -> ChecklistSuite:
     return ChecklistSuite.load(written(own_suite(), folder))
+
+
+JUDGE = "judge-2025"
+
+
+def answer_to(task: Task, model: str) -> Answer:
+    text = f"{model} answers {task.id}" + (" at length" if task.length else "") + ", as well as it can. It ends here."
+    return Answer(task.id, text, task.length)
+
+
+def verdicts(suite: ChecklistSuite, task: Task, skill: int) -> tuple[float, ...]:
+    n = len(suite.checklist(task).questions)
+    number = suite.tasks.index(task)
+    return tuple(suite.levels[max(0, min(4, skill - (place + number) % 3))] for place in range(n))
+
+
+def judgement_of(suite: ChecklistSuite, answer: Answer, skill: int, reason: str, **changes: object) -> Judgement:
+    task = suite.by_key[answer.id, answer.length]
+    scores = verdicts(suite, task, skill)
+    reasons = tuple(f"{reason} {number} about {task.id}." for number in range(len(scores)))
+    judgement = Judgement(answer.id, answer.sha256, scores, answer.length, judge=JUDGE)
+    judgement = replace(judgement, version="judge-2025-01-01 fp_7", reasons=reasons, profile="plain")
+    return replace(judgement, checklist_sha256=suite.checklist(task).sha256, **changes)  # type: ignore[arg-type]
+
+
+def judged_run(
+    folder: Path,
+    suite: ChecklistSuite,
+    *,
+    skill: int = 4,
+    name: str | None = None,
+    texts: Mapping[str, str] | None = None,
+    has_answers: bool = True,
+    leave_out: Sequence[str] = (),
+    reason: str = "A reason for question",
+    ratings: int = 1,
+) -> Run:
+    """A run that is named after its folder, with judgements as good as `skill`, which is up to 4."""
+    answers = [answer_to(task, folder.name) for task in suite.tasks if task.id not in leave_out]
+    answers = [Answer(one.id, (texts or {}).get(one.id, one.response), one.length) for one in answers]
+    rows = [
+        judgement_of(suite, answer, skill - rating, reason, rating=rating + 1)
+        for answer in answers
+        for rating in range(ratings)
+    ]
+    write_run(folder, answers if has_answers else (), rows, {"model": name or folder.name})
+    return open_runs([folder])[0]
+
+
+def some_runs(folder: Path, suite: ChecklistSuite) -> list[Run]:
+    """Three models: one with everything, one with a missing answer, and one with judgements alone."""
+    best = judged_run(
+        folder / "alpha", suite, name="Alpha 7B", texts={"letter_1": "Thank you for the long ladder. " * 40}
+    )
+    middle = judged_run(folder / "beta", suite, skill=3, leave_out=("letter_2",))
+    worst = judged_run(folder / "gamma", suite, skill=2, has_answers=False, leave_out=("report_2",))
+    return [best, middle, worst]
+
+
+def hostile_runs(folder: Path) -> tuple[Scores, list[Run]]:
+    """Runs whose tasks, areas, categories, questions, models, answers, reasons and notes attack their report."""
+    names = [name for name in NAMES if not any("\ud800" <= character <= "\udfff" for character in name)]
+    tasks = tuple(
+        Task(f"{name} {n}", name, name, f"Say this: {name}", *((name, 5) if n % 2 else ()))
+        for n, name in enumerate(names)
+    )
+    checklists = {(name, name): Checklist(name, name, (name, f"{name}?"), (60.0, 40.0)) for name in names}
+    areas = tuple(dict.fromkeys(names))
+    suite = replace(own_suite(), name=names[0], areas=areas, tasks=tasks, checklists=checklists)
+    runs = [
+        judged_run(folder / f"m{n}", suite, name=name, texts={task.id: f"{name} {name}" for task in tasks}, reason=name)
+        for n, name in enumerate(names[:12])
+    ]
+    return replace(score_runs(suite, runs), notes=tuple(names)), runs
+
+
+CATEGORIES = (("letters", "complaint"), ("letters", "thanks"), ("stories", "fable"))
+N_OF_CATEGORY = 12
+MODELS = ("alpha", "beta", "gamma", "delta")
+
+Change = Callable[[str, Judgement], Judgement]
+"""What becomes of a model's judgement."""
+
+
+def suite_of_36(weights: tuple[float, ...] = (25.0,) * 4) -> ChecklistSuite:
+    """A suite with two areas and three categories, each with four questions and twelve tasks."""
+    questions = {key: [f"Is the {key[1]} good in way {n}?" for n in range(len(weights))] for key in CATEGORIES}
+    tasks = [
+        Task(f"{category}-{number:03d}", area, category, f"Write {category} number {number}.")
+        for area, category in CATEGORIES
+        for number in range(N_OF_CATEGORY)
+    ]
+    return suite_of("made", questions, dict.fromkeys(CATEGORIES, weights), tasks)
+
+
+def judged_models(suite: ChecklistSuite) -> dict[str, list[Judgement]]:
+    """Judgements of all answers, by model; later models are worse."""
+    draw = random.Random(0)
+    found: dict[str, list[Judgement]] = {}
+    for number, model in enumerate(MODELS):
+        found[model] = [
+            Judgement(
+                task.id,
+                hashlib.sha256(f"{model} {task.key}".encode()).hexdigest(),
+                tuple(_level(draw.gauss(0.85 - 0.12 * number, 0.2)) for _ in suite.checklist(task).questions),
+                judge="judge",
+                version="judge-1",
+                words=draw.randrange(100, 900),
+            )
+            for task in suite.tasks
+        ]
+    return found
+
+
+def changed(judgements: Mapping[str, list[Judgement]], change: Change) -> dict[str, list[Judgement]]:
+    """The judgements after a change."""
+    return {model: [change(model, one) for one in listed] for model, listed in judgements.items()}
+
+
+def write_judged(folder: Path, judgements: Mapping[str, list[Judgement]]) -> Path:
+    """A folder of runs with these judgements."""
+    for model, listed in judgements.items():
+        (folder / model).mkdir(parents=True, exist_ok=True)
+        write_judgements(folder / model / "judgements.jsonl", listed)
+    return folder
+
+
+def _level(value: float) -> float:
+    return min(LEVELS, key=lambda level: abs(level - value))

@@ -79,3 +79,24 @@ def answers_by_question() -> dict[str, list[str]]:
         for trial in run.trials():
             answers[trial["question"]].append(trial["answer"])
     return dict(answers)
+
+
+HELLOBENCH = FOLDER.parent / "hellobench"
+
+needs_hellobench = needs(HELLOBENCH, "no published judgements of HelloBench (beside PFGEN_BENCH)")
+
+
+def vectors(name: str) -> Any:
+    """A file of worked examples."""
+    return json.loads((HELLOBENCH / "vectors" / f"{name}.json").read_text(encoding="utf-8"))
+
+
+def hellobench_table(name: str) -> list[dict[str, str]]:
+    """The rows of a CSV file."""
+    with (HELLOBENCH / name).open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def expected() -> Any:
+    """The scores of the 20 models."""
+    return json.loads((HELLOBENCH / "expected.json").read_text(encoding="utf-8"))

@@ -3,11 +3,10 @@ from __future__ import annotations
 import json
 
 import pytest
-from makers.checklist_data import folder, needs_hellobench
-from makers.checklist_reports import hostile_runs, some_runs
 from makers.hostile import INJECTED
-from makers.own_checklists import TASKS, own_suite
+from makers.own_checklists import TASKS, hostile_runs, own_suite, some_runs
 from makers.pages import WHITE
+from makers.published import HELLOBENCH, needs_hellobench
 from pfgen_fast.checklists.scoring.scoring import score_runs
 from pfgen_fast.report.checklists import write_checklists
 
@@ -204,8 +203,8 @@ def test_twenty_models_are_there_within_a_second(open_tab, tmp_path):
     from pfgen_fast.checklists.importing.hellobench_suite import import_suite
     from pfgen_fast.checklists.runs import open_runs
 
-    suite = import_suite(folder())
-    runs = open_runs(sorted((folder() / "judgements").iterdir()))
+    suite = import_suite(HELLOBENCH)
+    runs = open_runs(sorted((HELLOBENCH / "judgements").iterdir()))
     scores = score_runs(suite, runs)
     first = write_checklists(scores, runs, tmp_path / "page.html")[0]
     assert first.stat().st_size < 12_000_000

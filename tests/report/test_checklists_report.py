@@ -8,9 +8,8 @@ import re
 from dataclasses import replace
 
 import pytest
-from makers.checklist_reports import hostile_runs, judged_run, some_runs
 from makers.hostile import acting, formulas
-from makers.own_checklists import TASKS, own_suite
+from makers.own_checklists import TASKS, hostile_runs, judged_run, own_suite, some_runs
 from makers.pages import Outline, check_policy, embedded, overview_in
 from makers.reported import unpacked
 from pfgen_fast.checklists.runs import Answer, open_runs, write_run

@@ -10,9 +10,8 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from makers.checklist_reports import some_runs
 from makers.discernments import a_discernment
-from makers.own_checklists import own_suite
+from makers.own_checklists import own_suite, some_runs
 from makers.reported import unlike_runs
 from pfgen_fast.checklists.scoring.scoring import score_runs
 from pfgen_fast.experiments import Finding, Picture, Table

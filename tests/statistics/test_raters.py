@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from makers.annotators import rated
-from makers.checklist_data import needs_hellobench, vectors
+from makers.published import needs_hellobench, vectors
 from pfgen_fast.statistics.correlation import pearson, spearman
 from pfgen_fast.statistics.intervals_of_draws import clustered_rate, interval_of_draws
 from pfgen_fast.statistics.raters import (

@@ -79,7 +79,7 @@ class Rescaling:
     """How a score of 0 to 100 is printed: `(score - centre) * factor`."""
 
     centre: float = 75.0
-    factor: float = 4.0
+    factor: float = 4.0  # above 0
 
     def __call__(self, score: float) -> float:
         """The rescaled score."""

@@ -18,7 +18,7 @@ from .suite_line import print_signature
 
 if TYPE_CHECKING:
     from ..checklists.runs import Run
-    from ..checklists.scoring.scores import Average, MissingRule, ModelScores, Part, Scores, State
+    from ..checklists.scoring.scores import MissingRule, ModelScores, Part, Scores, State
     from ..checklists.scoring.text_tables import TextTable
     from ..gates.checks import Check
 
@@ -230,7 +230,7 @@ def _write_csv(scores: Scores, path: Path | None) -> None:
 def _figures(model: ModelScores) -> dict[str, float | None]:
     """The figures that --fail-under checks: the average, and the score of each area."""
     found: dict[str, float | None] = {}
-    parts: dict[str, Average | Part] = {"average": model.average, **model.areas}
+    parts: dict[str, Part] = {"average": model.average, **model.areas}
     for name, part in parts.items():
         found |= {name: part.rescaled, f"{name}_low": part.low, f"{name}_high": part.high}
     return found

@@ -19,7 +19,6 @@ from ..line_files import OnFault
 from ..rejections import Rejections, Unanswered, phrases_for, unanswered
 from ..runs import Answer, Run
 from ..suite import ChecklistSuite, hashes_of
-from ..tasks import Task
 from ..words import count_words, counter_name, counter_there
 from .scores import State
 
@@ -49,7 +48,6 @@ class Variant(NamedTuple):
 class Verdicts(NamedTuple):
     """A judge's verdicts on an answer."""
 
-    task: Task
     verdicts: tuple[float, ...]
     words: int | None
     response_sha256: str
@@ -141,7 +139,7 @@ class _Side:
                 counter = counter_there(suite.words)
                 n_words = count_words(self.answers[key].response, counter)
                 counters[counter_name(counter)] = None
-            verdicts[key] = Verdicts(suite.by_key[key[:2]], _mean_verdicts(rows), n_words, rows[0].response_sha256)
+            verdicts[key] = Verdicts(_mean_verdicts(rows), n_words, rows[0].response_sha256)
         variants = dict.fromkeys(_variants(self.rows))
         return Judged(
             self.run,

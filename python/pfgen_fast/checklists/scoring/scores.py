@@ -47,11 +47,12 @@ class AnswerScore:
 class Part:
     """The score of a model on a part of the suite: an area, a category or a length, with errors of the length.
 
+    The average is a part, too: the mean of the areas, which have equal weights, without counts.
     `worst` and `best` are the rescaled scores if all missing answers had the worst or the best verdicts, by the rule
     `bounds`. `refused`, `filtered` and `failed` name answers that do not answer their task, judged or not.
     """
 
-    n: int
+    n: int = 0
     missing: tuple[str, ...] = ()
     unjudged: tuple[str, ...] = ()
     stale: tuple[str, ...] = ()
@@ -60,6 +61,7 @@ class Part:
     rescaled_plain: float | None = None
     rescaled_missing_as_zero: float | None = None
     rescaled_missing_skipped: float | None = None
+    rescaled_over_answers: float | None = None  # of the average
     words: float | None = None
     low: float | None = None
     high: float | None = None
@@ -103,22 +105,6 @@ def length_figures(counted_and_wanted: Iterable[tuple[int | None, int | None]]) 
 
 
 @dataclass(frozen=True)
-class Average:
-    """The mean of the areas, which have equal weights; None if an area has no judged answer."""
-
-    rescaled: float | None = None
-    rescaled_plain: float | None = None
-    rescaled_missing_as_zero: float | None = None
-    rescaled_missing_skipped: float | None = None
-    rescaled_over_answers: float | None = None
-    words: float | None = None
-    low: float | None = None
-    high: float | None = None
-    worst: float | None = None
-    best: float | None = None
-
-
-@dataclass(frozen=True)
 class ModelScores:
     """The scores of one model."""
 
@@ -128,7 +114,7 @@ class ModelScores:
     areas: Mapping[str, Part]
     categories: Mapping[tuple[str, str], Part]
     lengths: Mapping[str, Part]
-    average: Average
+    average: Part  # without figures if an area has no judged answer
     answers: tuple[AnswerScore, ...] = field(default=(), repr=False)
     has_texts: bool = False  # whether the run has its answers, so that refused, filtered and failed answers are known
 

@@ -34,7 +34,6 @@ from .judged import Judged, Verdicts, judged_runs
 from .scores import (
     OF_LENGTH,
     AnswerScore,
-    Average,
     MissingRule,
     ModelScores,
     Part,
@@ -181,7 +180,7 @@ class _Rules:
         return replace(part, **{name: getattr(figures, name) for name in OF_LENGTH})
 
     def _bounds(self, scores: Sequence[float], n_missing: int) -> tuple[float, float] | tuple[None, None]:
-        """The rescaled scores if all missing answers had the worst or the best verdicts, the lower one first."""
+        """The rescaled scores if all missing answers had the worst or the best verdicts."""
         n = len(scores) + n_missing
         if not n or self.missing != "bounds":
             return None, None
@@ -190,7 +189,7 @@ class _Rules:
             ends = (100 * self.suite.levels[0], 100 * self.suite.levels[-1])
         total = math.fsum(scores)
         low, high = (self.suite.rescaling((total + n_missing * end) / n) for end in ends)
-        return min(low, high), max(low, high)
+        return low, high
 
     def _signature(self, judged: Judged) -> str:
         """The inputs of the scores, by name; facts that imported judgements lack are `unknown`."""
@@ -239,15 +238,15 @@ def _rank(model: ModelScores) -> tuple[bool, float, str]:
     return average is None, 0.0 if average is None else -average, model.model
 
 
-def _average(areas: Mapping[str, Part], over_answers: float | None) -> Average:
+def _average(areas: Mapping[str, Part], over_answers: float | None) -> Part:
     """The mean of the areas, if each has a score; bounds also exist for areas without judged answers."""
     worst, best = (_mean_of_known([getattr(part, name) for part in areas.values()]) for name in ("worst", "best"))
     if not areas or any(part.rescaled is None for part in areas.values()):
-        return Average(worst=worst, best=best)
+        return Part(worst=worst, best=best)
 
     names = ("rescaled", "rescaled_plain", "rescaled_missing_as_zero", "rescaled_missing_skipped", "words")
-    means = {name: _mean_of_known([getattr(part, name) for part in areas.values()]) for name in names}
-    return Average(**means, rescaled_over_answers=over_answers, worst=worst, best=best)
+    means: dict[str, Any] = {name: _mean_of_known([getattr(part, name) for part in areas.values()]) for name in names}
+    return Part(**means, rescaled_over_answers=over_answers, worst=worst, best=best)
 
 
 def _mean_of_known(values: Sequence[float | None]) -> float | None:
@@ -259,23 +258,22 @@ def _listed(values: Iterable[str | None]) -> str:
     return "+".join(dict.fromkeys(value or _UNKNOWN for value in values)) or _UNKNOWN
 
 
-_P = TypeVar("_P", Part, Average)
 _K = TypeVar("_K", bound=Hashable)
 
 
 def _with_intervals(scores: Scores, zeros: Mapping[str, Sequence[AnswerKey]]) -> Scores:
     """The same scores with 95 % intervals and rank ranges."""
     strata, rescale = _strata(scores, zeros), scores.suite.rescaling
-    least, most = sorted(map(rescale, (0, 100)))
     halves = [{key: half_widths(part) for key, part in of_parts.items()} for of_parts in strata]
     areas = list(strata[0].values())
     of_average = half_widths(*areas) if areas else np.full(len(scores.models), np.nan)
 
-    def with_interval(part: _P, half: Floats, place: int) -> _P:
-        width = abs(rescale.factor) * float(half[place])
+    def with_interval(part: Part, half: Floats, place: int) -> Part:
+        width = rescale.factor * float(half[place])
         if part.rescaled is None or math.isnan(width):
             return part
-        return replace(part, low=max(least, part.rescaled - width), high=min(most, part.rescaled + width))
+        low, high = max(rescale(0), part.rescaled - width), min(rescale(100), part.rescaled + width)
+        return replace(part, low=low, high=high)
 
     def parts_of(parts: Mapping[_K, Part], number: int, place: int) -> dict[_K, Part]:
         return {key: with_interval(part, halves[number][key], place) for key, part in parts.items()}
@@ -292,7 +290,7 @@ def _with_intervals(scores: Scores, zeros: Mapping[str, Sequence[AnswerKey]]) ->
     )
     n_ranked = sum(model.average.rescaled is not None for model in models)
     of_ranked = [part.values[:n_ranked] for part in areas]
-    ranks = rank_ranges(*of_ranked, higher_is_better=rescale.factor > 0) if n_ranked else []
+    ranks = rank_ranges(*of_ranked) if n_ranked else []
     return replace(scores, models=models, ranks=(*ranks, *[None] * (len(models) - n_ranked)))
 
 

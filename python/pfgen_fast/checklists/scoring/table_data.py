@@ -11,7 +11,7 @@ from ...files.untrusted_text import csv_text, place_cell
 from ..rejections import UNANSWERED
 from ..suite import ChecklistSuite, by_part
 from .calibrated import CALIBRATED
-from .scores import OF_LENGTH, Average, ModelScores, Part, Scores
+from .scores import OF_LENGTH, ModelScores, Part, Scores
 
 _FIGURES = ("score", "rescaled", "rescaled_plain", "rescaled_missing_as_zero", "rescaled_missing_skipped", "words")
 
@@ -59,21 +59,23 @@ def question_means(model: ModelScores) -> dict[tuple[str, str], tuple[float, ...
 def to_csv(scores: Scores) -> str:
     """The scores as CSV with full digits: a row for each model and part, and one for its average."""
     counts = ("n", "missing", "unjudged", "stale")
-    figures = (*counts, *_FIGURES, "rescaled_over_answers", "low", "high", *OF_LENGTH)
+    figures = (*_FIGURES, "rescaled_over_answers", "low", "high", *OF_LENGTH)
     bounds = ("worst", "best", *UNANSWERED)
-    columns = ("place", "model", "kind", "part", *figures, "signature", *bounds, "best_place", "worst_place")
+    columns = ("place", "model", "kind", "part", *counts, *figures, "signature", *bounds, "best_place", "worst_place")
     columns += CALIBRATED if scores.calibrated else ()
     names = category_names(scores.suite)
     rows: list[list[Any]] = []
     for model, place, places in zip(scores.models, scores.places, scores.place_bounds, strict=True):
-        parts: list[tuple[str, str, Part | Average]] = [("average", "", model.average)]
+        parts: list[tuple[str, str, Part]] = [("average", "", model.average)]
         parts += [("area", area, part) for area, part in model.areas.items()]
         parts += [("category", names[key], part) for key, part in model.categories.items()]
         parts += [("length", length, part) for length, part in model.lengths.items()]
         for kind, name, part in parts:
-            row = [place_cell(place), model.model, kind, name, *_cells(part, figures), model.signature]
-            known = part if model.has_texts else None
-            row += [*_cells(part, bounds[:2]), *_cells(known, bounds[2:]), *map(place_cell, places or (None, None))]
+            of_tasks = None if kind == "average" else part
+            row = [place_cell(place), model.model, kind, name, *_cells(of_tasks, counts), *_cells(part, figures)]
+            known = of_tasks if model.has_texts else None
+            row += [model.signature, *_cells(part, bounds[:2]), *_cells(known, bounds[2:])]
+            row += map(place_cell, places or (None, None))
             if scores.calibrated:
                 of = scores.calibrated[model.model].get(name) if kind in ("average", "area") else None
                 row += [of and of.to_dict()[column] for column in CALIBRATED]
@@ -143,7 +145,7 @@ def _part(model: ModelScores, scores: Scores, part: Part) -> dict[str, Any]:
     return {"n": part.n, **listed, **figures, "interval_95": _pair(part.low, part.high), **_bounds(scores, part)}
 
 
-def _bounds(scores: Scores, part: Part | Average) -> dict[str, Any]:
+def _bounds(scores: Scores, part: Part) -> dict[str, Any]:
     return {"bounds": _pair(part.worst, part.best)} if scores.missing == "bounds" else {}
 
 

@@ -13,7 +13,7 @@ from typing import Any
 from ...files.untrusted_text import few_names, in_one_line, markdown_table, markdown_text
 from ..rejections import UNANSWERED
 from .calibrated import calibration_sentences
-from .scores import WHY_STALE, Average, ModelScores, Part, Scores
+from .scores import WHY_STALE, ModelScores, Part, Scores
 from .table_data import category_names, question_means
 
 MARK = "*"
@@ -152,7 +152,7 @@ def parts_of(scores: Scores, model: ModelScores) -> TextTable:
     """The score of one model on each area, and its average."""
     average, parts = model.average, model.areas.values()
     n_answers, n_missing = sum(part.n for part in parts), _n_missing(model)
-    rows: list[tuple[str, int, str, Part | Average, int]] = [
+    rows: list[tuple[str, int, str, Part, int]] = [
         (in_one_line(area, _LONGEST_NAME), part.n, _figure(part.score), part, len(part.missing))
         for area, part in model.areas.items()
     ]
@@ -206,9 +206,8 @@ def scale_sentences(scores: Scores) -> list[str]:
     parts = (part for model in scores.models for part in (*model.areas.values(), *model.lengths.values()))
     if not any((part.rescaled or 0) < 0 for part in parts):
         return []
-    low, high = sorted(map(rescale, (0, 100)))
-    shown = f"(score - {rescale.centre:g}) × {rescale.factor:g}"
-    return [f"The table shows {shown}, from {low:g} to {high:g}: 0 is a score of {rescale.centre:g} of 100."]
+    shown = f"(score - {rescale.centre:g}) × {rescale.factor:g}, from {rescale(0):g} to {rescale(100):g}"
+    return [f"The table shows {shown}: 0 is a score of {rescale.centre:g} of 100."]
 
 
 def missing_sentences(scores: Scores) -> list[str]:
@@ -275,7 +274,7 @@ def _figure(value: float | None, n_digits: int = 2) -> str:
     return _NOTHING if value is None else f"{value:,.{n_digits}f}".replace(",", "")
 
 
-def _interval(part: Part | Average) -> str:
+def _interval(part: Part) -> str:
     return _ends(part.low, part.high)
 
 

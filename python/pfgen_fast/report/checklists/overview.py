@@ -9,7 +9,7 @@ from typing import Any
 
 from ...checklists.metrics.error_counts import MODES
 from ...checklists.rejections import UNANSWERED
-from ...checklists.scoring.scores import Average, ModelScores, Part, Scores, State
+from ...checklists.scoring.scores import ModelScores, Part, Scores, State
 from ...checklists.tasks import Checklist, Task
 from ...files.untrusted_text import in_one_line
 from ..differences import n_equal
@@ -150,7 +150,7 @@ def model_rows(scores: Scores) -> list[dict[str, Any]]:
     ]
 
 
-def span_of(averages: Sequence[Average]) -> tuple[float, float]:
+def span_of(averages: Sequence[Part]) -> tuple[float, float]:
     """From the lowest to the highest end of all intervals; the axis of the bars."""
     ends = [value for one in averages for value in (one.low, one.high, one.rescaled) if value is not None]
     low, high = min(ends, default=0.0), max(ends, default=1.0)
