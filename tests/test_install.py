@@ -76,11 +76,7 @@ def environment(path, code):
 @pytest.mark.parametrize(
     ("path", "code", "sentence"),
     [
-        (
-            "env",
-            "sys.version_info = (3, 9, 2)",
-            r"Python 3\.10 or newer is needed, and .* is Python 3\.9: .*PYTHON=",
-        ),
+        ("env", "sys.version_info = (3, 9, 2)", r"Python 3\.10 or newer is needed, and .* is Python 3\.9: .*PYTHON="),
         ("env", "sys.modules['ensurepip'] = None", "has no module ensurepip: .*apt-get install python3-venv"),
         ("file/env", "pass", r"the environment \S+ was not made: .+"),
     ],

@@ -55,10 +55,7 @@ def test_a_program_scores_texts_and_names_its_metrics(evaluator):
 def test_it_reads_row_id_question_context_and_text(evaluator, tmp_path):
     body = "all = list(asked())\nopen(sys.argv[0] + '.json', 'w').write(json.dumps(all))\n"
     body += "for each in all:\n    say(each['row'], a=1)\n"
-    items = [
-        Item("a", "x", "qa", "en", "Why?", "Because.", ("ref",)),
-        Item("b\ud800", "x", "qa"),
-    ]
+    items = [Item("a", "x", "qa", "en", "Why?", "Because.", ("ref",)), Item("b\ud800", "x", "qa")]
     evaluator(body).score([items[0], items[1], items[0]], text_column(["One\n\x00", "氷\ud800\u202e", None]))
     assert json.loads((tmp_path / "score.py.json").read_text()) == [
         {"row": 0, "id": "a", "question": "Why?", "context": "Because.", "text": "One\n\x00"},

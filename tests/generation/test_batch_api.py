@@ -98,10 +98,7 @@ def test_a_request_that_failed_is_listed(mini, custom_ids, tmp_path, changes, pr
     first, *others = custom_ids
     source = write(tmp_path / "out.jsonl", [reply(first, "x", **changes), *(reply(name, "x") for name in others)])
     imported = read_batch(CHAT, mini, [source], output=tmp_path / "result")
-    assert list(imported.problems) == [
-        f"{source}, line 1 ({first}): {problem}",
-        "trial 1: no usable answer to Q01",
-    ]
+    assert list(imported.problems) == [f"{source}, line 1 ({first}): {problem}", "trial 1: no usable answer to Q01"]
     assert imported.n_new == 7
     assert imported.run is None
 

@@ -189,10 +189,7 @@ def close_pairs(finding: Finding) -> Sequence[str]:
     return found_in(r"Of ([\d,]+) pairs of runs, ([\d,]+) are close: their scores differ by at most ([\d.]+),", finding)
 
 
-@of_blocks(
-    "`pfgen-fast experiment stability pfgen-bench/result -o DIR` on",
-    "| Kendall (swapped close pairs) |",
-)
+@of_blocks("`pfgen-fast experiment stability pfgen-bench/result -o DIR` on", "| Kendall (swapped close pairs) |")
 def of_the_stability() -> Iterator[str]:
     finding, of_all = of_17()["stability"], of_522()["stability"]
     n_pairs, n_close, within = close_pairs(finding)

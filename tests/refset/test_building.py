@@ -124,11 +124,7 @@ def test_a_stage_can_be_run_alone(make):
     ("tables", "of_question", "problem"),
     [
         ("[normalise]\nremove = ['.']", "", "stage normalise leaves 0 of 400 answers, .* take out rules that remove"),
-        (
-            "",
-            'required = ["340"]',
-            "^question Q07, set N: stage filter leaves 0 of 400 .* fewer than the 40 .*; loose",
-        ),
+        ("", 'required = ["340"]', "^question Q07, set N: stage filter leaves 0 of 400 .* fewer than the 40 .*; loose"),
         ("[frequency]\norder = 3\nbelow = 20000", "", "stage frequency leaves 0 of 400 .*; add raw answers"),
         ("[length]\nkeep = 401\n[select]\nsize = 401", "", "400 raw answers, fewer than the 401 .*; add raw answers"),
         ("[frequency]\nbelow = 1\n[select]\nsize = 390", "", "stage select leaves .* lower select.size, .* select.dup"),

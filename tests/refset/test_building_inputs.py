@@ -59,6 +59,11 @@ work = "/tmp/elsewhere"
 seed = "s"
 unit = "token"
 tokenizer = "words"
+frequency = { order = 3, below = 4, until_stable = false }
+length = { target = 50, keep = 200 }
+select = { size = 20, max_order = 5, duplicates = "drop", restarts = 2, proposals = 9, seconds = 5 }
+sets = { P = ["p/*.jsonl", "q.parquet"] }
+instructions = { qa = "Answer." }
 [normalise]
 nfkc = true
 white_space = "trim"
@@ -66,24 +71,6 @@ lists = ["formal-ja"]
 without = ["comma"]
 replace = [["(a)b", '\1']]
 remove = ["x+"]
-[frequency]
-order = 3
-below = 4
-until_stable = false
-[length]
-target = 50
-keep = 200
-[select]
-size = 20
-max_order = 5
-duplicates = "drop"
-restarts = 2
-proposals = 9
-seconds = 5
-[sets]
-P = ["p/*.jsonl", "q.parquet"]
-[instructions]
-qa = "Answer."
 [[question]]
 id = "Qb"
 question = "Why?"
@@ -142,10 +129,7 @@ unit = "token"
         ({'"Why?"': '"Why?"\nkeywords = [{t = "("}]'}, "question Q01: keywords[0].t: the pattern '(' does not compile"),
         ({'"Why?"': '"Why?"\nkeyword = []'}, "question Q01: keyword: unknown key; did you mean 'keywords'?"),
         ({'"Why?"': '"Why?"\n[[question]]\nquestion = "Why?"'}, "question Q02: question Q01 has the same id or text"),
-        (
-            {'"Why?"': '"Why?"\nid="QA"\n[[question]]\nid = "Qa"\nquestion = "?"'},
-            "question Qa: question QA has the",
-        ),
+        ({'"Why?"': '"Why?"\nid="QA"\n[[question]]\nid = "Qa"\nquestion = "?"'}, "question Qa: question QA has the"),
         ({'"out"': '"out"\nunit = "word"'}, "unit: expected 'character' or 'token'"),
         ({'"out"': '"out"\ntokenizer = "words"'}, "tokenizer: allowed only with the unit 'token'"),
         ({'"out"': '"out"\nunit = "token"\ntokenizer = "Q.json"'}, "tokenizer: expected 'whitespace', 'words' or a"),

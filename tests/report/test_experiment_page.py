@@ -30,11 +30,7 @@ TABLE = Table(
 
 
 def a_finding(*more_pictures):
-    pictures = (
-        Picture("points", "Points", Scatter((POINTS, POINTS))),
-        Picture("rows", "Rows", RANGES),
-        *more_pictures,
-    )
+    pictures = (Picture("points", "Points", Scatter((POINTS, POINTS))), Picture("rows", "Rows", RANGES), *more_pictures)
     notes = ("Only three runs: the interval says little.",)
     return Finding("trial", "Yes.", "It is 0.5.", (TABLE,), pictures, notes, question="Is it?", runs=RUNS)
 

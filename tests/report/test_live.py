@@ -76,8 +76,7 @@ OTHER_NAMES = ("evil.example:{port}", "127.0.0.1", "127.0.0.1:1", "", "localhost
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("hosts", "status"),
-    [*(((name,), 200) for name in NAMES), *(((name,), 421) for name in OTHER_NAMES), (NAMES, 421)],
+    ("hosts", "status"), [*(((name,), 200) for name in NAMES), *(((name,), 421) for name in OTHER_NAMES), (NAMES, 421)]
 )
 def test_only_requests_that_name_the_loopback_as_their_host_are_answered(server, hosts, status):
     reply, content = ask(server, hosts=hosts)

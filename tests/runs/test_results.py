@@ -137,11 +137,7 @@ DEEP = json.loads("[" * (MAX_DEPTH + 1) + "]" * (MAX_DEPTH + 1))
         (["scores"], {}, "scores: the key 'fluency' is missing"),
         (["score"], True, "score: expected a number, not true"),
         (["num_trials"], 10**400, f"num_trials: expected a whole number from 0 to 1e+15, not 1{'0' * 38}…"),
-        (
-            ["config"],
-            {"a": DEEP},
-            f"config: nested more than {MAX_DEPTH} deep",
-        ),
+        (["config"], {"a": DEEP}, f"config: nested more than {MAX_DEPTH} deep"),
         (["input_hash"], 1, "input_hash: expected a string, not 1"),
     ],
 )

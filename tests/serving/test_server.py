@@ -6,17 +6,7 @@ import contextlib
 import signal
 
 import pytest
-from makers.reward_server import (
-    HTTP,
-    SECONDS,
-    TOKEN,
-    parsed,
-    post,
-    received,
-    serving,
-    serving_within,
-    wait_until,
-)
+from makers.reward_server import HTTP, SECONDS, TOKEN, parsed, post, received, serving, serving_within, wait_until
 
 HALF, REST = b'{"questions": "Q07", "answ', b'ers": ["Ice."]}'
 

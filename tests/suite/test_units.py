@@ -116,10 +116,7 @@ def test_a_suite_in_tokens_is_the_same_from_its_files_and_from_the_cache(tmp_pat
         ({"unit": "token"}, "'tokenizer': expected 'whitespace', 'words' or the name of a .json file"),
         ({"unit": "token", "tokenizer": "../x.json"}, "the name of a .json file in the suite's folder"),
         ({"unit": "token", "tokenizer": "x.json"}, "'tokenizer_sha1': expected the SHA-1 of x.json"),
-        (
-            {"unit": "token", "tokenizer": "words", "tokenizer_sha1": "0" * 40},
-            "'tokenizer_sha1' is allowed only",
-        ),
+        ({"unit": "token", "tokenizer": "words", "tokenizer_sha1": "0" * 40}, "'tokenizer_sha1' is allowed only"),
         ({"unit": "token", "tokenizer": "x.json", "tokenizer_sha1": "0" * 40}, "cannot be read: No such file"),
         ({"unit": "token", "tokenizer": "t.json", "tokenizer_sha1": "0" * 40}, "SHA-1 .* but the question expects"),
         ({"unit": "token", "tokenizer": "t.json", "tokenizer_sha1": EMPTY}, r"t\.json: not a tokenizer of the package"),

@@ -10,15 +10,7 @@ import pytest
 from pfgen_fast import PfgenError, TrialsError
 from pfgen_fast.tables import places
 from pfgen_fast.tables.folders import plan_files, score_files
-from pfgen_fast.tables.places import (
-    check_name,
-    fetched,
-    files_below,
-    place_of,
-    remove_file,
-    shown_place,
-    write_file,
-)
+from pfgen_fast.tables.places import check_name, fetched, files_below, place_of, remove_file, shown_place, write_file
 from pfgen_fast.tables.table_job import TableJob
 
 pytest.importorskip("fsspec")
@@ -121,11 +113,7 @@ def test_errors_name_the_url_and_not_the_file_that_was_fetched(some, spec):
             "wandb://x/y: wandb:// needs another package: Install wandbfs to access wandb",
         ),
         ("memory://in", "memory://in", "memory://in: is the input directory itself; give another output directory"),
-        (
-            "memory://in",
-            "memory://in/out",
-            "memory://in/out: is in the input directory, memory://in; give another one",
-        ),
+        ("memory://in", "memory://in/out", "memory://in/out: is in the input directory, memory://in; give another one"),
         ("memory://in", "https://me:secret@host/out", "https://host/out: cannot be written: https:// is read-only"),
     ],
 )
