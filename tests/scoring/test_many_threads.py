@@ -23,7 +23,7 @@ from pfgen_fast import Question, Rule, Scorer, Suite, TrialsError
 from pfgen_fast.suite.rules import PROFILES
 
 N_THREADS = 8
-ROUNDS = 6
+ROUNDS = share(6, at_least=2)
 ROWS = 300  # more than one block, so that the core's own threads work too
 
 QUESTIONS = tuple(
@@ -167,7 +167,9 @@ print(len(scorer.score("Q", answers)))
 """
 
 
-@pytest.mark.parametrize("profile", PROFILES)
+@pytest.mark.parametrize(
+    "profile", [PROFILES[0], *(pytest.param(name, marks=pytest.mark.slow) for name in PROFILES[1:])]
+)
 def test_a_text_in_tokens_that_becomes_valid_after_it_was_read_is_scored(profile):
     assert output_of(CHANGES, profile) == "2\n"
 
