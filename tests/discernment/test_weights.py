@@ -113,9 +113,9 @@ def test_an_evaluator_without_a_weighted_metric_has_no_weighted_score(tmp_path):
         "there is no weighted score.",
     )
     for evaluators in ([("x", NGRAM), ("y", ["B"])], []):
-        weights.check_metrics(["v", "u", "t"], evaluators)
-    weights.check_metrics(["v"], [("x", NGRAM)])
-    assert problem(weights.check_metrics, ["v", "u", "t"], [("x", NGRAM), ("y", ["d"])]) == (
+        weights.check_evaluators(["v", "u", "t"], evaluators)
+    assert "unknown task 't'; expected one of v" in problem(weights.check_evaluators, ["v"], [("x", NGRAM)])
+    assert problem(weights.check_evaluators, ["v", "u", "t"], [("x", NGRAM), ("y", ["d"])]) == (
         "evaluator x, task u: the weights (weights.csv) are for fluencey; expected at least one of its metrics: "
         "fluency, truthfulness, helpfulness"
     )

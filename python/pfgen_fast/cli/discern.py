@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -21,13 +21,11 @@ from .server_options import JudgeTemperature, Structured, number_of, retried_wit
 from .suite_line import print_signature
 
 if TYPE_CHECKING:
-    from ..discernment.evaluator_comparison import Agreement
     from ..discernment.model_damage import DamageModel
     from ..discernment.plan import Plan
     from ..discernment.result import Discernment
-    from ..evaluators.evaluator import Evaluator, Item
+    from ..evaluators.evaluator import Evaluator
     from ..evaluators.table import TableScores
-    from ..native import _core
     from ..report.discernment.rows import Result
     from ..suite.suite import Suite
 
@@ -179,6 +177,7 @@ class _Run:
     def __call__(self) -> None:
         from ..checklists.scoring.text_tables import TextTable
         from ..discernment.cells import check_margin
+        from ..discernment.evaluator_comparison import agreement
         from ..discernment.paper import read_published
         from ..files.writing import check_folder
         from ..report.discernment import finding_of
@@ -201,7 +200,9 @@ class _Run:
         opened = [self.evaluators.open(name, self.output, self.source, self.asking) for name in self.evaluator]
         for one in opened:
             test.check(one)
-        test.check_weights(opened)
+        if test.weights is not None:
+            metrics = [(one.name, [metric.name for metric in one.metrics if metric.combined]) for one in opened]
+            test.weights.check_evaluators(test.collection.tasks, metrics)
         test.make_texts()
         for one in opened:
             test.ask(one)
@@ -209,7 +210,8 @@ class _Run:
             return
         found = [test.run(one) for one in opened]
         of_tasks = results(found)
-        finding = finding_of(found, figures, test.agreements(found))
+        pairs = {(i, j): agreement(found[i], found[j], compared=found) for j in range(len(found)) for i in range(j)}
+        finding = finding_of(found, figures, pairs)
         show_finding(finding, self.output, report=self.report, quiet=self.asking.quiet)
         if not self.asking.quiet:
             print_line("")
@@ -268,14 +270,6 @@ class _Test:
             if seconds > _LONG_SECONDS and not self.asking.quiet:
                 note(f"{evaluator.name} takes about {duration(seconds)} for {counted(self.n_texts, 'text')}")
 
-    def check_weights(self, evaluators: Sequence[Evaluator | TableScores]) -> None:
-        """Raises DiscernmentError if no evaluator has a metric with a weight."""
-        if self.weights is not None:
-            self.weights.check_tasks(self.collection.tasks)
-        known = [(one.name, [metric.name for metric in one.metrics if metric.combined]) for one in evaluators]
-        if self.weights is not None and all(metrics for _, metrics in known):  # scores may tell the metrics later
-            self.weights.check_metrics(self.collection.tasks, known)
-
     def make_texts(self) -> None:
         """Asks for the texts that a model makes, if the plan has any."""
         model, path = self.asking.maker or self.given.evaluators.model, self.given.output / MADE_TEXTS
@@ -284,10 +278,11 @@ class _Test:
 
     def ask(self, evaluator: Evaluator | TableScores) -> None:
         """Asks a model for the ratings that an evaluator needs; a dry run only prints their number."""
+        from ..discernment.damaged import all_texts
         from ..evaluators.asking_evaluator import AskingEvaluator
 
         if isinstance(evaluator, AskingEvaluator):
-            items, texts = self.all_texts()
+            items, texts = all_texts(self.source.damage(self.collection, self.maker))
             self.collection = self.asking.ratings(evaluator, items, texts, self.collection, self.plan)
         elif self.asking.dry_run:
             texts_to_score = counted(self.n_texts, "text")
@@ -296,11 +291,6 @@ class _Test:
     @property
     def n_texts(self) -> int:
         return len(self.collection.items) * (1 + len(self.plan.perturbations))
-
-    def all_texts(self) -> tuple[list[Item], _core.TextColumn]:
-        from ..discernment.damaged import all_texts
-
-        return all_texts(self.source.damage(self.collection, self.maker))
 
     def run(self, evaluator: Evaluator | TableScores) -> Discernment:
         """Scores all texts, and computes the results of the test."""
@@ -320,9 +310,3 @@ class _Test:
                 on_progress=count,
                 **self.damaging,
             )
-
-    def agreements(self, found: Sequence[Discernment]) -> dict[tuple[int, int], dict[str, Agreement]]:
-        """The agreement of each pair of evaluators, by task."""
-        from ..discernment.evaluator_comparison import agreement
-
-        return {(i, j): agreement(found[i], found[j], compared=found) for j in range(len(found)) for i in range(j)}

@@ -114,18 +114,19 @@ class Weights:
             if task in tasks and kind not in known:
                 raise unknown("kind", kind, sorted(known), where=row.where)
 
-    def check_tasks(self, tasks: Iterable[str]) -> None:
-        """Raises DiscernmentError if there are weights, but none for a task."""
-        of_rows, known = {task: row for (task, _), row in self.rows.items()}, sorted(tasks)
-        if of_rows and of_rows.keys().isdisjoint(known):
-            task, row = next(iter(of_rows.items()))
-            raise unknown("task", task, known, where=row.where)
+    def check_evaluators(self, tasks: Sequence[str], evaluators: Sequence[tuple[str, Sequence[str]]]) -> None:
+        """Raises DiscernmentError if no task, or no metric of the evaluators (names and metrics), has a weight.
 
-    def check_metrics(self, tasks: Iterable[str], evaluators: Sequence[tuple[str, Sequence[str]]]) -> None:
-        """Raises DiscernmentError if no evaluator (a name and metrics) has a metric with a weight."""
+        Evaluators without metrics know them only from their scores, so that metrics are not checked.
+        """
+        of_rows = {task: row for (task, _), row in self.rows.items()}
+        if of_rows and of_rows.keys().isdisjoint(tasks):
+            task, row = next(iter(of_rows.items()))
+            raise unknown("task", task, sorted(tasks), where=row.where)
         weighted = {task: metrics for task in tasks if (metrics := self._metrics_of(task))}
         known = {metric_named(metric) for _, metrics in evaluators for metric in metrics}
-        if evaluators and weighted and all(known.isdisjoint(metrics) for metrics in weighted.values()):
+        is_known = bool(evaluators) and all(metrics for _, metrics in evaluators)
+        if is_known and weighted and all(known.isdisjoint(metrics) for metrics in weighted.values()):
             (name, own), (task, of_task) = evaluators[0], next(iter(weighted.items()))
             raise DiscernmentError(
                 f"evaluator {in_one_line(name)}, task {in_one_line(task)}: the weights ({self.name}) are for "
