@@ -49,8 +49,8 @@ def test_a_folder_stands_for_its_runs_without_the_baseline(call, paths, varied):
         ([0, 1, "--paired-ar", "--deciding", "3"], "--deciding is for comparisons without --paired-ar"),
         ([0, 1, "--paired-ar", "--metric", "score", "--metric", "length"], "--paired-ar compares one metric"),
         ([0, 1, 2, "--by-subject"], "2 pairs: --by-subject is for a comparison of two"),
-        ([0, 1, "--models", "a"], "--models is for tables of scores, not for runs"),
-        ([0, 1, "--item-column", "a"], "--item-column is for tables of scores, not for runs"),
+        ([0, 1, "--models", "a"], "--models is for tables: leave it out for runs"),
+        ([0, 1, "--item-column", "a"], "--item-column is for tables: leave it out for runs"),
     ],
 )
 def test_invalid_combinations_of_options_are_refused(call, paths, arguments, message):

@@ -78,7 +78,7 @@ def test_paired_tests_take_one_metric_of_a_table(call, table):
         (("--models", "org/new,org/nwe"), "did you mean 'org/new'?"),
         (("--models", "small,small"), "model small: given twice"),
         (("--paired-ar", "--metric", "acuracy"), "did you mean 'accuracy'?"),
-        (("--suite", "mini"), "--suite is for runs, not for tables of scores"),
+        (("--suite", "mini"), "--suite is for runs: leave it out for tables"),
     ],
 )
 def test_what_cannot_be_compared_is_one_sentence(call, table, options, message):

@@ -9,10 +9,10 @@ from typer import Argument, Option
 from ..files.untrusted_text import unknown_name
 from . import options
 from .app import Json, counted, fail
-from .command_class import option_group
+from .command_class import option_group, refuse
 from .comparison_printing import Shown, print_comparison
 from .gate_options import ComparisonGateOptions, form_of, number_that
-from .score_table_options import ScoreTableOptions
+from .score_table_options import OF_TABLES, ScoreTableOptions
 from .suite_line import given_suite
 
 if TYPE_CHECKING:
@@ -140,9 +140,7 @@ class _Compare:
         from ..item_scores.baseline import compare_by_swapping
         from ..item_scores.comparison import compare_models
 
-        for option, value in (("--suite", self.suite), ("--questions", self.questions), ("--limit", self.limit)):
-            if value is not None:
-                fail(f"{option} is for runs, not for tables of scores")
+        refuse(self, ("suite", "questions", "limit", "unknown_questions", "threads"), "runs")
         table = self.tables.read(self.runs)
         shown_as = Shown(self.form, None)
         table = table.only(metrics=self.metrics or None)
@@ -153,8 +151,7 @@ class _Compare:
         from ..runs import comparison as library
         from ..runs.trials import one_run
 
-        if (option := "--models" if self.tables.models else self.tables.named) is not None:
-            fail(f"{option} is for tables of scores, not for runs")
+        refuse(self, OF_TABLES, "tables")
         for metric in self.metrics or ():
             if metric not in _METRICS_OF_RUNS:
                 fail(unknown_name("metric", metric, _METRICS_OF_RUNS))

@@ -15,8 +15,9 @@ from ..files.untrusted_text import few_names, utf8
 from ..item_scores.by_subject import few_items, subject_lines, subject_table
 from . import options
 from .app import Json, Quiet, counted, exit_if_partial, fail, note, shown, stderr, stdout, warn
+from .command_class import refuse
 from .layout import aligned, columns, told_apart, width_of
-from .score_table_options import ScoreTableOptions
+from .score_table_options import OF_TABLES, ScoreTableOptions
 from .suite_line import about_interval, given_suite
 
 if TYPE_CHECKING:
@@ -181,8 +182,7 @@ class _Leaderboard:
         """Ranks the models of tables."""
         from ..item_scores.ranking import rank_models
 
-        if self.published or self.suite:
-            fail(f"{'--published' if self.published else '--suite'} is for runs: leave it out for tables of scores")
+        refuse(self, ("published", "suite"), "runs")
         found = rank_models(self.tables.read(self.paths or (), quiet=self.quiet), self.metric)
         if self.by_subject and not found.subjects:
             fail("--by-subject: the tables have no subjects; name their column (--subject-column)")
@@ -198,7 +198,7 @@ class _Leaderboard:
         from ..runs import leaderboard as library
         from ..runs.result_tables import published
 
-        self.tables.refuse_with_runs(self.metric)
+        refuse(self, OF_TABLES, "tables")
         problems: list[TrialsError] = []
         entries = library.rank(
             library.find_results(self.paths or ()),

@@ -10,8 +10,9 @@ from ..errors import TrialsError
 from ..files.untrusted_text import counted
 from . import options
 from .app import Json, Quiet, exit_if_partial, fail, print_json, shown, stdout, warn
+from .command_class import refuse
 from .gate_options import ThresholdOptions, form_of
-from .score_table_options import ScoreTableOptions
+from .score_table_options import OF_TABLES, ScoreTableOptions
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -124,7 +125,7 @@ class _Place:
         from ..runs.placement import Field, entries_at
         from ..runs.result_tables import PUBLISHED, read_entries
 
-        self.tables.refuse_with_runs(self.metric)
+        refuse(self, OF_TABLES, "tables")
         field = Field(read_entries(self.against or PUBLISHED))
         placements = []
         try:

@@ -15,8 +15,8 @@ from typer import Option
 from ..errors import TrialsError
 from . import options
 from .app import Quiet, counted, exit_if_partial, fail, note, print_line, shown, stdout, track, warn
-from .command_class import option_group
-from .score_table_options import ScoreTableOptions
+from .command_class import option_group, refuse
+from .score_table_options import OF_TABLES, ScoreTableOptions
 from .suite_line import given_suite, print_origin
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ class _Report:
         if are_score_tables(self.paths):
             self.report_table(output)
             return
-        self.tables.refuse_with_runs(self.metric)
+        refuse(self, OF_TABLES, "tables")
         results = find_results(self.paths)
         suite = suite_of_all([path.parent for path in results], given_suite(self.suite))
         if self.serve:
@@ -146,8 +146,9 @@ class _Report:
         """Writes the page of tables of scores."""
         from ..report.score_page import write_score_report
 
-        if output is None or self.suite or not _is_page(output):
-            fail("a table of scores becomes a page in one file: expected --output FILE.html and no --suite")
+        refuse(self, ("suite",), "runs")
+        if output is None or not _is_page(output):
+            fail("a table of scores becomes a page in one file: expected --output FILE.html")
         scores = self.tables.read(self.paths, quiet=self.quiet)
         name = ", ".join(Path(path).name for path in self.paths)
         write_score_report(scores, output, metric=self.metric, name=name)

@@ -28,6 +28,7 @@ from .app import (
     track,
     warn,
 )
+from .command_class import refuse
 from .gate_options import ThresholdOptions, form_of
 from .layout import LEAST, columns, folded, rest, shortened
 from .leaderboard import print_subjects
@@ -159,11 +160,7 @@ class _Score(TableScoring):
 
     def score_as_tables(self) -> None:
         """Scores tables; ends the command if options are for runs."""
-        if self.questions or self.limit or self.unknown_questions != "error" or self.by_subject:
-            fail("--questions, --limit, --unknown-questions and --by-subject are for runs: leave them out for tables")
-        if self.gate.is_gate:
-            fail("--fail-under is for runs: leave it out for tables; --filter chooses rows")
-        self.gate.prepare()
+        refuse(self, ("questions", "limit", "unknown_questions", "by_subject", "fail_under", "junit"), "runs")
         self.score_tables()
 
     def verify_runs(self) -> None:

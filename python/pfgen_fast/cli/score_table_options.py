@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from dataclasses import fields, replace
+from typing import TYPE_CHECKING, Any, cast
 
 from typer import Option
 
@@ -61,20 +61,6 @@ class ScoreTableOptions:
         metavar="NAME,...",
     )
 
-    @property
-    def named(self) -> str | None:
-        """The first option for tables that is set, for commands that refuse it with runs."""
-        for name in ("item", "model", "trial", "metric", "subject", "cluster"):
-            if getattr(self, f"{name}_column") is not None:
-                return f"--{name}-column"
-        others = (("--score-column", self.score_columns), ("--lower-is-better", self.lower_is_better))
-        return next((name for name, value in (*others, ("--encoding", self.encoding)) if value), None)
-
-    def refuse_with_runs(self, metric: str | None) -> None:
-        """Ends the command with the first option for tables that is set."""
-        if option := "--metric" if metric else self.named:
-            fail(f"{option} is for tables of scores: leave it out for runs")
-
     def read(self, paths: Sequence[str], *, quiet: bool = False, all_models: bool = False) -> ItemScores:
         """Reads the chosen models, or all of them, from tables and logs, and prints how they were read."""
         from ..item_scores.columns import ColumnNames
@@ -104,3 +90,7 @@ class ScoreTableOptions:
     def chosen_of(self, models: Sequence[str]) -> list[str]:
         """The names in --models; a value that is the name of a model, with commas, is one name."""
         return [name for text in self.models or () for name in ([text] if text in models else options.names_of([text]))]
+
+
+OF_TABLES = ("metric", *(option.name for option in fields(cast(Any, ScoreTableOptions))))
+"""The options of commands that are for tables of scores only."""
