@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
-from dataclasses import dataclass, fields, is_dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, is_dataclass
 from inspect import Parameter, Signature, isfunction, signature
-from typing import Annotated, Any, Literal, TypeVar, get_type_hints
+from typing import Annotated, Any, TypeVar, get_type_hints
 
 from typer.models import OptionInfo, ParameterInfo
 
@@ -46,22 +46,6 @@ def command(cls: type[Any]) -> Callable[..., None]:
     run.__doc__ = cls.__doc__
     run.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
     return run
-
-
-def refuse(command: Any, names: Collection[str], kind: Literal["runs", "tables"]) -> None:
-    """Ends a command if one of these options, which are for this kind of input, is set for the other kind."""
-    from .app import fail
-
-    hints = get_type_hints(type(command), include_extras=True)
-    for field in fields(command):
-        value = getattr(command, field.name)
-        if is_dataclass(value):
-            refuse(value, names, kind)
-        elif field.name in names and value not in (field.default, []):  # typer passes [] for an option of a list
-            (info,) = hints[field.name].__metadata__
-            names_of_option = (info.default, *(info.param_decls or ()), f"--{field.name.replace('_', '-')}")
-            option = next(name for name in names_of_option if str(name).startswith("--"))
-            fail(f"{option} is for {kind}: leave it out for {'tables' if kind == 'runs' else 'runs'}")
 
 
 def _options_of(maker: Callable[..., Any]) -> tuple[list[Parameter], Callable[[dict[str, Any]], Any]]:

@@ -9,10 +9,10 @@ from typer import Argument, Option
 from ..files.untrusted_text import unknown_name
 from . import options
 from .app import Json, counted, fail
-from .command_class import option_group, refuse
+from .command_class import option_group
 from .comparison_printing import Shown, print_comparison
 from .gate_options import ComparisonGateOptions, form_of, number_that
-from .score_table_options import OF_TABLES, ScoreTableOptions
+from .score_table_options import OF_TABLES, ScoreTableOptions, refuse
 from .suite_line import given_suite
 
 if TYPE_CHECKING:

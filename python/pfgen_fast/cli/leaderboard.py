@@ -15,9 +15,8 @@ from ..files.untrusted_text import few_names, utf8
 from ..item_scores.by_subject import few_items, subject_lines, subject_table
 from . import options
 from .app import Json, Quiet, counted, exit_if_partial, fail, note, shown, stderr, stdout, warn
-from .command_class import refuse
 from .layout import aligned, columns, told_apart, width_of
-from .score_table_options import OF_TABLES, ScoreTableOptions
+from .score_table_options import OF_TABLES, ScoreTableOptions, refuse
 from .suite_line import about_interval, given_suite
 
 if TYPE_CHECKING:

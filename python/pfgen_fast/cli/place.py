@@ -10,9 +10,8 @@ from ..errors import TrialsError
 from ..files.untrusted_text import counted
 from . import options
 from .app import Json, Quiet, exit_if_partial, fail, print_json, shown, stdout, warn
-from .command_class import refuse
 from .gate_options import ThresholdOptions, form_of
-from .score_table_options import OF_TABLES, ScoreTableOptions
+from .score_table_options import OF_TABLES, ScoreTableOptions, refuse
 
 if TYPE_CHECKING:
     from collections.abc import Collection

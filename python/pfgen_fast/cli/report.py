@@ -15,8 +15,8 @@ from typer import Option
 from ..errors import TrialsError
 from . import options
 from .app import Quiet, counted, exit_if_partial, fail, note, print_line, shown, stdout, track, warn
-from .command_class import option_group, refuse
-from .score_table_options import OF_TABLES, ScoreTableOptions
+from .command_class import option_group
+from .score_table_options import OF_TABLES, ScoreTableOptions, refuse
 from .suite_line import given_suite, print_origin
 
 if TYPE_CHECKING:

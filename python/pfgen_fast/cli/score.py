@@ -28,10 +28,10 @@ from .app import (
     track,
     warn,
 )
-from .command_class import refuse
 from .gate_options import ThresholdOptions, form_of
 from .layout import LEAST, columns, folded, rest, shortened
 from .leaderboard import print_subjects
+from .score_table_options import refuse
 from .suite_line import about_interval, given_suite, print_origin, print_origins
 from .table import TableScoring
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import fields, replace
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Collection, Sequence
+from dataclasses import fields, is_dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal, cast, get_type_hints
 
 from typer import Option
 
@@ -94,3 +94,17 @@ class ScoreTableOptions:
 
 OF_TABLES = ("metric", *(option.name for option in fields(cast(Any, ScoreTableOptions))))
 """The options of commands that are for tables of scores only."""
+
+
+def refuse(command: Any, names: Collection[str], kind: Literal["runs", "tables"]) -> None:
+    """Ends a command if one of these options, which are for this kind of input, is set for the other kind."""
+    hints = get_type_hints(type(command), include_extras=True)
+    for field in fields(command):
+        value = getattr(command, field.name)
+        if is_dataclass(value):
+            refuse(value, names, kind)
+        elif field.name in names and value not in (field.default, []):  # typer passes [] for an option of a list
+            (info,) = hints[field.name].__metadata__
+            names_of_option = (info.default, *(info.param_decls or ()), f"--{field.name.replace('_', '-')}")
+            option = next(name for name in names_of_option if str(name).startswith("--"))
+            fail(f"{option} is for {kind}: leave it out for {'tables' if kind == 'runs' else 'runs'}")
