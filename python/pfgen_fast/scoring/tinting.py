@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from ..files.untrusted_text import harmless
 from ..suite.questions import Question
 from ..suite.suite import Suite
+from ..suite.units import Spelling
 
 LEVELS = (
     "below 0.5 %: struck through",
@@ -48,7 +49,7 @@ class QuestionTints:
 
     def __init__(self, question: Question) -> None:
         self.question = question
-        self._sets = [_Frequencies(question, references) for references in question.answers.values()]
+        self._sets = [_frequencies(question.spelling, tuple(texts)) for texts in question.answers.values()]
 
     def levels(self, answers: Sequence[str]) -> list[str]:
         """The levels (see `LEVELS`) of the characters of answers: how common the 3-grams over each of them are."""
@@ -68,7 +69,9 @@ class QuestionTints:
 
 def pooled_tints(suite: Suite, question_id: str, answers: Sequence[str]) -> list[str]:
     """Like `QuestionTints.levels`, but over all sets together, as the published README.md of a run is tinted."""
-    question, pooled = suite[question_id], [_pooled_frequencies(suite, question_id)]
+    question = suite[question_id]
+    references = tuple(text for texts in question.answers.values() for text in texts)
+    pooled = [_frequencies(question.spelling, references)]
     if question.spelling is None:  # 3-grams with a literal `^` before or `$` after the answer count too
         return [levels[1:-1] for levels in _tints(question, pooled, [f"^{answer}$" for answer in answers])]
     return _tints(question, pooled, answers)
@@ -92,17 +95,10 @@ def _character(character: str) -> str:
     return html.escape(shown).replace("\\", "&#92;")
 
 
-@lru_cache(maxsize=256)
-def _pooled_frequencies(suite: Suite, question_id: str) -> _Frequencies:
-    question = suite[question_id]
-    return _Frequencies(question, [answer for of_set in question.answers.values() for answer in of_set])
-
-
 class _Frequencies:
     """The 3-grams of some reference answers as sorted keys, and the number of answers that hold each."""
 
-    def __init__(self, question: Question, references: Sequence[str]) -> None:
-        spelling = question.spelling
+    def __init__(self, spelling: Spelling | None, references: Sequence[str]) -> None:
         points, owners = _code_points(references if spelling is None else spelling.spelled(references))
         found, starts = _three_grams(points, owners)
         self._keys, numbers = np.unique(found, return_inverse=True)
@@ -118,6 +114,11 @@ class _Frequencies:
             return np.zeros(len(keys), dtype=np.int64)
         rows = np.minimum(np.searchsorted(self._keys, keys), len(self._keys) - 1)
         return np.where(self._keys[rows] == keys, self._counts[rows], 0)
+
+
+@lru_cache(maxsize=64)
+def _frequencies(spelling: Spelling | None, references: tuple[str, ...]) -> _Frequencies:
+    return _Frequencies(spelling, references)
 
 
 def _tints(question: Question, sets: Sequence[_Frequencies], answers: Sequence[str]) -> list[str]:
