@@ -24,7 +24,6 @@ from makers.simulated_worlds import (
     Source,
     World,
     drawn_trials,
-    half_widths,
     published_scores,
     skewed,
     trial_means,
@@ -33,7 +32,7 @@ from makers.simulated_worlds import (
 )
 from numpy.random import Generator
 from pfgen_fast.experiments.stability import RunPairs
-from pfgen_fast.runs.precision import half_width, least_trials, least_trials_to_stop
+from pfgen_fast.runs.precision import half_width, least_trials
 from pfgen_fast.statistics.correlation import COEFFICIENTS, correlate
 from pfgen_fast.statistics.mean_interval import mean_interval
 from pfgen_fast.statistics.paired import paired_difference, rank_ranges
@@ -123,16 +122,6 @@ def _of_trials(generator: Generator, source: Source, n_trials: int) -> bool:
     return abs(drawn.mean() - truth) <= half_width(list(drawn)) + 1e-12
 
 
-def _stopped(generator: Generator, source: Source, width: float, n_most: int) -> bool:
-    """Coverage of the interval at which `sweep --until-interval` stops, looking after every trial."""
-    drawn, truth = drawn_trials(generator, source, n_most)
-    first = least_trials_to_stop(len(drawn)) - 1
-    means, halves = half_widths(drawn)
-    is_known = halves[first:] <= width
-    at = first + int(is_known.argmax()) if is_known.any() else n_most - 1
-    return abs(means[at] - truth) <= halves[at] + 1e-12
-
-
 # ---- The claims
 
 SCORE = "Score: coverage of its interval over questions"
@@ -143,7 +132,6 @@ RANDOMIZED = "Runs against a baseline, by randomization: false alarms"
 TRIALS = "Score: coverage of its interval over trials"
 CORRELATION = "Correlation: coverage of its interval"
 STABILITY = "Stability: share of swapped pairs, of 12 equally good runs"
-STOP = "Sweeps that stop at an interval: coverage"
 
 
 def claims() -> Iterator[Claim]:
@@ -212,8 +200,6 @@ def claims_of_trials(
         for n_trials in (10, 100):
             low = 0.92 if n_trials == 10 else 0.93  # ten trials are the fewest that have an interval here
             yield Claim(TRIALS, f"{of}, {n_trials} trials", (low, 0.97), _of_trials, (source, n_trials), 2)
-        for width in (0.02, 0.01, 0.005):
-            yield Claim(STOP, f"{of}, ±{width:g}", COVERAGE, _stopped, (source, width, 1000), 2)
 
 
 def claims_of_published() -> Iterator[Claim]:
@@ -222,8 +208,6 @@ def claims_of_published() -> Iterator[Claim]:
         for n_trials in (least_trials(50), 10, 100):
             bounds = (0.93, 0.98) if n_trials < 10 else COVERAGE
             yield Claim(TRIALS, f"{name}, {n_trials} trials", bounds, _of_trials, (name, n_trials), 4)
-        for width in (0.02, 0.01, 0.005):
-            yield Claim(STOP, f"{name}, ±{width:g}", COVERAGE, _stopped, (name, width, 200), 2)
 
 
 def main() -> None:

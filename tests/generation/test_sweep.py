@@ -10,14 +10,11 @@ import re
 import sys
 
 import pytest
-from makers.runs import answers_by_trial, files_of
-from pfgen_fast import Scorer
+from makers.runs import files_of
 from pfgen_fast.errors import EngineError
 from pfgen_fast.generation.engines import ENGINES
 from pfgen_fast.generation.generating import generate
 from pfgen_fast.generation.sweep import grid, records, sweep, to_csv, to_json, to_markdown
-from pfgen_fast.runs.precision import TrialScores, least_trials_to_stop
-from pfgen_fast.runs.trials import Trials
 
 GRID = {"temperature": [0.5, 1.0], "order": [3, 5]}
 
@@ -116,37 +113,6 @@ def test_a_resumed_sweep_has_the_same_table_and_counts_new_answers(tmp_path, cal
     assert re.search(r"note: 48 answers existed already, the oldest from 20\d\d-\d\d-\d\d \d\d:\d\d; if the m", note)
 
 
-@pytest.mark.slow
-def test_a_point_stops_at_the_first_trial_that_meets_the_interval(mini, tmp_path):
-    wanted = {"trials": 160, "until_interval": 0.0125}
-    (point,) = sweep(mini, grid("ngram", {}), **wanted, output=tmp_path / "stopped")
-    (whole,) = sweep(mini, grid("ngram", {}), trials=160, output=tmp_path / "whole")
-    scores = TrialScores(Scorer(mini))
-    halves = []
-    for path in sorted(whole.folder.glob("trial_*.jsonl")):
-        scores.add(Trials.read(path))
-        halves.append(scores.interval().half_width)
-    expected = next(n for n, half in enumerate(halves, start=1) if half is not None and half <= 0.0125)
-    assert least_trials_to_stop(8) < expected < 160
-    assert point.n_trials == expected
-    assert point.intervals["score"].half_width == halves[expected - 1] <= 0.0125 < halves[expected - 2]
-    # Resuming changes nothing, and a run that already has more trials keeps them.
-    (again,) = sweep(mini, grid("ngram", {}), **wanted, output=tmp_path / "stopped")
-    assert (again.n_trials, again.n_new) == (expected, 0)
-    (longer,) = sweep(mini, grid("ngram", {}), **wanted, output=tmp_path / "whole")
-    assert (longer.n_trials, longer.n_new) == (160, 0)
-
-
-@pytest.mark.slow
-def test_no_point_stops_before_enough_trials_however_narrow_the_interval(mini, tmp_path):
-    # At temperature 0 all answers are equal, so the interval is 0.
-    (point,) = sweep(mini, grid("ngram", {"temperature": 0}), trials=90, until_interval=0.5, output=tmp_path)
-    assert point.n_trials == least_trials_to_stop(8)
-    assert point.intervals["score"].half_width == pytest.approx(0, abs=1e-12)
-    (point,) = sweep(mini, grid("ngram", {}), trials=4, until_interval=1e-6, output=tmp_path)
-    assert point.n_trials == 4 < point.trials_for
-
-
 class Failing:
     """Gives no usable answer in some trials."""
 
@@ -185,23 +151,13 @@ def test_a_point_that_fails_has_no_scores_and_does_not_stop_the_others(mini, tmp
     assert (empty.intervals, empty.n_trials, len(empty.problems), records([empty])[0]["score"]) == ({}, 0, 1, None)
 
 
-@pytest.mark.slow
-def test_a_trial_that_fails_counts_neither_for_the_interval_nor_for_the_stop(mini, tmp_path, failing):
-    points = grid("failing", {"model": "m", "bad": [["1", "3"]]})
-    (point,) = sweep(mini, points, trials=90, until_interval=9, output=tmp_path)
-    assert point.n_trials == least_trials_to_stop(8)
-    assert list(answers_by_trial(point.folder)) == [2, *range(4, 83)]
-    assert [re.sub(r": no usable.*", "", problem) for problem in point.problems] == ["m: trial 1", "m: trial 3"]
-
-
 def test_points_with_the_same_run_and_invalid_numbers_are_refused(mini, tmp_path):
     points = grid("ngram", {"examples": [0, 20]})
     first, second = sweep(mini, points, trials=1, output=tmp_path)
     problem = "has the same run as examples 0, because the engine ngram ignores the differences"
     assert (first.problems, second.problems) == ((), (f"examples 20: {problem}",))
-    for wanted in ({"trials": 0}, {"trials": 1, "until_interval": 0}):
-        with pytest.raises(EngineError, match="expected a number"):
-            sweep(mini, points, output=tmp_path, **wanted)
+    with pytest.raises(EngineError, match="expected a number"):
+        sweep(mini, points, output=tmp_path, trials=0)
 
 
 # ---- Tables
@@ -257,7 +213,6 @@ def test_a_table_has_the_points_that_a_dry_run_lists(tmp_path, call):
         (["-e", "ngram"], "the working folder is not in a checkout"),
         (["-e", "nothing", "-s", "mini"], "unknown engine 'nothing'"),
         (["-e", "ngram", "-s", "mini", "--table", "x.txt"], "--table x.txt: expected a name"),
-        (["-e", "ngram", "-s", "mini", "--until-interval", "0"], "until_interval: expected a number above 0, not 0"),
     ],
 )
 def test_wrong_use_is_one_line(tmp_path, monkeypatch, call, arguments, problem):

@@ -10,7 +10,6 @@ from numpy.random import Generator
 from pfgen_fast import Scorer
 from pfgen_fast.generation.ngram_sampler import NgramSampler
 from pfgen_fast.runs.trials import Trials, find_runs
-from scipy.special import stdtrit
 
 from . import published
 
@@ -80,17 +79,3 @@ def drawn_trials(generator: Generator, source: Source, n_trials: int) -> tuple[n
     scores = published_scores()[source] if isinstance(source, str) else ngram_scores(*source)
     columns = generator.integers(scores.shape[1], size=(len(scores), n_trials))
     return np.take_along_axis(scores, columns, axis=1), scores.mean()
-
-
-def half_widths(drawn: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The mean and half width after each number of trials: `half_width`, for all numbers at once."""
-    n = np.arange(1, drawn.shape[1] + 1)
-    means = drawn.cumsum(axis=1) / n
-    squares = ((drawn - drawn.mean(axis=1, keepdims=True)) ** 2).cumsum(axis=1)
-    offsets = means - drawn.mean(axis=1, keepdims=True)
-    parts = np.maximum(squares - n * offsets**2, 0) / np.maximum(n - 1, 1) / n
-    parts[parts < 1e-20] = 0
-    total = parts.sum(axis=0)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        degrees = np.nan_to_num(total**2 / (parts**2).sum(axis=0) * (n - 1), nan=1)
-    return means.mean(axis=0), stdtrit(np.maximum(degrees, 1), 0.975) * np.sqrt(total) / len(drawn)

@@ -32,7 +32,6 @@ _OF_THE_COMMAND = (
     "questions",
     "limit",
     "trials",
-    "until_interval",
     "output",
     "table",
     "dry_run",
@@ -65,8 +64,6 @@ class _Sweep:
 
       pfgen-fast sweep -e ngram -s mini --order 3,5 --temperature 0.5,1
 
-      pfgen-fast sweep -e ngram -s mini --trials 1000 --until-interval 0.005
-
       pfgen-fast sweep -e hf -s mini -m org/chat --mode qa --mode chat --chat-template chat.jinja --disable-thinking
 
       pfgen-fast sweep -e openai-api -s mini -m org/a -m org/b --mode qa --top-p none,0.98 --stop "<|end|>"
@@ -76,12 +73,7 @@ class _Sweep:
     suite: options.SuiteToAsk = None
     questions: options.Questions = None
     limit: options.Limit = None
-    trials: int = Option(10, "-n", help="Limit the trials.")
-    until_interval: float | None = Option(
-        None,
-        help="Stop when the score's 95 % interval over trials is this narrow (0.005: ±0.005), after 640 "
-        "answers or more.",
-    )
+    trials: int = Option(10, "-n", help="Ask each question this often.")
     model: list[str] | None = Option(None, "-m", help=f"Name a model. {_AGAIN}")
     mode: list[_Mode] | None = Option(None, help=f"Choose the kind of prompts. {_AGAIN}")
     temperature: list[str] | None = _numbers("Set the temperature.", is_integer=False)
@@ -144,12 +136,11 @@ class _Sweep:
                 loaded,
                 points,
                 trials=self.trials,
-                until_interval=self.until_interval,
                 output=self.output,
                 on_progress=watch.count,
                 events=watch.events,
             )
-            measured = list(_printed(found, points, self.until_interval, quiet=is_silent))
+            measured = list(_printed(found, points, quiet=is_silent))
         if self.table is not None:
             _write_table(measured, self.table)
         if self.as_json:
@@ -205,16 +196,14 @@ def _list(points: Sequence[Point], suite: Suite, root: Path, *, as_json: bool) -
     exit_if_partial(any(row["problem"] for row in rows))
 
 
-def _printed(
-    measured: Iterable[Measured], points: Sequence[Point], until: float | None, *, quiet: bool
-) -> Iterable[Measured]:
+def _printed(measured: Iterable[Measured], points: Sequence[Point], *, quiet: bool) -> Iterable[Measured]:
     """Yields the points as they finish, and prints a line of the table for each."""
     from ..generation.sweep import value_text
 
     widths = {
         key: max(len(key), *(len(shown(value_text(point.values[key]))) for point in points)) for key in points[0].values
     }
-    rows = _Rows(widths, until)
+    rows = _Rows(widths)
     if not quiet:
         rows.print_heads()
     for point in measured:
@@ -228,12 +217,12 @@ def _printed(
 class _Rows:
     """Prints the table: a line for each point, or two lines on a narrow terminal."""
 
-    def __init__(self, widths: Mapping[str, int], until: float | None) -> None:
-        from ..generation.sweep import USUAL_HALF_WIDTH, value_text
+    def __init__(self, widths: Mapping[str, int]) -> None:
+        from ..generation.sweep import HALF_WIDTH, value_text
         from ..suite.rules import SCORES
 
         self._text, self._metrics, self._swept = value_text, SCORES, widths
-        self._needed = f"for ±{until or USUAL_HALF_WIDTH:g}"
+        self._needed = f"for ±{HALF_WIDTH:g}"
         taken = len(self._wide(self._swept, [""] * len(SCORES), "", ""))
         self._is_narrow = (rest(taken + _SHORTEST_RUN) or 0) < 0
         self._line = self._narrow if self._is_narrow else self._wide

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import EngineError
 from ..runs.run_scorer import Outcome, RunScorer
-from ..runs.trials import RunFolder, Trials
+from ..runs.trials import RunFolder
 from ..suite.suite import Suite
 from .context import N_SENTENCES, Context
 from .engines import Engine, Sampling, default_model, open_engine
@@ -78,7 +78,6 @@ def generate(
     *,
     trials: int | None = None,
     output: str | Path = "result",
-    until: Callable[[Trials], bool] | None = None,
     on_progress: Callable[[int, int], None] | None = None,
     events: Events | None = None,
 ) -> Generated:
@@ -88,9 +87,7 @@ def generate(
     default, the run gets `NUM_TRIALS` trials, or all trials of an engine with stored answers. The run's folder is
     created below `output`.
 
-    With `until`, trials are generated one after another. It is called with each complete trial in order, including
-    existing trials, and returns True if no more trials are needed. `on_progress` is called with the number of answers
-    so far and the total. Several calls may share `events`.
+    `on_progress` is called with the number of answers so far and the total. Several calls may share `events`.
 
     Raises:
         EngineError: An error concerns all tasks. Answers received before are kept.
@@ -114,7 +111,7 @@ def generate(
         if any(missing.values()) and hasattr(engine, "load"):
             engine.load()
         try:
-            return run_async(_Rounds(suite, engine, setting, writer, tell, counted, stop).run(missing, until))
+            return run_async(_Rounds(suite, engine, setting, writer, tell, counted, stop).run(missing))
         finally:
             writer.note_usage(counted.usage(before))
 
@@ -243,7 +240,7 @@ class _Rounds:
     _n_new: int = 0
     _failed: dict[int, str] = field(default_factory=dict)
 
-    async def run(self, missing: Mapping[int, set[str]], until: Callable[[Trials], bool] | None) -> Generated:
+    async def run(self, missing: Mapping[int, set[str]]) -> Generated:
         self._is_disabled = self._engine.parameters.get("enable_thinking") is False
         self._reports = Reports(self._engine, self._events)
         self._total = len(missing) * len(self._suite)
@@ -251,10 +248,7 @@ class _Rounds:
         oldest = self._writer.oldest_answer() if self._n_there else ""
         self._on_progress(self._n_there, self._total)
         try:
-            if until is None:
-                await self._fill(missing)
-            else:
-                await self._fill_until(missing, until)
+            await self._fill(missing)
         finally:
             await self._engine.close()
         return Generated(
@@ -275,13 +269,6 @@ class _Rounds:
                 why = f" ({trouble})" if trouble else ""
                 problem = f"trial {task.trial}: no usable answer to {task.question_id} in {MAX_ROUNDS} rounds{why}"
                 self._failed.setdefault(task.trial, problem)
-
-    async def _fill_until(self, missing: Mapping[int, set[str]], until: Callable[[Trials], bool]) -> None:
-        for trial, questions in missing.items():
-            await self._fill({trial: questions})
-            finished = self._writer.finished(trial)
-            if finished is not None and until(finished):
-                break
 
     def _groups(self, missing: Mapping[int, set[str]]) -> Iterator[list[Task]]:
         """The tasks without an answer, in groups of a few trials."""

@@ -114,11 +114,6 @@ class RunWriter:
             times += (str(trials.trial(row).get("timestamp", "")) for row in range(len(trials)))
         return min(filter(None, times), default="")
 
-    def finished(self, trial: int) -> Trials | None:
-        """A complete trial; None if answers are missing, or if only the packed file exists."""
-        path = self._trial_path(trial)
-        return Trials.read(path) if self._packed is None and self._is_finished(trial) else None
-
     def add(self, trial: int, question: str, answer: str) -> None:
         """Stores an answer. After the last answer of a trial, the trial's file is written."""
         moment = timestamp()

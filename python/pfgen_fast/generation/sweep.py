@@ -15,7 +15,6 @@ from typing import Any
 from ..errors import EngineError, PfgenError
 from ..files.untrusted_text import csv_text, json_text, markdown_table, markdown_text
 from ..runs.precision import Interval, TrialScores
-from ..runs.trials import Trials
 from ..scoring.scorer import Scorer
 from ..suite.rules import SCORES
 from ..suite.suite import Suite
@@ -30,8 +29,8 @@ from .run_async import run_async
 from .run_writer import check_trials
 from .setting import usual_mode
 
-USUAL_HALF_WIDTH = 0.005
-"""The default half width of the interval for `trials_for`."""
+HALF_WIDTH = 0.005
+"""The half width of the interval for `trials_for`."""
 
 PARAMETERS = (
     *("model", "mode", "temperature", "top_p", "top_k", "max_tokens", "examples", "seed", "prefix", "stop", "system"),
@@ -67,7 +66,7 @@ class Measured:
     curve: Sequence[Interval] = ()  # score after 1, 2, 3, ... trials
     n_trials: int = 0  # number of complete trials
     n_new: int = 0  # see `Generated`
-    trials_for: int | None = None  # estimated number of trials for the wanted half width; None if it is unknown
+    trials_for: int | None = None  # estimated number of trials for `HALF_WIDTH`; None if it is unknown
     problems: tuple[str, ...] = ()  # reasons why the point or some of its trials failed, one sentence each
     signature: str | None = None  # see `Scorer.signature`
     n_existing: int = 0  # see `Generated`
@@ -139,16 +138,13 @@ def sweep(
     points: Sequence[Point],
     *,
     trials: int,
-    until_interval: float | None = None,
     output: str | Path = "result",
     on_progress: Callable[[int, int], None] | None = None,
     events: Events | None = None,
 ) -> Iterator[Measured]:
     """Generates and scores the run of each point, one after another, and yields the outcomes."""
     check_trials(trials)
-    if until_interval is not None and not until_interval > 0:
-        raise EngineError(f"until_interval: expected a number above 0, not {until_interval:g}")
-    call = _Sweep(suite, trials, until_interval, Path(output), events, Scorer(suite))
+    call = _Sweep(suite, trials, Path(output), events, Scorer(suite))
     return call.run(points, on_progress or (lambda done, total: None))
 
 
@@ -158,7 +154,6 @@ class _Sweep:
 
     _suite: Suite
     _trials: int
-    _until_interval: float | None
     _output: Path
     _events: Events | None
     _scorer: Scorer
@@ -175,12 +170,7 @@ class _Sweep:
             on_progress((number + 1) * n_answers, len(points) * n_answers)
 
     def _measured(self, point: Point, on_progress: Callable[[int, int], None]) -> Measured:
-        folder, wanted, scores = None, self._until_interval, TrialScores(self._scorer)
-
-        def is_enough(trial: Trials) -> bool:
-            scores.add(trial)
-            return wanted is not None and scores.is_known_to(wanted)
-
+        folder = None
         try:
             engine = point.open(self._suite, loads=False)
             folder = point.folder(self._suite, self._output, engine)
@@ -196,7 +186,6 @@ class _Sweep:
                 point.setting,
                 trials=self._trials,
                 output=self._output,
-                until=None if wanted is None else is_enough,
                 on_progress=on_progress,
                 events=self._events,
             )
@@ -215,7 +204,7 @@ class _Sweep:
             scores.curve(),
             scores.n_trials,
             generated.n_new,
-            scores.trials_for(self._until_interval or USUAL_HALF_WIDTH),
+            scores.trials_for(HALF_WIDTH),
             problems=tuple(f"{point.name}: {problem}" for problem in problems),
             signature=None if generated.run is None else self._scorer.signature,
             n_existing=generated.n_existing,

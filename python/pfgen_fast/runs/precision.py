@@ -31,7 +31,7 @@ class Interval:
 
 
 class TrialScores:
-    """The scores of a run, to which trials can be added while the run is being generated."""
+    """The scores of a run, to which trials are added."""
 
     def __init__(self, scorer: Scorer, *, in_order: bool = True) -> None:
         self._scorer = scorer
@@ -75,12 +75,6 @@ class TrialScores:
     def intervals(self) -> Mapping[str, Interval]:
         """The value and interval of every metric."""
         return {metric: self.interval(metric) for metric in SCORES}
-
-    def is_known_to(self, wanted: float) -> bool:
-        """Whether the half width of the score's interval is at most `wanted`, after `least_trials_to_stop` trials."""
-        half_width = self.interval().half_width
-        is_enough = self.n_trials >= least_trials_to_stop(len(self._question_numbers))
-        return is_enough and half_width is not None and half_width <= wanted
 
     def curve(self) -> list[Interval]:
         """The score after 1, 2, 3, ... trials, thinned out if there are many; empty if the order is not known."""
@@ -127,8 +121,3 @@ def _half_width(variances: NDArray[np.float64], counts: NDArray[np.int_]) -> flo
 def least_trials(n_questions: int) -> int:
     """The fewest trials for an interval, because few trials often vary little by chance (docs/statistics.md)."""
     return max(2, min(10, math.ceil(100 / n_questions)))
-
-
-def least_trials_to_stop(n_questions: int) -> int:
-    """The fewest trials before generation may stop."""
-    return max(10, math.ceil(640 / n_questions))
