@@ -39,7 +39,7 @@ def test_the_heat_map_is_a_table_in_words_and_everything_behind_the_verdicts_is_
     page = open_tab(path, viewport={"width": 1400, "height": 900}).page
     cells = page.locator(".heat-map tr", has_text="statements negated").locator("td").nth(2).locator("span")
     assert cells.all_inner_texts() == ["0.0"] * 5
-    assert cells.last.get_attribute("title").startswith("all statements negated, helpfulness: d 0.0")
+    assert cells.last.get_attribute("title").startswith("all statements negated, helpfulness: mean drop 0.000")
     assert page.locator(".example del").all_inner_texts() == ["deleted", "に"]
     folded = page.locator("main > details > summary h2").all_inner_texts()
     assert folded[:4] == [

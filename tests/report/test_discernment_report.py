@@ -15,18 +15,13 @@ from pfgen_fast.discernment.evaluator_comparison import Agreement
 from pfgen_fast.discernment.kinds import KINDS, in_words
 from pfgen_fast.discernment.paper import Published, datasets, paper_plan
 from pfgen_fast.discernment.plan import Plan, perturbation, perturbations_named
-from pfgen_fast.discernment.result import Example
+from pfgen_fast.discernment.result import CELL_COLUMNS, Example
 from pfgen_fast.evaluators.evaluator import Metric
 from pfgen_fast.report.charts import drawn
 from pfgen_fast.report.discernment import write_discernment
 from pfgen_fast.report.discernment.writing import finding_of
 from pfgen_fast.report.drawing import stored
 
-CELLS = (
-    "evaluator,task,level,kind,degree,permille,k,metric,n_items,n_impossible,n_missing,n_zero,n,share_lower,share_equal,"
-    "share_higher,mean_original,mean_perturbed,mean_drop,rank_biserial,r_plus,z,log_p,d,d_low,d_high,ceiling_d,exact_d,"
-    "reverse_d,n80,few,noticed,significant_bh,drop_low,drop_high,missed_at_most,equivalent"
-)
 UNDEFINED = {"d", "noticed", "mean_drop", "ceiling_d", "reverse_d", "rank_biserial"}
 FIGURES = {"verdicts", "perturbations", "summary", "profile", "controls", "cells", "work", "examples"}
 PICTURES = {"heat", "curves", "shares", "bars", "levels", "degrees", "distributions", "scores"}
@@ -74,7 +69,7 @@ def test_a_test_is_a_page_markdown_pictures_and_tables_whose_undefined_cells_are
     assert {path.name for path in folder.iterdir()} == expected
     check_policy((folder / "discernment.html").read_text())
     text = (folder / "discernment-cells.csv").read_text()
-    assert text.partition("\n")[0] == CELLS
+    assert text.partition("\n")[0] == ",".join(CELL_COLUMNS)
     rows = read(folder / "discernment-cells.csv")
     assert len(rows) == len(a_plan().perturbations) * len(METRICS)
     impossible = [row for row in rows if row["kind"] == "number_change"]

@@ -18,10 +18,11 @@ from ..evaluators.evaluator import Floats, Item, text_column
 from ..evaluators.table import ORIGINAL
 from ..native import _core
 from .analysers import Analyser, open_analyser
+from .damage.donors import Donors
 from .item_files import Row, collection_of
 from .items import Collection
 from .kinds import KINDS, Impossible
-from .perturbing import Perturbed, donors_of, perturbed_columns
+from .perturbing import Perturbed, listed, perturbed_columns
 from .plan import Perturbation, Plan, usual_plan
 from .result import PerturbedScores
 
@@ -88,7 +89,8 @@ class Damage:
         self.originals = text_column([item.text for item in self.collection.items])
         self._has_pool = donors is not None
         questions = [item.question for item in self.collection.items]
-        self._donors = donors_of(self.originals, questions) if donors is None else donors_of(list(donors))
+        of_items = self.originals if donors is None else list(donors)
+        self._donors = Donors(listed(of_items, "donors"), questions if donors is None else None)
         asked = [each.name for each in plan.perturbations if each.method == "model"]
         if asked and maker is None:
             raise DiscernmentError(

@@ -1,4 +1,4 @@
-"""The kinds of damage by name, with their levels and ladders of degrees; `oracle` and the core apply them.
+"""The kinds of damage by name, with their levels and ladders of degrees; `damage` applies them.
 
 Rules: docs/discernment_rules.md. A kind's name is part of the seed of its random choices, so it can never change.
 """

@@ -33,13 +33,6 @@ N_TRIES = 3
 """The maximum number of requests for a text, each with the next seed, until a reply is usable."""
 
 
-@dataclass(frozen=True, eq=False)
-class ModelDamage(Perturbed):
-    """The texts by a model; a text is `NO_CANDIDATE` if no reply was usable, or if replies are missing."""
-
-    n_missing: int = 0  # number of texts that still need a reply
-
-
 @dataclass(frozen=True)
 class DamageModel:
     """A language model that damages texts; calling it requests missing replies, and returns the texts."""
@@ -54,7 +47,7 @@ class DamageModel:
     stands_in: bool = False  # whether placeholders replace missing texts for an estimate, and nothing is requested
     criteria: Criteria = field(default_factory=read_criteria)  # descriptions of the texts of each task
 
-    def __call__(self, items: Sequence[Item], perturbations: Sequence[Perturbation]) -> list[ModelDamage]:
+    def __call__(self, items: Sequence[Item], perturbations: Sequence[Perturbation]) -> list[Perturbed]:
         """Makes the texts of perturbations: requests missing replies, and reads all replies."""
         making = Making(items, perturbations, self)
         problem = None if self.stands_in else making.ask_with(self.connect, spending=self.spending)
@@ -103,8 +96,8 @@ class Making:
             return None
         return ask_in_rounds(self._places, connect, spending=spending, **options)
 
-    def texts(self) -> list[ModelDamage]:
-        """The texts so far, for each perturbation."""
+    def texts(self) -> list[Perturbed]:
+        """The texts so far, for each perturbation; a text without a usable reply is `NO_CANDIDATE`."""
         n = len(self._items)
         return [_damage(self._places[i * n : (i + 1) * n]) for i in range(len(self._perturbations))]
 
@@ -159,7 +152,7 @@ def open_maker(
     )
 
 
-def _damage(places: Sequence[_Place]) -> ModelDamage:
+def _damage(places: Sequence[_Place]) -> Perturbed:
     texts = [place.text() for place in places]
     impossible = np.array([0 if text is not None else Impossible.NO_CANDIDATE for text in texts], dtype=np.uint8)
     shares = [
@@ -167,7 +160,7 @@ def _damage(places: Sequence[_Place]) -> ModelDamage:
         for place, text in zip(places, texts, strict=True)
         if text is not None
     ]
-    return ModelDamage(text_column(texts), impossible, median(shares) if shares else None, len(open_tries(places)))
+    return Perturbed(text_column(texts), impossible, median(shares) if shares else None)
 
 
 def edit_distance(one: str, other: str) -> int:

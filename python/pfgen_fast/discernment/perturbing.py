@@ -80,12 +80,12 @@ def perturb(
         ['Water is wet. Ice floats it.', None]
     """
     rule = _rule(kind)
-    originals = _listed(texts, "texts")
+    originals = listed(texts, "texts")
     if questions is not None:
         _check_length("questions", len(questions), len(originals))
     pool = None
     if donors is not None:
-        pool = donors_of(donors)
+        pool = Donors(listed(donors, "donors"))
     elif rule.needs == "donors":
         pool = Donors(originals, questions if questions is not None else [None] * len(originals))
     degree = Perturbation(kind, permille=permille, k=k)
@@ -116,10 +116,10 @@ def perturbed_columns(
     """Damages texts in several degrees; if the donors have groups, the texts are the donors."""
     rule = _rule(kind)
     amounts = [_degree(rule, degree) for degree in degrees]
-    originals = _listed(texts, "texts")
+    originals = listed(texts, "texts")
     others = [None] * len(originals)
     if alternatives is not None:
-        others = _listed(alternatives, "alternatives", nulls_allowed=True)
+        others = listed(alternatives, "alternatives", nulls_allowed=True)
         _check_length("alternatives", len(others), len(originals))
     options: dict[str, Any] = {"seed": operator.index(seed)}
     if donors is not None:
@@ -156,12 +156,8 @@ def _rule(name: str) -> Kind:
     return kind
 
 
-def donors_of(texts: Any, groups: Sequence[str | None] | None = None) -> Donors:
-    """Checks the texts that donate parts, such as those of a column."""
-    return Donors(_listed(texts, "donors"), groups)
-
-
-def _listed(texts: Any, name: str, *, nulls_allowed: bool = False) -> list[Any]:
+def listed(texts: Any, name: str, *, nulls_allowed: bool = False) -> list[Any]:
+    """The texts of a column, after a check of each entry; `name` is for error messages."""
     with worded():
         return _core.TextColumn(texts, name, nulls_allowed).tolist()
 

@@ -117,7 +117,10 @@ def change_interval(
         squares = (spread_from - np.nanmean(spread_from)) ** 2
         changes = changes / np.nanstd(spread_from, ddof=1)
         largest /= float(np.nanstd(spread_from, ddof=1))
-        changes = changes - np.nanmean(changes, axis=1, keepdims=True) * (squares / np.nanmean(squares) - 1) / 2
+        mean = np.nansum(changes, axis=1, keepdims=True) / np.maximum(
+            1, np.isfinite(changes).sum(axis=1, keepdims=True)
+        )
+        changes = changes - mean * (squares / np.nanmean(squares) - 1) / 2
     means, variances, n, units, degrees, _ = of_stratum(np.zeros(changes.shape[1]), -changes, clusters)
     is_enough = units >= MIN_QUESTIONS
     t = np.where(is_enough, stdtrit(np.where(is_enough, degrees, 1), (1 + confidence) / 2), np.nan)
