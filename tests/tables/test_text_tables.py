@@ -47,9 +47,10 @@ def test_lines_keep_their_keys_and_values(scorer, tmp_path, given, expected):
 
 
 @pytest.mark.parametrize("target", ["out.csv", "out.parquet"])
-def test_a_lone_surrogate_fits_only_into_json(scorer, tmp_path, target):
+@pytest.mark.parametrize("line", [KEPT[2], '{"q": "Q07", "a": "", "\\ud800": 1}'])
+def test_a_lone_surrogate_fits_only_into_json(scorer, tmp_path, target, line):
     with pytest.raises(TrialsError, match="surrogate"):
-        score_lines(scorer, tmp_path, KEPT[2].encode(), target)
+        score_lines(scorer, tmp_path, line.encode(), target)
 
 
 BAD_LINES = {

@@ -75,7 +75,10 @@ class _TextRows:
         pa = pyarrow()
         if not self.contents:
             return pa.schema([(name, pa.string()) for name in self.names])
-        return pa.schema([(name, self._array(name, None).type) for name in self.names])
+        try:
+            return pa.schema([(name, self._array(name, None).type) for name in self.names])
+        except UnicodeEncodeError:
+            raise TrialsError(f"{self.location(None)}: a lone surrogate in the name of a column") from None
 
     def arrays(self, schema: Any) -> list[Any]:
         known = dict.fromkeys(schema.names)
