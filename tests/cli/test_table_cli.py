@@ -50,10 +50,12 @@ def test_a_table_is_scored_by_model_without_any_option(call, tmp_path, monkeypat
     code, out, err = call("score", "in.csv")
     columns = "answers from 'response', questions from 'Prompt', models from 'Model'"
     assert (code, err.splitlines()[0]) == (0, f"note: read {columns}; suite mini, which has these questions")
-    assert err.splitlines()[1].startswith("note: the models have answers to different numbers of questions")
+    assert err.splitlines()[1].startswith("note: the models have answers to different questions")
     assert [line.split()[-1] for line in out.splitlines()[:3]] == ["model", "a", "b"]
     assert sorted(os.listdir(tmp_path)) == ["in.csv", "in.jsonl"]
     assert (call("score", "in.jsonl")[1], call("score", "in.csv", "--suite", "mini")[1]) == (out, out)
+    Path("as-many.jsonl").write_text(lines[0] + lines[2], encoding="utf-8")
+    assert "answers to different questions" in call("score", "as-many.jsonl")[2]
 
     (record,) = json.loads(call("score", "in.csv", "--json")[1])
     scores = scorer.score([row[1] for row in ANSWERS], [row[2] for row in ANSWERS])

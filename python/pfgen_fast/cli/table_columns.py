@@ -83,8 +83,8 @@ def print_means(models: Sequence[ModelMeans], means: MeansOfModels, told: str) -
     for line in lines:
         print_line(line)
     print_line((about_interval("questions" if means.question_column else "answers"), "dim"))
-    if len({model.n_questions for model in models}) > 1:
-        note("the models have answers to different numbers of questions, so their means are not comparable")
+    if not means.are_comparable:
+        note("the models have answers to different questions, so their means are not comparable")
     print_line((f"{told}; --output FILE writes the scores of each row", "dim"))
 
 

@@ -68,6 +68,12 @@ class MeansOfModels:
             if not math.isnan(values[0]):
                 self._values.setdefault(model, {}).setdefault(question, []).append(values)
 
+    @property
+    def are_comparable(self) -> bool:
+        """Whether all models have scores of the same questions."""
+        asked = [questions.keys() if self.question_column else len(questions) for questions in self._values.values()]
+        return all(questions == asked[0] for questions in asked)
+
     def models(self) -> list[ModelMeans]:
         """The models, best first."""
         ranked = [self._means_of(model, by_question) for model, by_question in self._values.items()]
