@@ -1,4 +1,4 @@
-"""What follows from the published answers and judgements of HelloBench; more in `makers.figures_of_judgements`."""
+"""What follows from the published answers and judgements of HelloBench; more in `figures.of_judgements`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from functools import cache
 from typing import Any
 
 import pytest
-from makers.figures_of_judgements import errors, scores, suite
+from figures.of_judgements import errors, scores, suite
 from makers.published import HELLOBENCH, expected, hellobench_table, needs_hellobench, vectors
 from pfgen_fast.checklists.metrics import answer_metrics
 from pfgen_fast.checklists.metrics.answer_metrics import measure, model_metrics, open_metrics

@@ -8,10 +8,11 @@ from itertools import product
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from makers import selection_rules, strategies
+from makers import strategies
 from makers.effort import examples
 from pfgen_fast import TrialsError
 from pfgen_fast.refset.selection import document_frequencies, find_rare_ngrams
+from refset import selection_rules
 
 COLUMNS = st.lists(strategies.texts(), max_size=12)
 ORDERS = st.one_of(st.integers(1, 8), st.sampled_from([13, 20, 21, 22, 40, 1000]))

@@ -9,11 +9,12 @@ from fractions import Fraction
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from makers import selection_rules, strategies
+from makers import strategies
 from makers.effort import examples
 from pfgen_fast import TrialsError
 from pfgen_fast.ngram import NgramSampler
 from pfgen_fast.refset.selection import coverage, distribution_error, select
+from refset import selection_rules
 
 COLUMNS = st.lists(strategies.texts(10), min_size=1, max_size=9)
 ORDERS = st.one_of(st.integers(1, 4), st.sampled_from([10, 13, 64]))

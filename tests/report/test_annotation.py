@@ -7,9 +7,9 @@ import re
 
 from makers.hostile import NAMES, acting
 from makers.pages import Outline, check_policy, embedded
-from makers.sheets import mark_item, sheet_of
 from pfgen_fast.report.annotation_page import sheet_page, words
 from pfgen_fast.report.templating import FOLDER
+from report.sheets import mark_item, sheet_of
 
 CODE = "".join(path.read_text() for path in sorted((FOLDER / "annotation").glob("*.js")))
 PAGE = (FOLDER / "annotation.html.jinja").read_text()

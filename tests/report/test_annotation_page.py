@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from makers.hostile import INJECTED, NAMES
 from makers.pages import WHITE
-from makers.sheets import SUITE, mark_item, sheet_of
 from pfgen_fast.annotations.rows import export_lines, read_rows
 from pfgen_fast.checklists.people.reading import read_people
 from pfgen_fast.errors import ChecklistError
 from pfgen_fast.report.annotation_page import write_sheet
+from report.sheets import SUITE, mark_item, sheet_of
 
 pytestmark = pytest.mark.browser
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from makers import published
 from pfgen_fast.experiments import Finding, RunFigures, RunMeans, ScoredRuns, score_runs
 from pfgen_fast.experiments.external import OutsideScores, external
 from pfgen_fast.experiments.leaderboard_table import read_leaderboard
@@ -19,8 +20,7 @@ from pfgen_fast.experiments.sets import scores_by_set, sets
 from pfgen_fast.experiments.stability import stability
 from pfgen_fast.runs.result_tables import quick_questions
 
-from . import published
-from .figures import Compute, figures
+from .registry import Compute, figures
 
 PARTS = ("truthfulness", "fluency", "helpfulness")
 SLOW = (published.needs_published_runs, pytest.mark.slow)

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from makers.own_checklists import own_suite
 from pfgen_fast.annotations.sheets import Sheet
 from pfgen_fast.checklists.people.marks import questions_sha256
-
-from .own_checklists import own_suite
 
 SUITE = own_suite()
 

@@ -10,16 +10,16 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
+from makers import published
+from makers.documented import DOCS, tool
 from pfgen_fast import Scorer
 from pfgen_fast.runs.precision import TrialScores
 from pfgen_fast.runs.run_scorer import RunScorer
 from pfgen_fast.runs.trials import RunFolder, find_runs
 from pfgen_fast.suite.rules import add_up
 
-from . import published
-from .documented import DOCS, tool
-from .figures import figures, numbers
-from .figures_of_experiments import NIGHTLY, SLOW, Row, leaderboard
+from .of_experiments import NIGHTLY, SLOW, Row, leaderboard
+from .registry import figures, numbers
 
 PARTS = ("fluency", "truthfulness", "helpfulness")
 

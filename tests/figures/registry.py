@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-
-from .documented import DOCS, without_code
+from makers.documented import DOCS, without_code
 
 _NUMBER = re.compile(r"(?<![\w.,/-])-?\d+(?:,\d{3})*(?:\.\d+)?(?!\w|-\w)")
 _MEASURED = re.compile(r"(?<![\d.])[01]\.\d{3,}|\d of (?:the )?\d|\d\.\d+ %")

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from makers.published import HELLOBENCH, hellobench_table, needs_hellobench
 from pfgen_fast.checklists.importing.hellobench_suite import import_suite
 from pfgen_fast.checklists.metrics.error_counts import ModelErrors, model_errors
 from pfgen_fast.checklists.metrics.error_modes import ErrorRules, errors_of
@@ -19,8 +20,7 @@ from pfgen_fast.checklists.scoring.scores import ModelScores, Scores
 from pfgen_fast.checklists.scoring.scoring import score_runs
 from pfgen_fast.statistics.correlation import kendall
 
-from .figures import figures
-from .published import HELLOBENCH, hellobench_table, needs_hellobench
+from .registry import figures
 
 PAGE = "hellobench.md"
 TIES: tuple[Ties, ...] = ("loss", "skip", "half", "win")

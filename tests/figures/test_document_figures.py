@@ -6,9 +6,10 @@ import json
 import re
 
 import pytest
-from makers import figures_of_experiments, figures_of_judgements, figures_of_pages, published  # noqa: F401 (they register)
+from figures import of_experiments, of_judgements, of_pages  # noqa: F401 (they register)
+from figures.registry import REGISTRY, blocks, needs_a_program, numbers, pages
+from makers import published
 from makers.documented import DOCS, ROOT, tool
-from makers.figures import REGISTRY, blocks, needs_a_program, numbers, pages
 
 FROM_THE_FILE = ("discernment.md", "footguns.md", "training.md", "what_the_score_sees.md")
 """Pages whose figures of the n-gram scores are in docs/figures/sensitivity.csv."""
@@ -59,7 +60,7 @@ def test_every_figure_in_the_docs_is_computed(known):
         if needs_a_program(block) and (name, block) not in computed
         if name not in FROM_THE_FILE or not set(re.findall(r"\b\d\.\d{3,}", block)) <= known
     ]
-    advice = "compute these figures (tests/makers/figures.py), or say where they were measured:"
+    advice = "compute these figures (tests/figures/registry.py), or say where they were measured:"
     assert not left, "\n".join([advice, *left])
 
 
