@@ -16,9 +16,7 @@ from makers.hostile import NAMES, acting
 from makers.programs import LENGTHS, script
 from makers.runs import make_run, trial_lines
 from pfgen_fast.cli.discern import _Run
-from pfgen_fast.report import findings
 
-DRAWN = findings.drawn, findings.stored_alike
 SCORE = ("texts.jsonl", "-e", "python:mine:score")
 
 
@@ -28,21 +26,6 @@ def _at_work(tmp_path, monkeypatch):
 
 
 # Sources and formats
-
-
-@pytest.fixture
-def _drawn(_at_work, monkeypatch):
-    monkeypatch.setattr(findings, "drawn", DRAWN[0])
-    monkeypatch.setattr(findings, "stored_alike", DRAWN[1])
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("_drawn")
-def test_all_pictures_and_tables_are_written_without_any_stub(call):
-    code, out, _ = run(call, *SCORE, kinds="char_delete/300")
-    assert code == 0
-    assert Path("out/discernment-heat.png").read_bytes().startswith(b"\x89PNG")
-    assert "out/discernment.html and " in out
 
 
 def n_texts():
@@ -190,15 +173,10 @@ def test_kinds_shows_a_text_damaged(call):
     assert {"negate/1000", "answer_swap", "identity"} & {line.split()[0] for line in out.splitlines() if line.strip()}
 
 
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
-        (("--kind", "char_typo/x", "a b"), "char_typo/x: expected a degree such as 30 (per mille) or k5, not 'x'"),
-        ((" \n",), "TEXT is empty: expected a text with more than white space"),
-    ],
-)
-def test_kinds_says_what_is_wrong(call, given, message):
-    assert one_error(call("discern", "kinds", *given)).startswith(message)
+def test_kinds_says_what_is_wrong(call):
+    message = "char_typo/x: expected a degree such as 30 (per mille) or k5, not 'x'"
+    assert one_error(call("discern", "kinds", "--kind", "char_typo/x", "a b")).startswith(message)
+    assert one_error(call("discern", "kinds", " \n")) == "TEXT is empty: expected a text with more than white space"
 
 
 def test_kinds_are_listed_with_examples(call):

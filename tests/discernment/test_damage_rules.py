@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
+from makers.discernment_data import folder, needs_discernment_data, perturbations
 from pfgen_fast.discernment import plan
-from pfgen_fast.discernment.damage import perturbed
+from pfgen_fast.discernment.damage import RULES, perturbed
 from pfgen_fast.discernment.damage.donors import Donors
-from pfgen_fast.discernment.damage.language_tables import tables
+from pfgen_fast.discernment.damage.language_tables import FILE, tables
 from pfgen_fast.discernment.damage.text_reading import TextReading
 from pfgen_fast.discernment.kinds import Impossible
 
@@ -255,3 +258,31 @@ def test_code_points_that_unicode_13_does_not_assign_are_neither_letters_nor_mar
     assert everything("Ice. The \ua7c0b Oslo.", "term_swap", donors=["It is Rome."]) == "Ice. The \ua7c0b Rome."
     assert parts("水\u9ffdは", "ja", "words") == ["水\u9ffdは"]  # a kanji by its range
     assert parts("水\u9ffdは", "ja", "alphanumeric") == ["水", "は"]
+
+
+# The worked examples
+
+
+@needs_discernment_data
+def test_each_text_becomes_that_of_the_examples():
+    examples = perturbations()["vectors"]
+    assert len(examples) > 100
+    assert {example["kind"] for example in examples} >= RULES.keys()
+    for example in examples:
+        degree = plan.Perturbation(example["kind"], permille=example.get("permille"), k=example.get("k"))
+        (found,) = perturbed(
+            example["text"],
+            example["kind"],
+            [degree],
+            seed=example["seed"],
+            language=example["language"],
+            donors=Donors(example.get("donors", ())),
+            alternative=example.get("alternative"),
+        )
+        assert (None if isinstance(found, Impossible) else found) == example["expected"], example
+
+
+@needs_discernment_data
+def test_the_packaged_tables_are_those_of_the_examples():
+    theirs = json.loads((folder() / "tables.json").read_bytes())
+    assert json.loads(FILE.read_bytes()) == theirs

@@ -5,9 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from pfgen_fast.discernment.damage.donors import Donors
 from pfgen_fast.discernment.perturbing import perturb, perturbed_columns
 from pfgen_fast.errors import DiscernmentError, TrialsError
+from pfgen_fast.evaluators.evaluator import text_column
 
 TEXTS = ["氷は水に浮く。水より軽いからだ。", "Ice floats on water. It is lighter, as ice has air in it.", "。"]
 ANSWERS = ["Ice floats.", "Ice is light.", "The sun rises."]
@@ -108,3 +111,23 @@ def test_an_impossible_request_is_one_sentence(options, said):
 def test_a_value_that_is_not_a_text_is_named(options, said):
     with pytest.raises(TrialsError, match=said):
         perturb(**{"texts": TEXTS[:1], "kind": "newline", **options})
+
+
+# Columns of texts are compared row by row, by their code points
+
+COLUMN = st.none() | st.text("aé氷😀", max_size=3)
+
+
+@given(st.lists(COLUMN), st.lists(st.text("aé氷😀", min_size=1, max_size=2)))
+def test_texts_that_contain_a_part_are_counted_in_any_encoding(texts, parts):
+    expected = sum(text is not None and any(part in text for part in parts) for text in texts)
+    for column in (text_column(texts), text_column(pa.array(texts, pa.string()))):
+        assert column.n_with_any(parts) == expected
+
+
+@given(st.lists(st.tuples(COLUMN, COLUMN)))
+def test_columns_differ_as_their_texts_do_in_any_encoding(rows):
+    own, others = [one for one, _ in rows], [other for _, other in rows]
+    expected = [one is not None and one != other for one, other in rows]
+    for column in (text_column(others), text_column(pa.array(others, pa.string()))):
+        assert text_column(own).differs_from(column).tolist() == expected
