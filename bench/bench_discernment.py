@@ -1,4 +1,4 @@
-"""Discernment: signed-rank tests, and whole tests of the n-gram scores.
+"""Discernment: signed-rank tests.
 
 What runs on one thread is processor time: the time that passes, without that of other processes.
 """
@@ -6,28 +6,20 @@ What runs on one thread is processor time: the time that passes, without that of
 from __future__ import annotations
 
 import time
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from pfgen_fast import Scorer, Suite
-from pfgen_fast.discernment.perturbing import perturb
-from pfgen_fast.discernment.running import discern
-from pfgen_fast.evaluators.ngram import NgramEvaluator
-from pfgen_fast.oracle import Oracle
 from pfgen_fast.statistics.signed_rank import signed_rank
 
-from .inputs import Inputs, Mix
-from .measuring import REPORTED, Disagreement, Measure, agree
-from .processes import Work, in_a_new_process, items
+from .measuring import Disagreement, Measure
+from .processes import Work
 
 pytestmark = pytest.mark.benchmark(group="discernment", timer=time.process_time)
 _N_ITEMS, _N_TESTS, _N_EXACT = 100, 20_000, 1_000
 _N_CELLS = 105 * 4
 """Cells of the usual plan: its perturbations, by the metrics of the n-gram scores."""
-_THREADS = 2
 
 Floats = NDArray[np.float64]
 
@@ -71,34 +63,3 @@ def _compare_with_scipy(original: Floats, lower: Floats) -> None:
     expected = [wilcoxon(x - y, **options).pvalue for x, y in zip(original, lower, strict=True)]
     if not np.allclose(signed_rank(original, lower).p, expected, rtol=1e-11, atol=0):
         raise Disagreement("signed-rank tests: results differ from those of SciPy")
-
-
-@pytest.fixture(scope="module")
-def _compared(suite: Suite, mix: Mix) -> None:
-    """Scores of the originals and of their halves are those of the oracle."""
-    some, oracle = list(items(mix, 5))[:10], Oracle(suite)
-    found = discern(NgramEvaluator(Scorer(suite, threads=_THREADS)), some, ["truncate/500"]).scored
-    for number, item in enumerate(some):
-        pairs = [(item.text, found.originals)]
-        if half := perturb([item.text], "truncate", permille=500)[0]:
-            pairs.append((half, found.perturbed[0].scores))
-        for text, scores in pairs:
-            expected = oracle.score_one(item.question, text)["average"]
-            agree(f"score of {item.id}", float(scores["average"][number]), expected)
-
-
-@pytest.mark.usefixtures("_compared")
-@pytest.mark.benchmark(group="discernment", timer=REPORTED)
-def test_discern(measure: Measure, inputs: Inputs, mix_file: Path) -> None:
-    """The usual plan in a new process, with scores on several threads, without the loading of suite and answers."""
-    found: list[dict[str, float]] = []
-
-    def run() -> None:
-        found.append(in_a_new_process("discern_mix", inputs.suite, mix_file, 2, _THREADS))
-        REPORTED.add(found[-1]["seconds"])
-
-    measure.seconds(3, run)
-    fastest = min(found, key=lambda one: one["seconds"])
-    what = f"discern, {int(fastest['n_items']):,} originals, {_THREADS} threads"
-    measure.row(what, fastest["seconds"], "s")
-    measure.row("  processor time, which other load hardly changes", fastest["cpu"], "s")

@@ -14,7 +14,7 @@ import resource
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np  # noqa: F401 - what scores import when they first need it is in no measure here
 from pfgen_fast import Scorer, Suite
 
-from .inputs import ROOT, Mix, evenly
+from .inputs import ROOT
 from .parse_runs import parse_trials
 
 CACHE = "PFGEN_FAST_CACHE"
@@ -106,34 +106,6 @@ def build_stages(config: str, threads: str, *stages: str) -> dict[str, Any]:
     read = read_config(Path(config))
     taken = {stage: seconds(partial(build, read, stage=stage, threads=int(threads))) for stage in stages}
     return {"seconds": taken, "cpu": time.process_time(), "n_bytes": memory("VmHWM")}
-
-
-def discern_mix(folder: str, mix: str, n_per_question: str, threads: str) -> dict[str, float]:
-    """Tests the n-gram scores on answers of the mix, without the loading of suite and answers."""
-    from pfgen_fast.discernment.items import Collection
-    from pfgen_fast.discernment.running import discern
-    from pfgen_fast.evaluators.ngram import NgramEvaluator
-
-    evaluator = NgramEvaluator(Scorer(Suite.load(folder), threads=int(threads)))
-    collection = Collection.of(items(Mix.read(Path(mix)), int(n_per_question)))
-    begin, begin_cpu = time.perf_counter(), time.process_time()
-    found = discern(evaluator, collection)
-    return {
-        "seconds": time.perf_counter() - begin,
-        "cpu": time.process_time() - begin_cpu,
-        "n_items": found.work.n_items,
-        "n_texts": found.work.n_texts,
-        "n_bytes": memory("VmHWM"),
-    }
-
-
-def items(mix: Mix, n_per_question: int) -> Iterator[Any]:
-    """Answers to each question as items of evaluators, evenly spaced, without blank answers."""
-    from pfgen_fast.evaluators.evaluator import Item, language_of
-
-    for number, (question, answers) in enumerate(mix.by_question().items()):
-        for place, answer in enumerate(evenly([answer for answer in answers if answer.strip()], n_per_question)):
-            yield Item(f"{number}/{place}", answer, "answers", language_of(answer), question)
 
 
 def memory(key: str, process: int | str = "self") -> int:
