@@ -1,4 +1,4 @@
-"""`make fuzz`: core against oracle on generated suites, for as long as one likes; see makers/differential.py.
+"""`make fuzz`: core against oracle on generated suites, for as long as one likes; see scoring/differential.py.
 
 Each round has its own seed, so that a round which fails can be run again alone: `--seed N --rounds 1`. When the time is
 over, further rounds look for kinds of cases that no round has reached, so the result does not depend on the speed of
@@ -13,7 +13,8 @@ from collections import Counter
 from itertools import count
 
 import hypothesis
-from makers import differential, strategies
+from makers import strategies
+from scoring import differential
 
 BATCHES = 100
 MOST_ROUNDS = 60

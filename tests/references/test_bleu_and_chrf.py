@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from makers.effort import examples
-from makers.tokenizers import LIKELY
 from pfgen_fast import ReferenceScorer
+from references.tokenizers import LIKELY
 from sacrebleu.metrics import BLEU, CHRF
 
 WORDS = st.sampled_from(

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from makers.effort import examples
-from makers.tokenizers import LIKELY, TOKENIZERS, squad_tokens
 from pfgen_fast import ReferenceScorer
+from references.tokenizers import LIKELY, TOKENIZERS, squad_tokens
 
 LIBRARY_NAMES = {"rouge_1": "rouge1", "rouge_2": "rouge2", "rouge_4": "rouge4"}
 LIBRARY_NAMES |= {"rouge_l": "rougeL", "rouge_lsum": "rougeLsum"}

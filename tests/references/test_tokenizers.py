@@ -14,9 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from makers.documented import tool
 from makers.effort import examples
-from makers.tokenizers import LIKELY, TOKENIZERS
 from pfgen_fast import _core
 from pfgen_fast.scoring import normalisation
+from references.tokenizers import LIKELY, TOKENIZERS
 
 CHANGED = "\u1734"
 """A code point that became a spacing mark in Unicode 14.0, which the rule of the final sigma does not skip."""

@@ -11,10 +11,11 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
-from makers import differential, strategies
+from makers import strategies
 from makers.effort import examples, share
 from pfgen_fast import Question, Scorer, Suite, SuiteError
 from pfgen_fast.suite.units import PatternTokenizer
+from scoring import differential
 
 
 @pytest.mark.parametrize(("profile", "float_sum"), differential.MODES)

@@ -9,13 +9,12 @@ from dataclasses import replace
 
 import numpy as np
 import pyarrow
+from makers.strategies import BORDERS
 from pfgen_fast import Question, Scorer, Suite
 from pfgen_fast.native import _core
 from pfgen_fast.oracle import Oracle
 from pfgen_fast.scoring.normalisation import normalised
 from pfgen_fast.suite.rules import PROFILES
-
-from .strategies import BORDERS
 
 MODES = [(profile, float_sum) for profile in PROFILES for float_sum in ("compensated", "naive")]
 
