@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections import Counter
+from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,47 +20,6 @@ if TYPE_CHECKING:
     from ..references.reference_scorer import ReferenceScorer
     from ..tables.folders import FileOutcome, FilesProgress
     from ..tables.table_job import TableJob, TableScorer
-
-
-def score_tables(
-    paths: Sequence[str], folder: str, job: TableJob, *, again: bool, dry_run: bool, quiet: bool, as_json: bool
-) -> None:
-    """Scores tables into a directory and prints the outcomes; ends with exit code 3 if a table failed."""
-    from ..tables.folders import score_files
-    from ..tables.places import shown_place
-
-    def tell(outcome: FileOutcome) -> None:
-        target = shown(shown_place(outcome.task.target))
-        if outcome.error:
-            warn(outcome.error)
-        elif quiet or as_json or outcome.status == "current":
-            pass
-        elif outcome.status == "pending":
-            print_line(f"to be scored: {shown(shown_place(outcome.task.source))} -> {target}")
-        else:
-            print_line(f"{rows_told(outcome.n_rows, outcome.n_written, job)}: {target}")
-
-    passed_over: list[str] = []
-    with _progress(quiet=quiet or as_json) as on_progress:
-        outcomes = score_files(
-            paths,
-            folder,
-            job,
-            again=again,
-            dry_run=dry_run,
-            on_progress=on_progress,
-            on_outcome=tell,
-            on_passed_over=passed_over.append,
-        )
-    if passed_over and not quiet:
-        example = shown_place(passed_over[0])
-        note(f"passed over {counted(len(passed_over), 'file')} without the extension of a table, such as {example}")
-    if as_json:
-        print_json([outcome_as_json(outcome, job) for outcome in outcomes])
-    elif not quiet:
-        print_line(_summary(outcomes, job, shown(shown_place(folder))))
-        print_origin(job.suite, job.spec.signature)
-    exit_if_partial(any(outcome.status == "failed" for outcome in outcomes))
 
 
 def rows_told(n_rows: int, n_written: int, job: TableJob) -> str:
@@ -86,42 +45,6 @@ def outcome_as_json(outcome: FileOutcome, job: TableJob) -> dict[str, object]:
     }
 
 
-def _summary(outcomes: Sequence[FileOutcome], job: TableJob, folder: str) -> str:
-    def of(status: str) -> list[FileOutcome]:
-        return [outcome for outcome in outcomes if outcome.status == status]
-
-    scored = of("scored")
-    n_rows, n_written = sum(one.n_rows for one in scored), sum(one.n_written for one in scored)
-    words = {
-        f"scored ({rows_told(n_rows, n_written, job)})": scored,
-        "to be scored": of("pending"),
-        "up to date": of("current"),
-        "failed": of("failed"),
-    }
-    parts: list[str] = []
-    for word, some in words.items():
-        if some:
-            parts.append(f"{f'{len(some):,}' if parts else counted(len(some), 'file')} {word}")
-    return f"{', '.join(parts)}: {folder}"
-
-
-@contextmanager
-def _progress(*, quiet: bool) -> Iterator[Callable[[FilesProgress], None]]:
-    """A bar over all files, above a line with the rows and bytes."""
-    state = ""
-
-    def show(progress: FilesProgress) -> None:
-        nonlocal state
-        state = (
-            f"{counted(progress.n_rows, 'row')}; "
-            f"{progress.n_bytes_done / 1e6:,.1f} of {progress.n_bytes / 1e6:,.1f} MB of input"
-        )
-        count(progress.n_files_done, progress.n_files)
-
-    with counting("files", quiet=quiet, below=lambda: state) as count:
-        yield show
-
-
 class TableScoring(ScoreOptions):
     """Scores tables, as the options say."""
 
@@ -142,22 +65,7 @@ class TableScoring(ScoreOptions):
         if self.input_format and self.places != [STDIN]:
             fail("--input-format is for a table on stdin; the extension of a file names its format")
         if is_many:
-            from ..tables.folders import first_table
-            from ..tables.places import fetched, shown_place
-
-            first = first_table(self.places)
-            with fetched(first) as (path, _):
-                job = with_columns(self, path, shown_place(first), self.reference_scorer)._job()
-            again, quiet, as_json = self.force, self.quiet, self.as_json
-            score_tables(
-                self.places,
-                str(self.target),
-                job,
-                again=again,
-                dry_run=self.dry_run,
-                quiet=quiet,
-                as_json=as_json,
-            )
+            self._score_many()
             return
         chosen = self
         with self._local_table() as path:
@@ -280,6 +188,59 @@ class TableScoring(ScoreOptions):
                 fail(f"{name}: is a file; several tables are scored into a directory")
             if is_table_name(base_name(self.target)) and not is_there:
                 fail(f"{name}: is named like a file; several tables are scored into a directory, such as {name}/")
+
+    def _score_many(self) -> None:
+        """Scores tables into a directory and prints the outcomes; ends with exit code 3 if a table failed."""
+        from ..tables.folders import first_table, score_files
+        from ..tables.places import fetched, shown_place
+
+        first, folder = first_table(self.places), str(self.target)
+        with fetched(first) as (path, _):
+            job = with_columns(self, path, shown_place(first), self.reference_scorer)._job()
+
+        def tell(outcome: FileOutcome) -> None:
+            source, target = (shown(shown_place(place)) for place in (outcome.task.source, outcome.task.target))
+            if outcome.error:
+                warn(outcome.error)
+            elif outcome.status == "pending" and not self.is_silent:
+                print_line(f"to be scored: {source} -> {target}")
+            elif outcome.status == "scored" and not self.is_silent:
+                print_line(f"{rows_told(outcome.n_rows, outcome.n_written, job)}: {target}")
+
+        state, passed_over = "", list[str]()
+        with counting("files", quiet=self.is_silent, below=lambda: state) as count:
+
+            def show(progress: FilesProgress) -> None:
+                nonlocal state
+                n_bytes = f"{progress.n_bytes_done / 1e6:,.1f} of {progress.n_bytes / 1e6:,.1f} MB of input"
+                state = f"{counted(progress.n_rows, 'row')}; {n_bytes}"
+                count(progress.n_files_done, progress.n_files)
+
+            outcomes = score_files(
+                self.places,
+                folder,
+                job,
+                again=self.force,
+                dry_run=self.dry_run,
+                on_progress=show,
+                on_outcome=tell,
+                on_passed_over=passed_over.append,
+            )
+        if passed_over and not self.quiet:
+            example = shown_place(passed_over[0])
+            note(f"passed over {counted(len(passed_over), 'file')} without the extension of a table, such as {example}")
+        if self.as_json:
+            print_json([outcome_as_json(outcome, job) for outcome in outcomes])
+        elif not self.quiet:
+            n_rows, n_written = sum(task.n_rows for task in outcomes), sum(task.n_written for task in outcomes)
+            words = {"scored": f"scored ({rows_told(n_rows, n_written, job)})", "pending": "to be scored"}
+            words |= {"current": "up to date", "failed": "failed"}
+            numbers: Counter[str] = Counter(outcome.status for outcome in outcomes)
+            first_part, *others = [(numbers[status], text) for status, text in words.items() if numbers[status]]
+            parts = [f"{counted(first_part[0], 'file')} {first_part[1]}", *(f"{n:,} {text}" for n, text in others)]
+            print_line(f"{', '.join(parts)}: {shown(shown_place(folder))}")
+            print_origin(job.suite, job.spec.signature)
+        exit_if_partial(any(outcome.status == "failed" for outcome in outcomes))
 
     def _score_one(self, path: Path, target: str | None, job: TableJob) -> None:
         """Scores one table into another, or without a target prints the means of its models."""
