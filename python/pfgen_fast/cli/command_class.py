@@ -21,7 +21,7 @@ def option_group(cls: type[T]) -> type[T]:
         info = vars(cls).get(name)
         if not isinstance(info, ParameterInfo):
             continue
-        if isinstance(info, OptionInfo) and not any(one.startswith("--") for one in info.param_decls or ()):
+        if isinstance(info, OptionInfo) and not any(text.startswith("--") for text in info.param_decls or ()):
             info.param_decls = (f"--{name.replace('_', '-')}", *(info.param_decls or ()))
         cls.__annotations__[name] = Annotated[hint, info]
         if info.default is ...:
@@ -38,10 +38,10 @@ def command(cls: type[Any]) -> Callable[..., None]:
     A field stands for a group of options if its type is a group, or if it is annotated with a function: then the
     parameters of the function are the options, and the function makes the value of the field.
     """
-    parameters, made = _options_of(cls if "__dataclass_fields__" in vars(cls) else option_group(cls))
+    parameters, make = _options_of(cls if "__dataclass_fields__" in vars(cls) else option_group(cls))
 
     def run(**values: Any) -> None:
-        made(values)()
+        make(values)()
 
     run.__doc__ = cls.__doc__
     run.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
@@ -54,17 +54,17 @@ def _options_of(maker: Callable[..., Any]) -> tuple[list[Parameter], Callable[[d
     fields = signature(maker).parameters
     groups = {name: _options_of(group) for name in fields if (group := _group_of(hints.get(name))) is not None}
     parameters: list[Parameter] = []
-    for name, one in fields.items():
-        own = one.replace(kind=Parameter.KEYWORD_ONLY, annotation=hints.get(name, one.annotation))
+    for name, parameter in fields.items():
+        own = parameter.replace(kind=Parameter.KEYWORD_ONLY, annotation=hints.get(name, parameter.annotation))
         parameters += groups[name][0] if name in groups else [own]
 
-    def made(values: dict[str, Any]) -> Any:
+    def make(values: dict[str, Any]) -> Any:
         return maker(**{name: groups[name][1](values) if name in groups else values[name] for name in fields})
 
-    return parameters, made
+    return parameters, make
 
 
 def _group_of(hint: Any) -> Callable[..., Any] | None:
     if is_dataclass(hint):
         return hint  # type: ignore[return-value]
-    return next((one for one in getattr(hint, "__metadata__", ()) if isfunction(one)), None)
+    return next((maker for maker in getattr(hint, "__metadata__", ()) if isfunction(maker)), None)

@@ -172,7 +172,7 @@ class Group(TyperGroup):
 
     def lines(self) -> dict[str, str]:
         """The help line of each subcommand."""
-        return {name: (one.help or "").partition("\n")[0] for name, one in self.commands.items()}
+        return {name: (command.help or "").partition("\n")[0] for name, command in self.commands.items()}
 
 
 class Root(Group):
@@ -224,8 +224,8 @@ class Root(Group):
 
 def _similar_choice(message: str) -> str:
     """The hint after an unknown value of an option with fixed choices, as after an unknown subcommand."""
-    found = re.search(r"'(.*)' is not one of ('.*')", message)
-    near = nearest_names(found[1], re.findall("'([^']*)'", found[2])) if found else []
+    match = re.search(r"'(.*)' is not one of ('.*')", message)
+    near = nearest_names(match[1], re.findall("'([^']*)'", match[2])) if match else []
     return f" Did you mean '{near[0]}'?" if near else ""
 
 
@@ -239,7 +239,7 @@ def _subcommand(name: str) -> Any:
     return _with_our_help(typer.main.get_command(group))
 
 
-def _with_our_help(found: Any) -> Any:
-    if found is not None:
-        found.context_class = Context
-    return found
+def _with_our_help(command: Any) -> Any:
+    if command is not None:
+        command.context_class = Context
+    return command

@@ -144,8 +144,8 @@ class _Compare:
         table = self.tables.read(self.runs)
         shown_as = Shown(self.form, None)
         table = table.only(metrics=self.metrics or None)
-        found = (compare_by_swapping if self.paired else compare_models)(table, **self.settings)
-        self.print_comparison(found, shown_as, self.gate.check(table, self.metrics))
+        comparison = (compare_by_swapping if self.paired else compare_models)(table, **self.settings)
+        self.print_comparison(comparison, shown_as, self.gate.check(table, self.metrics))
 
     def compare_runs(self) -> None:
         from ..runs import comparison as library
@@ -164,21 +164,21 @@ class _Compare:
         scorer = self.scorer_of([first, *others])
         shown_as = Shown(self.form, scorer)
         table, means = library.scores_of([first, *others], scorer, self.unknown_questions)
-        found = library.compare_scored(
+        comparison = library.compare_scored(
             table, means, scorer, metrics=metrics or None, swapping=bool(self.paired), **self.settings
         )
         checks = self.gate.check(table, metrics, of="runs")
-        self.print_comparison(found, shown_as, checks)
+        self.print_comparison(comparison, shown_as, checks)
 
-    def print_comparison(self, found: Comparison, shown_as: Shown, checks: Sequence[Check]) -> None:
-        if found.n_pairs > 1 and self.by_subject:
-            fail(f"{counted(found.n_pairs, 'pair')}: --by-subject is for a comparison of two")
-        if self.by_subject and not found.subjects:
-            what = "questions have no category" if found.of == "runs" else "items have no subject (--subject-column)"
-            fail(f"--by-subject: the {what}")
+    def print_comparison(self, comparison: Comparison, shown_as: Shown, checks: Sequence[Check]) -> None:
+        if comparison.n_pairs > 1 and self.by_subject:
+            fail(f"{counted(comparison.n_pairs, 'pair')}: --by-subject is for a comparison of two")
+        if self.by_subject and not comparison.subjects:
+            of_items = "items have no subject (--subject-column)"
+            fail(f"--by-subject: the {'questions have no category' if comparison.of == 'runs' else of_items}")
         n_deciding = 10 * (not self.paired) if self.deciding is None else self.deciding
         more = self.gate.record(checks)
-        print_comparison(found, shown_as, n_deciding=n_deciding, by_subject=self.by_subject, more=more)
+        print_comparison(comparison, shown_as, n_deciding=n_deciding, by_subject=self.by_subject, more=more)
         self.gate.finish(checks, form_of(as_json=self.form == "json", as_markdown=self.form == "markdown"), "compare")
 
     @property
@@ -204,10 +204,10 @@ def _all(paths: list[str]) -> list[RunFolder]:
     """The runs to compare with the first, each once, in their order on the command line."""
     from ..runs.trials import find_runs
 
-    found: dict[tuple[Path, Path | None], RunFolder] = {}
+    runs: dict[tuple[Path, Path | None], RunFolder] = {}
     for run in (run for path in paths for run in find_runs([path])):
-        found.setdefault(_place(run), run)
-    return list(found.values())
+        runs.setdefault(_place(run), run)
+    return list(runs.values())
 
 
 def _place(run: RunFolder) -> tuple[Path, Path | None]:

@@ -37,63 +37,63 @@ class Shown(NamedTuple):
 
 
 def print_comparison(
-    found: Comparison, shown_as: Shown, *, n_deciding: int, by_subject: bool, more: Mapping[str, Any]
+    comparison: Comparison, shown_as: Shown, *, n_deciding: int, by_subject: bool, more: Mapping[str, Any]
 ) -> None:
     """Prints the comparison of two models, of the first with others, or of all pairs; `more` is added to JSON."""
-    first, is_one = found.metrics[0], found.n_pairs == 1
+    first, is_one = comparison.metrics[0], comparison.n_pairs == 1
     if shown_as.form == "json":
         pair = {"a": first.model_a, "b": first.model_b} if is_one else {}
-        print_json({**pair, **shown_as.about(), **found.to_dict(), **more})
+        print_json({**pair, **shown_as.about(), **comparison.to_dict(), **more})
         return
-    has_one_a = len({row.model_a for row in found.metrics}) == 1
-    head, rows = _table(found, has_one_a=has_one_a)
-    subjects = [(shown(row.subject or ""), *_cells(row, is_corrected=True)[1:]) for row in found.subjects]
+    has_one_a = len({row.model_a for row in comparison.metrics}) == 1
+    head, rows = _table(comparison, has_one_a=has_one_a)
+    subjects = [(shown(row.subject or ""), *_cells(row, is_corrected=True)[1:]) for row in comparison.subjects]
     if shown_as.form == "markdown":
         names = f"A is {shown(first.model_a)}, B is {shown(first.model_b)}." if is_one else ""
         if has_one_a and not is_one:
             names = f"A is {shown(first.model_a)}."
-        sentences = [names, found.verdict, found.method, found.left_out, *found.power_sentences]
+        sentences = [names, comparison.verdict, comparison.method, comparison.left_out, *comparison.power_sentences]
         _print_markdown(head, rows, sentences, shown_as)
         if by_subject and subjects:
             stdout().out("")
-            _print_markdown(_subject_head(), subjects, [_about_subjects(found)], Shown("markdown", None))
+            _print_markdown(_subject_head(), subjects, [_about_subjects(comparison)], Shown("markdown", None))
         return
     if has_one_a:
         for name, model in (("A", first.model_a), ("B", first.model_b))[: 1 + is_one]:
             stdout().print(f"{name}: {shortened(shown(model), rest(3))}")
-    stdout().print(found.verdict, style="bold")
-    if found.left_out:
-        stdout().print(found.left_out)
+    stdout().print(comparison.verdict, style="bold")
+    if comparison.left_out:
+        stdout().print(comparison.left_out)
     stdout().print()
     if is_one:
         _print_aligned([("", *head[1:]), *rows], to_left=[0, 4])
     else:
         _print_named(head[:-1], [row[:-1] for row in rows], [row[-1] for row in rows], to_left=[0, 4], title=head[-1])
-    over = "questions" if found.of == "runs" else "items"
-    method = f"95 % interval: of A - B, over {over}; {found.method}"
+    over = "questions" if comparison.of == "runs" else "items"
+    method = f"95 % interval: of A - B, over {over}; {comparison.method}"
     stdout().print("\n".join(folded(method, columns(), after=" ")), style="dim")
-    for sentence in found.power_sentences:
+    for sentence in comparison.power_sentences:
         stdout().print("\n".join(folded(f"power: {sentence}", columns(), after=" ")))
     if by_subject and subjects:
         stdout().print()
         _print_aligned([_subject_head(), *subjects], to_left=[0, 4])
-        stdout().print("\n".join(folded(_about_subjects(found), columns(), after=" ")), style="dim")
-    if n_deciding and found.questions:
-        _print_deciding(found, n_deciding)
+        stdout().print("\n".join(folded(_about_subjects(comparison), columns(), after=" ")), style="dim")
+    if n_deciding and comparison.questions:
+        _print_deciding(comparison, n_deciding)
     if shown_as.scorer is not None:
         stdout().print()
     shown_as.print_origin()
 
 
-def _table(found: Comparison, *, has_one_a: bool) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+def _table(comparison: Comparison, *, has_one_a: bool) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
     """The head and the rows; the last column has the names if there are several pairs."""
-    is_corrected = found.n_in_family > 1
+    is_corrected = comparison.n_in_family > 1
     head = (*_HEAD, *(["p (Holm)"] if is_corrected else []), "n")
-    rows = [_cells(row, is_corrected=is_corrected) for row in found.metrics]
-    if found.n_pairs == 1:
+    rows = [_cells(row, is_corrected=is_corrected) for row in comparison.metrics]
+    if comparison.n_pairs == 1:
         return head, rows
-    names = [shown(row.model_b if has_one_a else f"{row.model_a} vs {row.model_b}") for row in found.metrics]
-    title = f"{'run' if found.of == 'runs' else 'model'} B" if has_one_a else "A vs B"
+    names = [shown(row.model_b if has_one_a else f"{row.model_a} vs {row.model_b}") for row in comparison.metrics]
+    title = f"{'run' if comparison.of == 'runs' else 'model'} B" if has_one_a else "A vs B"
     return (*head, title), [(*row, name) for row, name in zip(rows, names, strict=True)]
 
 
@@ -101,10 +101,10 @@ def _subject_head() -> tuple[str, ...]:
     return ("subject", *_HEAD[1:], "p (Holm)", "n")
 
 
-def _about_subjects(found: Comparison) -> str:
+def _about_subjects(comparison: Comparison) -> str:
     """The family of the subjects, and the subjects without a verdict."""
-    few = [f"{shown(row.subject or '')} ({row.n_questions:,})" for row in found.subjects if row.differs is None]
-    n, over = len(found.subjects) - len(few), "questions" if found.of == "runs" else "items"
+    few = [f"{shown(row.subject or '')} ({row.n_questions:,})" for row in comparison.subjects if row.differs is None]
+    n, over = len(comparison.subjects) - len(few), "questions" if comparison.of == "runs" else "items"
     return "; ".join(
         [
             *([f"p-values of {counted(n, 'subject')} corrected together by Holm"] if n else []),
@@ -119,15 +119,15 @@ def _cells(row: Difference, *, is_corrected: bool) -> tuple[str, ...]:
     return (_named(row.metric), *figures, _interval(row.low, row.high), *p, str(row.n_questions))
 
 
-def _print_deciding(found: Comparison, n_deciding: int) -> None:
-    of_questions = found.questions[0].question != ""
-    for names in dict.fromkeys((one.model_a, one.model_b) for one in found.questions):
+def _print_deciding(comparison: Comparison, n_deciding: int) -> None:
+    of_questions = comparison.questions[0].question != ""
+    for names in dict.fromkeys((row.model_a, row.model_b) for row in comparison.questions):
         rows = [
-            (shown(one.question_id), f"{one.a:.4f}", f"{one.b:.4f}", signed(one.difference, 4), shown(one.question))
-            for one in [of for of in found.questions if (of.model_a, of.model_b) == names][:n_deciding]
+            (shown(row.question_id), f"{row.a:.4f}", f"{row.b:.4f}", signed(row.difference, 4), shown(row.question))
+            for row in [row for row in comparison.questions if (row.model_a, row.model_b) == names][:n_deciding]
         ]
         stdout().print()
-        if found.n_pairs > 1:
+        if comparison.n_pairs > 1:
             stdout().print(cut(f"A: {shown(names[0])}, B: {shown(names[1])}", columns()))
         head = ("decided by", "A", "B", "A - B", "question")
         _print_aligned([line[: 4 + of_questions] for line in (head, *rows)], to_left=[0, 4])

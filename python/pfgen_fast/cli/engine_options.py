@@ -117,14 +117,20 @@ def engine_options(*names: str, without: Collection[str] = ()) -> Callable[..., 
     """Creates a function that collects the given options of engines, for a field of a command; default: all options."""
 
     def given(**values: Any) -> dict[str, Any]:
-        found = {name: value for name, value in values.items() if value not in (None, [])}  # Typer passes [] for a list
-        if "omit" in found:
-            found["omit"] = list(options.names_of(found["omit"]))
-        return found
+        chosen_options = {
+            name: value for name, value in values.items() if value not in (None, [])
+        }  # Typer passes [] for a list
+        if "omit" in chosen_options:
+            chosen_options["omit"] = list(options.names_of(chosen_options["omit"]))
+        return chosen_options
 
     hints = get_type_hints(_Options, include_extras=True)
-    fields = [one for name, one in signature(_Options).parameters.items() if name not in without]
-    chosen = [one.replace(annotation=hints[one.name]) for one in fields if not names or one.name in names]
+    fields = [parameter for name, parameter in signature(_Options).parameters.items() if name not in without]
+    chosen = [
+        parameter.replace(annotation=hints[parameter.name])
+        for parameter in fields
+        if not names or parameter.name in names
+    ]
     given.__signature__ = Signature(chosen)  # type: ignore[attr-defined]
     return given
 

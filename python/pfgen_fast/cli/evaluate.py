@@ -140,7 +140,9 @@ class _Evaluate(Generating):
             checkpoints = find_checkpoints(name)
             # A server may have a model with the name of a directory that holds no weights.
             is_name = checkpoints is None or (not checkpoints and kind != "path" and Path(name).is_dir())
-            models += [_Model(name)] if is_name else [_Model(None, one, kind) for one in checkpoints or ()]
+            models += (
+                [_Model(name)] if is_name else [_Model(None, checkpoint, kind) for checkpoint in checkpoints or ()]
+            )
             if not is_name and not checkpoints and self.watch is None:
                 fail(f"{name}: no directory of weights; expected one such as my-training/checkpoint-100")
         return models
@@ -160,9 +162,11 @@ class _Evaluate(Generating):
         from ..runs.placement import entry_of_outcome
 
         is_silent = self.quiet or self.as_json or is_series
-        made = self.run(suite, model.name, {**self.of_engine, **model.options}, is_silent=self.quiet or self.as_json)
-        print_answers(made, quiet=is_silent)
-        outcome = made.score(suite)
+        generated = self.run(
+            suite, model.name, {**self.of_engine, **model.options}, is_silent=self.quiet or self.as_json
+        )
+        print_answers(generated, quiet=is_silent)
+        outcome = generated.score(suite)
         if outcome is not None and not is_series and (outcome.error or not is_silent):
             print_outcome(outcome)
         if not is_silent:
@@ -170,17 +174,17 @@ class _Evaluate(Generating):
                 print_line((about_interval("questions"), "dim"))
             print_origin(suite)
         if outcome is None or outcome.status == "failed":
-            return _Evaluated(made, suite, outcome)
+            return _Evaluated(generated, suite, outcome)
         entry = entry_of_outcome(outcome)
         placement = self.placed(entry, suite, is_silent=is_silent)
         if suite.whole is not None:
             if not is_silent:
                 note("not reported: the run has some questions of the suite only, so it has no result.json")
-            return _Evaluated(made, suite, outcome, entry, placement)
-        page = (not is_series and self.page) or made.folder / "report.html"
+            return _Evaluated(generated, suite, outcome, entry, placement)
+        page = (not is_series and self.page) or generated.folder / "report.html"
         if not (is_series and outcome.status == "current" and page.exists()):
-            self.report([made.folder], page)
-        return _Evaluated(made, suite, outcome, entry, placement, page)
+            self.report([generated.folder], page)
+        return _Evaluated(generated, suite, outcome, entry, placement, page)
 
     def evaluate_all(self, suite: Suite) -> None:
         """Evaluates several models, each once, and with --watch the checkpoints that appear later."""

@@ -48,52 +48,54 @@ class _Explain:
             except UnicodeDecodeError as error:
                 fail(f"stdin: not UTF-8 (byte {error.start})")
         suite = suite_or_here(self.suite)
-        found = library.explain(suite, self.question, answer, profile=self.profile)
+        explanation = library.explain(suite, self.question, answer, profile=self.profile)
         signature = signature_of(suite, profile=self.profile)
-        asked = found.question
+        asked = explanation.question
         if self.as_json:
             about = {"suite": suite.name, "metadata_hash": suite.metadata_hash, "signature": signature}
             parts: dict[str, object] = {
-                "sets": list(map(asdict, found.sets)),
-                "keywords": list(map(asdict, found.keywords)),
+                "sets": list(map(asdict, explanation.sets)),
+                "keywords": list(map(asdict, explanation.keywords)),
             }
-            if found.normalised is not None:
-                parts |= {"normalised": found.normalised, "left_out": found.left_out}
-            print_json({**about, "question_id": asked.question_id, "answer": answer, "scores": found.scores, **parts})
+            if explanation.normalised is not None:
+                parts |= {"normalised": explanation.normalised, "left_out": explanation.left_out}
+            print_json(
+                {**about, "question_id": asked.question_id, "answer": answer, "scores": explanation.scores, **parts}
+            )
             return
         stdout().print(styled((shown(asked.question_id), "bold"), f" {shown(asked.question)}"))
-        _print_answer(found)
-        _print_scores(found)
-        _print_keywords(found)
-        _print_sets(found)
+        _print_answer(explanation)
+        _print_scores(explanation)
+        _print_keywords(explanation)
+        _print_sets(explanation)
         print_origin(suite, signature)
 
 
-def _print_answer(found: Explanation) -> None:
+def _print_answer(explanation: Explanation) -> None:
     from rich.text import Text
 
     from ..suite.rules import THRESHOLD
 
     text = Text()
-    cut = found.n_characters(max((part.best_prefix for part in found.sets), default=0))
-    for i, (character, cover) in enumerate(zip(found.answer, found.cover, strict=False)):
-        if i == cut and cut < len(found.answer):
+    cut = explanation.n_characters(max((part.best_prefix for part in explanation.sets), default=0))
+    for i, (character, cover) in enumerate(zip(explanation.answer, explanation.cover, strict=False)):
+        if i == cut and cut < len(explanation.answer):
             text.append("┊", style="bold")
         text.append(harmless(character), style=_style(cover))
-    rest = len(found.answer) - len(found.cover)
+    rest = len(explanation.answer) - len(explanation.cover)
     if rest > 0:
         text.append(f" … {rest} more code points, which are not scored", style="dim")
     stdout().print(text)
-    n_rare = sum(cover is not None and cover < THRESHOLD for cover in found.cover)
+    n_rare = sum(cover is not None and cover < THRESHOLD for cover in explanation.cover)
     stdout().print(
-        f"{len(found.answer)} code points; {n_rare} only in rare 3-grams (below 0.5 % of the references, struck "
+        f"{len(explanation.answer)} code points; {n_rare} only in rare 3-grams (below 0.5 % of the references, struck "
         "through); bold: above 10 %; ┊: end of the most fluent prefix\n",
         style="dim",
     )
-    if found.normalised is not None:
-        n_left_out = sum(end - begin for begin, end in found.left_out)
+    if explanation.normalised is not None:
+        n_left_out = sum(end - begin for begin, end in explanation.left_out)
         stdout().print(f"normalised; {counted(n_left_out, 'code point')} left out (dim above):", style="dim")
-        stdout().print(f"{shown(found.normalised)}\n")
+        stdout().print(f"{shown(explanation.normalised)}\n")
 
 
 def _style(cover: float | None) -> str:
@@ -104,10 +106,10 @@ def _style(cover: float | None) -> str:
     return "red strike" if cover < THRESHOLD else "bold" if cover > 0.1 else ""
 
 
-def _print_scores(found: Explanation) -> None:
+def _print_scores(explanation: Explanation) -> None:
     from ..suite.rules import add_up
 
-    scores = found.scores
+    scores = explanation.scores
     fluency, truthfulness = add_up(scores["fluency"].values()), add_up(scores["truthfulness"].values())
     stdout().print(
         styled(
@@ -118,11 +120,11 @@ def _print_scores(found: Explanation) -> None:
     )
 
 
-def _print_sets(found: Explanation) -> None:
+def _print_sets(explanation: Explanation) -> None:
     """Prints the sets side by side, as many as fit in 80 columns."""
-    columns = [_of_set(part) for part in found.sets]
-    characters = "code points" if found.normalised is None else "units"
-    units = characters if found.question.tokenizer is None else "tokens"
+    columns = [_of_set(part) for part in explanation.sets]
+    characters = "code points" if explanation.normalised is None else "units"
+    units = characters if explanation.question.tokenizer is None else "tokens"
     heads = ("set", "fluency", "truthfulness", f"best prefix, {units}", "discount", "baseline")
     names = [*heads, *(f"order {order:2}: n-grams, sum" for order in range(1, MAX_ORDER + 1))]
     width = 2 + max((width_of(cell) for cells in columns for cell in cells), default=0)
@@ -144,17 +146,17 @@ def _of_set(part: SetExplanation) -> list[str]:
     return [shown(part.name), *figures, f"{part.discount:.2f}", f"{part.baseline:.2f}", *orders]
 
 
-def _print_keywords(found: Explanation) -> None:
+def _print_keywords(explanation: Explanation) -> None:
     """Prints the missing keywords, then those that were found."""
-    if not found.keywords:
+    if not explanation.keywords:
         stdout().print("no keyword rules")
-    for keyword in sorted(found.keywords, key=lambda keyword: keyword.position is not None):
+    for keyword in sorted(explanation.keywords, key=lambda keyword: keyword.position is not None):
         if keyword.position is None:
             state = ("missing", "red"), f", which leaves {keyword.left_without:.2f} of helpfulness"
         else:
             state = ("met", "green"), f" at {keyword.position}"
         stdout().print(styled(f"keyword {shown(keyword.name)}: ", *state))
-    for name, left in found.scores["helpfulness_results"]:
+    for name, left in explanation.scores["helpfulness_results"]:
         if name.endswith("字超過"):
             stdout().print(f"too long for the last keyword ({shown(name)}), which leaves {left:.2f}")
     stdout().print()

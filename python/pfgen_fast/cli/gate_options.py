@@ -111,9 +111,9 @@ class GateOutputs:
             from ..gates.checks import write_junit
 
             write_junit(self.junit, checks, f"pfgen-fast {command}")
-        found = {check.outcome for check in checks if not check.passes}
-        if found:
-            raise SystemExit(Exit.PARTIAL if found == {"error"} else Exit.NO)
+        outcomes = {check.outcome for check in checks if not check.passes}
+        if outcomes:
+            raise SystemExit(Exit.PARTIAL if outcomes == {"error"} else Exit.NO)
 
 
 @option_group
@@ -136,9 +136,9 @@ class ThresholdOptions(GateOutputs):
     def check_names(self, names: Iterable[str]) -> None:
         """Ends the command if a figure is unknown, before any work."""
         known = list(names)
-        for one in self.fail_under or ():
-            if one.figure is not None and one.figure not in known:
-                fail(f"--fail-under: {unknown_name('figure', one.figure, known)}")
+        for threshold in self.fail_under or ():
+            if threshold.figure is not None and threshold.figure not in known:
+                fail(f"--fail-under: {unknown_name('figure', threshold.figure, known)}")
 
     def without_figures(self, about: str, why: str) -> list[Check]:
         """The checks of a model or run that has no figures: errors."""
@@ -146,8 +146,8 @@ class ThresholdOptions(GateOutputs):
 
         sentence = f"{shown(about)}: no figures to check: {shown(why)}"
         return [
-            Check(f"{one.figure or 'score'} at least {one.value:g}", shown(about), "error", sentence, False)
-            for one in self.fail_under or ()
+            Check(f"{threshold.figure or 'score'} at least {threshold.value:g}", shown(about), "error", sentence, False)
+            for threshold in self.fail_under or ()
         ]
 
     def check(

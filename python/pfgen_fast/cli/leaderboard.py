@@ -33,7 +33,7 @@ _LONGEST_NAME = 40
 
 
 def print_subjects(
-    found: Sequence[Mapping[str, MeanInterval]],
+    by_model: Sequence[Mapping[str, MeanInterval]],
     names: Sequence[str],
     *,
     items: str = "items",
@@ -41,14 +41,14 @@ def print_subjects(
 ) -> None:
     """Prints the scores by subject of models with these names, and sentences about subjects with few items."""
     print_lines([""])
-    if len(found) == 1:
-        head, *lines = aligned([["subject", items, "score", "±95 %"], *subject_lines(found[0])], to_left=[0])
+    if len(by_model) == 1:
+        head, *lines = aligned([["subject", items, "score", "±95 %"], *subject_lines(by_model[0])], to_left=[0])
         print_lines([head], "bold")
         print_lines(map(shown, lines))
     else:
-        heads, rows = subject_table(found)
+        heads, rows = subject_table(by_model)
         print_ranked(list(map(shown, heads)), rows, names, [""] * len(names), n_fixed=0, name=name)
-    print_lines(few_items(found[0], items), "dim")
+    print_lines(few_items(by_model[0], items), "dim")
 
 
 def print_ranked(
@@ -71,8 +71,8 @@ def print_ranked(
         room = None if room is None else room - widths[n_shown]
         n_shown += 1
     cells = [
-        [*row[:n_fixed], f"{mark} {of}" if mark else of, *row[n_fixed:n_shown]]
-        for mark, of, row in zip(["", *marks], [name, *told_apart(names, room)], rows, strict=True)
+        [*row[:n_fixed], f"{mark} {text}" if mark else text, *row[n_fixed:n_shown]]
+        for mark, text, row in zip(["", *marks], [name, *told_apart(names, room)], rows, strict=True)
     ]
     head, *lines = aligned(cells, to_left=[n_fixed])
     print_lines([head], "bold")
@@ -182,15 +182,15 @@ class _Leaderboard:
         from ..item_scores.ranking import rank_models
 
         refuse(self, ("published", "suite"), "runs")
-        found = rank_models(self.tables.read(self.paths or (), quiet=self.quiet), self.metric)
-        if self.by_subject and not found.subjects:
+        ranking = rank_models(self.tables.read(self.paths or (), quiet=self.quiet), self.metric)
+        if self.by_subject and not ranking.subjects:
             fail("--by-subject: the tables have no subjects; name their column (--subject-column)")
         if self.is_printed and format is None:
-            print_models(found, by_subject=self.by_subject)
+            print_models(ranking, by_subject=self.by_subject)
         else:
-            note(*(() if self.quiet else found.notes))
-            table = getattr(found, f"to_{format or 'markdown'}")(with_subjects=self.by_subject)
-            self.write(table, counted(len(found), "model"))
+            note(*(() if self.quiet else ranking.notes))
+            table = getattr(ranking, f"to_{format or 'markdown'}")(with_subjects=self.by_subject)
+            self.write(table, counted(len(ranking), "model"))
 
     def rank_runs(self, format: str | None) -> None:
         """Ranks runs."""
@@ -259,17 +259,17 @@ def _print_runs(entries: Sequence[Entry]) -> None:
     print_lines(["", *about], "dim")
 
 
-def print_models(found: ModelRanking, *, by_subject: bool) -> None:
+def print_models(ranking: ModelRanking, *, by_subject: bool) -> None:
     """Prints the leaderboard of the models of a table."""
-    names = [shown(of.model) for of in found.models]
-    heads = ["rank", shown(found.metric), *_HEADS[2:4], "items", *map(shown, found.models[0].metrics)]
-    print_ranked(heads, [of.figures() for of in found.models], names, [""] * len(names))
+    names = [shown(model.model) for model in ranking.models]
+    heads = ["rank", shown(ranking.metric), *_HEADS[2:4], "items", *map(shown, ranking.models[0].metrics)]
+    print_ranked(heads, [model.figures() for model in ranking.models], names, [""] * len(names))
     if by_subject:
-        print_subjects([of.subjects for of in found.models], names)
-    about = _ABOUT_COLUMNS.format(over=counted(found.n_compared, "common item"), what="models", test=found.test)
-    if found.is_binary:
+        print_subjects([model.subjects for model in ranking.models], names)
+    about = _ABOUT_COLUMNS.format(over=counted(ranking.n_compared, "common item"), what="models", test=ranking.test)
+    if ranking.is_binary:
         about = about.replace("±: half of the", "±95 %: Wilson's")
-    print_lines(["", about, *map(shown, found.notes)], "dim")
+    print_lines(["", about, *map(shown, ranking.notes)], "dim")
 
 
 def _figures(entry: Entry, ties: tuple[int, int] | None) -> list[str]:

@@ -55,10 +55,10 @@ def question_list(text: str) -> str:
             raise typer.BadParameter("expected question IDs; to read them from a file, put @ before its name")
         return name_list(text)
     lines = (re.split(r"(?:^|\s)#", line)[0].strip() for line in text_or_file(text).splitlines())
-    found = ",".join(line for line in lines if line)
-    if not found:
+    names = ",".join(line for line in lines if line)
+    if not names:
         raise typer.BadParameter(f"{in_one_line(text[1:])}: expected question IDs, one to a line")
-    return name_list(found)
+    return name_list(names)
 
 
 Questions = Annotated[
@@ -73,9 +73,9 @@ Questions = Annotated[
 Limit = Annotated[int | None, Option(min=1, help="Use only the first N questions, for a quick test.", metavar="N")]
 
 
-def names_of(given: list[str] | None) -> tuple[str, ...]:
+def names_of(texts: list[str] | None) -> tuple[str, ...]:
     """The names in all values of an option."""
-    return tuple(name.strip() for text in given or () for name in text.split(","))
+    return tuple(name.strip() for text in texts or () for name in text.split(","))
 
 
 UnknownQuestions = Annotated[
@@ -224,11 +224,11 @@ Temperature = Annotated[
 ]
 
 
-def temperature_of(given: float | None, of_engine: dict[str, Any]) -> float:
+def temperature_of(temperature: float | None, of_engine: dict[str, Any]) -> float:
     """The temperature of sampling; none becomes the option `omit`."""
-    if given is None:
+    if temperature is None:
         of_engine["omit"] = [*of_engine.get("omit", ()), "temperature"]
-    return 1.0 if given is None else given
+    return 1.0 if temperature is None else temperature
 
 
 TopP = Annotated[

@@ -142,7 +142,7 @@ class _Place:
 
 def _first_of(model: str, models: Collection[str]) -> str:
     """A model, or the first with this name and the name of a table."""
-    return model if model in models else next((one for one in models if one.startswith(f"{model} (")), model)
+    return model if model in models else next((other for other in models if other.startswith(f"{model} (")), model)
 
 
 def print_placement(placement: Placement) -> None:

@@ -182,12 +182,12 @@ class _Score(TableScoring):
                 "--verify checks results of runs and writes nothing: combine it only with --suite, --questions, "
                 "--limit, --unknown-questions, --sample, --float-sum, --quiet and --json"
             )
-        runs, given = find_runs(self.paths), given_suite(self.suite)
+        runs, suite = find_runs(self.paths), given_suite(self.suite)
         verifiers: dict[Suite, Verifier] = {}
         verdicts: list[tuple[Verdict, Suite]] = []
         for run in runs:
             try:
-                verifier = self._verifier(run, given, verifiers)
+                verifier = self._verifier(run, suite, verifiers)
                 with counting(str(run.folder), quiet=self.quiet) as on_answer:
                     verdicts.append((verifier.verify(run, on_answer), verifier.suite))
             except PfgenError as error:
@@ -204,12 +204,12 @@ class _Score(TableScoring):
             raise SystemExit(Exit.NO)
         exit_if_partial(len(verdicts) < len(runs))
 
-    def _verifier(self, run: RunFolder, given: Suite | None, verifiers: dict[Suite, Verifier]) -> Verifier:
+    def _verifier(self, run: RunFolder, suite: Suite | None, verifiers: dict[Suite, Verifier]) -> Verifier:
         """The verifier for the suite of a run; a new verifier prints the differences of its index."""
         from ..runs.checkout import suite_of
         from ..runs.verification import Verifier
 
-        suite = suite_of(run.folder, given)
+        suite = suite_of(run.folder, suite)
         if suite not in verifiers:
             selected = suite.only(options.names_of(self.questions), limit=self.limit)
             unknown = self.unknown_questions
@@ -285,8 +285,8 @@ def print_by_subject(outcomes: Iterable[Outcome]) -> None:
         if outcome.suite is not None and outcome.by_question:
             by_suite.setdefault(outcome.suite, []).append(outcome)
     for suite, of_suite in by_suite.items():
-        found = [scores_by_subject(suite, outcome.by_question) for outcome in of_suite]
-        print_subjects(found, [shown(outcome.run.folder) for outcome in of_suite], items="questions", name="run")
+        by_run = [scores_by_subject(suite, outcome.by_question) for outcome in of_suite]
+        print_subjects(by_run, [shown(outcome.run.folder) for outcome in of_suite], items="questions", name="run")
 
 
 def outcome_as_json(outcome: Outcome, *, by_subject: bool = False) -> dict[str, object]:

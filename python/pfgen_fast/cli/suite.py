@@ -166,9 +166,9 @@ class _Check:
             print_json(faults)
         else:
             warn(*faults)
-            found = [counted(n, noun) for n, noun in ((len(faults), "error"), (n_warnings, "warning")) if n]
+            counts = [counted(n, noun) for n, noun in ((len(faults), "error"), (n_warnings, "warning")) if n]
             of_all = f" in {counted(len(loaded), 'question')}" if loaded is not None else ""
-            total = f": {' and '.join(found) or 'no findings'}{of_all}"
+            total = f": {' and '.join(counts) or 'no findings'}{of_all}"
             stdout().print(shortened(shown(source), rest(len(total))) + total)
         if faults:
             raise SystemExit(Exit.NO)

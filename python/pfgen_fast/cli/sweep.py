@@ -125,14 +125,16 @@ class _Sweep:
         loaded = suite_or_here(self.suite).only(options.names_of(self.questions), limit=self.limit)
         is_silent = self.quiet or self.as_json
         if not is_silent:
-            for why in dict.fromkeys(f"mode {one.setting.mode}: {one.why_mode}" for one in points if one.why_mode):
+            for why in dict.fromkeys(
+                f"mode {point.setting.mode}: {point.why_mode}" for point in points if point.why_mode
+            ):
                 note(f"{why}; --mode chooses another")
         if self.dry_run:
             _list(points, loaded, self.output, as_json=self.as_json)
             return
         watch = watch_over("answers", quiet=is_silent or self.engine in INTERACTIVE)
         with watch:
-            found = sweep_over(
+            measuring = sweep_over(
                 loaded,
                 points,
                 trials=self.trials,
@@ -140,12 +142,12 @@ class _Sweep:
                 on_progress=watch.count,
                 events=watch.events,
             )
-            measured = list(_printed(found, points, quiet=is_silent))
+            measured = list(_printed(measuring, points, quiet=is_silent))
         if self.table is not None:
             _write_table(measured, self.table)
         if self.as_json:
             rows = json.loads(to_json(measured))
-            print_json([{**row, "n_new": one.n_new} for row, one in zip(rows, measured, strict=True)])
+            print_json([{**row, "n_new": point.n_new} for row, point in zip(rows, measured, strict=True)])
         elif not self.quiet:
             if n_existing := sum(point.n_existing for point in measured):
                 note_existing(
@@ -160,7 +162,7 @@ class _Sweep:
         """The parameters of the grid."""
         values = {name: value for name, value in vars(self).items() if name not in _OF_THE_COMMAND}
         values |= {
-            "mode": [one.value for one in self.mode or ()],
+            "mode": [point.value for point in self.mode or ()],
             **{name: list(map(int, options.names_of(values[name]))) for name in _INTEGERS},
             **{name: list(map(_number_text, options.names_of(values[name]))) for name in ("temperature", "top_p")},
             "reasoning_tags": [tag for pair in self.reasoning_tags or () for tag in pair],

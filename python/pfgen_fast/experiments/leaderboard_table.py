@@ -57,12 +57,12 @@ def read_leaderboard(path: Path) -> RunMeans:
     if len(names) < MIN_VALUES:
         why = f"; {problems[0]}" if problems else ""
         raise ExperimentError(f"{path}: an experiment needs at least {MIN_VALUES} runs; there are {len(names)}{why}")
-    found = dict(zip(columns, np.array(values).T, strict=True))
+    columns_by_name = dict(zip(columns, np.array(values).T, strict=True))
     means = {
-        "score": found["score"],
-        **{metric: np.sum([found[f"{metric}_{name}"] for name in sets], axis=0) for metric in _BY_SET},
-        "helpfulness": found["helpfulness"],
-        "length": found["length"],
+        "score": columns_by_name["score"],
+        **{metric: np.sum([columns_by_name[f"{metric}_{name}"] for name in sets], axis=0) for metric in _BY_SET},
+        "helpfulness": columns_by_name["helpfulness"],
+        "length": columns_by_name["length"],
     }
     return RunMeans(tuple(names), tuple(models), means, tuple(problems))
 

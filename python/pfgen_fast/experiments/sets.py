@@ -89,7 +89,9 @@ def sets(by_set: ScoresBySet, *, cluster: Cluster = "model") -> Finding:
         (a, b): correlate(scores[a], scores[b], clusters=clusters.of) for a, b in itertools.combinations(scores, 2)
     }
     columns = ("set", "and", "runs", "clusters", *CORRELATION_COLUMNS)
-    pair_rows = ((*pair, len(runs.names), clusters.n, *correlation_cells(found)) for pair, found in pairs.items())
+    pair_rows = (
+        (*pair, len(runs.names), clusters.n, *correlation_cells(correlations)) for pair, correlations in pairs.items()
+    )
     names, matrix = _correlated(by_set)
     matrix_rows = tuple((name, *row) for name, row in zip(names, matrix.tolist(), strict=True))
     title = "Correlations between the scores with one set alone, with 95 % intervals"
@@ -130,17 +132,17 @@ def _correlated(by_set: ScoresBySet) -> tuple[tuple[str, ...], Floats]:
 
 
 def _answer(by_set: ScoresBySet, pairs: _Pairs) -> str:
-    found = sorted((found["Pearson"] for found in pairs.values()), key=lambda each: each.value)
-    n_alike = sum(each.value > _VERY_ALIKE for each in found)
+    correlations = sorted((by_name["Pearson"] for by_name in pairs.values()), key=lambda pearson: pearson.value)
+    n_alike = sum(correlation.value > _VERY_ALIKE for correlation in correlations)
     return (
         f"With one reference set or another alone, Pearson's correlation of the scores of {len(by_set.runs.names)} "
-        f"runs is at least {with_interval(found[0], 5)}; {n_alike} of {len(found)} "
-        f"{'pair is' if len(found) == 1 else 'pairs are'} above {_VERY_ALIKE}."
+        f"runs is at least {with_interval(correlations[0], 5)}; {n_alike} of {len(correlations)} "
+        f"{'pair is' if len(correlations) == 1 else 'pairs are'} above {_VERY_ALIKE}."
     )
 
 
 def _words(by_set: ScoresBySet, pairs: _Pairs, clusters: Clusters) -> str:
-    listed = "; ".join(f"{a}-{b} {with_interval(found['Pearson'], 5)}" for (a, b), found in pairs.items())
+    listed = "; ".join(f"{a}-{b} {with_interval(correlations['Pearson'], 5)}" for (a, b), correlations in pairs.items())
     (a, b), lowest = min(pairs.items(), key=lambda pair: pair[1]["Kendall"].value)
     farthest = max(float(np.abs(by_set.scores[a] - by_set.scores[b]).max()) for a, b in pairs)
     return (
@@ -155,8 +157,8 @@ def _pairs_chart(runs: RunMeans, pairs: _Pairs) -> Scatter:
         runs.points(
             *(_WITH.format(name) for name in pair),
             has_diagonal=True,
-            title=f"{len(runs.names)} runs, r = {found['Pearson'].value:.5f}",
+            title=f"{len(runs.names)} runs, r = {correlations['Pearson'].value:.5f}",
         )
-        for pair, found in pairs.items()
+        for pair, correlations in pairs.items()
     )
     return Scatter(tuple(panels))

@@ -91,10 +91,12 @@ def grid(engine: str, parameters: Mapping[str, Any], *, asks_hub: bool = True) -
     return [_point(engine, values, swept, asks_hub, modes) for values in chosen]
 
 
-def _axis(key: str, given: Any) -> list[Any]:
+def _axis(key: str, values_given: Any) -> list[Any]:
     """The values of a parameter, each once."""
-    is_one = not isinstance(given, list) or (key in _LISTS and not any(isinstance(value, list) for value in given))
-    values = [given] if is_one else given
+    is_one = not isinstance(values_given, list) or (
+        key in _LISTS and not any(isinstance(value, list) for value in values_given)
+    )
+    values = [values_given] if is_one else values_given
     for index, value in enumerate(values):
         if value in values[:index]:
             raise EngineError(f"{key}: {value_text(value)} occurs twice; expected each value once")
@@ -215,15 +217,15 @@ class _Sweep:
 
 def records(measured: Sequence[Measured]) -> list[dict[str, Any]]:
     """One record per point, with all values in full precision. Resuming a sweep does not change them."""
-    found = []
+    rows = []
     for point in measured:
         record = {**point.point.values, "n_trials": point.n_trials}
         for metric in SCORES:
             interval = point.intervals.get(metric)
             record |= {metric: interval and interval.value, f"{metric}_half_width": interval and interval.half_width}
         record |= {"trials_for_interval": point.trials_for, "run": point.folder and point.folder.as_posix()}
-        found.append({**record, "problems": list(point.problems), "signature": point.signature})
-    return found
+        rows.append({**record, "problems": list(point.problems), "signature": point.signature})
+    return rows
 
 
 def to_json(measured: Sequence[Measured]) -> str:

@@ -26,15 +26,17 @@ def compare_by_swapping(
     if not is_common.any():
         raise TrialsError(f"the {words.model}s have no {words.item} in common")
     common = table.only(metrics=[metric], items=is_common)
-    found = compare_models(common, of=of)
+    comparison = compare_models(common, of=of)
     n_all, n_common = len(table.items), len(common.items)
     if n_common < n_all:
         missing = f"for which a {words.model} has no {words.score.split()[-1]}"
-        found = replace(found, left_out=f"{n_all - n_common} of {counted(n_all, words.item)} left out, {missing}.")
+        comparison = replace(
+            comparison, left_out=f"{n_all - n_common} of {counted(n_all, words.item)} left out, {missing}."
+        )
     if metric in common.binary:
-        return found
+        return comparison
     n_draws = default_draws(len(table.models) - 1) if n_draws is None else n_draws
     first, *others = common.values[metric]
     verdicts = against_baseline(first, others, n_draws=n_draws, seed=seed, clusters=clusters_of(common))
-    rows = (replace(row, **vars(verdict)) for row, verdict in zip(found.metrics, verdicts, strict=True))
-    return replace(found, metrics=tuple(rows), n_draws=n_draws, seed=seed)
+    rows = (replace(row, **vars(verdict)) for row, verdict in zip(comparison.metrics, verdicts, strict=True))
+    return replace(comparison, metrics=tuple(rows), n_draws=n_draws, seed=seed)

@@ -254,25 +254,27 @@ def compared_models(scores: ItemScores, metric: str | None = None) -> Compared:
 
 def rank_models(scores: ItemScores, metric: str | None = None) -> ModelRanking:
     """Ranks the models of a table by a metric: by default the first one."""
-    found = compared_models(scores, metric)
-    ranges, about_ranges = _ranges(found)
-    names = [subject and in_one_line(subject) for subject in found.table.subjects]
-    others = {name: _means(scores.values[name]) for name in scores.metrics if name != found.metric}
+    compared = compared_models(scores, metric)
+    ranges, about_ranges = _ranges(compared)
+    names = [subject and in_one_line(subject) for subject in compared.table.subjects]
+    others = {name: _means(scores.values[name]) for name in scores.metrics if name != compared.metric}
     models = tuple(
         RankedModel(
             rank,
-            found.models[row],
-            found.means[row],
+            compared.models[row],
+            compared.means[row],
             ranks,
-            int(found.n_items[row]),
+            int(compared.n_items[row]),
             {name: None if column is None else float(column[row]) for name, column in others.items()},
-            by_subject(names, found.values[row].tolist(), found.clusters, binary=found.is_binary) if names else {},
+            by_subject(names, compared.values[row].tolist(), compared.clusters, binary=compared.is_binary)
+            if names
+            else {},
         )
-        for rank, (row, ranks) in enumerate(zip(found.order, ranges, strict=True), 1)
+        for rank, (row, ranks) in enumerate(zip(compared.order, ranges, strict=True), 1)
     )
-    notes, n_items = (*found.notes, *about_ranges), found.values.shape[1]
-    about = found.metric, found.higher_is_better, models, n_items, len(scores.items), found.test, notes
-    return ModelRanking(*about, is_binary=found.is_binary)
+    notes, n_items = (*compared.notes, *about_ranges), compared.values.shape[1]
+    about = compared.metric, compared.higher_is_better, models, n_items, len(scores.items), compared.test, notes
+    return ModelRanking(*about, is_binary=compared.is_binary)
 
 
 def _nothing_in_common(scores: ItemScores, metric: str, n_items: NDArray[np.int_]) -> TrialsError:
@@ -296,19 +298,19 @@ def _means(values: Floats) -> Floats | None:
     return values[:, is_common].mean(axis=1) if is_common.any() else None
 
 
-def _ranges(found: Compared) -> tuple[list[tuple[int, int] | None], list[str]]:
+def _ranges(compared: Compared) -> tuple[list[tuple[int, int] | None], list[str]]:
     """The range of the rank of each of the ordered models, and remarks."""
-    n_models, n_items = found.values.shape
+    n_models, n_items = compared.values.shape
     nothing: list[tuple[int, int] | None] = [None] * n_models
     if n_models < 2:
         return nothing, []
-    if found.n_units < MIN_QUESTIONS:
-        return nothing, [f"{found.counted_units}: no rank ranges, because a test needs at least {MIN_QUESTIONS}"]
+    if compared.n_units < MIN_QUESTIONS:
+        return nothing, [f"{compared.counted_units}: no rank ranges, because a test needs at least {MIN_QUESTIONS}"]
     if problem := too_many_pairs(n_models, n_items):
         return nothing, [f"no rank ranges: {problem}"]
-    ordered = found.values[[*found.order]]
-    is_higher, binary = found.higher_is_better, found.is_binary
-    return rank_ranges(ordered, higher_is_better=is_higher, clusters=found.clusters, binary=binary), []
+    ordered = compared.values[[*compared.order]]
+    is_higher, binary = compared.higher_is_better, compared.is_binary
+    return rank_ranges(ordered, higher_is_better=is_higher, clusters=compared.clusters, binary=binary), []
 
 
 def too_many_pairs(n_models: int, n_items: int) -> str:

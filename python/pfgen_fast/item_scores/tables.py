@@ -117,7 +117,7 @@ def _parts_of(table: Any) -> Iterator[Part]:
     if isinstance(table, Mapping):
         lists = [column.tolist() if hasattr(column, "tolist") else list(column) for column in table.values()]
         if len(set(map(len, lists))) > 1:
-            raise TrialsError(f"the table has columns of {few_names([str(len(one)) for one in lists])} rows")
+            raise TrialsError(f"the table has columns of {few_names([str(len(column)) for column in lists])} rows")
         table = [dict(zip(table, row, strict=True)) for row in zip(*lists, strict=True)]
     if (
         not isinstance(table, Sequence)
@@ -200,23 +200,23 @@ class _Layout:
             if not column:
                 return NO_NAME
             names = getattr(rows, f"{kind}s")
-            found: Codes = names.numbers(part.values(column), column, part.location, may_be_empty=may_be_empty)
-            return found
+            numbers: Codes = names.numbers(part.values(column), column, part.location, may_be_empty=may_be_empty)
+            return numbers
 
         item = codes("item")
         assert not isinstance(item, int)
         trial, metric = codes("trial"), codes("metric")
         subject, cluster = codes("subject", may_be_empty=True), codes("cluster", may_be_empty=True)
         n_models = len(self.models) or 1  # scores in each row
-        found = [self._scores(part, column, rows) for column in of.score or self.models]
+        scores = [self._scores(part, column, rows) for column in of.score or self.models]
         model = codes("model") if of.model else rows.models.number(rows.sources[-1]) if of.score else NO_NAME
         if self.has_repeats:
             trial = self._repeats(np.broadcast_to(np.asarray(model), item.shape), item, rows)
         names: Sequence[str] = of.score
         if self.models:
-            found, names = [np.stack(found, axis=1).reshape(-1)], ("score",)
+            scores, names = [np.stack(scores, axis=1).reshape(-1)], ("score",)
             model = np.tile(np.array([rows.models.number(name) for name in self.models], dtype=np.int32), len(part))
-        for score, name in zip(found, names, strict=True):
+        for score, name in zip(scores, names, strict=True):
             rows.add(
                 score,
                 metric=_repeated(metric, n_models) if of.metric else rows.metrics.number(name),

@@ -77,10 +77,10 @@ class Metric:
 def read_metrics(names: str | Iterable[str]) -> tuple[Metric, ...]:
     """The metrics with these names; raises ValueError for an unknown name."""
     is_one = isinstance(names, str) or not isinstance(names, Iterable)
-    found = {name: _metric(name) for name in ([names] if is_one else names)}
-    if not found:
+    metrics = {name: _metric(name) for name in ([names] if is_one else names)}
+    if not metrics:
         raise ValueError("metrics: expected the name of at least one metric")
-    return tuple(found.values())
+    return tuple(metrics.values())
 
 
 def _metric(name: object) -> Metric:

@@ -108,8 +108,8 @@ def _use_attributes(element: ElementTree.Element) -> None:
     for declaration in element.attrib.pop("style", "").split(";"):
         name, _, value = map(str.strip, declaration.partition(":"))
         if name == "font":
-            found = _FONT.match(value)
-            name, value = "font-size", found["size"] if found else "9px"
+            font = _FONT.match(value)
+            name, value = "font-size", font["size"] if font else "9px"
         if name and not name.startswith("-"):
             element.set(name, _COLORS.get(value, value))
 

@@ -181,8 +181,8 @@ def _scores(scores: Scores, n_digits: int | None = 5) -> ShownFigures:
     sums = {metric: scores.total(metric) for metric in ("fluency", "truthfulness")}
     if n_digits is not None:
         sums = {metric: round(value, n_digits) for metric, value in sums.items()}
-    found = {**sums, "helpfulness": scores.helpfulness, "average": scores.average}
-    return {metric: _shown(value) for metric, value in found.items()}
+    parts = {**sums, "helpfulness": scores.helpfulness, "average": scores.average}
+    return {metric: _shown(value) for metric, value in parts.items()}
 
 
 def _shown(value: float | None) -> float | None:

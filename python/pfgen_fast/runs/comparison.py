@@ -71,20 +71,20 @@ def item_scores_of_means(names: Sequence[str], means: Sequence[MeansOfRun], suit
     """The means of the trials of runs by question; the subjects are the categories of the questions."""
     texts = [question.question for question in suite]
     missing = dict.fromkeys(METRICS, math.nan)
-    n_trials = np.array([[of.n_trials.get(text, 0) for text in texts] for of in means], dtype=np.int_)
+    n_trials = np.array([[run.n_trials.get(text, 0) for text in texts] for run in means], dtype=np.int_)
 
     def matrices(by_question: Sequence[dict[str, dict[str, float]]]) -> dict[str, np.ndarray]:
         return {
-            metric: np.array([[of.get(text, missing)[metric] for text in texts] for of in by_question])
+            metric: np.array([[run.get(text, missing)[metric] for text in texts] for run in by_question])
             for metric in METRICS
         }
 
     return ItemScores(
         tuple(names),
         tuple(question.question_id for question in suite),
-        matrices([of.by_question for of in means]),
+        matrices([run.by_question for run in means]),
         n_trials=dict.fromkeys(METRICS, n_trials),
-        variances=matrices([of.variances for of in means]),
+        variances=matrices([run.variances for run in means]),
         subjects=tuple(q.category or None for q in suite) if any(q.category for q in suite) else (),
     )
 
@@ -156,7 +156,7 @@ def compare_scored(
 ) -> Comparison:
     """Compares runs that are scored already (`scores_of`), by `compare_models` or `compare_by_swapping`."""
     table = table.only(metrics=metrics)
-    found = (compare_by_swapping if swapping else compare_models)(table, of="runs", **settings)
+    comparison = (compare_by_swapping if swapping else compare_models)(table, of="runs", **settings)
     of_run = dict(zip(reversed(table.models), reversed(means), strict=True))
 
     def whole(model: str, metric: str, mean: float, n: int) -> float:
@@ -169,16 +169,16 @@ def compare_scored(
             a=whole(row.model_a, row.metric, row.a, row.n_questions),
             b=whole(row.model_b, row.metric, row.b, row.n_questions),
         )
-        for row in found.metrics
+        for row in comparison.metrics
     ]
     texts = {question.question_id: question.question for question in scorer.suite}
-    questions = [replace(row, question=texts[row.question_id]) for row in found.questions]
+    questions = [replace(row, question=texts[row.question_id]) for row in comparison.questions]
     if rows[0].metric == "average":  # which is shown with four digits
         questions = [
             replace(row, a=of_run[row.model_a].scores[row.question], b=of_run[row.model_b].scores[row.question])
             for row in questions
         ]
-    return replace(found, metrics=tuple(rows), questions=tuple(questions))
+    return replace(comparison, metrics=tuple(rows), questions=tuple(questions))
 
 
 def scores_of(

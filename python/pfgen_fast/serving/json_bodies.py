@@ -38,7 +38,7 @@ def decoded(
         if key not in value:
             raise Refusal(400, f"the key {key!r} is missing; expected {expected}")
     checks = {**optional, **keys}
-    n_texts = sum(checks[key](one, key) for key, one in value.items())
+    n_texts = sum(checks[key](member, key) for key, member in value.items())
     if _n_texts(body) != len(value) + n_texts:  # orjson keeps only the last value of a duplicate key
         raise Refusal(400, f"a key appears twice; expected each key once: {expected}")
     return value
@@ -57,7 +57,7 @@ def texts(value: Any, key: str) -> int:
 def lists_of_texts(value: Any, key: str) -> int:
     """Checks a list of lists of texts."""
     lists = _items(value, key, list, "a list of texts", "a list of lists of texts")
-    return sum(texts(one, f"{key}[{place}]") for place, one in enumerate(lists))
+    return sum(texts(list_of_texts, f"{key}[{place}]") for place, list_of_texts in enumerate(lists))
 
 
 def booleans(value: Any, key: str) -> int:
@@ -74,7 +74,7 @@ def _items(value: Any, key: str, kind: type, item: str, items: str) -> list[Any]
     if not isinstance(value, list):
         raise Refusal(400, f"{key}: expected {items}, not {_kind(value)}")
     if not set(map(type, value)) <= {kind}:
-        place = next(place for place, one in enumerate(value) if type(one) is not kind)
+        place = next(place for place, member in enumerate(value) if type(member) is not kind)
         raise Refusal(400, f"{key}[{place}]: expected {item}, not {_kind(value[place])}")
     return value
 

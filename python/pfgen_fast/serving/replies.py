@@ -56,9 +56,9 @@ class Replies:
         """The reply to OpenRLHF."""
         if self.shaped.scorer is None:
             raise Refusal(400, "the protocol of OpenRLHF has no references, which this server needs; use /reward")
-        found = decoded(body, dict.fromkeys(("query", "prompts", "labels"), texts))
-        queries = checked_answers(found["query"], self.limits)
-        reply = scores_of_queries(self.shaped, queries, found["prompts"], found["labels"], self.mode)
+        batch = decoded(body, dict.fromkeys(("query", "prompts", "labels"), texts))
+        queries = checked_answers(batch["query"], self.limits)
+        reply = scores_of_queries(self.shaped, queries, batch["prompts"], batch["labels"], self.mode)
         return Reply(json_of(reply), n_answers=len(queries))
 
     def _batch(self, body: bytes) -> tuple[Any, Any, dict[str, Any]]:
@@ -71,13 +71,13 @@ class Replies:
 def read_batch(body: bytes, limits: Limits, *, has_references: bool = False) -> tuple[Any, Any, dict[str, Any]]:
     """The questions, the answers and the other arguments of `Reward` in a body."""
     if has_references:  # questions have no effect
-        found = decoded(
+        batch = decoded(
             body, {"answers": texts}, {"references": lists_of_texts, "questions": text_or_texts, **_OPTIONAL}
         )
     else:
-        found = decoded(body, {"questions": text_or_texts, "answers": texts}, _OPTIONAL)
-    answers = checked_answers(found.pop("answers"), limits)
-    return found.pop("questions", None), answers, found
+        batch = decoded(body, {"questions": text_or_texts, "answers": texts}, _OPTIONAL)
+    answers = checked_answers(batch.pop("answers"), limits)
+    return batch.pop("questions", None), answers, batch
 
 
 def json_of(value: Any) -> bytes:

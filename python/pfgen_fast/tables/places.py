@@ -59,9 +59,9 @@ def _is_web(place: str) -> bool:
     return is_remote(place) and _scheme(place) in _WEB
 
 
-def place_of(given: str | os.PathLike[str]) -> str:
+def place_of(named: str | os.PathLike[str]) -> str:
     """The place that a user gave: a path, for `file://` too, or a URL with its scheme in lower case."""
-    text = os.fspath(given)
+    text = os.fspath(named)
     if not is_remote(text):
         return text
     path = text.partition("://")[2]
