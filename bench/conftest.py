@@ -104,12 +104,6 @@ def mix(inputs: Inputs) -> Mix:
 
 
 @pytest.fixture(scope="session")
-def mix_file(mix: Mix, scratch: Path) -> Path:
-    mix.write(scratch / "mix.json")
-    return scratch / "mix.json"
-
-
-@pytest.fixture(scope="session")
 def arrow(mix: Mix) -> tuple[Any, Any]:
     return pa.array(mix.questions, pa.string()), pa.array(mix.answers, pa.string())
 

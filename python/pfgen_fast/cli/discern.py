@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -21,9 +21,10 @@ from .server_options import JudgeTemperature, Structured, number_of, retried_wit
 from .suite_line import print_signature
 
 if TYPE_CHECKING:
-    from ..discernment.model_damage import DamageModel
+    from ..discernment.paper import Published
     from ..discernment.plan import Plan
     from ..discernment.result import Discernment
+    from ..discernment.weights import Weights
     from ..evaluators.evaluator import Evaluator
     from ..evaluators.table import TableScores
     from ..report.discernment.rows import Result
@@ -175,43 +176,77 @@ class _Run:
 
     @retried_without_schema("evaluators")
     def __call__(self) -> None:
-        from ..checklists.scoring.text_tables import TextTable
         from ..discernment.cells import check_margin
-        from ..discernment.evaluator_comparison import agreement
+        from ..discernment.damaged import all_texts
         from ..discernment.paper import read_published
+        from ..discernment.running import discern as find
+        from ..discernment.weights import open_weights
+        from ..evaluators.asking_evaluator import AskingEvaluator
         from ..files.writing import check_folder
-        from ..report.discernment import finding_of
-        from ..report.discernment.rows import results
         from ..report.drawing import library
 
+        asking, plan, collection = self.asking, self.source.opened_plan, self.source.collection
         self.gate.prepare()
         check_margin(self.margin)
-        self.gate.check_names(_figure_names(self.source.opened_plan))
+        self.gate.check_names(_figure_names(plan))
         check_folder(self.output)
-        if self.asking.dry_run and self.gate.is_gate:
+        if asking.dry_run and self.gate.is_gate:
             fail("--dry-run tests nothing: leave out --fail-under")
         if self.evaluators.structured and not any(name.startswith("checklists:") for name in self.evaluator):
             fail("--structured: expected with an evaluator checklists:SUITE, whose replies are JSON")
-        if not self.asking.dry_run:
+        if not asking.dry_run:
             library("matplotlib")  # before hours of work
-        self.source.collection.check_size(self.min_items)
-        test = _Test(self)
+        collection.check_size(self.min_items)
+        weights = None if self.weights is None else open_weights(self.weights)
+        damaging = self.source.damaging  # reads the donors before anything is asked
         figures = () if self.published is None else read_published(self.published)
-        opened = [self.evaluators.open(name, self.output, self.source, self.asking) for name in self.evaluator]
+        opened = [self.evaluators.open(name, self.output, self.source, asking) for name in self.evaluator]
+        self._check(opened, weights)
+        model, temperature = asking.maker or self.evaluators.model, self.evaluators.temperature
+        maker, collection = asking.texts(model, self.output / MADE_TEXTS, collection, plan, temperature)
         for one in opened:
-            test.check(one)
-        if test.weights is not None:
-            metrics = [(one.name, [metric.name for metric in one.metrics if metric.combined]) for one in opened]
-            test.weights.check_evaluators(test.collection.tasks, metrics)
-        test.make_texts()
-        for one in opened:
-            test.ask(one)
-        if self.asking.dry_run:
+            if isinstance(one, AskingEvaluator):  # items without replies are left out
+                items, texts = all_texts(self.source.damage(collection, maker))
+                collection = asking.ratings(one, items, texts, collection, plan)
+            elif asking.dry_run:
+                n_texts = counted(len(collection) * (1 + len(plan.perturbations)), "text")
+                print_line(f"{shown(one.name)}: {n_texts} at most to be scored; no server is asked")
+        if asking.dry_run:
             return
-        found = [test.run(one) for one in opened]
-        of_tasks = results(found)
+        how: Any = {"zeros": self.zeros, "min_items": self.min_items, "margin": self.margin, **damaging}
+        found = []
+        for one in opened:
+            with counting("texts", quiet=asking.quiet) as count:
+                found.append(find(one, collection, plan, weights, maker=maker, on_progress=count, **how))
+        self._show(found, figures)
+
+    def _check(self, opened: Sequence[Evaluator | TableScores], weights: Weights | None) -> None:
+        """Raises DiscernmentError for errors that would occur after a model was asked; notes slow metrics."""
+        from ..evaluators.metrics import MetricsEvaluator
+        from ..evaluators.table import TableScores
+
+        plan, collection = self.source.opened_plan, self.source.collection
+        n_texts = len(collection) * (1 + len(plan.perturbations))
+        for one in opened:
+            if weights is not None and not isinstance(one, TableScores):  # a table has its own kinds
+                weights.check_kinds(collection.tasks, plan.perturbations)
+            if isinstance(one, MetricsEvaluator):
+                seconds = one.expected_seconds(collection.items, n_texts)
+                if seconds > _LONG_SECONDS and not self.asking.quiet:
+                    note(f"{one.name} takes about {duration(seconds)} for {counted(n_texts, 'text')}")
+        if weights is not None:
+            metrics = [(one.name, [metric.name for metric in one.metrics if metric.combined]) for one in opened]
+            weights.check_evaluators(collection.tasks, metrics)
+
+    def _show(self, found: Sequence[Discernment], published: Sequence[Published]) -> None:
+        """Writes the report, prints its first tables, and checks thresholds."""
+        from ..checklists.scoring.text_tables import TextTable
+        from ..discernment.evaluator_comparison import agreement
+        from ..report.discernment import finding_of
+        from ..report.discernment.rows import results
+
         pairs = {(i, j): agreement(found[i], found[j], compared=found) for j in range(len(found)) for i in range(j)}
-        finding = finding_of(found, figures, pairs)
+        finding = finding_of(found, published, pairs)
         show_finding(finding, self.output, report=self.report, quiet=self.asking.quiet)
         if not self.asking.quiet:
             print_line("")
@@ -220,7 +255,7 @@ class _Run:
             self.source.print_suite()
             for result in found:
                 print_signature(result.signature)
-        checks = [check for one in of_tasks for check in self.gate.check(_figures(one), one.title)]
+        checks = [check for one in results(found) for check in self.gate.check(_figures(one), one.title)]
         self.gate.finish(checks, "quiet" if self.asking.quiet else "text", "discern run")
 
 
@@ -243,70 +278,3 @@ def _figures(result: Result) -> dict[str, float | None]:
         if name == "d":
             found["minimum"] = row["minimum"]
     return found
-
-
-class _Test:
-    """The test that the options describe: the options are checked, models are asked, and texts are scored."""
-
-    def __init__(self, given: _Run) -> None:
-        from ..discernment.weights import open_weights
-
-        self.given, self.source, self.asking = given, given.source, given.asking
-        self.weights = None if given.weights is None else open_weights(given.weights)
-        self.collection = self.source.collection  # fewer items once items without replies are left out
-        self.plan = self.source.opened_plan
-        self.damaging = self.source.damaging  # reads the donors before anything is asked
-        self.maker: DamageModel | None = None
-
-    def check(self, evaluator: Evaluator | TableScores) -> None:
-        """Raises DiscernmentError for errors that would occur after a model was asked; notes slow metrics."""
-        from ..evaluators.metrics import MetricsEvaluator
-        from ..evaluators.table import TableScores
-
-        if self.weights is not None and not isinstance(evaluator, TableScores):  # a table has its own kinds
-            self.weights.check_kinds(self.collection.tasks, self.plan.perturbations)
-        if isinstance(evaluator, MetricsEvaluator):
-            seconds = evaluator.expected_seconds(self.collection.items, self.n_texts)
-            if seconds > _LONG_SECONDS and not self.asking.quiet:
-                note(f"{evaluator.name} takes about {duration(seconds)} for {counted(self.n_texts, 'text')}")
-
-    def make_texts(self) -> None:
-        """Asks for the texts that a model makes, if the plan has any."""
-        model, path = self.asking.maker or self.given.evaluators.model, self.given.output / MADE_TEXTS
-        temperature = self.given.evaluators.temperature
-        self.maker, self.collection = self.asking.texts(model, path, self.collection, self.plan, temperature)
-
-    def ask(self, evaluator: Evaluator | TableScores) -> None:
-        """Asks a model for the ratings that an evaluator needs; a dry run only prints their number."""
-        from ..discernment.damaged import all_texts
-        from ..evaluators.asking_evaluator import AskingEvaluator
-
-        if isinstance(evaluator, AskingEvaluator):
-            items, texts = all_texts(self.source.damage(self.collection, self.maker))
-            self.collection = self.asking.ratings(evaluator, items, texts, self.collection, self.plan)
-        elif self.asking.dry_run:
-            texts_to_score = counted(self.n_texts, "text")
-            print_line(f"{shown(evaluator.name)}: {texts_to_score} at most to be scored; no server is asked")
-
-    @property
-    def n_texts(self) -> int:
-        return len(self.collection.items) * (1 + len(self.plan.perturbations))
-
-    def run(self, evaluator: Evaluator | TableScores) -> Discernment:
-        """Scores all texts, and computes the results of the test."""
-        from ..discernment.running import discern as find
-
-        given = self.given
-        with counting("texts", quiet=self.asking.quiet) as count:
-            return find(
-                evaluator,
-                self.collection,
-                self.plan,
-                self.weights,
-                maker=self.maker,
-                zeros=given.zeros,
-                min_items=given.min_items,
-                margin=given.margin,
-                on_progress=count,
-                **self.damaging,
-            )
