@@ -19,10 +19,16 @@ namespace {
 
 std::string type_name(py::handle value) { return Py_TYPE(value.ptr())->tp_name; }
 
+// Whether a value is pandas.NA; a program that has not imported pandas cannot have it.
+bool is_na_of_pandas(PyObject* value) {
+  const auto name = py::reinterpret_steal<py::object>(PyUnicode_InternFromString("pandas"));
+  const auto pandas = py::reinterpret_steal<py::object>(PyImport_GetModule(name.ptr()));
+  return pandas && py::getattr(pandas, "NA", py::none()).ptr() == value;
+}
+
 // None, NaN, and the missing value of pandas.
 bool is_missing(PyObject* value) {
-  return value == Py_None || (PyFloat_Check(value) && std::isnan(PyFloat_AS_DOUBLE(value))) ||
-         std::string_view(Py_TYPE(value)->tp_name) == "NAType";
+  return value == Py_None || (PyFloat_Check(value) && std::isnan(PyFloat_AS_DOUBLE(value))) || is_na_of_pandas(value);
 }
 
 bool exports_arrow(py::handle source) {

@@ -22,7 +22,6 @@ struct KeyedPlace {
   std::uint32_t at;
 };
 
-constexpr std::size_t kAhead = kScanAheadBytes / sizeof(KeyedPlace);
 constexpr std::size_t kRandomAhead = 16;
 
 // Digit by digit, from the lowest; keeps the order of equal keys. `spare` is memory to work with.
@@ -33,7 +32,7 @@ void sort_by_key(std::vector<KeyedPlace>& places, int n_bits, std::vector<KeyedP
   };
   std::vector<std::array<std::size_t, kDigits>> ends(static_cast<std::size_t>(n_bits + kDigitBits - 1) / kDigitBits);
   for (const KeyedPlace& place : places) {
-    prefetch(&place + kAhead);
+    prefetch_scan(&place);
     for (std::size_t pass = 0; pass < ends.size(); ++pass) ++ends[pass][digit_of(place, pass)];
   }
   spare.resize(places.size());
@@ -41,7 +40,7 @@ void sort_by_key(std::vector<KeyedPlace>& places, int n_bits, std::vector<KeyedP
     auto& end = ends[pass];
     std::exclusive_scan(end.begin(), end.end(), end.begin(), std::size_t{0});
     for (const KeyedPlace& place : places) {
-      prefetch(&place + kAhead);
+      prefetch_scan(&place);
       spare[end[digit_of(place, pass)]++] = place;
     }
     places.swap(spare);
@@ -68,7 +67,7 @@ std::vector<KeyedPlace> sort_places(const SymbolTexts& texts, std::size_t n) {
   while (covered < n) {
     std::uint32_t number = 0;
     for (std::size_t i = 0; i < places.size(); ++i) {
-      prefetch(&places[i] + kAhead);
+      prefetch_scan(&places[i]);
       if (i + kRandomAhead < places.size()) prefetch(&numbers[places[i + kRandomAhead].at]);
       number += i == 0 || places[i].key != places[i - 1].key;
       numbers[places[i].at] = number;
@@ -110,7 +109,7 @@ SortedWindows::SortedWindows(const SymbolTexts& texts, std::size_t max_order) : 
   std::array<std::size_t, kLongestNgram + 1> begin{};  // of the windows with the first symbols of this one, by order
   for (std::size_t i = 0; i < places.size(); ++i) {
     const KeyedPlace& place = places[i];
-    prefetch(&place + kAhead);
+    prefetch_scan(&place);
     if (i + kRandomAhead < places.size()) {
       prefetch(&texts.symbols[places[i + kRandomAhead].at]);
       prefetch(&last_of_row[places[i + kRandomAhead].row]);

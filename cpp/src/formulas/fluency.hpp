@@ -25,8 +25,8 @@ std::array<double, kSets> best_fluency(const Lengths& lengths, std::size_t n_cod
   const std::size_t first = std::min(last, lengths.target_length());
   for (std::size_t i = 0; i < first; ++i) raw.add(i);
   for (std::size_t n = first; n <= last; ++n) {
-    const double left = lengths.discount(n);
-    for (std::size_t s = 0; s < kSets; ++s) best[s] = std::max(best[s], as_double(raw[s]) * left);
+    const double discount = lengths.discount(n);
+    for (std::size_t s = 0; s < kSets; ++s) best[s] = std::max(best[s], as_double(raw[s]) * discount);
     if (n < last) raw.add(n);
   }
   return best;

@@ -41,9 +41,9 @@ Helpfulness leaderboard_helpfulness(const Lengths& lengths, std::span<const doub
   double* score = scores.data();
   for (std::size_t i = first; i <= last; ++i) score[i - first] = lengths.discount(i);
   for (std::size_t rule = 0; rule < rules.size(); ++rule) {
-    const double left = 1.0 - importances[rule];
+    const double factor = 1.0 - importances[rule];
     const std::size_t unmet = std::min<std::size_t>(last + 1, rules[rule].position);
-    for (std::size_t i = first; i < unmet; ++i) score[i - first] *= left;
+    for (std::size_t i = first; i < unmet; ++i) score[i - first] *= factor;
   }
   return best_truncation(scores, first);
 }

@@ -73,10 +73,10 @@ std::array<double, kSets> best_truthfulness(const Lengths& lengths, const Scorin
     count += counted[j - 1];
     if (count == 0 || !(counted[j - 1] != 0 || positions.at_skipped)) continue;
     const auto n = static_cast<double>(count);
-    const double left = lengths.discount(j);
-    for (std::size_t s = 0; s < kSets; ++s) best[s] = std::max(best[s], totals[s] / n * left);
+    const double discount = lengths.discount(j);
+    for (std::size_t s = 0; s < kSets; ++s) best[s] = std::max(best[s], totals[s] / n * discount);
     // No later position has more left, and no mean of supports is above 1.
-    if (std::ranges::all_of(std::span(best).first(n_sets), [&](double b) { return b >= left; })) break;
+    if (std::ranges::all_of(std::span(best).first(n_sets), [&](double b) { return b >= discount; })) break;
   }
   if (!positions.only_at_last || count == 0) return best;
   for (std::size_t s = 0; s < kSets; ++s) best[s] = totals[s] / static_cast<double>(count);

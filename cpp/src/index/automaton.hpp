@@ -113,18 +113,18 @@ class AutomatonBuilder {
     const std::span<const typename WindowTable<kWords>::Entry> entries = windows_.entries();
     built_.edges.reserve(nodes.size() * 2);
     by_first_occurrence_.clear();
-    has_come_.assign(nodes.size(), false);
-    has_come_[kRoot] = true;
+    is_visited_.assign(nodes.size(), false);
+    is_visited_[kRoot] = true;
     for_each_ahead(
         leaves.size(), [&](std::size_t i) { prefetch(&nodes[leaves[i]]); },
         [&](std::size_t i) {
           std::uint32_t to = leaves[i];
-          if (has_come_[to]) return;
+          if (is_visited_[to]) return;
           const std::uint32_t before = entries[i].before;
           std::uint32_t from = before == kNone ? kRoot : continued_as(leaves[before]);
           const Symbol symbol = entries[i].window[0];
-          while (!has_come_[to]) {
-            has_come_[to] = true;
+          while (!is_visited_[to]) {
+            is_visited_[to] = true;
             by_first_occurrence_.push_back({to, nodes[to].n_occurrences});
             const std::uint32_t parent = nodes[to].parent;
             const std::uint32_t parent_depth = nodes[parent].depth;
@@ -199,7 +199,7 @@ class AutomatonBuilder {
   RepeatedSuffixes<kWords> repeats_;
   SuffixTree<kWords> tree_;
   std::vector<CountedNode> by_first_occurrence_;  // all nodes but the root
-  std::vector<bool> has_come_;
+  std::vector<bool> is_visited_;
   std::vector<StateId> state_of_node_;
   std::vector<StateId> state_of_window_;
 };

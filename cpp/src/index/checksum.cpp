@@ -36,7 +36,7 @@ RunningChecksum::RunningChecksum() noexcept : lanes_{kPrime1 + kPrime2, kPrime2,
 void RunningChecksum::add(std::span<const std::byte> stripes) noexcept {
   std::array<std::uint64_t, 4> lanes = lanes_;
   for (const std::byte *stripe = stripes.data(), *end = stripe + stripes.size(); stripe != end; stripe += kStripe) {
-    prefetch(stripe + kScanAheadBytes);
+    prefetch_scan(stripe);
     for (std::size_t i = 0; i < 4; ++i) lanes[i] = round(lanes[i], number_at<std::uint64_t>(stripe + 8 * i));
   }
   lanes_ = lanes;

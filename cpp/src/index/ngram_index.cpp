@@ -175,7 +175,11 @@ NgramIndex::NgramIndex(std::span<const std::byte> bytes, RunningChecksum* sum) {
     check_root(states, alphabet_.size());
     symbol_counts = counts_of_symbols(states, alphabet_.size());
   };
-  is_wide_ ? open(wide_, wide_symbol_counts_) : open(compact_, compact_symbol_counts_);
+  if (is_wide_) {
+    open(wide_, wide_symbol_counts_);
+  } else {
+    open(compact_, compact_symbol_counts_);
+  }
 }
 
 }  // namespace pfgen

@@ -65,7 +65,7 @@ class CompactStates {
 
     std::uint32_t operator[](std::size_t set) const noexcept { return of_sets >> 4 * set & kMaxLevel; }
     // The levels if `holds`, otherwise zeros; without a branch.
-    Levels if_true(bool holds) const noexcept { return {static_cast<std::uint16_t>(of_sets & -unsigned{holds})}; }
+    Levels masked(bool holds) const noexcept { return {static_cast<std::uint16_t>(of_sets & -unsigned{holds})}; }
   };
   class Sums;
   static constexpr std::uint32_t kMaxCount = 0xFFFF;
@@ -189,7 +189,7 @@ class WideStates {
     PerSet<std::uint32_t> of_sets{};
 
     std::uint32_t operator[](std::size_t set) const noexcept { return of_sets[set]; }
-    Levels if_true(bool holds) const noexcept { return holds ? *this : Levels{}; }
+    Levels masked(bool holds) const noexcept { return holds ? *this : Levels{}; }
   };
   struct Counts {
     PerSet<std::uint32_t> of_sets{};

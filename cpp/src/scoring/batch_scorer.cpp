@@ -13,7 +13,7 @@
 #include "pfgen/error.hpp"
 #include "pfgen/normalised_text.hpp"
 #include "scoring/row_blocks.hpp"
-#include "scoring/set_scores.hpp"
+#include "scoring/walker.hpp"
 #include "system/prefetch.hpp"
 
 namespace pfgen {
@@ -68,7 +68,7 @@ class Reader {
 
 // Kept by each thread from batch to batch, because for one answer alone it would take as long to make as to use.
 struct ThreadMemory {
-  Workspace work;
+  Workspaces work;
   Reader reader;
   RoundedSets rounded;
 };
@@ -110,7 +110,7 @@ class BatchScorer::Block : private AnswerSource {
   }
 
  private:
-  bool next(Lane& lane) override {
+  bool next(AnswerLane& lane) override {
     while (!rest_.empty()) {
       const std::size_t row = rest_.front();
       rest_ = rest_.subspan(1);
@@ -121,7 +121,7 @@ class BatchScorer::Block : private AnswerSource {
   }
 
   // Reads the text of a row; false where there is nothing to score.
-  bool take(std::size_t row, Lane& lane) {
+  bool take(std::size_t row, AnswerLane& lane) {
     const TextView& text = answers_[row].text;
     if (text.is_null) {
       constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
@@ -133,24 +133,19 @@ class BatchScorer::Block : private AnswerSource {
       invalid_.keep_first({row, invalid});
       return false;
     }
-    const std::size_t number = lane_number(lane);
-    rows_[number] = row;
-    helpfulness_[number] =
+    rows_[lane.number] = row;
+    helpfulness_[lane.number] =
         memory_.reader.helpfulness(*question_, lane.code_points, answers_[row].regex_positions).score;
     return true;
   }
 
-  std::size_t lane_number(const Lane& lane) const {
-    return static_cast<std::size_t>(&lane - memory_.work.lanes.data());
-  }
-
-  void done(const Lane& lane) override {
+  void done(const AnswerLane& lane) override {
     const Question& question = *question_;
-    const std::size_t row = rows_[lane_number(lane)];
+    const std::size_t row = rows_[lane.number];
     memory_.rounded.clear();
     for (const SetScore& set : lane.sets) memory_.rounded.add(set, lane.sets.size());
     if (columns_.set_fluency != nullptr) store_sets(question, row);
-    store(average(memory_.rounded.fluency(), memory_.rounded.truthfulness(), helpfulness_[lane_number(lane)],
+    store(average(memory_.rounded.fluency(), memory_.rounded.truthfulness(), helpfulness_[lane.number],
                   scorer_.float_sum_),
           row, columns_);
   }

@@ -23,13 +23,13 @@ void make_room(std::vector<T>& items, std::size_t n) {
 
 // Up to two symbols past the last position that can raise a score, because the 3-grams over that position end there.
 template <class States>
-void GroupScorer<States>::take_symbols(Lane& lane) const {
+void GroupScorer<States>::take_symbols(Lane<States>& lane) const {
   const Alphabet& alphabet = group_->index().alphabet();
   const std::size_t n = std::min(lane.code_points.size(), kLimit + 1);
   const bool has_end = is_paper_ && n == lane.code_points.size();
   lane.n_symbols = n + (is_paper_ ? 1 : 0) + (has_end ? 1 : 0);
   make_room(lane.symbols, lane.n_symbols + 1);
-  make_room(lane.positions<States>(), lane.n_symbols + 1);
+  make_room(lane.positions, lane.n_symbols + 1);
   Symbol* next = lane.symbols.data();
   if (is_paper_) *next++ = alphabet.symbol_of(kBeginMark);
   for (std::size_t i = 0; i < n; ++i) *next++ = alphabet.symbol_of(lane.code_points[i]);
@@ -38,21 +38,24 @@ void GroupScorer<States>::take_symbols(Lane& lane) const {
 }
 
 template <class States>
-void GroupScorer<States>::score(Lane& lane, Workspace& work) const {
-  GroupBuffers<States>& buffers = work.buffers<States>();
-  const std::span positions = std::span(lane.positions<States>()).subspan(1, lane.n_symbols);
+void GroupScorer<States>::score(Lane<States>& lane, Workspace<States>& work) const {
+  const std::span positions = std::span(lane.positions).subspan(1, lane.n_symbols);
   const std::span symbols = std::span(lane.symbols).first(lane.n_symbols);
-  is_paper_ ? work.repeat_finder.read_nothing(symbols.size()) : work.repeat_finder.read(symbols, n_known_symbols());
-  take_positions(symbols, positions, work.repeat_finder.is_repeated(), buffers);
-  take_repeats_away(symbols, positions, work.repeat_finder, buffers);
-  const PerSet<double> fluency_of = fluency(lane, buffers);
+  if (is_paper_) {
+    work.repeat_finder.read_nothing(symbols.size());
+  } else {
+    work.repeat_finder.read(symbols, n_known_symbols());
+  }
+  take_positions(symbols, positions, work);
+  subtract_repeats(symbols, positions, work);
+  const PerSet<double> fluency_of = fluency(lane, work);
   if (!is_paper_) {
     for_each_marked_trigram(group_->index().alphabet(), *states_, symbols,
-                            [&](std::size_t number, const auto& state) { buffers.cover.put(number, state.levels()); });
+                            [&](std::size_t number, const auto& state) { work.cover.put(number, state.levels()); });
   }
-  buffers.cover.finish();
+  work.cover.finish();
   find_counted(UsualLengths(), lane.code_points, !is_paper_, work.counted);
-  const PerSet<double> truthfulness_of = truthfulness(lane, buffers, work.counted);
+  const PerSet<double> truthfulness_of = truthfulness(lane, work);
   for (std::size_t s = 0; s < group_->n_sets(); ++s) {
     lane.sets.push_back({fluency_of[s] / group_->baseline(s), truthfulness_of[s]});
   }
@@ -63,50 +66,50 @@ void GroupScorer<States>::score(Lane& lane, Workspace& work) const {
 // common case for all positions, the second corrects the others. This avoids unpredictable branches.
 template <class States>
 void GroupScorer<States>::take_positions(std::span<const Symbol> symbols, Positions positions,
-                                         std::span<const std::uint8_t> is_repeated,
-                                         GroupBuffers<States>& buffers) const {
+                                         Workspace<States>& work) const {
+  const std::span is_repeated = work.repeat_finder.is_repeated();
   const States& states = *states_;
   const std::size_t n = positions.size();
   const std::size_t first = is_paper_ ? 2 : 1;  // position in the marked answer of symbol 2, less 2
   const std::span of_symbols = group_->index().template symbol_counts<States>();
-  buffers.contributions.resize(n);
-  buffers.partial.resize(n);
-  buffers.cover.begin(n);
-  typename States::Counts* contributions = buffers.contributions.data();
-  std::uint8_t* partial = buffers.partial.data();
+  work.contributions.resize(n);
+  work.partial.resize(n);
+  work.cover.begin(n);
+  typename States::Counts* contributions = work.contributions.data();
+  std::uint8_t* partial = work.partial.data();
   std::size_t n_partial = 0;
   for (std::size_t i = 0; i < n; ++i) {
-    const auto& state = positions[i].state;
+    const auto& state = positions[i].state();
     const std::uint32_t matched = positions[i].matched();
     contributions[i] = state.counts;
     contributions[i] -= of_symbols[symbols[i] & -Symbol{is_repeated[i]}];  // nothing of kUnknown, where it is not
     partial[n_partial] = static_cast<std::uint8_t>(i);
     n_partial += static_cast<std::size_t>(state.depth() != matched);
-    if (i >= first) buffers.cover.put(i - first, state.levels().if_true(matched >= 3));
+    if (i >= first) work.cover.put(i - first, state.levels().masked(matched >= 3));
     prefetch(&states[state.link_place().state]);  // for positions that the second pass corrects
   }
   for (std::size_t k = 0; k < n_partial; ++k) {
     const Position<States>& position = positions[partial[k]];
-    contributions[partial[k]] -= position.state.counts;
-    contributions[partial[k]] += counts_up_to(states, position.state, position.matched());
+    contributions[partial[k]] -= position.state().counts;
+    contributions[partial[k]] += counts_up_to(states, position.state(), position.matched());
   }
 }
 
 // Subtracts the n-grams of two or more symbols that already occurred in the answer.
 template <class States>
-void GroupScorer<States>::take_repeats_away(std::span<const Symbol> symbols, Positions positions, RepeatFinder& finder,
-                                            GroupBuffers<States>& buffers) const {
+void GroupScorer<States>::subtract_repeats(std::span<const Symbol> symbols, Positions positions,
+                                           Workspace<States>& work) const {
   const std::span of_symbols = group_->index().template symbol_counts<States>();
   const auto matched = [&](std::size_t i) { return positions[i].matched(); };
-  for (const auto [i, length] : finder.longer_ones(symbols, matched)) {
-    const auto& known = suffix_state(*states_, positions[i].state, length);
-    buffers.contributions[i] += of_symbols[symbols[i]];
-    buffers.contributions[i] -= counts_up_to(*states_, known, length);
+  for (const auto [i, length] : work.repeat_finder.longer_ones(symbols, matched)) {
+    const auto& known = suffix_state(*states_, positions[i].state(), length);
+    work.contributions[i] += of_symbols[symbols[i]];
+    work.contributions[i] -= counts_up_to(*states_, known, length);
   }
 }
 
 template <class States>
-PerSet<double> GroupScorer<States>::fluency(const Lane& lane, const GroupBuffers<States>& buffers) const {
+PerSet<double> GroupScorer<States>::fluency(const AnswerLane& lane, const Workspace<States>& work) const {
   struct Raw {
     const typename States::Counts* contributions;
     typename States::Sums sums;
@@ -114,9 +117,9 @@ PerSet<double> GroupScorer<States>::fluency(const Lane& lane, const GroupBuffers
     void add(std::size_t i) noexcept { sums.add(contributions[i]); }
     std::uint64_t operator[](std::size_t set) const noexcept { return sums[set]; }
   };
-  Raw raw{buffers.contributions.data(), {}};
-  if (!is_paper_) return best_fluency<kSetsPerIndex>(UsualLengths(), buffers.contributions.size(), raw);
-  for (std::size_t i = 0; i < buffers.contributions.size(); ++i) raw.add(i);
+  Raw raw{work.contributions.data(), {}};
+  if (!is_paper_) return best_fluency<kSetsPerIndex>(UsualLengths(), work.contributions.size(), raw);
+  for (std::size_t i = 0; i < work.contributions.size(); ++i) raw.add(i);
   PerSet<double> found{};
   for (std::size_t s = 0; s < group_->n_sets(); ++s) {
     found[s] = paper_fluency(raw[s], group_->n_answers(s), lane.code_points.size());
@@ -125,14 +128,13 @@ PerSet<double> GroupScorer<States>::fluency(const Lane& lane, const GroupBuffers
 }
 
 template <class States>
-PerSet<double> GroupScorer<States>::truthfulness(const Lane& lane, const GroupBuffers<States>& buffers,
-                                                 std::span<const std::uint8_t> counted) const {
+PerSet<double> GroupScorer<States>::truthfulness(const AnswerLane& lane, const Workspace<States>& work) const {
   constexpr UsualLengths kLengths;
   const ScoringPositions positions = is_paper_ ? paper_positions(kLengths, lane.code_points.size())
                                                : leaderboard_positions(kLengths, lane.code_points);
   return best_truthfulness<kSetsPerIndex>(
-      kLengths, positions, counted, group_->n_sets(), [&](std::size_t j, PerSet<double>& totals) {
-        group_->add_support(buffers.cover.at(j).if_true(counted[j - 1] != 0), totals);
+      kLengths, positions, work.counted, group_->n_sets(), [&](std::size_t j, PerSet<double>& totals) {
+        group_->add_support(work.cover.at(j).masked(work.counted[j - 1] != 0), totals);
       });
 }
 

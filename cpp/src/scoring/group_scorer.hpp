@@ -21,21 +21,18 @@ class GroupScorer {
   const States& states() const noexcept { return *states_; }
 
   // Fills the symbols of a lane, which are to be walked, from its code points, and makes room for their positions.
-  void take_symbols(Lane& lane) const;
+  void take_symbols(Lane<States>& lane) const;
   // Appends the scores of the group to those of a lane that has been walked.
-  void score(Lane& lane, Workspace& work) const;
+  void score(Lane<States>& lane, Workspace<States>& work) const;
 
  private:
   using Positions = std::span<const Position<States>>;  // after each symbol
 
   Symbol n_known_symbols() const noexcept { return static_cast<Symbol>(group_->index().alphabet().size()); }
-  void take_positions(std::span<const Symbol> symbols, Positions positions, std::span<const std::uint8_t> is_repeated,
-                      GroupBuffers<States>& buffers) const;
-  void take_repeats_away(std::span<const Symbol> symbols, Positions positions, RepeatFinder& finder,
-                         GroupBuffers<States>& buffers) const;
-  PerSet<double> fluency(const Lane& lane, const GroupBuffers<States>& buffers) const;
-  PerSet<double> truthfulness(const Lane& lane, const GroupBuffers<States>& buffers,
-                              std::span<const std::uint8_t> counted) const;
+  void take_positions(std::span<const Symbol> symbols, Positions positions, Workspace<States>& work) const;
+  void subtract_repeats(std::span<const Symbol> symbols, Positions positions, Workspace<States>& work) const;
+  PerSet<double> fluency(const AnswerLane& lane, const Workspace<States>& work) const;
+  PerSet<double> truthfulness(const AnswerLane& lane, const Workspace<States>& work) const;
 
   const SetGroup* group_;
   const States* states_;

@@ -4,7 +4,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <type_traits>
 #include <vector>
 
 #include "formulas/averaging.hpp"
@@ -14,30 +13,37 @@
 
 namespace pfgen {
 
-// The position of a walk after a symbol: a copy of the state, so that scoring need not look it up. In the place of a
-// base it has the length of the longest n-gram of the references that ends here.
+// The position of a walk after a symbol: a copy of the state, so that scoring need not look it up, and the length of
+// the longest n-gram of the references that ends here. The length takes the place of the base of the link.
 template <class States>
-struct Position {
-  typename States::State state;
+class Position {
+ public:
+  using State = typename States::State;
 
-  std::uint32_t matched() const noexcept { return state.link_place().base; }
+  Position() = default;
+  Position(const State& state, std::uint32_t matched) noexcept : state_(state.with_base(matched)) {}
+
+  // Without the base of its link.
+  const State& state() const noexcept { return state_; }
+  std::uint32_t matched() const noexcept { return state_.link_place().base; }
+
+ private:
+  State state_;
 };
 
-// One answer in progress: its symbols, the results of the walk over it, and its scores so far. Lanes are reused.
-struct Lane {
-  template <class States>
-  std::vector<Position<States>>& positions() noexcept {
-    if constexpr (std::is_same_v<States, CompactStates>) return compact_positions;
-    else return wide_positions;
-  }
-
+// An answer in progress, as its source sees it. Lanes are reused.
+struct AnswerLane {
+  std::size_t number = 0;             // of the lane, below kLanes
   std::vector<char32_t> code_points;  // the part that the profile reads
-  std::vector<Symbol> symbols;        // the walked symbols, with the marks of profile paper; then kUnknown
-  std::size_t n_symbols = 0;          // without that
-  // One before the first symbol, one after each; the memory may hold more.
-  std::vector<Position<CompactStates>> compact_positions;
-  std::vector<Position<WideStates>> wide_positions;
-  std::vector<SetScore> sets;  // of the sets that are scored so far
+  std::vector<SetScore> sets;         // of the sets that are scored so far
+};
+
+// An answer in progress: also its symbols, and the results of the walk over it.
+template <class States>
+struct Lane : AnswerLane {
+  std::vector<Symbol> symbols;              // the walked symbols, with the marks of profile paper; then kUnknown
+  std::size_t n_symbols = 0;                // without that
+  std::vector<Position<States>> positions;  // one before the first symbol, one after each; may hold more
 };
 
 // The number of answers that are walked at once: while one answer waits for memory, the others continue.
@@ -50,27 +56,25 @@ struct Crossing {
   std::array<Position<States>, 1 + kMaxOrder> positions;  // from 1 on
 };
 
-// The buffers of GroupScorer for one form of states.
 template <class States>
-struct GroupBuffers {
+struct Workspace {
+  Workspace() {
+    for (std::size_t number = 0; number < kLanes; ++number) lanes[number].number = number;
+  }
+
+  std::array<Lane<States>, kLanes> lanes;
+  std::array<Crossing<States>, kLanes> crossing;
+  RepeatFinder repeat_finder;
   std::vector<typename States::Counts> contributions;  // contribution of each position to the raw fluency of the sets
   std::vector<std::uint8_t> partial;                   // where a state holds longer n-grams than the answer
   Cover<typename States::Levels> cover;
-  std::array<Crossing<States>, kLanes> crossing;
+  std::vector<std::uint8_t> counted;  // which code points truthfulness counts
 };
 
-struct Workspace {
-  template <class States>
-  GroupBuffers<States>& buffers() noexcept {
-    if constexpr (std::is_same_v<States, CompactStates>) return compact;
-    else return wide;
-  }
-
-  std::array<Lane, kLanes> lanes;
-  RepeatFinder repeat_finder;
-  GroupBuffers<CompactStates> compact;
-  GroupBuffers<WideStates> wide;
-  std::vector<std::uint8_t> counted;  // which code points truthfulness counts
+// For both forms of states.
+struct Workspaces {
+  Workspace<CompactStates> compact;
+  Workspace<WideStates> wide;
 };
 
 }  // namespace pfgen

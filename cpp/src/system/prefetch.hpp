@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #if defined(_MSC_VER) && defined(_M_X64)
 #include <xmmintrin.h>
@@ -20,6 +21,12 @@ inline void prefetch([[maybe_unused]] const void* address) noexcept {
 // The distance that a long scan prefetches ahead, because many processors, especially virtual ones, do not prefetch by
 // themselves.
 inline constexpr std::size_t kScanAheadBytes = 2048;
+
+// Prefetches memory that far behind an item of a scan. This may be past the end, where no pointer may point, so the
+// address is computed as a number.
+inline void prefetch_scan(const void* item) noexcept {
+  prefetch(reinterpret_cast<const void*>(reinterpret_cast<std::uintptr_t>(item) + kScanAheadBytes));
+}
 
 // Calls `work(i)` for each i below n. Before each call, calls `soon(i + kItemsAhead)`, which prefetches memory.
 inline constexpr std::size_t kItemsAhead = 16;

@@ -11,8 +11,8 @@ namespace pfgen {
 // and Japanese characters have. Sequences that begin with E0 or ED are excluded, because their second byte is
 // restricted.
 inline bool has_two_triples(std::uint64_t bytes) noexcept {
-  const auto may_go_on = [&](int i) { return (bytes >> 8 * i & 0xFF) != 0xE0 && (bytes >> 8 * i & 0xFF) != 0xED; };
-  return (bytes & 0xC0C0F0'C0C0F0) == 0x8080E0'8080E0 && may_go_on(0) && may_go_on(3);
+  const auto may_continue = [&](int i) { return (bytes >> 8 * i & 0xFF) != 0xE0 && (bytes >> 8 * i & 0xFF) != 0xED; };
+  return (bytes & 0xC0C0F0'C0C0F0) == 0x8080E0'8080E0 && may_continue(0) && may_continue(3);
 }
 
 inline bool is_ascii(std::uint64_t bytes) noexcept { return (bytes & 0x8080808080808080) == 0; }

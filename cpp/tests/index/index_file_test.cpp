@@ -4,7 +4,7 @@
 #include "makers/check.hpp"
 #include "makers/index_bytes.hpp"
 #include "makers/rules.hpp"
-#include "scoring/set_scores.hpp"
+#include "scoring/walker.hpp"
 
 namespace pfgen::test {
 

@@ -1,13 +1,13 @@
 // Collects the scores of score_sets(), and compares them with the rules.
 #pragma once
 
+#include <array>
 #include <span>
-#include <unordered_map>
 #include <vector>
 
 #include "makers/check.hpp"
 #include "makers/rules.hpp"
-#include "scoring/set_scores.hpp"
+#include "scoring/walker.hpp"
 
 namespace pfgen::test {
 
@@ -18,25 +18,25 @@ class ScoredAnswers : public AnswerSource {
 
   const std::vector<std::vector<SetScore>>& scores() const { return scores_; }
 
-  bool next(Lane& lane) override {
+  bool next(AnswerLane& lane) override {
     if (n_taken_ == texts_.size()) return false;
     CHECK(decode(view(texts_[n_taken_]), n_looked_at(profile_), lane.code_points) == kNoError);
-    in_lane_[&lane] = n_taken_++;
+    in_lane_.at(lane.number) = n_taken_++;
     return true;
   }
-  void done(const Lane& lane) override { scores_[in_lane_.at(&lane)] = lane.sets; }
+  void done(const AnswerLane& lane) override { scores_[in_lane_.at(lane.number)] = lane.sets; }
 
  private:
   Profile profile_;
   std::span<const Text> texts_;
   std::vector<std::vector<SetScore>> scores_;
-  std::unordered_map<const Lane*, std::size_t> in_lane_;
+  std::array<std::size_t, kLanes> in_lane_{};
   std::size_t n_taken_ = 0;
 };
 
 // Whether texts have the scores of the rules, to the last bit.
 inline bool scores_follow(const References& references, const Rules& rules, std::span<const Text> texts) {
-  static Workspace work;  // one for all: an earlier answer must not change a later one
+  static Workspaces work;  // one for all: an earlier answer must not change a later one
   ScoredAnswers answers(references, texts);
   score_sets(references, texts.size(), answers, work);
   for (std::size_t row = 0; row < texts.size(); ++row) {

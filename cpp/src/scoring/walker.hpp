@@ -17,15 +17,15 @@ class AnswerSource {
   virtual ~AnswerSource() = default;
   // Fills the code points of a lane with the next answer, up to the length that the profile reads. Returns false if
   // there is no more answer.
-  virtual bool next(Lane& lane) = 0;
+  virtual bool next(AnswerLane& lane) = 0;
   // Takes the answer that the lane holds, with the scores of all sets. Answers are done in any order.
-  virtual void done(const Lane& lane) = 0;
+  virtual void done(const AnswerLane& lane) = 0;
 };
 
 // How many code points of an answer these scores look at.
 std::size_t n_looked_at(Profile profile) noexcept;
 
 // Scores all answers of the source, several side by side; about `n_answers`, a hint for speed.
-void score_sets(const References& references, std::size_t n_answers, AnswerSource& source, Workspace& work);
+void score_sets(const References& references, std::size_t n_answers, AnswerSource& source, Workspaces& work);
 
 }  // namespace pfgen
