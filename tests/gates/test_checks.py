@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from makers.hostile import NAMES, acting
 from pfgen_fast.errors import PfgenError
 from pfgen_fast.gates.checks import Check, at_least, junit_xml
-from pfgen_fast.gates.comparisons import Gate, non_inferior, not_worse
+from pfgen_fast.gates.comparisons import Gate
 from pfgen_fast.item_scores.table import ItemScores
 from pfgen_fast.statistics.paired import paired_difference
 
@@ -25,8 +25,12 @@ def table(*rows, metrics=("m",), **fields):
     return ItemScores(models, items, dict.fromkeys(metrics, values), **fields)
 
 
+def check(scores, metrics=None, **settings):
+    return Gate(**settings).check(scores.only(models=["new", "old"]), metrics=metrics)[0]
+
+
 def outcome(gain, margin=0.0, *, n=8, **settings):
-    found = not_worse(table((0.5 + NOISE + gain)[:n], np.full(n, 0.5)), "new", "old", margin=margin, **settings)
+    found = check(table((0.5 + NOISE + gain)[:n], np.full(n, 0.5)), margin=margin, **settings)
     return found.outcome if found.passes == (found.outcome == "passed") else f"{found.outcome}, counts otherwise"
 
 
@@ -52,7 +56,7 @@ def test_a_gate_has_three_outcomes(gain, margin, expected):
     assert strict == expected.removesuffix(", counts otherwise")
     if margin:
         of = table(0.5 + NOISE + gain, np.full(8, 0.5))
-        assert non_inferior(of, "new", "old", margin=margin).passes == (strict == "passed")
+        assert check(of, margin=margin, undecided="fail").passes == (strict == "passed")
 
 
 def test_the_confidence_the_number_of_items_and_equal_scores_decide():
@@ -62,17 +66,17 @@ def test_the_confidence_the_number_of_items_and_equal_scores_decide():
     assert outcome(-0.5, n=6) == "failed"
     same = table(NOISE, NOISE)
     for margin in (0, 0.1):
-        found = not_worse(same, "new", "old", margin=margin, undecided="fail", confidence=0.999)
+        found = check(same, margin=margin, undecided="fail", confidence=0.999)
         assert (found.outcome, found.sentence) == ("passed", "m: new and old have the same score on 8 items")
-    few = not_worse(same.only(items=range(5)), "new", "old", undecided="fail")
+    few = check(same.only(items=range(5)), undecided="fail")
     assert (few.outcome, few.passes) == ("undecided", False)
     assert few.sentence == (
         "m: no verdict whether new is worse than old: 5 items, at least 6 are needed; counts as failed"
     )
-    nothing = not_worse(table([1, np.nan], [np.nan, 1]), "new", "old")
+    nothing = check(table([1, np.nan], [np.nan, 1]))
     assert (nothing.outcome, nothing.passes) == ("error", False)
     ones = table(*np.ones((2, 50)))
-    equal = [non_inferior(ones, "new", "old", margin=margin).outcome for margin in (0.05, 0.08)]
+    equal = [check(ones, margin=margin).outcome for margin in (0.05, 0.08)]
     assert equal == ["undecided", "passed"]  # 50 equal marks of 0 and 1 do not exclude a loss of 7 %
 
 
@@ -80,16 +84,16 @@ def test_items_that_the_new_model_lost_are_an_error_unless_they_are_allowed():
     old, new = np.linspace(0, 1, 200), np.full(200, np.nan)
     new[:8] = old[:8] + 0.5 + NOISE
     for margin in (0.0, 0.02):
-        lost = not_worse(table(new, old), "new", "old", margin=margin)
+        lost = check(table(new, old), margin=margin)
         assert (lost.outcome, lost.passes) == ("error", False)
         assert lost.sentence.startswith("m: new lacks 192 of the 200 items of old; expected a score for each")
         assert lost.sentence in junit_xml([lost], "compare").decode()
-        allowed = not_worse(table(new, old), "new", "old", margin=margin, allow_missing=True)
+        allowed = check(table(new, old), margin=margin, allow_missing=True)
         assert (allowed.outcome, "over 8 items (new lacks 192 of the 200 items of old); " in allowed.sentence) == (
             "passed",
             True,
         )
-    assert not_worse(table(old, new), "new", "old").outcome == "failed"  # items that OLD lacks are no loss
+    assert check(table(old, new)).outcome == "failed"  # items that OLD lacks are no loss
 
 
 @given(st.integers(0, 12), st.integers(0, 4), st.sampled_from([0.9, 0.95, 0.99]))
@@ -97,7 +101,7 @@ def test_gates_on_scores_of_0_and_1_are_monotone_in_the_margin_and_in_the_losses
     def outcome_with(n_lost, margin):
         new, old = np.ones((2, 50))
         new[:n_lost] = old[n_lost : n_lost + n_won] = 0
-        found = not_worse(table(new, old), "new", "old", margin=margin, confidence=confidence)
+        found = check(table(new, old), margin=margin, confidence=confidence)
         return ["failed", "undecided", "passed"].index(found.outcome)
 
     of_margins = [outcome_with(n_lost, margin) for margin in (0, 0.001, 0.01, 0.02, 0.05, 0.1, 0.2, 0.4)]
@@ -106,7 +110,7 @@ def test_gates_on_scores_of_0_and_1_are_monotone_in_the_margin_and_in_the_losses
 
 
 def test_the_sentence_has_the_figures():
-    failed = not_worse(table(0.47 + NOISE, np.full(8, 0.5)), "new", "old", margin=0.01)
+    failed = check(table(0.47 + NOISE, np.full(8, 0.5)), margin=0.01)
     assert failed.name == "m not worse by more than 0.01 than old"
     assert failed.sentence == (
         "m: new is worse than old by more than 0.01: the difference is -0.0300, 95 % interval -0.0467 to -0.0133 over "
@@ -118,17 +122,17 @@ def test_lower_is_better_turns_the_sign():
     worse, better = table(0.6 + NOISE, np.full(8, 0.5)), table(0.4 + NOISE, np.full(8, 0.5))
     for of, expected in ((worse, "failed"), (better, "passed")):
         turned = ItemScores(of.models, of.items, of.values, higher_is_better={"m": False})
-        assert not_worse(turned, "new", "old", margin=0.02).outcome == expected
-        assert not_worse(turned, "new", "old").outcome == expected
+        assert check(turned, margin=0.02).outcome == expected
+        assert check(turned).outcome == expected
 
 
 def test_clusters_and_binary_scores_have_their_tests():
     rows = np.zeros((2, 40))
     rows[1, :8] = 1
-    found = not_worse(table(*rows), "new", "old")
+    found = check(table(*rows))
     assert (found.outcome, "Tango's score test: p = 0.0047" in found.sentence) == ("failed", True)
     four = tuple(str(at // 10) for at in range(40))
-    found = not_worse(table(*rows, clusters=four), "new", "old")
+    found = check(table(*rows, clusters=four))
     assert (found.outcome, "40 items in 4 clusters" in found.sentence) == ("undecided", True)
 
 
@@ -152,7 +156,7 @@ def test_the_interval_decides_and_a_larger_margin_is_never_worse(pairs, margin):
     a, b = (np.array(column) / 20 + 0.001 * np.arange(len(pairs)) for column in zip(*pairs, strict=True))
     a = a + 0.0007 * (np.arange(len(pairs)) % 2)  # the differences are never all the same
     scores, order = table(a, b), ["failed", "undecided", "passed"]
-    found = [order.index(not_worse(scores, "new", "old", margin=m).outcome) for m in (margin, margin + 0.25)]
+    found = [order.index(check(scores, margin=m).outcome) for m in (margin, margin + 0.25)]
     assert found[0] <= found[1]
     of = paired_difference(a, b)
     assert found[0] == (0 if of.high < -margin else 2 if of.low > -margin else 1)
@@ -165,14 +169,12 @@ def test_the_interval_decides_and_a_larger_margin_is_never_worse(pairs, margin):
         ({"margin": float("nan")}, "margin nan: expected"),
         ({"confidence": 95}, "confidence 95: expected a number between 0 and 1"),
         ({"undecided": "skip"}, "undecided 'skip': expected 'pass' or 'fail'"),
-        ({"metric": "n"}, "unknown metric 'n'"),
+        ({"metrics": ["n"]}, "unknown metric 'n'"),
     ],
 )
 def test_invalid_settings_are_named(settings, message):
     with pytest.raises(PfgenError, match=message):
-        not_worse(table(NOISE, NOISE), "new", "old", **settings)
-    with pytest.raises(PfgenError, match="margin 0: expected a number above 0"):
-        non_inferior(table(NOISE, NOISE), "new", "old", margin=0)
+        check(table(NOISE, NOISE), **settings)
 
 
 def test_a_figure_is_at_least_a_threshold():

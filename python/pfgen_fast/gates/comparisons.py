@@ -1,8 +1,8 @@
 """Checks that a model is not worse than others: paired tests over items against a margin. Rules: docs/guides/gates.md.
 
 NEW fails if it is worse than OLD by more than the margin, and passes if it is not, both with the confidence asked for;
-otherwise the check is undecided. `non_inferior` puts the burden of proof on NEW: undecided counts as failed. An item
-that OLD has and NEW lacks makes the check an error, because NEW may have lost the items on which it is worse.
+otherwise the check is undecided. An item that OLD has and NEW lacks makes the check an error, because NEW may have lost
+the items on which it is worse.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -59,26 +59,6 @@ class Gate:
             for pair, verdict in zip(family, verdicts, strict=True):
                 pair.verdict = verdict
         return [pair.check() for pair in pairs]
-
-
-def not_worse(scores: ItemScores, new: str, old: str, *, metric: str | None = None, **settings: Any) -> Check:
-    """Checks that a model is not worse than another one in a metric, by default the first one.
-
-    The settings are the fields of `Gate`: margin, confidence, undecided, allow_missing.
-    """
-    gate = Gate(**settings)
-    return gate.check(scores.only(models=[new, old]), metrics=None if metric is None else [metric])[0]
-
-
-def non_inferior(scores: ItemScores, new: str, old: str, *, margin: float, **settings: Any) -> Check:
-    """Checks that the data show that a model is not worse than another one by more than a margin.
-
-    It is `not_worse`, with its settings, where undecided counts as failed. The margin is above 0: equal models could
-    never be shown to be non-inferior without one.
-    """
-    if not margin > 0:
-        raise TrialsError(f"margin {margin:g}: expected a number above 0 for a test of non-inferiority")
-    return not_worse(scores, new, old, margin=margin, undecided="fail", **settings)
 
 
 class _Pair:
