@@ -32,6 +32,14 @@ def test_an_input_that_is_not_there_is_code_2(call, tmp_path, monkeypatch, name)
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.parametrize(("epoch", "code"), [("", 0), ("soon", 2), ("9" * 20, 2)])
+def test_a_time_that_cannot_be_read_is_code_2(call, tmp_path, monkeypatch, epoch, code):
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", epoch)
+    (tmp_path / "scores.csv").write_text("item,a,b\n1,2,2\n", encoding="utf-8")
+    line = ("compare", tmp_path / "scores.csv", "--fail-if-worse", "--junit", tmp_path / "checks.xml")
+    assert call(*line)[0] == code
+
+
 @pytest.fixture
 def runs(call, tmp_path, mini):
     make_run(tmp_path / "runs/good", trial_lines(mini, 3), {"model": "me/good"})

@@ -94,6 +94,11 @@ def main() -> None:
     """Runs the command line; user errors end in one line on stderr, never in a traceback."""
     # NumPy would start one thread per core, which takes as long as the rest of its import; no command needs them.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    epoch = os.environ.get("SOURCE_DATE_EPOCH", "0")
+    if not (epoch.isdecimal() and len(epoch) < 12):  # NumPy cannot be imported with it
+        if epoch:
+            fail(f"SOURCE_DATE_EPOCH: expected seconds since 1970, not {epoch!r}")
+        del os.environ["SOURCE_DATE_EPOCH"]
     warnings.formatwarning = _format_warning
     try:
         try:

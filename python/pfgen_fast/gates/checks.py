@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import datetime
 import math
-import os
 import platform
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -148,6 +146,8 @@ def junit_xml(checks: Sequence[Check], suite: str) -> bytes:
     """A JUnit file, valid against the schemas of Ant and Jenkins; characters that XML forbids are escaped."""
     from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
+    from ..generation.run_writer import timestamp
+
     cases = [_case(check, suite) for check in checks]
     tags = [child.tag for case in cases for child in case]
     counts = {"errors": tags.count("error"), "failures": tags.count("failure")}
@@ -159,7 +159,7 @@ def junit_xml(checks: Sequence[Check], suite: str) -> bytes:
             "id": "0",
             "package": "pfgen_fast",
             "name": suite,
-            "timestamp": _now(),
+            "timestamp": timestamp()[:19],
             "hostname": terminal_text(platform.node()) or "localhost",
             "tests": str(len(cases)),
             **{name: str(n) for name, n in counts.items()},
@@ -193,10 +193,3 @@ def _case(check: Check, suite: str) -> Element:
     elif check.outcome == "undecided":
         SubElement(case, "skipped", {"message": sentence})
     return case
-
-
-def _now() -> str:
-    epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
-    utc = datetime.timezone.utc
-    moment = datetime.datetime.fromtimestamp(int(epoch), utc) if epoch.isdecimal() else datetime.datetime.now(utc)
-    return moment.strftime("%Y-%m-%dT%H:%M:%S")
