@@ -25,7 +25,8 @@ inline constexpr std::size_t kScanAheadBytes = 2048;
 // Prefetches memory that far behind an item of a scan. This may be past the end, where no pointer may point, so the
 // address is computed as a number.
 inline void prefetch_scan(const void* item) noexcept {
-  prefetch(reinterpret_cast<const void*>(reinterpret_cast<std::uintptr_t>(item) + kScanAheadBytes));
+  const std::uintptr_t address = reinterpret_cast<std::uintptr_t>(item) + kScanAheadBytes;
+  prefetch(reinterpret_cast<const void*>(address));  // NOLINT(performance-no-int-to-ptr): it is never read
 }
 
 // Calls `work(i)` for each i below n. Before each call, calls `soon(i + kItemsAhead)`, which prefetches memory.
