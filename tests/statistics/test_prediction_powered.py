@@ -104,11 +104,13 @@ def test_marks_of_yes_and_no_stand_alone_with_few_disagreements_or_rarer_marks(n
         assert (found.weight > 0, found.half_width < found.alone.half_width) == (counts, counts)
 
 
-def test_wilsons_intervals_of_strata_are_combined():
+def test_strata_of_yes_and_no_have_wilsons_interval_too():
     parts = [MarkedStratum(yes_or_no(k, 0)[0], [0] * 40, []) for k in (2, 20)]
-    whole, (first, second) = mean_of_strata(parts).alone, (mean_of_strata([part]).alone for part in parts)
-    assert whole.mean - whole.low == pytest.approx(math.hypot(first.mean - first.low, second.mean - second.low) / 2)
-    assert whole.high - whole.mean == pytest.approx(math.hypot(first.high - first.mean, second.high - second.mean) / 2)
+    whole = mean_interval(yes_or_no(22, 0, 80)[0], binary=True)
+    found = mean_of_strata(parts).alone
+    assert (found.mean, found.low, found.high, found.n) == pytest.approx((whole.mean, whole.low, whole.high, 80))
+    uneven = mean_of_strata([MarkedStratum([1.0] * n, [0] * n, []) for n in (2, 200)]).alone
+    assert 0.5 < uneven.low < mean_interval([1.0] * 202, binary=True).low  # 7.9 marks, not 202
 
 
 def test_outliers_of_the_judge_have_no_leverage():

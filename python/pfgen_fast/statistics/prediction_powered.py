@@ -197,10 +197,12 @@ def _checked(stratum: MarkedStratum) -> MarkedStratum:
 
 
 def _limited(stratum: MarkedStratum, share: float) -> MarkedStratum:
-    """The stratum with its highest and lowest verdicts limited to quantiles, so that no verdict has much leverage."""
+    """The stratum with verdicts limited to quantiles and to Tukey's fences, so that none of them has much leverage."""
     ordered = sorted((*stratum.proxy, *stratum.proxy_all))
-    at = min(int(share * len(ordered)), (len(ordered) - 1) // 2)
-    low, high = ordered[at], ordered[-1 - at]
+    at, quarter = min(int(share * len(ordered)), (len(ordered) - 1) // 2), len(ordered) // 4
+    low, high, first, third = ordered[at], ordered[-1 - at], ordered[quarter], ordered[-1 - quarter]
+    if third > first:
+        low, high = max(low, first - 1.5 * (third - first)), min(high, third + 1.5 * (third - first))
     proxy, others = ([min(high, max(low, verdict)) for verdict in part] for part in (stratum.proxy, stratum.proxy_all))
     return replace(stratum, proxy=proxy, proxy_all=others)
 
@@ -268,17 +270,14 @@ def _interval(strata: Sequence[_Moments], weight: float, level: float, n: int) -
 
 
 def _of_shares(strata: Sequence[MarkedStratum], moments: Sequence[_Moments], level: float) -> MeanInterval:
-    """The interval of marks of yes and no alone: Wilson's, whose squared distances are added over strata (MOVER)."""
-    below, above, z = [], [], quantile(math.inf, level)
-    for one, of in zip(strata, moments, strict=True):
-        low, high = sorted(one.ends)
-        share = min(1.0, max(0.0, (of.mean - low) / (high - low)))
-        ends = wilson(share, of.n, z)
-        below.append((high - low) * (share - ends[0]))
-        above.append((high - low) * (ends[1] - share))
+    """The interval of marks of yes and no alone: Wilson's, with the number of marks of equal precision."""
+    ends = [sorted(one.ends) for one in strata]
+    least, most = (math.fsum(part) / len(ends) for part in zip(*ends, strict=True))
     mean = math.fsum(of.mean for of in moments) / len(moments)
-    n = round(math.fsum(of.n for of in moments))
-    return MeanInterval(mean, mean - math.hypot(*below) / len(below), mean + math.hypot(*above) / len(above), n)
+    share = min(1.0, max(0.0, (mean - least) / (most - least)))
+    n_effective = len(moments) ** 2 / math.fsum(1 / of.n for of in moments)
+    low, high = (least + (most - least) * end for end in wilson(share, n_effective, quantile(math.inf, level)))
+    return MeanInterval(mean, low, high, round(math.fsum(of.n for of in moments)))
 
 
 def _half_width(strata: Sequence[_Moments], weight: float, level: float) -> float | None:
