@@ -136,9 +136,12 @@ def test_a_comparison_that_takes_too_long_gives_its_worker_back(n_answers):
         long = Request(application, "", answers=[text] * n_answers, references=[[text]] * n_answers)
         await long.task
         assert (long.status, b"scoring takes more than 0.3 s" in long.sent[1]["body"]) == (413, True)
-        short = Request(application, "a", references=[["a"]])
-        await short.task
-        assert (short.status, b"[1.0]" in short.sent[1]["body"]) == (200, True)
+        for _ in range(100):  # where other processes take the time, a short comparison ends too late, too
+            short = Request(application, "a", references=[["a"]])
+            await short.task
+            if short.status == 200:
+                break
+        assert b"[1.0]" in short.sent[1]["body"]
         await emptied(application)
 
     run(reward, Limits(seconds=0.3, n_pairs=1 << 60), steps)
