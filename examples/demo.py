@@ -64,26 +64,22 @@ def print_missing(table: ScoreTable) -> None:
 
 def print_verdicts(found: Discernment) -> None:
     """Prints for each score the number of kinds of damage that it notices, and the other kinds."""
-    profile = found.profile
     for metric in METRICS:
         by_verdict: dict[object, list[str]] = defaultdict(list)
-        for kind, of_metric, verdict in zip(profile["kind"], profile["metric"], profile["verdict"], strict=True):
-            if of_metric == metric:
-                by_verdict[verdict].append(str(kind))
-        noticed, total = len(by_verdict.pop("notices", [])), len(set(profile["kind"]))
+        for row in found.profile:
+            if row["metric"] == metric:
+                by_verdict[row["verdict"]].append(row["kind"])
+        noticed, total = len(by_verdict.pop("notices", [])), len({row["kind"] for row in found.profile})
         others = "; ".join(f"{verdict}: {', '.join(kinds)}" for verdict, kinds in by_verdict.items())
         print(f"  {metric:13} notices {noticed} of {total} kinds{f'; {others}' if others else ''}")
 
 
 def print_drops(found: Discernment, names: dict[str, str]) -> None:
     """Prints the drop of the average for some perturbations, with readable names."""
-    cells = found.cells
-    for kind, degree, metric, drop in zip(
-        cells["kind"], cells["degree"], cells["metric"], cells["mean_drop"], strict=True
-    ):
-        name = f"{kind}/{degree}" if degree else str(kind)
-        if metric == "average" and name in names:
-            print(f"  {names[name]:36} costs the average {drop:.3f}")
+    for row in found.cells:
+        name = f"{row['kind']}/{row['degree']}" if row["degree"] else row["kind"]
+        if row["metric"] == "average" and name in names:
+            print(f"  {names[name]:36} costs the average {row['mean_drop']:.3f}")
 
 
 def main() -> None:

@@ -80,12 +80,11 @@ def _measured(name: str, suite: Suite, collection: Collection) -> Iterator[Row]:
     scorer, wanted = Scorer(suite), {damage for damage, _, _ in ROWS}
     for reward, metric, shape in REWARDS:
         evaluator = NgramEvaluator(scorer, Reward(suite, shape, metric=metric))
-        cells = discern(evaluator, collection).cells
-        for row in range(len(cells["kind"])):
-            kind, degree = cells["kind"][row], cells["degree"][row]
+        for cell in discern(evaluator, collection).cells:
+            kind, degree = cell["kind"], cell["degree"]
             damage = f"{kind}/{degree}" if degree else str(kind)
-            if cells["metric"][row] == "reward" and damage in wanted:
-                figures = {key: sensitivity.rounded(cells[key][row], digits) for key, digits in COLUMNS.items()}
+            if cell["metric"] == "reward" and damage in wanted:
+                figures = {key: sensitivity.rounded(cell[key], digits) for key, digits in COLUMNS.items()}
                 yield {"answers": name, "reward": reward, "damage": damage, **figures}
 
 

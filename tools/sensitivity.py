@@ -64,11 +64,11 @@ def measure(checkout: Path, profile: Profile = "leaderboard") -> list[Row]:
     suite = Suite.load(checkout / "data")
     cells = discern(NgramEvaluator(Scorer(suite, profile=profile)), from_run(checkout / RUN, suite)).cells
     found = []
-    for row in range(len(cells["kind"])):
-        kind, degree = cells["kind"][row], cells["degree"][row]
-        figures = {name: rounded(cells[name][row], digits) for name, digits in COLUMNS.items()}
+    for cell in cells:
+        kind, degree = cell["kind"], cell["degree"]
+        figures = {name: rounded(cell[name], digits) for name, digits in COLUMNS.items()}
         damage = f"{kind}/{degree}" if degree else str(kind)
-        found.append({"damage": damage, "metric": str(cells["metric"][row]), **figures})
+        found.append({"damage": damage, "metric": cell["metric"], **figures})
     return found
 
 

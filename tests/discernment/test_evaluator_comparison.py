@@ -9,6 +9,7 @@ from makers.tested_evaluators import (
     ByText,
     a_collection,
     a_plan,
+    column,
     discerned,
     length,
     letters,
@@ -32,9 +33,7 @@ FIVE = NINE[:3] + NINE[6:8]
 
 
 def scores_of(found, names, score="d"):
-    rows = zip(found.perturbations["kind"], found.perturbations["degree"], found.perturbations[score],
-               found.perturbations["level"], strict=True)  # fmt: skip
-    return [(d, level) for kind, degree, d, level in rows if f"{kind}/{degree}" in names]
+    return [(row[score], row["level"]) for row in found.perturbations if f"{row['kind']}/{row['degree']}" in names]
 
 
 def test_an_evaluator_with_five_of_nine_perturbations_is_compared_on_these_five():
@@ -46,7 +45,7 @@ def test_an_evaluator_with_five_of_nine_perturbations_is_compared_on_these_five(
         assert (row["scope"], row["n_own"], row["n_common"]) == ("all", n_own, 5)
         assert (row["average"], row["minimum"]) == pytest.approx(average(*zip(*scores_of(found, FIVE), strict=True)))
         assert row["average_low"] <= row["average"] <= row["average_high"]
-    assert first.summary["n_defined"][0] == 9  # the summary is of each evaluator alone
+    assert column(first.summary, "n_defined")[0] == 9  # the summary is of each evaluator alone
     agreed = agreement(first, second)["headlines"]
     assert agreed.n_perturbations == 5
     assert agreed.difference == pytest.approx(rows[0][0]["average"] - rows[1][0]["average"])
@@ -73,7 +72,7 @@ def test_a_task_whose_originals_have_no_score_is_left_out_with_a_warning():
     items = [*some_items(12), *(replace(item, id=f"{item.id} b", task="other") for item in some_items(12))]
     half = {"half": lambda item, text: length(item, text) if item.task == "headlines" else float("nan")}
     first, second = (discerned(ByText(of), items, a_plan(*FIVE)) for of in (half, {"length": length}))
-    assert set(first.cells["task"]) == {"headlines"}
+    assert set(column(first.cells, "task")) == {"headlines"}
     assert "Task other: no original has a score, so the task is left out." in first.warnings
     assert list(agreement(first, second)) == ["headlines"]
     assert {row["task"] for of in common_rows([first, second]) for row in of} == {"headlines"}
@@ -110,7 +109,7 @@ def found_by(functions, collection=None, plan=PLAN, **options):
 def test_the_difference_of_averages_does_not_depend_on_the_order_of_the_items():
     first, second = found_by({"similarity": similarity}), found_by({"length": length, "letters": letters})
     found = agreement(first, second)["headlines"]
-    averages = [each.summary["average"][0] for each in (first, second)]
+    averages = [column(each.summary, "average")[0] for each in (first, second)]
     assert found.difference == pytest.approx(averages[0] - averages[1])
     assert found.low < found.difference < found.high
     turned = agreement(second, first)["headlines"]

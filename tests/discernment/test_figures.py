@@ -11,11 +11,11 @@ from makers.tested_evaluators import (
     ByText,
     a_collection,
     a_plan,
+    column,
     discerned,
     length,
     letters,
     one,
-    rows,
     similarity,
     some_items,
 )
@@ -42,41 +42,40 @@ def test_the_tables_have_their_columns_and_a_row_for_each_perturbation_and_metri
     found = discerned(evaluator, plan=a_plan("char_delete", "sentence_repeat", "identity", "newline"))
     written = (found.cells, found.perturbations, found.summary, found.profile, found.controls)
     columns = (result.CELL_COLUMNS, result.PERTURBATION_COLUMNS, result.SUMMARY_COLUMNS, result.PROFILE_COLUMNS)
-    assert tuple(map(tuple, written)) == (*columns, result.CONTROL_COLUMNS)
-    assert {len(column) for column in found.cells.values()} == {2 * 12}
-    assert {len(column) for column in found.perturbations.values()} == {12}
-    assert found.controls["kind"] == ["identity", "identity", "newline", "newline"]
-    assert found.profile["kind"] == ["char_delete", "char_delete", "sentence_repeat", "sentence_repeat"]
-    numbers = [value for table in written for column in table.values() for value in column]
+    assert tuple(tuple(rows[0]) for rows in written) == (*columns, result.CONTROL_COLUMNS)
+    assert (len(found.cells), len(found.perturbations)) == (2 * 12, 12)
+    assert column(found.controls, "kind") == ["identity", "identity", "newline", "newline"]
+    assert column(found.profile, "kind") == ["char_delete", "char_delete", "sentence_repeat", "sentence_repeat"]
+    numbers = [value for rows in written for row in rows for value in row.values()]
     assert not any(isinstance(value, float) and math.isnan(value) for value in numbers)
     assert {type(value) for value in numbers} <= {str, int, float, bool, type(None)}
 
 
 def test_an_evaluator_with_constant_scores_never_moves():
     found = discerned(ByText({"rating": lambda item, text: 3.0}), plan=a_plan("char_delete", "newline"))
-    assert set(found.cells["d"]) == set(found.perturbations["d"]) == {0.0}
+    assert set(column(found.cells, "d")) == set(column(found.perturbations, "d")) == {0.0}
     assert one(found.summary, score="d", scope="all")["average"] == 0
-    assert set(found.cells["exact_d"]) == {0.0}
-    assert set(found.cells["rank_biserial"]) == {None}
-    assert found.profile["verdict"] == ["not noticed"]
+    assert set(column(found.cells, "exact_d")) == {0.0}
+    assert set(column(found.cells, "rank_biserial")) == {None}
+    assert column(found.profile, "verdict") == ["not noticed"]
     assert "Task headlines: rating never moves: no damage changes a score." in found.warnings
 
 
 def test_items_that_share_a_question_are_one_cluster():
     items = [replace(item, question="?") for item in some_items(12)]
     found = discerned(items=items, plan=a_plan("char_delete"))
-    assert set(found.cells["noticed"]) == {False}
+    assert set(column(found.cells, "noticed")) == {False}
     assert "Task headlines: the 12 items share 1 question, too few for a test: " in found.warnings[-1]
-    assert all(discerned(items=some_items(12), plan=a_plan("char_delete")).cells["noticed"])
+    assert all(column(discerned(items=some_items(12), plan=a_plan("char_delete")).cells, "noticed"))
 
 
 def test_a_mean_of_metrics_has_cells_of_its_own_and_is_not_combined():
     functions = {"similarity": similarity, "length": length, "mean": lambda item, text: 5.0}
     metrics = [Metric("similarity"), Metric("length"), Metric("mean", combined=False)]
     found = discerned(ByText(functions, metrics=metrics), plan=a_plan("char_delete/300"))
-    assert found.cells["metric"] == ["similarity", "length", "mean"]
+    assert column(found.cells, "metric") == ["similarity", "length", "mean"]
     assert one(found.cells, metric="mean")["d"] == 0
-    d = [row["d"] for row in rows(found.cells)][:2]
+    d = [row["d"] for row in found.cells][:2]
     p = [20**-each for each in d]
     row = one(found.perturbations)
     assert row["d"] == pytest.approx(-math.log(2 / sum(1 / each for each in p)) / math.log(20))
@@ -90,15 +89,15 @@ def test_plain_figures_beside_weighted_ones_are_of_the_same_perturbations(weight
     found = discerned(weights=weights, plan=a_plan("char_delete", "word_drop/50", "newline"))
     assert found.weights == "weights.csv"
     assert any("no row for word_drop" in note for note in found.notes)
-    weighted = found.perturbations["weighted_d"]
-    assert weighted == [*(pytest.approx(d, rel=1e-12) for d in found.perturbations["d"][:5]), None, None]
-    assert {row["score"] for row in rows(found.summary)} == {"d", "printed_d", "weighted_d"}
+    weighted = column(found.perturbations, "weighted_d")
+    assert weighted == [*(pytest.approx(d, rel=1e-12) for d in column(found.perturbations, "d")[:5]), None, None]
+    assert {row["score"] for row in found.summary} == {"d", "printed_d", "weighted_d"}
     plain, weighted = (one(found.summary, score=score, scope="weighted") for score in ("d", "weighted_d"))
     for name in ("n_perturbations", "n_defined", "average", "minimum", "minimum_at", "average_low"):
         assert plain[name] == (pytest.approx(weighted[name]) if isinstance(weighted[name], float) else weighted[name])
     assert plain["n_defined"] == 5 < one(found.summary, score="d", scope="all")["n_defined"] == 6
     everywhere = discerned(weights=weights)
-    assert "weighted" not in everywhere.summary["scope"]
+    assert "weighted" not in column(everywhere.summary, "scope")
 
 
 @pytest.mark.parametrize("n_items", [12, 40])
@@ -109,7 +108,7 @@ def test_an_interval_holds_its_figure(n_items):
         *((found.cells, "mean_drop", "drop"), (found.cells, "d", "d")),
         *((found.perturbations, "d", "d"), (found.summary, "average", "average")),
     ):
-        for row in rows(table):
+        for row in table:
             if row.get("score", "d") == "d":
                 assert row[f"{end}_low"] <= row[name] + 1e-9, row
                 assert row[name] <= row[f"{end}_high"] + 1e-9, row
@@ -121,8 +120,8 @@ def test_scores_as_large_as_floats_are_computed_or_refused():
 
     found = discerned(huge(1e100, -1e100), plan=a_plan("char_delete", "newline"))
     assert one(found.cells, degree="300")["mean_drop"] == pytest.approx(2e100)
-    for columns in (found.cells, found.perturbations, found.summary, found.controls):
-        assert all(math.isfinite(value) for column in columns.values() for value in column if isinstance(value, float))
+    for rows in (found.cells, found.perturbations, found.summary, found.controls):
+        assert all(math.isfinite(value) for row in rows for value in row.values() if isinstance(value, float))
     assert sentences(results([found]))
     for scores, which in (((1e308, 1.0), "original"), ((1.0, -1e308), "damaged text")):
         with pytest.raises(DiscernmentError, match=f"no {which} has a score; expected numbers of at most 1e"):
@@ -132,14 +131,14 @@ def test_scores_as_large_as_floats_are_computed_or_refused():
 def test_levels_have_the_same_weight_in_the_average_and_controls_have_none():
     functions = {"similarity": similarity}
     found = discerned(ByText(functions), plan=a_plan("char_delete", "word_drop/50", "newline", "sentence_delete/200"))
-    d = {row["kind"] + "/" + row["degree"]: row["d"] for row in rows(found.perturbations)}
+    d = {row["kind"] + "/" + row["degree"]: row["d"] for row in found.perturbations}
     total = one(found.summary, score="d", scope="all")
     of_characters = sum(d[f"char_delete/{degree}"] for degree in (10, 30, 70, 150, 300)) / 5
     assert total["average"] == pytest.approx((of_characters + d["word_drop/50"] + d["sentence_delete/200"]) / 3)
     assert total["minimum"] == min(value for name, value in d.items() if name != "newline/")
     assert d[total["minimum_at"]] == total["minimum"]
     assert one(found.summary, score="d", scope="level:character")["average"] == pytest.approx(of_characters)
-    scopes = [row["scope"] for row in rows(found.summary) if row["score"] == "d"]
+    scopes = [row["scope"] for row in found.summary if row["score"] == "d"]
     assert scopes == [
         *("all", "level:character", "level:word", "level:sentence"),
         *("degree:10", "degree:30", "degree:50", "degree:70", "degree:150", "degree:200", "degree:300"),
@@ -206,14 +205,12 @@ def test_the_profile_says_what_is_noticed_rewarded_or_not_seen():
         "nothing": lambda item, text: float(len(item.text)),
     }
     found = discerned(ByText(metrics), a_collection(24), plan=a_plan("truncate"))
-    profile = {
-        row["metric"]: (row["verdict"], row["monotonicity"], row["detectable_at_20"]) for row in rows(found.profile)
-    }
+    profile = {row["metric"]: (row["verdict"], row["monotonicity"], row["detectable_at_20"]) for row in found.profile}
     assert profile["length"] == ("notices", 1, "100")
     assert profile["shortness"] == ("rewards", -1, "none")
     assert profile["much"][0] == "needs much"
     assert profile["nothing"] == ("not noticed", 0, "none")
-    assert set(found.profile["detectable_at_100"]) == {None}  # there are only 24 items
+    assert set(column(found.profile, "detectable_at_100")) == {None}  # there are only 24 items
     row = one(found.profile, metric="length")
     assert row["n80"] == 9  # 8.243, the fewest that a perfect effect needs
     mean_length = np.mean([len(item.text) for item in some_items(24)])
@@ -224,7 +221,7 @@ def test_with_as_many_items_as_are_stated_the_profile_says_what_the_cells_say():
     items = [*some_items(70), *(CollectionItem(f"mute {n}", "Ice floats on it.", "headlines", "en") for n in range(30))]
     found = discerned(ByText({"length": length}), items, a_plan("number_change", "sentence_delete", "word_drop"))
     assert one(found.perturbations, kind="sentence_delete", degree="200")["n_items"] == 70
-    degrees = dict(zip(found.profile["kind"], found.profile["detectable_at_100"], strict=True))
+    degrees = dict(zip(column(found.profile, "kind"), column(found.profile, "detectable_at_100"), strict=True))
     assert degrees == {"number_change": "none", "sentence_delete": "200", "word_drop": "50"}
 
 
@@ -241,8 +238,8 @@ def test_the_terminal_calls_an_evaluator_blind_only_if_no_metric_notices_the_dam
         return found, row[1]
 
     found, text = said({**{f"still {i}": nothing for i in range(5)}, "five": first_five}, 100.0)
-    assert (found.cells["noticed"], found.perturbations["noticed"]) == ([False] * 5 + [True], [False])
-    assert set(found.cells["equivalent"]) == {True}
+    assert (column(found.cells, "noticed"), column(found.perturbations, "noticed")) == ([False] * 5 + [True], [False])
+    assert set(column(found.cells, "equivalent")) == {True}
     assert text.startswith("no (")
     assert said({"nothing": nothing}, 100.0)[1].startswith("blind (")
     assert said({"nothing": nothing}, None)[1] == "no (0.0)"
@@ -253,22 +250,22 @@ def test_blindness_is_only_claimed_with_a_margin_that_is_wider_than_what_may_hav
 
     def profile(n_items, margin):
         found = discerned(ByText(functions), some_items(n_items), a_plan("truncate", "identity"), margin=margin)
-        return found, {row["metric"]: row for row in rows(found.profile)}
+        return found, {row["metric"]: row for row in found.profile}
 
     assert profile(40, None)[1]["nothing"]["verdict"] == "not noticed"
     found, wide = profile(40, 100.0)
     missed = wide["nothing"]["missed_at_most"]
     assert (wide["nothing"]["verdict"], wide["length"]["verdict"]) == ("blind", "notices")
-    assert {row["equivalent"] for row in rows(found.cells)} == {True}
+    assert {row["equivalent"] for row in found.cells} == {True}
     assert profile(40, missed)[1]["nothing"]["verdict"] == "not noticed"
     assert profile(40, missed * 1.001)[1]["nothing"]["verdict"] == "blind"
     assert profile(12, None)[1]["nothing"]["missed_at_most"] is None
     deviation = np.std([len(item.text) for item in some_items(40)], ddof=1)
-    for row in rows(found.cells):
+    for row in found.cells:
         assert row["drop_low"] <= row["mean_drop"] <= row["drop_high"]
         assert row["missed_at_most"] > abs(row["mean_drop"]) / deviation
     constant = discerned(ByText({"rating": lambda item, text: 3.0}), plan=a_plan("truncate"), margin=1.0)
-    assert constant.profile["verdict"] == ["not noticed"]  # the originals have no spread
+    assert column(constant.profile, "verdict") == ["not noticed"]  # the originals have no spread
     for bad in (0.0, -1.0, math.nan, math.inf):
         with pytest.raises(DiscernmentError, match="expected a number above 0"):
             profile(40, bad)

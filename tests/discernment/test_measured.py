@@ -8,7 +8,6 @@ import math
 import pytest
 from makers import published
 from makers.discernment_data import folder, needs_discernment_data
-from makers.tested_evaluators import rows
 from pfgen_fast import Scorer
 from pfgen_fast.discernment.originals import from_run
 from pfgen_fast.discernment.running import discern
@@ -26,7 +25,7 @@ def test_the_measured_figures_come_out_to_their_digits():
     items = from_run(published.FOLDER / "result" / "openai" / "gpt-4o", suite)
     found = discern(NgramEvaluator(Scorer(suite)), items)
     assert found.scored.originals["average"].mean() == pytest.approx(0.861, abs=5e-4)
-    cells = {(row["kind"], row["permille"], row["metric"]): row for row in rows(found.cells)}
+    cells = {(row["kind"], row["permille"], row["metric"]): row for row in found.cells}
     with (folder() / "measured-gpt-4o.csv").open(encoding="utf-8", newline="") as file:
         measured = list(csv.DictReader(file))
     assert len(measured) == 376

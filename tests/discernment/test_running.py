@@ -13,12 +13,12 @@ from makers.tested_evaluators import (
     ByText,
     a_collection,
     a_plan,
+    column,
     discerned,
     given,
     length,
     letters,
     one,
-    rows,
     similarity,
     some_items,
 )
@@ -87,8 +87,8 @@ def test_a_cell_with_too_few_items_is_undefined():
     items = [CollectionItem(str(n), text, "headlines", "en") for n, text in enumerate(texts)]
     found, enough = (discerned(items=items, plan=a_plan("number_change/1000"), min_items=n) for n in (10, 6))
     note = "Task headlines: 1 perturbation is undefined, because too few items have scores: all numbers changed."
-    assert (found.cells["d"], found.notes) == ([None], (note,))
-    assert enough.cells["d"][0] > 1
+    assert (column(found.cells, "d"), found.notes) == ([None], (note,))
+    assert column(enough.cells, "d")[0] > 1
 
 
 def test_missing_scores_are_left_out_and_too_many_make_a_cell_undefined():
@@ -107,12 +107,12 @@ def test_missing_scores_are_left_out_and_too_many_make_a_cell_undefined():
         assert cell["noticed"]
         assert some.work.n_missing == n_missing
     many = with_missing(4, 15)
-    assert (many.cells["d"], many.cells["n_missing"]) == ([None], [4])
+    assert (column(many.cells, "d"), column(many.cells, "n_missing")) == ([None], [4])
     named = "because more than 20 % of the scores are missing: 30 % of characters deleted (similarity)."
     assert many.warnings == (f"Task headlines: 1 cell is undefined, {named}",)
     no_original = ByText({"length": lambda item, text: math.inf if text == some_items()[0].text else len(text)})
     found = discerned(no_original, a_collection(15), a_plan("char_delete"))
-    assert (set(found.cells["n_missing"]), set(found.cells["n_items"])) == ({1}, {15})
+    assert (set(column(found.cells, "n_missing")), set(column(found.cells, "n_items"))) == ({1}, {15})
 
 
 @pytest.mark.parametrize(
@@ -159,7 +159,7 @@ def test_neither_the_size_of_calls_nor_the_order_of_items_changes_a_figure(monke
     assert max(evaluator.calls) == 24
     assert found.cells == expected.cells
     backwards = discerned(items=Collection(a_collection().items[::-1], "some texts"), plan=plan)
-    assert backwards.cells["d"] == expected.cells["d"]
+    assert column(backwards.cells, "d") == column(expected.cells, "d")
     assert backwards.signature == expected.signature
 
 
@@ -183,7 +183,7 @@ def test_the_signature_names_all_that_figures_depend_on(tmp_path, monkeypatch):
         discerned(**usual, donors=["It rained."]),
         discerned(**usual, donors=["It snowed."]),
     ]
-    assert found.cells["mean_drop"] != others[3].cells["mean_drop"]
+    assert column(found.cells, "mean_drop") != column(others[3].cells, "mean_drop")
     assert discerned(**usual, donors=["It rained.", "It rained."]).signature == others[-2].signature
     monkeypatch.setattr(running, "tables_hash", lambda: "other tables")
     others.append(discerned(**usual))
@@ -200,11 +200,11 @@ def test_each_task_has_tables_of_its_own_and_only_the_metrics_that_score_it():
         }
     )
     found = discerned(evaluator, items, a_plan("char_delete/300"))
-    assert [(row["task"], row["metric"], row["n_items"]) for row in rows(found.cells)] == [
+    assert [(row["task"], row["metric"], row["n_items"]) for row in found.cells] == [
         *(("headlines", "similarity", 12), ("headlines", "letters", 12)),
         *(("story", "length", 11), ("story", "letters", 11)),
     ]
-    assert [row["d"] is None for row in rows(found.perturbations)] == [False, False]
+    assert [row["d"] is None for row in found.perturbations] == [False, False]
     assert found.warnings == ()
     assert {example.metric for example in found.examples if example.item.startswith("s ")} == {"length", "letters"}
 
@@ -214,7 +214,7 @@ def test_texts_that_come_with_items_are_taken_as_they_are():
     items[0] = replace(items[0], perturbed={})
     items[1] = replace(items[1], perturbed={"typo/1": " \n"})
     found = discerned(ByText({"length": length}), items, Plan((given("typo/1"), given("typo/2"))))
-    first, second = rows(found.perturbations)
+    first, second = found.perturbations
     assert (first["n_items"], first["n_impossible"], first["method"]) == (10, 2, "given")
     assert first["d"] > 2
     assert (second["n_items"], second["reason"]) == (0, "the text would be the same")
@@ -234,7 +234,7 @@ def test_items_plans_weights_and_evaluators_may_be_given_in_short():
     assert found.cells == expected.cells
     assert found.signature.split("|plan:")[1] == expected.signature.split("|plan:")[1]
     usual = discern(fluency, items, "usual", language="ja")
-    assert len(usual.perturbations["d"]) == len(usual_plan().perturbations)
+    assert len(column(usual.perturbations, "d")) == len(usual_plan().perturbations)
     assert {item.language for item in usual.scored.collection.items} == {"ja"}
     with pytest.raises(DiscernmentError, match="unknown plan 'unusual'; expected one of usual, "):
         discern(fluency, items, "unusual")
@@ -291,8 +291,8 @@ def test_identity_is_scored_by_another_call():
 
     evaluator = Kept({"length": length}, is_deterministic=False)
     found = discerned(evaluator, plan=a_plan("newline", "identity", "char_delete"))
-    assert [row["mean_drop"] for row in rows(found.controls)] == [-1, -1]
+    assert [row["mean_drop"] for row in found.controls] == [-1, -1]
     assert one(found.controls, kind="identity")["reverse_d"] > 1
-    assert found.cells["kind"] == ["newline", "identity", *["char_delete"] * 5]
+    assert column(found.cells, "kind") == ["newline", "identity", *["char_delete"] * 5]
     begin = "Task headlines: length is not repeatable: 12 of 12 originals got a different score when they were scored "
     assert found.warnings[0].startswith(begin)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 
 import pytest
-from makers.tested_evaluators import ByText, a_collection, a_plan, similarity, some_items
+from makers.tested_evaluators import ByText, a_collection, a_plan, column, similarity, some_items
 from pfgen_fast import DiscernmentError
 from pfgen_fast.discernment.damaged import Damage, texts_of
 from pfgen_fast.discernment.items import CollectionItem
@@ -54,9 +54,9 @@ def test_a_possible_text_without_a_row_has_a_missing_score_and_an_impossible_one
     items = [*some_items(12), CollectionItem("mute", "…!", "headlines", "en")]
     table = write("char_delete/300", items=items, leave_out=[("item 3", "char_delete/300")])
     found = discern(table, items, a_plan("char_delete/300"))
-    assert set(found.cells["n_items"]) == {12}
-    assert set(found.cells["n_missing"]) == {1}
-    assert set(found.cells["n_impossible"]) == {1}
+    assert set(column(found.cells, "n_items")) == {12}
+    assert set(column(found.cells, "n_missing")) == {1}
+    assert set(column(found.cells, "n_impossible")) == {1}
 
 
 def test_a_perturbation_that_no_plan_knows_is_taken_as_it_is(write):
@@ -68,26 +68,26 @@ def test_a_perturbation_that_no_plan_knows_is_taken_as_it_is(write):
         if (item.id, name) != ("item 2", "calm")
     ]
     found = discern(write("char_delete/300", extra=extra), a_collection())
-    levels = dict(zip(found.perturbations["kind"], found.perturbations["level"], strict=True))
+    levels = dict(zip(column(found.perturbations, "kind"), column(found.perturbations, "level"), strict=True))
     assert levels == {"char_delete": "character", "backwards": "word", "upside_down": "sentence", "calm": "control"}
-    assert found.perturbations["n_impossible"] == [0, 0, 0, 0, 1]
-    assert found.perturbations["reason"][-1] == "no text given"
+    assert column(found.perturbations, "n_impossible") == [0, 0, 0, 0, 1]
+    assert column(found.perturbations, "reason")[-1] == "no text given"
     assert found.notes == ("The kind backwards is unknown, so it counts as damage to words.",)
     assert {example.perturbation for example in found.examples} == {"char_delete/300"}  # only their texts are known
-    assert found.controls["kind"] == ["calm", "calm"]
+    assert column(found.controls, "kind") == ["calm", "calm"]
 
 
 def test_texts_that_a_model_made_are_not_asked_for(write):
     extra = [[item.id, "paraphrase", metric, "0.5", ""] for item in some_items() for metric in FUNCTIONS]
     table = write("char_delete/300", extra=extra)
     found = discern(table, a_collection(), a_plan("char_delete/300", "paraphrase"))
-    assert found.perturbations["method"] == ["rule", "given"]
-    assert found.controls["kind"] == ["paraphrase", "paraphrase"]
+    assert column(found.perturbations, "method") == ["rule", "given"]
+    assert column(found.controls, "kind") == ["paraphrase", "paraphrase"]
 
 
 def test_perturbations_that_the_table_lacks_and_items_that_the_collection_lacks_are_notes(write):
     found = discern(write("char_delete/300"), a_collection(11), a_plan("char_delete"))
-    assert found.perturbations["degree"] == ["300"]
+    assert column(found.perturbations, "degree") == ["300"]
     named = "char_delete/10, char_delete/30, char_delete/70, char_delete/150"
     assert found.notes[0] == f"The table has no scores of 4 perturbations of the plan: {named}."
     assert "the collection does not have 1 item: item 11" in found.notes[1]

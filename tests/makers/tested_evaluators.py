@@ -83,14 +83,14 @@ class ByText:
         }
 
 
-def rows(columns):
-    """The rows of a table as dictionaries."""
-    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+def column(rows, name):
+    """The values of a column of a table."""
+    return [row[name] for row in rows]
 
 
-def one(columns, **wanted):
+def one(rows, **wanted):
     """The one row with these values."""
-    (found,) = (row for row in rows(columns) if all(row[name] == value for name, value in wanted.items()))
+    (found,) = (row for row in rows if all(row[name] == value for name, value in wanted.items()))
     return found
 
 

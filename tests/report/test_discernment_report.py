@@ -79,7 +79,7 @@ def test_a_test_is_a_page_markdown_pictures_and_tables_whose_undefined_cells_are
     assert {row["noticed"] for row in rows} == {"true", "false", ""}
     assert not re.search(r"\bnan\b|\binf\b|None", text, re.IGNORECASE)
     written = [float(row["mean_drop"]) for row in rows if row["mean_drop"]]
-    known = [value for value in a_discernment().cells["mean_drop"] if value is not None]
+    known = [row["mean_drop"] for row in a_discernment().cells if row["mean_drop"] is not None]
     assert written == pytest.approx(known, rel=1e-11, abs=0)  # twelve digits
     assert written != known
 
@@ -128,8 +128,7 @@ def test_a_table_says_which_damage_each_score_notices_misses_rewards_and_penalis
 def test_where_nothing_is_defined_there_is_a_report_all_the_same(n):
     found, undefined = small(), {}
     for table, names in {"cells": UNDEFINED, "summary": {"average", "minimum"}, "profile": {"verdict"}}.items():
-        columns = getattr(found, table)
-        undefined[table] = {name: [None] * len(of) if name in names else of for name, of in columns.items()}
+        undefined[table] = tuple({**row, **dict.fromkeys(names)} for row in getattr(found, table))
     finding = finding_of([dataclasses.replace(found, **undefined)] * n)
     assert finding.answer
     for each in finding.pictures if n == 2 else finding.pictures[:1]:
@@ -262,8 +261,8 @@ def test_published_figures_stand_beside_ours_of_the_same_data_set():
     published = [Published(dataset, "summarization", "GPT4-Turbo", *of) for dataset, *of in figures]
     found = of_the_paper("SummEval")
     first, second, third = table(finding_of([found], published), "published").rows
-    row = found.summary["score"].index("printed_d")
-    assert first == ("SummEval", "GPT4-Turbo", "d_average", 7.5, "ngram", found.summary["average"][row], N_ITEMS)
+    row = next(row for row in found.summary if row["score"] == "printed_d")
+    assert first == ("SummEval", "GPT4-Turbo", "d_average", 7.5, "ngram", row["average"], N_ITEMS)
     assert second[4:] == ("ngram", None, N_ITEMS)  # without weights
     assert third[3:] == (0.25, None, None, None)
 

@@ -1,13 +1,13 @@
 """The results of a test of an evaluator, as data; `pfgen_fast.report` turns them into text, pictures and files.
 
-A table is a mapping from the names of its columns to their values, all of the same length. An undefined value is None,
-never NaN.
+A table is a sequence of rows, which are mappings from the names of columns to values. An undefined value is None, never
+NaN.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,7 +21,8 @@ from .plan import Perturbation, Plan
 
 Cell = str | int | float | bool | None
 TableRow = dict[str, Any]
-Columns = Mapping[str, Sequence[Cell]]
+Rows = tuple[TableRow, ...]
+"""The rows of a table, by the names of its columns."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,11 +123,11 @@ class Discernment:
 
     scored: Scored
     signature: str
-    cells: Columns
-    perturbations: Columns
-    summary: Columns
-    profile: Columns
-    controls: Columns
+    cells: Rows
+    perturbations: Rows
+    summary: Rows
+    profile: Rows
+    controls: Rows
     curves: tuple[Curve, ...]
     examples: tuple[Example, ...]
     work: Work
@@ -182,10 +183,9 @@ CONTROL_COLUMNS = (
 """`relative_drop` is the mean drop relative to the smallest mean drop of damage that the metric notices."""
 
 
-def columns_of(names: Iterable[str], rows: Iterable[Mapping[str, Cell]]) -> Columns:
-    """Makes a table with some columns of the rows."""
-    listed = list(rows)
-    return {name: [row[name] for row in listed] for name in names}
+def with_columns(names: Iterable[str], rows: Iterable[TableRow]) -> Rows:
+    """The rows with some of their columns."""
+    return tuple({name: row[name] for name in names} for row in rows)
 
 
 def number(value: float) -> float | None:

@@ -35,7 +35,7 @@ from .result import (
     PROFILE_COLUMNS,
     SUMMARY_COLUMNS,
     Discernment,
-    columns_of,
+    with_columns,
 )
 from .scoring import Progress, Scoring, plan_of, score_all
 from .task_scores import by_task
@@ -93,8 +93,8 @@ def discern(
         >>> from pfgen_fast.evaluators.ngram import NgramEvaluator
         >>> items, plan = from_suite(Suite.load("mini")), Plan(perturbations_named("char_delete/300"))
         >>> found = discern(NgramEvaluator(Scorer("mini")), items, plan)
-        >>> found.cells["metric"], found.cells["noticed"]
-        (['fluency', 'truthfulness', 'helpfulness', 'average'], [True, True, True, True])
+        >>> [row["metric"] for row in found.cells if row["noticed"]]
+        ['fluency', 'truthfulness', 'helpfulness', 'average']
     """
     if zeros not in ZEROS:
         raise unknown("treatment of zeros", zeros, ZEROS)
@@ -156,11 +156,11 @@ def discernment_of(
             f"discernment:{_core.__version__}|collection:{scored.collection.hash}|plan:{plan_hash}|seed:{scored.seed}"
             f"|evaluator:{scored.signature}|zeros:{zeros}|combine:harmonic|weights:{of_weights}"
         ),
-        cells=columns_of(CELL_COLUMNS, rows),
-        perturbations=columns_of(PERTURBATION_COLUMNS, perturbation_rows(name, tasks)),
-        summary=columns_of(SUMMARY_COLUMNS, summary_rows(name, tasks)),
-        profile=columns_of(PROFILE_COLUMNS, profile_rows(name, cells, zeros)),
-        controls=columns_of(CONTROL_COLUMNS, control_rows(rows)),
+        cells=with_columns(CELL_COLUMNS, rows),
+        perturbations=with_columns(PERTURBATION_COLUMNS, perturbation_rows(name, tasks)),
+        summary=with_columns(SUMMARY_COLUMNS, summary_rows(name, tasks)),
+        profile=with_columns(PROFILE_COLUMNS, profile_rows(name, cells, zeros)),
+        controls=with_columns(CONTROL_COLUMNS, control_rows(rows)),
         curves=tuple(curve for task in cells for curve in curves_of(task)),
         examples=scoring.examples,
         work=scoring.work,

@@ -10,7 +10,7 @@ from typing import Any
 
 from ...discernment.evaluator_comparison import common_rows
 from ...discernment.kinds import in_words
-from ...discernment.result import Columns, Discernment
+from ...discernment.result import Discernment
 from ...files.untrusted_text import in_one_line
 
 Row = Mapping[str, Any]
@@ -44,9 +44,7 @@ class Result:
 
     def rows(self, table: str, **values: object) -> list[Row]:
         """The rows of a table of the test, such as `cells`, for the task and with these values."""
-        columns: Columns = getattr(self.found, table)
-        rows = (dict(zip(columns, of_row, strict=True)) for of_row in zip(*columns.values(), strict=True))
-        return having(rows, task=self.task, **values)
+        return having(getattr(self.found, table), task=self.task, **values)
 
     @cached_property
     def _damage(self) -> list[Row]:
@@ -76,7 +74,7 @@ class Result:
 def results(found: Sequence[Discernment]) -> list[Result]:
     """The results of each test, by task."""
     names = labels(found)
-    tasks = [list(dict.fromkeys(str(task) for task in one.cells["task"])) for one in found]
+    tasks = [list(dict.fromkeys(row["task"] for row in one.cells)) for one in found]
     n_evaluators = Counter(task for of_one in tasks for task in of_one)
     return [
         Result(

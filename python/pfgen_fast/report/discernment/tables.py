@@ -91,7 +91,7 @@ def tables(found: Sequence[Discernment], results: Sequence[Result]) -> list[Tabl
         stacked("profile", "Sensitivity profile", result.PROFILE_COLUMNS, 3),
         *(
             [stacked("controls", "Changes that should not matter", result.CONTROL_COLUMNS, 3)]
-            if any(one.controls["kind"] for one in found)
+            if any(one.controls for one in found)
             else []
         ),
         stacked("perturbations", f"Each kind and degree, its metrics combined{by}", result.PERTURBATION_COLUMNS, 2),
@@ -139,10 +139,9 @@ def _stacked(found: Sequence[Discernment], name: str, title: str, columns: Seque
     read: list[tuple[Cell, ...]] = []
     for one in found:
         words = perturbation_words(one)
-        for row in zip(*(getattr(one, name)[column] for column in columns), strict=True):
-            rows.append(row)
-            named = dict(zip(columns, row, strict=True))
-            read.append(tuple(_read(column, named, words) for column in shown))
+        for row in getattr(one, name):
+            rows.append(tuple(row[column] for column in columns))
+            read.append(tuple(_read(column, row, words) for column in shown))
     kept = [place for place, each in enumerate(shown) if each not in _OPTIONAL or _varies(read, place)]
     heads = tuple(_NAMES.get(shown[place], shown[place]) for place in kept)
     readable = Table(name, title, heads, tuple(tuple(row[place] for place in kept) for row in read), n_digits)
