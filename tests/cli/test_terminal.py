@@ -13,6 +13,7 @@ import pytest
 from makers.runs import make_varied_runs
 from makers.terminal import on_terminal
 from pfgen_fast import cli
+from pfgen_fast.cli.app import warn
 from rich.cells import cell_len
 
 
@@ -65,6 +66,11 @@ def test_a_warning_is_one_line(tmp_path):
     assert line.startswith(
         f"warning: {tmp_path}/cache\\u001b: other users can write to it (mode 777), so it is not used"
     )
+
+
+def test_errors_after_the_first_hundred_are_counted(capsys):
+    warn(*map(str, range(1200)))
+    assert capsys.readouterr().err.splitlines()[-2:] == ["error: 99", "error: and 1,100 more"]
 
 
 def test_redirected_output_is_utf8_where_the_system_has_a_code_page(monkeypatch):

@@ -137,8 +137,9 @@ def exit_if_partial(is_partial: object) -> None:
 
 
 def warn(*messages: str) -> None:
-    """Prints errors, each as one line."""
-    for message in messages:
+    """Prints errors, each as one line; after 100 errors, only their number."""
+    n_more = len(messages) - 100
+    for message in (*messages[:100], *([f"and {n_more:,} more"] if n_more > 0 else [])):
         stderr().print(styled(("error:", "red"), f" {shown(message)}"))
 
 
