@@ -242,7 +242,7 @@ class FindingOptions(JudgedOptions):
         """Writes a page of the finding if a directory is given, and prints it as text, or its data as JSON."""
         is_silent = self.quiet or self.as_json
         if self.output is not None:
-            show_finding(finding, self.output, report=None, quiet=is_silent)
+            show_finding(finding, self.output, quiet=is_silent)
         elif not is_silent:
             say_finding(finding)
         if self.as_json:

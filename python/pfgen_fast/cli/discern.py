@@ -166,9 +166,6 @@ class _Run:
         "standard deviations of the originals' scores, such as 0.1 (two one-sided tests).",
         metavar="X",
     )
-    report: Path | None = Option(
-        None, help="Link to a report of the same run (pfgen-fast report).", metavar="FILE.html"
-    )
     source: Source
     evaluators: Evaluators
     asking: Asking
@@ -247,7 +244,7 @@ class _Run:
 
         pairs = {(i, j): agreement(found[i], found[j], compared=found) for j in range(len(found)) for i in range(j)}
         finding = finding_of(found, published, pairs)
-        show_finding(finding, self.output, report=self.report, quiet=self.asking.quiet)
+        show_finding(finding, self.output, quiet=self.asking.quiet)
         if not self.asking.quiet:
             print_line("")
             shown_tables = [table.readable() for table in finding.tables if table.name in ("verdicts", "common")]

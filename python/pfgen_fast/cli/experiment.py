@@ -40,9 +40,6 @@ class Call:
 
     output: Path = Option(..., "-o", help="Write page, tables and pictures to this directory.", metavar="DIR")
     suite: options.SuiteOption = None
-    report: Path | None = Option(
-        None, help="Link the page to a report of the same runs (pfgen-fast report).", metavar="FILE.html"
-    )
     threads: options.Threads = None
     quiet: Quiet = False
 
@@ -84,7 +81,7 @@ class Call:
 
     def finish(self, finding: Finding) -> None:
         """Writes the files of a finding, and prints it; ends with exit code 3 if runs were left out."""
-        show_finding(finding, self.output, report=self.report, quiet=self.quiet, is_said=self.state.problems)
+        show_finding(finding, self.output, quiet=self.quiet, is_said=self.state.problems)
         if self.state.used is not None and not self.quiet:
             print_origin(self.state.used)
         exit_if_partial(self.state.problems)

@@ -12,13 +12,11 @@ if TYPE_CHECKING:
     from ..experiments.finding import Finding
 
 
-def show_finding(
-    finding: Finding, folder: Path, *, report: Path | None, quiet: bool, is_said: Sequence[str] = ()
-) -> None:
+def show_finding(finding: Finding, folder: Path, *, quiet: bool, is_said: Sequence[str] = ()) -> None:
     """Writes the files of a finding and, unless quiet, prints its answer, its notes and its paragraph."""
     from ..report.findings import write_finding
 
-    page, *others = write_finding(finding, folder, report=report)
+    page, *others = write_finding(finding, folder)
     if quiet:
         return
     say_finding(finding, is_said)

@@ -1,7 +1,7 @@
 """Draws charts: one function for each kind of chart, which returns a matplotlib figure.
 
-Elements that a page names or links to have an id: the points of a panel have `POINTS` and the number of the panel, the
-name of a row has `NAME` and the number of the row, a text on a colour has `ON_LEVEL` and the number of the colour.
+Elements that a page names have an id: the points of a panel have `POINTS` and the number of the panel, a text on a
+colour has `ON_LEVEL` and the number of the colour.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from . import drawing
 from .drawing import COLORS, LEVELS, QUIET, bounded, look, mark_threshold, new_figure, plain
 from .heat_maps import draw_heat_map
 
-POINTS, NAME, ON_LEVEL = "points-", "name-", "on-level-"
+POINTS, ON_LEVEL = "points-", "on-level-"
 
 _PANELS_SIDE_BY_SIDE, _SMALL_PANELS_SIDE_BY_SIDE = 3, 4
 _N_LABELS, _N_LABELS_ALONE = 8, 24
@@ -232,8 +232,6 @@ def _name_rows(axes: Any, chart: chart_data.Ranges) -> None:
     """Labels each row with a name, the first at the top, and says if there are more rows than are drawn."""
     n = len(chart.names)
     axes.set_yticks(range(n), list(map(plain, chart.names)), fontsize=7)
-    for row, label in enumerate(axes.get_yticklabels()):
-        label.set_gid(f"{NAME}{row}")
     axes.set(xlabel=plain(chart.x_label), ylim=(n - 0.5, -0.5))
     if chart.n_all is not None and chart.n_all > n:
         axes.set_title(f"the first {n:,} of {chart.n_all:,}")

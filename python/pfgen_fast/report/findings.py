@@ -6,20 +6,19 @@ import base64
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 from ..experiments.chart_data import HeatMap
 from ..experiments.finding import Finding, Table
-from ..files.untrusted_text import in_one_line, link_target, utf8
+from ..files.untrusted_text import in_one_line, utf8
 from ..files.writing import write_whole
 from .charts import drawn
 from .drawing import stored_alike
 from .heat_maps import level_of
-from .inline_svg import Link, inline_svg
+from .inline_svg import inline_svg
 from .templating import markup, page_text
 
 
-def write_finding(finding: Finding, folder: Path, *, report: Path | None = None) -> list[Path]:
+def write_finding(finding: Finding, folder: Path) -> list[Path]:
     """Writes the files of a finding, each atomically."""
     contents: dict[str, bytes] = {}
     for picture in finding.pictures:
@@ -29,50 +28,39 @@ def write_finding(finding: Finding, folder: Path, *, report: Path | None = None)
     for table in finding.tables:
         contents[f"{finding.file_name(table)}.csv"] = utf8(table.to_csv())
     contents[f"{finding.name}.md"] = utf8(finding.to_markdown())
-    address = None if report is None else link_target(report, folder)
-    contents = {f"{finding.name}.html": _page(finding, contents, address).encode(), **contents}
+    contents = {f"{finding.name}.html": _page(finding, contents).encode(), **contents}
     for name, content in contents.items():
         write_whole(folder / name, content)
     return [folder / name for name in contents]
 
 
-def _page(finding: Finding, files: dict[str, bytes], report: str | None) -> str:
-    def link(run: str) -> str | None:
-        if report is None or run not in runs:
-            return None
-        name = quote(utf8(in_one_line(run, 200)), safe="/:!~*'()")  # as report/state.js writes it
-        return f"{report}#run={name}"
-
-    runs = frozenset(finding.runs)
+def _page(finding: Finding, files: dict[str, bytes]) -> str:
     page = page_text(
         "experiment.html.jinja",
         style="experiment.css",
         scripts=("sorting.js", "experiment.js"),
         finding=finding,
-        report=report,
         notes=finding.shown_notes,
         heat_maps=[picture for picture in finding.pictures if isinstance(picture.chart, HeatMap)],
         level_of=level_of,
         pictures=[
             (
                 picture.title,
-                markup(inline_svg(files[f"{finding.file_name(picture)}.svg"], f"picture-{number}", picture, link)),
+                markup(inline_svg(files[f"{finding.file_name(picture)}.svg"], f"picture-{number}", picture)),
             )
             for number, picture in enumerate(finding.pictures)
         ],
-        tables=[_shown(finding, table, link) for table in finding.tables if table.shown != ()],
+        tables=[_shown(finding, table) for table in finding.tables if table.shown != ()],
     )
     return "".join(page)
 
 
-def _shown(finding: Finding, table: Table, link: Link) -> dict[str, Any]:
-    """A table for the template: each cell with its text, and the name and address of a run if it is one."""
+def _shown(finding: Finding, table: Table) -> dict[str, Any]:
+    """A table for the template: each cell with its text, and the name of a run if it is one."""
     runs, readable = frozenset(finding.runs), table.readable()
 
     def shown(cell: object, text: str) -> Sequence[str | None]:
-        if not isinstance(cell, str) or cell not in runs:
-            return text, None, None
-        return text, in_one_line(cell, 200), link(cell)
+        return text, in_one_line(cell, 200) if isinstance(cell, str) and cell in runs else None
 
     return {
         "name": table.name,

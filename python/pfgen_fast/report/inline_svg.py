@@ -1,4 +1,4 @@
-"""A picture as a page embeds it: SVG in the colours of the page, whose points have names, values and links.
+"""A picture as a page embeds it: SVG in the colours of the page, whose points have names and values.
 
 The page's policy allows no styles in attributes, so they become presentation attributes. Colours of black, white and of
 scales become variables of the page's style, which knows light and dark.
@@ -7,18 +7,15 @@ scales become variables of the page's style, which knows light and dark.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from xml.etree import ElementTree
 
 from ..experiments.chart_data import Points, Ranges, Scatter
 from ..experiments.finding import Picture
 from ..files.untrusted_text import in_one_line
-from .charts import NAME, ON_LEVEL, POINTS
+from .charts import ON_LEVEL, POINTS
 from .drawing import DIVERGING, LEVELS
 from .heat_maps import ON_DIVERGING
-
-Link = Callable[[str], str | None]
-"""Returns the address of a run in a report, or None if the report lacks the run."""
 
 _SVG, _XLINK = "http://www.w3.org/2000/svg", "{http://www.w3.org/1999/xlink}href"
 _COLORS = {
@@ -40,16 +37,14 @@ Mark = tuple[str, str | None]
 """The text of a point and the run that it stands for, if any."""
 
 
-def inline_svg(svg: bytes, name: str, picture: Picture, link: Link) -> str:
+def inline_svg(svg: bytes, name: str, picture: Picture) -> str:
     """An SVG of matplotlib as an element of a page."""
     root = ElementTree.fromstring(svg)
     for element in root.iter():
         element[:] = [child for child in element if child.tag not in (_tag("metadata"), _tag("style"))]
         _use_attributes(element)
     for number, marks in enumerate(marks_of(picture.chart)):
-        _mark_points(_group(root, f"{POINTS}{number}"), marks, link)
-        if not isinstance(picture.chart, Scatter):
-            _link_names(root, marks, link)
+        _mark_points(_group(root, f"{POINTS}{number}"), marks)
     for element in root.iter():
         _own_ids(element, name)
     is_wide = float(root.get("viewBox", "0 0 0 0").split()[2]) > _WIDE
@@ -129,7 +124,7 @@ def _own_ids(element: ElementTree.Element, prefix: str) -> None:
             element.set(name, _REFERENCE.sub(rf"url(#{prefix}-\1)", value))
 
 
-def _mark_points(group: ElementTree.Element | None, marks: list[Mark], link: Link) -> None:
+def _mark_points(group: ElementTree.Element | None, marks: list[Mark]) -> None:
     if group is None:
         return
     use = _tag("use")
@@ -139,7 +134,7 @@ def _mark_points(group: ElementTree.Element | None, marks: list[Mark], link: Lin
     _let_uses_look(group)
     for number, ((parent, index), mark) in enumerate(zip(places, marks, strict=True)):
         # Only one point of a panel is reached by Tab; experiment.js goes to the others by the arrow keys.
-        point = _linked(mark, link, "0" if number == 0 else "-1")
+        point = _marked(mark, "0" if number == 0 else "-1")
         point.set("class", "point")
         point.append(parent[index])
         parent[index] = point
@@ -152,23 +147,10 @@ def _let_uses_look(group: ElementTree.Element) -> None:
             shape.attrib.pop(name, None)
 
 
-def _link_names(root: ElementTree.Element, marks: list[Mark], link: Link) -> None:
-    for number, (text, run) in enumerate(marks):
-        group = _group(root, f"{NAME}{number}")
-        if group is not None and run is not None and link(run):
-            name = _linked((text, run), link, "-1")
-            name.extend(list(group))
-            group[:] = [name]
-
-
-def _linked(mark: Mark, link: Link, tab: str) -> ElementTree.Element:
-    """An element with the text of a mark: a link to its run, if there is one."""
+def _marked(mark: Mark, tab: str) -> ElementTree.Element:
+    """An element with the text of a mark."""
     text, run = mark
-    address = None if run is None else link(run)
-    element = ElementTree.Element(_tag("a"), {"href": address}) if address else ElementTree.Element(_tag("g"))
-    element.set("tabindex", tab)
-    if not address:
-        element.set("role", "img")
+    element = ElementTree.Element(_tag("g"), {"tabindex": tab, "role": "img"})
     if run is not None:
         element.set("data-run", in_one_line(run, 200))
     ElementTree.SubElement(element, _tag("title")).text = text

@@ -90,10 +90,9 @@ def write_discernment(
     *,
     published: Sequence[Published] | None = None,
     agreements: Agreements | None = None,
-    report: Path | None = None,
 ) -> list[Path]:
     """Writes the files of one or several tests, each atomically: a page, Markdown, tables and pictures."""
-    return write_finding(finding_of(found, published or (), agreements or {}), folder, report=report)
+    return write_finding(finding_of(found, published or (), agreements or {}), folder)
 
 
 def finding_of(
