@@ -24,17 +24,17 @@ const std::vector<Whole>& wholes() {
     const std::vector<std::vector<Sets>> files{{{{U"あい", U"いう"}}, random_sets(random, 2, false)},
                                                {random_sets(random, 9, false)},
                                                {{frequent, {U"あいう"}}}};
-    std::vector<Whole> made;
+    std::vector<Whole> wholes;
     for (const Profile profile : {Profile::kLeaderboard, Profile::kPaper, Profile::kNormalised}) {
       for (const std::vector<Sets>& questions : files) {
-        Whole& whole = made.emplace_back(Whole{questions, file_of(profile, questions), {}});
+        Whole& whole = wholes.emplace_back(Whole{questions, file_of(profile, questions), {}});
         for (const std::size_t length : {0U, 1U, 3U, 40U, 99U, 150U, 200U, 260U}) {
           whole.answers.push_back(random_answer(random, questions[0][0], length));
         }
         whole.answers.push_back(U"^\x10FFFF\xFFFFあ$");
       }
     }
-    return made;
+    return wholes;
   }();
   return all;
 }

@@ -64,9 +64,9 @@ void append_quoted(std::string_view text, std::string& json) {
 
 // The value of the last of several equal keys.
 std::string_view value_of(const std::vector<std::pair<std::string, std::string>>& texts, std::string_view key) {
-  const auto found = std::find_if(texts.rbegin(), texts.rend(), [&](const auto& text) { return text.first == key; });
-  require(found != texts.rend(), "a line lacks a text");
-  return found->second;
+  const auto match = std::find_if(texts.rbegin(), texts.rend(), [&](const auto& text) { return text.first == key; });
+  require(match != texts.rend(), "a line lacks a text");
+  return match->second;
 }
 
 void check_text(const TrialLines& trials, const TrialLine& line, const TextView& text) {

@@ -98,23 +98,23 @@ struct ContinuationCounts {
 ContinuationCounts count(const Corpus& corpus, std::size_t n) {
   const std::vector<std::uint32_t> contexts = number_contexts(corpus, n);
   const std::size_t n_contexts = 1 + *std::ranges::max_element(contexts);
-  std::vector<Counted> found;
+  std::vector<Counted> continuations;
   Numbering numbering;
   ContinuationCounts counts{{}, std::vector<std::size_t>(n_contexts + 1)};
   for (std::size_t i = 0; i < contexts.size(); ++i) {
     const std::uint32_t number = numbering.number_of(contexts[i], corpus.code_points[i]);
-    if (number < found.size()) {
-      ++found[number].count;
+    if (number < continuations.size()) {
+      ++continuations[number].count;
       continue;
     }
     const bool ends = corpus.code_points[i] == kEndMark;
-    found.push_back({contexts[i], ends ? 0 : contexts[i + 1], corpus.code_points[i], 1});
+    continuations.push_back({contexts[i], ends ? 0 : contexts[i + 1], corpus.code_points[i], 1});
     ++counts.begin[contexts[i] + 1];
   }
   std::partial_sum(counts.begin.begin(), counts.begin.end(), counts.begin.begin());
-  counts.continuations.resize(found.size());
+  counts.continuations.resize(continuations.size());
   std::vector<std::size_t> place(counts.begin.begin(), counts.begin.end() - 1);
-  for (const Counted& continuation : found) counts.continuations[place[continuation.context]++] = continuation;
+  for (const Counted& continuation : continuations) counts.continuations[place[continuation.context]++] = continuation;
   for (std::size_t c = 0; c < n_contexts; ++c) {
     const auto of_context =
         std::span(counts.continuations).subspan(counts.begin[c], counts.begin[c + 1] - counts.begin[c]);

@@ -306,7 +306,7 @@ std::vector<Climb> select(std::span<const TextView> answers, const SelectionOpti
       if (i == 0 || !budget.is_spent()) climbs[i] = climb(classes, options.size, stream_of[i], budget);
     };
   });
-  std::erase_if(climbs, [](const Climb& of) { return of.rows.empty(); });
+  std::erase_if(climbs, [](const Climb& climb) { return climb.rows.empty(); });
   return climbs;
 }
 

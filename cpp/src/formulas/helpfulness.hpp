@@ -97,9 +97,10 @@ class HelpfulnessScorer {
       const TextForm* const form = answer == nullptr ? nullptr : &answer->form(i);
       rules.locate(form == nullptr ? std::u32string_view() : form->cut(kLookAhead),
                    regex_positions.subspan(i * rules.n_regexes(), rules.n_regexes()), of_form_, form);
-      const Helpfulness found = leaderboard_helpfulness(UsualLengths(), rules.importances(), of_form_, n, truncations_);
-      if (found.score <= best.score) continue;
-      best = found;
+      const Helpfulness helpfulness =
+          leaderboard_helpfulness(UsualLengths(), rules.importances(), of_form_, n, truncations_);
+      if (helpfulness.score <= best.score) continue;
+      best = helpfulness;
       std::swap(rule_positions_, of_form_);
     }
     return best;

@@ -8,19 +8,20 @@ namespace {
 std::vector<char32_t> by_falling_frequency(std::span<const AnswerSet> sets) {
   constexpr std::size_t kPage = 256;
   std::vector<std::vector<std::uint32_t>> pages(kEndMark / kPage + 1);  // of counts; empty until a code point occurs
-  std::vector<char32_t> found;
+  std::vector<char32_t> distinct;
   for (const AnswerSet& set : sets) {
     for (const auto& answer : set) {
       for (const char32_t code_point : answer) {
         auto& page = pages[code_point / kPage];
         if (page.empty()) page.resize(kPage);
-        if (page[code_point % kPage]++ == 0) found.push_back(code_point);
+        if (page[code_point % kPage]++ == 0) distinct.push_back(code_point);
       }
     }
   }
   const auto count = [&](char32_t code_point) { return pages[code_point / kPage][code_point % kPage]; };
-  std::ranges::sort(found, [&](char32_t a, char32_t b) { return count(a) != count(b) ? count(a) > count(b) : a < b; });
-  return found;
+  std::ranges::sort(distinct,
+                    [&](char32_t a, char32_t b) { return count(a) != count(b) ? count(a) > count(b) : a < b; });
+  return distinct;
 }
 
 }  // namespace

@@ -20,8 +20,8 @@ class Chrf : public Comparison {
   Chrf(const ReferenceOptions& options, std::span<const Wanted> wanted)
       : options_(options.chrf), symbols_{{wanted.front().tokens, NgramMatcher(options_.char_order)}} {
     std::size_t n_counts = 0;
-    for (const Wanted& one : wanted) {
-      kinds_.push_back({one, 0, std::vector<std::int64_t>(options.n_counts(one.metric))});
+    for (const Wanted& request : wanted) {
+      kinds_.push_back({request, 0, std::vector<std::int64_t>(options.n_counts(request.metric))});
       n_counts = std::max(n_counts, kinds_.back().counts.size());
     }
     counts_.resize(n_counts);

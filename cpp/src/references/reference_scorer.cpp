@@ -93,7 +93,8 @@ std::unique_ptr<Comparison> make_comparison(const ReferenceOptions& options, std
 // One comparison for all metrics of a group that have the same tokens.
 std::vector<std::unique_ptr<Comparison>> make_comparisons(const ReferenceOptions& options, Steps& steps) {
   std::map<std::pair<Group, std::size_t>, std::vector<Wanted>> groups;
-  for (const Wanted& one : wanted_metrics(options)) groups[{group_of(one.metric), one.tokens}].push_back(one);
+  for (const Wanted& request : wanted_metrics(options))
+    groups[{group_of(request.metric), request.tokens}].push_back(request);
   std::vector<std::unique_ptr<Comparison>> comparisons;
   comparisons.reserve(groups.size());
   for (const auto& [key, wanted] : groups) comparisons.push_back(make_comparison(options, wanted, steps));

@@ -32,12 +32,12 @@ void split_chrf_words(std::u32string_view text, Vocabulary& vocabulary, std::vec
 
 TextPreparer::TextPreparer(const ReferenceOptions& options, std::span<const Wanted> wanted)
     : is_lower_case_(options.is_lower_case) {
-  for (const Wanted& one : wanted) {
-    const bool reads_sentences = one.metric == ReferenceMetric::kRougeLsum;
-    if (reads_sentences) sentence_place_ = one.tokens;
-    const bool is_new = std::ranges::find(places_, one.tokens) == places_.end();
-    if (is_new && (!reads_sentences || one.tokens == kOwnTokens)) places_.push_back(one.tokens);
-    if (one.metric == ReferenceMetric::kChrfWords) places_.push_back(kChrfWords);
+  for (const Wanted& request : wanted) {
+    const bool reads_sentences = request.metric == ReferenceMetric::kRougeLsum;
+    if (reads_sentences) sentence_place_ = request.tokens;
+    const bool is_new = std::ranges::find(places_, request.tokens) == places_.end();
+    if (is_new && (!reads_sentences || request.tokens == kOwnTokens)) places_.push_back(request.tokens);
+    if (request.metric == ReferenceMetric::kChrfWords) places_.push_back(kChrfWords);
   }
 }
 

@@ -204,8 +204,8 @@ HelpfulnessDetails BatchScorer::details(const Answer& answer) const {
   Reader reader;
   const std::size_t invalid = reader.read(answer.text, question, code_points);
   if (invalid != kNoError) throw InvalidAnswer(0, invalid);
-  const Helpfulness found = reader.helpfulness(question, code_points, answer.regex_positions);
-  return {found.truncation, found.score, reader.rule_positions()};
+  const Helpfulness helpfulness = reader.helpfulness(question, code_points, answer.regex_positions);
+  return {helpfulness.truncation, helpfulness.score, reader.rule_positions()};
 }
 
 }  // namespace pfgen

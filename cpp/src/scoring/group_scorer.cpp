@@ -120,11 +120,11 @@ PerSet<double> GroupScorer<States>::fluency(const AnswerLane& lane, const Worksp
   Raw raw{work.contributions.data(), {}};
   if (!is_paper_) return best_fluency<kSetsPerIndex>(UsualLengths(), work.contributions.size(), raw);
   for (std::size_t i = 0; i < work.contributions.size(); ++i) raw.add(i);
-  PerSet<double> found{};
+  PerSet<double> scores{};
   for (std::size_t s = 0; s < group_->n_sets(); ++s) {
-    found[s] = paper_fluency(raw[s], group_->n_answers(s), lane.code_points.size());
+    scores[s] = paper_fluency(raw[s], group_->n_answers(s), lane.code_points.size());
   }
-  return found;
+  return scores;
 }
 
 template <class States>

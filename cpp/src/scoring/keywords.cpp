@@ -61,23 +61,23 @@ struct KeywordRules::Reader {
   RulePosition read() {
     const std::uint32_t own = node++;
     const RuleNode& rule = nodes[own];
-    RulePosition found{0, own};
+    RulePosition match{0, own};
     if (rule.form == RuleNode::Form::kText) {
-      found.position = end_of_match(answer, present, rule.text, form);
+      match.position = end_of_match(answer, present, rule.text, form);
     } else if (rule.form == RuleNode::Form::kRegex) {
-      found.position = *next_regex_position++;
+      match.position = *next_regex_position++;
     } else {
-      found = read();
+      match = read();
       for (std::uint32_t part = 1; part < rule.n_parts; ++part) {
         const RulePosition other = read();
         // The first of equal parts decides.
         const bool decides =
-            rule.form == RuleNode::Form::kAnd ? other.position > found.position : other.position < found.position;
-        if (decides) found = other;
+            rule.form == RuleNode::Form::kAnd ? other.position > match.position : other.position < match.position;
+        if (decides) match = other;
       }
-      if (rule.is_named) found.named_by = own;
+      if (rule.is_named) match.named_by = own;
     }
-    return found;
+    return match;
   }
 };
 

@@ -97,13 +97,13 @@ struct CopySources::Group {
   void prepare(std::size_t n) {
     code_points.clear();  // after a failure
     std::vector<std::size_t> ends;
-    std::vector<char32_t> one;
+    std::vector<char32_t> text_code_points;
     for (std::size_t i = 0; i < texts.size(); ++i) {
-      read(texts[i], first_row + i, one);
-      if (code_points.size() + one.size() > kMostCodePoints) {
+      read(texts[i], first_row + i, text_code_points);
+      if (code_points.size() + text_code_points.size() > kMostCodePoints) {
         throw CompileError("the texts for an answer have more than 2,147,483,647 characters");
       }
-      code_points.insert(code_points.end(), one.begin(), one.end());
+      code_points.insert(code_points.end(), text_code_points.begin(), text_code_points.end());
       ends.push_back(code_points.size());
     }
     windows.reset(code_points, n);

@@ -30,12 +30,12 @@ void decompose(char32_t c, std::vector<char32_t>& out) {
     return;
   }
   const char32_t* const last = kDecomposed + kDecomposedCount;
-  const char32_t* const found = std::lower_bound(kDecomposed, last, c);
-  if (found == last || *found != c) {
+  const char32_t* const match = std::lower_bound(kDecomposed, last, c);
+  if (match == last || *match != c) {
     out.push_back(c);
     return;
   }
-  const std::ptrdiff_t number = found - kDecomposed;
+  const std::ptrdiff_t number = match - kDecomposed;
   out.insert(out.end(), kParts + (number == 0 ? 0 : kPartsEnd[number - 1]), kParts + kPartsEnd[number]);
 }
 
@@ -61,10 +61,10 @@ char32_t composite_of(char32_t first, char32_t second) {
   if (syllable < kSyllables && syllable % kFinals == 0 && second - kNoFinal - 1 < kFinals - 1) {
     return first + (second - kNoFinal);
   }
-  const auto key = [](const Composition& each) { return std::tuple(each.first, each.second); };
+  const auto key = [](const Composition& composition) { return std::tuple(composition.first, composition.second); };
   const Composition* const last = kCompositions + kCompositionCount;
-  const Composition* const found = std::ranges::lower_bound(kCompositions, last, std::tuple(first, second), {}, key);
-  return found != last && key(*found) == std::tuple(first, second) ? found->composite : kNothing;
+  const Composition* const match = std::ranges::lower_bound(kCompositions, last, std::tuple(first, second), {}, key);
+  return match != last && key(*match) == std::tuple(first, second) ? match->composite : kNothing;
 }
 
 // A character composes with the last starter unless a character between them has at least its class.

@@ -154,14 +154,14 @@ class LineReader {
     return n > 0;
   }
 
-  bool string(RawString& found) {
+  bool string(RawString& raw) {
     if (!take('"')) return false;
     const auto* bytes = reinterpret_cast<const unsigned char*>(rest_.data());
     const std::size_t n = rest_.size();
     std::size_t at = 0;
     const auto pass = [&](std::size_t n_bytes, std::size_t n_code_points) {
       at += n_bytes;
-      found.length += n_code_points;
+      raw.length += n_code_points;
     };
     while (at < n && bytes[at] != '"') {
       const std::uint64_t next = n - at >= 8 ? number_at<std::uint64_t>(bytes + at) : 0;  // zeros are neither
@@ -172,7 +172,7 @@ class LineReader {
       } else {
         if (bytes[at] < 0x20) return false;
         if (bytes[at] == '\\') {
-          found.has_escapes = true;
+          raw.has_escapes = true;
           if (++at == n) return false;  // the escaped character may be a quote
         }
         const std::size_t length = utf8_sequence_length(bytes + at, n - at);
@@ -181,7 +181,7 @@ class LineReader {
       }
     }
     if (at == n) return false;
-    found.bytes = rest_.substr(0, at);
+    raw.bytes = rest_.substr(0, at);
     rest_.remove_prefix(at + 1);
     return true;
   }

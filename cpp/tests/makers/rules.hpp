@@ -96,8 +96,8 @@ class Rules {
   static Text marked(const Text& answer) { return Text(1, 0x200000) + answer + Text(1, 0x200001); }
 
   double frequency(std::size_t set, TextRef ngram) const {
-    const auto found = table_.find(ngram);
-    return found == table_.end() ? 0.0 : found->second[set];
+    const auto entry = table_.find(ngram);
+    return entry == table_.end() ? 0.0 : entry->second[set];
   }
   double cover(std::size_t set, const Text& text, std::size_t j) const {
     double most = 0.0;

@@ -41,9 +41,9 @@ inline bool scores_follow(const References& references, const Rules& rules, std:
   score_sets(references, texts.size(), answers, work);
   for (std::size_t row = 0; row < texts.size(); ++row) {
     for (std::size_t s = 0; s < references.n_sets(); ++s) {
-      const SetScore& found = answers.scores()[row][s];
-      if (found.fluency != rules.fluency(s, texts[row])) return false;
-      if (found.truthfulness != rules.truthfulness(s, texts[row])) return false;
+      const SetScore& score = answers.scores()[row][s];
+      if (score.fluency != rules.fluency(s, texts[row])) return false;
+      if (score.truthfulness != rules.truthfulness(s, texts[row])) return false;
     }
   }
   return true;

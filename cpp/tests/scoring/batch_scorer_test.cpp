@@ -106,8 +106,8 @@ TEST(threads_report_the_lowest_invalid_row) {
   for (std::uint32_t question = 0; question < 3; ++question) {
     fixture.answers[297].question = question;
     for (const std::size_t n_threads : {1U, 2U, 7U}) {
-      const auto found = invalid_at([&] { columns_of(scorer, fixture.answers, n_threads); });
-      CHECK((found == std::pair<std::size_t, std::size_t>{297, 2}));
+      const auto result = invalid_at([&] { columns_of(scorer, fixture.answers, n_threads); });
+      CHECK((result == std::pair<std::size_t, std::size_t>{297, 2}));
     }
     CHECK_THROWS(InvalidAnswer, scorer.details(fixture.answers[297]));
   }
@@ -118,8 +118,8 @@ TEST(threads_report_the_lowest_invalid_row) {
 TEST(threads_give_the_same_scores_on_every_platform) {
   const Fixture fixture(300);
   const auto digest = [&](Profile profile, FloatSum float_sum) {
-    const auto found = columns_of(fixture.scorer(profile, float_sum, 2), fixture.answers, 2);
-    return checksum(std::as_bytes(std::span(found)));
+    const auto result = columns_of(fixture.scorer(profile, float_sum, 2), fixture.answers, 2);
+    return checksum(std::as_bytes(std::span(result)));
   };
   CHECK(digest(Profile::kLeaderboard, FloatSum::kCompensated) == 0x5D82726700C954FEU);
   CHECK(digest(Profile::kLeaderboard, FloatSum::kNaive) == 0xD87F189CA1F10F23U);
@@ -139,14 +139,14 @@ TEST(scores_can_be_added_up_in_the_other_way) {
     std::ranges::replace(all, kUntouched, std::numeric_limits<double>::quiet_NaN());
     return all;
   };
-  for (const FloatSum one : {FloatSum::kNaive, FloatSum::kCompensated}) {
-    const FloatSum other = one == FloatSum::kNaive ? FloatSum::kCompensated : FloatSum::kNaive;
-    std::vector<double> found = columns(one);
-    CHECK(!same_bits(found, columns(other)));
-    double* begin = found.data();
+  for (const FloatSum float_sum : {FloatSum::kNaive, FloatSum::kCompensated}) {
+    const FloatSum other = float_sum == FloatSum::kNaive ? FloatSum::kCompensated : FloatSum::kNaive;
+    std::vector<double> result = columns(float_sum);
+    CHECK(!same_bits(result, columns(other)));
+    double* begin = result.data();
     fixture.scorer(Profile::kLeaderboard, other, 1)
         .add_up(questions, {begin, begin + n, begin + 2 * n, begin + 3 * n, begin + 4 * n, begin + 8 * n});
-    CHECK(same_bits(found, columns(other)));
+    CHECK(same_bits(result, columns(other)));
   }
 }
 
