@@ -100,20 +100,30 @@ def check_shown(shown: str, printed: str, place: str) -> None:
         assert line == "..." or any(line == other or line in other for other in rest), f"{place}: {line!r}\n{printed}"
 
 
+SLOWER = {f"{name}.md" for name in ("build_a_suite", "gates", "models_that_reason", "sweep")}
+"""Guides whose commands have quick tests of their own, and which run before a change lands."""
+
+
 def is_quick(page: Path) -> bool:
     """Whether a page needs no server, and its code is not that of an English page (test_translation.py)."""
     return page.name not in ("judge_long_text.md", "people.md") and page.parent.name != "ja"
 
 
 def whole_mark(page: Path) -> pytest.MarkDecorator:
-    """Before a change lands, only those pages run whole that no quick test runs."""
+    """Before a change lands, only those pages run whole that do not run in part."""
     return pytest.mark.nightly if is_quick(page) or page.parent.name == "ja" else pytest.mark.slow
 
 
 @pytest.mark.parametrize(
     ("page", "whole"),
     [
-        *(pytest.param(page, False, id=page.relative_to(DOCS).as_posix()) for page in WALKED if is_quick(page)),
+        *(
+            pytest.param(
+                page, False, id=page.relative_to(DOCS).as_posix(), marks=[pytest.mark.slow] * (page.name in SLOWER)
+            )
+            for page in WALKED
+            if is_quick(page)
+        ),
         *(pytest.param(page, True, id=f"{page.relative_to(DOCS)}, whole", marks=whole_mark(page)) for page in WALKED),
     ],
 )

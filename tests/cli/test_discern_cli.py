@@ -204,6 +204,7 @@ def test_the_terminal_has_one_table_of_the_damage_that_scores_notice(call):
     assert max(map(len, out[out.index("damage  ") :].splitlines()[:6])) <= 80
 
 
+@pytest.mark.slow
 def test_the_examples_of_the_help_work_as_typed_with_texts_that_have_no_task(call):
     write_lines("texts.jsonl", [{"id": row["id"], "text": row["text"]} for row in rows_of()])
     examples = re.findall("pfgen-fast (discern run (?:texts|--from-suite).*)", _Run.__doc__)

@@ -59,7 +59,9 @@ def test_each_command_with_a_check_is_documented():
     assert documented == {*with_check, "suite check"}
 
 
-@pytest.mark.parametrize("name", ["score", "leaderboard", "place", "report", "score --verify"])
+@pytest.mark.parametrize(
+    "name", ["score", "leaderboard", "place", "report", pytest.param("score --verify", marks=pytest.mark.slow)]
+)
 @pytest.mark.usefixtures("undrawn")
 def test_a_failed_input_among_others_is_code_3_and_named(call, runs, tmp_path, name):
     make_run(runs / "bad", ["{"], {"model": "me/bad"})

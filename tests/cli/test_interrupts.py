@@ -25,10 +25,8 @@ LACKS = "error: not enough memory ({}); raise the limit of this process (ulimit 
 @pytest.mark.parametrize(
     ("module", "before", "error", "code", "line"),
     [
-        *(
-            (module, "", "KeyboardInterrupt", 130, "error: stopped\n")
-            for module in ("typer", "pfgen_fast.cli.app", "pfgen_fast.cli.score", "pfgen_fast.runs.trials")
-        ),
+        ("typer", "", "KeyboardInterrupt", 130, "error: stopped\n"),
+        ("pfgen_fast.runs.trials", "", "KeyboardInterrupt", 130, "error: stopped\n"),
         ("typer", "", "MemoryError", 2, LACKS.format("MemoryError")),
         ("pfgen_fast.cli.score", LIMIT, "ImportError('failed to map segment')", 2, LACKS.format("ImportError")),
         ("pfgen_fast.runs.trials", LIMIT, "RuntimeError('no new thread')", 2, LACKS.format("RuntimeError")),

@@ -70,7 +70,12 @@ FAULTS = {
 SENT_AGAIN = {Trouble.SERVER_ERROR, Trouble.TIMEOUT, Trouble.RATE_LIMIT, Trouble.CONNECTION}
 
 
-@pytest.mark.parametrize("fault", FAULTS)
+QUICK = ("429", "half a response", "malformed JSON", "endless digits", "gzip", "an empty answer")
+
+
+@pytest.mark.parametrize(
+    "fault", [*QUICK, *(pytest.param(name, marks=pytest.mark.slow) for name in FAULTS if name not in QUICK)]
+)
 def test_a_temporary_fault_changes_no_answer_and_a_lasting_one_fails_its_trial(mini, tmp_path, fault):
     """In trial 2, every question fails once and is answered the second time, except one, which always fails."""
     reply, kind, message = FAULTS[fault]
