@@ -20,10 +20,10 @@ def paths(varied):
 
 
 def test_randomization_is_shown_as_any_comparison(call, paths, scorer):
-    line = ("compare", "--suite", "mini", paths[2], *paths[:2], "--paired-ar", "--paired-n", 500, "--seed", 3)
+    line = ("compare", "--suite", "mini", paths[2], *paths[:2], "--paired-ar")
     found = json.loads(call(*line, "-f", "json")[1])
     assert found == json.loads(call(*line, "--json")[1])
-    assert (found["signature"], found["n_draws"], found["seed"]) == (scorer.signature, 500, 3)
+    assert (found["signature"], found["n_draws"], found["seed"]) == (scorer.signature, 10_000, 0)
     assert [row["model_b"] for row in found["metrics"]] == [str(paths[at]) for at in (0, 1)]
     text, markdown = call(*line)[1], call(*line, "--format", "markdown")[1].replace("\\", "")
     for row in found["metrics"]:
@@ -45,7 +45,6 @@ def test_a_folder_stands_for_its_runs_without_the_baseline(call, paths, varied):
     ("arguments", "message"),
     [
         ([0], "1 run: expected at least one other run to compare it with"),
-        ([0, 1, "--seed", "1"], "--seed is for --paired-ar"),
         ([0, 1, "--paired-ar", "--deciding", "3"], "--deciding is for comparisons without --paired-ar"),
         ([0, 1, "--paired-ar", "--metric", "score", "--metric", "length"], "--paired-ar compares one metric"),
         ([0, 1, 2, "--by-subject"], "2 pairs: --by-subject is for a comparison of two"),

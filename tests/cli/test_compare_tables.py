@@ -63,12 +63,12 @@ def test_several_models_have_corrected_p_values_and_names(call, table, options):
 
 
 def test_paired_tests_take_one_metric_of_a_table(call, table):
-    line = ("compare", table, "--paired-ar", "--paired-n", 300, "--metric", "f1")
+    line = ("compare", table, "--paired-ar", "--metric", "f1")
     found = json.loads(call(*line, "--json")[1])
     assert [(row["metric"], row["model_b"]) for row in found["metrics"]] == [("f1", model) for model in MODELS[1:]]
     text = call(*line)[1]
-    assert (found["n_draws"], text.startswith("A: org/new\n")) == (300, True)
-    assert "paired approximate randomization, 300 draws of 20 items, seed 0" in text
+    assert (found["n_draws"], text.startswith("A: org/new\n")) == (10_000, True)
+    assert "paired approximate randomization, 10,000 draws of 20 items, seed 0" in text
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,6 @@ from typer import Argument, Option
 from ..files.untrusted_text import unknown_name
 from . import options
 from .app import Json, counted, fail
-from .command_class import option_group
 from .comparison_printing import Shown, print_comparison
 from .gate_options import ComparisonGateOptions, form_of, number_that
 from .score_table_options import OF_TABLES, ScoreTableOptions, refuse
@@ -29,25 +28,6 @@ _METRICS_OF_RUNS = ("score", "fluency", "truthfulness", "helpfulness", "length")
 
 def _positive(text: str) -> float:
     return number_that(text, "a difference above 0", lambda value: value > 0)
-
-
-@option_group
-class _PairedOptions:
-    """The options of the paired test that swaps runs."""
-
-    paired_ar: bool = Option(
-        False, help="Compare all other runs with the first by approximate randomization over questions."
-    )
-    paired_n: int | None = Option(
-        None,
-        min=1,
-        max=1_000_000,
-        help="Set the draws of --paired-ar. Default: 10000, or 200 for each run above 50 runs.",
-    )
-    seed: int | None = Option(None, min=0, max=2**32 - 1, help="Set the seed of --paired-ar. Default: 0.")
-
-    def __bool__(self) -> bool:
-        return self.paired_ar
 
 
 class _Compare:
@@ -96,7 +76,9 @@ class _Compare:
     deciding: int | None = Option(
         None, min=0, help="Show this many of the questions that decide each comparison. Default: 10; 0 for several."
     )
-    paired: _PairedOptions
+    paired_ar: bool = Option(
+        False, help="Compare all other runs with the first by approximate randomization over questions."
+    )
     gate: ComparisonGateOptions
     threads: options.Threads = None
     format: options.FormatWithMarkdown = "text"
@@ -116,10 +98,6 @@ class _Compare:
         return "json" if self.as_json else self.format
 
     def check_options(self) -> None:
-        paired = self.paired
-        for option, is_given in (("--paired-n", paired.paired_n is not None), ("--seed", paired.seed is not None)):
-            if is_given and not paired:
-                fail(f"{option} is for --paired-ar: without it, p-values are those of a test without draws")
         for option, is_given in (
             ("--deciding", self.deciding is not None),
             ("--power", self.power or self.difference is not None),
@@ -128,9 +106,9 @@ class _Compare:
             ("--fail-if-worse", self.gate.fail_if_worse),
             ("--non-inferior", self.gate.non_inferior is not None),
         ):
-            if is_given and paired:
+            if is_given and self.paired_ar:
                 fail(f"{option} is for comparisons without --paired-ar")
-        if paired and len(self.metrics or ()) > 1:
+        if self.paired_ar and len(self.metrics or ()) > 1:
             fail("--paired-ar compares one metric: expected --metric once")
         if self.gate.is_gate and self.all_pairs:
             fail("--all-pairs: gates check the first run against the others: leave it out")
@@ -144,7 +122,7 @@ class _Compare:
         table = self.tables.read(self.runs)
         shown_as = Shown(self.form, None)
         table = table.only(metrics=self.metrics or None)
-        comparison = (compare_by_swapping if self.paired else compare_models)(table, **self.settings)
+        comparison = (compare_by_swapping if self.paired_ar else compare_models)(table, **self.settings)
         self.print_comparison(comparison, shown_as, self.gate.check(table, self.metrics))
 
     def compare_runs(self) -> None:
@@ -165,7 +143,7 @@ class _Compare:
         shown_as = Shown(self.form, scorer)
         table, means = library.scores_of([first, *others], scorer, self.unknown_questions)
         comparison = library.compare_scored(
-            table, means, scorer, metrics=metrics or None, swapping=bool(self.paired), **self.settings
+            table, means, scorer, metrics=metrics or None, swapping=self.paired_ar, **self.settings
         )
         checks = self.gate.check(table, metrics, of="runs")
         self.print_comparison(comparison, shown_as, checks)
@@ -176,15 +154,15 @@ class _Compare:
         if self.by_subject and not comparison.subjects:
             of_items = "items have no subject (--subject-column)"
             fail(f"--by-subject: the {'questions have no category' if comparison.of == 'runs' else of_items}")
-        n_deciding = 10 * (not self.paired) if self.deciding is None else self.deciding
+        n_deciding = 10 * (not self.paired_ar) if self.deciding is None else self.deciding
         more = self.gate.record(checks)
         print_comparison(comparison, shown_as, n_deciding=n_deciding, by_subject=self.by_subject, more=more)
         self.gate.finish(checks, form_of(as_json=self.form == "json", as_markdown=self.form == "markdown"), "compare")
 
     @property
     def settings(self) -> dict[str, Any]:
-        if self.paired:
-            return {"n_draws": self.paired.paired_n, "seed": self.paired.seed or 0}
+        if self.paired_ar:
+            return {}
         return {
             "all_pairs": self.all_pairs,
             "power": self.power,
