@@ -7,13 +7,11 @@ import json
 import math
 import os
 import re
-import shlex
 from pathlib import Path
 
 import pytest
 from makers.discern_commands import KINDS, begin_work, cells, one_error, rows_of, run, tables, write_lines
 from makers.hostile import NAMES, acting
-from makers.programs import LENGTHS, script
 from makers.runs import make_run, trial_lines
 from pfgen_fast.cli.discern import _Run
 
@@ -57,21 +55,6 @@ def test_from_a_suite_whose_scores_count_the_originals(call):
 
 
 # Evaluators
-
-
-@pytest.mark.slow
-def test_several_evaluators_are_compared_and_no_table_has_a_nan(call):
-    command = shlex.join(script(Path("lengths.py"), LENGTHS))
-    code, out, _ = call("discern", "run", *SCORE, "-e", "metrics", "-e", f"command:{command}", "-o", "out")
-    assert code == 0
-    assert len({row["evaluator"] for row in cells()}) == 3
-    assert out.count("signature: ") == 3
-    assert len({row["metric"] for row in cells()}) == 5
-    written = tables()
-    assert {f"discernment-{name}.csv" for name in ("cells", "perturbations", "summary", "profile")} <= set(written)
-    for content in written.values():
-        cells_of = [cell for row in csv.reader(content.decode().splitlines()) for cell in row]
-        assert not {"nan", "none", "inf", "-inf"} & {cell.lower() for cell in cells_of}
 
 
 def test_a_table_of_texts_that_were_written_and_scored_by_hand(call):

@@ -114,12 +114,12 @@ def _chosen(item: CollectionItem, choice: Choice, bounds: Bounds) -> CollectionI
     fitting = [text for text in item.references if bounds.hold(text)]
     if not fitting:
         return None
-    text = max(fitting, key=len if choice == "longest" else lambda text: _n_sentences(text, item.language))
+
+    def n_sentences(text: str) -> int:
+        return len(TextReading(text, item.language or language_of(text)).sentences)
+
+    text = max(fitting, key=len if choice == "longest" else n_sentences)
     return replace(item, text=text, references=tuple(other for other in item.references if other != text))
-
-
-def _n_sentences(text: str, language: str | None) -> int:
-    return len(TextReading(text, language or language_of(text)).sentences)
 
 
 def _order(seed: int, name: str) -> bytes:

@@ -62,13 +62,10 @@ def combined_of(cells: TaskCells, weights: Weights | None) -> TaskCombined:
     together = combine(log_p)
     of_names = {name: combined_scores(log_p, intervals, **options) for name, options in how.items()}
     calibrated_d = discernment_score(calibrated(together, len(metrics) or 1))
-    return TaskCombined(cells, together, of_names, calibrated_d, _few(few, log_p), notes)
-
-
-def _few(few: NDArray[np.bool_], log_p: Floats) -> NDArray[np.bool_]:
-    """Whether the metric with the smallest p-value, which decides the combination, has few items that differ."""
+    # The metric with the smallest p-value decides the combination.
     decides = np.where(np.isnan(log_p), np.inf, log_p).argmin(axis=1)
-    return np.take_along_axis(few, decides[:, None], axis=1)[:, 0]
+    few = np.take_along_axis(few, decides[:, None], axis=1)[:, 0]
+    return TaskCombined(cells, together, of_names, calibrated_d, few, notes)
 
 
 def perturbation_rows(evaluator: str, tasks: Sequence[TaskCombined]) -> Iterator[TableRow]:
@@ -119,14 +116,10 @@ def scopes_of(damages: Mapping[int, Perturbation]) -> Iterator[tuple[str, list[i
         rows = [i for i, each in damages.items() if each.level == level]
         if rows:
             yield f"level:{level}", rows
-    for degree in _degrees([each.degree for each in damages.values()]):
+    degrees = dict.fromkeys(each.degree for each in damages.values() if each.degree)
+    # Numbers in ascending order, then other names in order of appearance.
+    for degree in sorted(degrees, key=lambda name: (not name.isdecimal(), int(name) if name.isdecimal() else 0)):
         yield f"degree:{degree}", [i for i, each in damages.items() if each.degree == degree]
-
-
-def _degrees(names: Sequence[str]) -> list[str]:
-    """The names of degrees: numbers in ascending order, then other names in order of appearance."""
-    distinct = dict.fromkeys(name for name in names if name)
-    return sorted(distinct, key=lambda name: (not name.isdecimal(), int(name) if name.isdecimal() else 0))
 
 
 def figures_of(scores: Scores, perturbations: Sequence[Perturbation], rows: Sequence[int]) -> TableRow:

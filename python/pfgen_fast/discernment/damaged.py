@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import DiscernmentError
-from ..evaluators.evaluator import Floats, Item, text_column
+from ..evaluators.evaluator import Item, text_column
 from ..evaluators.table import ORIGINAL
 from ..native import _core
 from .analysers import Analyser, open_analyser
@@ -24,7 +24,6 @@ from .items import Collection
 from .kinds import KINDS, Impossible
 from .perturbing import Perturbed, listed, perturbed_columns
 from .plan import Perturbation, Plan, usual_plan
-from .result import PerturbedScores
 
 if TYPE_CHECKING:
     from .model_damage import DamageModel
@@ -58,13 +57,6 @@ class Damaged(Perturbed):
         if code is Impossible.NO_CANDIDATE and self.perturbation.method != "rule":
             return "no usable reply" if self.perturbation.method == "model" else "no text given"
         return REASONS[code]
-
-    def with_scores(self, scores: Mapping[str, Floats]) -> PerturbedScores:
-        """The scores of the texts, with the properties of the texts."""
-        is_possible = self.impossible == 0
-        return PerturbedScores(
-            self.perturbation, is_possible, self.differs_from_lower, scores, self.reason, self.edit_share
-        )
 
 
 class Damage:

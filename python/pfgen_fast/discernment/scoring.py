@@ -104,7 +104,8 @@ def score_all(evaluator: Evaluator | TableScores, damage: Damage, *, on_progress
         examples += _examples_of(damaged, scores, originals, items, metrics, rows_of)
         if damage.is_from_outside(damaged.perturbation):
             made[damaged.perturbation.name] = [damaged.texts[row] for row in by_id]
-        perturbed.append(damaged.with_scores(scores))
+        properties = (damaged.impossible == 0, damaged.differs_from_lower, scores, damaged.reason, damaged.edit_share)
+        perturbed.append(PerturbedScores(damaged.perturbation, *properties))
         tell(len(items) * (1 + len(perturbed)), total)
     scored = Scored(
         evaluator.name, evaluator.signature, metrics, damage.collection, plan, damage.seed, originals, tuple(perturbed)

@@ -123,12 +123,8 @@ def _heat_cell(row: Row) -> HeatCell:
     said = f"mean drop {drop}{within}, d {d_text(row)} ({row['d_low']:.1f} to {row['d_high']:.1f})"
     changed = f"{row['n']:,} of {row['n_items']:,} scores change"
     text = d_text(row) + (_REWARDED if is_rewarded(row) else "")
-    return HeatCell(_fall(row), text, f"{of}: {said}, {changed}", bool(row["few"]) and row["n"] > 0)
-
-
-def _fall(row: Row) -> float:
-    """How consistently the scores of a cell fall; 0 if no score changes."""
-    return _or_nan(None if row["d"] is None else 0.0 if row["n"] == 0 else row["rank_biserial"])
+    fall = 0.0 if row["n"] == 0 else float(row["rank_biserial"])
+    return HeatCell(fall, text, f"{of}: {said}, {changed}", bool(row["few"]) and row["n"] > 0)
 
 
 # --- curves

@@ -142,14 +142,10 @@ def _stacked(found: Sequence[Discernment], name: str, title: str, columns: Seque
         for row in getattr(one, name):
             rows.append(tuple(row[column] for column in columns))
             read.append(tuple(_read(column, row, words) for column in shown))
-    kept = [place for place, each in enumerate(shown) if each not in _OPTIONAL or _varies(read, place)]
+    kept = [place for place, each in enumerate(shown) if each not in _OPTIONAL or len({row[place] for row in read}) > 1]
     heads = tuple(_NAMES.get(shown[place], shown[place]) for place in kept)
     readable = Table(name, title, heads, tuple(tuple(row[place] for place in kept) for row in read), n_digits)
     return Table(name, title, tuple(columns), tuple(rows), n_digits, readable)
-
-
-def _varies(rows: Sequence[Sequence[Cell]], place: int) -> bool:
-    return len({row[place] for row in rows}) > 1
 
 
 def _read(column: str, row: Row, words: Mapping[str, str]) -> Cell:

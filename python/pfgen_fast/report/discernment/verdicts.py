@@ -57,18 +57,17 @@ def _headline(result: Result) -> str:
         f"rewarded{some_score}": rewarded,
         "harmless, but penalised": penalised,
     }
-    named = [f"{what}: {_names(names)}" for what, names in lists.items() if names]
+    named = [
+        f"{what}: {few_names([words_of(kind) for kind in names], _MANY, 400)}" for what, names in lists.items() if names
+    ]
     first = f"{result.title} notices {len(noticed)} of {counted(len(kinds), 'kind')} of damage{any_score}"
     return "; ".join([first, *named]) + "."
 
 
-def _names(kinds: Iterable[str]) -> str:
-    return few_names([words_of(kind) for kind in kinds], _MANY, 400)
-
-
 def _highest(results: Sequence[Result], task: str) -> str:
     """The result with the highest average, on the perturbations that all have; empty if there is none."""
-    averages = [(row["average"], result) for result in results if (row := _averages(result)) and row["average"]]
+    rows = [(result.in_common if result.is_compared else result.summary)("d", "all") for result in results]
+    averages = [(row["average"], result) for row, result in zip(rows, results, strict=True) if row and row["average"]]
     if not averages:
         return ""
     value, best = max(averages, key=lambda pair: pair[0])
@@ -79,11 +78,6 @@ def _highest(results: Sequence[Result], task: str) -> str:
         f"Of {len(results)} results{where}, {best.title} has the highest average discernment score, "
         f"{value:.1f}{on_common}."
     )
-
-
-def _averages(result: Result) -> Row | None:
-    """The averages of d: on common perturbations if several evaluators are compared."""
-    return result.in_common("d", "all") if result.is_compared else result.summary("d", "all")
 
 
 def missed_cells(result: Result) -> list[Row]:
