@@ -140,7 +140,7 @@ class Generating:
         "replay (existing answers), ground-truth, reference (answers of the suite itself). hf and openai-api are "
         "transformers and openai under the names of the published runs.",
     )
-    suite: options.SuiteToAsk = None
+    suite: options.SuiteOption = None
     questions: options.Questions = None
     limit: options.Limit = None
     model: str | None = Option(
@@ -301,7 +301,7 @@ class _Prompts:
       pfgen-fast prompts --suite mini --questions Q07
     """
 
-    suite: options.SuiteToAsk = None
+    suite: options.SuiteOption = None
     questions: options.Questions = None
     limit: options.Limit = None
     mode: options.ModeChoice = Option(

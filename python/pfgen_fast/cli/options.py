@@ -94,16 +94,6 @@ OutputFile = Annotated[
     Path | None, Option("--output", "-o", help="Write to this file. Default: stdout.", metavar="FILE")
 ]
 
-SuiteToAsk = Annotated[
-    str | None,
-    Option(
-        "--suite",
-        "-s",
-        help="Name the suite: a directory with Q*.json files and questions.jsonl, 'mini', or 'pfgen-bench' (see "
-        "'suite get'). Default: data/ of the checkout that contains the working directory.",
-        metavar="FOLDER",
-    ),
-]
 Root = Annotated[
     Path, Option("--output", "-o", help="Create the run's directory below this directory.", metavar="FOLDER")
 ]

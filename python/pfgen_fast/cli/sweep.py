@@ -70,7 +70,7 @@ class _Sweep:
     """
 
     engine: str = Option(..., "-e", help="Choose an engine; see generate.")
-    suite: options.SuiteToAsk = None
+    suite: options.SuiteOption = None
     questions: options.Questions = None
     limit: options.Limit = None
     trials: int = Option(10, "-n", help="Ask each question this often.")
