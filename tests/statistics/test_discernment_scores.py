@@ -116,6 +116,8 @@ def test_several_answers_to_a_question_widen_the_interval_and_lower_d():
     assert together.d < 0.5 * alone.d
     assert together.low < alone.low
     assert together.d == pytest.approx(signed_rank(x[:, ::5], 0 * x[:, ::5]).d, rel=0.01)
+    even = scores_of(np.array([[1.0, -1.0] * 6]), np.zeros((1, 12)), np.arange(12) // 2)  # all sums of ranks are 0
+    assert (even.d, even.low, even.high) == (0, 0, 0)
 
 
 def scores_of(x, y, codes):

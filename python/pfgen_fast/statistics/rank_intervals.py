@@ -50,9 +50,11 @@ def rank_intervals(original: Floats, damaged: Floats, tested: SignedRank, codes:
         of_quantile = stdtrit(units - 1, 0.975) ** 2 / effective
     middle = (share + of_quantile / 2) / (1 + of_quantile)
     half = np.sqrt(of_quantile * (share * (1 - share) + of_quantile / 4)) / (1 + of_quantile)
-    scale = np.nan_to_num(tested.mean / np.sqrt(tested.variance))  # of z, from -1 (all rise) to 1 (all fall)
+    has_z = np.isfinite(tested.z)
+    # Of z, from -1 (all rise) to 1 (all fall).
+    scale = np.divide(tested.mean, np.sqrt(tested.variance), out=np.zeros(len(g)), where=has_z)
     low, high = (
-        np.where(tested.n > 0, log_tail(scale * (2 * end - 1)), 0.0)
+        np.where(has_z, log_tail(scale * (2 * end - 1)), 0.0)
         for end in (np.minimum(middle + half, 1), np.maximum(middle - half, 0))
     )
     z = scale * (2 * share - 1)
