@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from makers import ngram_rules, published, strategies
+from makers import ngram_rules, strategies
 from makers.effort import examples
 from pfgen_fast import Question, Suite, SuiteError, TrialsError
 from pfgen_fast.ngram import NgramSampler
@@ -43,23 +43,6 @@ def test_the_core_draws_the_answers_of_the_rules(data):
     sampler = NgramSampler(suite, threads=1, **options)
     for question in suite:
         assert sampler.sample(question.question_id, seeds) == by_the_rules(question, seeds, **options)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "load",
-    [lambda: Suite.load("mini"), pytest.param(published.suite, marks=published.needs_published_runs)],
-    ids=["packaged", "published"],
-)
-@pytest.mark.parametrize(
-    "cut", [{}, {"order": 2, "temperature": 0.7, "top_p": 0.9}, {"order": 8, "temperature": 1.5, "top_k": 7}]
-)
-def test_the_core_draws_the_answers_of_the_rules_to_a_real_question(load, cut):
-    suite = load()
-    question = suite.questions[2]
-    assert NgramSampler(suite, **cut).sample(question.question_id, range(50)) == by_the_rules(
-        question, range(50), **cut
-    )
 
 
 @given(OPTIONS)

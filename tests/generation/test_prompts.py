@@ -8,7 +8,6 @@ import json
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from makers import published
 from pfgen_fast import Scorer, Suite, SuiteError
 from pfgen_fast.errors import EngineError
 from pfgen_fast.generation.context import Context
@@ -99,16 +98,6 @@ def compare(suite, folder, mode, **changes):
 )
 def test_prompts_follow_the_rules(mini, mode, changes):
     compare(mini, mini.folder, mode, **changes)
-
-
-@pytest.mark.slow
-@published.needs_published_runs
-@pytest.mark.parametrize("mode", MODES)
-def test_prompts_of_the_published_suite_follow_the_rules(mode):
-    assert len(published.suite()) == 50
-    compare(published.suite(), published.FOLDER / "data", mode)
-    compare(published.suite(), published.FOLDER / "data", mode, seed="x", num_examples=49)
-    compare(published.suite(), published.FOLDER / "data", mode, num_examples=0)
 
 
 @pytest.fixture
