@@ -62,7 +62,6 @@ def test_the_page_of_a_sweep_plots_it(tmp_path, call):
     assert all(
         set(intervals) == {"score", "fluency", "truthfulness", "helpfulness"} for intervals in shown["intervals"]
     )
-    assert [[step[0] for step in curve] for curve in shown["curves"]] == [[10, 11]] * 4
     # Without its trials a run has no intervals, but the page is still written.
     for path in (tmp_path / "runs").rglob("trial*"):
         path.unlink()

@@ -19,7 +19,7 @@ def make_run(suite, output, trials):
     return generate(suite, engine, ngram, trials=trials, output=output).run
 
 
-def test_values_are_those_of_the_result_and_a_packed_file_gives_the_same_interval_but_no_curve(mini, scorer, tmp_path):
+def test_values_are_those_of_the_result_and_a_packed_file_gives_the_same_interval(mini, scorer, tmp_path):
     run = make_run(mini, tmp_path, 12)
     of_trials = scores = TrialScores.of(run, scorer)
     (outcome,) = RunScorer(suite=mini).score([run])
@@ -27,19 +27,14 @@ def test_values_are_those_of_the_result_and_a_packed_file_gives_the_same_interva
     expected["score"] = outcome.summary.score
     assert scores.n_trials == 12
     assert {metric: scores.interval(metric).value for metric in SCORES} == pytest.approx(expected, abs=1e-4)
-    assert [step.n_trials for step in of_trials.curve()] == list(range(1, 13))
-    assert [step.half_width is None for step in of_trials.curve()] == [True] * 9 + [False] * 3
-    assert of_trials.curve()[-1] == of_trials.interval()
     for path in run.folder.glob("trial_*.jsonl"):
         path.unlink()
     packed = TrialScores.of(RunFolder(run.folder, None), scorer)
     assert packed.interval().half_width == pytest.approx(of_trials.interval().half_width, rel=1e-9)
-    assert packed.curve() == []
 
 
 def test_the_trials_that_an_interval_takes_are_the_fewest_that_do(mini, scorer, tmp_path):
-    scores = TrialScores.of(make_run(mini, tmp_path / "all", 30), scorer)
-    assert scores.interval(n_trials=10) == TrialScores.of(make_run(mini, tmp_path / "few", 10), scorer).interval()
+    scores = TrialScores.of(make_run(mini, tmp_path, 30), scorer)
     known = scores.interval().half_width
     assert scores.trials_for(known) == 30
     assert scores.trials_for(known * 0.999) == 31

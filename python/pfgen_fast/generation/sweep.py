@@ -63,7 +63,6 @@ class Measured:
     point: Point
     folder: Path | None  # folder of the run; None if it is unknown
     intervals: Mapping[str, Interval] = field(default_factory=dict)  # scores by metric; empty without a complete trial
-    curve: Sequence[Interval] = ()  # score after 1, 2, 3, ... trials
     n_trials: int = 0  # number of complete trials
     n_new: int = 0  # see `Generated`
     trials_for: int | None = None  # estimated number of trials for `HALF_WIDTH`; None if it is unknown
@@ -203,7 +202,6 @@ class _Sweep:
             point,
             generated.folder,
             scores.intervals() if scores.n_trials else {},
-            scores.curve(),
             scores.n_trials,
             generated.n_new,
             scores.trials_for(HALF_WIDTH),
@@ -229,12 +227,8 @@ def records(measured: Sequence[Measured]) -> list[dict[str, Any]]:
 
 
 def to_json(measured: Sequence[Measured]) -> str:
-    """`records` and the curves as JSON."""
-    rows = [
-        {**record, "curve": [[step.n_trials, step.value, step.half_width] for step in point.curve]}
-        for record, point in zip(records(measured), measured, strict=True)
-    ]
-    return json_text(rows, indent=2) + "\n"
+    """`records` as JSON."""
+    return json_text(records(measured), indent=2) + "\n"
 
 
 def to_csv(measured: Sequence[Measured]) -> str:

@@ -219,8 +219,4 @@ def _sweep(runs: Sequence[CheckedRun]) -> dict[str, Any] | None:
         "intervals": [
             {metric: interval.half_width for metric, interval in run.source.intervals.items()} for run in runs
         ],
-        "curves": [
-            [[step.n_trials, step.value, step.half_width] for step in run.source.curve if step.half_width is not None]
-            for run in runs
-        ],
     }

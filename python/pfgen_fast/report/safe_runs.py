@@ -51,7 +51,6 @@ class ReportRun:
     result: RunResult  # contents of result.json, as `read_result` returns them
     # intervals of its scores, by metric, if they are to be shown; result.json has none
     intervals: Mapping[str, Interval] = field(default_factory=dict)
-    curve: Sequence[Interval] = ()  # its score after 1, 2, 3, ... trials, if it is to be shown
     replies: str = ""  # how its replies ended, in one sentence; "" if this is not recorded
     folder: Path | None = None  # its folder, if all its answers are to be searched in a report in a folder
     result_hash: str = ""  # SHA-1 of its result.json, which a README.md names; "" if unknown

@@ -96,7 +96,7 @@ def point_name(values: Mapping[str, float | str]) -> str:
 
 
 def with_intervals(runs: Sequence[tuple[Path, ReportRun]], suite: Suite) -> list[ReportRun]:
-    """The runs, each given with its result.json; runs of a sweep get intervals and curves from their trials."""
+    """The runs, each given with its result.json; runs of a sweep get intervals from their trials."""
     if swept_values([run.result.config for _, run in runs]) is None:
         return [run for _, run in runs]
     scorer = Scorer(suite)
@@ -106,5 +106,5 @@ def with_intervals(runs: Sequence[tuple[Path, ReportRun]], suite: Suite) -> list
             scores = TrialScores.of(RunFolder(path.parent, None), scorer)
         except PfgenError:  # a result can be reported without its trials
             scores = TrialScores(scorer)
-        found.append(replace(run, intervals=scores.intervals() if scores.n_trials else {}, curve=scores.curve()))
+        found.append(replace(run, intervals=scores.intervals() if scores.n_trials else {}))
     return found

@@ -18,8 +18,6 @@ from ..statistics.mean_interval import quantile
 from ..suite.rules import SCORES, column_of
 from .trials import RunFolder, Trials, packed_trials, single_trials
 
-_N_CURVE = 40
-
 
 @dataclass(frozen=True)
 class Interval:
@@ -33,17 +31,15 @@ class Interval:
 class TrialScores:
     """The scores of a run, to which trials are added."""
 
-    def __init__(self, scorer: Scorer, *, in_order: bool = True) -> None:
+    def __init__(self, scorer: Scorer) -> None:
         self._scorer = scorer
-        self._in_order = in_order
         self._values: dict[str, list[list[float]]] = {metric: [[] for _ in scorer.suite] for metric in SCORES}
         self._question_numbers = {question.question: number for number, question in enumerate(scorer.suite)}
 
     @classmethod
     def of(cls, run: RunFolder, scorer: Scorer) -> TrialScores:
         """Scores a run, from the files of its single trials if they exist."""
-        paths = single_trials(run.folder)
-        scores = cls(scorer, in_order=bool(paths))
+        paths, scores = single_trials(run.folder), cls(scorer)
         packed = run.trials_path or packed_trials(run.folder)
         for path in paths or ([packed] if packed else []):
             scores.add(Trials.read(path))
@@ -62,11 +58,11 @@ class TrialScores:
         """The number of trials that every question has."""
         return min(map(len, self._values["score"]))
 
-    def interval(self, metric: str = "score", n_trials: int | None = None) -> Interval:
-        """The value and interval of one metric, over all trials or the first `n_trials`."""
+    def interval(self, metric: str = "score") -> Interval:
+        """The value and interval of one metric."""
         if not self.n_trials:
             raise ValueError("an interval needs at least one trial of each question")
-        samples = [np.array(values[:n_trials]) for values in self._values[metric]]
+        samples = [np.array(values) for values in self._values[metric]]
         value = float(np.mean([sample.mean() for sample in samples]))
         fewest = min(map(len, samples))
         is_enough = fewest >= least_trials(len(samples))
@@ -75,13 +71,6 @@ class TrialScores:
     def intervals(self) -> Mapping[str, Interval]:
         """The value and interval of every metric."""
         return {metric: self.interval(metric) for metric in SCORES}
-
-    def curve(self) -> list[Interval]:
-        """The score after 1, 2, 3, ... trials, thinned out if there are many; empty if the order is not known."""
-        if not self._in_order or not self.n_trials:
-            return []
-        steps = np.unique(np.geomspace(1, self.n_trials, _N_CURVE).round().astype(int))
-        return [self.interval("score", int(n)) for n in steps]
 
     def expected_half_width(self, n_trials: int) -> float:
         """Estimates the half width of the score's interval with this number of trials; needs at least two trials."""

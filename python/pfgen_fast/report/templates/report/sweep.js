@@ -1,4 +1,4 @@
-// The plots of a sweep: the scores over each parameter, and over the number of trials.
+// The plots of a sweep: the scores over each parameter.
 
 const DASH_NAMES = Object.keys(DASHES);
 
@@ -39,25 +39,4 @@ function drawSweep(element, shown) {
   });
 }
 
-function drawCurves(element, shown) {
-  const ofScore = element.dataset.kind === "curve-score";
-  const drawn = shown.filter((run) => overview.sweep.curves[run].length);
-  // With more than a dozen runs, bands would hide one another.
-  const hasBand = ofScore && drawn.length <= 12;
-  const series = drawn.map((run) => {
-    const { color, dash } = lineLook(run);
-    const points = overview.sweep.curves[run].map(([trials, score, half]) => ({
-      x: trials, y: ofScore ? score : half, ...(hasBand ? intervalOf(score, half) : {}), run,
-      text: [overview.sweep.names[run], `${trials} trials: score ${figure(score, 4)}`, `95 % interval over trials ${figure(score - half, 4)} to ${figure(score + half, 4)}`],
-    }));
-    return { color, dash, hasBand, points };
-  });
-  const isLog = !ofScore && series.some(({ points }) => points.some(({ y }) => y > 0));
-  drawChart(element, {
-    label: `Line plot: ${element.previousElementSibling.textContent} of ${counted(drawn.length)} runs`,
-    x: { title: "Trials (log)", isLog: true }, y: { title: ofScore ? "Score" : "Half of the interval (log)", isLog }, series,
-  });
-}
-
 for (const element of document.querySelectorAll('.plot[data-kind="sweep"]')) drawWhenSeen(element, () => drawSweep(element, visibleRuns()));
-for (const element of document.querySelectorAll('.plot[data-kind^="curve"]')) drawWhenSeen(element, () => drawCurves(element, visibleRuns()));
