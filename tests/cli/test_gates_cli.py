@@ -42,6 +42,9 @@ def test_score_has_a_check_for_each_run_and_threshold(call, good_and_bad, tmp_pa
     for recorded in (tmp_path / "out").rglob("result.json"):
         recorded.write_text(re.sub(r'"score": [0-9.]+', '"score": 0.9', recorded.read_text("utf-8"), count=1), "utf-8")
     assert outcomes(call(*line)[1]) == ["passed", "passed", "failed", "failed"]
+    written = recorded.stat().st_mtime_ns
+    assert call(*line)[0] == 1
+    assert recorded.stat().st_mtime_ns == written  # a directory that is read-only has a gate, too
     low = records[0]["score_low"]
     for threshold, expected in ((low, 0), (low + 1e-9, 1)):
         limit = f"score_low={threshold!r}"
