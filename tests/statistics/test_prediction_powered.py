@@ -157,6 +157,7 @@ def test_the_marks_that_a_width_takes():
         ([], [], 0.95, "a mean needs at least one mark"),
         ([1, 2], [1], 0.95, "2 marks and 1 verdicts on the marked items; expected one for each"),
         ([1, math.nan], [1, 2], 0.95, "a mark or a verdict is not a finite number"),
+        ([1e100, 2e100, 5e100], [1, 2, 3], 0.95, "not a finite number up to"),
         ([1, 2], [1, 2], 1, "the level is 1; expected a number between 0 and 1"),
     ],
 )

@@ -191,8 +191,8 @@ def _checked(stratum: MarkedStratum) -> MarkedStratum:
         raise ValueError("a mean needs at least one mark")
     if len(truth) != len(proxy):
         raise ValueError(f"{len(truth)} marks and {len(proxy)} verdicts on the marked items; expected one for each")
-    if not all(map(math.isfinite, (*truth, *proxy, *others))):
-        raise ValueError("a mark or a verdict is not a finite number")
+    if not all(abs(value) <= 1e15 for value in (*truth, *proxy, *others)):
+        raise ValueError("a mark or a verdict is not a finite number up to 1e+15")
     return MarkedStratum(truth, proxy, others, stratum.ends)
 
 
