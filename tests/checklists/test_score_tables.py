@@ -191,4 +191,4 @@ def test_a_terminal_shows_areas_beside_or_below_the_average(runs, suite_folder, 
     lines = on_terminal(*arguments, str(suite_folder), columns=width)
     assert lines[0] == ("Average" if width == 80 else "Average over areas")
     assert ("By area" in lines) == (width == 80)
-    assert all(len(line) <= width for line in lines if not line.startswith(("*", "  suite:")))
+    assert all(len(line) <= width for line in lines if not line.startswith(("*", "95 % interval:", "  suite:")))
