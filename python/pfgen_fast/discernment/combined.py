@@ -60,12 +60,12 @@ def combined_of(cells: TaskCells, weights: Weights | None) -> TaskCombined:
         how["weighted_d"] = {}
         how["weighted_d"]["weights"], notes = weights.matrix(scores.task, scores.perturbations, metrics)
     together = combine(log_p)
-    of_names = {name: combined_scores(log_p, intervals, **options) for name, options in how.items()}
+    scores_by_name = {name: combined_scores(log_p, intervals, **options) for name, options in how.items()}
     calibrated_d = discernment_score(calibrated(together, len(metrics) or 1))
     # The metric with the smallest p-value decides the combination.
     decides = np.where(np.isnan(log_p), np.inf, log_p).argmin(axis=1)
     few = np.take_along_axis(few, decides[:, None], axis=1)[:, 0]
-    return TaskCombined(cells, together, of_names, calibrated_d, few, notes)
+    return TaskCombined(cells, together, scores_by_name, calibrated_d, few, notes)
 
 
 def perturbation_rows(evaluator: str, tasks: Sequence[TaskCombined]) -> Iterator[TableRow]:

@@ -96,7 +96,7 @@ def profile_rows(evaluator: str, tasks: Sequence[TaskCells], zeros: Zeros) -> It
                     "monotonicity": number(gradation.monotonicity(j)),
                     "drop_per_100_permille": number(gradation.per_100_permille(j)),
                     "missed_at_most": number(task.figures["missed_at_most"][rows, j].max()) if rows.size else None,
-                    "verdict": verdict(*(of[rows, j] for of in verdicts)) if rows.size else None,
+                    "verdict": verdict(*(matrix[rows, j] for matrix in verdicts)) if rows.size else None,
                 }
 
 

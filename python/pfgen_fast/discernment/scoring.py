@@ -85,13 +85,13 @@ def score_all(evaluator: Evaluator | TableScores, damage: Damage, *, on_progress
     unstable: tuple[str, ...] = ()
     if isinstance(evaluator, TableScores):
         originals = evaluator.originals([item.id for item in items])
-        found = _looked_up(evaluator, damage)
+        damaged_scores = _looked_up(evaluator, damage)
     else:
         again = evaluator.again() if hasattr(evaluator, "again") else evaluator  # uses no earlier scores
         originals = valid_scores(evaluator, items, damage.originals)
         if getattr(evaluator, "is_deterministic", False):
             unstable = _unstable(again, items, originals)
-        found = _called(evaluator, again, damage)
+        damaged_scores = _called(evaluator, again, damage)
     tell(len(items), total)
     # Read after scoring, because some evaluators know their metrics only from their first scores.
     metrics = tuple(evaluator.metrics)
@@ -99,7 +99,7 @@ def score_all(evaluator: Evaluator | TableScores, damage: Damage, *, on_progress
     perturbed: list[PerturbedScores] = []
     made: dict[str, list[str | None]] = {}
     by_id = sorted(range(len(items)), key=lambda row: items[row].id)
-    for damaged, scores in found:
+    for damaged, scores in damaged_scores:
         scores = {name: np.where(damaged.impossible == 0, column, np.nan) for name, column in scores.items()}
         examples += _examples_of(damaged, scores, originals, items, metrics, rows_of)
         if damage.is_from_outside(damaged.perturbation):
@@ -114,7 +114,7 @@ def score_all(evaluator: Evaluator | TableScores, damage: Damage, *, on_progress
         evaluator.check_rated(evaluator.asked(items, damage.originals))
     _check_some_score(scored)
     work = _work_of(scored, time.perf_counter() - started, [evaluator, damage.maker])
-    by_task = tuple(example for task in rows_of for of, example in examples if of == task)
+    by_task = tuple(example for task in rows_of for own_task, example in examples if own_task == task)
     return Scoring(scored, by_task, work, unstable, made)
 
 

@@ -77,10 +77,10 @@ def level_weights(d: Floats, levels: Sequence[str]) -> Floats:
         raise DiscernmentError(f"{len(d)} discernment scores for {len(levels)} levels: expected one for each")
     named = np.array(levels, dtype=object)
     counts = ~np.isnan(d) & (named != CONTROL)
-    of_levels = [counts & (named == level) for level in dict.fromkeys(named[counts])]
+    members = [counts & (named == level) for level in dict.fromkeys(named[counts])]
     weights = np.zeros(len(d))
-    for of_level in of_levels:
-        weights[of_level] = 1 / len(of_levels) / of_level.sum()
+    for is_member in members:
+        weights[is_member] = 1 / len(members) / is_member.sum()
     return weights
 
 

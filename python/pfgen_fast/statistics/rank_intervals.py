@@ -47,9 +47,9 @@ def rank_intervals(original: Floats, damaged: Floats, tested: SignedRank, codes:
     variance, most = (influence**2).sum(axis=1), _EFFECTIVE_AT_MOST * np.maximum(tested.units, 1)
     with np.errstate(divide="ignore", invalid="ignore"):
         effective = np.where(variance > 0, np.minimum(share * (1 - share) / variance, most), most)
-        of_quantile = stdtrit(units - 1, 0.975) ** 2 / effective
-    middle = (share + of_quantile / 2) / (1 + of_quantile)
-    half = np.sqrt(of_quantile * (share * (1 - share) + of_quantile / 4)) / (1 + of_quantile)
+        squared = stdtrit(units - 1, 0.975) ** 2 / effective
+    middle = (share + squared / 2) / (1 + squared)
+    half = np.sqrt(squared * (share * (1 - share) + squared / 4)) / (1 + squared)
     has_z = np.isfinite(tested.z)
     # Of z, from -1 (all rise) to 1 (all fall).
     scale = np.divide(tested.mean, np.sqrt(tested.variance), out=np.zeros(len(g)), where=has_z)
@@ -80,8 +80,8 @@ def combined_scores(log_p: Floats, intervals: RankIntervals, **how: Any) -> Scor
     from scipy.special import softmax
 
     d, low, high = (
-        discernment_score(combine(np.where(np.isnan(log_p), np.nan, of_cells), **how))
-        for of_cells in (log_p, intervals.log_p_high, intervals.log_p_low)
+        discernment_score(combine(np.where(np.isnan(log_p), np.nan, ends), **how))
+        for ends in (log_p, intervals.log_p_high, intervals.log_p_low)
     )
     with np.errstate(divide="ignore"):
         parts = softmax(np.log(how.get("weights", 1.0)) - log_p, axis=1)
