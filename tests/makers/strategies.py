@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import strategies as st
 from pfgen_fast import Question, Suite
 from pfgen_fast.scoring.normalisation import normalised
-from pfgen_fast.suite.keywords import Rule, parse_rule
+from pfgen_fast.suite.keywords import Rule, freeze_rule
 from pfgen_fast.suite.units import PatternTokenizer, Tokenizer
 
 # Few letters, so that n-grams repeat; all characters with a special meaning; and unusual parts of Unicode.
@@ -138,7 +138,7 @@ def rules(draw: st.DrawFn, depth: int = 2) -> dict[str, Any]:
 
 
 def keywords() -> st.SearchStrategy[tuple[Rule, ...]]:
-    return st.lists(rules().map(parse_rule), max_size=4).map(tuple)
+    return st.lists(rules().map(freeze_rule), max_size=4).map(tuple)
 
 
 SET_NAMES = "PSTRABCDE"

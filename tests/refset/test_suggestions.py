@@ -7,7 +7,7 @@ import pytest
 from pfgen_fast import Suite
 from pfgen_fast.errors import SuiteError, TrialsError
 from pfgen_fast.refset.suggestions import suggest_keywords
-from pfgen_fast.suite.keywords import parse_rule
+from pfgen_fast.suite.keywords import freeze_rule
 
 
 @pytest.fixture
@@ -49,7 +49,7 @@ def test_a_proposal_is_a_rule_that_finds_it(suite):
     assert "v.1" in found
     assert found["v.1"].rule == {"t": "v\\.1"}
     for one in found.values():
-        assert re.search(parse_rule(one.rule).pattern, one.ngram)[0] == one.ngram
+        assert re.search(freeze_rule(one.rule).pattern, one.ngram)[0] == one.ngram
 
 
 def test_wrong_use_is_named(suite):

@@ -17,7 +17,7 @@ from pfgen_fast import Question, Scorer, Suite
 from pfgen_fast.native import _core
 from pfgen_fast.scoring.explanation import explain
 from pfgen_fast.scoring.normalisation import aligned, nfkc, normalised
-from pfgen_fast.suite.keywords import parse_rule
+from pfgen_fast.suite.keywords import freeze_rule
 
 N_CODE_POINTS = 0x110000
 LETTERS = [chr(c) for c in range(0x2FA20)]  # no letter after them is combined or decomposed
@@ -72,7 +72,7 @@ def by_core(text, *, has_spaces=False):
 
 
 def scorer_of(reference, rules=()):
-    question = Question("Q1", "question", {"P": (reference, "アイあいabc012水")}, tuple(map(parse_rule, rules)))
+    question = Question("Q1", "question", {"P": (reference, "アイあいabc012水")}, tuple(map(freeze_rule, rules)))
     return Scorer(Suite("one", (question,)), profile="normalised")
 
 

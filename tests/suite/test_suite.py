@@ -5,7 +5,7 @@ import hashlib
 import pytest
 from pfgen_fast import Question, Scorer, Suite, SuiteError, TrialsError
 from pfgen_fast.suite.faults import find_faults, reference_warnings
-from pfgen_fast.suite.keywords import parse_rule, regex_searchers
+from pfgen_fast.suite.keywords import freeze_rule, regex_searchers
 
 
 def test_questions_are_found_by_id_and_by_text(mini):
@@ -168,10 +168,10 @@ def test_an_empty_answer_has_the_score_that_the_warning_states():
     ],
 )
 def test_text_without_regex_syntax_is_plain(patterns, is_plain):
-    assert {parse_rule({"t": pattern}).is_plain_text for pattern in patterns} == {is_plain}
+    assert {freeze_rule({"t": pattern}).is_plain_text for pattern in patterns} == {is_plain}
 
 
 def test_searchers_give_the_end_of_the_leftmost_match():
-    rules = (parse_rule({"or": [{"t": "plain"}, {"t": "b+"}]}), parse_rule({"t": "c|d"}))
+    rules = (freeze_rule({"or": [{"t": "plain"}, {"t": "b+"}]}), freeze_rule({"t": "c|d"}))
     searchers = regex_searchers(rules, "Q01")
     assert [search("abbab") for search in searchers] == [3, None]

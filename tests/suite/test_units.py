@@ -16,7 +16,7 @@ from pfgen_fast.oracle import Oracle
 from pfgen_fast.scoring.explanation import explain
 from pfgen_fast.scoring.tinting import QuestionTints
 from pfgen_fast.suite.faults import find_faults
-from pfgen_fast.suite.keywords import parse_rule
+from pfgen_fast.suite.keywords import freeze_rule
 from pfgen_fast.suite.questions import Question
 from pfgen_fast.suite.units import PatternTokenizer
 
@@ -28,7 +28,7 @@ EMPTY = hashlib.sha1(b"{}").hexdigest()
 
 
 def suite_of(*tokenizers, references=REFERENCES, rules=RULES):
-    answers, keywords = {"A": tuple(references)}, tuple(map(parse_rule, rules))
+    answers, keywords = {"A": tuple(references)}, tuple(map(freeze_rule, rules))
     questions = (
         Question(f"Q{n:02}", f"Why {n}?", answers, keywords, tokenizer=tokenizer)
         for n, tokenizer in enumerate(tokenizers, start=1)

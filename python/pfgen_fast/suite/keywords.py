@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from ..errors import SuiteError
 from ..files.untrusted_text import shown_value
 from ..native import _core
 from .pattern_time import searched
@@ -64,13 +63,6 @@ class Rule:
     def is_plain_text(self) -> bool:
         """Whether the pattern has no regex syntax, so that a substring search is equivalent."""
         return REGEX_SYNTAX.isdisjoint(self.pattern)
-
-
-def parse_rule(source: Any) -> Rule:
-    """Checks one rule of a question file (decoded JSON) and makes a `Rule` from it."""
-    for fault in rule_faults(source, "rule"):
-        raise SuiteError(fault)
-    return freeze_rule(source)
 
 
 def freeze_rule(source: Mapping[str, Any]) -> Rule:
