@@ -201,6 +201,9 @@ def test_reasoning_despite_its_option_and_answers_at_the_limit_are_named(tmp_pat
     assert ("the model reasons despite" in err) == is_warned
     assert "warning: 8 of 8 answers ended at the limit of tokens; allow more (--max-tokens)" in err
     assert "error:" not in err
+    with serving(lambda request: completion({"content": content}, finish_reason="content_filter")) as server:
+        _, _, err = call(*ASKING, "-n", "1", "-o", tmp_path / "filtered", "--base-url", server.base_url)
+    assert "warning: 8 of 8 answers were cut by the content filter of the server" in err
 
 
 def test_requests_are_spread_over_time(mini, tmp_path, monkeypatch):

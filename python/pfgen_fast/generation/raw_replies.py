@@ -37,6 +37,7 @@ class ReplySummary:
     median_reasoning: float  # median length of visible reasoning in code points
     n_unfinished: int  # number of replies that ended within the reasoning
     n_cut: int  # number of replies that ended at the limit of tokens
+    n_filtered: int  # number of replies that a content filter cut
 
     @property
     def sentence(self) -> str:
@@ -58,6 +59,8 @@ class ReplySummary:
                 f"{self.n_unfinished:,} of {self.n_replies:,} replies ended within their reasoning and count as empty "
                 f"answers; {way}"
             )
+        if self.n_filtered:
+            yield f"{self.n_filtered:,} of {self.n_replies:,} answers were cut by the content filter of the server"
         if self.n_cut - self.n_unfinished > WARN_ABOVE * self.n_replies:
             yield (
                 f"{self.n_cut - self.n_unfinished:,} of {self.n_replies:,} answers ended at the limit of tokens; allow "
@@ -130,6 +133,7 @@ def summary_of(folder: Path) -> ReplySummary | None:
         statistics.median(lengths or [0]),
         sum(entry.get("state") == "unfinished" for entry in entries),
         sum(Details(entry.get("finish_reason")).is_cut for entry in entries),
+        sum(entry.get("finish_reason") == "content_filter" for entry in entries),
     )
 
 
