@@ -37,7 +37,7 @@ class Rule:
         importance: 0 to 1; only the importance of a top-level rule has an effect.
 
     Example:
-        >>> parse_rule({"or": [{"t": "tide"}, {"t": "ebb|flow"}], "importance": 0.5}).parts[1].pattern
+        >>> freeze_rule({"or": [{"t": "tide"}, {"t": "ebb|flow"}], "importance": 0.5}).parts[1].pattern
         'ebb|flow'
     """
 
