@@ -8,7 +8,7 @@ from itertools import permutations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from makers.effort import examples
 from pfgen_fast import ReferenceScorer
@@ -59,6 +59,10 @@ def batches(draw):
     return [answer for answer, _ in rows], [references for _, references in rows]
 
 
+OF_ALL_LENGTHS = ["", "ab cd " * 16, "ab cd " * 30], [["a"], ["ab " * 30], ["ab cd " * 40]]
+"""Answers that few drawn batches have."""
+
+
 def assert_equal(found, expected):
     """Python 3.12 adds up floats with less rounding."""
     if sys.version_info < (3, 12):
@@ -83,6 +87,7 @@ def test_bleu_equals_that_of_sacrebleu(name):
     reached = Counter()
 
     @examples(150, at_least=37)
+    @example(OF_ALL_LENGTHS)
     @given(batches())
     def compare(batch):
         answers, references = batch
@@ -111,6 +116,7 @@ def test_chrf_equals_that_of_sacrebleu(name, metric):
     lengths = set()
 
     @examples(200)
+    @example(OF_ALL_LENGTHS)
     @given(batches())
     def compare(batch):
         answers, references = batch
