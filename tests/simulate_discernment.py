@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache
+from itertools import product
 
 import numpy as np
 from makers.claims import FALSE_ALARMS, Claim
@@ -65,8 +66,8 @@ def _covers_drop(generator: Generator, n: int, n_answers: int, what: str) -> np.
     return (low <= truth) & (truth <= high)
 
 
-def _noticed(generator: Generator, n_questions: int, n_answers: int, rho: float) -> bool:
-    x = falls(generator, n_questions * n_answers, n_answers, "", rho=rho)[0, :1]
+def _noticed(generator: Generator, n_questions: int, n_answers: int) -> bool:
+    x = falls(generator, n_questions * n_answers, n_answers, "", rho=1.0)[0, :1]
     return float(signed_rank(x, 0 * x, clusters=np.arange(x.size) // n_answers).d[0]) >= 1
 
 
@@ -79,18 +80,18 @@ def _equivalent(generator: Generator, n: int, margin: float) -> bool:
 
 def claims_of_discernment() -> Iterator[Claim]:
     """Claims about 5 to 100 items, of one or several answers to each question."""
-    for n, n_answers in ((5, 1), (10, 1), (20, 1), (50, 1), (100, 1), (20, 2), (100, 2), (100, 10)):
+    sizes = ((5, 1), (10, 1), (20, 1), (50, 1), (100, 1), (100, 10))
+    for (n, n_answers), figure in (*product(sizes, ["difference"]), ((10, 1), "d"), ((20, 2), "average of d")):
         of = f"{n} items" + (f", {n_answers} answers to each question" if n_answers > 1 else "")
-        for what in ("ratings", "rare large rises"):
-            for figure in _WEIGHTS:
-                yield Claim(D, f"{figure}, {of}, {what}", _HELD, _covers, (n, n_answers, what, figure), 2 * _TESTS)
-        if n > 5:
+        settings = (n, n_answers, "rare large rises", figure)
+        yield Claim(D, f"{figure}, {of}, rare large rises", _HELD, _covers, settings, 2 * _TESTS)
+        if (n, figure) in ((10, "d"), (100, "difference")):
             yield Claim(D, f"mean drop, {of}, ratings", _HELD, _covers_drop, (n, n_answers, "ratings"), 12)
     for n_questions, n_answers in ((10, 1), (10, 5), (50, 2)):
-        rho = 1.0 if n_answers > 1 else 0.0
-        what = f"d of 1, {n_questions} questions, {n_answers} answers that correlate by {rho}"
-        yield Claim(ALARMS, what, FALSE_ALARMS, _noticed, (n_questions, n_answers, rho))
+        answers = f", {n_answers} answers to each that correlate by 1" if n_answers > 1 else ""
+        yield Claim(
+            ALARMS, f"d of 1, {n_questions} questions{answers}", FALSE_ALARMS, _noticed, (n_questions, n_answers)
+        )
     for n in (10, 20, 50):
-        for margin in (0.5, 1.0):
-            what = f"blindness, {n} items, a change of the margin, {margin} SD"
-            yield Claim(ALARMS, what, FALSE_ALARMS, _equivalent, (n, margin))
+        what = f"blindness, {n} items, a change of the margin, 1.0 SD"
+        yield Claim(ALARMS, what, (0.0, 0.07), _equivalent, (n, 1.0))
