@@ -66,7 +66,7 @@ def test_tags_of_the_user_are_pairs_of_different_texts_and_are_added():
 def test_no_tag_survives_in_an_answer():
     states = Counter()
 
-    @examples(400)
+    @examples(400, at_least=50)
     @given(_TEXTS, st.sampled_from(["chat", "completion"]))
     def check(text, mode):
         reply = answer_text(text, mode=mode, stop=["Q:"])
