@@ -15,12 +15,7 @@ from makers.fault_server import Gate, Reply, answering, refusing, serving
 from makers.own_checklists import TASKS, own_suite, own_suite_in
 from makers.runs import files_of
 from pfgen_fast import EngineError
-from pfgen_fast.checklists.generating import (
-    Setting,
-    chosen_tasks,
-    generate_answers,
-    open_answering,
-)
+from pfgen_fast.checklists.generating import Setting, chosen_tasks, generate_answers, open_answering
 from pfgen_fast.checklists.runs import open_runs
 from pfgen_fast.checklists.suite import ChecklistSuite
 from pfgen_fast.checklists.tasks import Task

@@ -192,11 +192,7 @@ class Generated:
 
 
 def chosen_tasks(
-    suite: ChecklistSuite,
-    *,
-    lengths: Iterable[str] = (),
-    areas: Iterable[str] = (),
-    limit: int | None = None,
+    suite: ChecklistSuite, *, lengths: Iterable[str] = (), areas: Iterable[str] = (), limit: int | None = None
 ) -> list[Task]:
     """The tasks of the main table, or the tasks with the given lengths; a limit takes tasks of all areas in turn."""
     wanted, chosen = tuple(lengths), tuple(areas)

@@ -253,10 +253,7 @@ def _versions(one: RunToJudge) -> list[str]:
     return [f"judged by {name}" for name, _ in versions if name]
 
 
-_OTHERS = (
-    *("order", "sets", "timeout", "thinking_budget"),
-    *("input", "question_column", "answer_column"),
-)
+_OTHERS = (*("order", "sets", "timeout", "thinking_budget"), *("input", "question_column", "answer_column"))
 
 
 class _Generate:
@@ -278,9 +275,7 @@ class _Generate:
     model: str = Option(..., "-m", help="Name the model, and so the run's directory.")
     output: Path = Option(..., "-o", help="Create the run's directory below this directory.", metavar="RUNS")
     engine: str = Option(
-        "openai",
-        "-e",
-        help="Ask openai (any OpenAI-compatible server), anthropic, transformers, vllm (local weights).",
+        "openai", "-e", help="Ask openai (any OpenAI-compatible server), anthropic, transformers, vllm (local weights)."
     )
     name: str | None = Option(None, help="Name the run's directory. Default: the model, with _ for /.")
     length: list[str] | None = Option(

@@ -150,9 +150,7 @@ class _Metrics:
     )
     n: int = Option(4, min=1, max=16, help="Set the order of the n-grams of Repetition and Distinct.")
     tokens: str | None = Option(
-        None,
-        help="Choose the tokens: regex, nltk or characters. Default: the suite's words.",
-        metavar="NAME",
+        None, help="Choose the tokens: regex, nltk or characters. Default: the suite's words.", metavar="NAME"
     )
     wordnet: Path | None = Option(None, help="meteor: read NLTK's WordNet here, for synonyms.", metavar="FOLDER")
     perplexity: str | None = Option(

@@ -28,8 +28,7 @@ MADE_TEXTS = "perturbed-texts.jsonl"
 
 Seed = Annotated[int, Option(min=0, help="Set the seed of the damage; the same seed gives the same damage.")]
 Language = Annotated[
-    str | None,
-    Option(help="Set the language of all texts, ja or en. Default: detected in each text."),
+    str | None, Option(help="Set the language of all texts, ja or en. Default: detected in each text.")
 ]
 Task = Annotated[
     str | None, Option(help="Set the task of items without one, such as answers or translation.", metavar="TEXT")

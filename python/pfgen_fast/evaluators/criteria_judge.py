@@ -119,11 +119,7 @@ class CriteriaJudge(AskingEvaluator):
         return [metric for metric in self.criteria.task(task).criteria if self.only is None or metric in self.only]
 
     def _requests(
-        self,
-        items: Sequence[Item],
-        texts: Sequence[str | None],
-        metrics: Sequence[str],
-        is_rated: NDArray[np.bool_],
+        self, items: Sequence[Item], texts: Sequence[str | None], metrics: Sequence[str], is_rated: NDArray[np.bool_]
     ) -> Iterator[JudgeRequest]:
         seed = f"{self.seed}::again {self.replicate}" if self.replicate else self.seed
         seeds = [sampling_seed(seed, number) for number in range(1, self.n_ratings + 1)]

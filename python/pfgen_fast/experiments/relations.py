@@ -8,14 +8,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from ..errors import ExperimentError
-from ..statistics.correlation import (
-    Correlation,
-    Floats,
-    check_columns,
-    coefficient,
-    correlate,
-    is_constant,
-)
+from ..statistics.correlation import Correlation, Floats, check_columns, coefficient, correlate, is_constant
 from ..suite.rules import PARTS, SCORES
 from .chart_data import Density, Points, Scatter
 from .finding import CORRELATION_COLUMNS, Cell, Finding, Picture, Table, correlation_cells, with_interval

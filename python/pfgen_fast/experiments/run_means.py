@@ -106,12 +106,7 @@ class RunMeans:
         return Points(self.means[x], self.means[y], x, y, labels=self.labels, runs=self.names, **options)
 
     def table(
-        self,
-        name: str,
-        title: str,
-        columns: Iterable[tuple[str, Floats | NDArray[np.int_]]],
-        *,
-        by: str = "score",
+        self, name: str, title: str, columns: Iterable[tuple[str, Floats | NDArray[np.int_]]], *, by: str = "score"
     ) -> Table:
         """A table with a row for each run, in descending order of a metric."""
         heads, values = zip(*columns, strict=True)

@@ -92,10 +92,7 @@ def read_stored(path: Path, *, limit: int = MAX_BYTES) -> bytes:
 
 
 def read_content(
-    path: Path,
-    *,
-    check: Callable[[Iterator[bytes]], object],
-    on_piece: Callable[[], object] = lambda: None,
+    path: Path, *, check: Callable[[Iterator[bytes]], object], on_piece: Callable[[], object] = lambda: None
 ) -> Content:
     """The decompressed content of a file of lines. Large content is first scanned by `check`, which may refuse it."""
     with opened(path) as file:

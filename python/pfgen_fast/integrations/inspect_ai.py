@@ -35,7 +35,7 @@ _inspect, _dataset, _model, _scorer, _solver = (
 
 
 @_scorer.scorer(  # type: ignore[untyped-decorator]  # Inspect is optional
-    metrics={name: [_scorer.mean(), _scorer.stderr(cluster=QUESTION)] for name in AVERAGE_FIRST},
+    metrics={name: [_scorer.mean(), _scorer.stderr(cluster=QUESTION)] for name in AVERAGE_FIRST}
 )
 def pfgen_score(suite: str = "mini", mode: Mode | None = None) -> Any:
     """A scorer of Inspect with the values `average`, `fluency`, `truthfulness` and `helpfulness`.

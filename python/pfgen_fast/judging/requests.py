@@ -92,13 +92,7 @@ class Judge:
         return self.options.form(self.model, self.sampling)
 
     def request(
-        self,
-        content: str,
-        *,
-        seed: int,
-        name: str,
-        system: str | None = None,
-        schema: Mapping[str, Any] | None = None,
+        self, content: str, *, seed: int, name: str, system: str | None = None, schema: Mapping[str, Any] | None = None
     ) -> JudgeRequest:
         """Creates a request with a user message, and optionally a system message and a JSON schema for the reply.
 

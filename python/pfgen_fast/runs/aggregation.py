@@ -85,9 +85,7 @@ def _aggregate(
         **vars(of_run),
         questions={
             question.question_id: QuestionResult(
-                question=question.question,
-                **vars(figures),
-                samples=tuple(known[key] for key in keys),
+                question=question.question, **vars(figures), samples=tuple(known[key] for key in keys)
             )
             for (question, figures), keys in zip(by_question, picked, strict=True)
         },

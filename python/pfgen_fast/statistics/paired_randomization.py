@@ -50,12 +50,7 @@ class _Swapped(PairedDifference):
 
 
 def against_baseline(
-    baseline: Any,
-    runs: Any,
-    *,
-    n_draws: int | None = None,
-    seed: int = 0,
-    clusters: Sequence[Hashable] | None = None,
+    baseline: Any, runs: Any, *, n_draws: int | None = None, seed: int = 0, clusters: Sequence[Hashable] | None = None
 ) -> list[Verdict]:
     """Compares a baseline with runs by swapping them on questions, or on clusters of questions (one for each question).
 

@@ -170,12 +170,7 @@ def wins(
 
 
 def wins_finding(
-    found: Sequence[Wins],
-    *,
-    reference: str | None,
-    ties: Ties,
-    signature: str,
-    notes: Sequence[str] = (),
+    found: Sequence[Wins], *, reference: str | None, ties: Ties, signature: str, notes: Sequence[str] = ()
 ) -> Finding:
     """Win rates by judge and by people."""
     tables = [_rates(found)]

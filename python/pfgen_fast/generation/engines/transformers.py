@@ -105,10 +105,7 @@ class TransformersEngine(LocalEngine):
         if dtype not in _DTYPES:
             raise EngineError(f"dtype: expected one of {', '.join(_DTYPES)}, not {in_one_line(dtype)}")
         self._template = ChatTemplate.of(mode, chat_template, enable_thinking, chat_template_kwargs)
-        self.parameters: Mapping[str, Any] = {
-            "dtype": None if dtype == "auto" else dtype,
-            **self._template.parameters,
-        }
+        self.parameters: Mapping[str, Any] = {"dtype": None if dtype == "auto" else dtype, **self._template.parameters}
         super().__init__(model, sampling, batch_size)
         self._device, self._to_load = device, (path or model, dtype, trust_remote_code)
 

@@ -80,11 +80,7 @@ def evidence_of(
 
 
 def _by_task(
-    model: ModelScores,
-    rules: ErrorRules,
-    run: Run,
-    answers: Mapping[AnswerKey, Answer],
-    rows: Sequence[Judgement],
+    model: ModelScores, rules: ErrorRules, run: Run, answers: Mapping[AnswerKey, Answer], rows: Sequence[Judgement]
 ) -> dict[TaskKey, list[AnswerEvidence]]:
     judgements: dict[AnswerKey, list[Judgement]] = {}
     for row in rows:
