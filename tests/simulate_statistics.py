@@ -44,7 +44,7 @@ from simulate_marks import claims_of_marks
 from simulate_raters import claims_of_raters
 
 _N_DRAWS = 999  # `compare --paired-ar` has ten times as many, for p-values with another digit
-_N_WORST = 15  # cases of each table
+_N_WORST = 10  # cases of each table
 _DOCUMENT = Path(__file__).parents[1] / "docs" / "statistics_coverage.md"
 
 
