@@ -149,6 +149,9 @@ def test_the_marks_that_a_width_takes():
     assert quantile(n - 2) * TRUTH.std(ddof=1) / math.sqrt(n - 1) > wanted
     assert found.marks_for(0.001) is None  # 340 items do not suffice
     assert (found.marks_for(100), found.marks_alone_for(100)) == (MIN_MARKS, 2)
+    found = mean_of_strata([MarkedStratum([1], [1], [0, 1]), MarkedStratum([0, 1], [0, 1], [1])])
+    assert found.low is not None
+    assert (found.marks_for(0.1), found.marks_alone_for(0.1)) == (None, None)  # one mark says nothing of the spread
 
 
 @pytest.mark.parametrize(

@@ -80,7 +80,8 @@ class PredictionPowered(MeanInterval):
             found = _half_width([one.with_marks(n / self.n) for one in self.strata], weight, self.level)
             return found is not None and found <= half_width
 
-        if self.low is None or not half_width > 0 or not reaches(most):
+        is_known = self.low is not None and all(one.n > 1 for one in self.strata)
+        if not (is_known and half_width > 0 and reaches(most)):
             return None
         low, high = (MIN_MARKS if weight else 2) - 1, most
         while high - low > 1:
