@@ -20,30 +20,32 @@ def by_subject(
     binary: bool = False,
 ) -> dict[str, MeanInterval]:
     """The mean score of each subject in the order of the items; items without a subject or a score are left out."""
-    found: dict[str, list[tuple[float, Hashable]]] = {}
+    pairs: dict[str, list[tuple[float, Hashable]]] = {}
     for number, (subject, score) in enumerate(zip(subjects, scores, strict=True)):
         if subject and score == score:
-            found.setdefault(subject, []).append((score, number if clusters is None else clusters[number]))
+            pairs.setdefault(subject, []).append((score, number if clusters is None else clusters[number]))
     return {
         subject: mean_interval(
-            [score for score, _ in of], None if clusters is None else [cluster for _, cluster in of], binary=binary
+            [score for score, _ in members],
+            None if clusters is None else [cluster for _, cluster in members],
+            binary=binary,
         )
-        for subject, of in found.items()
+        for subject, members in pairs.items()
     }
 
 
-def subject_record(found: Mapping[str, MeanInterval]) -> dict[str, dict[str, Any]]:
+def subject_record(means: Mapping[str, MeanInterval]) -> dict[str, dict[str, Any]]:
     """The figures of each subject, for JSON."""
     return {
-        subject: {"score": of.mean, "score_low": of.low, "score_high": of.high, "num_items": of.n}
-        for subject, of in found.items()
+        subject: {"score": mean.mean, "score_low": mean.low, "score_high": mean.high, "num_items": mean.n}
+        for subject, mean in means.items()
     }
 
 
 def subject_columns(record: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     """The figures of `subject_record` as columns of a CSV file."""
     ends = {"score": "", "score_low": "_low", "score_high": "_high", "num_items": "_num_items"}
-    return {f"subject_{subject}{ends[name]}": of[name] for subject, of in record.items() for name in of}
+    return {f"subject_{subject}{ends[name]}": figures[name] for subject, figures in record.items() for name in figures}
 
 
 def subject_table(rows: Sequence[Mapping[str, MeanInterval]]) -> tuple[list[str], list[list[str]]]:
@@ -53,24 +55,24 @@ def subject_table(rows: Sequence[Mapping[str, MeanInterval]]) -> tuple[list[str]
     return heads, [[_cell(row.get(subject)) for subject in subjects] for row in rows]
 
 
-def subject_lines(found: Mapping[str, MeanInterval]) -> list[list[str]]:
+def subject_lines(means: Mapping[str, MeanInterval]) -> list[list[str]]:
     """The figures of one model: a row for each subject, with the number of its items."""
-    return [[subject, f"{of.n:,}", f"{of.mean:.4f}", of.shown()] for subject, of in found.items()]
+    return [[subject, f"{mean.n:,}", f"{mean.mean:.4f}", mean.shown()] for subject, mean in means.items()]
 
 
-def few_items(found: Mapping[str, MeanInterval], items: str = "items") -> list[str]:
+def few_items(means: Mapping[str, MeanInterval], items: str = "items") -> list[str]:
     """Sentences about subjects that have too few items for conclusions, and about missing intervals."""
-    few = [f"{subject} ({of.n})" for subject, of in found.items() if of.n < FEW_ITEMS]
+    few = [f"{subject} ({mean.n})" for subject, mean in means.items() if mean.n < FEW_ITEMS]
     if not few:
         return []
     named = few_names(few, n_code_points=300)
-    said = [f"subjects with fewer than {FEW_ITEMS} {items}, about which a score tells little: {named}"]
-    if any(of.low is None for of in found.values()):
-        said.append(f"–: no interval, because a subject has one of the {items}, or the same score for all")
-    return said
+    sentences = [f"subjects with fewer than {FEW_ITEMS} {items}, about which a score tells little: {named}"]
+    if any(mean.low is None for mean in means.values()):
+        sentences.append(f"–: no interval, because a subject has one of the {items}, or the same score for all")
+    return sentences
 
 
-def _cell(of: MeanInterval | None) -> str:
-    if of is None:
+def _cell(mean: MeanInterval | None) -> str:
+    if mean is None:
         return "–"
-    return f"{of.mean:.4f} {of.shown()}"
+    return f"{mean.mean:.4f} {mean.shown()}"

@@ -67,33 +67,33 @@ class ColumnNames:
     cluster: str | None = None
 
 
-def found_columns(given: ColumnNames, names: Sequence[str], where: str) -> tuple[ColumnNames, str]:
+def found_columns(named: ColumnNames, names: Sequence[str], where: str) -> tuple[ColumnNames, str]:
     """The columns of a table that has columns with these names, and a sentence about the guesses, or an empty text."""
     free = [name for name in names if name]
-    for name in _named(given):
+    for name in _named(named):
         if name not in free:
             there = few_names(free, 12) or "no columns"
             raise TrialsError(f"{where}: no column '{in_one_line(name)}'; there are {there}{did_you_mean(name, free)}")
-    free = [name for name in free if name not in _named(given)]
-    found = given
+    free = [name for name in free if name not in _named(named)]
+    columns = named
     guesses = []
     for kind, usual in _USUAL.items():
-        if getattr(given, kind) not in (None, ()):
+        if getattr(named, kind) not in (None, ()):
             continue
         matches = _matches(free, usual)
         # Several columns of scores are several metrics, unless one is named score, or metrics are in a column.
-        if kind != "score" or found.metric or "score" in matches:
+        if kind != "score" or columns.metric or "score" in matches:
             matches = matches[:1]
-        ours = _our_scores(free, has_models=bool(found.model)) if kind == "score" and not found.metric else []
+        ours = _our_scores(free, has_models=bool(columns.model)) if kind == "score" and not columns.metric else []
         if "average" in ours or not matches:
             matches = ours or matches
         if matches:
             values: dict[str, Any] = {kind: tuple(matches) if kind == "score" else matches[0]}
-            found = replace(found, **values)
+            columns = replace(columns, **values)
             free = [name for name in free if name not in matches]
             if matches != [kind]:
                 guesses.append(f"{_PLURAL[kind]} from {' and '.join(repr(in_one_line(name, 40)) for name in matches)}")
-    return found, f"read {', '.join(guesses)}, columns chosen by their usual names" if guesses else ""
+    return columns, f"read {', '.join(guesses)}, columns chosen by their usual names" if guesses else ""
 
 
 def _named(columns: ColumnNames) -> list[str]:
@@ -106,8 +106,8 @@ def _our_scores(names: Sequence[str], *, has_models: bool) -> list[str]:
     ours = [name for name in OUR_SCORES if name in names]
     if ours == ["average"] and not has_models:
         return []
-    of_sets = tuple(f"{name}_" for name in ours if name in ("fluency", "truthfulness"))
-    return ours + [name for name in names if name not in ours and name.startswith(of_sets or ("\0",))]
+    prefixes = tuple(f"{name}_" for name in ours if name in ("fluency", "truthfulness"))
+    return ours + [name for name in names if name not in ours and name.startswith(prefixes or ("\0",))]
 
 
 def _matches(names: Sequence[str], usual: Sequence[str]) -> list[str]:

@@ -155,20 +155,20 @@ class Comparison(NotebookTable):
     @property
     def power_sentences(self) -> list[str]:
         """What would find a difference, a sentence for each difference."""
-        return [self._power_sentence(one) for one in self.power]
+        return [self._power_sentence(needs) for needs in self.power]
 
-    def _power_sentence(self, one: PairNeeds) -> str:
-        names = one.model_a, one.model_b
-        row, word = next(of for of in self.metrics if (of.model_a, of.model_b) == names), WORDS[self.of].item
-        seen = " (the difference seen)" if one.difference == row.difference else ""
-        of = f"a difference of {abs(one.difference):.4g}{seen}"
+    def _power_sentence(self, needs: PairNeeds) -> str:
+        names = needs.model_a, needs.model_b
+        row, word = next(row for row in self.metrics if (row.model_a, row.model_b) == names), WORDS[self.of].item
+        seen = " (the difference seen)" if needs.difference == row.difference else ""
+        difference = f"a difference of {abs(needs.difference):.4g}{seen}"
         if self.n_pairs > 1:
-            of = f"{in_one_line(names[0], 60)} and {in_one_line(names[1], 60)}: {of}"
-        if one.n is None:
-            return f"{of}: no number of {word}s finds it with power 0.8"
+            difference = f"{in_one_line(names[0], 60)} and {in_one_line(names[1], 60)}: {difference}"
+        if needs.n is None:
+            return f"{difference}: no number of {word}s finds it with power 0.8"
         unit, n_now = (word, row.n_questions) if row.n_clusters is None else ("cluster", row.n_clusters)
-        enough = f", and {n_now:,} are there" if one.n <= n_now else f", {one.n - n_now:,} more than there are"
-        return f"{of} is found with power 0.8 by {counted(one.n, unit)}{enough}"
+        enough = f", and {n_now:,} are there" if needs.n <= n_now else f", {needs.n - n_now:,} more than there are"
+        return f"{difference} is found with power 0.8 by {counted(needs.n, unit)}{enough}"
 
     def _columns(self) -> dict[str, list[Any]]:
         columns, first = columns_of(self.metrics), ("metric", "model_a", "model_b", "a", "b")
@@ -275,7 +275,7 @@ class _Part(NamedTuple):
         """The verdict with the means of both models over their common items."""
         a, b = _scores(self.table, self.metric, self.pair, self.items)
         is_common = ~np.isnan(a + b)
-        mean_a, mean_b = (math.fsum(of[is_common].tolist()) / verdict.n_questions for of in (a, b))
+        mean_a, mean_b = (math.fsum(scores[is_common].tolist()) / verdict.n_questions for scores in (a, b))
         model_a, model_b = (self.table.models[row] for row in self.pair)
         return Difference(
             **vars(verdict),
@@ -291,8 +291,8 @@ class _Part(NamedTuple):
 def _decided(parts: Sequence[_Part]) -> list[Difference]:
     """The verdicts: those of a metric are one family. Parts, which are sorted by metric, without a common item go."""
     rows: list[Difference] = []
-    for _, of_metric in itertools.groupby(parts, key=lambda part: part.metric):
-        tested = [(part, compare_pair(part.table, part.metric, part.pair, part.items)) for part in of_metric]
+    for _, same_metric in itertools.groupby(parts, key=lambda part: part.metric):
+        tested = [(part, compare_pair(part.table, part.metric, part.pair, part.items)) for part in same_metric]
         family = {number: pair for number, (_, pair) in enumerate(tested) if pair is not None}
         verdicts = zip(family, decided([*family.values()]), strict=True)
         rows += [tested[number][0].difference(verdict) for number, verdict in verdicts]
@@ -309,8 +309,8 @@ def _by_item(
     names = [table.models[row] for row in pair]
     order = np.argsort(-np.abs(a - b), kind="stable")[: int((~np.isnan(a - b)).sum())]  # NaN is last
     for at in order[:n_items].tolist():
-        of_a, of_b = float(a[at]), float(b[at])
-        yield QuestionDifference(table.items[at], "", of_a, of_b, of_a - of_b, *names)
+        score_a, score_b = float(a[at]), float(b[at])
+        yield QuestionDifference(table.items[at], "", score_a, score_b, score_a - score_b, *names)
 
 
 def _by_subject(table: ItemScores, metric: str) -> list[Difference]:
@@ -318,7 +318,7 @@ def _by_subject(table: ItemScores, metric: str) -> list[Difference]:
     for at, subject in enumerate(table.subjects):
         if subject is not None:
             items.setdefault(subject, []).append(at)
-    return _decided([_Part(table, metric, (0, 1), subject, of) for subject, of in items.items()])
+    return _decided([_Part(table, metric, (0, 1), subject, places) for subject, places in items.items()])
 
 
 def _power(table: ItemScores, metric: str, pair: tuple[int, int], named: Sequence[float | None]) -> Iterable[PairNeeds]:
@@ -328,7 +328,7 @@ def _power(table: ItemScores, metric: str, pair: tuple[int, int], named: Sequenc
     tested = compare_pair(table, metric, pair)
     assert tested is not None
     model_a, model_b = (table.models[row] for row in pair)
-    for difference in dict.fromkeys(tested.mean if one is None else one for one in named):
+    for difference in dict.fromkeys(tested.mean if value is None else value for value in named):
         needs = needed(tested, difference)
         yield PairNeeds(**vars(needs), model_a=model_a, model_b=model_b)
 
@@ -338,22 +338,22 @@ def _listed(names: Sequence[str]) -> str:
     return f" ({few_names(names, n_code_points=140)})" if names else ""
 
 
-def _left_out(table: ItemScores, rows: Sequence[Difference], pairs: Sequence[tuple[int, int]], of: str) -> str:
-    words, n_all = WORDS[of], len(table.items)
+def _left_out(table: ItemScores, rows: Sequence[Difference], pairs: Sequence[tuple[int, int]], kind: str) -> str:
+    words, n_all = WORDS[kind], len(table.items)
     metrics = list(dict.fromkeys(row.metric for row in rows))
-    of_first = [row for row in rows if row.metric == metrics[0]]
+    first_rows = [row for row in rows if row.metric == metrics[0]]
     sentences = []
     if len(pairs) > 1:
-        fewest, most = (choose(row.n_questions for row in of_first) for choose in (min, max))
+        fewest, most = (choose(row.n_questions for row in first_rows) for choose in (min, max))
         if fewest < n_all:
             number = f"{fewest:,}" if fewest == most else f"{fewest:,} to {most:,}"
             sentences.append(f"Each pair is compared on the {words.item}s that both have: {number} of {n_all:,}.")
-        if len(of_first) < len(pairs):
-            n_without = counted(len(pairs) - len(of_first), "pair")
+        if len(first_rows) < len(pairs):
+            n_without = counted(len(pairs) - len(first_rows), "pair")
             sentences.append(f"{n_without} without a common {words.item} left out.")
-    elif of_first[0].n_questions < n_all:
+    elif first_rows[0].n_questions < n_all:
         n_lacking = np.isnan(table.values[metrics[0]][list(pairs[0])]).sum(axis=1).tolist()
-        n_left_out = n_all - of_first[0].n_questions
+        n_left_out = n_all - first_rows[0].n_questions
         where = [f"{n:,} in {words.model} {name}" for n, name in zip(n_lacking, "AB", strict=True)]
         are = f"{counted(n_all, words.item)} {'is' if n_left_out == 1 else 'are'}"
         sentences.append(f"{n_left_out:,} of {are} left out, without {words.score}: {' and '.join(where)}.")

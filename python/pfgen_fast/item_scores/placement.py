@@ -164,20 +164,20 @@ class Placement(NotebookTable):
 
     def sentences(self) -> list[str]:
         """What the comparisons say, one sentence each."""
-        above, below = ([one.run for one in of if one.verdict == "tied"] for of in (self._above, self._below))
+        above, below = ([row.run for row in rows if row.verdict == "tied"] for rows in (self._above, self._below))
         counts = self._counts
-        found = [
+        lines = [
             f"{self.nouns[0]} that are significantly better: {counts['better']}, worse: {counts['worse']}, without "
             f"significant difference: {counts['tied']} (95 %, corrected by Holm for {len(self.others):,} comparisons)"
         ]
-        found += [f"above it without significant difference: {_list(above[::-1])}"] if above else []
-        found += [f"below it without significant difference: {_list(below)}"] if below else []
+        lines += [f"above it without significant difference: {_list(above[::-1])}"] if above else []
+        lines += [f"below it without significant difference: {_list(below)}"] if below else []
         ranks = ", ".join(f"{standing.what}: {standing.rank} of {standing.of}" for standing in self.standings)
-        found += [f"rank among similar runs: {ranks}"] if ranks else []
+        lines += [f"rank among similar runs: {ranks}"] if ranks else []
         if self.yardsticks:
             shown = ", ".join(f"{in_one_line(name, 60)} {score:.4f}" for name, score in self.yardsticks)
-            found.append(f"yardsticks, which have no rank: {shown}")
-        return found
+            lines.append(f"yardsticks, which have no rank: {shown}")
+        return lines
 
 
 def compared_with(
@@ -212,27 +212,27 @@ def place_models(scores: ItemScores, models: Sequence[str], metric: str | None =
     return [_placed(compared_models(scores.only(models=[model, *others]), metric)) for model in models]
 
 
-def _placed(found: Compared) -> Placement:
+def _placed(compared: Compared) -> Placement:
     """The placement of the first model."""
-    own = found.models[0]
-    order = [row for row in found.order if row]
-    heads = ((found.models[row], found.models[row], *_ends(found.means[row])) for row in order)
+    own = compared.models[0]
+    order = [row for row in compared.order if row]
+    heads = ((compared.models[row], compared.models[row], *_ends(compared.means[row])) for row in order)
     others = compared_with(
-        found.values[0],
-        found.values[order],
+        compared.values[0],
+        compared.values[order],
         heads,
-        clusters=found.clusters,
-        is_binary=found.is_binary,
-        higher_is_better=found.higher_is_better,
+        clusters=compared.clusters,
+        is_binary=compared.is_binary,
+        higher_is_better=compared.higher_is_better,
     )
-    mean, notes = found.means[0], list(found.notes)
-    if found.n_units < MIN_QUESTIONS:
-        notes.append(f"{found.counted_units}: no verdict, because a test needs at least {MIN_QUESTIONS}")
+    mean, notes = compared.means[0], list(compared.notes)
+    if compared.n_units < MIN_QUESTIONS:
+        notes.append(f"{compared.counted_units}: no verdict, because a test needs at least {MIN_QUESTIONS}")
     return Placement(
         *(own, own, mean.mean, mean, others, (), (), tuple(notes)),
-        higher_is_better=found.higher_is_better,
+        higher_is_better=compared.higher_is_better,
         nouns=("models", "items"),
-        n_lost=int(found.n_lost[0]),
+        n_lost=int(compared.n_lost[0]),
     )
 
 

@@ -121,24 +121,24 @@ class ModelRanking(NotebookTable):
     def to_dicts(self, *, with_subjects: bool = False) -> list[dict[str, Any]]:
         """All figures of each model, for JSON."""
         return [
-            {**of.to_dict(), **({"subjects": subject_record(of.subjects)} if with_subjects else {})}
-            for of in self.models
+            {**model.to_dict(), **({"subjects": subject_record(model.subjects)} if with_subjects else {})}
+            for model in self.models
         ]
 
     def to_json(self, *, with_subjects: bool = False) -> str:
         """All figures as JSON."""
-        found = {
+        record = {
             **{name: getattr(self, name) for name in ("metric", "higher_is_better", "n_compared", "n_items", "test")},
             "notes": self.notes,
             "models": self.to_dicts(with_subjects=with_subjects),
         }
-        return json_text(found, indent=2) + "\n"
+        return json_text(record, indent=2) + "\n"
 
     def to_csv(self, *, with_subjects: bool = False) -> str:
         """All figures as CSV, a line for each model."""
         columns = self._columns()
         if with_subjects:
-            rows = [subject_columns(subject_record(of.subjects)) for of in self.models]
+            rows = [subject_columns(subject_record(model.subjects)) for model in self.models]
             columns |= {name: [row[name] for row in rows] for name in rows[0]}
         return csv_text(list(columns), list(zip(*columns.values(), strict=True)))
 
@@ -154,10 +154,12 @@ class ModelRanking(NotebookTable):
     def _tables(self, *, with_subjects: bool = False) -> list[tuple[list[str], list[list[str]]]]:
         """The heads and rows of the table, and of the table by subject; texts that are not yet escaped."""
         heads = ["rank", "model", self.metric, "±95 %", "rank range", "items", *self.models[0].metrics]
-        tables = [(heads, [[rank, of.model, *rest] for of in self.models for rank, *rest in [of.figures()]])]
+        tables = [(heads, [[rank, model.model, *rest] for model in self.models for rank, *rest in [model.figures()]])]
         if with_subjects:
-            names, cells = subject_table([of.subjects for of in self.models])
-            tables.append((["model", *names], [[of.model, *row] for of, row in zip(self.models, cells, strict=True)]))
+            names, cells = subject_table([model.subjects for model in self.models])
+            tables.append(
+                (["model", *names], [[model.model, *row] for model, row in zip(self.models, cells, strict=True)])
+            )
         return tables
 
     @property
@@ -173,10 +175,10 @@ class ModelRanking(NotebookTable):
         return self.notes
 
     def _columns(self) -> dict[str, list[Any]]:
-        records = [of.to_dict() for of in self.models]
+        records = [model.to_dict() for model in self.models]
         columns = {name: [record[name] for record in records] for name in records[0] if name != "metrics"}
         others = self.models[0].metrics
-        return columns | {f"metric_{name}": [of.metrics[name] for of in self.models] for name in others}
+        return columns | {f"metric_{name}": [model.metrics[name] for model in self.models] for name in others}
 
     def _shown(self) -> tuple[Sequence[str], Iterable[Sequence[Any]], int]:
         [(heads, rows)] = self._tables()
@@ -288,8 +290,8 @@ def _nothing_in_common(scores: ItemScores, metric: str, n_items: NDArray[np.int_
 
 def _common(values: Floats) -> NDArray[np.bool_]:
     """Which items all models have."""
-    found: NDArray[np.bool_] = np.logical_not(np.isnan(values).any(axis=0))
-    return found
+    is_complete: NDArray[np.bool_] = np.logical_not(np.isnan(values).any(axis=0))
+    return is_complete
 
 
 def _means(values: Floats) -> Floats | None:

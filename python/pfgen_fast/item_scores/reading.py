@@ -73,19 +73,19 @@ def is_score_table(path: str | Path) -> bool:
     path = os.fspath(path)
     if path == STANDARD_STREAM:
         return True
-    found = path if os.path.lexists(path) else next(iter(sorted(glob.glob(path, recursive=True))), None)
-    if found is None:
+    place = path if os.path.lexists(path) else next(iter(sorted(glob.glob(path, recursive=True))), None)
+    if place is None:
         return path.endswith(".eval") or (is_table(path) and ".json" not in Path(path).name)
     try:
-        if _logs_at(found)[0] is not None:
+        if _logs_at(place)[0] is not None:
             return True
-        if os.path.isdir(found) or not is_table(found):
+        if os.path.isdir(place) or not is_table(place):
             return False
-        names = set(column_names(found))
+        names = set(column_names(place))
     except PfgenError:  # the reader of the file names the error
-        return ".json" not in Path(found).name
+        return ".json" not in Path(place).name
     return (
-        ".json" not in Path(found).name
+        ".json" not in Path(place).name
         or not {"question", "answer"} <= names
         or not names.isdisjoint(("item", "model", "score", "average"))
     )
@@ -111,15 +111,15 @@ def _logs_at(place: str) -> tuple[Program | None, list[Path]]:
 
 def _files_below(folder: Path) -> list[Path]:
     """The files in a directory and in directories below it, sorted; empty if there are runs."""
-    found: list[Path] = []
+    paths: list[Path] = []
     for at, folders, files in os.walk(folder):
         if not set(files).isdisjoint(_RUNS):
             return []
-        found += [Path(at, name) for name in files]
+        paths += [Path(at, name) for name in files]
         folders[:] = sorted(name for name in folders if name[0] not in "._")
         if len(Path(at).relative_to(folder).parts) >= _DEEPEST:
             folders.clear()
-    return sorted(found)
+    return sorted(paths)
 
 
 def _matches(path: str) -> list[str]:
@@ -143,13 +143,13 @@ def _labels(paths: list[str]) -> list[str]:
     places = [Path("stdin") if path == STANDARD_STREAM else Path(os.path.abspath(path)) for path in paths]
     stems = [place.name if place.is_dir() else _stem(place) for place in places]
     parts = [(*place.parent.parts, stem) for place, stem in zip(places, stems, strict=True)]
-    labels = [of[-1] for of in parts]
+    labels = [names[-1] for names in parts]
     for length in range(2, max(map(len, parts), default=0) + 1):
         known = Counter(labels)
         if len(known) == len(labels):
             break
         labels = [
-            "/".join(of[-length:]) if known[label] > 1 else label for of, label in zip(parts, labels, strict=True)
+            "/".join(names[-length:]) if known[label] > 1 else label for names, label in zip(parts, labels, strict=True)
         ]
     return labels
 

@@ -118,7 +118,7 @@ class _Scores:
 
     def _column(self, name: str, kind: type = np.int32) -> NDArray[Any]:
         parts: list[NDArray[Any]] = [
-            np.broadcast_to(np.asarray(getattr(one, name), kind), one.score.shape) for one in self._blocks
+            np.broadcast_to(np.asarray(getattr(block, name), kind), block.score.shape) for block in self._blocks
         ]
         return np.concatenate(parts) if parts else np.empty(0, kind)
 
@@ -127,7 +127,8 @@ class _Scores:
         clusters = self._of_items("cluster", self._rows.clusters, "clusters")
         if clusters and len(self._items) > n_items:
             clusters = tuple(
-                one if one is None else named_in(of, one) for of, one in zip(subjects, clusters, strict=True)
+                cluster if cluster is None else named_in(subject, cluster)
+                for subject, cluster in zip(subjects, clusters, strict=True)
             )
         if len(self._models) * len(self._items) > MAX_CELLS:
             raise TrialsError(
@@ -151,8 +152,8 @@ class _Scores:
             self._notes.append(f"higher is better in {few_names(losses)}, unless --lower-is-better names it")
         if not values:
             raise TrialsError(f"{few_names(self._rows.sources, 2)}: no scores; expected at least one row with a score")
-        has_score = np.any([~np.isnan(each).all(axis=0) for each in values.values()], axis=0)
-        made = ItemScores(
+        has_score = np.any([~np.isnan(scores).all(axis=0) for scores in values.values()], axis=0)
+        table = ItemScores(
             models=tuple(self._models),
             items=tuple(self._items),
             values=values,
@@ -163,7 +164,7 @@ class _Scores:
             clusters=clusters,
             notes=tuple(self._notes),
         )
-        return made if has_score.all() else made.only(items=has_score)
+        return table if has_score.all() else table.only(items=has_score)
 
     def _by_subject(self) -> tuple[str | None, ...]:
         """The subject of each item. If an item has several subjects, the subject becomes a part of the item's name."""
@@ -174,8 +175,8 @@ class _Scores:
         pairs, first, places = np.unique(
             self._item.astype(np.int64) * (len(names) + 1) + subject + 1, return_index=True, return_inverse=True
         )
-        item, of_item = pairs // (len(names) + 1), pairs % (len(names) + 1) - 1
-        several = np.bincount(item[of_item != NO_NAME], minlength=len(self._items)) > 1
+        item, subject_of_item = pairs // (len(names) + 1), pairs % (len(names) + 1) - 1
+        several = np.bincount(item[subject_of_item != NO_NAME], minlength=len(self._items)) > 1
         if not several.any():
             return self._of_items("subject", self._rows.subjects, "subjects")
         example = self._items[int(np.flatnonzero(several)[0])]
@@ -187,9 +188,9 @@ class _Scores:
         rank = np.empty(len(order), dtype=np.int32)
         rank[order] = np.arange(len(order), dtype=np.int32)
         self._item = rank[places.reshape(-1)]
-        subjects = tuple(None if at == NO_NAME else names[at] for at in of_item[order].tolist())
+        subjects = tuple(None if at == NO_NAME else names[at] for at in subject_of_item[order].tolist())
         old = [self._items[at] for at in item[order].tolist()]
-        self._items = [named_in(of, name) for name, of in zip(old, subjects, strict=True)]
+        self._items = [named_in(subject, name) for name, subject in zip(old, subjects, strict=True)]
         return subjects
 
     def _of_items(self, column: str, names: Names, plural: str) -> tuple[str | None, ...]:
@@ -198,19 +199,19 @@ class _Scores:
             return ()
         numbers = self._column(column)
         rows = np.flatnonzero(numbers != NO_NAME)
-        of_item = np.full(len(self._items), NO_NAME, dtype=np.int32)
-        of_item[self._item[rows]] = numbers[rows]
-        differ = rows[of_item[self._item[rows]] != numbers[rows]]
+        name_of_item = np.full(len(self._items), NO_NAME, dtype=np.int32)
+        name_of_item[self._item[rows]] = numbers[rows]
+        differ = rows[name_of_item[self._item[rows]] != numbers[rows]]
         listed = list(names)
         if len(differ):
             row = int(differ[0])
             item = self._item[row]
-            a, b = (in_one_line(listed[at]) for at in (numbers[row], of_item[item]))
+            a, b = (in_one_line(listed[at]) for at in (numbers[row], name_of_item[item]))
             raise TrialsError(
                 f"{self._location(row)}: the item '{in_one_line(self._items[item])}' has the {plural} '{a}' and '{b}'; "
                 "expected one for each item, or an empty name of this column, so that it is not used"
             )
-        return tuple(None if at == NO_NAME else listed[at] for at in of_item.tolist())
+        return tuple(None if at == NO_NAME else listed[at] for at in name_of_item.tolist())
 
     def _split_models(self) -> None:
         """Makes a model of each input with its name if several inputs have its scores of the same items."""
@@ -222,26 +223,26 @@ class _Scores:
             at = int(np.flatnonzero(is_own)[np.argmin(second[is_own])])
             self._refuse_double(int(first[at]), int(second[at]))
         split = np.unique(self._model[second])
-        made = []
+        new_names = []
         for model in split.tolist():
             rows = np.flatnonzero(self._model == model)
             name, sources = self._models[model], np.unique(source[rows]).tolist()
             labels = [f"{name} ({self._rows.sources[number]})" for number in sources]
-            made += labels
+            new_names += labels
             for number, label in zip(sources, labels, strict=True):
                 if number == sources[0]:
                     self._models[model] = label
                 else:
                     self._model[rows[source[rows] == number]] = len(self._models)
                     self._models.append(label)
-        if made:
+        if new_names:
             # Models are in the order of their first rows.
             order = np.argsort(np.unique(self._model, return_index=True)[1])
             self._models = [self._models[model] for model in order.tolist()]
             self._model = np.argsort(order).astype(np.int32)[self._model]
             self._notes.append(
                 "several inputs have scores of the same items for the same model, so each is a model: "
-                f"{few_names(made, 4, 80)}"
+                f"{few_names(new_names, 4, 80)}"
             )
         twice = [name for name, n in Counter(self._models).items() if n > 1]
         if twice:
@@ -265,10 +266,10 @@ class _Scores:
     def _refuse_double(self, first: int, second: int) -> None:
         model, item = in_one_line(self._models[self._model[second]]), in_one_line(self._items[self._item[second]])
         metrics = list(self._rows.metrics)
-        of = f" ({in_one_line(metrics[self._column('metric')[second]])})" if len(metrics) > 1 else ""
+        metric = f" ({in_one_line(metrics[self._column('metric')[second]])})" if len(metrics) > 1 else ""
         expected = "one for each trial" if self._column("trial")[second] != NO_NAME else "one, or a column of trials"
         raise TrialsError(
-            f"{self._location(second)}: a second score of '{model}' for the item '{item}'{of}; the first is in "
+            f"{self._location(second)}: a second score of '{model}' for the item '{item}'{metric}; the first is in "
             f"{self._location(first)}; expected {expected}; to compare two evaluations of a model, name each file"
         )
 

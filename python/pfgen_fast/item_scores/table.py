@@ -80,8 +80,8 @@ class ItemScores:
             chosen = self.metrics if metrics is None else [self._metric(metric) for metric in metrics]
             return {metric: by_metric[metric][rows][:, columns] for metric in chosen if metric in by_metric}
 
-        def cut_items(of_items: tuple[Any, ...]) -> tuple[Any, ...]:
-            return of_items if items is None or not of_items else tuple(of_items[at] for at in columns)
+        def cut_items(column: tuple[Any, ...]) -> tuple[Any, ...]:
+            return column if items is None or not column else tuple(column[at] for at in columns)
 
         return replace(
             self,

@@ -143,9 +143,9 @@ class _Layout:
         self.name = name  # for messages
 
     @classmethod
-    def of(cls, part: Part, given: ColumnNames, rows: ScoreRows, name: str) -> _Layout:
+    def of(cls, part: Part, named: ColumnNames, rows: ScoreRows, name: str) -> _Layout:
         """The layout of a table from its first rows; guesses become remarks."""
-        columns, guesses = found_columns(given, part.names, name)
+        columns, guesses = found_columns(named, part.names, name)
         models: list[str] = []
         remarks = [guesses] if guesses else []
         if not columns.score:
@@ -180,9 +180,9 @@ class _Layout:
     @property
     def used(self) -> tuple[str, ...]:
         """The columns to read."""
-        of = self.columns
-        labels = [of.item, of.model, of.trial, of.metric, of.subject, of.cluster]
-        return tuple(dict.fromkeys([*(one for one in labels if one), *of.score, *self.models]))
+        columns = self.columns
+        labels = [columns.item, columns.model, columns.trial, columns.metric, columns.subject, columns.cluster]
+        return tuple(dict.fromkeys([*(label for label in labels if label), *columns.score, *self.models]))
 
     def add(self, parts: Iterator[Part], rows: ScoreRows, locate: Locate) -> None:
         """Adds all rows."""
@@ -193,10 +193,10 @@ class _Layout:
             n_rows += len(part)
 
     def _add(self, part: Part, rows: ScoreRows, locate: Locate, n_rows_before: int) -> None:
-        of = self.columns
+        columns = self.columns
 
         def codes(kind: str, *, may_be_empty: bool = False) -> Codes | int:
-            column = getattr(of, kind)
+            column = getattr(columns, kind)
             if not column:
                 return NO_NAME
             names = getattr(rows, f"{kind}s")
@@ -208,18 +208,18 @@ class _Layout:
         trial, metric = codes("trial"), codes("metric")
         subject, cluster = codes("subject", may_be_empty=True), codes("cluster", may_be_empty=True)
         n_models = len(self.models) or 1  # scores in each row
-        scores = [self._scores(part, column, rows) for column in of.score or self.models]
-        model = codes("model") if of.model else rows.models.number(rows.sources[-1]) if of.score else NO_NAME
+        scores = [self._scores(part, column, rows) for column in columns.score or self.models]
+        model = codes("model") if columns.model else rows.models.number(rows.sources[-1]) if columns.score else NO_NAME
         if self.has_repeats:
             trial = self._repeats(np.broadcast_to(np.asarray(model), item.shape), item, rows)
-        names: Sequence[str] = of.score
+        names: Sequence[str] = columns.score
         if self.models:
             scores, names = [np.stack(scores, axis=1).reshape(-1)], ("score",)
             model = np.tile(np.array([rows.models.number(name) for name in self.models], dtype=np.int32), len(part))
         for score, name in zip(scores, names, strict=True):
             rows.add(
                 score,
-                metric=_repeated(metric, n_models) if of.metric else rows.metrics.number(name),
+                metric=_repeated(metric, n_models) if columns.metric else rows.metrics.number(name),
                 model=model,
                 item=np.repeat(item, n_models),
                 trial=_repeated(trial, n_models),

@@ -73,16 +73,16 @@ def _aggregate(
 
     The float sum changes the record of an answer only through its score.
     """
-    of_run, by_question, found = _figures(trials, table)
-    picked = [of.picked for of in found.questions]
+    whole, by_question, run = _figures(trials, table)
+    picked = [question.picked for question in run.questions]
     new = [key for key in chain.from_iterable(picked) if key not in known]
     known.update(zip(new, _scored_answers(trials, table, [row for row, _ in new]), strict=True))
     return RunResult(
         input_hash=trials.input_hash,
         metadata_hash=table.scorer.suite.metadata_hash,
         config=config,
-        num_trials=found.n_trials,
-        **vars(of_run),
+        num_trials=run.n_trials,
+        **vars(whole),
         questions={
             question.question_id: QuestionResult(
                 question=question.question, **vars(figures), samples=tuple(known[key] for key in keys)
@@ -94,15 +94,15 @@ def _aggregate(
 
 def figures_by_question(trials: Trials, table: ScoreTable) -> tuple[Figures, dict[str, Figures]]:
     """The figures that a result holds, of the run and by the question's text, over the questions that have trials."""
-    of_run, by_question, _ = _figures(trials, table)
-    return of_run, {question.question: figures for question, figures in by_question}
+    whole, by_question, _ = _figures(trials, table)
+    return whole, {question.question: figures for question, figures in by_question}
 
 
 def _figures(trials: Trials, table: ScoreTable) -> tuple[Figures, list[tuple[Question, Figures]], _core.RunFigures]:
     asked = (question for question in table.scorer.suite if question.question in trials.rows_by_question)
     questions = sorted(asked, key=lambda question: question.question_id)
     scores, first = table.part
-    found = _core.aggregate(
+    run = _core.aggregate(
         [trials.rows_by_question[question.question] for question in questions],
         scores,
         first,
@@ -111,14 +111,14 @@ def _figures(trials: Trials, table: ScoreTable) -> tuple[Figures, list[tuple[Que
     )
     columns = {name: number for number, name in enumerate(table.columns[1:])}  # without question_id
 
-    def figures(of: _core.QuestionFigures | _core.RunFigures, sets: Iterable[str]) -> Figures:
-        return Figures(*of.figures, scores=_mean_scores(of.means, columns, list(sets)))
+    def figures(means: _core.QuestionFigures | _core.RunFigures, sets: Iterable[str]) -> Figures:
+        return Figures(*means.figures, scores=_mean_scores(means.means, columns, list(sets)))
 
     by_question = [
-        (question, figures(of, question.answers)) for question, of in zip(questions, found.questions, strict=True)
+        (question, figures(means, question.answers)) for question, means in zip(questions, run.questions, strict=True)
     ]
     names = chain.from_iterable(question.answers for question in questions)
-    return figures(found, dict.fromkeys(names)), by_question, found
+    return figures(run, dict.fromkeys(names)), by_question, run
 
 
 def _mean_scores(means: Sequence[float], columns: Mapping[str, int], sets: Sequence[str]) -> Scores:
@@ -153,18 +153,18 @@ def with_recorded_sum(
     except TrialsError:
         return result, table, None
     hashes = result.input_hash.encode(), result.metadata_hash.encode()
-    if stored == result.content or not all(of in stored for of in hashes):
+    if stored == result.content or not all(part in stored for part in hashes):
         return result, table, None
     (other,) = (float_sum for float_sum in FLOAT_SUMS if float_sum != table.scorer.float_sum)
     other_table = table.added_up(other)
-    found = _aggregate(trials, other_table, config, known)
-    if stored == found.content:
-        return found, other_table, None
+    other_result = _aggregate(trials, other_table, config, known)
+    if stored == other_result.content:
+        return other_result, other_table, None
     recorded = _figures_of(stored, path, result)  # without the configuration, which may be another
     if recorded is None or recorded == _without_config(result.to_dict()):
         return result, table, None
-    if recorded == _without_config(found.to_dict()):
-        return found, other_table, None
+    if recorded == _without_config(other_result.to_dict()):
+        return other_result, other_table, None
     problem = f"{path}: neither float sum reproduces its figures; the {table.scorer.float_sum} sum is used"
     return result, table, problem
 

@@ -43,10 +43,10 @@ def run_name(folder: Path) -> str:
     return inside.as_posix().removeprefix("result/").removeprefix("/")
 
 
-def suite_of(folder: Path, given: Suite | None = None) -> Suite:
+def suite_of(folder: Path, suite: Suite | None = None) -> Suite:
     """The suite of a run: the given one, or else the suite of the checkout that contains the run."""
-    if given is not None:
-        return given
+    if suite is not None:
+        return suite
     root = checkout_of(folder)
     if root is None:
         from ..suite.published import how_to_name_a_suite
@@ -58,10 +58,10 @@ def suite_of(folder: Path, given: Suite | None = None) -> Suite:
         return _loaded(root / "data")
 
 
-def suite_of_all(folders: Iterable[Path], given: Suite | None = None) -> Suite:
+def suite_of_all(folders: Iterable[Path], suite: Suite | None = None) -> Suite:
     """The one suite of several runs: the given one, or else that of their checkouts."""
-    if given is not None:
-        return given
+    if suite is not None:
+        return suite
     # Runs in the same folder have the same checkout. It is searched for only once, because the search is slow.
     first, *others = {folder.resolve().parent: folder for folder in folders}.values()
     suite = suite_of(first)

@@ -56,13 +56,13 @@ def means_of(run: RunFolder, scorer: Scorer, unknown: UnknownQuestions = "error"
             for text, figures in by_question.items()
         },
         {text: figures.score for text, figures in by_question.items()},
-        {text: len(of_question) for text, of_question in rows.items()},
+        {text: len(places) for text, places in rows.items()},
         {
             text: {
-                metric: float(column[of_question].var(ddof=1)) if len(of_question) > 1 else math.nan
+                metric: float(column[places].var(ddof=1)) if len(places) > 1 else math.nan
                 for metric, column in columns.items()
             }
-            for text, of_question in rows.items()
+            for text, places in rows.items()
         },
     )
 
@@ -157,11 +157,11 @@ def compare_scored(
     """Compares runs that are scored already (`scores_of`), by `compare_models` or `compare_by_swapping`."""
     table = table.only(metrics=metrics)
     comparison = (compare_by_swapping if swapping else compare_models)(table, of="runs", **settings)
-    of_run = dict(zip(reversed(table.models), reversed(means), strict=True))
+    by_run = dict(zip(reversed(table.models), reversed(means), strict=True))
 
     def whole(model: str, metric: str, mean: float, n: int) -> float:
-        n_trials = of_run[model].n_trials.values()  # a result.json leaves surplus trials of some questions out
-        return of_run[model].whole[metric] if n == len(n_trials) and len(set(n_trials)) == 1 else mean
+        n_trials = by_run[model].n_trials.values()  # a result.json leaves surplus trials of some questions out
+        return by_run[model].whole[metric] if n == len(n_trials) and len(set(n_trials)) == 1 else mean
 
     rows = [
         replace(
@@ -175,7 +175,7 @@ def compare_scored(
     questions = [replace(row, question=texts[row.question_id]) for row in comparison.questions]
     if rows[0].metric == "average":  # which is shown with four digits
         questions = [
-            replace(row, a=of_run[row.model_a].scores[row.question], b=of_run[row.model_b].scores[row.question])
+            replace(row, a=by_run[row.model_a].scores[row.question], b=by_run[row.model_b].scores[row.question])
             for row in questions
         ]
     return replace(comparison, metrics=tuple(rows), questions=tuple(questions))

@@ -94,8 +94,8 @@ class Leaderboard(NotebookTable, list[Entry]):
         return f"Leaderboard({len(self)} runs{best})"
 
     def __getitem__(self, index: Any) -> Any:
-        found = super().__getitem__(index)
-        return Leaderboard(found) if isinstance(index, slice) else found
+        chosen = super().__getitem__(index)
+        return Leaderboard(chosen) if isinstance(index, slice) else chosen
 
     def _columns(self) -> dict[str, list[Any]]:
         records = [{name: value for name, value in record_of(entry).items() if name != "config"} for entry in self]
@@ -137,8 +137,8 @@ def ranks(runs: Iterable[tuple[str, float | None]]) -> list[int | None]:
 
 def find_results(paths: Iterable[str | Path]) -> list[Path]:
     """Finds the result.json files at or below the given paths, and those of `yardsticks_beside`, without duplicates."""
-    found: dict[Path, Path] = {}
-    for path in (match for given in paths for match in expand(given)):
+    files: dict[Path, Path] = {}
+    for path in (match for place in paths for match in expand(place)):
         results = [path] if path.name == _NAME else _results_below(path)
         if not results and not path.exists():
             raise TrialsError(f"{path}: no such directory; expected a directory with results of runs")
@@ -148,8 +148,8 @@ def find_results(paths: Iterable[str | Path]) -> list[Path]:
             )
         yardsticks = yardsticks_beside(path)
         for result in (*results, *(_results_below(yardsticks) if yardsticks else ())):
-            found.setdefault(result.resolve(), result)
-    return list(found.values())
+            files.setdefault(result.resolve(), result)
+    return list(files.values())
 
 
 def _results_below(folder: Path) -> list[Path]:
@@ -173,8 +173,8 @@ def rank(
             on_problem(problem)
     entries += [other for other in others if not any(map(other.is_same_run, entries))]
     entries.sort(key=lambda entry: order_key(entry.result.score, entry.name))
-    of_entries = ranks((entry.model, entry.result.score) for entry in entries)
-    return Leaderboard(replace(entry, rank=of_entry) for entry, of_entry in zip(entries, of_entries, strict=True))
+    entry_ranks = ranks((entry.model, entry.result.score) for entry in entries)
+    return Leaderboard(replace(entry, rank=entry_rank) for entry, entry_rank in zip(entries, entry_ranks, strict=True))
 
 
 def ties_of(entries: Sequence[Entry]) -> list[tuple[int, int] | None]:
@@ -208,15 +208,15 @@ def with_subjects(entries: Iterable[Entry], suite: Suite | None = None) -> Leade
                 "results: --suite pfgen-bench)"
             )
         suite = suite_of_all(folders)
-    found = []
+    ranked = []
     for entry in entries:
         result_hash = entry.result.metadata_hash
         if result_hash not in (suite.metadata_hash, hash_of_cut(suite.metadata_hash, list(entry.by_question))):
             raise TrialsError(
                 f"{entry.name}: not scored with suite {suite.name}, whose subjects were asked for (--suite)"
             )
-        found.append(replace(entry, subjects=scores_by_subject(suite, entry.by_question)))
-    return Leaderboard(found)
+        ranked.append(replace(entry, subjects=scores_by_subject(suite, entry.by_question)))
+    return Leaderboard(ranked)
 
 
 def scores_by_subject(suite: Suite, by_question: Mapping[str, float]) -> dict[str, MeanInterval]:

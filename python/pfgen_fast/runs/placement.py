@@ -126,16 +126,16 @@ class Field:
 
     def __init__(self, entries: Iterable[Entry]) -> None:
         entries = list(entries)
-        self._yardsticks = tuple((one.name, one.result.score) for one in entries if is_system(one.model))
-        found = [entry for entry in entries if not is_system(entry.model)]
-        if not found:
+        self._yardsticks = tuple((entry.name, entry.result.score) for entry in entries if is_system(entry.model))
+        runs = [entry for entry in entries if not is_system(entry.model)]
+        if not runs:
             raise TrialsError("no runs to compare with; expected the results of at least one model")
-        hashes = {entry.result.metadata_hash for entry in found}
+        hashes = {entry.result.metadata_hash for entry in runs}
         if len(hashes) > 1:
             raise TrialsError(f"the runs to compare with are of {len(hashes)} suites; expected one suite")
         self._all, self.metadata_hash = entries, hashes.pop()
-        self._entries = sorted(found, key=lambda entry: order_key(entry.result.score, entry.name))
-        self._ids = list(dict.fromkeys(name for entry in found for name in entry.by_question))
+        self._entries = sorted(runs, key=lambda entry: order_key(entry.result.score, entry.name))
+        self._ids = list(dict.fromkeys(name for entry in runs for name in entry.by_question))
         self._scores = np.array([self._row(entry) for entry in self._entries])
         intervals = [entry.interval() for entry in self._entries]
         self._heads = [
@@ -180,12 +180,12 @@ class Field:
         if not is_other.any():
             raise TrialsError(f"{entry.name}: there is no other run to compare it with")
         heads = (head for head, counts in zip(self._heads, is_other.tolist(), strict=True) if counts)
-        found = compared_with(np.array(self._row(entry)), self._scores[is_other], heads)
+        compared = compared_with(np.array(self._row(entry)), self._scores[is_other], heads)
         standings = () if is_system(entry.model) else tuple(self._standings(entry, is_other))
         weaker = (*notes, *self._weaker(entry, is_other))
         score, interval = entry.result.score, entry.interval()
         return Placement(
-            *(entry.name, entry.model, score, interval, found, standings, self._yardsticks, weaker),
+            *(entry.name, entry.model, score, interval, compared, standings, self._yardsticks, weaker),
             is_yardstick=is_system(entry.model),
         )
 
@@ -267,7 +267,7 @@ def _organisation(model: str) -> str:
 
 def size_of(model: str) -> float | None:
     """The number of parameters in a model's name, in billions; None if the name does not say it."""
-    found = _SIZE.search(model.split("/")[-1])
-    if found is None:
+    match = _SIZE.search(model.split("/")[-1])
+    if match is None:
         return None
-    return int(found[1] or 1) * float(found[2]) / (1 if found[3] in "bB" else 1000)
+    return int(match[1] or 1) * float(match[2]) / (1 if match[3] in "bB" else 1000)

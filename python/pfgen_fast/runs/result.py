@@ -170,11 +170,11 @@ def parse_result(value: Any, where: str) -> RunResult:
 
 
 def _result(value: Any) -> RunResult:
-    return RunResult(**_summary(value), questions=member(value, "questions", lambda found: entries(found, _question)))
+    return RunResult(**_summary(value), questions=member(value, "questions", lambda part: entries(part, _question)))
 
 
 def _summary_and_scores(value: Any) -> tuple[RunSummary, dict[str, Scores]]:
-    by_question = member(value, "questions", lambda found: entries(found, lambda of: member(of, "scores", _scores)))
+    by_question = member(value, "questions", lambda part: entries(part, lambda row: member(row, "scores", _scores)))
     return RunSummary(**_summary(value)), by_question
 
 
@@ -192,7 +192,7 @@ def _question(value: Any) -> QuestionResult:
     return QuestionResult(
         question=member(value, "question", text),
         **_figures(value),
-        samples=member(value, "samples", lambda found: items(found, _scored_answer)),
+        samples=member(value, "samples", lambda part: items(part, _scored_answer)),
     )
 
 
@@ -223,7 +223,7 @@ def _scored_answer(value: Any) -> ScoredAnswer:
 
 
 def _unmet(scores: Any) -> tuple[tuple[str, float], ...]:
-    return member(scores, "helpfulness_results", lambda found: () if found is None else items(found, _unmet_rule), ())
+    return member(scores, "helpfulness_results", lambda part: () if part is None else items(part, _unmet_rule), ())
 
 
 def _unmet_rule(value: Any) -> tuple[str, float]:

@@ -145,16 +145,16 @@ def is_result_table(path: Any) -> bool:
 def read_table(path: Path) -> list[Entry]:
     """The results of a table."""
     with reading(path) as file:
-        found = [
+        rows = [
             _entry(parse_json(line, f"{path}, line {number}"), f"{path}, line {number}")
             for number, line in numbered_lines(file, str(path))
             if line.strip()
         ]
-    if not found:
+    if not rows:
         raise TrialsError(f"{path}: expected lines of JSON, each a result.json with the run's name as 'run'")
-    return found
+    return rows
 
 
 def _entry(value: Any, where: str) -> Entry:
-    name = checked(value, lambda found: member(found, "run", text), f"{where}: not a result")
+    name = checked(value, lambda row: member(row, "run", text), f"{where}: not a result")
     return entry_of(*parse_scores(value, where), name, where)

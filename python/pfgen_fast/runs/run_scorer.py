@@ -128,16 +128,16 @@ class RunScorer:
         everything = replace(self, force=True, dry_run=False)
         self._check_suites(runs)
         with _pool(checked_threads(self.threads)) as (pool, stop):
-            reading = (everything._reading(batch, pool, stop, of_all=True) for batch in chain(_batches(runs), ([],)))
+            reading = (everything._reading(batch, pool, stop, is_all=True) for batch in chain(_batches(runs), ([],)))
             for current, _ in pairwise(reading):
                 yield [future.result() for future in current]
 
     def _reading(
-        self, batch: Sequence[RunFolder], pool: ThreadPoolExecutor, stop: _Stop, *, of_all: bool = False
+        self, batch: Sequence[RunFolder], pool: ThreadPoolExecutor, stop: _Stop, *, is_all: bool = False
     ) -> list[Future[ReadRun | Outcome]]:
         # Largest first, so that no thread starts a large run while the others run out of work.
         largest_first = sorted(batch, key=lambda run: run.n_bytes, reverse=True)
-        work = {run: partial(self._read, run, stop, of_all=of_all) for run in largest_first}
+        work = {run: partial(self._read, run, stop, is_all=is_all) for run in largest_first}
         futures = {run: pool.submit(self._guarded, run, read) for run, read in work.items()}
         return [futures[run] for run in batch]
 
@@ -181,7 +181,7 @@ class RunScorer:
             reason = f"{run.folder}: out of memory"
         return Outcome(run, "failed", self.result_path(run), error=reason)
 
-    def _read(self, run: RunFolder, stop: _Stop, *, of_all: bool) -> ReadRun | Outcome:
+    def _read(self, run: RunFolder, stop: _Stop, *, is_all: bool) -> ReadRun | Outcome:
         path = self.result_path(run)
         config = run.config()
         replaces = None
@@ -196,7 +196,7 @@ class RunScorer:
         whole = Trials.read(trials_path, on_piece=stop.check)
         from .aggregation import check_questions, trials_of, unknown_questions
 
-        suite = self._suite_of(run, None if of_all else config)
+        suite = self._suite_of(run, None if is_all else config)
         trials = trials_of(suite, whole, unknown=self.unknown)
         check_questions(trials, suite)
         skipped = unknown_questions(suite, whole)
@@ -291,8 +291,8 @@ class RunScorer:
     @property
     def _is_usual(self) -> bool:
         """Whether all settings that results do not record are the defaults."""
-        given = self.profile, self._usual_sum, self.questions, self.limit, self.reasoning
-        return given == ("leaderboard", "compensated", (), None, "keep")
+        settings = self.profile, self._usual_sum, self.questions, self.limit, self.reasoning
+        return settings == ("leaderboard", "compensated", (), None, "keep")
 
     def result_path(self, run: RunFolder) -> Path:
         """The path of a run's result: in the run's folder, or at the same relative path below `output`."""
@@ -323,7 +323,7 @@ def _cut_once(suite: Suite, names: tuple[str, ...], limit: int | None) -> Suite:
 def _generated_for(suite: Suite, config: Mapping[str, Any] | None) -> tuple[str, ...]:
     """The IDs of the questions that `generate` recorded, if it generated answers to some only."""
     ids = (config or {}).get("questions")
-    if not isinstance(ids, list) or not all(isinstance(of, str) and of in suite for of in ids):
+    if not isinstance(ids, list) or not all(isinstance(name, str) and name in suite for name in ids):
         return ()
     return tuple(ids) if suite.whole is None else ()
 

@@ -158,8 +158,8 @@ def find_runs(paths: Iterable[str | Path]) -> list[RunFolder]:
     """Finds the runs at the given paths, without duplicates, sorted by folder."""
     runs: dict[Path, RunFolder] = {}
     for path in paths:
-        found = [run for match in expand(path) for run in _runs_in(match)]
-        if not found:
+        runs_here = [run for match in expand(path) for run in _runs_in(match)]
+        if not runs_here:
             if any(Path(path).glob("Q*.json")):
                 raise TrialsError(
                     f"{path}: a suite, not a run; 'pfgen-fast generate --engine ground-truth --suite {path}' makes a "
@@ -169,7 +169,7 @@ def find_runs(paths: Iterable[str | Path]) -> list[RunFolder]:
             raise TrialsError(
                 f"{path}: no run here; a run has {', '.join(_TRIALS_NAMES)} or trial_NNN.jsonl files{hint}"
             )
-        runs.update((run.trials_path or run.folder, run) for run in found)
+        runs.update((run.trials_path or run.folder, run) for run in runs_here)
     return sorted(runs.values(), key=lambda run: run.folder)
 
 

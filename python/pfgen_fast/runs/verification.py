@@ -89,9 +89,9 @@ class Verifier:
         for done, row in enumerate(sorted(rows, key=lambda row: trials.questions[row]), start=1):
             question, answer = trials.questions[row], trials.answers[row]
             expected = self._oracle.score_one(question, answer)
-            found = self._scorer.score_one(question, answer)
-            if repr(found) != repr(expected):
-                where, here, there = first_difference(expected, found) or ("", expected, found)
+            scores = self._scorer.score_one(question, answer)
+            if repr(scores) != repr(expected):
+                where, here, there = first_difference(expected, scores) or ("", expected, scores)
                 location = f"{trials.path}, line {trials.line_number(row)}: {where}"
                 yield f"{location}: the oracle says {here!r}, the core {there!r}"
             if on_answer:
@@ -133,11 +133,11 @@ def _index_differences(scorer: Scorer, original: Suite) -> Iterator[str]:
     if suite.metadata_hash != original.metadata_hash:
         yield f"suite {suite.name}: its files have the hash {original.metadata_hash}, not {suite.metadata_hash}"
     scorer.reward([question.question_id for question in suite], [""] * len(suite))  # rebuilds a damaged index
-    found = _compiled_questions(suite, index_of(suite, scorer.profile, threads))
+    cached = _compiled_questions(suite, index_of(suite, scorer.profile, threads))
     expected = _compiled_questions(original, built_index(original, scorer.profile, threads))
     path = cached_path((suite.whole or suite).metadata_hash, scorer.profile)
-    for key in {**expected, **found}:
-        if found.get(key) != expected.get(key):
+    for key in {**expected, **cached}:
+        if cached.get(key) != expected.get(key):
             yield f"suite {suite.name}, question {key}: its index is not what the suite's files give; delete {path}"
 
 
@@ -148,16 +148,16 @@ def _compiled_questions(suite: Suite, index: SuiteIndex) -> dict[str, tuple[byte
     }
 
 
-def first_difference(recorded: Any, found: Any, where: str = "") -> tuple[str, Any, Any] | None:
+def first_difference(recorded: Any, scored: Any, where: str = "") -> tuple[str, Any, Any] | None:
     """The first location at which two JSON values differ in value, type or order of keys, and both values there."""
     what, pairs = where or "it", list[tuple[str, Any, Any]]()
-    if isinstance(recorded, dict) and isinstance(found, dict):
+    if isinstance(recorded, dict) and isinstance(scored, dict):
         prefix = f"{where}." if where else ""
-        pairs = [(f"{prefix}{key}", recorded[key], found[key]) for key in recorded if key in found]
-        what, recorded, found = f"keys of {what}", list(recorded), list(found)
-    elif isinstance(recorded, list) and isinstance(found, list):
-        pairs = [(f"{where}[{i}]", a, b) for i, (a, b) in enumerate(zip(recorded, found, strict=False))]
-        what, recorded, found = f"length of {what}", len(recorded), len(found)
+        pairs = [(f"{prefix}{key}", recorded[key], scored[key]) for key in recorded if key in scored]
+        what, recorded, scored = f"keys of {what}", list(recorded), list(scored)
+    elif isinstance(recorded, list) and isinstance(scored, list):
+        pairs = [(f"{where}[{i}]", a, b) for i, (a, b) in enumerate(zip(recorded, scored, strict=False))]
+        what, recorded, scored = f"length of {what}", len(recorded), len(scored)
     differences = (first_difference(a, b, place) for place, a, b in pairs)
-    same = type(recorded) is type(found) and repr(recorded) == repr(found)
-    return next(filter(None, differences), None) or (None if same else (what, recorded, found))
+    same = type(recorded) is type(scored) and repr(recorded) == repr(scored)
+    return next(filter(None, differences), None) or (None if same else (what, recorded, scored))

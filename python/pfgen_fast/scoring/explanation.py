@@ -67,15 +67,15 @@ class Explanation:
     @property
     def cover(self) -> list[float | None]:
         """The mean `SetExplanation.cover` over the sets, for each code point that is read; None if it is left out."""
-        of_units = [add_up(values) / len(values) for values in zip(*(part.cover for part in self.sets), strict=True)]
+        unit_cover = [add_up(values) / len(values) for values in zip(*(part.cover for part in self.sets), strict=True)]
         spelling = self.question.spelling
         if spelling is not None:
-            of_units = spelling.read(self.reading.text).by_character(of_units, 0.0)
+            unit_cover = spelling.read(self.reading.text).by_character(unit_cover, 0.0)
         if self.normalised is None:
-            return list(of_units)
+            return list(unit_cover)
         # A character that becomes several units is as common as the most common of them.
         units = aligned(self.reading.cut(LOOK_AHEAD), has_spaces=spelling is not None)
-        return [max((of_units[i] for i in indexes if i < len(of_units)), default=None) for indexes in units]
+        return [max((unit_cover[i] for i in indexes if i < len(unit_cover)), default=None) for indexes in units]
 
     @property
     def normalised(self) -> str | None:
@@ -97,17 +97,17 @@ def explain(suite: Suite, question: str, answer: str, *, profile: Profile = "lea
     """Explains the score of one answer; ValueError for profile paper."""
     check_choice("profile", profile, ("leaderboard", "normalised"))
     oracle = Oracle(suite, profile=profile)
-    found = suite[question]
-    reading = oracle.reading(found, answer)
-    searched = oracle.searched(found, reading)
-    sets = tuple(_explain_set(name, table, reading.units) for name, table in oracle.tables(found).items())
+    asked = suite[question]
+    reading = oracle.reading(asked, answer)
+    searched = oracle.searched(asked, reading)
+    sets = tuple(_explain_set(name, table, reading.units) for name, table in oracle.tables(asked).items())
     cut = searched.cut(LOOK_AHEAD)
-    rules = [(rule, *position_and_name(rule, cut, searched.position)) for rule in found.keywords]
+    rules = [(rule, *position_and_name(rule, cut, searched.position)) for rule in asked.keywords]
     keywords = tuple(
         KeywordExplanation(name, None if position > LOOK_AHEAD else position, 1 - rule.importance)
         for rule, position, name in rules
     )
-    return Explanation(found, answer, oracle.score_one(question, answer), sets, keywords, reading)
+    return Explanation(asked, answer, oracle.score_one(question, answer), sets, keywords, reading)
 
 
 def _explain_set(name: str, table: ReferenceCounts, answer: Units) -> SetExplanation:
@@ -124,7 +124,7 @@ def _explain_set(name: str, table: ReferenceCounts, answer: Units) -> SetExplana
         best_prefix=n,
         discount=discount(n),
         baseline=table.baseline,
-        by_order=tuple(sum(frequency.get(ngram, 0) for ngram in of_order) for of_order in ngrams),
-        known_by_order=tuple((sum(ngram in frequency for ngram in of_order), len(of_order)) for of_order in ngrams),
+        by_order=tuple(sum(frequency.get(ngram, 0) for ngram in group) for group in ngrams),
+        known_by_order=tuple((sum(ngram in frequency for ngram in group), len(group)) for group in ngrams),
         cover=tuple(cover / table.n_answers for cover in covers(marked(text), table)[1:-1]),
     )

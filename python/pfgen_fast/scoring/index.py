@@ -26,7 +26,7 @@ def index_of(suite: Suite, profile: Profile, threads: int, *, damage: str = "") 
     """The native index of each question, from the cache if possible; `damage` describes why it must be rebuilt."""
     if suite.whole is not None:
         index = index_of(suite.whole, profile, threads, damage=damage)
-        return [of for question, of in zip(suite.whole, index, strict=True) if question.question_id in suite]
+        return [section for question, section in zip(suite.whole, index, strict=True) if question.question_id in suite]
     with _making:
         if damage:
             suite.compiled.pop(profile, None)
@@ -76,18 +76,18 @@ def write_compiled(path: Path, suite: Suite, profile: Profile, index: SuiteIndex
 
 def _cached(suite: Suite, profile: Profile, threads: int, path: Path, renews: bool) -> SuiteIndex:
     """The index in a cache file, which is written first if it is missing or unusable."""
-    found = None if renews else _find(suite, profile, path, warns=True)
-    if found is not None:
-        return found
+    cached = None if renews else _find(suite, profile, path, warns=True)
+    if cached is not None:
+        return cached
     built: SuiteIndex | None = None
     try:
         with building(path) as is_alone:
             if not is_alone:
                 return built_index(suite, profile, threads)
             # Another process may have built it while this one waited; after damage, every section is checked.
-            found = _find(suite, profile, path, opens_all=renews)
-            if found is not None:
-                return found
+            cached = _find(suite, profile, path, opens_all=renews)
+            if cached is not None:
+                return cached
             built = built_index(suite, profile, threads)
             clear_place(path)
             write_compiled(path, suite, profile, built)
@@ -111,7 +111,7 @@ def _find(
     """The index in a cache file; None if it is missing or unusable, with an optional warning that says why."""
     try:
         index = open_index(suite, profile, path, own=True)
-        if opens_all and [len(of.baselines) for of in index] != [len(question.answers) for question in suite]:
+        if opens_all and [len(section.baselines) for section in index] != [len(question.answers) for question in suite]:
             return None
     except OSError:
         return None
@@ -132,9 +132,9 @@ def built_index(suite: Suite, profile: Profile, threads: int) -> SuiteIndex:
         check_suite(suite.name, suite.questions)
     sets = []
     for question in suite:
-        of_question = spelled_sets(suite, question, profile)
-        _check_baselines(suite, question, of_question, profile)
-        sets.append(list(of_question.values()))
+        sets_of_question = spelled_sets(suite, question, profile)
+        _check_baselines(suite, question, sets_of_question, profile)
+        sets.append(list(sets_of_question.values()))
     return _core.compile(sets, getattr(_core.Profile, profile), threads)
 
 

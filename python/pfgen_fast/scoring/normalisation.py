@@ -39,11 +39,11 @@ def normalised(text: str, *, has_spaces: bool = False) -> str:
 def aligned(text: str, *, has_spaces: bool = False) -> list[range]:
     """For each character of a text, the indexes in its normalised text of the units that it becomes or is a part of."""
     indexes = _unit_indexes(nfkc(text), has_spaces)
-    found: list[range] = []
+    ranges: list[range] = []
     for segment in _segments(text):
         kept = [index for index in islice(indexes, len(nfkc(segment))) if index is not None]
-        found += [range(kept[0], kept[-1] + 1) if kept else range(0)] * len(segment)
-    return found
+        ranges += [range(kept[0], kept[-1] + 1) if kept else range(0)] * len(segment)
+    return ranges
 
 
 def _unit_indexes(form: str, has_spaces: bool) -> Iterator[int | None]:

@@ -80,14 +80,14 @@ class Oracle:
 
     def score_one(self, question: str, answer: str) -> dict[str, Any]:
         """Scores one answer and returns the object of docs/scoring.md, section 5."""
-        found = self._suite[question]
-        tables = self.tables(found)
+        known = self._suite[question]
+        tables = self.tables(known)
         k = len(tables)
-        reading = self.reading(found, answer)
+        reading = self.reading(known, answer)
         units = reading.units
         fluency = {name: round(self._rules.fluency(units, table) / k, 6) for name, table in tables.items()}
         truthfulness = {name: round(self._rules.truthfulness(units, table) / k, 6) for name, table in tables.items()}
-        helpfulness, details = self._rules.helpfulness(reading, found.keywords)
+        helpfulness, details = self._rules.helpfulness(reading, known.keywords)
         scores = {
             "fluency": fluency,
             "fluency_discount": self._rules.fluency_discount(len(units)),
@@ -312,8 +312,8 @@ class _Normalised(_Leaderboard):
         return max(reading.forms(), key=lambda form: super(_Normalised, self).helpfulness(form, rules)[0])
 
     def helpfulness(self, reading: Reading, rules: tuple[Rule, ...]) -> tuple[float, list[list[Any]]]:
-        of_forms = [super(_Normalised, self).helpfulness(form, rules) for form in reading.forms()]
-        return max(of_forms, key=lambda found: found[0])
+        scored = [super(_Normalised, self).helpfulness(form, rules) for form in reading.forms()]
+        return max(scored, key=lambda pair: pair[0])
 
 
 _PROFILES: dict[str, Callable[[Constants | None], _Leaderboard]] = {
@@ -354,8 +354,8 @@ def position_and_name(rule: Rule, text: str, position_of: Callable[[int], int]) 
         position, name = (position_of(match.end()) if match else _MISSING), rule.pattern
     else:
         choose = max if rule.form == "and" else min
-        found = (position_and_name(part, text, position_of) for part in rule.parts)
-        position, name = choose(found, key=lambda one: one[0])
+        places = (position_and_name(part, text, position_of) for part in rule.parts)
+        position, name = choose(places, key=lambda pair: pair[0])
     return position, name if rule.name is None else rule.name
 
 

@@ -75,8 +75,8 @@ def without_reasoning(text: str) -> str:
         with contextlib.suppress(ValueError, RecursionError):
             json.loads(text)
             return text
-    found = divided_text(text)
-    return text if found.state == "none" and _CHANNEL not in text else found.answer
+    divided = divided_text(text)
+    return text if divided.state == "none" and _CHANNEL not in text else divided.answer
 
 
 def first_part(answer: str, stop: Sequence[str]) -> str:

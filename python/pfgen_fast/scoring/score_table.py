@@ -192,10 +192,10 @@ class ScoreTable(ColumnTable):
         if not -len(self) <= index < len(self):
             raise IndexError(f"row {row} of a table of {len(self)}")
         index %= len(self)
-        found = self._scores.row(self._first + index)
-        if math.isnan(found.values[_AVERAGE]):
+        row_scores = self._scores.row(self._first + index)
+        if math.isnan(row_scores.values[_AVERAGE]):
             raise TrialsError(f"row {index} holds no answer (a null), so it has no details")
-        return self.scorer._details(self, self._first + index, found.code, found.values)
+        return self.scorer._details(self, self._first + index, row_scores.code, row_scores.values)
 
     def records_json(self, rows: Sequence[int], lines: Sequence[bytes], depth: int) -> list[bytes | None]:
         """The records of trials in a result.json, from their lines; None where `details` must be used instead."""

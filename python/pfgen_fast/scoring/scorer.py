@@ -266,10 +266,10 @@ class Scorer:
             for question in self.suite
         ]
 
-    def _helpfulness_results(self, code: int, found: _core.CutAnswer) -> list[list[Any]]:
+    def _helpfulness_results(self, code: int, cut: _core.CutAnswer) -> list[list[Any]]:
         names, rules = self._rule_names[code], self.suite.questions[code].keywords
-        truncation, score = found.truncation, found.score
-        results: list[list[Any]] = [[names[each.named_by], 1 - rules[each.rule].importance] for each in found.unmet]
+        truncation, score = cut.truncation, cut.score
+        results: list[list[Any]] = [[names[unmet.named_by], 1 - rules[unmet.rule].importance] for unmet in cut.unmet]
         if truncation > TARGET_LENGTH and score > 0:
             results.append([f"{truncation - TARGET_LENGTH}字超過", _core.discount(truncation)])
         return results

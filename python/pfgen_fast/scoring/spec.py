@@ -67,8 +67,8 @@ class ScorerSpec:
     @cached_property
     def suite(self) -> Suite:
         """The suite; a receiver reads it at the first use, and raises SuiteError if it is missing or has changed."""
-        made = _scorers.get(self)  # engines send a spec with every task, and a suite from memory may be large
-        suite: Suite = pickle.loads(self._sent_suite) if made is None else made.suite
+        scorer = _scorers.get(self)  # engines send a spec with every task, and a suite from memory may be large
+        suite: Suite = pickle.loads(self._sent_suite) if scorer is None else scorer.suite
         return suite
 
     @cached_property

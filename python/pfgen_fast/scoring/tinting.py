@@ -57,14 +57,14 @@ class QuestionTints:
 
     def table(self, answers: Sequence[str]) -> TintTable:
         """The table that tints these answers, where the units are characters."""
-        found, _ = _three_grams(*_code_points(answers))
-        keys = np.unique(found)
-        held = np.array([of_set.look_up(keys) for of_set in self._sets], dtype=np.int64)
+        three_grams, _ = _three_grams(*_code_points(answers))
+        keys = np.unique(three_grams)
+        held = np.array([counts.look_up(keys) for counts in self._sets], dtype=np.int64)
         is_held = held.any(axis=0)
         parts = [keys[is_held] >> np.uint64(shift) for shift in (42, 21, 0)]
         content: bytes = (np.stack(parts, axis=1) & np.uint64(0x1FFFFF)).astype("<u4").tobytes()
         grams = content.decode("utf-32-le", "surrogatepass")
-        return TintTable(grams, held[:, is_held].tolist(), [of_set.size for of_set in self._sets])
+        return TintTable(grams, held[:, is_held].tolist(), [counts.size for counts in self._sets])
 
 
 def pooled_tints(suite: Suite, question_id: str, answers: Sequence[str]) -> list[str]:
@@ -100,8 +100,8 @@ class _Frequencies:
 
     def __init__(self, spelling: Spelling | None, references: Sequence[str]) -> None:
         points, owners = _code_points(references if spelling is None else spelling.spelled(references))
-        found, starts = _three_grams(points, owners)
-        self._keys, numbers = np.unique(found, return_inverse=True)
+        three_grams, starts = _three_grams(points, owners)
+        self._keys, numbers = np.unique(three_grams, return_inverse=True)
         self.size = len(references)
         # Sorting and comparing neighbours is much faster than `np.unique`.
         held = np.sort(numbers * self.size + owners[starts])
@@ -127,9 +127,9 @@ def _tints(question: Question, sets: Sequence[_Frequencies], answers: Sequence[s
     points, owners = _code_points(units)
     keys, starts = _three_grams(points, owners)
     frequency = np.zeros(len(points))
-    for of_set in sets:
+    for counts in sets:
         # For each code point, the largest share of the 3-grams that cover it.
-        shares, cover = of_set.look_up(keys) / of_set.size, np.zeros(len(points))
+        shares, cover = counts.look_up(keys) / counts.size, np.zeros(len(points))
         for offset in range(3):
             cover[starts + offset] = np.maximum(cover[starts + offset], shares)
         frequency += cover
@@ -138,11 +138,11 @@ def _tints(question: Question, sets: Sequence[_Frequencies], answers: Sequence[s
     levels += np.searchsorted([0.10, 0.25], frequency, side="left")
     digits = (levels + ord("0")).astype(np.uint8).tobytes().decode("ascii")
     ends = accumulate(map(len, units))
-    of_units = [digits[end - len(unit) : end] for unit, end in zip(units, ends, strict=True)]
+    unit_digits = [digits[end - len(unit) : end] for unit, end in zip(units, ends, strict=True)]
     if spelling is None:
-        return of_units
-    read = zip(map(spelling.read, answers), of_units, strict=True)
-    return ["".join(answer.by_character(of_answer, "0")) for answer, of_answer in read]
+        return unit_digits
+    read = zip(map(spelling.read, answers), unit_digits, strict=True)
+    return ["".join(answer.by_character(answer_digits, "0")) for answer, answer_digits in read]
 
 
 def _code_points(texts: Sequence[str]) -> tuple[NDArray[np.uint32], _Ints]:

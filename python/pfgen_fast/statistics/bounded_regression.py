@@ -98,5 +98,5 @@ def _nearest_to_equal(rows: Floats, fitted: Floats, rank: int) -> Floats:
     known = _WEIGHT * np.linalg.svd(rows)[2][:rank]
     from_mean = np.eye(n) - 1 / n
     target = np.append(known @ fitted, np.zeros(n))
-    found: Floats = lsq_linear(np.vstack([known, from_mean]), target, (0, np.inf), "bvls").x
-    return found
+    shares: Floats = lsq_linear(np.vstack([known, from_mean]), target, (0, np.inf), "bvls").x
+    return shares

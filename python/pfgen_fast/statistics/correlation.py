@@ -143,7 +143,7 @@ def _without_each(x: Floats, y: Floats, cluster_of: NDArray[np.int_], n_clusters
     agreement, x_differs, y_differs = (((counts @ pairs) * counts).sum(axis=1) for pairs in sums)
     with np.errstate(invalid="ignore"):
         kendall = agreement / np.sqrt(x_differs * y_differs)
-    pearson, spearman = (of(x, y, cluster_of, counts) for of in (resampled_pearson, resampled_spearman))
+    pearson, spearman = (resampled(x, y, cluster_of, counts) for resampled in (resampled_pearson, resampled_spearman))
     return {"Pearson": pearson, "Spearman": spearman, "Kendall": kendall}
 
 
@@ -157,16 +157,16 @@ class _Ranked:
 
     def ranks(self, weights: Floats) -> Floats:
         """The ranks of the values (columns) with each row of weights, from 0; equal values share the mean."""
-        of_groups = np.add.reduceat(weights[:, self._order], self._begins, axis=1)
-        return (np.cumsum(of_groups, axis=1) - of_groups / 2)[:, self._group_of]
+        totals = np.add.reduceat(weights[:, self._order], self._begins, axis=1)
+        return (np.cumsum(totals, axis=1) - totals / 2)[:, self._group_of]
 
 
 def ranks(scores: Floats) -> Floats:
     """The ranks of scores, 1 for the highest; equal scores share the mean of their ranks."""
     from scipy.stats import rankdata
 
-    found: Floats = rankdata(-scores)
-    return found
+    descending: Floats = rankdata(-scores)
+    return descending
 
 
 COMPARED_DIGITS = 9
@@ -180,8 +180,8 @@ def spearman_rows(x: Floats, y: Floats) -> Floats:
     middle = (x.shape[-1] + 1) / 2
     a, b = (rankdata(column.round(COMPARED_DIGITS), axis=-1, nan_policy="propagate") - middle for column in (x, y))
     with np.errstate(divide="ignore", invalid="ignore"):
-        found: Floats = (a * b).sum(axis=-1) / np.sqrt((a * a).sum(axis=-1) * (b * b).sum(axis=-1))
-    return found
+        coefficients: Floats = (a * b).sum(axis=-1) / np.sqrt((a * a).sum(axis=-1) * (b * b).sum(axis=-1))
+    return coefficients
 
 
 def p_value(coefficient: float, n: int) -> float | None:
@@ -199,20 +199,20 @@ def resampled_spearman(x: Any, y: Any, cluster_of: NDArray[np.int_], counts: Any
     """Spearman's correlation in each draw of clusters; NaN if a column of it is constant."""
     from scipy.sparse import csr_array
 
-    (_, of_x), (ys, of_y) = (np.unique(column, return_inverse=True) for column in (x, y))
+    (_, x_codes), (ys, y_codes) = (np.unique(column, return_inverse=True) for column in (x, y))
     # Equal pairs of values share their ranks, so they are counted together.
-    pairs, pair_of = np.unique(of_x * len(ys) + of_y, return_inverse=True)
+    pairs, pair_of = np.unique(x_codes * len(ys) + y_codes, return_inverse=True)
     columns = [_Ranked(side) for side in np.divmod(pairs, max(1, len(ys)))]
     n_pairs = len(pairs)
-    of_clusters = csr_array((np.ones(len(pair_of)), (pair_of, cluster_of)), shape=(n_pairs, counts.shape[1]))
-    found = np.full(len(counts), np.nan)
+    members = csr_array((np.ones(len(pair_of)), (pair_of, cluster_of)), shape=(n_pairs, counts.shape[1]))
+    coefficients = np.full(len(counts), np.nan)
     per_block = max(1, _VALUES_AT_ONCE // max(1, n_pairs))
     for begin in range(0, len(counts) if n_pairs else 0, per_block):
         block = slice(begin, begin + per_block)
-        weights = np.ascontiguousarray((of_clusters @ counts[block].T.astype(np.float64)).T)
+        weights = np.ascontiguousarray((members @ counts[block].T.astype(np.float64)).T)
         a, b = (2 * column.ranks(weights) - weights.sum(axis=1, keepdims=True) for column in columns)
-        found[block] = _ratio(*((weights * product).sum(axis=1) for product in (a * a, b * b, a * b)))
-    return found
+        coefficients[block] = _ratio(*((weights * product).sum(axis=1) for product in (a * a, b * b, a * b)))
+    return coefficients
 
 
 def resampled_pearson(x: Any, y: Any, cluster_of: NDArray[np.int_], counts: Any) -> Floats:
@@ -222,8 +222,8 @@ def resampled_pearson(x: Any, y: Any, cluster_of: NDArray[np.int_], counts: Any)
     a, b = (column - math.fsum(column.tolist()) / len(column) for column in (a, b))
     products = [np.ones(len(a)), a, b, a * a, b * b, a * b]
     n_clusters = counts.shape[1]
-    of_clusters = [np.bincount(cluster_of, product, n_clusters) for product in products]
-    n, sa, sb, saa, sbb, sab = resampled_means(np.stack(of_clusters), counts).T
+    sums = [np.bincount(cluster_of, product, n_clusters) for product in products]
+    n, sa, sb, saa, sbb, sab = resampled_means(np.stack(sums), counts).T
     xx, yy = n * saa - sa * sa, n * sbb - sb * sb
     # A constant column may keep a tiny spread by cancellation.
     xx, yy = (np.where(v <= 1e-12 * n * s, 0.0, v) for v, s in ((xx, saa), (yy, sbb)))
@@ -232,5 +232,5 @@ def resampled_pearson(x: Any, y: Any, cluster_of: NDArray[np.int_], counts: Any)
 
 def _ratio(xx: Floats, yy: Floats, xy: Floats) -> Floats:
     with np.errstate(divide="ignore", invalid="ignore"):
-        found: Floats = np.where((xx > 0) & (yy > 0), np.clip(xy / np.sqrt(xx * yy), -1.0, 1.0), np.nan)
-    return found
+        ratio: Floats = np.where((xx > 0) & (yy > 0), np.clip(xy / np.sqrt(xx * yy), -1.0, 1.0), np.nan)
+    return ratio

@@ -56,13 +56,13 @@ def combine(log_p: Any, *, weights: Any = None, printed: bool = False) -> Any:
 
     values = _checked_log_p(log_p)
     if weights is not None:
-        of_weights = _log_weights(weights, values.shape)
+        log_weights = _log_weights(weights, values.shape)
         # A metric without weight is left out, even with a p-value of 0, but an undefined p-value counts.
-        terms = of_weights - np.where((of_weights == -np.inf) & ~np.isnan(values), 0.0, values)
+        terms = log_weights - np.where((log_weights == -np.inf) & ~np.isnan(values), 0.0, values)
     else:
         terms = -values - (0.0 if printed else math.log(values.shape[-1]))
-    found = np.minimum(-logsumexp(terms, axis=-1), 0.0) + 0.0
-    return float(found) if values.ndim == 1 else found
+    scores = np.minimum(-logsumexp(terms, axis=-1), 0.0) + 0.0
+    return float(scores) if values.ndim == 1 else scores
 
 
 def calibrated(log_p: Any, n_metrics: int) -> Any:
@@ -134,5 +134,5 @@ def _log_weights(weights: Any, shape: tuple[int, ...]) -> Floats:
         raise DiscernmentError("all weights are 0: expected at least one weight above 0")
     shares = values / largest
     with np.errstate(divide="ignore"):
-        found: Floats = np.log(shares / shares.sum(axis=-1, keepdims=True))
-    return found
+        logarithms: Floats = np.log(shares / shares.sum(axis=-1, keepdims=True))
+    return logarithms

@@ -64,10 +64,10 @@ def clustered_rate(values: Sequence[float], clusters: Sequence[Hashable]) -> tup
         raise ValueError("a share needs at least one value")
     n_clusters = len(set(clusters))
     share = math.fsum(values) / n
-    found = mean_interval([float(value) for value in values], clusters)
+    interval = mean_interval([float(value) for value in values], clusters)
     effective = float(n_clusters)
-    if found.half_width and n_clusters > 1:
-        variance = (found.half_width / quantile(n_clusters - 1)) ** 2
+    if interval.half_width and n_clusters > 1:
+        variance = (interval.half_width / quantile(n_clusters - 1)) ** 2
         # Independent values between 0 and 1, such as ties, have a smaller variance than yes and no.
         independent = math.fsum((value - share) ** 2 for value in values) / n
         effective = share * (1 - share) / max(variance, independent / n)

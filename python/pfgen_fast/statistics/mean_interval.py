@@ -66,9 +66,9 @@ def mean_interval(
 
 def wilson(share: float, n: float, quantile: float) -> tuple[float, float]:
     """Wilson's interval of a share of `n` values, which may be an effective number."""
-    of_quantile = quantile * quantile / n
-    middle = (share + of_quantile / 2) / (1 + of_quantile)
-    half = quantile * math.sqrt(share * (1 - share) / n + of_quantile / (4 * n)) / (1 + of_quantile)
+    widening = quantile * quantile / n
+    middle = (share + widening / 2) / (1 + widening)
+    half = quantile * math.sqrt(share * (1 - share) / n + widening / (4 * n)) / (1 + widening)
     return max(0.0, middle - half), min(1.0, middle + half)
 
 
@@ -84,10 +84,10 @@ def ends(
         deviation = math.sqrt(math.fsum((value - mean) * (value - mean) for value in values) / (n - 1))
         half = quantile(n - 1) * deviation / math.sqrt(n)
         return mean - half, mean + half
-    of_clusters: dict[Hashable, list[float]] = {}
+    deviations: dict[Hashable, list[float]] = {}
     for value, cluster in zip(values, clusters, strict=True):
-        of_clusters.setdefault(cluster, []).append(value - mean)
-    sums, sizes = [math.fsum(part) for part in of_clusters.values()], list(map(len, of_clusters.values()))
+        deviations.setdefault(cluster, []).append(value - mean)
+    sums, sizes = [math.fsum(part) for part in deviations.values()], list(map(len, deviations.values()))
     if len(sums) < 2 or max(map(abs, sums)) <= ROUNDING * largest:
         return None, None
     # Bell and McCaffrey: the variance is unbiased, and has the right degrees of freedom, if values are independent.

@@ -163,16 +163,16 @@ def all_pairs(*strata: Any, clusters: Sequence[Hashable] | None = None, binary: 
     codes = None if clusters is None else cluster_codes(clusters)
     np.fill_diagonal(n_clusters, n.diagonal() if codes is None else _n_clusters(~np.isnan(matrices[0]), codes))
     for row in range(n_runs - 1):
-        of_row, others = [matrix[row] for matrix in matrices], [matrix[row + 1 :] for matrix in matrices]
-        tested = against(of_row, others, clusters=codes, binary=binary)
-        for of_pairs, values in zip((differences, n, n_clusters, p), tested[:4], strict=True):
-            of_pairs[row, row + 1 :] = of_pairs[row + 1 :, row] = values
+        row_scores, others = [matrix[row] for matrix in matrices], [matrix[row + 1 :] for matrix in matrices]
+        tested = against(row_scores, others, clusters=codes, binary=binary)
+        for matrix, values in zip((differences, n, n_clusters, p), tested[:4], strict=True):
+            matrix[row, row + 1 :] = matrix[row + 1 :, row] = values
     differences[np.tril_indices(n_runs, -1)] *= -1
     return Pairs(differences, n, n_clusters, p)
 
 
 def against(
-    one: Sequence[Floats],
+    baseline: Sequence[Floats],
     others: Sequence[Floats],
     *,
     clusters: Sequence[Hashable] | NDArray[np.int_] | None = None,
@@ -185,25 +185,25 @@ def against(
     """
     from scipy.special import stdtr
 
-    if clusters is not None and (len(one) > 1 or binary):
+    if clusters is not None and (len(baseline) > 1 or binary):
         raise ValueError("strata and Tango's score test have no clusters")
     codes = None if clusters is None else cluster_codes(clusters)
-    of_strata = [of_stratum(x, y, codes) for x, y in zip(one, others, strict=True)]
-    means, variances, counts, units, of_parts, largest = (np.stack(column) for column in zip(*of_strata, strict=True))
+    parts = [of_stratum(x, y, codes) for x, y in zip(baseline, others, strict=True)]
+    means, variances, counts, units, part_degrees, largest = (np.stack(column) for column in zip(*parts, strict=True))
     has_all = (counts > 0).all(axis=0)
-    n, n_units = (np.where(has_all, of.sum(axis=0), 0) for of in (counts, units))
+    n, n_units = (np.where(has_all, numbers.sum(axis=0), 0) for numbers in (counts, units))
     mean, total = means.sum(axis=0) / len(means), variances.sum(axis=0)
     from_shift = mean - shift
     errors = np.sqrt(total) / len(means)
     with np.errstate(divide="ignore", invalid="ignore"):
         t = from_shift / errors
-        degrees = 1 / ((variances / total) ** 2 / of_parts).sum(axis=0) if len(means) > 1 else of_parts[0]
+        degrees = 1 / ((variances / total) ** 2 / part_degrees).sum(axis=0) if len(means) > 1 else part_degrees[0]
     p = np.where(np.abs(from_shift) <= np.maximum(_SMALLEST, ROUNDING * largest.max(axis=0)), 1.0, sign_test(n_units))
     has_spread = total > 0
     p[has_spread] = 2 * stdtr(degrees[has_spread], -np.abs(t[has_spread]))
     solved_alone = None
     if binary:
-        solved_alone = (one[0] > others[0]).sum(axis=1), (one[0] < others[0]).sum(axis=1)
+        solved_alone = (baseline[0] > others[0]).sum(axis=1), (baseline[0] < others[0]).sum(axis=1)
         p, degrees = tango_p_values(*solved_alone, np.maximum(n, 1), shift), np.full(len(p), np.inf)
     p[(units < 2).any(axis=0)] = np.nan
     return Tested(mean, n, n_units, p, errors, degrees, solved_alone)
@@ -231,13 +231,13 @@ def _n_clusters(is_common: NDArray[np.bool_], codes: NDArray[np.int_]) -> NDArra
 
 
 def of_stratum(
-    one: Floats, others: Floats, codes: NDArray[np.int_] | None
+    baseline: Floats, others: Floats, codes: NDArray[np.int_] | None
 ) -> tuple[Floats, Floats, NDArray[np.int_], NDArray[np.int_], Floats, Floats]:
     """Mean differences, variances (0 without spread), numbers of questions, of clusters, degrees, largest amounts."""
-    difference = one - others
+    difference = baseline - others
     is_common = ~np.isnan(difference)
     n = n_units = is_common.sum(axis=1)
-    largest = np.where(is_common, np.maximum(np.abs(one), np.abs(others)), 0).max(axis=1, initial=0)
+    largest = np.where(is_common, np.maximum(np.abs(baseline), np.abs(others)), 0).max(axis=1, initial=0)
     with np.errstate(divide="ignore", invalid="ignore"):
         mean = np.where(is_common, difference, 0).sum(axis=1) / n
         from_mean = np.where(is_common, difference - mean[:, None], 0)
@@ -287,11 +287,11 @@ def holm_levels(p_values: Any, alpha: float = ALPHA) -> Floats:
 
 
 def tied_ranks(
-    of_ranks: Sequence[int | None], scores: Sequence[Sequence[float | None]]
+    run_ranks: Sequence[int | None], scores: Sequence[Sequence[float | None]]
 ) -> list[tuple[int, int] | None]:
     """The rank range of each run (`rank_ranges`) among the runs with a rank; None without a rank or a verdict."""
-    ranked = [place for place, rank in enumerate(of_ranks) if rank is not None]
-    tied: list[tuple[int, int] | None] = [None] * len(of_ranks)
+    ranked = [place for place, rank in enumerate(run_ranks) if rank is not None]
+    tied: list[tuple[int, int] | None] = [None] * len(run_ranks)
     values = [[math.nan if score is None else score for score in scores[place]] for place in ranked]
     for place, ranks in zip(ranked, rank_ranges(values) if ranked else (), strict=True):
         tied[place] = ranks

@@ -57,21 +57,21 @@ def against_baseline(
     The p-value is the share of draws whose difference is at least as large. It is exact if there are at most `n_draws`
     ways to swap.
     """
-    one, others = np.asarray(baseline, dtype=np.float64), np.asarray(runs, dtype=np.float64)
-    if one.ndim != 1 or others.ndim != 2 or others.shape[1] != one.size or not others.size:
+    base, others = np.asarray(baseline, dtype=np.float64), np.asarray(runs, dtype=np.float64)
+    if base.ndim != 1 or others.ndim != 2 or others.shape[1] != base.size or not others.size:
         raise ExperimentError(
-            f"values of the shape {others.shape} against a baseline of {one.shape}: expected a row for each run, "
+            f"values of the shape {others.shape} against a baseline of {base.shape}: expected a row for each run, "
             "with the same questions as the baseline, and at least one of both"
         )
-    if not (np.isfinite(one).all() and np.isfinite(others).all()):
+    if not (np.isfinite(base).all() and np.isfinite(others).all()):
         raise ExperimentError("a value is missing: the baseline and all runs need a number for every question")
     n_runs = len(others)
     n_draws = default_draws(n_runs) if n_draws is None else n_draws
-    largest = np.maximum(np.abs(one).max(), np.abs(others).max(axis=1))[:, np.newaxis]
-    values = one - others
+    largest = np.maximum(np.abs(base).max(), np.abs(others).max(axis=1))[:, np.newaxis]
+    values = base - others
     values[np.abs(values) <= ROUNDING * largest] = 0.0
     codes = None if clusters is None else cluster_codes(clusters)
-    swapped, sizes = (of if codes is None else cluster_sums(of, codes) for of in (values, np.ones((1, one.size))))
+    swapped, sizes = (row if codes is None else cluster_sums(row, codes) for row in (values, np.ones((1, base.size))))
     n_units = swapped.shape[1]
     takes_all = takes_all_ways(n_units, n_draws)
     n_as_far, lows, highs = _draws(swapped, sizes[0], largest, n_draws, seed)
@@ -83,14 +83,14 @@ def against_baseline(
         _Swapped(
             mean=math.fsum(row) / len(row),
             p_value=None if n_units == 1 else n / n_ways,
-            n=one.size,
+            n=base.size,
             n_clusters=None if clusters is None else n_units,
             is_enough=is_enough,
             n_ways=n_ways,
-            lows=of_low,
-            highs=of_high,
+            lows=row_lows,
+            highs=row_highs,
         )
-        for row, n, of_low, of_high in zip(values.tolist(), n_as_far.tolist(), lows, highs, strict=True)
+        for row, n, row_lows, row_highs in zip(values.tolist(), n_as_far.tolist(), lows, highs, strict=True)
     ]
     return decided(pairs)
 

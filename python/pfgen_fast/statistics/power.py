@@ -25,13 +25,13 @@ class Needed:
     n: int | None
 
 
-def needed(found: PairedDifference, difference: float) -> Needed:
+def needed(comparison: PairedDifference, difference: float) -> Needed:
     """Computes the items that find `difference`, from a comparison of the same models."""
-    n = found.n if found.n_clusters is None else found.n_clusters
-    if not found.error or not difference:
+    n = comparison.n if comparison.n_clusters is None else comparison.n_clusters
+    if not comparison.error or not difference:
         return Needed(difference, None)
-    share = found.degrees / (n - 1)  # of each item or cluster but one: below 1 with unequal clusters
-    return Needed(difference, _units(found.error**2 * n, difference, share))
+    share = comparison.degrees / (n - 1)  # of each item or cluster but one: below 1 with unequal clusters
+    return Needed(difference, _units(comparison.error**2 * n, difference, share))
 
 
 def _wanted(difference: float, degrees: float) -> float:

@@ -77,8 +77,8 @@ class PredictionPowered(MeanInterval):
 
     def _needed(self, half_width: float, weight: float, most: int) -> int | None:
         def reaches(n: int) -> bool:
-            found = _half_width([one.with_marks(n / self.n) for one in self.strata], weight, self.level)
-            return found is not None and found <= half_width
+            half = _half_width([stratum.with_marks(n / self.n) for stratum in self.strata], weight, self.level)
+            return half is not None and half <= half_width
 
         is_known = self.low is not None and all(one.n > 1 for one in self.strata)
         if not (is_known and half_width > 0 and reaches(most)):
@@ -129,17 +129,17 @@ def mean_of_strata(strata: Sequence[MarkedStratum], level: float = CONFIDENCE) -
     checked = list(map(_checked, strata))
     if not checked:
         raise ValueError("a mean needs at least one stratum")
-    n, n_others = sum(len(one.truth) for one in checked), sum(len(one.proxy_all) for one in checked)
-    limited = [_limited(one, min(0.5, _IN_TAIL / n)) for one in checked]
+    n, n_others = sum(len(stratum.truth) for stratum in checked), sum(len(stratum.proxy_all) for stratum in checked)
+    limited = [_limited(stratum, min(0.5, _IN_TAIL / n)) for stratum in checked]
     moments = tuple(map(_moments, limited))
     is_binary = all(map(_is_binary, limited))
     alone = _of_shares(limited, moments, level) if is_binary else _interval(moments, 0.0, level, n)
     weight = _weight(moments) if n >= MIN_MARKS else 0.0
-    found = _interval(moments, weight, level, n) if weight and _is_informed(limited, weight, is_binary) else alone
-    if not _is_narrower(found, alone):
-        weight, found = 0.0, alone
+    mean = _interval(moments, weight, level, n) if weight and _is_informed(limited, weight, is_binary) else alone
+    if not _is_narrower(mean, alone):
+        weight, mean = 0.0, alone
     correlation = _correlation(moments)
-    return PredictionPowered(found.mean, found.low, found.high, n, level, weight, correlation, alone, n_others, moments)
+    return PredictionPowered(mean.mean, mean.low, mean.high, n, level, weight, correlation, alone, n_others, moments)
 
 
 @dataclass(frozen=True)
@@ -149,9 +149,9 @@ class _Moments:
     n: float  # number of marks; not whole if more or fewer marks are planned
     n_items: int
     mean: float  # of the marks
-    of_truth: float
-    of_proxy: float
-    of_both: float
+    truth_squares: float
+    proxy_squares: float
+    both_squares: float
     shift: float  # mean verdict on all items, minus the mean verdict on the marked items
 
     @property
@@ -176,13 +176,13 @@ class _Moments:
 
     def of_rest(self, weight: float) -> float:
         """The sum of squares of the marks that the verdicts do not explain."""
-        return max(0.0, self.of_truth - weight * (2 * self.of_both - weight * self.of_proxy))
+        return max(0.0, self.truth_squares - weight * (2 * self.both_squares - weight * self.proxy_squares))
 
     def with_marks(self, factor: float) -> _Moments:
         """What is expected with more or fewer marks of the same items."""
         n = self.n * factor
         by = (n - 1) / (self.n - 1)
-        sums = {name: by * getattr(self, name) for name in ("of_truth", "of_proxy", "of_both")}
+        sums = {name: by * getattr(self, name) for name in ("truth_squares", "proxy_squares", "both_squares")}
         return replace(self, n=n, shift=0.0, **sums)
 
 
@@ -217,11 +217,11 @@ def _is_informed(strata: Sequence[MarkedStratum], weight: float, is_binary: bool
     """Whether enough marks differ from the judge; marks that are not yes or no count by the kurtosis of residuals."""
     residuals: list[float] = []
     n_high = 0
-    for one in strata:
-        y, x = (math.fsum(part) / len(part) for part in (one.truth, one.proxy))
-        span = one.ends[1] - one.ends[0]
-        residuals += [(a - y - weight * (b - x)) / span for a, b in zip(one.truth, one.proxy, strict=True)]
-        n_high += sum(mark > sum(one.ends) / 2 for mark in one.truth)
+    for stratum in strata:
+        y, x = (math.fsum(part) / len(part) for part in (stratum.truth, stratum.proxy))
+        span = stratum.ends[1] - stratum.ends[0]
+        residuals += [(a - y - weight * (b - x)) / span for a, b in zip(stratum.truth, stratum.proxy, strict=True)]
+        n_high += sum(mark > sum(stratum.ends) / 2 for mark in stratum.truth)
     if is_binary:
         return min(n_high, len(residuals) - n_high, sum(abs(rest) > 0.5 for rest in residuals)) >= _FEWEST
     squares = [rest * rest for rest in residuals]
@@ -232,16 +232,16 @@ def _moments(stratum: MarkedStratum) -> _Moments:
     truth, proxy, others = stratum.truth, stratum.proxy, stratum.proxy_all
     n = len(truth)
     y, x = math.fsum(truth) / n, math.fsum(proxy) / n
-    of_truth, of_proxy, of_both = (
+    truth_squares, proxy_squares, both_squares = (
         math.fsum((a - mean_a) * (b - mean_b) for a, b in zip(left, right, strict=True))
         for left, mean_a, right, mean_b in ((truth, y, truth, y), (proxy, x, proxy, x), (truth, y, proxy, x))
     )
     if _has_no_spread(truth):
-        of_truth = of_both = 0.0
+        truth_squares = both_squares = 0.0
     if _has_no_spread(proxy):
-        of_proxy = of_both = 0.0
+        proxy_squares = both_squares = 0.0
     shift = math.fsum((*proxy, *others)) / (n + len(others)) - x
-    return _Moments(n, n + len(others), y, of_truth, of_proxy, of_both, shift)
+    return _Moments(n, n + len(others), y, truth_squares, proxy_squares, both_squares, shift)
 
 
 def _has_no_spread(values: Sequence[float]) -> bool:
@@ -250,20 +250,20 @@ def _has_no_spread(values: Sequence[float]) -> bool:
 
 def _weight(strata: Sequence[_Moments]) -> float:
     """The weight that makes the variance of the mean smallest; a judge that contradicts the marks has none."""
-    of_proxy = math.fsum(one.share * one.of_proxy for one in strata)
-    of_both = math.fsum(one.share * one.of_both for one in strata)
-    return max(0.0, of_both / of_proxy) if of_proxy > 0 else 0.0
+    proxy_squares = math.fsum(stratum.share * stratum.proxy_squares for stratum in strata)
+    both_squares = math.fsum(stratum.share * stratum.both_squares for stratum in strata)
+    return max(0.0, both_squares / proxy_squares) if proxy_squares > 0 else 0.0
 
 
 def _correlation(strata: Sequence[_Moments]) -> float | None:
     truth, proxy, both = (
-        math.fsum(getattr(one, f"of_{name}") for one in strata) for name in ("truth", "proxy", "both")
+        math.fsum(getattr(stratum, f"{name}_squares") for stratum in strata) for name in ("truth", "proxy", "both")
     )
     return both / math.sqrt(truth * proxy) if truth > 0 and proxy > 0 else None
 
 
 def _interval(strata: Sequence[_Moments], weight: float, level: float, n: int) -> MeanInterval:
-    mean = math.fsum(one.mean + weight * one.shift for one in strata) / len(strata)
+    mean = math.fsum(stratum.mean + weight * stratum.shift for stratum in strata) / len(strata)
     half = _half_width(strata, weight, level)
     if half is None:
         return MeanInterval(mean, None, None, n)
@@ -272,47 +272,50 @@ def _interval(strata: Sequence[_Moments], weight: float, level: float, n: int) -
 
 def _of_shares(strata: Sequence[MarkedStratum], moments: Sequence[_Moments], level: float) -> MeanInterval:
     """The interval of marks of yes and no alone: Wilson's, with the number of marks of equal precision."""
-    ends = [sorted(one.ends) for one in strata]
+    ends = [sorted(stratum.ends) for stratum in strata]
     least, most = (math.fsum(part) / len(ends) for part in zip(*ends, strict=True))
-    mean = math.fsum(of.mean for of in moments) / len(moments)
+    mean = math.fsum(stratum.mean for stratum in moments) / len(moments)
     share = min(1.0, max(0.0, (mean - least) / (most - least)))
-    n_effective = len(moments) ** 2 / math.fsum(1 / of.n for of in moments)
+    n_effective = len(moments) ** 2 / math.fsum(1 / stratum.n for stratum in moments)
     low, high = (least + (most - least) * end for end in wilson(share, n_effective, quantile(math.inf, level)))
-    return MeanInterval(mean, low, high, round(math.fsum(of.n for of in moments)))
+    return MeanInterval(mean, low, high, round(math.fsum(stratum.n for stratum in moments)))
 
 
 def _half_width(strata: Sequence[_Moments], weight: float, level: float) -> float | None:
     """Half the width of the interval: Student's t, with the degrees of freedom of Welch and Satterthwaite."""
-    if any(one.n <= 1 for one in strata) or not any(one.of_truth > 0 for one in strata):
+    if any(stratum.n <= 1 for stratum in strata) or not any(stratum.truth_squares > 0 for stratum in strata):
         return None
     if not weight:
-        return _student([one.of_truth / (one.n - 1) / one.n for one in strata], strata, level)
-    degrees = math.fsum(one.n - 1 for one in strata)
+        return _student([stratum.truth_squares / (stratum.n - 1) / stratum.n for stratum in strata], strata, level)
+    degrees = math.fsum(stratum.n - 1 for stratum in strata)
     # The fitted weight costs a degree of freedom.
-    rests = [degrees / (degrees - 1) * one.of_rest(weight) / (one.n - 1) for one in strata]
+    rests = [degrees / (degrees - 1) * stratum.of_rest(weight) / (stratum.n - 1) for stratum in strata]
     parts = [
-        rest * one.removable + one.of_truth / (one.n - 1) / one.n_items for rest, one in zip(rests, strata, strict=True)
+        rest * stratum.removable + stratum.truth_squares / (stratum.n - 1) / stratum.n_items
+        for rest, stratum in zip(rests, strata, strict=True)
     ]
     return _student(parts, strata, level, _of_the_weight(strata, rests))
 
 
-def _student(parts: Sequence[float], strata: Sequence[_Moments], level: float, of_weight: float | None = None) -> float:
+def _student(parts: Sequence[float], strata: Sequence[_Moments], level: float, added: float | None = None) -> float:
     """Half the width from the variance of each stratum's mean, and the variance that the fitted weight adds."""
     variance = math.fsum(parts)
-    degrees = variance**2 / math.fsum(part**2 / (one.n - 1) for part, one in zip(parts, strata, strict=True))
-    if of_weight is not None:
-        degrees, variance = max(1.0, degrees - 1), variance + of_weight
+    degrees = variance**2 / math.fsum(part**2 / (stratum.n - 1) for part, stratum in zip(parts, strata, strict=True))
+    if added is not None:
+        degrees, variance = max(1.0, degrees - 1), variance + added
     return quantile(degrees, level) * math.sqrt(variance) / len(strata)
 
 
 def _of_the_weight(strata: Sequence[_Moments], rests: Sequence[float]) -> float:
     """The variance of the sum of the strata's means from the uncertain weight, which matters if they are shifted."""
-    shift = math.fsum(one.shift for one in strata)
+    shift = math.fsum(stratum.shift for stratum in strata)
     if not shift:
         return 0.0
-    spread = math.fsum(one.share**2 * one.of_proxy * rest for one, rest in zip(strata, rests, strict=True))
-    return spread * (shift / math.fsum(one.share * one.of_proxy for one in strata)) ** 2
+    spread = math.fsum(
+        stratum.share**2 * stratum.proxy_squares * rest for stratum, rest in zip(strata, rests, strict=True)
+    )
+    return spread * (shift / math.fsum(stratum.share * stratum.proxy_squares for stratum in strata)) ** 2
 
 
-def _is_narrower(found: MeanInterval, alone: MeanInterval) -> bool:
-    return found.half_width is not None and alone.half_width is not None and found.half_width < alone.half_width
+def _is_narrower(interval: MeanInterval, alone: MeanInterval) -> bool:
+    return interval.half_width is not None and alone.half_width is not None and interval.half_width < alone.half_width

@@ -50,18 +50,18 @@ def alpha(values: Floats, clusters: Ints, counts: Counts) -> Figure:
     within[is_paired] = (n * squares - total * total)[is_paired] / (n[is_paired] - 1)
     sums = np.where(is_paired, np.stack([n, total, squares, within]), 0.0)
 
-    def of(n: Any, total: Any, squares: Any, within: Any) -> Any:
+    def statistic(n: Any, total: Any, squares: Any, within: Any) -> Any:
         between = n * squares - total * total
         return np.where(between > 1e-12 * n * squares, 1 - (n - 1) * within / between, np.nan)
 
-    return _figure(sums, of, clusters, counts)
+    return _figure(sums, statistic, clusters, counts)
 
 
 def krippendorff_alpha(ratings: Any) -> float | None:
     """Krippendorff's alpha on the interval scale: a row for each rater, NaN for a missing rating; None if undefined."""
     values = np.asarray(ratings, dtype=np.float64)
-    found = alpha(values, np.zeros(values.shape[1], dtype=np.int64), np.ones((0, 1), dtype=np.int32)).value
-    return None if math.isnan(found) else found
+    value = alpha(values, np.zeros(values.shape[1], dtype=np.int64), np.ones((0, 1), dtype=np.int32)).value
+    return None if math.isnan(value) else value
 
 
 def fleiss(votes: Floats, clusters: Ints, counts: Counts) -> Figure:
@@ -77,13 +77,13 @@ def fleiss(votes: Floats, clusters: Ints, counts: Counts) -> Figure:
     same[is_paired] = ((votes * (votes - 1)).sum(axis=0)[is_paired]) / (n * (n - 1))[is_paired]
     sums = np.where(is_paired, np.vstack([is_paired, same, votes]), 0.0)
 
-    def of(n_units: Any, same: Any, *votes: Any) -> Any:
-        of_levels = np.stack(votes)
-        shares = of_levels / of_levels.sum(axis=0)
+    def statistic(n_units: Any, same: Any, *votes: Any) -> Any:
+        stacked = np.stack(votes)
+        shares = stacked / stacked.sum(axis=0)
         expected = (shares * shares).sum(axis=0)
         return np.where(expected < 1, (same / n_units - expected) / (1 - expected), np.nan)
 
-    return _figure(sums, of, clusters, counts)
+    return _figure(sums, statistic, clusters, counts)
 
 
 def fleiss_kappa(counts: Any) -> float:
@@ -94,12 +94,12 @@ def fleiss_kappa(counts: Any) -> float:
     return fleiss(votes.T, np.zeros(len(votes), dtype=np.int64), np.ones((0, 1), dtype=np.int32)).value
 
 
-def _figure(sums: Floats, of: Callable[..., Any], clusters: Ints, counts: Counts) -> Figure:
+def _figure(sums: Floats, statistic: Callable[..., Any], clusters: Ints, counts: Counts) -> Figure:
     n_clusters = counts.shape[1]
     by_cluster = np.stack([np.bincount(clusters, row, n_clusters) for row in sums])
     with np.errstate(divide="ignore", invalid="ignore"):
-        value = float(of(*(np.float64(math.fsum(row)) for row in sums.tolist())))
-        drawn: Floats = np.asarray(of(*(resampled_means(by_cluster, counts) * n_clusters).T), dtype=np.float64)
+        value = float(statistic(*(np.float64(math.fsum(row)) for row in sums.tolist())))
+        drawn: Floats = np.asarray(statistic(*(resampled_means(by_cluster, counts) * n_clusters).T), dtype=np.float64)
     return Figure(value, drawn, np.flatnonzero(by_cluster[0]))
 
 
@@ -119,12 +119,12 @@ def correlated(x: Floats, y: Floats, clusters: Ints, counts: Counts) -> Correlat
     if n < 3:
         undefined = Figure(math.nan, np.full(len(counts), np.nan), clusters[:0])
         return Correlated(n, undefined, undefined)
-    a, b, of = x[both], y[both], clusters[both]
-    used = np.unique(of)
+    a, b, units = x[both], y[both], clusters[both]
+    used = np.unique(units)
     return Correlated(
         n,
-        Figure(_or_nan(pearson(a, b)), resampled_pearson(a, b, of, counts), used),
-        Figure(_or_nan(spearman(a, b)), resampled_spearman(a, b, of, counts), used),
+        Figure(_or_nan(pearson(a, b)), resampled_pearson(a, b, units, counts), used),
+        Figure(_or_nan(spearman(a, b)), resampled_spearman(a, b, units, counts), used),
     )
 
 
@@ -176,35 +176,35 @@ def against_others(values: Floats, clusters: Ints, counts: Counts) -> list[Again
 
 def _against(values: Floats, reference: list[int], clusters: Ints, counts: Counts) -> dict[int, Against]:
     """Each rater of the reference against the others in it."""
-    found = {}
+    figures_of = {}
     for rater in reference:
         rest = values[[other for other in reference if other != rater]]
         n = (~np.isnan(rest)).sum(axis=0)
         with np.errstate(invalid="ignore"):
             others = np.where(n > 0, np.where(np.isnan(rest), 0.0, rest).sum(axis=0) / n, np.nan)
         is_common = ~np.isnan(values[rater]) & ~np.isnan(others)
-        own, means, of = values[rater][is_common], others[is_common], clusters[is_common]
-        difference = paired_difference(own, means, clusters=of.tolist()) if len(own) else None
-        found[rater] = correlated(own, means, of, counts), difference
-    p_values = [1.0 if one is None or one.p_value is None else one.p_value for _, one in found.values()]
-    p_holm = dict(zip(found, corrected(p_values, "holm").tolist(), strict=True))
+        own, means, units = values[rater][is_common], others[is_common], clusters[is_common]
+        difference = paired_difference(own, means, clusters=units.tolist()) if len(own) else None
+        figures_of[rater] = correlated(own, means, units, counts), difference
+    p_values = [1.0 if shift is None or shift.p_value is None else shift.p_value for _, shift in figures_of.values()]
+    p_holm = dict(zip(figures_of, corrected(p_values, "holm").tolist(), strict=True))
     result = {}
-    for rater, (figures, one) in found.items():
-        others_r = mean_of([other.pearson for number, (other, _) in found.items() if number != rater])
+    for rater, (figures, shift) in figures_of.items():
+        others_r = mean_of([other.pearson for number, (other, _) in figures_of.items() if number != rater])
         is_flat = figures.n > 0 and is_constant(values[rater][~np.isnan(values[rater])])
         own_r = Figure(0.0, np.zeros(len(counts)), clusters[:0]) if is_flat else figures.pearson
         loss = others_r.draws - own_r.draws if len(reference) > 1 else np.full(1, np.nan)
         defined = np.sort(loss[~np.isnan(loss)])
         is_lower = len(defined) > 0 and defined[int(_LEVEL / len(values) * len(defined))] > 0
         is_judged = len(reference) > 2 and figures.n >= FEWEST_UNITS
-        is_shifted = one is not None and p_holm[rater] < _LEVEL and abs(one.mean) >= SMALLEST_SHIFT
+        is_shifted = shift is not None and p_holm[rater] < _LEVEL and abs(shift.mean) >= SMALLEST_SHIFT
         result[rater] = Against(
             figures.n,
             figures.pearson,
-            math.nan if one is None else one.mean,
-            None if one is None else one.low,
-            None if one is None else one.high,
-            None if one is None or one.p_value is None else p_holm[rater],
+            math.nan if shift is None else shift.mean,
+            None if shift is None else shift.low,
+            None if shift is None else shift.high,
+            None if shift is None or shift.p_value is None else p_holm[rater],
             is_judged and is_shifted,
             bool(is_judged and is_lower and others_r.value - own_r.value >= SMALLEST_LOSS),
         )
@@ -221,8 +221,8 @@ def disagreement(values: Floats) -> Floats:
             total += np.nan_to_num(apart)
             n += ~np.isnan(apart)
     with np.errstate(invalid="ignore"):
-        found: Floats = total / n
-    return found
+        means: Floats = total / n
+    return means
 
 
 def same_levels(tables: Any, levels: Sequence[float]) -> tuple[Floats, Floats]:
@@ -232,11 +232,11 @@ def same_levels(tables: Any, levels: Sequence[float]) -> tuple[Floats, Floats]:
     """
     counts = np.asarray(tables, dtype=np.float64)
     values = np.asarray(levels, dtype=np.float64)
-    of_first, of_second = counts.sum(axis=2), counts.sum(axis=1)
-    n = of_first.sum(axis=1)
+    first, second = counts.sum(axis=2), counts.sum(axis=1)
+    n = first.sum(axis=1)
     weights = (values[:, np.newaxis] - values) ** 2
-    by_chance = (of_first[:, :, np.newaxis] * of_second[:, np.newaxis, :] * weights).sum(axis=(1, 2))
-    has_kappa = ((of_first > 0).sum(axis=1) > 1) & ((of_second > 0).sum(axis=1) > 1)
+    by_chance = (first[:, :, np.newaxis] * second[:, np.newaxis, :] * weights).sum(axis=(1, 2))
+    has_kappa = ((first > 0).sum(axis=1) > 1) & ((second > 0).sum(axis=1) > 1)
     with np.errstate(divide="ignore", invalid="ignore"):
         kappa = np.where(has_kappa, 1 - (counts * weights).sum(axis=(1, 2)) * n / by_chance, np.nan)
         return np.trace(counts, axis1=1, axis2=2) / n, kappa

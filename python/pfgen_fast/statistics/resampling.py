@@ -50,8 +50,8 @@ def subsample_counts(n_items: int, size: int, n_draws: int, *, seed: int = 0) ->
 def _below(bounds: Any, n_draws: int, n_numbers: int, seed: int) -> Ints:
     """Random whole numbers below bounds, a row for each draw: the same with every version of NumPy."""
     raw = np.random.PCG64(seed).random_raw((n_draws, n_numbers)) >> np.uint64(32)
-    found: Ints = (raw * np.asarray(bounds, dtype=np.uint64) >> np.uint64(32)).astype(np.int64)
-    return found
+    numbers: Ints = (raw * np.asarray(bounds, dtype=np.uint64) >> np.uint64(32)).astype(np.int64)
+    return numbers
 
 
 def resampled_means(values: Any, counts: Counts) -> Floats:
@@ -59,11 +59,11 @@ def resampled_means(values: Any, counts: Counts) -> Floats:
     rows = np.atleast_2d(np.asarray(values, dtype=np.float64))
     is_there = np.isfinite(rows)
     known, weights = np.where(is_there, rows, 0.0), is_there.astype(np.float64)
-    found = np.empty((len(counts), len(rows)))
-    for block, of_items in _blocks(counts):
+    means = np.empty((len(counts), len(rows)))
+    for block, drawn in _blocks(counts):
         with np.errstate(invalid="ignore"):
-            found[block] = ((known @ of_items) / (weights @ of_items)).T
-    return found
+            means[block] = ((known @ drawn) / (weights @ drawn)).T
+    return means
 
 
 def _blocks(counts: Counts) -> Iterator[tuple[slice, Floats]]:

@@ -92,8 +92,8 @@ class SignedRank:
     def rank_biserial(self) -> Any:
         """The rank-biserial correlation, from -1 (all damaged texts are better) to 1 (all originals); NaN if n is 0."""
         with np.errstate(invalid="ignore"):
-            found = np.subtract(self.r_plus, self.r_minus) / np.add(self.r_plus, self.r_minus)
-        return _like(self.n, found)
+            correlation = np.subtract(self.r_plus, self.r_minus) / np.add(self.r_plus, self.r_minus)
+        return _like(self.n, correlation)
 
     @property
     def exact_p(self) -> Any:
@@ -110,14 +110,14 @@ class SignedRank:
         """Exact p-values and their logarithms, computed on demand because they take time."""
         n = np.atleast_1d(self.n)
         doubled = np.rint(2 * np.atleast_1d(self.exact_plus)).astype(np.int64)
-        found = np.full((2, len(n)), np.nan)
-        found[:, n == 0] = [[1.0], [0.0]]
+        exact = np.full((2, len(n)), np.nan)
+        exact[:, n == 0] = [[1.0], [0.0]]
         cells, ranks, sizes = self._groups
         borders = np.searchsorted(cells, np.arange(len(n) + 1))
         for cell in np.flatnonzero((n > 0) & (n <= MAX_EXACT)).tolist():
-            of_cell = slice(borders[cell], borders[cell + 1])
-            found[:, cell] = exact_test(ranks[of_cell], sizes[of_cell], int(doubled[cell]))
-        return found
+            part = slice(borders[cell], borders[cell + 1])
+            exact[:, cell] = exact_test(ranks[part], sizes[part], int(doubled[cell]))
+        return exact
 
 
 def signed_rank(original: Any, damaged: Any, *, zeros: Zeros = "drop", clusters: Any = None) -> SignedRank:
@@ -246,8 +246,8 @@ def _signed_ranks(g: Floats, n_unranked: Ints) -> Floats:
     from scipy.stats import rankdata
 
     ranks = rankdata(np.where(np.isnan(g), np.inf, np.abs(g)), axis=1) - n_unranked[:, np.newaxis]
-    found: Floats = np.nan_to_num(np.sign(g)) * ranks
-    return found
+    signed: Floats = np.nan_to_num(np.sign(g)) * ranks
+    return signed
 
 
 def _cluster_sums(values: Floats, codes: NDArray[np.int_]) -> Floats:

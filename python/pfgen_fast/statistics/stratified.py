@@ -29,8 +29,8 @@ class Stratum:
     def values(self) -> Floats:
         """The mean value of each member on each item; NaN for an item without values."""
         with np.errstate(invalid="ignore"):
-            found: Floats = self.totals / self.counts
-        return found
+            means: Floats = self.totals / self.counts
+        return means
 
 
 def half_widths(*strata: Stratum) -> Floats:

@@ -45,13 +45,13 @@ class Verdict:
         clusters = "" if self.n_clusters is None else f" in {counted(self.n_clusters, 'cluster')}"
         return counted(self.n_questions, item) + clusters
 
-    def interval_words(self, of: str = "", item: str = "question") -> str:
+    def interval_words(self, pair: str = "", item: str = "question") -> str:
         """The interval in words, such as `95 % interval +0.0100 to +0.0300 over 50 questions`."""
         if self.low is None or self.high is None:
             return f"the same on all {self.over(item)}"
         family = f" (Holm, {self.n_in_family:,} comparisons)" if self.n_in_family > 1 else ""
         ends = f"{signed(self.low, 4)} to {signed(self.high, 4)}"
-        return f"{100 * (1 - self.alpha):.6g} % interval{of}{family} {ends} over {self.over(item)}"
+        return f"{100 * (1 - self.alpha):.6g} % interval{pair}{family} {ends} over {self.over(item)}"
 
     def sentence(
         self, first: str = "A", second: str = "B", *, higher_is_better: bool = True, item: str = "question"

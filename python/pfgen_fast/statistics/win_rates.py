@@ -47,13 +47,13 @@ def win_rates(y: Floats, x: Floats, pairs: Ints, n_pairs: int, clusters: Ints, c
     columns = [np.ones(len(y)), y, is_known, is_known * y, known, known * known, known * y]
     sums = [np.bincount(cells, column, n_pairs * n_clusters).reshape(n_pairs, n_clusters) for column in columns]
     drawn = resampled_means(np.concatenate(sums), counts).reshape(len(counts), len(columns), n_pairs) * n_clusters
-    whole = np.stack([of.sum(axis=1) for of in sums])
+    whole = np.stack([part.sum(axis=1) for part in sums])
     rates, controlled, slope = _figures(whole)
-    of_draws = [np.asarray(part) for part in _figures(np.moveaxis(drawn, 0, 1))]
+    drawn_rates = [np.asarray(part) for part in _figures(np.moveaxis(drawn, 0, 1))]
     if n_clusters < FEWEST_CLUSTERS:
         controlled, slope = np.full(n_pairs, np.nan), np.float64(np.nan)
 
-    return WinRates(whole[0].astype(np.int64), rates, controlled, float(slope), *of_draws)
+    return WinRates(whole[0].astype(np.int64), rates, controlled, float(slope), *drawn_rates)
 
 
 def _figures(sums: Floats) -> tuple[Floats, Floats, Any]:

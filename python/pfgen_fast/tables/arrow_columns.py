@@ -128,19 +128,19 @@ def _as_json(kind: Any) -> tuple[Any, _Convert | None]:
     if types.is_time(kind) or types.is_timestamp(kind) or types.is_duration(kind):
         return pa.int32() if types.is_time32(kind) else pa.int64(), _unless_null(_of_time(kind))
     if types.is_map(kind):
-        (key, of_key), (item, of_item) = _as_json(kind.key_type), _as_json(kind.item_type)
-        of_pair = _of_parts([of_key, of_item], list, list)
-        return pa.map_(key, item), _unless_null(lambda pairs: list(map(of_pair, pairs)))
+        (key, convert_key), (item, convert_item) = _as_json(kind.key_type), _as_json(kind.item_type)
+        convert_pair = _of_parts([convert_key, convert_item], list, list)
+        return pa.map_(key, item), _unless_null(lambda pairs: list(map(convert_pair, pairs)))
     if is_list(kind):
-        inner, of_inner = _as_json(kind.value_type)
+        inner, convert_inner = _as_json(kind.value_type)
         listed = pa.large_list(inner) if types.is_large_list(kind) else pa.list_(inner)
-        return listed, None if of_inner is None else _unless_null(lambda values: list(map(of_inner, values)))
+        return listed, None if convert_inner is None else _unless_null(lambda values: list(map(convert_inner, values)))
     if types.is_struct(kind):
-        names, (inners, of_inners) = [part.name for part in kind], ((), ())
+        names, (inners, converts) = [part.name for part in kind], ((), ())
         if names:
-            inners, of_inners = zip(*(_as_json(part.type) for part in kind), strict=True)
-        is_as_it_is = not any(of_inners)
-        convert = _of_parts(of_inners, dict.values, lambda values: dict(zip(names, values, strict=True)))
+            inners, converts = zip(*(_as_json(part.type) for part in kind), strict=True)
+        is_as_it_is = not any(converts)
+        convert = _of_parts(converts, dict.values, lambda values: dict(zip(names, values, strict=True)))
         return pa.struct(list(zip(names, inners, strict=True))), None if is_as_it_is else _unless_null(convert)
     raise TypeError(f"the type {kind} is not supported")
 
@@ -151,8 +151,8 @@ def _unless_null(convert: _Convert) -> _Convert:
 
 def _of_parts(converts: Any, split: _Convert, join: _Convert) -> _Convert:
     """A function that converts the parts of a value, one function for each part."""
-    of_parts = [(lambda value: value) if convert is None else convert for convert in converts]
-    return lambda value: join([of_part(part) for of_part, part in zip(of_parts, split(value), strict=True)])
+    functions = [(lambda value: value) if convert is None else convert for convert in converts]
+    return lambda value: join([convert(part) for convert, part in zip(functions, split(value), strict=True)])
 
 
 _PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}

@@ -110,28 +110,28 @@ def _of_one_schema(batches: Iterable[Any], job: TableJob) -> Iterator[pa.RecordB
         yield batch
 
 
-def record_batches(given: Any) -> Iterator[pa.RecordBatch]:
+def record_batches(data: Any) -> Iterator[pa.RecordBatch]:
     """The batches in a batch, a table, a data frame, a stream, or a sequence of these."""
     pa = pyarrow()
-    if isinstance(given, pa.RecordBatch):
-        yield given
-    elif hasattr(given, "__arrow_c_stream__"):
-        yield from pa.RecordBatchReader.from_stream(given)
-    elif hasattr(given, "__arrow_c_array__"):
-        yield pa.record_batch(given)
-    elif isinstance(given, Iterable) and not isinstance(given, str | bytes | Mapping):
-        for part in given:
+    if isinstance(data, pa.RecordBatch):
+        yield data
+    elif hasattr(data, "__arrow_c_stream__"):
+        yield from pa.RecordBatchReader.from_stream(data)
+    elif hasattr(data, "__arrow_c_array__"):
+        yield pa.record_batch(data)
+    elif isinstance(data, Iterable) and not isinstance(data, str | bytes | Mapping):
+        for part in data:
             yield from record_batches(part)
     else:
-        raise TrialsError(f"batches: expected Arrow batches, not {type(given).__name__}")
+        raise TrialsError(f"batches: expected Arrow batches, not {type(data).__name__}")
 
 
 def _difference(batch: Any, schema: Any) -> str:
     def told(field: Any) -> str:
         return f"{field.name!r} ({field.type}{'' if field.nullable else ' not null'})"
 
-    found, expected = (list(map(told, of)) for of in (batch.schema, schema))
-    lacking, new = [one for one in expected if one not in found], [one for one in found if one not in expected]
+    own, expected = (list(map(told, schema)) for schema in (batch.schema, schema))
+    lacking, new = [name for name in expected if name not in own], [name for name in own if name not in expected]
     parts = [f"{word} {', '.join(names)}" for word, names in (("no", lacking), ("new", new)) if names]
     return "; ".join(parts) or "in another order"
 
@@ -153,17 +153,17 @@ def _scored_group(group: list[Any], job: TableJob, n_rows_before: int) -> Iterat
     pa = pyarrow()
 
     def values(column: str) -> Any:
-        return group[0].column(column) if len(group) == 1 else pa.chunked_array([of.column(column) for of in group])
+        return group[0].column(column) if len(group) == 1 else pa.chunked_array([part.column(column) for part in group])
 
     def location(row: int | None) -> str:
         return "the batches" if row is None else f"row {n_rows_before + row + 1}"
 
-    found = job.score(list(map(values, job.names.inputs)), location)
+    outcome = job.score(list(map(values, job.names.inputs)), location)
     schema = with_scores(group[0].schema, job.names)
-    arrays = score_arrays(found.scores)
+    arrays = score_arrays(outcome.scores)
     begin = row = 0
     for batch in group:
-        kept = batch if found.passing is None else only_passing(batch, found.passing[row : row + len(batch)])
+        kept = batch if outcome.passing is None else only_passing(batch, outcome.passing[row : row + len(batch)])
         row += len(batch)
         yield pa.RecordBatch.from_arrays(
             [*kept.columns, *(array.slice(begin, len(kept)) for array in arrays)], schema=schema

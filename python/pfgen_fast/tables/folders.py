@@ -289,12 +289,12 @@ def _difference(settings: Mapping[str, str], wanted: Mapping[str, str]) -> str:
 
 
 def _score_file(task: FileTask, job: TableJob, on_batch: Callable[[int], None]) -> FileOutcome:
-    of_file = job if has_encoding(base_name(task.source)) else replace(job, encoding=None)
+    file_job = job if has_encoding(base_name(task.source)) else replace(job, encoding=None)
     try:
         if not is_remote(task.target):
             make_folder(Path(task.target).parent)
         with fetched(task.source) as (path, _):
-            counts = score_fetched(path, shown_place(task.source), task.target, of_file, on_batch=on_batch)
+            counts = score_fetched(path, shown_place(task.source), task.target, file_job, on_batch=on_batch)
         return FileOutcome(task, "scored", *counts)
     except PfgenError as error:
         problem, target = str(error), shown_place(task.target)

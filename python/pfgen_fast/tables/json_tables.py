@@ -147,14 +147,14 @@ class _Text:
         depth = 0
         seen = 0  # number of characters that were scanned
         while True:
-            for found in _BRACKET_OR_TEXT.finditer(self._text, self._at + seen):
-                mark = found[0]
+            for match in _BRACKET_OR_TEXT.finditer(self._text, self._at + seen):
+                mark = match[0]
                 if mark == '"':
-                    seen = found.start() - self._at
+                    seen = match.start() - self._at
                     break
                 depth += (mark in "{[") - (mark in "}]")
                 if not depth:
-                    return self.take(found.end() - self._at)
+                    return self.take(match.end() - self._at)
             else:
                 seen = len(self._text) - self._at
             if seen > MAX_LINE_BYTES or len(self._text) - self._at > MAX_LINE_BYTES:
@@ -168,9 +168,9 @@ class _Text:
         if begin in ("{", "["):
             return self.object(location)
         while True:
-            found = (_STRING if begin == '"' else _WORD).match(self._text, self._at)
-            if found:
-                return self.take(len(found[0]))
+            match = (_STRING if begin == '"' else _WORD).match(self._text, self._at)
+            if match:
+                return self.take(len(match[0]))
             if len(self._text) - self._at > MAX_LINE_BYTES:
                 raise TrialsError(f"{location}: longer than {MAX_LINE_BYTES >> 20} MiB, which is the limit")
             if begin in ("", ",", "]", "}", ":") or not self._read():

@@ -128,13 +128,13 @@ def _usual_batch_size(metadata: Any) -> int:
 def writing_parquet(file: IO[bytes], first: RowBatch, columns: Columns) -> Iterator[Write]:
     """Opens a writer of rows as Parquet, in row groups of bounded size."""
     pa = pyarrow()
-    source, given = first.location(None), first.schema()
+    source, own_schema = first.location(None), first.schema()
     del first  # frees its memory
-    schema = with_scores(given, columns)
+    schema = with_scores(own_schema, columns)
     pending: list[Any] = []
 
     def write(batch: RowBatch, scores: Scores) -> None:
-        arrays = [*batch.arrays(given), *score_arrays(scores)]
+        arrays = [*batch.arrays(own_schema), *score_arrays(scores)]
         pending.append(pa.Table.from_arrays(arrays, schema=schema))
         n_bytes = sum(part.nbytes for part in pending)
         if n_bytes >= _ROW_GROUP_BYTES or sum(map(len, pending)) >= _ROW_GROUP_ROWS:
@@ -160,5 +160,5 @@ def _leaves(schema: Any) -> list[str]:
     pa = pyarrow()
     stored = io.BytesIO()
     pa.parquet.write_table(schema.empty_table(), stored)
-    found = pa.parquet.ParquetFile(stored).schema
-    return [found.column(i).path for i in range(len(found.names))]
+    stored_schema = pa.parquet.ParquetFile(stored).schema
+    return [stored_schema.column(i).path for i in range(len(stored_schema.names))]

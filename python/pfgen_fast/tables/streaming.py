@@ -148,14 +148,14 @@ def scored_table(
             for batch in rest:
                 lists = job.names.lists
                 inputs = [batch.lists(name) if name in lists else batch.values(name) for name in job.names.inputs]
-                found = job.score(inputs, batch.location)
+                outcome = job.score(inputs, batch.location)
                 del inputs
-                kept = batch if found.passing is None else batch.only(found.passing)
+                kept = batch if outcome.passing is None else batch.only(outcome.passing)
                 n_rows, n_written = n_rows + len(batch), n_written + len(kept)
-                give(kept, found.scores)
+                give(kept, outcome.scores)
                 if on_batch is not None:
                     on_batch(n_rows)
-                del batch, kept, found  # frees their memory before the next batch arrives
+                del batch, kept, outcome  # frees their memory before the next batch arrives
     return TableCounts(n_rows, n_written)
 
 
@@ -164,9 +164,9 @@ def reading_ahead(items: Generator[T, None, None]) -> Iterator[Iterator[T]]:
     """Runs a generator in a thread and yields an iterator over its items; an error is raised after the last item."""
 
     def taken() -> Iterator[T]:
-        made = thread.submit(next, items, _END)
-        while (item := made.result()) is not _END:
-            made = thread.submit(next, items, _END)
+        future = thread.submit(next, items, _END)
+        while (item := future.result()) is not _END:
+            future = thread.submit(next, items, _END)
             yield item
             del item  # frees its memory before the next item arrives
 

@@ -68,20 +68,20 @@ class RowFilter:
 
 
 def _comparison(part: str, text: str, columns: Sequence[str]) -> tuple[str, str, float]:
-    found = _COMPARISON.fullmatch(part)
-    if not found or (found["column"] not in columns and _OF_NO_COLUMN.search(found["column"])):
+    match = _COMPARISON.fullmatch(part)
+    if not match or (match["column"] not in columns and _OF_NO_COLUMN.search(match["column"])):
         raise PfgenError(
             f"filter {_shown(text)}: expected comparisons such as 'average >= 0.6', joined by 'and', not {_shown(part)}"
         )
-    if found["column"] not in columns:
-        raise PfgenError(f"filter {_shown(text)}: no score {_shown(found['column'])}; there are {', '.join(columns)}")
+    if match["column"] not in columns:
+        raise PfgenError(f"filter {_shown(text)}: no score {_shown(match['column'])}; there are {', '.join(columns)}")
     try:
-        number = float(found["number"])
+        number = float(match["number"])
     except ValueError:
         number = math.nan
     if math.isnan(number):
-        raise PfgenError(f"filter {_shown(text)}: expected a number, not {_shown(found['number'])}")
-    return found["column"], found["operator"], number
+        raise PfgenError(f"filter {_shown(text)}: expected a number, not {_shown(match['number'])}")
+    return match["column"], match["operator"], number
 
 
 def _shown(text: str) -> str:
@@ -201,8 +201,8 @@ class TableJob:
         try:
             table = self._all_scores(columns)
         except TrialsError as error:
-            given = {"answers": self.answer_column, "questions": self.question_column}
-            among = given.get(str(error.column))
+            column_of = {"answers": self.answer_column, "questions": self.question_column}
+            among = column_of.get(str(error.column))
             column = " and ".join(map(repr, self.reference_columns)) if among is None else repr(among)
             is_missing = re.match("expected a str, not NoneType|a null|expected at least one reference", error.problem)
             hint = '; nulls="null" (--nulls) gives such rows null scores' if is_missing else ""
@@ -256,7 +256,7 @@ def _is_native(column: Any) -> bool:
 
 def _joined_references(columns: Sequence[Any]) -> list[list[Any]]:
     parts = [[_as_list(value, row) for row, value in enumerate(_values_of(column))] for column in columns]
-    return parts[0] if len(parts) == 1 else [list(chain(*of_row)) for of_row in zip(*parts, strict=True)]
+    return parts[0] if len(parts) == 1 else [list(chain(*lists)) for lists in zip(*parts, strict=True)]
 
 
 def _values_of(column: Any) -> Sequence[Any]:

@@ -65,8 +65,8 @@ class _TextRows:
         """The texts in a cell of a CSV file: a JSON list, or a single text."""
         if not text.startswith("["):
             return [text] if text else []
-        found = parse_json(text, f"{self.location(row)}, column {column!r}: the JSON list in the cell")
-        return list(found)
+        values = parse_json(text, f"{self.location(row)}, column {column!r}: the JSON list in the cell")
+        return list(values)
 
     def rows(self) -> list[dict[str, Any]]:
         return self.contents
@@ -120,17 +120,17 @@ def _is_array(values: list[Any], kind: Any) -> bool:
     return True
 
 
-def _fits(found: Any, kind: Any) -> bool:
+def _fits(actual: Any, kind: Any) -> bool:
     """Whether values of one Arrow type fit another type; pyarrow would silently drop unknown struct fields."""
     types = pyarrow().types
-    if found == kind or types.is_null(found):
+    if actual == kind or types.is_null(actual):
         return True
-    if types.is_list(found) and types.is_list(kind):
-        return _fits(found.value_type, kind.value_type)
-    if types.is_struct(found) and types.is_struct(kind):
+    if types.is_list(actual) and types.is_list(kind):
+        return _fits(actual.value_type, kind.value_type)
+    if types.is_struct(actual) and types.is_struct(kind):
         parts = {part.name: part.type for part in kind}
-        return all(part.name in parts and _fits(part.type, parts[part.name]) for part in found)
-    return bool(types.is_integer(found) and types.is_floating(kind))
+        return all(part.name in parts and _fits(part.type, parts[part.name]) for part in actual)
+    return bool(types.is_integer(actual) and types.is_floating(kind))
 
 
 def check_keys(row: dict[str, Any], known: dict[str, None], location: str) -> None:

@@ -78,7 +78,7 @@ def _parquet(file: IO[bytes], types: Mapping[str, type]) -> Iterator[Write]:
             values = list(zip(*rows, strict=True)) or [()] * len(types)
             # Arrow needs valid UTF-8, so lone surrogates become the escapes of JSON.
             arrays = [
-                pa.array([utf8(one).decode() if isinstance(one, str) else one for one in column], kind)
+                pa.array([utf8(value).decode() if isinstance(value, str) else value for value in column], kind)
                 for column, kind in zip(values, schema.types, strict=True)
             ]
             writer.write_table(pa.Table.from_arrays(arrays, schema=schema))

@@ -168,9 +168,9 @@ class _Head(NamedTuple):
     is_invalidated: bool
 
     @classmethod
-    def of(cls, path: Path, found: Mapping[str, Any]) -> _Head:
+    def of(cls, path: Path, header: Mapping[str, Any]) -> _Head:
         """Checks the head of a log."""
-        version, about = found.get("version"), found.get("eval")
+        version, about = header.get("version"), header.get("eval")
         if version != _VERSION:
             raise TrialsError(
                 f"{path}: a log of Inspect in version {in_one_line(version)} of its format; expected version {_VERSION}"
@@ -182,12 +182,12 @@ class _Head(NamedTuple):
             raise TrialsError(f"{path}, eval: expected the names of a model and a task")
         return cls(
             path=path,
-            status=str(found.get("status", "started")),
+            status=str(header.get("status", "started")),
             model=model,
             task=task.rpartition("/")[2],
             created=str(created),
             attempt_of=str(attempt or path),
-            is_invalidated=found.get("invalidated") is True,
+            is_invalidated=header.get("invalidated") is True,
         )
 
 
@@ -263,10 +263,10 @@ def _number(value: Any, where: str, rows: ScoreRows, file: str) -> float | None:
         with contextlib.suppress(OverflowError):
             return float(value)
     elif isinstance(value, str):
-        found = _WORDS.get(value, _LOWER_WORDS.get(value.lower()))
-        if found is not None:
+        score = _WORDS.get(value, _LOWER_WORDS.get(value.lower()))
+        if score is not None:
             rows.remark("C, P, I and N count as 1, 0.5, 0 and 0, and yes and no as 1 and 0", file)
-            return found
+            return score
         try:
             if "_" not in value:
                 return float(value)
@@ -280,8 +280,8 @@ def _head(path: Path) -> Mapping[str, Any]:
     if path.suffix == ".eval":
         with LogZip.open(path) as log:
             # An evaluation that is running, or was killed, has no header.
-            found = log.json("header.json" if "header.json" in log.names else "_journal/start.json")
-            return found if isinstance(found, dict) else {}
+            header = log.json("header.json" if "header.json" in log.names else "_journal/start.json")
+            return header if isinstance(header, dict) else {}
     wanted = ("version", "status", "eval", "invalidated")
     head: dict[str, Any] = {}
     for key, _, text in _members(path):
@@ -304,7 +304,7 @@ def _samples(path: Path) -> Iterator[Mapping[str, Any]]:
         yield from _objects(texts)
         return
     with LogZip.open(path) as log:
-        journal = sorted((int(found[1]), name) for name in log.names if (found := _JOURNAL.fullmatch(name)))
+        journal = sorted((int(match[1]), name) for name in log.names if (match := _JOURNAL.fullmatch(name)))
         if "summaries.json" in log.names or journal:
             for name in ["summaries.json"] if "summaries.json" in log.names else [name for _, name in journal]:
                 where = f"{path}, {name}"
@@ -318,7 +318,7 @@ def _samples(path: Path) -> Iterator[Mapping[str, Any]]:
 
 def _objects(texts: Any) -> Iterator[Mapping[str, Any]]:
     for where, text in texts:
-        found = parse_json(text, where)
-        if not isinstance(found, dict):
+        content = parse_json(text, where)
+        if not isinstance(content, dict):
             raise TrialsError(f"{where}: expected a sample")
-        yield found
+        yield content

@@ -47,7 +47,7 @@ def add_logs(rows: ScoreRows, paths: Sequence[Path], columns: ColumnNames) -> No
     """Adds the samples of files; of several evaluations of a task in one directory, the newest."""
     files: dict[tuple[Path, str], list[Path]] = {}
     samples = [path for path in paths if not _RESULTS.fullmatch(path.name)]
-    samples += [path for given in paths for path in _samples_of(given)]
+    samples += [path for file in paths for path in _samples_of(file)]
     if not samples:
         raise TrialsError(f"{paths[0]}: no scores of samples beside these results; evaluate with --log_samples")
     for path in dict.fromkeys(samples):
@@ -62,13 +62,13 @@ def add_logs(rows: ScoreRows, paths: Sequence[Path], columns: ColumnNames) -> No
 
 def _samples_of(path: Path) -> list[Path]:
     """The samples beside a file of results."""
-    found = _RESULTS.fullmatch(path.name)
-    return sorted(path.parent.glob(f"samples_*_{found['date']}.jsonl")) if found else []
+    match = _RESULTS.fullmatch(path.name)
+    return sorted(path.parent.glob(f"samples_*_{match['date']}.jsonl")) if match else []
 
 
 def _task_and_date(path: Path) -> tuple[str, str]:
-    found = _SAMPLES.fullmatch(path.name)
-    return (found["task"], found["date"] or "") if found else (path.stem, "")
+    match = _SAMPLES.fullmatch(path.name)
+    return (match["task"], match["date"] or "") if match else (path.stem, "")
 
 
 def _add_file(rows: ScoreRows, path: Path, columns: ColumnNames) -> None:
@@ -81,7 +81,7 @@ def _add_file(rows: ScoreRows, path: Path, columns: ColumnNames) -> None:
         rows, columns, file=str(path), model=model, task=task, locate=partial(location_of_row, str(path), None)
     )
     higher = results.get("higher_is_better")
-    of_task = higher.get(task) if isinstance(higher, dict) else None
+    is_higher = higher.get(task) if isinstance(higher, dict) else None
     for number, (location, row) in enumerate(table_rows(path)):
         metrics = row.get("metrics", [key for key in row if key not in _NO_METRICS])
         doc = row.get("doc")
@@ -94,8 +94,8 @@ def _add_file(rows: ScoreRows, path: Path, columns: ColumnNames) -> None:
             if isinstance(value, (bool, int, float)):
                 name = metric if kept == "none" else f"{metric},{in_one_line(kept)}"
                 scores[name] = score_of(value)
-                if isinstance(of_task, dict) and isinstance(of_task.get(metric), bool):
-                    rows.direction(name, f"task {in_one_line(task)}", higher_is_better=of_task[metric])
+                if isinstance(is_higher, dict) and isinstance(is_higher.get(metric), bool):
+                    rows.direction(name, f"task {in_one_line(task)}", higher_is_better=is_higher[metric])
             else:
                 records.leave_out(f"values of {in_one_line(metric)} that are no numbers and are not used")
         records.add(number, row["doc_id"], scores, doc)
@@ -105,8 +105,8 @@ def _add_file(rows: ScoreRows, path: Path, columns: ColumnNames) -> None:
 
 def _results(path: Path, date: str) -> Mapping[str, Any]:
     """The results of the evaluation that wrote samples; empty if there are none."""
-    beside = [one for one in sorted(path.parent.glob("*.json")) if _RESULTS.fullmatch(one.name)]
-    own = [one for one in beside if date and one.name.endswith(f"_{date}.json")] or beside[-1:]
+    beside = [file for file in sorted(path.parent.glob("*.json")) if _RESULTS.fullmatch(file.name)]
+    own = [file for file in beside if date and file.name.endswith(f"_{date}.json")] or beside[-1:]
     if not own:
         return {}
     return checked(read_json(own[0], limit=_MAX_RESULTS_BYTES), any_object, str(own[0]))
