@@ -59,12 +59,12 @@ def test_a_calibrated_score_is_that_of_the_weighted_marks_with_areas_as_strata(s
         strata[area] = MarkedStratum(truth, *proxy)
     expected = {"": mean_of_strata(list(strata.values())), **{k: mean_of_strata([one]) for k, one in strata.items()}}
     for part, calibrated in found.items():
-        assert calibrated.found.mean == pytest.approx(expected[part].mean)
-        assert calibrated.found.half_width == pytest.approx(expected[part].half_width)
+        assert calibrated.fit.mean == pytest.approx(expected[part].mean)
+        assert calibrated.fit.half_width == pytest.approx(expected[part].half_width)
     assert (found[""].marks, found["letters"].marks) == (18, 12)
     assert found[""].judge == scores.models[0].average.rescaled
     # People are stricter than the judge.
-    assert found[""].found.high < found[""].judge
+    assert found[""].fit.high < found[""].judge
 
 
 def test_models_without_marks_and_areas_without_marks_are_named(scores):
@@ -73,16 +73,16 @@ def test_models_without_marks_and_areas_without_marks_are_named(scores):
     stale = replace(some[0], response_sha256="f" * 64, annotator="c")
     found = calibrated_scores(scores, [*marks("alpha", 8), *some, *one, stale], half_width=30.0)
     assert list(calibration_sentences(found.calibrated)) == [
-        f"alpha: the judge correlates by {found.calibrated['alpha'][''].found.correlation:.2f} with 24 marks, so they "
-        f"count like {found.calibrated['alpha'][''].found.effective_marks:.0f} marks without it; ±30 would take about "
-        f"{found.calibrated['alpha'][''].found.marks_for(30)} marks with the judge, and "
-        f"{found.calibrated['alpha'][''].found.marks_alone_for(30)} without it",
+        f"alpha: the judge correlates by {found.calibrated['alpha'][''].fit.correlation:.2f} with 24 marks, so they "
+        f"count like {found.calibrated['alpha'][''].fit.effective_marks:.0f} marks without it; ±30 would take about "
+        f"{found.calibrated['alpha'][''].fit.marks_for(30)} marks with the judge, and "
+        f"{found.calibrated['alpha'][''].fit.marks_alone_for(30)} without it",
         "beta: an average needs marks in each area; areas without marks: stories",
         "gamma: no interval of the average: expected two marks or more in each area, and not all equal",
         "delta: no marks of its answers, so its score is not calibrated",
     ]
     assert found.notes[-1] == "1 mark of answers that the judge has not judged, not used: complaint-000"
-    assert found.calibrated["beta"]["letters"].found is not None
+    assert found.calibrated["beta"]["letters"].fit is not None
     with pytest.raises(ChecklistError, match="none of the 1 mark is of an answer that the judge has judged; exp"):
         calibrated_scores(scores, [stale])
 
@@ -125,6 +125,6 @@ def test_missing_answers_that_count_as_zero_are_zero_for_people_too(tmp_path):
     both = {}
     for rule in ("skip", "zero"):
         scores = score_runs(SUITE, open_runs([write_judged(tmp_path / "runs", gaps)]), missing=rule)
-        both[rule] = calibrated_scores(scores, listed).calibrated["alpha"]["letters"].found
+        both[rule] = calibrated_scores(scores, listed).calibrated["alpha"]["letters"].fit
     share = (N_OF_CATEGORY - 4) / N_OF_CATEGORY
     assert both["zero"].mean == pytest.approx((share * (both["skip"].mean / 4 + 75) - 75) * 4)

@@ -42,20 +42,20 @@ def with_weights(
     questions: Categories[tuple[str, ...]], weights: Categories[tuple[float, ...]], where: str
 ) -> tuple[Categories[Checklist], list[str]]:
     """Makes the checklists of questions and weights (equal by default), and notes on the weights."""
-    for key, given in weights.items():
+    for key, own in weights.items():
         if key not in questions:
             known = map(shown_key, questions)
             raise ChecklistError(f"{where}: {unknown_name('category', shown_key(key), known)}")
-        if len(given) != len(questions[key]):
+        if len(own) != len(questions[key]):
             raise ChecklistError(
                 f"{where}, {shown_key(key)}: expected {len(questions[key])} weights, one for each question, "
-                f"not {len(given)}"
+                f"not {len(own)}"
             )
-    found = {key: checklist_of(key, asked, weights.get(key)) for key, asked in questions.items()}
-    sums = {shown_key(key): math.fsum(given) for key, given in weights.items()}
+    checklists = {key: checklist_of(key, asked, weights.get(key)) for key, asked in questions.items()}
+    sums = {shown_key(key): math.fsum(own) for key, own in weights.items()}
     others = [f"{key} ({total:g})" for key, total in sums.items() if abs(total - 100) > _SAID_SUM]
     listed = few_names(others, n_code_points=200)
-    return found, [f"weights were divided by their sum, which was not 100: {listed}"] if others else []
+    return checklists, [f"weights were divided by their sum, which was not 100: {listed}"] if others else []
 
 
 def checklist_of(
@@ -70,12 +70,12 @@ def checklist_of(
     return Checklist(*key, questions, weights)
 
 
-def by_area(of_categories: Mapping[tuple[str, str], T]) -> dict[str, dict[str, T]]:
+def by_area(categories: Mapping[tuple[str, str], T]) -> dict[str, dict[str, T]]:
     """Values of categories in the form of files: by area, then by category."""
-    found: dict[str, dict[str, T]] = {}
-    for (area, category), value in of_categories.items():
-        found.setdefault(area, {})[category] = value
-    return found
+    areas: dict[str, dict[str, T]] = {}
+    for (area, category), value in categories.items():
+        areas.setdefault(area, {})[category] = value
+    return areas
 
 
 def shown_key(key: tuple[str, str]) -> str:
@@ -96,20 +96,20 @@ def _weight(value: Any) -> float:
 
 def questions_of(value: Any) -> tuple[str, ...]:
     """A check of a list of questions."""
-    found = items(value, _question)
-    if not found:
+    questions = items(value, _question)
+    if not questions:
         raise Fault("expected at least one question, not an empty list")
-    if len(found) > _MAX_QUESTIONS:
-        raise Fault(f"expected at most {_MAX_QUESTIONS} questions, not {len(found)}")
-    return found
+    if len(questions) > _MAX_QUESTIONS:
+        raise Fault(f"expected at most {_MAX_QUESTIONS} questions, not {len(questions)}")
+    return questions
 
 
 def _by_category(check: Callable[[Any], T]) -> Callable[[Any], Categories[T]]:
-    def of_areas(value: Any) -> Categories[T]:
+    def check_areas(value: Any) -> Categories[T]:
         areas = entries(value, lambda area: entries(area, check))
-        return {(area, category): found for area, inner in areas.items() for category, found in inner.items()}
+        return {(area, category): value for area, inner in areas.items() for category, value in inner.items()}
 
-    return of_areas
+    return check_areas
 
 
 def _read_questions(path: Path, areas: tuple[str, ...] | None) -> Categories[tuple[str, ...]]:
@@ -120,13 +120,13 @@ def _read_questions(path: Path, areas: tuple[str, ...] | None) -> Categories[tup
             own = {area: inner for area, inner in value.items() if area != COMMON}
         return _by_category(lambda listed: _with_common(listed, common))(own)
 
-    found = json_file(path, check)
-    for area, category in found:
+    questions = json_file(path, check)
+    for area, category in questions:
         if areas is not None and area not in areas:
             raise ChecklistError(f"{path}: {shown_key((area, category))}: {unknown_name('area', area, areas)}")
-    if not found:
+    if not questions:
         raise ChecklistError(f"{path}: no checklists; expected an object of areas, categories and questions")
-    return found
+    return questions
 
 
 def _with_common(value: Any, common: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:

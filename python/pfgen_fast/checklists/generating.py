@@ -200,17 +200,17 @@ def chosen_tasks(
         for name in names:
             if name not in known:
                 raise ChecklistError(f"suite {suite.name}: {unknown_name(what, name, known)}")
-    found = [
+    tasks = [
         task
         for task in suite.tasks
         if (task.length in wanted if wanted else task.length is None) and (not chosen or task.area in chosen)
     ]
     if limit is not None:
-        found = _first_of_each_area(found, limit)
-    if not found:
+        tasks = _first_of_each_area(tasks, limit)
+    if not tasks:
         raise ChecklistError(f"suite {suite.name}: no task has these lengths and areas; expected at least one task")
-    check_instructions(found, f"suite {suite.name}")
-    return found
+    check_instructions(tasks, f"suite {suite.name}")
+    return tasks
 
 
 def requests_of(tasks: Sequence[Task], setting: Setting, trials: int = 1) -> list[AnswerRequest]:
@@ -315,7 +315,7 @@ class _Call:
             await self._ask(again)
             # The same seed would give the same empty answer.
             missing = [replace(request, seed=(request.seed + 1) % 2**31) for request in self._still(missing)]
-        there = [self._writer.answers[one.key] for one in self._wanted if one.key in self._writer.answers]
+        there = [self._writer.answers[prompt.key] for prompt in self._wanted if prompt.key in self._writer.answers]
         return Generated(
             folder,
             len(there),

@@ -39,7 +39,7 @@ def read_judgements(
         return Judgement(**fields_of(value, checks, ("id", "response_sha256", "scores")))
 
     rows = _parquet_rows(path, checks) if path.suffix == ".parquet" else None
-    found: list[Judgement] = []
+    kept: list[Judgement] = []
     first: dict[AnswerKey, Judgement] = {}
     several: dict[Hashable, Judgement] = {}  # of answers with several ratings or judges
     contradicted: set[Hashable] = set()
@@ -47,9 +47,9 @@ def read_judgements(
         path, judgement_of, on_fault=on_fault, rows=rows, fits=_check_of(suite), on_misfit=on_misfit
     )
     for where, judgement in objects:
-        of_answer = first.setdefault(judgement.key, judgement)
-        if of_answer is not judgement:
-            several.setdefault(identity(of_answer), of_answer)
+        earliest = first.setdefault(judgement.key, judgement)
+        if earliest is not judgement:
+            several.setdefault(identity(earliest), earliest)
             former = several.setdefault(identity(judgement), judgement)
             if former.scores != judgement.scores:
                 contradicted.add(identity(judgement))
@@ -57,8 +57,8 @@ def read_judgements(
                 report_two(f"{second}, with other verdicts than the first; expected only one", on_misfit)
             if former is not judgement:
                 continue
-        found.append(judgement)
-    return [one for one in found if identity(one) not in contradicted] if contradicted else found
+        kept.append(judgement)
+    return [row for row in kept if identity(row) not in contradicted] if contradicted else kept
 
 
 def write_judgements(path: Path, judgements: Iterable[Judgement]) -> None:
@@ -69,8 +69,8 @@ def write_judgements(path: Path, judgements: Iterable[Judgement]) -> None:
         return
     usual = {field.name: field.default for field in fields(Judgement)}
 
-    def row(one: Judgement) -> dict[str, Any]:
-        values = ((name, getattr(one, name)) for name in usual)
+    def row(judgement: Judgement) -> dict[str, Any]:
+        values = ((name, getattr(judgement, name)) for name in usual)
         return {name: value for name, value in values if name == "length" or value != usual[name]}
 
     write_objects(path, map(row, judgements))
@@ -80,7 +80,7 @@ def _write_parquet(file: IO[bytes], judgements: Sequence[Judgement]) -> None:
     """Writes judgements as a table, with null for None."""
     pa = pyarrow()
     names = [field.name for field in fields(Judgement)]
-    columns = [pa.array([getattr(one, name) for one in judgements], _type(name)) for name in names]
+    columns = [pa.array([getattr(judgement, name) for judgement in judgements], _type(name)) for name in names]
     pa.parquet.write_table(pa.Table.from_arrays(columns, names), file)
 
 

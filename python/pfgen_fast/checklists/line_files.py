@@ -38,11 +38,11 @@ def check_is_folder(path: Path) -> None:
 
 def data_file(folder: Path, name: str, *further: str) -> Path | None:
     """The file of this name in a directory, compressed or not, or with a further extension; None if missing."""
-    found = [path for ending in (*_ENDINGS, *further) if (path := folder / f"{name}{ending}").exists()]
-    if len(found) > 1:
-        listed = " and ".join(path.name for path in found)
+    paths = [path for ending in (*_ENDINGS, *further) if (path := folder / f"{name}{ending}").exists()]
+    if len(paths) > 1:
+        listed = " and ".join(path.name for path in paths)
         raise ChecklistError(f"{folder}: holds both {listed}; expected one of them")
-    return found[0] if found else None
+    return paths[0] if paths else None
 
 
 def is_data_file(path: Path) -> bool:
@@ -71,7 +71,7 @@ def checked_objects(
     *,
     on_fault: OnFault | None = None,
     rows: Iterable[tuple[str, Row]] | None = None,
-    fits: Callable[[T, str], object] = lambda found, where: None,
+    fits: Callable[[T, str], object] = lambda value, where: None,
     on_misfit: OnFault | None = None,
 ) -> Iterator[tuple[str, T]]:
     """The objects of a file (or the given rows), converted by a check, each with its place for error messages.
@@ -84,16 +84,16 @@ def checked_objects(
     try:
         for where, row in rows:
             try:
-                found = checked(_object(row, where), check, where, error=ChecklistError)
+                value = checked(_object(row, where), check, where, error=ChecklistError)
             except ChecklistError as fault:
                 report(fault, on_fault)
                 continue
             try:
-                fits(found, where)
+                fits(value, where)
             except ChecklistError as fault:
                 report(fault, on_misfit)
                 continue
-            yield where, found
+            yield where, value
     except TrialsError as error:
         raise ChecklistError(str(error)) from None
 
@@ -113,8 +113,8 @@ def report_two(fault: str, to: OnFault | None) -> None:
 def write_objects(path: Path, objects: Iterable[Mapping[str, Any]]) -> None:
     """Writes a line for each object atomically, compressed as the extension says."""
     with writing_whole(path) as file, compressing(file, path) as packed:
-        for one in objects:
-            packed.write(json_line(one))
+        for row in objects:
+            packed.write(json_line(row))
 
 
 def json_file(path: Path, check: Callable[[Any], T], **limit: int) -> T:
@@ -124,18 +124,18 @@ def json_file(path: Path, check: Callable[[Any], T], **limit: int) -> T:
 
 def fields_of(value: Any, checks: Mapping[str, Callable[[Any], Any]], needed: Iterable[str]) -> dict[str, Any]:
     """The checked members of an object; null means the default value, except for needed members."""
-    given = [name for name in checks if name in needed or value.get(name) is not None]
-    return {name: member(value, name, checks[name]) for name in given}
+    names = [name for name in checks if name in needed or value.get(name) is not None]
+    return {name: member(value, name, checks[name]) for name in names}
 
 
 def whole_text(value: Any) -> str:
     """A check of a string that UTF-8 can encode, so that it has a hash."""
-    found = text(value)
+    content = text(value)
     try:
-        found.encode()
+        content.encode()
     except UnicodeEncodeError as problem:
         raise Fault(f"a lone surrogate (character {problem.start + 1}), which UTF-8 cannot encode") from None
-    return found
+    return content
 
 
 whole_text_or_none = or_none(whole_text)
@@ -162,12 +162,12 @@ def number_from_one(value: Any) -> int:
 def number_in_cell(value: Any) -> float:
     """A check of a cell with a finite number, which may be a text."""
     try:
-        found = math.nan if isinstance(value, bool) else float(value)
+        number = math.nan if isinstance(value, bool) else float(value)
     except (TypeError, ValueError, OverflowError):
-        found = math.nan
-    if not math.isfinite(found):
+        number = math.nan
+    if not math.isfinite(number):
         raise unexpected("a number", value)
-    return found
+    return number
 
 
 def text_in_cell(value: Any) -> str:

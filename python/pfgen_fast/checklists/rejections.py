@@ -38,7 +38,7 @@ class Rejections:
 
     def within(self, phrase: str) -> list[str]:
         """The phrases that a phrase begins with, and itself."""
-        return [one for folded, one in self._begins.items() if _folded(phrase).startswith(folded)]
+        return [begin for folded, begin in self._begins.items() if _folded(phrase).startswith(folded)]
 
 
 def phrases_for(language: str) -> tuple[str, ...]:
@@ -72,15 +72,15 @@ def unanswered(
     tasks: dict[str, set[TaskKey]] = {}
     for answer in answers.values():
         tasks.setdefault(answer.response, set()).add((answer.id, answer.length))
-    found: dict[AnswerKey, Unanswered] = {}
+    causes: dict[AnswerKey, Unanswered] = {}
     for key in keys:
-        one = answers.get(key)
-        if one is not None and (one.finish_reason or "").casefold() in _FILTERED:
-            found[key] = "filtered"
-        elif one is None or not one.response.strip():
-            found[key] = "failed"
-        elif rejections.phrase_of(one.response) is not None:
-            found[key] = "refused"
-        elif len(tasks[one.response]) > 1:
-            found[key] = "filtered"
-    return found
+        reply = answers.get(key)
+        if reply is not None and (reply.finish_reason or "").casefold() in _FILTERED:
+            causes[key] = "filtered"
+        elif reply is None or not reply.response.strip():
+            causes[key] = "failed"
+        elif rejections.phrase_of(reply.response) is not None:
+            causes[key] = "refused"
+        elif len(tasks[reply.response]) > 1:
+            causes[key] = "filtered"
+    return causes

@@ -145,7 +145,7 @@ class Run:
 
 def open_runs(paths: Iterable[Path]) -> list[Run]:
     """Finds the runs at paths: directories and files as described above, or patterns such as `runs/*`."""
-    found: dict[str, Run] = {}
+    by_key: dict[str, Run] = {}
     for path in paths:
         try:
             runs = [run for match in expand(path) for run in _runs_at(match)]
@@ -157,10 +157,10 @@ def open_runs(paths: Iterable[Path]) -> list[Run]:
                 "compressed, or a folder of such folders"
             )
         for run in runs:
-            former = found.setdefault(run.key, run)
+            former = by_key.setdefault(run.key, run)
             if _places(former) != _places(run):
                 raise ChecklistError(f"{run.folder}: a run of the name {run.key} is also in {former.folder}")
-    return list(found.values())
+    return list(by_key.values())
 
 
 def _places(run: Run) -> tuple[Path | None, ...]:
@@ -217,15 +217,15 @@ def read_answers(
     def fits(answer: Answer, where: str) -> None:
         suite.task(answer.id, answer.length, where)
 
-    found: dict[AnswerKey, Answer] = {}
+    answers: dict[AnswerKey, Answer] = {}
     contradicted: set[AnswerKey] = set()
     for where, answer in checked_objects(path, answer_of, on_fault=on_fault, fits=fits, on_misfit=on_misfit):
-        former = found.setdefault(answer.key, answer)
+        former = answers.setdefault(answer.key, answer)
         if former.response != answer.response:
             contradicted.add(answer.key)
             before = f"{where}: another answer to {shown_key(answer.key)} came before"
             report_two(f"{before}; expected one answer", on_misfit)
-    return {key: answer for key, answer in found.items() if key not in contradicted}
+    return {key: answer for key, answer in answers.items() if key not in contradicted}
 
 
 def shown_key(key: AnswerKey) -> str:
@@ -266,9 +266,9 @@ def write_run(
 def write_answers(path: Path, answers: Iterable[Answer]) -> None:
     """Writes a file of answers atomically, compressed as its extension says."""
 
-    def row(one: Answer) -> dict[str, Any]:
-        trial = {} if one.trial == 1 else {"trial": one.trial}
-        reason = {} if one.finish_reason is None else {"finish_reason": one.finish_reason}
-        return {"id": one.id, "length": one.length, **trial, **reason, "response": one.response}
+    def row(answer: Answer) -> dict[str, Any]:
+        trial = {} if answer.trial == 1 else {"trial": answer.trial}
+        reason = {} if answer.finish_reason is None else {"finish_reason": answer.finish_reason}
+        return {"id": answer.id, "length": answer.length, **trial, **reason, "response": answer.response}
 
     write_objects(path, map(row, answers))

@@ -72,15 +72,17 @@ class ChecklistSuite:
 
     def task(self, id: str, length: str | None, where: str) -> Task:
         """The task with this ID and length; an error message for an unknown task begins with `where`."""
-        found = self.by_key.get((id, length))
-        if found is None:
-            lengths = [one for name, one in self.by_key if name == id]
+        task = self.by_key.get((id, length))
+        if task is None:
+            lengths = [size for name, size in self.by_key if name == id]
             if lengths:
-                said = "exists only with a length" if length is None else f"has no length '{in_one_line(length, 40)}'"
-                expected = " or ".join("no length" if one is None else f"'{in_one_line(one, 40)}'" for one in lengths)
-                raise ChecklistError(f"{where}: the task {in_one_line(id)} {said}; expected {expected}")
+                fault = "exists only with a length" if length is None else f"has no length '{in_one_line(length, 40)}'"
+                expected = " or ".join(
+                    "no length" if size is None else f"'{in_one_line(size, 40)}'" for size in lengths
+                )
+                raise ChecklistError(f"{where}: the task {in_one_line(id)} {fault}; expected {expected}")
             raise ChecklistError(f"{where}: {unknown_name('task', id, dict.fromkeys(task.id for task in self.tasks))}")
-        return found
+        return task
 
     @property
     def lengths(self) -> tuple[str, ...]:
@@ -95,7 +97,7 @@ class ChecklistSuite:
     @cached_property
     def checklists_hash(self) -> str:
         """The hash of all questions and weights."""
-        listed = [[*key, one.questions, one.weights] for key, one in sorted(self.checklists.items())]
+        listed = [[*key, checklist.questions, checklist.weights] for key, checklist in sorted(self.checklists.items())]
         return _hash_of(listed)
 
     @cached_property
@@ -169,10 +171,10 @@ class OfModel(Generic[A, S]):
     ) -> OfModel[A, S]:
         """Sums up the answers by part; areas and lengths without answers are left out."""
         areas, lengths = by_part(answers, "area"), by_part(answers, "length")
-        total = summary([one for one in answers if one.task.length is None])
-        of_areas = {area: summary(areas[area]) for area in suite.areas if area in areas}
-        of_lengths = {length: summary(lengths[length]) for length in suite.lengths if length in lengths}
-        return cls(model, tuple(answers), total, of_areas, of_lengths)
+        total = summary([answer for answer in answers if answer.task.length is None])
+        by_area = {area: summary(areas[area]) for area in suite.areas if area in areas}
+        by_length = {length: summary(lengths[length]) for length in suite.lengths if length in lengths}
+        return cls(model, tuple(answers), total, by_area, by_length)
 
     def to_dict(self) -> dict[str, Any]:
         """The figures as JSON values."""
@@ -192,11 +194,11 @@ PARTS: Mapping[str, Callable[[Task], Any]] = {
 """The parts of a suite by keys of tasks; tasks with a length belong to no area or category of the main table."""
 
 
-def by_part(found: Iterable[A], part: str) -> dict[Any, list[A]]:
+def by_part(answers: Iterable[A], part: str) -> dict[Any, list[A]]:
     """Groups findings on answers by area, category or length; groups are in the order of their first answers."""
     groups: dict[Any, list[A]] = {}
-    for one in found:
-        groups.setdefault(PARTS[part](one.task), []).append(one)
+    for answer in answers:
+        groups.setdefault(PARTS[part](answer.task), []).append(answer)
     groups.pop(None, None)
     return groups
 
@@ -216,8 +218,8 @@ def write_suite(suite: ChecklistSuite, folder: Path) -> None:
     (folder / SETTINGS_FILE).unlink(missing_ok=True)
     _write_prompts(suite.prompts, folder)
     _write_tasks(suite, folder)
-    questions = {key: one.questions for key, one in suite.checklists.items()}
-    weights = {key: one.weights for key, one in suite.checklists.items() if one.has_weights}
+    questions = {key: checklist.questions for key, checklist in suite.checklists.items()}
+    weights = {key: checklist.weights for key, checklist in suite.checklists.items() if checklist.has_weights}
     if rules is not None:
         write_whole(folder / GUIDELINE_FILE, rules)
     write_whole(folder / CHECKLISTS_FILE, json_bytes(by_area(questions)))
@@ -269,4 +271,6 @@ def _write_tasks(suite: ChecklistSuite, folder: Path) -> None:
         former.unlink()
     path = folder / "tasks.jsonl"
     rows = (asdict(task).items() for task in suite.tasks)
-    write_objects(path, ({name: one for name, one in row if one is not None or name == "instruction"} for row in rows))
+    write_objects(
+        path, ({name: cell for name, cell in row if cell is not None or name == "instruction"} for row in rows)
+    )

@@ -53,22 +53,22 @@ def read_prompt(path: Path, name: str) -> Template:
 
 def prompt_of(content: str, name: str, where: str) -> Template:
     """Makes a prompt of its text, and checks its placeholders."""
-    found = []
+    places = []
     try:
         for _, place, form, conversion in Formatter().parse(content):
             if place is not None:
                 if form or conversion:
                     raise ValueError(f"the placeholder {in_one_line(place, 40)} has a format")
-                found.append(place)
+                places.append(place)
     except ValueError as error:
         raise ChecklistError(
             f"{where}: not a format string: {error}; double each brace that does not enclose a placeholder"
         ) from None
-    for place in found:
+    for place in places:
         if place not in PLACES:
             raise ChecklistError(f"{where}: {unknown_name('placeholder', place, PLACES)}")
     for place in _NEEDED.get(name, ()):
-        if place not in found:
+        if place not in places:
             raise ChecklistError(f"{where}: expected the placeholder {{{place}}} in the prompt")
     return Template(content, PLACES)
 
@@ -83,19 +83,19 @@ def packaged_prompts(language: str) -> Prompts:
 def read_prompts(folder: Path, files: Mapping[str, str | None], language: str) -> Prompts:
     """Reads the prompts of a suite: each from its file, None for null, and the packaged prompt without an entry."""
     packaged = packaged_prompts(language)
-    given = {name: None if file is None else read_prompt(folder / file, name) for name, file in files.items()}
-    return Prompts(**{name: given.get(name, getattr(packaged, name)) for name in PROMPTS})
+    prompts = {name: None if file is None else read_prompt(folder / file, name) for name, file in files.items()}
+    return Prompts(**{name: prompts.get(name, getattr(packaged, name)) for name in PROMPTS})
 
 
 def prompt_names(value: Any) -> dict[str, str | None]:
     """A check of the prompts in suite.json: by name, a file in the suite's directory, or null."""
-    found = entries(value, _file_name)
-    for name in found:
+    names = entries(value, _file_name)
+    for name in names:
         if name not in PROMPTS:
             raise Fault(unknown_name("prompt", name, PROMPTS))
-    if "user" in found and found["user"] is None:
+    if "user" in names and names["user"] is None:
         raise Fault("expected the name of a file, not null").inside(".user")
-    return found
+    return names
 
 
 def _file_name(value: Any) -> str | None:
@@ -178,13 +178,13 @@ def _folder(source: str | Path) -> Path:
 
 
 def _settings(value: Any) -> dict[str, Any]:
-    if member(value, "format", lambda found: found) != FORMAT:
+    if member(value, "format", lambda format: format) != FORMAT:
         raise Fault(f"expected {FORMAT}, the only format").inside(".format")
     for name in value:
         if name not in _SETTINGS:
             raise Fault(unknown_name("key", name, _SETTINGS))
     language = member(value, "language", whole_text, "en")
-    found: dict[str, Any] = {
+    settings: dict[str, Any] = {
         "levels": LEVELS,
         "areas": None,
         "words": "characters" if language == "ja" else COUNTERS[0],
@@ -193,8 +193,8 @@ def _settings(value: Any) -> dict[str, Any]:
         "missing": "skip",
         "notes": (),
     }
-    found |= {name: member(value, name, _CHECKS[name]) for name in found if name in value}
-    return {**found, "language": language, "rescaling": member(value, "rescale", _rescaling, Rescaling())}
+    settings |= {name: member(value, name, _CHECKS[name]) for name in settings if name in value}
+    return {**settings, "language": language, "rescaling": member(value, "rescale", _rescaling, Rescaling())}
 
 
 def _areas(value: Any) -> tuple[str, ...]:
@@ -208,42 +208,42 @@ def _areas(value: Any) -> tuple[str, ...]:
 
 def _levels(value: Any) -> tuple[float, ...]:
     levels = items(value, finite)
-    if len(levels) < 2 or levels[0] < 0 or levels[-1] > 1 or any(one >= next for one, next in pairwise(levels)):
+    if len(levels) < 2 or levels[0] < 0 or levels[-1] > 1 or any(level >= next for level, next in pairwise(levels)):
         listed = in_one_line(", ".join(f"{level:g}" for level in levels), 60)
         raise Fault(f"expected at least two numbers from 0 to 1, ascending, not {listed or 'an empty list'}")
     return levels
 
 
 def _rescaling(value: Any) -> Rescaling:
-    found = Rescaling(member(value, "centre", finite, 75.0), member(value, "factor", finite, 4.0))
-    if found.factor <= 0:
-        raise Fault(f"expected a number above 0, not {found.factor:g}").inside(".factor")
-    return found
+    rescaling = Rescaling(member(value, "centre", finite, 75.0), member(value, "factor", finite, 4.0))
+    if rescaling.factor <= 0:
+        raise Fault(f"expected a number above 0, not {rescaling.factor:g}").inside(".factor")
+    return rescaling
 
 
 def _read_tasks(folder: Path, checklists: Mapping[tuple[str, str], Checklist]) -> tuple[Task, ...]:
     path = data_file(folder, "tasks", ".parquet")
     if path is None:
         raise ChecklistError(f"{folder}: expected tasks.jsonl, which may be compressed, or tasks.parquet")
-    found = checked_tasks(checked_objects(path, task_of), checklists)
-    if not found:
+    tasks = checked_tasks(checked_objects(path, task_of), checklists)
+    if not tasks:
         raise ChecklistError(f"{path}: no tasks; expected a task in each line")
-    return found
+    return tasks
 
 
 def checked_tasks(
     rows: Iterable[tuple[str, Task]], checklists: Mapping[tuple[str, str], Checklist]
 ) -> tuple[Task, ...]:
     """Checks that tasks differ and have a checklist. Each task comes with its place for error messages."""
-    found: dict[TaskKey, Task] = {}
+    known: dict[TaskKey, Task] = {}
     for where, task in rows:
         _check_category(task, checklists, where)
-        if task.key in found:
+        if task.key in known:
             raise ChecklistError(f"{where}: the task {in_one_line(task.id)} appears twice; expected each task once")
-        if len(found) == _MAX_TASKS:
+        if len(known) == _MAX_TASKS:
             raise ChecklistError(f"{where}: more than {_MAX_TASKS:,} tasks, which is the limit")
-        found[task.key] = task
-    return tuple(found.values())
+        known[task.key] = task
+    return tuple(known.values())
 
 
 def _check_category(task: Task, checklists: Mapping[tuple[str, str], Checklist], where: str) -> None:

@@ -27,17 +27,17 @@ def words(text: str, counter: Counter = "regex") -> list[str]:
         return _WORD.findall(text)
     if counter == "characters":
         return _VISIBLE.findall(text)
-    found: list[str] = _nltk().word_tokenize(text)
-    return found
+    tokens: list[str] = _nltk().word_tokenize(text)
+    return tokens
 
 
 def first_words(text: str, n_words: int, counter: Literal["regex", "characters"] = "regex") -> str:
     """The first words of a text; the whole text if it has no more words."""
     if len(text) <= n_words:  # a word has at least one character
         return text
-    found = (_VISIBLE if counter == "characters" else _WORD).finditer(text)
-    last = next(islice(found, n_words - 1, None), None)
-    return text if last is None or next(found, None) is None else text[: last.end()]
+    matches = (_VISIBLE if counter == "characters" else _WORD).finditer(text)
+    last = next(islice(matches, n_words - 1, None), None)
+    return text if last is None or next(matches, None) is None else text[: last.end()]
 
 
 def count_words(text: str, counter: Counter = "regex") -> int:
@@ -62,8 +62,8 @@ def without(counter: Counter, used: Counter) -> str:
 
 def nltk_sentences(text: str) -> list[str]:
     """The sentences of a text by NLTK."""
-    found: list[str] = _nltk().sent_tokenize(text)
-    return found
+    listed: list[str] = _nltk().sent_tokenize(text)
+    return listed
 
 
 @cache

@@ -112,9 +112,9 @@ def _read_results(paths: Iterable[Path], suite: ChecklistSuite, content: _Conten
             what = "answer" if judgement is None else "judgement of the answer"
             before = f"{where}: another {what} to {shown_key(key)} came before"
             report_two(f"{before}; expected one {what.split()[0]}", content.problems.append)
-            contradicted += [(of, key) for of in differing]
-    for of, key in contradicted:
-        of.pop(key, None)
+            contradicted += [(contents, key) for contents in differing]
+    for contents, key in contradicted:
+        contents.pop(key, None)
     content.n_replaced = sum(
         content.answers[key].response != answer.response for key, answer in judged.items() if key in content.answers
     )
@@ -170,13 +170,13 @@ def _judgement(listed: Any, n_questions: int, levels: Sequence[float]) -> Judgem
         raise unexpected(f"a level ({', '.join(f'{level:g}' for level in levels)})", value)
 
     def verdict(value: Any) -> tuple[float, float, str | None]:
-        reason = member(value, "reason", lambda said: said if isinstance(said, str) else None, None)
+        reason = member(value, "reason", lambda text: text if isinstance(text, str) else None, None)
         return member(value, "checklist_id", number), member(value, "evaluation_score", level), reason
 
-    found = sorted(items(listed, verdict), key=lambda one: one[0])
-    if not found:
+    verdicts = sorted(items(listed, verdict), key=lambda row: row[0])
+    if not verdicts:
         return Judgement("", "", None, fault="number")
-    numbers, scores, reasons = zip(*found, strict=True)
+    numbers, scores, reasons = zip(*verdicts, strict=True)
     if list(numbers) != list(range(n_questions)):
         shown = in_one_line(", ".join(f"{number:g}" for number in numbers), 60)
         raise Fault(f"expected each question from 0 to {n_questions - 1} once, not {shown}")

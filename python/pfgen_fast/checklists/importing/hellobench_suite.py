@@ -119,10 +119,10 @@ def _read_checkout(folder: Path) -> tuple[list[tuple[str, Task]], Categories[Che
     }
     weights, where = {}, f"{folder / _WEIGHTS}, WEIGHT_DICT"
     if constants is not None:
-        of_names = constants.get("WEIGHT_DICT")
-        given = checked(of_names, lambda value: entries(value, weights_of), where, error=ChecklistError)
+        weight_lists = constants.get("WEIGHT_DICT")
+        by_name = checked(weight_lists, lambda value: entries(value, weights_of), where, error=ChecklistError)
         area_of = {category: area for area, category in questions}
-        weights = {(area_of.get(name, "unknown area"), name): listed for name, listed in given.items()}
+        weights = {(area_of.get(name, "unknown area"), name): listed for name, listed in by_name.items()}
     checklists, notes = with_weights(questions, weights, where)
     return (
         [(where, task) for where, (task, _) in (*main, *long)],
@@ -135,35 +135,35 @@ def _read_checkout(folder: Path) -> tuple[list[tuple[str, Task]], Categories[Che
 def summary_category(instruction: str) -> str | None:
     """The category of a task of `summarization`, by its first line; None unless the line names exactly one."""
     first = instruction.partition("\n")[0]
-    found = [category for phrase, category in _DOCUMENTS.items() if phrase in first]
-    return found[0] if len(found) == 1 else None
+    categories = [category for phrase, category in _DOCUMENTS.items() if phrase in first]
+    return categories[0] if len(categories) == 1 else None
 
 
 def _wanted_words(length: str | None) -> int | None:
     """The number of words that the name of a length stands for."""
-    found = _LENGTH.fullmatch(length or "")
-    return 1000 * int(found[1]) if found else None
+    match = _LENGTH.fullmatch(length or "")
+    return 1000 * int(match[1]) if match else None
 
 
 def _rows_of_area(folder: Path, area: str) -> list[Row]:
-    found = _rows_in(folder / _MAIN, area)
-    if not found and area == _SUMMARIES:  # the answers of models hold the instructions, too
+    rows = _rows_in(folder / _MAIN, area)
+    if not rows and area == _SUMMARIES:  # the answers of models hold the instructions, too
         answers = sorted(folder.glob(f"results/*/main_exp/*/{area}_results.jsonl*"))
-        of_ids = {row[1][0].id: row for path in reversed(answers) for row in _rows(path, area)}
-        found = [of_ids[id] for id in sorted(of_ids)]
-    if not found:
+        by_id = {row[1][0].id: row for path in reversed(answers) for row in _rows(path, area)}
+        rows = [by_id[id] for id in sorted(by_id)]
+    if not rows:
         instead = f" or results/generations/main_exp/MODEL/{area}_results.jsonl" if area == _SUMMARIES else ""
         raise ChecklistError(
             f"{folder}: no data of HelloBench in {_MAIN}/{area}.jsonl{instead}; expected a checkout of its "
             "repository, or its compact form, with checklists.json and tasks.jsonl"
         )
-    return found
+    return rows
 
 
 def _rows_in(folder: Path, area: str) -> list[Row]:
     """The rows of the files AREA.jsonl, or AREA_LENGTH.jsonl in the order of lengths."""
-    found = ((path, re.fullmatch(rf"{area}(?:_([0-9]+k))?", stem(path))) for path in folder.glob(f"{area}*.jsonl*"))
-    by_length = sorted((_wanted_words(match[1]) or 0, path, match[1]) for path, match in found if match)
+    matches = ((path, re.fullmatch(rf"{area}(?:_([0-9]+k))?", stem(path))) for path in folder.glob(f"{area}*.jsonl*"))
+    by_length = sorted((_wanted_words(match[1]) or 0, path, match[1]) for path, match in matches if match)
     return [row for _, path, length in by_length for row in _rows(path, area, length)]
 
 
@@ -183,48 +183,48 @@ def _rows(path: Path, area: str, length: str | None = None) -> Iterator[Row]:
 
 def _questions(folder: Path, rows: Sequence[Row]) -> Categories[tuple[str, ...]]:
     """The checklists in the lines of tasks, which the judge saw; where these have none, those of the files."""
-    found: Categories[tuple[str, ...]] = {}
+    questions: Categories[tuple[str, ...]] = {}
     for area in AREAS:
         path = folder / _CHECKLISTS / f"{area}_checklist.json"
         listed = json_file(path, lambda value: entries(value, questions_of)) if path.is_file() else {}
-        found |= {(area, name): asked for name, asked in listed.items()}
-    of_lines: Categories[tuple[str, ...]] = {}
+        questions |= {(area, name): asked for name, asked in listed.items()}
+    line_questions: Categories[tuple[str, ...]] = {}
     for where, (task, asked) in rows:
-        if asked is not None and of_lines.setdefault(task.place, asked) != asked:
+        if asked is not None and line_questions.setdefault(task.place, asked) != asked:
             others = shown_key(task.place)
             raise ChecklistError(f"{where}: its checklist differs from that of the other tasks of {others}")
-    found |= of_lines
+    questions |= line_questions
     for where, (task, _) in rows:
-        if task.place not in found:
+        if task.place not in questions:
             raise ChecklistError(f"{where}: no checklist of {shown_key(task.place)}; expected a file in {_CHECKLISTS}/")
-    return {key: found[key] for key in sorted(found, key=lambda key: AREAS.index(key[0]))}
+    return {key: questions[key] for key in sorted(questions, key=lambda key: AREAS.index(key[0]))}
 
 
 def _prompts(path: Path, constants: dict[str, Any]) -> Prompts:
-    found = {}
+    prompts = {}
     for name, (constant, _) in _PROMPT_NAMES.items():
         text = constants.get(constant)
         if isinstance(text, str):
-            found[name] = prompt_of(text, name, f"{path}, {constant}")
+            prompts[name] = prompt_of(text, name, f"{path}, {constant}")
         elif name == "user":
             raise ChecklistError(f"{path}: expected a text with the name {constant}")
-    return Prompts(**found)
+    return Prompts(**prompts)
 
 
 def _constants(path: Path) -> dict[str, Any] | None:
     """The constants of a script by name; None without the script."""
     if not path.is_file():
         return None
-    found: dict[str, Any] = {}
+    constants: dict[str, Any] = {}
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about the script's escapes
             for line in ast.parse(read_stored(path, limit=_MAX_SCRIPT_BYTES)).body:
                 if isinstance(line, ast.Assign) and isinstance(line.targets[0], ast.Name):
                     with suppress(ValueError):  # it is computed
-                        found[line.targets[0].id] = ast.literal_eval(line.value)
+                        constants[line.targets[0].id] = ast.literal_eval(line.value)
     except TrialsError as error:
         raise ChecklistError(str(error)) from None
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise ChecklistError(f"{path}: cannot be read as a Python script: {type(error).__name__}") from None
-    return found
+    return constants

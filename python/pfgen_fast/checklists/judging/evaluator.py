@@ -143,14 +143,14 @@ class ChecklistJudge(AskingEvaluator):
         if self.category is None:
             return next(iter(known.values())) if len(known) == 1 else None
         area, slash, name = self.category.rpartition("/")
-        found = [one for one in known.values() if one.category == name and (not slash or one.area == area)]
-        if len(found) > 1:
-            areas = ", ".join(one.area for one in found)
+        entries = [entry for entry in known.values() if entry.category == name and (not slash or entry.area == area)]
+        if len(entries) > 1:
+            areas = ", ".join(entry.area for entry in entries)
             raise ChecklistError(f"suite {self.suite.name}: the category {name} is in the areas {areas}; expected one")
-        if not found:
-            names = [f"{one.area}/{one.category}" for one in known.values()]
+        if not entries:
+            names = [f"{entry.area}/{entry.category}" for entry in known.values()]
             raise ChecklistError(f"suite {self.suite.name}: {unknown_name('category', self.category, names)}")
-        return found[0]
+        return entries[0]
 
     def _task(self, item: Item) -> Task:
         """The task of an item, with its instruction."""
@@ -225,16 +225,16 @@ class _JudgedTexts:
             judgement = rating.judgement()
             if judgement is not None and judgement.scores is not None:
                 verdicts.setdefault((row, rating.task), []).append(judgement.scores)
-        found = np.full(self._shape, np.nan)
+        means_of_texts = np.full(self._shape, np.nan)
         for (row, task), rated in verdicts.items():
             weights = self._suite.checklist(task).weights
             means = [math.fsum(column) / len(rated) for column in zip(*rated, strict=True)]
-            found[row, : len(means) + 2] = [
+            means_of_texts[row, : len(means) + 2] = [
                 min(score_of(means, weights), 100.0),
                 100 * math.fsum(means) / len(means),
                 *means,
             ]
-        return found
+        return means_of_texts
 
 
 def open_checklists(

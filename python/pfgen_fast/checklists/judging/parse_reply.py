@@ -166,10 +166,10 @@ def _json(text: str, *, keys_are_unique: bool) -> Any:
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    members = dict(pairs)
+    if len(members) < len(pairs):
         raise _Unparsed
-    return found
+    return members
 
 
 def _is_deeper_than(limit: int, brackets: Iterator[int]) -> bool:

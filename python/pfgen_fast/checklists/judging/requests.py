@@ -174,10 +174,10 @@ class Wording:
 
     @cached_property
     def _user(self) -> Template:
-        _, found = self.suite.prompts.of(self.options.method)
-        if found is None:
+        _, template = self.suite.prompts.of(self.options.method)
+        if template is None:
             raise ChecklistError(f"the suite {self.suite.name} has no prompt for the method {self.options.method}")
-        return found
+        return template
 
     @property
     def _system(self) -> Template | None:
@@ -211,8 +211,8 @@ def _object(**members: Any) -> dict[str, Any]:
 @lru_cache(maxsize=_ANSWERS_AT_HAND)
 def _shown(response: str, profile: Profile, counter: Counter) -> tuple[str, bool]:
     if profile == "upstream":
-        found = words(response, counter)
-        return " ".join(found[:_WORDS_SHOWN]), len(found) > _WORDS_SHOWN
+        listed = words(response, counter)
+        return " ".join(listed[:_WORDS_SHOWN]), len(listed) > _WORDS_SHOWN
     beginning = first_words(response, _WORDS_SHOWN, "characters" if counter == "characters" else "regex")
     return beginning, len(beginning) < len(response)
 

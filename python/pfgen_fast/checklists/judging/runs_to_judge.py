@@ -58,7 +58,7 @@ class Rating(Tries):
             return None
         wording, checklist, n_tries, last_key = self.wording, self._checklist, self.n_replied, self.last_key()
         version = None if last_key is None else self.replies.details(last_key).version
-        said = self._said or ParsedReply(None)
+        reply = self._said or ParsedReply(None)
         return Judgement(
             id=self.task.id,
             length=self.task.length,
@@ -68,13 +68,13 @@ class Rating(Tries):
             version=version,
             method=wording.options.method,
             rating=self.number,
-            scores=said.verdicts,
-            reasons=said.reasons,
+            scores=reply.verdicts,
+            reasons=reply.reasons,
             prompt_sha256=wording.prompt_sha256,
             checklist_sha256=checklist.sha256,
             instruction_sha256=self.task.instruction_sha256,
             tries=n_tries,
-            fault=said.fault,
+            fault=reply.fault,
             cut=wording.shown(self.answer.response)[1],
             profile=wording.profile_name,
             temperature=wording.judge.sent_temperature,
@@ -134,9 +134,9 @@ class RunToJudge:
             raise ChecklistError(self.faults[0] if self.faults else missing)
         chosen = self._chosen(suite, answers.values())
         check_instructions([task for _, task in chosen], str(self.run.folder))
-        of_answers = [(answer.id, ratings_of(answer, task, self.wording, self.replies)) for answer, task in chosen]
-        self.too_long = tuple(id for id, ratings in of_answers if not ratings)
-        self.ratings = [rating for _, ratings in of_answers for rating in ratings]
+        by_answer = [(answer.id, ratings_of(answer, task, self.wording, self.replies)) for answer, task in chosen]
+        self.too_long = tuple(id for id, ratings in by_answer if not ratings)
+        self.ratings = [rating for _, ratings in by_answer for rating in ratings]
 
     def open_ratings(self) -> list[Rating]:
         """The ratings that need another reply."""
@@ -148,15 +148,15 @@ class RunToJudge:
 
     def standing(self) -> Standing:
         """The progress of the judging."""
-        found = self.judgements()
-        judged = [judgement for judgement in found if judgement.scores is not None]
+        judgements = self.judgements()
+        judged = [judgement for judgement in judgements if judgement.scores is not None]
         versions = Counter(judgement.version for judgement in judged)
         return Standing(
             n_ratings=len(self.ratings),
             n_judged=len(judged),
-            unjudged=tuple((one.id, one.fault or "") for one in found if one.scores is None),
+            unjudged=tuple((row.id, row.fault or "") for row in judgements if row.scores is None),
             n_out_of_tokens=sum(rating.is_out_of_tokens for rating in self.ratings),
-            n_open=len(self.ratings) - len(found),
+            n_open=len(self.ratings) - len(judgements),
             n_cut=sum(judgement.cut for judgement in judged),
             versions=tuple(sorted(versions.items(), key=lambda pair: (-pair[1], pair[0] or ""))),
         )

@@ -108,7 +108,7 @@ class MeanMetrics:
 
     def to_dict(self) -> dict[str, Any]:
         """The means as JSON values."""
-        metrics = {name: {"mean": one.mean, "n": one.n} for name, one in self.metrics.items()}
+        metrics = {name: {"mean": figure.mean, "n": figure.n} for name, figure in self.metrics.items()}
         corpus = {} if self.corpus_bleu is None else {f"corpus_bleu_{MAX_ORDER}": self.corpus_bleu}
         return {"n": self.n, "words": self.words, **metrics, **corpus}
 
@@ -177,17 +177,17 @@ def measure(
     rows = [(task, key, answers[key].response) for task, key in keys_in_order(suite, answers)]
     columns, counts = measures.token_metrics.score([text for *_, text in rows], [task.reference for task, *_ in rows])
     meteor, perplexity = measures.meteor, measures.perplexity
-    found = []
+    measured = []
     for row, (task, key, text) in enumerate(rows):
         listed = split(text)
         values = {name: column[row] for name, column in columns.items()}
         values["meteor"] = meteor(listed, [split(task.reference)]) if meteor and task.reference else None
         values["ppl"] = perplexity(text) if perplexity else None
         named = {measures.name_of(metric): values[metric] for metric in measures.metrics}
-        found.append(Measured(key, task, len(listed), named, counts[row]))
+        measured.append(Measured(key, task, len(listed), named, counts[row]))
         if on_progress is not None:
-            on_progress(len(found), len(answers))
-    return found
+            on_progress(len(measured), len(answers))
+    return measured
 
 
 def model_metrics(model: str, answers: Sequence[Measured], measures: MetricSet) -> ModelMetrics:
@@ -199,9 +199,9 @@ def _means(answers: Sequence[Measured], measures: MetricSet) -> MeanMetrics:
     """The mean of each metric over the answers that have it."""
     return MeanMetrics(
         len(answers),
-        _mean([one.words for one in answers]).mean,
-        {name: _mean([value for one in answers if (value := one.values[name]) is not None]) for name in measures.names},
-        measures.token_metrics.corpus_bleu(one.bleu for one in answers if one.bleu is not None),
+        _mean([row.words for row in answers]).mean,
+        {name: _mean([value for row in answers if (value := row.values[name]) is not None]) for name in measures.names},
+        measures.token_metrics.corpus_bleu(row.bleu for row in answers if row.bleu is not None),
     )
 
 

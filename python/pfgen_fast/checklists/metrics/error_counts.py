@@ -15,20 +15,20 @@ from ..suite import OfModel
 from .error_modes import AnswerErrors, ErrorRules
 
 _MODES: Mapping[str, Callable[[AnswerErrors], bool | None]] = {
-    "repetition": lambda one: one.is_repetition,
-    "rejection": lambda one: (one.rejection is not None) if one.has_text else None,
-    "cut_off": lambda one: (one.cut_off is not None) if one.has_text else None,
-    "filtered": lambda one: one.is_filtered,
-    "empty": lambda one: one.is_empty,
-    "signals": lambda one: bool(one.signals) if one.has_text else None,
+    "repetition": lambda errors: errors.is_repetition,
+    "rejection": lambda errors: (errors.rejection is not None) if errors.has_text else None,
+    "cut_off": lambda errors: (errors.cut_off is not None) if errors.has_text else None,
+    "filtered": lambda errors: errors.is_filtered,
+    "empty": lambda errors: errors.is_empty,
+    "signals": lambda errors: bool(errors.signals) if errors.has_text else None,
 }
 MODES = tuple(_MODES)
 """The errors in the order of tables, and `signals`, which are shown next to them."""
 
 
-def named_errors(one: AnswerErrors) -> tuple[str, ...]:
+def named_errors(errors: AnswerErrors) -> tuple[str, ...]:
     """The names of all errors and signals of an answer."""
-    return (*(mode for mode, is_there in _MODES.items() if mode != "signals" and is_there(one)), *one.signals)
+    return (*(mode for mode, is_there in _MODES.items() if mode != "signals" and is_there(errors)), *errors.signals)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,9 +84,9 @@ ModelErrors = OfModel[AnswerErrors, ErrorCounts]
 def examples_of(answers: Sequence[AnswerErrors], most: int) -> list[dict[str, Any]]:
     """The first answers with each error, and the evidence for it."""
     return [
-        {"mode": mode, "id": one.key[0], "length": one.key[1], "trial": one.key[2], "seen": seen(one, mode)}
+        {"mode": mode, "id": errors.key[0], "length": errors.key[1], "trial": errors.key[2], "seen": seen(errors, mode)}
         for mode in MODES
-        for one in [one for one in answers if _MODES[mode](one)][:most]
+        for errors in [errors for errors in answers if _MODES[mode](errors)][:most]
     ]
 
 
@@ -96,38 +96,40 @@ def model_errors(model: str, answers: Sequence[AnswerErrors], rules: ErrorRules)
 
 
 def _counts(answers: Sequence[AnswerErrors], rejections: Rejections) -> ErrorCounts:
-    phrases = Counter(phrase for one in answers if one.rejection for phrase in rejections.within(one.rejection))
-    n_texts = sum(one.has_text for one in answers)
-    claims = [one.claim for one in answers if one.claim is not None]
-    runs = [one.longest_run for one in answers if one.longest_run is not None]
+    phrases = Counter(
+        phrase for errors in answers if errors.rejection for phrase in rejections.within(errors.rejection)
+    )
+    n_texts = sum(errors.has_text for errors in answers)
+    claims = [errors.claim for errors in answers if errors.claim is not None]
+    runs = [errors.longest_run for errors in answers if errors.longest_run is not None]
     errors = [abs(claim.claimed - claim.counted) for claim in claims]
     return ErrorCounts(
         n=len(answers),
         shares={mode: _share(map(is_in, answers)) for mode, is_in in _MODES.items()},
         phrases={phrase: Share(count, n_texts) for phrase, count in phrases.most_common()},
-        cut_off_by_limit=sum(one.cut_off == "by its limit" for one in answers),
+        cut_off_by_limit=sum(errors.cut_off == "by its limit" for errors in answers),
         longest_run=max(runs, default=None),
-        signals=dict(Counter(signal for one in answers for signal in one.signals).most_common()),
+        signals=dict(Counter(signal for errors in answers for signal in errors.signals).most_common()),
         n_claims=len(claims),
         n_wrong_claims=sum(claim.is_wrong for claim in claims),
         mean_claim_error=fmean(errors) if errors else None,
-        length=length_figures((one.words, one.task.wanted_words) for one in answers),
+        length=length_figures((errors.words, errors.task.wanted_words) for errors in answers),
     )
 
 
-def seen(one: AnswerErrors, mode: str) -> str:
+def seen(errors: AnswerErrors, mode: str) -> str:
     """The evidence for an error, in a few words; it may contain untrusted text of the answer."""
     if mode == "repetition":
-        if not one.sentence:
-            return f"{one.repeated} times a sentence"
-        run = f", {one.longest_run} in a row" if one.longest_run and one.longest_run > 1 else ""
-        return f"{one.repeated} times{run}: {one.sentence}"
+        if not errors.sentence:
+            return f"{errors.repeated} times a sentence"
+        run = f", {errors.longest_run} in a row" if errors.longest_run and errors.longest_run > 1 else ""
+        return f"{errors.repeated} times{run}: {errors.sentence}"
     if mode == "rejection":
-        return f"begins with: {one.rejection}"
+        return f"begins with: {errors.rejection}"
     if mode == "cut_off":
-        return str(one.cut_off)
+        return str(errors.cut_off)
     if mode == "signals":
-        return ", ".join(one.signals)
+        return ", ".join(errors.signals)
     return {"filtered": "equals the answer to another task", "empty": "has no text"}[mode]
 
 

@@ -71,10 +71,10 @@ def claim_in(answer: str, n_words: int) -> Claim | None:
     end = answer[-_END:]
     if not _DIGIT.search(end):
         return None
-    found = [(match.start("number"), unit, match["number"]) for unit, one in _PATTERNS for match in one.finditer(end)]
-    if not found:
+    sizes = [(match.start("number"), unit, match["number"]) for unit, form in _PATTERNS for match in form.finditer(end)]
+    if not sizes:
         return None
-    _, unit, number = max(found)
+    _, unit, number = max(sizes)
     claimed = int(re.sub("[,，]", "", number))
     if unit == "words":
         return Claim(claimed, n_words, "words")
@@ -172,19 +172,19 @@ class ErrorRules:
     @property
     def notes(self) -> tuple[str, ...]:
         """Notes for readers of the figures, one sentence each."""
-        found = []
+        notes = []
         if not self.rejections.phrases:
-            found.append(
+            notes.append(
                 f"no phrases of rejection are packaged for the language {self.suite.language}, so no rejection is found"
             )
         if self.counter != self.suite.words:
-            found.append(without(self.suite.words, self.counter))
+            notes.append(without(self.suite.words, self.counter))
         if self.profile == "published" and not self.has_nltk_sentences:
-            found.append(
+            notes.append(
                 "NLTK's data are not installed: our rules split an answer if the count of its commonest sentence was "
                 "not published"
             )
-        return tuple(found)
+        return tuple(notes)
 
 
 def errors_of(run: Run, rules: ErrorRules, *, on_fault: OnFault | None = None) -> list[AnswerErrors]:
@@ -207,19 +207,19 @@ def errors_in(
     tasks: dict[str, set[TaskKey]] = {}
     for answer in answers.values():
         tasks.setdefault(answer.response, set()).add((answer.id, answer.length))
-    found = []
+    errors = []
     for task, key in keys_in_order(rules.suite, answers.keys() | facts.keys()):
         fact = facts.get(key)
         if key in answers:
             answer = answers[key]
             is_current = fact is not None and fact.response_sha256 == answer.sha256
             is_filtered = len(tasks[answer.response]) > 1
-            found.append(_errors(answer, task, fact if is_current else None, rules, is_filtered=is_filtered))
+            errors.append(_errors(answer, task, fact if is_current else None, rules, is_filtered=is_filtered))
         elif fact is not None:
             # The commonest sentence of a judgement may be short; only the published profile counts short sentences.
             count = fact.most_repeated_sentence if rules.profile == "published" else None
-            found.append(AnswerErrors(key, task, fact.words, repeated=count))
-    return found
+            errors.append(AnswerErrors(key, task, fact.words, repeated=count))
+    return errors
 
 
 def _errors(
@@ -228,8 +228,8 @@ def _errors(
     text = answer.response
     listed = words(text, rules.counter)
     n_words = len(listed) if fact is None or fact.words is None else fact.words
-    found = nltk_sentences(text) if rules.has_nltk_sentences else sentences(text)
-    commonest = repeated(found, MIN_CHARACTERS if rules.profile == "ours" else 1)
+    parts = nltk_sentences(text) if rules.has_nltk_sentences else sentences(text)
+    commonest = repeated(parts, MIN_CHARACTERS if rules.profile == "ours" else 1)
     count = commonest.count
     if rules.profile == "published" and fact is not None and fact.most_repeated_sentence is not None:
         count = fact.most_repeated_sentence
@@ -254,16 +254,16 @@ def _errors(
 
 def signals(text: str, listed: list[str]) -> tuple[str, ...]:
     """The signals in an answer: hints at errors."""
-    found = [f"holds {name}" for name in _REPLY_NAMES if name in text]
+    names = [f"holds {name}" for name in _REPLY_NAMES if name in text]
     share = repetition(listed)
     if share is not None and share > _MOST_REPETITION:
-        found.append("repetition-4 above 0.5")
+        names.append("repetition-4 above 0.5")
     if len(set(listed)) < _LEAST_DISTINCT * len(listed):
-        found.append("few distinct words")
+        names.append("few distinct words")
     n_visible = sum(map(len, text.split()))
     if n_visible - _n_letters(text) > _MOST_OTHER * n_visible:
-        found.append("few letters")
-    return tuple(found)
+        names.append("few letters")
+    return tuple(names)
 
 
 def _n_letters(text: str) -> int:
@@ -295,8 +295,8 @@ def has_closing_punctuation(text: str) -> bool:
 def sentences(text: str) -> list[str]:
     """The sentences of a text in order, not empty, with white space folded to single blanks."""
     ends = [0, *(match.end() for match in _BREAK.finditer(text)), len(text)]
-    found = (text[begin:end] for begin, end in pairwise(ends))
-    return [folded for sentence in found if (folded := " ".join(sentence.split()))]
+    parts = (text[begin:end] for begin, end in pairwise(ends))
+    return [folded for sentence in parts if (folded := " ".join(sentence.split()))]
 
 
 @dataclass(frozen=True, slots=True)

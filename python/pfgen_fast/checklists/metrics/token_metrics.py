@@ -44,8 +44,8 @@ class TokenMetrics:
         columns: dict[str, list[float | None]] = {}
         alone = {name: f"{native}_{self._n}" for name, native in _OF_ONE_TEXT.items() if name in self._metrics}
         if alone:
-            found = ReferenceScorer(list(alone.values()), tokenize=tokens).score(texts)
-            columns |= {name: [_or_none(value) for value in found[native].tolist()] for name, native in alone.items()}
+            values = ReferenceScorer(list(alone.values()), tokenize=tokens).score(texts)
+            columns |= {name: [_or_none(value) for value in values[native].tolist()] for name, native in alone.items()}
         counts: list[BleuCounts | None] = [None] * len(texts)
         compared = [name for name in COMPARING if name in self._metrics]
         rows = [row for row, reference in enumerate(references) if reference]
@@ -58,8 +58,8 @@ class TokenMetrics:
                 for row, value in zip(rows, scores[name].tolist(), strict=True):
                     columns[name][row] = min(value / scale, 1.0)  # sacrebleu's best score is slightly above 100
             if "bleu" in compared:
-                for row, of_row in zip(rows, scores.counts("bleu").tolist(), strict=True):
-                    counts[row] = tuple(of_row)
+                for row, row_counts in zip(rows, scores.counts("bleu").tolist(), strict=True):
+                    counts[row] = tuple(row_counts)
         return columns, counts
 
     def corpus_bleu(self, counts: Iterable[BleuCounts]) -> float | None:
@@ -152,14 +152,14 @@ class Perplexity:
 
         encodable = text.encode("utf-8", "replace").decode()  # tokenizers refuse lone surrogates
         tokens = self._tokenizer(encodable, add_special_tokens=False, verbose=False)["input_ids"]
-        found = []
+        losses = []
         with torch.inference_mode():
             for start in range(0, len(tokens), self._window):
                 piece: Any = torch.tensor([tokens[start : start + self._window]], device=self._device)
                 if piece.shape[1] > 1:
                     logits = self._model(piece).logits[0, :-1].float()
-                    found.append(float(torch.nn.functional.cross_entropy(logits, piece[0, 1:])))
+                    losses.append(float(torch.nn.functional.cross_entropy(logits, piece[0, 1:])))
         try:
-            return math.fsum(map(math.exp, found)) / len(found) if found else None
+            return math.fsum(map(math.exp, losses)) / len(losses) if losses else None
         except OverflowError:
             return None

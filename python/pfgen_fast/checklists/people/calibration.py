@@ -28,13 +28,13 @@ def calibrated_scores(scores: Scores, marks: Sequence[Mark], *, half_width: floa
 
     With a half width, also the number of marks that it takes.
     """
-    of_answers = people_scores(marks, scores)
+    people = people_scores(marks, scores)
     judged: set[MarkedAnswer] = set()
-    found = {}
+    calibrated = {}
     for model in scores.models:
         judged.update((*answer.key[:2], answer.response_sha256) for answer in model.answers)
-        parts = _model(scores, model, of_answers)
-        found[model.model] = {part: replace(of, half_width=half_width) for part, of in parts.items()}
+        parts = _model(scores, model, people)
+        calibrated[model.model] = {part: replace(estimate, half_width=half_width) for part, estimate in parts.items()}
     unused = Counter(mark.id for mark in marks if mark.answer not in judged)
     if unused.total() == len(marks):
         raise ChecklistError(
@@ -45,15 +45,15 @@ def calibrated_scores(scores: Scores, marks: Sequence[Mark], *, half_width: floa
     if unused:
         which = few_names(list(unused))
         notes.append(f"{counted(unused.total(), 'mark')} of answers that the judge has not judged, not used: {which}")
-    return replace(scores, calibrated=found, notes=tuple(notes))
+    return replace(scores, calibrated=calibrated, notes=tuple(notes))
 
 
 def people_scores(marks: Iterable[Mark], scores: Scores) -> dict[MarkedAnswer, float]:
     """The mean score of each marked answer, 0 to 100, with the weights of the table."""
-    found: dict[MarkedAnswer, list[float]] = {}
+    by_answer: dict[MarkedAnswer, list[float]] = {}
     for mark in marks:
-        found.setdefault(mark.answer, []).append(_score(mark, scores.suite, is_equal=scores.weights == "equal"))
-    return {answer: fmean(listed) for answer, listed in found.items()}
+        by_answer.setdefault(mark.answer, []).append(_score(mark, scores.suite, is_equal=scores.weights == "equal"))
+    return {answer: fmean(listed) for answer, listed in by_answer.items()}
 
 
 def _score(mark: Mark, suite: ChecklistSuite, *, is_equal: bool) -> float:
@@ -73,16 +73,16 @@ class _Item:
 def _model(scores: Scores, model: ModelScores, people: Mapping[MarkedAnswer, float]) -> dict[str, Calibrated]:
     """The average (under an empty name) and the areas of a model."""
     strata = {area: _stratum(scores, model, area, people) for area, part in model.areas.items() if part.n}
-    found = {
+    areas = {
         area: Calibrated(
             model.areas[area].rescaled, len(stratum.truth), mean_of_strata([stratum]) if stratum.truth else None
         )
         for area, stratum in strata.items()
     }
     without = tuple(area for area in model.areas if area not in strata or not strata[area].truth)
-    n_marks = sum(one.marks for one in found.values())
+    n_marks = sum(area.marks for area in areas.values())
     average = None if without else mean_of_strata(list(strata.values()))
-    return {"": Calibrated(model.average.rescaled, n_marks, average, without), **found}
+    return {"": Calibrated(model.average.rescaled, n_marks, average, without), **areas}
 
 
 def _stratum(scores: Scores, model: ModelScores, area: str, people: Mapping[MarkedAnswer, float]) -> MarkedStratum:

@@ -23,14 +23,14 @@ from .marks import judgement_key, questions_sha256
 
 def mark_items(suite: ChecklistSuite, runs: Iterable[Run], tasks: Collection[TaskKey]) -> list[Item]:
     """An item for each answer; answers with the same text to the same task are one item."""
-    found: dict[str, Item] = {}
+    items: dict[str, Item] = {}
     for run in runs:
         for task, answer in _answers(suite, run, tasks):
             content = {**_about("mark", task, answer), "questions": list(suite.checklist(task).questions)}
             item = Item("mark", _key("mark", task, answer.sha256), content, (*task.place, run.key), (run.key,))
-            before = found.get(item.key)
-            found[item.key] = item if before is None else replace(before, source=(*before.source, run.key))
-    return list(found.values())
+            before = items.get(item.key)
+            items[item.key] = item if before is None else replace(before, source=(*before.source, run.key))
+    return list(items.values())
 
 
 def pair_items(
@@ -42,24 +42,24 @@ def pair_items(
     keys = [run.key for run in runs]
     if reference is not None and reference not in keys:
         raise AnnotationError(f"--reference: {unknown_name('run', reference, keys)}")
-    of_runs: dict[str, dict[TaskKey, tuple[Task, Answer]]] = {run.key: {} for run in runs}
+    answers: dict[str, dict[TaskKey, tuple[Task, Answer]]] = {run.key: {} for run in runs}
     for run in runs:
         for task, answer in _answers(suite, run, tasks):
-            of_runs[run.key].setdefault(task.key, (task, answer))
-    found: dict[str, Item] = {}
-    for one, other in combinations(keys, 2):
-        if reference in (None, one, other):
-            for key, (task, first) in of_runs[one].items():
-                second = of_runs[other][key][1] if key in of_runs[other] else first
+            answers[run.key].setdefault(task.key, (task, answer))
+    items: dict[str, Item] = {}
+    for model, other in combinations(keys, 2):
+        if reference in (None, model, other):
+            for key, (task, first) in answers[model].items():
+                second = answers[other][key][1] if key in answers[other] else first
                 if first.sha256 != second.sha256:
-                    item = _pair(task, first, second, (one, other))
-                    found.setdefault(item.key, item)
-    return list(found.values())
+                    item = _pair(task, first, second, (model, other))
+                    items.setdefault(item.key, item)
+    return list(items.values())
 
 
 def judgement_items(suite: ChecklistSuite, runs: Iterable[Run], tasks: Collection[TaskKey]) -> list[Item]:
     """An item for each judgement of a stored answer: the judge's verdicts with their reasons."""
-    found: dict[str, Item] = {}
+    items: dict[str, Item] = {}
     for run in runs:
         answers = run.answers(suite)
         for judgement in run.judgements(suite):
@@ -80,10 +80,10 @@ def judgement_items(suite: ChecklistSuite, runs: Iterable[Run], tasks: Collectio
                 ],
             }
             stratum = (*task.place, run.key, judgement.judge)
-            found.setdefault(key, Item("judgement", f"judgement {key}", content, stratum, (run.key, judgement.judge)))
-    if not found:
+            items.setdefault(key, Item("judgement", f"judgement {key}", content, stratum, (run.key, judgement.judge)))
+    if not items:
         raise AnnotationError("--ask judgements: no run has judgements of its answers; run 'checklists judge' first")
-    return list(found.values())
+    return list(items.values())
 
 
 def _is_usable(judgement: Judgement, suite: ChecklistSuite) -> bool:

@@ -100,12 +100,12 @@ class Opinion(Said):
 
 def judgement_key(judgement: Judgement) -> str:
     """A hash that stands for a judgement on a sheet, where the judge is not named."""
-    one = judgement
+    row = judgement
     return sha256_of(
         json.dumps(
             [
-                *(one.id, one.length, one.trial, one.response_sha256, one.judge, one.version, one.method, one.rating),
-                *(one.prompt_sha256, one.profile, one.temperature, one.request, one.scores),
+                *(row.id, row.length, row.trial, row.response_sha256, row.judge, row.version, row.method, row.rating),
+                *(row.prompt_sha256, row.profile, row.temperature, row.request, row.scores),
             ]
         )
     )
@@ -114,7 +114,7 @@ def judgement_key(judgement: Judgement) -> str:
 def questions_sha256(suite: ChecklistSuite) -> str:
     """The hash of what annotators are asked: tasks, questions and levels, but not weights, which follow from marks."""
     tasks = [[*task.key, *task.place, task.instruction_sha256] for task in suite.tasks]
-    questions = [[*key, one.questions] for key, one in sorted(suite.checklists.items())]
+    questions = [[*key, checklist.questions] for key, checklist in sorted(suite.checklists.items())]
     return sha256_of(json.dumps([tasks, questions, suite.levels], ensure_ascii=False))
 
 
@@ -123,17 +123,17 @@ def mark_of(row: Mapping[str, Any], task: Task, suite: ChecklistSuite, *, scale:
     highest, n_questions = SCALES[scale], suite.n_questions[task.key]
 
     def verdict(cell: Any) -> float:
-        found = number_in_cell(cell)
-        if not 0 <= found <= highest:
-            hint = "; is this --scale ui?" if scale == "unit" and 1 < found <= SCALES["ui"] else ""
-            raise Fault(f"the verdict {found:g}; expected 0 to {highest:g}{hint}")
-        return found / highest
+        number = number_in_cell(cell)
+        if not 0 <= number <= highest:
+            hint = "; is this --scale ui?" if scale == "unit" and 1 < number <= SCALES["ui"] else ""
+            raise Fault(f"the verdict {number:g}; expected 0 to {highest:g}{hint}")
+        return number / highest
 
     def overall(cell: Any) -> float:
-        found = number_in_cell(cell)
-        if not 0 <= found <= HIGHEST_MARK:
-            raise Fault(f"{found:g}; expected a mark from 0 to {HIGHEST_MARK:g}")
-        return found
+        number = number_in_cell(cell)
+        if not 0 <= number <= HIGHEST_MARK:
+            raise Fault(f"{number:g}; expected a mark from 0 to {HIGHEST_MARK:g}")
+        return number
 
     place = _said(row, task)
     verdicts = member(row, "verdicts", lambda cell: items(_separated(cell), verdict))
@@ -147,11 +147,11 @@ def level_of(suite: ChecklistSuite) -> Callable[[Any], float]:
     """A check that a verdict in an export is a level of the suite."""
 
     def check(cell: Any) -> float:
-        found = number_in_cell(cell)
-        if found not in suite.levels:
+        number = number_in_cell(cell)
+        if number not in suite.levels:
             listed = ", ".join(f"{level:g}" for level in suite.levels)
-            raise Fault(f"the verdict {found:g} is not a level of the suite; expected one of {listed}")
-        return found
+            raise Fault(f"the verdict {number:g} is not a level of the suite; expected one of {listed}")
+        return number
 
     return check
 
@@ -171,16 +171,16 @@ def opinion_of(row: Mapping[str, Any], task: Task, suite: ChecklistSuite) -> Opi
     n_questions = suite.n_questions[task.key]
 
     def question(cell: Any) -> int:
-        found = number_in_cell(cell)
-        if found not in range(1, n_questions + 1):
+        number = number_in_cell(cell)
+        if number not in range(1, n_questions + 1):
             raise unexpected(f"a question from 1 to {n_questions}", cell)
-        return int(found)
+        return int(number)
 
     def truth(cell: Any) -> bool:
-        found = cell.strip().casefold() if isinstance(cell, str) else cell
-        if found not in _TRUTHS:
+        word = cell.strip().casefold() if isinstance(cell, str) else cell
+        if word not in _TRUTHS:
             raise unexpected("true or false", cell)
-        return _TRUTHS[found]
+        return _TRUTHS[word]
 
     place = _said(row, task)
     sha256, judgement = (member(row, name, text_in_cell) for name in ("response_sha256", "judgement"))

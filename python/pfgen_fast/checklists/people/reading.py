@@ -53,7 +53,7 @@ def read_people(
     With runs, rows about answers that no run has are left out, and counted in the notes.
     """
     listed = [paths] if isinstance(paths, Path) else list(paths)
-    found: dict[Any, tuple[Mark | Pair | Opinion, str]] = {}
+    by_subject: dict[Any, tuple[Mark | Pair | Opinion, str]] = {}
     notes: list[str] = []
     n_votes = 0
     for path in listed:
@@ -67,11 +67,11 @@ def read_people(
             if row.kind == "vote":
                 n_votes += 1
             elif id(row) not in unfinished:
-                said = check(row)
-                before = found.setdefault(_subject(said), (said, row.where))
-                if before[0] != said:
-                    raise ChecklistError(_contradiction(said, row.where, before[1]))
-    people = [said for said, _ in found.values()]
+                entry = check(row)
+                before = by_subject.setdefault(_subject(entry), (entry, row.where))
+                if before[0] != entry:
+                    raise ChecklistError(_contradiction(entry, row.where, before[1]))
+    people = [entry for entry, _ in by_subject.values()]
     if n_votes:
         notes.append(f"{counted(n_votes, 'vote')} on kinds of damage not used here: 'discern votes' reads them")
     if not people:
@@ -83,11 +83,11 @@ def read_marks(
     paths: Path | Iterable[Path], suite: ChecklistSuite, *, scale: Scale | None = None, runs: Iterable[Run] = ()
 ) -> People:
     """Reads exports and tables (see `read_people`); it is an error if they have no marks."""
-    found = read_people(paths, suite, scale=scale, runs=runs)
-    if not found.marks:
+    people = read_people(paths, suite, scale=scale, runs=runs)
+    if not people.marks:
         named = paths if isinstance(paths, Path) else ", ".join(map(str, paths))
         raise ChecklistError(f"{named}: no marks of answers: expected rows with verdicts and overall")
-    return found
+    return people
 
 
 def task_of_row(row: Any, suite: ChecklistSuite, where: str) -> Task:
@@ -110,7 +110,7 @@ def _check_of(file: AnnotationFile, suite: ChecklistSuite, scale: Scale | None) 
             f"{file.path}: the scale of its verdicts is unknown; expected --scale unit (0 to 1) or --scale ui (0 to 4)"
         )
 
-    def said(row: Row) -> Mark | Pair | Opinion:
+    def entry(row: Row) -> Mark | Pair | Opinion:
         task = task_of_row(row.cells, suite, row.where)
         cells = {**row.cells, "annotator": row.annotator} if row.annotator else row.cells
         if header is not None and row.kind == "mark":
@@ -123,27 +123,27 @@ def _check_of(file: AnnotationFile, suite: ChecklistSuite, scale: Scale | None) 
         }
         return checked(cells, checks[row.kind], row.where, error=ChecklistError)
 
-    return said
+    return entry
 
 
-def _subject(said: Mark | Pair | Opinion) -> Any:
+def _subject(entry: Mark | Pair | Opinion) -> Any:
     """What an annotator can only say once."""
-    if isinstance(said, Pair):
-        return "pair", said.annotator, said.id, said.length, frozenset((said.first_sha256, said.second_sha256))
-    if isinstance(said, Opinion):
-        return "opinion", said.annotator, said.id, said.length, said.judgement, said.question
-    return "mark", said.annotator, said.answer
+    if isinstance(entry, Pair):
+        return "pair", entry.annotator, entry.id, entry.length, frozenset((entry.first_sha256, entry.second_sha256))
+    if isinstance(entry, Opinion):
+        return "opinion", entry.annotator, entry.id, entry.length, entry.judgement, entry.question
+    return "mark", entry.annotator, entry.answer
 
 
-def _contradiction(said: Said, where: str, before: str) -> str:
-    name, of = in_one_line(said.annotator, 40), in_one_line(said.id)
-    if isinstance(said, Mark):
+def _contradiction(entry: Said, where: str, before: str) -> str:
+    name, id = in_one_line(entry.annotator, 40), in_one_line(entry.id)
+    if isinstance(entry, Mark):
         return (
-            f"{where}: {name} has already given another mark to the same answer to {of} ({before}); expected one mark, "
+            f"{where}: {name} has already given another mark to the same answer to {id} ({before}); expected one mark, "
             "or equal marks"
         )
-    what = "choice between the same answers" if isinstance(said, Pair) else "opinion on the same verdict"
-    return f"{where}: {name} has already given another {what} to {of} ({before}); expected one"
+    what = "choice between the same answers" if isinstance(entry, Pair) else "opinion on the same verdict"
+    return f"{where}: {name} has already given another {what} to {id} ({before}); expected one"
 
 
 def _of_runs(
@@ -156,19 +156,19 @@ def _of_runs(
     answers: set[MarkedAnswer] = {
         (answer.id, answer.length, answer.sha256) for run in runs for answer in run.answers(suite).values()
     }
-    kept = [said for said in people if not runs or answers.issuperset(said.answers)]
+    kept = [entry for entry in people if not runs or answers.issuperset(entry.answers)]
     if not kept:
         raise ChecklistError(f"no marks are left: the runs have none of the answers of {counted(len(people), 'mark')}")
-    stale = Counter(said.id for said in people if runs and not answers.issuperset(said.answers))
+    stale = Counter(entry.id for entry in people if runs and not answers.issuperset(entry.answers))
     if stale:
         n, named = sum(stale.values()), few_names(list(stale))
         notes.append(f"{counted(n, 'mark')} not used, because no run has the answers: {named}")
 
-    def of_kind(kind: type[S]) -> tuple[S, ...]:
-        return tuple(said for said in kept if isinstance(said, kind))
+    def entries(kind: type[S]) -> tuple[S, ...]:
+        return tuple(entry for entry in kept if isinstance(entry, kind))
 
-    found = People(of_kind(Mark), of_kind(Pair), of_kind(Opinion))
-    return replace(found, notes=(*notes, *_notes(found.marks, scale)))
+    people_left = People(entries(Mark), entries(Pair), entries(Opinion))
+    return replace(people_left, notes=(*notes, *_notes(people_left.marks, scale)))
 
 
 def _notes(marks: Sequence[Mark], scale: Scale | None) -> list[str]:

@@ -23,35 +23,35 @@ _FIGURES: Mapping[str, str] = {
 }
 
 
-def agreement_finding(found: MarkedAnswers, judges: Sequence[str] = (), notes: Sequence[str] = ()) -> Finding:
+def agreement_finding(marks: MarkedAnswers, judges: Sequence[str] = (), notes: Sequence[str] = ()) -> Finding:
     """The agreement of annotators; `judges` names those among them that are judges, for the signature."""
-    parts = {part: {name: found.estimate(one) for name, one in found.of_part(part).items()} for part in found.parts}
-    suite = found.suite
+    parts = {part: {name: marks.estimate(value) for name, value in marks.of_part(part).items()} for part in marks.parts}
+    suite = marks.suite
     settings = {
         "checklists": _core.__version__,
         "suite": f"{suite.name} {suite.hash}",
         "questions": suite.checklists_hash,
         **({"judges": " and ".join(judges)} if judges else {}),
-        "draws": f"{found.grid.n_draws}",
-        "seed": f"{found.grid.seed}",
+        "draws": f"{marks.grid.n_draws}",
+        "seed": f"{marks.grid.seed}",
     }
     signature = "|".join(f"{name}:{in_one_line(value, 400).replace('|', '/')}" for name, value in settings.items())
     return Finding(
         "agreement",
         _answer(parts["all"]),
-        f"{_words(found)} Signature: {signature}",
-        (_parts(found, parts), _annotators(found), _pairs(found), _questions(found)),
-        tuple(_pictures(found)),
+        f"{_words(marks)} Signature: {signature}",
+        (_parts(marks, parts), _annotators(marks), _pairs(marks), _questions(marks)),
+        tuple(_pictures(marks)),
         tuple(notes),
         question="How far do annotators agree?",
     )
 
 
-def _parts(found: MarkedAnswers, parts: Mapping[str, Mapping[str, Estimate]]) -> Table:
-    n_raters = (~np.isnan(found.overall)).sum(axis=0)
+def _parts(marks: MarkedAnswers, parts: Mapping[str, Mapping[str, Estimate]]) -> Table:
+    n_raters = (~np.isnan(marks.overall)).sum(axis=0)
     rows = tuple(
-        (part, int((n_raters[found.parts[part]] > 1).sum()), *(cell for one in of.values() for cell in one.cells))
-        for part, of in parts.items()
+        (part, int((n_raters[marks.parts[part]] > 1).sum()), *(cell for value in row.values() for cell in value.cells))
+        for part, row in parts.items()
     )
     columns = ("part", "shared answers", *with_ends(tuple(_FIGURES.values())))
     return Table(
@@ -59,38 +59,38 @@ def _parts(found: MarkedAnswers, parts: Mapping[str, Mapping[str, Estimate]]) ->
     )
 
 
-def _pairs(found: MarkedAnswers) -> Table:
+def _pairs(marks: MarkedAnswers) -> Table:
     rows: list[tuple[Cell, ...]] = []
-    for (i, j), one in found.pairs.items():
-        of_marks = (*found.estimate(one.pearson).cells, *found.estimate(one.spearman).cells)
-        verdicts = found.same_verdicts(i, j)
-        of_verdicts = (verdicts.n, *verdicts.same.cells, *verdicts.kappa.cells)
-        rows.append((found.annotators[i], found.annotators[j], one.n, *of_marks, *of_verdicts))
+    for (i, j), pair in marks.pairs.items():
+        own = (*marks.estimate(pair.pearson).cells, *marks.estimate(pair.spearman).cells)
+        verdicts = marks.same_verdicts(i, j)
+        levels = (verdicts.n, *verdicts.same.cells, *verdicts.kappa.cells)
+        rows.append((marks.annotators[i], marks.annotators[j], pair.n, *own, *levels))
     names = ("Pearson", "Spearman"), ("same level", "quadratic kappa")
     columns = ("annotator", "other", "answers", *with_ends(names[0]), "verdicts", *with_ends(names[1]))
     shown = ("annotator", "other", "answers", *names[0], "verdicts", *names[1])
     return Table("pairs", "Overall marks and verdicts of each two annotators", columns, tuple(rows), 3, shown)
 
 
-def _annotators(found: MarkedAnswers) -> Table:
+def _annotators(marks: MarkedAnswers) -> Table:
     rows: list[tuple[Cell, ...]] = []
-    for number, (name, one) in enumerate(zip(found.annotators, found.against_others, strict=True)):
-        own = found.overall[number][~np.isnan(found.overall[number])]
-        remarks = [_direction(one.shift)] * one.is_shifted + ["unlike the others"] * one.is_unlike
-        shift = None if math.isnan(one.shift) else one.shift
-        n_flags = sum(mark.is_unclear for mark in found.marks if mark.annotator == name)
+    for number, (name, against) in enumerate(zip(marks.annotators, marks.against_others, strict=True)):
+        own = marks.overall[number][~np.isnan(marks.overall[number])]
+        remarks = [_direction(against.shift)] * against.is_shifted + ["unlike the others"] * against.is_unlike
+        shift = None if math.isnan(against.shift) else against.shift
+        n_flags = sum(mark.is_unclear for mark in marks.marks if mark.annotator == name)
         spread = float(own.std(ddof=1)) if len(own) > 1 else None
-        r = found.estimate(one.pearson)
+        r = marks.estimate(against.pearson)
         rows.append(
             (
                 name,
                 len(own),
-                one.n,
+                against.n,
                 *r.cells,
                 shift,
-                one.low,
-                one.high,
-                one.p_value,
+                against.low,
+                against.high,
+                against.p_value,
                 spread,
                 n_flags,
                 "; ".join(remarks),
@@ -105,8 +105,8 @@ def _annotators(found: MarkedAnswers) -> Table:
     return Table("annotators", "Annotators against the mean of the others", columns, tuple(rows), 3, shown)
 
 
-def _unlike(one: Against) -> str:
-    r = one.pearson.value
+def _unlike(against: Against) -> str:
+    r = against.pearson.value
     return "gives all answers the same mark" if math.isnan(r) else f"agrees less with the others (Pearson {r:.2f})"
 
 
@@ -114,19 +114,19 @@ def _direction(shift: float) -> str:
     return "strict" if shift < 0 else "lenient"
 
 
-def _questions(found: MarkedAnswers) -> Table:
+def _questions(marks: MarkedAnswers) -> Table:
     rows = tuple(
         (
             *question.labels,
-            one.n,
-            one.difference,
-            one.excess,
-            one.p_value,
-            one.n_flags,
-            one.is_named,
+            figures.n,
+            figures.difference,
+            figures.excess,
+            figures.p_value,
+            figures.n_flags,
+            figures.is_named,
             question.checklist.questions[question.number],
         )
-        for question, one in found.questions
+        for question, figures in marks.questions
     )
     columns = (
         *("area", "category", "number", "shared answers", "mean difference", "more than other questions", "p (Holm)"),
@@ -144,40 +144,40 @@ def _answer(figures: Mapping[str, Estimate]) -> str:
     return f"The overall marks of two annotators {marks}; Krippendorff's alpha of verdicts is {verdicts}."
 
 
-def _words(found: MarkedAnswers) -> str:
+def _words(marks: MarkedAnswers) -> str:
     parts = [
-        f"{counted(len(found.annotators), 'annotator')} marked {counted(len(found.answers), 'answer')}, "
-        f"{found.n_shared:,} of them by two annotators or more."
+        f"{counted(len(marks.annotators), 'annotator')} marked {counted(len(marks.answers), 'answer')}, "
+        f"{marks.n_shared:,} of them by two annotators or more."
     ]
     named = [
-        f"{in_one_line(name, 40)} is {_direction(one.shift)} ({one.shift:+.2f} of 10 against the others)"
-        for name, one in zip(found.annotators, found.against_others, strict=True)
-        if one.is_shifted
+        f"{in_one_line(name, 40)} is {_direction(against.shift)} ({against.shift:+.2f} of 10 against the others)"
+        for name, against in zip(marks.annotators, marks.against_others, strict=True)
+        if against.is_shifted
     ]
     named += [
-        f"{in_one_line(name, 40)} {_unlike(one)}"
-        for name, one in zip(found.annotators, found.against_others, strict=True)
-        if one.is_unlike
+        f"{in_one_line(name, 40)} {_unlike(against)}"
+        for name, against in zip(marks.annotators, marks.against_others, strict=True)
+        if against.is_unlike
     ]
-    if len(found.annotators) > 2 and max(one.n for one in found.against_others) < FEWEST_UNITS:
+    if len(marks.annotators) > 2 and max(against.n for against in marks.against_others) < FEWEST_UNITS:
         parts.append(f"To name annotators who differ takes {FEWEST_UNITS} shared answers of an annotator.")
-    elif len(found.annotators) > 2:
+    elif len(marks.annotators) > 2:
         parts.append(f"{'; '.join(named)}." if named else "No annotator differs from the others.")
     else:
         parts.append("With two annotators, nobody can say which of them differs.")
-    unclear = ["/".join(map(str, question.labels)) for question, one in found.questions if one.is_named]
+    unclear = ["/".join(map(str, question.labels)) for question, figures in marks.questions if figures.is_named]
     if unclear:
         parts.append(f"Annotators disagree more on {few_names(unclear)} than on other questions: revise the question.")
-    return " ".join(parts) + found.grid.words
+    return " ".join(parts) + marks.grid.words
 
 
-def _pictures(found: MarkedAnswers) -> list[Picture]:
-    values = {pair: one.pearson.value for pair, one in found.pairs.items()}
-    matrix = matrix_of_pairs(found.annotators, values, "Pearson")
+def _pictures(marks: MarkedAnswers) -> list[Picture]:
+    values = {pair: agreement.pearson.value for pair, agreement in marks.pairs.items()}
+    matrix = matrix_of_pairs(marks.annotators, values, "Pearson")
     against = [
-        (name, found.estimate(one.pearson)) for name, one in zip(found.annotators, found.against_others, strict=True)
+        (name, marks.estimate(rest.pearson)) for name, rest in zip(marks.annotators, marks.against_others, strict=True)
     ]
-    shown = [(name, one) for name, one in against if one.value is not None]
+    shown = [(name, figure) for name, figure in against if figure.value is not None]
     pictures = [Picture("pairs", "Overall marks of each two annotators", matrix)]
     if shown:
         chart = ranges_of(shown, "Pearson with the mean of the others")

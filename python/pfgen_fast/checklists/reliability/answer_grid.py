@@ -118,8 +118,8 @@ class AnswerGrid:
             np.bincount(cells, column, n_models * n_tasks).astype(np.float64).reshape(shape)
             for column in (values, np.ones(len(cells)))
         )
-        of_parts = (self.part_of_task == part for part in range(len(self.parts)))
-        return [Stratum(totals[:, tasks], counts[:, tasks]) for tasks in of_parts]
+        parts = (self.part_of_task == part for part in range(len(self.parts)))
+        return [Stratum(totals[:, tasks], counts[:, tasks]) for tasks in parts]
 
     def averages(self, values: Floats) -> tuple[tuple[str, ...], Floats, Floats]:
         """The parts that all models have, the means of the models over these parts, and these means in each draw."""
@@ -168,7 +168,7 @@ def with_ends(names: Iterable[str]) -> tuple[str, ...]:
 def ranges_of(figures: Sequence[tuple[str, Estimate]], label: str) -> Ranges:
     """Named figures as a chart; without an interval, both ends are the figure."""
     values, low, high = (
-        np.array([one.value if (end := getattr(one, name)) is None else end for _, one in figures], dtype=np.float64)
+        np.array([row.value if (end := getattr(row, name)) is None else end for _, row in figures], dtype=np.float64)
         for name in ("value", "low", "high")
     )
     return Ranges(tuple(name for name, _ in figures), values, low, high, label)

@@ -59,9 +59,9 @@ class Values:
 
     def column(self, name: str, places: Sequence[Place]) -> Floats:
         """The values of a method on these answers, rounded so that the order of sums makes no difference."""
-        of_method = self.methods[name]
-        found: Floats = np.array([of_method[place] for place in places], dtype=np.float64).round(COMPARED_DIGITS)
-        return found
+        values = self.methods[name]
+        column: Floats = np.array([values[place] for place in places], dtype=np.float64).round(COMPARED_DIGITS)
+        return column
 
 
 def checklist_values(
@@ -73,9 +73,9 @@ def checklist_values(
     on_fault: OnFault | None = None,
 ) -> Values:
     """The scores of answers (`checklist`), with equal weights (`avg-c`), and overall ratings by other methods."""
-    found = score_runs(suite, runs, judge=judge, mixed=mixed, on_fault=on_fault)
-    methods = {"checklist": _values(found, "score"), "avg-c": _values(found, "plain")}
-    if all(len(set(one.weights)) == 1 for one in suite.checklists.values()):
+    scored = score_runs(suite, runs, judge=judge, mixed=mixed, on_fault=on_fault)
+    methods = {"checklist": _values(scored, "score"), "avg-c": _values(scored, "plain")}
+    if all(len(set(checklist.weights)) == 1 for checklist in suite.checklists.values()):
         del methods["avg-c"]  # with equal weights, `avg-c` equals `checklist`
     rows = (row for run in runs for row in run.judgements(suite, with_reasons=False, on_fault=on_fault))
     present = {row.method for row in rows}
@@ -83,25 +83,25 @@ def checklist_values(
         if method in present:
             scores = score_runs(suite, runs, method=method, judge=judge, mixed=mixed, on_fault=on_fault)
             methods[method] = {
-                (model.model, one.key): one.verdicts[0] for model in scores.models for one in model.answers
+                (model.model, answer.key): answer.verdicts[0] for model in scores.models for answer in model.answers
             }
-    verdicts = {(model.model, one.key): one.verdicts for model in found.models for one in model.answers}
-    notes = (*found.notes, *found.left_out)
-    return Values(suite, methods, verdicts, notes, found.models[0].signature)
+    verdicts = {(model.model, answer.key): answer.verdicts for model in scored.models for answer in model.answers}
+    notes = (*scored.notes, *scored.left_out)
+    return Values(suite, methods, verdicts, notes, scored.models[0].signature)
 
 
 def metric_values(path: Path, suite: ChecklistSuite) -> dict[str, dict[Place, float]]:
     """The metrics in a table of `checklists metrics -o`, or in any table with model, id and columns of numbers."""
-    found: dict[str, dict[Place, float]] = {}
+    columns: dict[str, dict[Place, float]] = {}
     for where, row in rows_of_table(path):
         place = _place(row, suite, where)
         for name, value in row.items():
             if name not in _KEY_COLUMNS and value not in (None, ""):
                 number = checked(value, number_in_cell, f"{where}, {name}", error=ChecklistError)
-                found.setdefault(name, {})[place] = number
-    if not found:
+                columns.setdefault(name, {})[place] = number
+    if not columns:
         raise ChecklistError(f"{path}: no metrics: expected columns of numbers next to model and id")
-    return found
+    return columns
 
 
 def people_values(
@@ -113,13 +113,13 @@ def people_values(
     for mark in people.marks:
         by_answer.setdefault(mark.answer, []).append(mark.overall)
     answers = {(run.key, key): (*key[:2], sha256) for run in runs for key, sha256 in _hashes(run, suite).items()}
-    found = {place: fmean(by_answer[answer]) for place, answer in answers.items() if answer in by_answer}
-    if not found:
+    values = {place: fmean(by_answer[answer]) for place, answer in answers.items() if answer in by_answer}
+    if not values:
         raise ChecklistError(
             f"{', '.join(map(str, paths))}: none of the {len(by_answer):,} marked answers is one of these runs"
         )
     n_stale = len(by_answer.keys() - set(answers.values()))
-    return found, [*people.notes, *([f"{n_stale:,} marked answers are not in these runs"] if n_stale else [])]
+    return values, [*people.notes, *([f"{n_stale:,} marked answers are not in these runs"] if n_stale else [])]
 
 
 def ngram_values(runs: Sequence[Run], suite: ChecklistSuite, ngram_suite: Suite) -> dict[str, dict[Place, float]]:
@@ -135,7 +135,7 @@ def ngram_values(runs: Sequence[Run], suite: ChecklistSuite, ngram_suite: Suite)
 
 
 def _values(scores: Scores, figure: str) -> dict[Place, float]:
-    return {(model.model, one.key): getattr(one, figure) for model in scores.models for one in model.answers}
+    return {(model.model, answer.key): getattr(answer, figure) for model in scores.models for answer in model.answers}
 
 
 def _asked(runs: Sequence[Run], suite: ChecklistSuite, ngram_suite: Suite) -> list[tuple[Place, Answer, str]]:
@@ -154,7 +154,7 @@ def _hashes(run: Run, suite: ChecklistSuite) -> dict[AnswerKey, str]:
     answers = run.answers(suite, on_fault=_is_named)
     if answers:
         return {key: answer.sha256 for key, answer in answers.items()}
-    return {one.key: one.response_sha256 for one in run.judgements(suite, with_reasons=False, on_fault=_is_named)}
+    return {row.key: row.response_sha256 for row in run.judgements(suite, with_reasons=False, on_fault=_is_named)}
 
 
 def _is_named(fault: str) -> None:

@@ -77,7 +77,7 @@ def judge_marks(
 ) -> JudgeMarks:
     """The marks of each judge and version in some runs, by default of all answers; several ratings are averaged."""
     wanted, known = set(answers), dict[str, None]()
-    of_judges: dict[tuple[str, str | None], list[Judgement]] = {}
+    by_judge: dict[tuple[str, str | None], list[Judgement]] = {}
     stale: list[str] = []
     for run in (run for path in paths for run in open_runs([path])):
         texts = run.answers(suite, on_fault=on_fault)
@@ -88,21 +88,21 @@ def judge_marks(
             if is_stale(row, suite, run, texts):
                 stale.append(row.id)
             elif not wanted or (row.id, row.length, row.response_sha256) in wanted:
-                of_judges.setdefault((row.judge, None if mixed else row.version), []).append(row)
+                by_judge.setdefault((row.judge, None if mixed else row.version), []).append(row)
     listed = ", ".join(map(str, paths))
     if judge is not None and known and judge not in known:
         raise ChecklistError(f"{listed}: {unknown_name('judge', judge, list(known))}")
     n_stale = f"{counted(len(stale), 'judgement')} {'is' if len(stale) == 1 else 'are'}"
     left_out = f"{n_stale} stale ({WHY_STALE}): {first_names([*dict.fromkeys(stale)])}"
-    if not of_judges:
+    if not by_judge:
         why = left_out if stale else "no judgements by checklists of these answers; ask a judge first"
         raise ChecklistError(f"{listed}: {why}")
-    names = _names(list(of_judges))
+    names = _names(list(by_judge))
     return JudgeMarks(
-        tuple(mark for key, rows in of_judges.items() for mark in _marks(names[key], rows, suite)),
+        tuple(mark for key, rows in by_judge.items() for mark in _marks(names[key], rows, suite)),
         tuple(
             f"{names[key]} ({'; '.join(sorted({str(variant_of(row)) for row in rows}))})"
-            for key, rows in of_judges.items()
+            for key, rows in by_judge.items()
         ),
         (left_out,) if stale else (),
     )
@@ -241,22 +241,22 @@ class MarkedAnswers:
         answers = self.parts[part]
         columns = np.isin(self.answer_of_verdict, answers)
         tasks, counts = self.grid.task_of, self.grid.counts
-        of_pairs = list(self.pairs.values())
+        pairs = list(self.pairs.values())
         if part != "all":
             marks = self.overall[:, answers]
-            of_pairs = [
+            pairs = [
                 correlated(marks[i], marks[j], tasks[answers], counts)
                 for i, j in combinations(range(len(self.annotators)), 2)
             ]
-        of_verdicts = tasks[self.answer_of_verdict[columns]]
+        verdict_tasks = tasks[self.answer_of_verdict[columns]]
         chosen = self.levels[:, columns]
         votes = np.stack([(chosen == level).sum(axis=0) for level in range(len(self.suite.levels))])
         return {
-            "pearson": mean_of([one.pearson for one in of_pairs]),
-            "spearman": mean_of([one.spearman for one in of_pairs]),
+            "pearson": mean_of([pair.pearson for pair in pairs]),
+            "spearman": mean_of([pair.spearman for pair in pairs]),
             "alpha_of_marks": alpha(self.overall[:, answers], tasks[answers], counts),
-            "alpha_of_verdicts": alpha(self.verdicts[:, columns], of_verdicts, counts),
-            "kappa_of_verdicts": fleiss(votes.astype(np.float64), of_verdicts, counts),
+            "alpha_of_verdicts": alpha(self.verdicts[:, columns], verdict_tasks, counts),
+            "kappa_of_verdicts": fleiss(votes.astype(np.float64), verdict_tasks, counts),
         }
 
     def estimate(self, figure: Figure) -> Estimate:
@@ -274,14 +274,14 @@ class MarkedAnswers:
 
         Annotators who are unlike the others are left out: they differ on every question.
         """
-        are_like = [not one.is_unlike for one in self.against_others]
+        are_like = [not annotator.is_unlike for annotator in self.against_others]
         apart = disagreement(self.verdicts[are_like])
         flags = Counter((mark.area, mark.category) for mark in self.marks if mark.is_unclear)
-        of_category: dict[tuple[str, str], list[int]] = {}
+        by_category: dict[tuple[str, str], list[int]] = {}
         for number, answer in enumerate(self.answers):
-            of_category.setdefault(self.suite.by_key[answer[:2]].place, []).append(number)
-        found: list[tuple[Question, int, float, float, float | None, int]] = []
-        for place, answers in of_category.items():
+            by_category.setdefault(self.suite.by_key[answer[:2]].place, []).append(number)
+        compared: list[tuple[Question, int, float, float, float | None, int]] = []
+        for place, answers in by_category.items():
             checklist = self.suite.checklists[place]
             n_questions = len(checklist.questions)
             rows = np.array([apart[self.begins[answer] : self.begins[answer + 1]] for answer in answers])
@@ -291,8 +291,8 @@ class MarkedAnswers:
                 others = np.delete(rows, number, axis=1).mean(axis=1) if n_questions > 1 else rows[:, number]
                 test = paired_difference(rows[:, number], others)
                 figures = (len(rows), float(rows[:, number].mean()), test.mean, test.p_value)
-                found.append((Question(checklist, number), *figures, flags[place]))
-        p_values = corrected([1.0 if one[4] is None else one[4] for one in found], "holm").tolist()
+                compared.append((Question(checklist, number), *figures, flags[place]))
+        p_values = corrected([1.0 if figures[4] is None else figures[4] for figures in compared], "holm").tolist()
         result = [
             (
                 question,
@@ -305,21 +305,21 @@ class MarkedAnswers:
                     p_holm < _LEVEL and excess > 0 and difference >= LEAST_DISAGREEMENT,
                 ),
             )
-            for (question, n, difference, excess, p, n_flags), p_holm in zip(found, p_values, strict=True)
+            for (question, n, difference, excess, p, n_flags), p_holm in zip(compared, p_values, strict=True)
         ]
-        return sorted(result, key=lambda one: (not one[1].is_named, -one[1].difference))
+        return sorted(result, key=lambda row: (not row[1].is_named, -row[1].difference))
 
     def same_verdicts(self, i: int, j: int) -> SameVerdicts:
         """How far two annotators give the same verdicts; a judge's mean verdict counts as the nearest level."""
         both = np.flatnonzero((self.levels[i] >= 0) & (self.levels[j] >= 0))
         tasks, levels = self.grid.task_of[self.answer_of_verdict[both]], self.suite.levels
-        of_tasks = tables_of(self.levels[[i, j]][:, both], tasks, len(self.grid.tasks), len(levels)).astype(np.float64)
+        tables = tables_of(self.levels[[i, j]][:, both], tasks, len(self.grid.tasks), len(levels)).astype(np.float64)
         whole, draws = (
-            same_levels(np.tensordot(counts, of_tasks, 1), levels)
-            for counts in (np.ones((1, len(of_tasks))), self.grid.counts.astype(np.float64))
+            same_levels(np.tensordot(counts, tables, 1), levels)
+            for counts in (np.ones((1, len(tables))), self.grid.counts.astype(np.float64))
         )
         same, kappa = (
-            self.grid.estimate(float(value[0]), of_draws, np.unique(tasks), scale=scale)
-            for value, of_draws, scale in zip(whole, draws, _SCALES, strict=True)
+            self.grid.estimate(float(value[0]), drawn, np.unique(tasks), scale=scale)
+            for value, drawn, scale in zip(whole, draws, _SCALES, strict=True)
         )
         return SameVerdicts(len(both), same, kappa)

@@ -37,8 +37,8 @@ def reasonable_finding(
     suite: ChecklistSuite, opinions: Sequence[Opinion], runs: Iterable[Run], notes: Sequence[str] = ()
 ) -> Finding:
     """The share of reasonable verdicts by judge and area, and the agreement of those who said it."""
-    judges = {judgement_key(one): _name(one) for run in runs for one in run.judgements(suite, with_reasons=False)}
-    known = [one for one in opinions if one.judgement in judges]
+    judges = {judgement_key(row): _name(row) for run in runs for row in run.judgements(suite, with_reasons=False)}
+    known = [opinion for opinion in opinions if opinion.judgement in judges]
     if not known:
         raise ChecklistError(
             f"none of {counted(len(opinions), 'opinion')} is about a judgement of these runs; expected the runs that "
@@ -54,7 +54,7 @@ def reasonable_finding(
             "rates",
             "Share of verdicts that people call reasonable, in percent",
             ("judge", "part", "opinions", "answers", "reasonable", "low", "high"),
-            tuple((one.judge, one.part, one.n_opinions, one.n_answers, *one.share.times(100).cells) for one in rates),
+            tuple((row.judge, row.part, row.n_opinions, row.n_answers, *row.share.times(100).cells) for row in rates),
             2,
         ),
         Table(
@@ -63,7 +63,7 @@ def reasonable_finding(
     )
     return Finding(
         "reasonable",
-        _answer([one for one in rates if one.part == "all"]),
+        _answer([row for row in rates if row.part == "all"]),
         _words(known, kappa, alpha),
         tables,
         (),
@@ -78,22 +78,22 @@ def _name(judgement: Judgement) -> str:
 
 def _rates(suite: ChecklistSuite, opinions: Sequence[Opinion], judges: dict[str, str]) -> Iterable[Rate]:
     parts: dict[tuple[str, str], list[Opinion]] = {}
-    for one in opinions:
-        for part in ("all", part_of(suite.by_key[one.id, one.length])):
-            parts.setdefault((judges[one.judgement], part), []).append(one)
+    for opinion in opinions:
+        for part in ("all", part_of(suite.by_key[opinion.id, opinion.length])):
+            parts.setdefault((judges[opinion.judgement], part), []).append(opinion)
     for (judge, part), listed in parts.items():
-        clusters = [one.answers[0] for one in listed]
-        share, low, high = clustered_rate([one.is_reasonable for one in listed], clusters)
+        clusters = [opinion.answers[0] for opinion in listed]
+        share, low, high = clustered_rate([opinion.is_reasonable for opinion in listed], clusters)
         yield Rate(judge, part, len(listed), len(set(clusters)), Estimate(share, low, high))
 
 
 def _agreement(opinions: Sequence[Opinion]) -> tuple[tuple[tuple[Cell, ...], ...], float | None, float | None]:
     """The agreement of each two annotators, and Fleiss' kappa and Krippendorff's alpha of all."""
-    names = sorted({one.annotator for one in opinions})
+    names = sorted({opinion.annotator for opinion in opinions})
     units = {key: number for number, key in enumerate(dict.fromkeys((o.judgement, o.question) for o in opinions))}
     values = np.full((len(names), len(units)), np.nan)
-    for one in opinions:
-        values[names.index(one.annotator), units[one.judgement, one.question]] = one.is_reasonable
+    for opinion in opinions:
+        values[names.index(opinion.annotator), units[opinion.judgement, opinion.question]] = opinion.is_reasonable
     rows: list[tuple[Cell, ...]] = []
     for i, j in combinations(range(len(names)), 2):
         both = ~np.isnan(values[[i, j]]).any(axis=0)
@@ -105,12 +105,12 @@ def _agreement(opinions: Sequence[Opinion]) -> tuple[tuple[tuple[Cell, ...], ...
 
 
 def _answer(rates: Sequence[Rate]) -> str:
-    said = [f"{100 * (one.share.value or 0):.1f} % of {in_one_line(one.judge, 60)}" for one in rates]
-    return f"People call these shares of verdicts reasonable: {'; '.join(said)}."
+    shares = [f"{100 * (row.share.value or 0):.1f} % of {in_one_line(row.judge, 60)}" for row in rates]
+    return f"People call these shares of verdicts reasonable: {'; '.join(shares)}."
 
 
 def _words(opinions: Sequence[Opinion], kappa: float | None, alpha: float | None) -> str:
-    n = len({one.annotator for one in opinions})
+    n = len({opinion.annotator for opinion in opinions})
     words = f"{counted(len(opinions), 'opinion')} of {counted(n, 'annotator')}."
     if kappa is None or alpha is None:
         words += " Agreement of annotators is undefined: no verdict has two opinions, or all opinions are the same."

@@ -82,13 +82,13 @@ def judged_runs(
         judgements = run.judgements(suite, with_reasons=False, on_fault=on_fault)
         rows = [row for row in judgements if row.method == method]
         read.append(_Side(run, rows, run.answers(suite, on_fault=on_fault)))
-    if not any(one.rows for one in read):
+    if not any(side.rows for side in read):
         raise ChecklistError(
             f"no run has judgements by the method {method}; ask a judge first (pfgen-fast checklists judge), or import "
             "judgements"
         )
     name = _the_judge(read, judge)
-    sides = [one.of_judge(name, judge, suite) for one in read]
+    sides = [side.of_judge(name, judge, suite) for side in read]
     variants = Counter(_variants(row for side in sides for row in side.rows))
     if len(variants) > 1 and not mixed:
         listed = "; ".join(f"{variant} ({n:,})" for variant, n in variants.most_common())
@@ -167,7 +167,7 @@ class _Side:
 
 
 def _the_judge(read: Sequence[_Side], judge: str | None) -> str:
-    names = Counter(row.judge for one in read for row in one.rows)
+    names = Counter(row.judge for side in read for row in side.rows)
     if judge is None:
         if len(names) == 1:
             return next(iter(names))
@@ -175,7 +175,7 @@ def _the_judge(read: Sequence[_Side], judge: str | None) -> str:
         raise ChecklistError(f"judgements of {len(names)} judges: {listed}; name one of them (--judge NAME)")
     if judge in names:
         return judge
-    with_version = {row.judge for one in read for row in one.rows if row.version == judge}
+    with_version = {row.judge for side in read for row in side.rows if row.version == judge}
     if len(with_version) == 1:
         return with_version.pop()
     listed = ", ".join(map(_named, names))

@@ -160,14 +160,14 @@ class Scores:
         The best place is that of its best score among the worst scores of the other models, and the reverse.
         """
         bounds = [(model.average.worst, model.average.best) for model in self.models]
-        found: list[tuple[float, float] | None] = []
+        places: list[tuple[float, float] | None] = []
         for number, (worst, best) in enumerate(bounds):
-            others = [one for place, one in enumerate(bounds) if place != number]
+            others = [ends for place, ends in enumerate(bounds) if place != number]
             if worst is None or best is None:
-                found.append(None)
+                places.append(None)
             else:
-                found.append((_place(best, [one[0] for one in others]), _place(worst, [one[1] for one in others])))
-        return tuple(found)
+                places.append((_place(best, [ends[0] for ends in others]), _place(worst, [ends[1] for ends in others])))
+        return tuple(places)
 
     @property
     def n_unjudged(self) -> int:

@@ -82,8 +82,8 @@ def score_runs(
     judged = judged_runs(suite, runs, method=method, judge=judge, mixed=mixed, on_fault=on_fault)
     models = sorted(map(rules.model, judged), key=_rank)
     scores = Scores(suite, tuple(models), method, rules.missing, weights, notes=tuple(rules.notes(judged)))
-    states = {one.run.key: one.states.items() for one in judged} if rules.missing == "zero" else {}
-    zeros = {model: [key for key, state in of_model if state == "missing"] for model, of_model in states.items()}
+    states = {side.run.key: side.states.items() for side in judged} if rules.missing == "zero" else {}
+    zeros = {model: [key for key, state in listed if state == "missing"] for model, listed in states.items()}
     return _with_intervals(scores, zeros)
 
 
@@ -110,8 +110,8 @@ class _Rules:
 
     def model(self, judged: Judged) -> ModelScores:
         """The scores of a model."""
-        found = keys_in_order(self.suite, judged.verdicts)
-        answers = tuple(self._answer(task, key, judged.verdicts[key]) for task, key in found)
+        places = keys_in_order(self.suite, judged.verdicts)
+        answers = tuple(self._answer(task, key, judged.verdicts[key]) for task, key in places)
         is_repeated = any(trial != 1 for _, _, trial in judged.states)
         gaps = [
             _State(
@@ -124,9 +124,9 @@ class _Rules:
             if state != "judged" or key in judged.unanswered
         ]
         areas, categories, lengths = (self._parts(part, answers, gaps) for part in PARTS)
-        of_main = [answer.score for answer in answers if answer.task.length is None]
+        main_scores = [answer.score for answer in answers if answer.task.length is None]
         if self.missing == "zero":
-            of_main += [0.0] * sum(len(part.missing) for part in areas.values())
+            main_scores += [0.0] * sum(len(part.missing) for part in areas.values())
         return ModelScores(
             judged.run.key,
             judged.run.name,
@@ -134,25 +134,25 @@ class _Rules:
             areas,
             categories,
             {name: part for name in self.suite.lengths if (part := lengths[name]).n or part.unjudged or part.stale},
-            _average(areas, self.suite.rescaling(fmean(of_main)) if of_main else None),
+            _average(areas, self.suite.rescaling(fmean(main_scores)) if main_scores else None),
             answers,
             has_texts=judged.has_answers,
         )
 
-    def _answer(self, task: Task, key: AnswerKey, said: Verdicts) -> AnswerScore:
+    def _answer(self, task: Task, key: AnswerKey, judged: Verdicts) -> AnswerScore:
         if self.method != "checklist":
-            score = plain = said.verdicts[0] * (100 / _MOST_RATING)
+            score = plain = judged.verdicts[0] * (100 / _MOST_RATING)
         else:
-            plain = 100 * math.fsum(said.verdicts) / len(said.verdicts)
-            score = plain if self.weights == "equal" else score_of(said.verdicts, self.suite.checklist(task).weights)
-        return AnswerScore(key, task, said.verdicts, score, plain, said.words, said.response_sha256)
+            plain = 100 * math.fsum(judged.verdicts) / len(judged.verdicts)
+            score = plain if self.weights == "equal" else score_of(judged.verdicts, self.suite.checklist(task).weights)
+        return AnswerScore(key, task, judged.verdicts, score, plain, judged.words, judged.response_sha256)
 
     def _parts(self, part: str, answers: Sequence[AnswerScore], gaps: Sequence[_State]) -> dict[Any, Part]:
         """The scores by area, category or length, in the order of areas."""
         in_order = sorted(self.suite.tasks, key=lambda task: self.suite.areas.index(task.area))
-        of_answers, of_gaps = by_part(answers, part), by_part(gaps, part)
+        by_answers, by_gaps = by_part(answers, part), by_part(gaps, part)
         keys = dict.fromkeys(key for key in map(PARTS[part], in_order) if key is not None)
-        return {key: self._part(of_answers.get(key, []), of_gaps.get(key, [])) for key in keys}
+        return {key: self._part(by_answers.get(key, []), by_gaps.get(key, [])) for key in keys}
 
     def _part(self, answers: Sequence[AnswerScore], gaps: Sequence[_State]) -> Part:
         missing, unjudged, stale = (tuple(gap.name for gap in gaps if gap.state == state) for state in _GAPS)
@@ -221,13 +221,17 @@ class _Rules:
         if self.method == "checklist" and self._used_weights == "equal":
             notes.append("Equal weights: each score is the plain mean of the verdicts times 100.")
         elif self.method == "checklist" and not self.suite.has_weights:
-            without = [f"{one.area}/{one.category}" for one in self.suite.checklists.values() if not one.has_weights]
+            without = [
+                f"{checklist.area}/{checklist.category}"
+                for checklist in self.suite.checklists.values()
+                if not checklist.has_weights
+            ]
             which = counted(len(without), "category")
             notes.append(f"Equal weights in {which} without weights: {few_names(without)}.")
-        variants = dict.fromkeys(variant for one in judged for variant in one.variants)
+        variants = dict.fromkeys(variant for side in judged for variant in side.variants)
         if len(variants) > 1:
             notes.append(f"Replies of {len(variants)} versions or prompts of the judge are mixed.")
-        counters = dict.fromkeys(counter for one in judged for counter in one.counters)
+        counters = dict.fromkeys(counter for side in judged for counter in side.counters)
         if len(counters) > 1:
             notes.append(f"Words were counted in {len(counters)} ways: {', '.join(counters)}.")
         return notes
@@ -264,9 +268,9 @@ _K = TypeVar("_K", bound=Hashable)
 def _with_intervals(scores: Scores, zeros: Mapping[str, Sequence[AnswerKey]]) -> Scores:
     """The same scores with 95 % intervals and rank ranges."""
     strata, rescale = _strata(scores, zeros), scores.suite.rescaling
-    halves = [{key: half_widths(part) for key, part in of_parts.items()} for of_parts in strata]
+    halves = [{key: half_widths(part) for key, part in parts.items()} for parts in strata]
     areas = list(strata[0].values())
-    of_average = half_widths(*areas) if areas else np.full(len(scores.models), np.nan)
+    average = half_widths(*areas) if areas else np.full(len(scores.models), np.nan)
 
     def with_interval(part: Part, half: Floats, place: int) -> Part:
         width = rescale.factor * float(half[place])
@@ -284,13 +288,13 @@ def _with_intervals(scores: Scores, zeros: Mapping[str, Sequence[AnswerKey]]) ->
             areas=parts_of(model.areas, 0, place),
             categories=parts_of(model.categories, 1, place),
             lengths=parts_of(model.lengths, 2, place),
-            average=with_interval(model.average, of_average, place),
+            average=with_interval(model.average, average, place),
         )
         for place, model in enumerate(scores.models)
     )
     n_ranked = sum(model.average.rescaled is not None for model in models)
-    of_ranked = [part.values[:n_ranked] for part in areas]
-    ranks = rank_ranges(*of_ranked) if n_ranked else []
+    ranked = [part.values[:n_ranked] for part in areas]
+    ranks = rank_ranges(*ranked) if n_ranked else []
     return replace(scores, models=models, ranks=(*ranks, *[None] * (len(models) - n_ranked)))
 
 
@@ -311,6 +315,6 @@ def _strata(scores: Scores, zeros: Mapping[str, Sequence[AnswerKey]]) -> tuple[M
         for parts, key_of in zip(inside, PARTS.values(), strict=True):
             parts.setdefault(key_of(task), []).append(column)
     return tuple(
-        {part: Stratum(totals[:, of], counts[:, of]) for part, of in parts.items() if part is not None}
+        {part: Stratum(totals[:, columns], counts[:, columns]) for part, columns in parts.items() if part is not None}
         for parts in inside
     )

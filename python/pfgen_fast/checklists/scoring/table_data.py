@@ -71,14 +71,14 @@ def to_csv(scores: Scores) -> str:
         parts += [("category", names[key], part) for key, part in model.categories.items()]
         parts += [("length", length, part) for length, part in model.lengths.items()]
         for kind, name, part in parts:
-            of_tasks = None if kind == "average" else part
-            row = [place_cell(place), model.model, kind, name, *_cells(of_tasks, counts), *_cells(part, figures)]
-            known = of_tasks if model.has_texts else None
+            tasks = None if kind == "average" else part
+            row = [place_cell(place), model.model, kind, name, *_cells(tasks, counts), *_cells(part, figures)]
+            known = tasks if model.has_texts else None
             row += [model.signature, *_cells(part, bounds[:2]), *_cells(known, bounds[2:])]
             row += map(place_cell, places or (None, None))
             if scores.calibrated:
-                of = scores.calibrated[model.model].get(name) if kind in ("average", "area") else None
-                row += [of and of.to_dict()[column] for column in CALIBRATED]
+                fit = scores.calibrated[model.model].get(name) if kind in ("average", "area") else None
+                row += [fit and fit.to_dict()[column] for column in CALIBRATED]
             rows.append(row)
     return csv_text(columns, rows)
 
@@ -131,7 +131,7 @@ def _row(
             for length, part in model.lengths.items()
         },
         **(
-            {"calibrated": {part or "average": of.to_dict() for part, of in scores.calibrated[model.model].items()}}
+            {"calibrated": {part or "average": fit.to_dict() for part, fit in scores.calibrated[model.model].items()}}
             if scores.calibrated
             else {}
         ),

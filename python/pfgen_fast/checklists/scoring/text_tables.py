@@ -64,7 +64,7 @@ def _about_missing(scores: Scores) -> Columns:
     if any(map(_n_missing, scores.models)) or scores.missing == "bounds":
         columns.append(("missing", lambda model: f"{_n_missing(model):,}" if _n_missing(model) else ""))
         if scores.missing == "bounds":
-            places = {model.model: of for model, of in zip(scores.models, scores.place_bounds, strict=True)}
+            places = {model.model: bounds for model, bounds in zip(scores.models, scores.place_bounds, strict=True)}
             columns += [
                 ("worst", lambda model: _figure(model.average.worst)),
                 ("best", lambda model: _figure(model.average.best)),
@@ -97,9 +97,9 @@ def by_area(scores: Scores) -> TextTable:
 
 def words_by_area(scores: Scores) -> TextTable:
     """The mean number of words of each model in each area, and the mean of the areas."""
-    of_areas = _of_areas(scores, lambda part: _figure(part.words if part else None, 0))
+    areas = _of_areas(scores, lambda part: _figure(part.words if part else None, 0))
     average: Columns = [("average", lambda model: _figure(model.average.words, 0))]
-    return _table(_unit(scores).capitalize(), [("model", _name), *of_areas, *average], scores.models)
+    return _table(_unit(scores).capitalize(), [("model", _name), *areas, *average], scores.models)
 
 
 def by_category(scores: Scores) -> TextTable:
@@ -109,7 +109,7 @@ def by_category(scores: Scores) -> TextTable:
     columns += [
         (_name(model), partial(lambda parts, key: _cell(parts.get(key)), model.categories)) for model in scores.models
     ]
-    return _table("By category", columns, [key for key in names if any(key in one.categories for one in scores.models)])
+    return _table("By category", columns, [key for key in names if any(key in row.categories for row in scores.models)])
 
 
 def by_length(scores: Scores) -> TextTable:
@@ -125,7 +125,7 @@ def by_length(scores: Scores) -> TextTable:
         ("shortfall", lambda row: _figure(row[2].mean_shortfall, 1)),
         ("long enough %", lambda row: _figure(row[2].share_long_enough and 100 * row[2].share_long_enough, 1)),
     ]
-    rows = [(model, *of_length) for model in scores.models for of_length in model.lengths.items()]
+    rows = [(model, *length) for model in scores.models for length in model.lengths.items()]
     return _table("By wanted length", columns, rows, n_names=2)
 
 
@@ -143,7 +143,7 @@ def calibration(scores: Scores) -> TextTable:
         ("correlation", lambda row: _figure(row[2]["correlation"])),
         ("effective marks", lambda row: _figure(row[2]["effective_marks"], 0)),
     ]
-    rows = [(model, part, of.to_dict()) for model, parts in scores.calibrated.items() for part, of in parts.items()]
+    rows = [(model, part, fit.to_dict()) for model, parts in scores.calibrated.items() for part, fit in parts.items()]
     rows = [row for row in rows if not row[1] or scores.calibrated[row[0]][""].marks]
     return _table("Calibrated by marks of people", columns, rows, n_names=2)
 
@@ -172,7 +172,7 @@ def parts_of(scores: Scores, model: ModelScores) -> TextTable:
 def by_question(scores: Scores, model: ModelScores) -> TextTable:
     """The mean verdict of one model on each question of each category; questions are numbered from 1."""
     names = category_names(scores.suite)
-    means = {key: found for key, found in question_means(model).items() if scores.method == "checklist"}
+    means = {key: means_of_key for key, means_of_key in question_means(model).items() if scores.method == "checklist"}
     most = max(map(len, means.values()), default=0)
     columns: Columns = [("category", lambda key: in_one_line(names[key], _LONGEST_NAME))]
     columns += [
@@ -188,13 +188,13 @@ def to_markdown(scores: Scores, *, with_categories: bool = False, with_lengths: 
     tables += [by_category(scores)] if with_categories else []
     tables += [by_length(scores)] if with_lengths and by_length(scores).rows else []
     blocks = [table.to_markdown() for table in tables]
-    said = [
+    listed = [
         *scale_sentences(scores),
         *missing_sentences(scores),
         *calibration_sentences(scores.calibrated),
         *scores.notes,
     ]
-    blocks += ["".join(f"* {markdown_text(in_one_line(sentence, 400))}\n" for sentence in said)] if said else []
+    blocks += ["".join(f"* {markdown_text(in_one_line(sentence, 400))}\n" for sentence in listed)] if listed else []
     signatures = dict.fromkeys(model.signature for model in scores.models)
     blocks += ["".join(f"signature: {markdown_text(signature)}\n" for signature in signatures)]
     return "\n".join(blocks)
@@ -212,7 +212,7 @@ def scale_sentences(scores: Scores) -> list[str]:
 
 def missing_sentences(scores: Scores) -> list[str]:
     """A sentence for each part of a model with missing answers, or with answers that are left out."""
-    found: list[str] = []
+    lines: list[str] = []
     for model in scores.models:
         for name, part in (*model.areas.items(), *model.lengths.items()):
             where = f"{in_one_line(model.model, _LONGEST_NAME)}, {in_one_line(name, _LONGEST_NAME)}"
@@ -223,17 +223,17 @@ def missing_sentences(scores: Scores) -> list[str]:
                 ends = f", as zeros {_figure(part.rescaled_missing_as_zero)}"
                 if scores.missing == "bounds":
                     ends = f", at worst {_figure(part.worst)}, at best {_figure(part.best)}"
-                found.append(
+                lines.append(
                     f"{MARK} {where}: no judgement of {len(part.missing):,} of {n:,} answers"
                     f"{f' ({known})' if known else ''}; left out {_figure(part.rescaled_missing_skipped)}{ends}"
                 )
             if part.unjudged:
-                found.append(
+                lines.append(
                     f"{where}: left out, because the judge gave no usable reply (yet): {few_names(part.unjudged)}"
                 )
             if part.stale:
-                found.append(f"{where}: left out, because {WHY_STALE}: {few_names(part.stale)}")
-    return found
+                lines.append(f"{where}: left out, because {WHY_STALE}: {few_names(part.stale)}")
+    return lines
 
 
 def _table(title: str, columns: Columns, rows: Iterable[Any], n_names: int = 1) -> TextTable:

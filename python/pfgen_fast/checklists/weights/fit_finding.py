@@ -27,10 +27,10 @@ def fit_finding(fit: Fit) -> Finding:
 
 
 def _answer(fit: Fit) -> str:
-    n_defined = sum(one.fitted.is_identified for one in fit.categories.values())
-    at_bound = [is_at_bound for one in fit.categories.values() for is_at_bound in one.fitted.at_bound]
-    annotators = {name for one in fit.categories.values() for name in one.annotators}
-    n_rows = sum(one.fitted.n_rows for one in fit.categories.values())
+    n_defined = sum(category.fitted.is_identified for category in fit.categories.values())
+    at_bound = [is_at_bound for category in fit.categories.values() for is_at_bound in category.fitted.at_bound]
+    annotators = {name for category in fit.categories.values() for name in category.annotators}
+    n_rows = sum(category.fitted.n_rows for category in fit.categories.values())
     return (
         f"{n_rows:,} marks of {counted(len(annotators), 'annotator')} define the weights of "
         f"{n_defined} of {len(fit.categories)} categories; {sum(at_bound)} of {len(at_bound)} weights are at the bound."
@@ -38,7 +38,7 @@ def _answer(fit: Fit) -> str:
 
 
 def _words(fit: Fit) -> str:
-    perfect = [one.fitted.perfect_mark for one in fit.categories.values()]
+    perfect = [category.fitted.perfect_mark for category in fit.categories.values()]
     return (
         f"The fitted mark of an answer without any flaw is {min(perfect):.2f} to {max(perfect):.2f}; its score is 100."
     )
@@ -47,13 +47,13 @@ def _words(fit: Fit) -> str:
 def _fitted(fit: Fit) -> Table:
     rows = tuple(
         (
-            *(one.checklist.category, one.fitted.n_rows, one.fitted.r2, one.fitted.mse),
-            *(max((spread.sd or 0.0 for spread in one.spreads), default=None), _in_short(one.fitted)),
+            *(category.checklist.category, category.fitted.n_rows, category.fitted.r2, category.fitted.mse),
+            *(max((spread.sd or 0.0 for spread in category.spreads), default=None), _in_short(category.fitted)),
         )
-        for one in fit.categories.values()
+        for category in fit.categories.values()
     )
     columns = ("category", "marks", "R²", "MSE", "largest sd", "weights (* at the bound)")
-    shown = columns if any(one.spreads for one in fit.categories.values()) else (*columns[:4], columns[-1])
+    shown = columns if any(category.spreads for category in fit.categories.values()) else (*columns[:4], columns[-1])
     return Table("fitted", "The weights in short", columns, rows, n_digits=2, shown=shown)
 
 
@@ -70,11 +70,11 @@ def _categories(fit: Fit) -> Table:
         *("at bound", "change without one", "annotator"),
     )
     rows = []
-    for (area, category), one in fit.categories.items():
-        fitted = one.fitted
-        counts = (fitted.n_rows, one.n_answers, len(one.annotators), len(fitted.raw), fitted.rank)
+    for (area, category), category_fit in fit.categories.items():
+        fitted = category_fit.fitted
+        counts = (fitted.n_rows, category_fit.n_answers, len(category_fit.annotators), len(fitted.raw), fitted.rank)
         figures = (fitted.r2, fitted.mse, fitted.perfect_mark, sum(fitted.at_bound))
-        rows.append((area, category, *counts, *figures, *(one.largest_change or (None, None))))
+        rows.append((area, category, *counts, *figures, *(category_fit.largest_change or (None, None))))
     return Table("categories", "How well marks are fitted", columns, tuple(rows), n_digits=2)
 
 
@@ -83,33 +83,33 @@ def _weights(fit: Fit) -> Table:
         *("area", "category", "question", "weight", "coefficient", "at bound", "before", "mean", "sd", "low", "high"),
         *("draws at bound", "text"),
     )
-    shown = columns if any(one.spreads for one in fit.categories.values()) else (*columns[:7], "text")
-    rows = tuple(row for one in fit.categories.values() for row in _rows(one))
+    shown = columns if any(category.spreads for category in fit.categories.values()) else (*columns[:7], "text")
+    rows = tuple(row for category in fit.categories.values() for row in _rows(category))
     title = "The weights, and their distribution over draws of the answers"
     return Table("weights", title, columns, rows, n_digits=2, shown=shown)
 
 
-def _rows(one: CategoryFit) -> Iterator[tuple[Cell, ...]]:
-    checklist, fitted = one.checklist, one.fitted
+def _rows(category: CategoryFit) -> Iterator[tuple[Cell, ...]]:
+    checklist, fitted = category.checklist, category.fitted
     for number, text in enumerate(checklist.questions):
-        spread = astuple(one.spreads[number]) if one.spreads else (None,) * 5
+        spread = astuple(category.spreads[number]) if category.spreads else (None,) * 5
         figures = (fitted.weights[number], fitted.raw[number], fitted.at_bound[number])
         before = checklist.weights[number] if checklist.has_weights else None
         yield (checklist.area, checklist.category, number + 1, *figures, before, *spread, text)
 
 
 def _pictures(fit: Fit) -> Iterator[Picture]:
-    rows = [(one, number) for one in fit.categories.values() for number in range(len(one.fitted.raw))]
-    areas = dict.fromkeys(one.checklist.area for one, _ in rows)
+    rows = [(category, number) for category in fit.categories.values() for number in range(len(category.fitted.raw))]
+    areas = dict.fromkeys(category.checklist.area for category, _ in rows)
     for number, area in enumerate(areas, start=1):
-        of_area = [row for row in rows if row[0].checklist.area == area]
+        own = [row for row in rows if row[0].checklist.area == area]
         title = f"The weights of {area}, and 95 % of the draws of the answers"
-        yield Picture(f"weights-{number}", title, _ranges(of_area[:MAX_ROWS], len(of_area)))
-    before = [(one, number) for one, number in rows if one.checklist.has_weights]
+        yield Picture(f"weights-{number}", title, _ranges(own[:MAX_ROWS], len(own)))
+    before = [(category, number) for category, number in rows if category.checklist.has_weights]
     if before:
         points = Points(
-            np.array([one.checklist.weights[number] for one, number in before]),
-            np.array([one.fitted.weights[number] for one, number in before]),
+            np.array([category.checklist.weights[number] for category, number in before]),
+            np.array([category.fitted.weights[number] for category, number in before]),
             x_label="weight before",
             y_label="fitted weight",
             title=f"{len(before)} weights",
@@ -119,12 +119,12 @@ def _pictures(fit: Fit) -> Iterator[Picture]:
 
 
 def _ranges(rows: list[tuple[CategoryFit, int]], n_all: int) -> Ranges:
-    has_draws = all(one.spreads for one, _ in rows)
+    has_draws = all(category.spreads for category, _ in rows)
     return Ranges(
-        tuple(f"{one.checklist.category} {number + 1}" for one, number in rows),
-        np.array([one.fitted.weights[number] for one, number in rows]),
-        np.array([one.spreads[number].low for one, number in rows]) if has_draws else None,
-        np.array([one.spreads[number].high for one, number in rows]) if has_draws else None,
+        tuple(f"{category.checklist.category} {number + 1}" for category, number in rows),
+        np.array([category.fitted.weights[number] for category, number in rows]),
+        np.array([category.spreads[number].low for category, number in rows]) if has_draws else None,
+        np.array([category.spreads[number].high for category, number in rows]) if has_draws else None,
         x_label="weight, of 100",
         n_all=n_all if n_all > len(rows) else None,
     )

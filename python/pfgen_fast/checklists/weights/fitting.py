@@ -124,15 +124,15 @@ def checked_marks(verdicts: Any, marks: Any) -> tuple[Floats, Floats]:
     return rows, values
 
 
-def _numbers(given: Any, what: str, n_dimensions: int) -> Floats:
+def _numbers(values: Any, what: str, n_dimensions: int) -> Floats:
     shape = "a number for each" if n_dimensions == 1 else "rows with a number for each question"
     try:
-        found = np.asarray(given, dtype=np.float64)
+        array = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError):
         raise ChecklistError(f"{what} are not a table of numbers: expected {shape}") from None
-    if found.ndim != n_dimensions:
-        raise ChecklistError(f"{what} of {found.ndim} dimensions: expected {shape}")
-    return found
+    if array.ndim != n_dimensions:
+        raise ChecklistError(f"{what} of {array.ndim} dimensions: expected {shape}")
+    return array
 
 
 def _check_range(values: Floats, highest: float, what: str, *, beyond: float = 0.0, hint: str = "") -> None:
@@ -201,17 +201,17 @@ class Fit:
     def weights(self) -> dict[CategoryKey, tuple[float, ...]]:
         """The fitted weights of the categories whose marks define them, or of all if that is allowed."""
         return {
-            key: one.fitted.weights
-            for key, one in self.categories.items()
-            if one.fitted.is_identified or self.allow_unidentified
+            key: category.fitted.weights
+            for key, category in self.categories.items()
+            if category.fitted.is_identified or self.allow_unidentified
         }
 
     def applied(self) -> ChecklistSuite:
         """The suite with the fitted weights; other categories keep their weights."""
         fitted = self.weights
         checklists = {
-            key: replace(one, weights=fitted[key], has_weights=True) if key in fitted else one
-            for key, one in self.suite.checklists.items()
+            key: replace(checklist, weights=fitted[key], has_weights=True) if key in fitted else checklist
+            for key, checklist in self.suite.checklists.items()
         }
         return replace(self.suite, checklists=checklists)
 
@@ -231,14 +231,14 @@ def fit_suite(
             f"the bound {bound:g}: expected a number above 0, because a suite has no weights of 0, and at most "
             f"{HIGHEST_MARK:g}"
         )
-    of_category: dict[CategoryKey, list[Mark]] = {}
+    by_category: dict[CategoryKey, list[Mark]] = {}
     for mark in people.marks:
-        of_category.setdefault((mark.area, mark.category), []).append(mark)
+        by_category.setdefault((mark.area, mark.category), []).append(mark)
     categories = {}
     for key, checklist in suite.checklists.items():
-        if key in of_category:
+        if key in by_category:
             try:
-                categories[key] = _fitted(checklist, of_category[key], bound, draws, seed)
+                categories[key] = _fitted(checklist, by_category[key], bound, draws, seed)
             except ChecklistError as error:
                 raise ChecklistError(f"{'/'.join(key)}: {error}") from None
     fit = Fit(suite, categories, allow_unidentified, people.notes)
@@ -305,15 +305,15 @@ def _spreads(raw: Floats, drawn: Floats, bound: float) -> list[Spread]:
 
 def _notes(fit: Fit) -> list[str]:
     notes = []
-    for key, one in fit.categories.items():
-        fitted, where = one.fitted, "/".join(key)
+    for key, own in fit.categories.items():
+        fitted, where = own.fitted, "/".join(key)
         if not fitted.is_identified:
             outcome = "the weights nearest to equal ones are taken" if fit.allow_unidentified else "it gets no weights"
             notes.append(
                 f"{where}: {fitted.n_rows} marks define only {fitted.rank} of {len(fitted.raw)} weights; {outcome}"
             )
-        elif one.n_undefined:
-            notes.append(f"{where}: {one.n_undefined} of {len(one.draws)} draws define no weights and are left out")
+        elif own.n_undefined:
+            notes.append(f"{where}: {own.n_undefined} of {len(own.draws)} draws define no weights and are left out")
     n_unmarked = len(fit.suite.checklists) - len(fit.categories)
     if n_unmarked:
         notes.append(f"{n_unmarked} of {len(fit.suite.checklists)} categories have no marks, and keep their weights")
