@@ -1,4 +1,4 @@
-"""`pfgen-fast sweep`: a grid of runs like those of `generate`, with a table and a plot of the scores."""
+"""`pfgen-fast sweep`: a grid of runs like those of `generate`, with a table of the scores."""
 
 from __future__ import annotations
 
