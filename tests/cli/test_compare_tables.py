@@ -45,6 +45,11 @@ def test_two_models_are_shown_as_two_runs_are(call, table):
     assert "signature" not in found
 
 
+def test_items_without_a_difference_decide_nothing(call, tmp_path):
+    (path := tmp_path / "equal.csv").write_text("item,a,b\n" + "".join(f"i{n},{n % 2},0\n" for n in range(8)))
+    assert call("compare", path)[1].count("\ni") == 4
+
+
 @pytest.mark.parametrize("options", [(), ("--all-pairs",), ("--metric", "f1")])
 def test_several_models_have_corrected_p_values_and_names(call, table, options):
     found = json.loads(call("compare", table, *options, "--json")[1])

@@ -186,6 +186,7 @@ def test_the_examples_of_the_help_work_as_typed_with_texts_that_have_no_task(cal
     assert len(examples) == 3
     for example in examples:
         assert call(*example.split())[0] == 0, example
+    assert "runs/none: no such file or folder" in one_error(run(call, "--from-run", "runs/none", "-e", "ngram"))
     assert "no task in column 'task'; expected a task, or one for all items (--task)" in one_error(run(call, *SCORE))
 
 

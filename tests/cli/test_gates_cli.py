@@ -205,7 +205,7 @@ def test_bad_options_are_found_before_any_work(call, good_and_bad, monkeypatch, 
     ],
 )
 def test_a_hostile_item_is_no_command_of_a_log(call, tmp_path, start, escaped):
-    rows = [f"{start}{item},{model},{score}" for item in range(6) for model, score in (("a", item), ("b", 3))]
+    rows = [f"{start}{item},{model},{score}" for item in range(6) for model, score in (("a", item), ("b", 3.5))]
     (tmp_path / "scores.csv").write_text("\n".join(("item,model,score", *rows)) + "\n", encoding="utf-8")
     code, out, _ = call("compare", tmp_path / "scores.csv", "--fail-if-worse")
     assert (code, out.count(escaped), re.search(r"##(vso)?\[", out)) == (0, 6, None)

@@ -80,6 +80,9 @@ def test_a_file_of_answers_of_one_model_with_the_keys_of_trials_stays_a_run(call
         del row["model"]
     Path("in.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     assert "in.jsonl: no trial of question Q01" in call("score", "in.jsonl", "-s", "mini")[2]
+    assert "suite: mini" in call("score", "in.jsonl")[1]  # a run needs a suite
+    Path("in.jsonl").write_text("{", encoding="utf-8")
+    assert "in.jsonl, line 1" in call("score", "in.jsonl")[2]
 
 
 def test_several_suites_that_fit_are_named(call, table, mini, monkeypatch, tmp_path):

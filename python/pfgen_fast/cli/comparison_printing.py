@@ -125,6 +125,7 @@ def _print_deciding(comparison: Comparison, n_deciding: int) -> None:
         rows = [
             (shown(row.question_id), f"{row.a:.4f}", f"{row.b:.4f}", signed(row.difference, 4), shown(row.question))
             for row in [row for row in comparison.questions if (row.model_a, row.model_b) == names][:n_deciding]
+            if row.difference
         ]
         stdout().print()
         if comparison.n_pairs > 1:

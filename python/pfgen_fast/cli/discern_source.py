@@ -142,8 +142,9 @@ class Source:
         if self.run is None:
             return suite_or_here(self.suite)
         from ..runs.checkout import suite_of
+        from ..runs.trials import one_run
 
-        return suite_of(Path(self.run), given_suite(self.suite))
+        return suite_of(one_run(self.run).folder, given_suite(self.suite))
 
     def print_suite(self) -> None:
         """Prints the suite, if a suite was used."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from typer import Argument, Option
@@ -130,7 +131,26 @@ class ScoreOptions:
         """Whether the inputs are tables instead of runs."""
         columns = self.question_column, self.answer_column, self.columns
         others = self.where, self.encoding, self.input_format, self.metrics
-        return any(value is not None for value in (*columns, *others)) or all(map(_is_table, self.places))
+        return any(value is not None for value in (*columns, *others)) or all(map(self._is_table, self.places))
+
+    def _is_table(self, path: str) -> bool:
+        """Whether an input must be a table: a URL, or a file that cannot be trials."""
+        if _is_url(path) or not os.path.isfile(path):
+            return _is_url(path)
+        return path.endswith((".parquet", *_ENDINGS)) or (path.endswith(_LINES) and not self._may_be_trials(path))
+
+    def _may_be_trials(self, path: str) -> bool:
+        """Whether JSON lines may be trials of one model: they have a suite and the keys, or cannot be read."""
+        from ..runs.checkout import checkout_of
+        from ..tables.formats import column_names
+
+        if self.suite is None and checkout_of(Path(path).parent) is None:
+            return False
+        try:
+            names = column_names(path)
+        except PfgenError:
+            return True  # the reader of trials tells why
+        return not names or ({"question", "answer"} <= set(names) and "model" not in names)
 
     def is_many(self) -> bool:
         """Whether the outputs are files in a directory, with the names of their inputs."""
@@ -143,24 +163,6 @@ class ScoreOptions:
             return True
         path = self.places[0]
         return path != STDIN and (names_folder(path) or (has_magic(path) and file_info(path) is None))
-
-
-def _is_table(path: str) -> bool:
-    """Whether an input must be a table: a URL, or a file that cannot be trials."""
-    if _is_url(path) or not os.path.isfile(path):
-        return _is_url(path)
-    return path.endswith((".parquet", *_ENDINGS)) or (path.endswith(_LINES) and not _may_be_trials(path))
-
-
-def _may_be_trials(path: str) -> bool:
-    """Whether JSON lines have the keys of trials of one model, or cannot be read, which the reader of trials tells."""
-    from ..tables.formats import column_names
-
-    try:
-        names = column_names(path)
-    except PfgenError:
-        return True
-    return not names or ({"question", "answer"} <= set(names) and "model" not in names)
 
 
 def _place(given: str) -> str:

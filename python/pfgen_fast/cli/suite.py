@@ -83,8 +83,8 @@ class _Info:
             stdout().print(line)
         for row in rows:
             sets = ", ".join(f"{name} {n} × {length:.0f}" for name, (n, length) in row["sets"].items())
-            line = f"{shown(row['question_id']):5} {row['n_rules']:2} rules  {shown(sets):32} {shown(row['question'])}"
-            stdout().print(cut(line, columns()))
+            begin = f"{shown(row['question_id']):5} {counted(row['n_rules'], 'rule'):9}"
+            stdout().print(cut(f"{begin} {shown(sets):32} {shown(row['question'])}", columns()))
         stdout().print("sets: name, answers × mean code points", style="dim")
 
 

@@ -27,6 +27,7 @@ _MAX_SHOWN_COLUMNS = 20
 
 def with_columns(options: T, path: Path, name: str, scorer: ReferenceScorer | None) -> T:
     """The options with the columns and the suite of a table; what is guessed is printed."""
+    from ..suite.published import how_to_name_a_suite
     from ..tables.formats import first_rows
     from ..tables.model_means import MODEL_NAMES, usual_column
 
@@ -51,10 +52,11 @@ def with_columns(options: T, path: Path, name: str, scorer: ReferenceScorer | No
         suites = fitting_suites([str(row.get(str(question))) for row in head.rows()])
         if len(suites) > 1:
             fail(f"the questions are those of {' and '.join(suites)}: name the suite (--suite)")
-        if suites:
-            (suite,) = suites
-            told += f"; suite {suite}, which has these questions"
-    if not options.is_silent and (has_suite or suite):  # otherwise, the lack of a suite is an error
+        if not suites:
+            fail(f"{name}: no suite on this machine has the questions in column {question!r}; {how_to_name_a_suite()}")
+        (suite,) = suites
+        told += f"; suite {suite}, which has these questions"
+    if not options.is_silent:
         note(f"read {told}")
     chosen: T = replace(
         cast(Any, options),

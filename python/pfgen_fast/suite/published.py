@@ -102,11 +102,8 @@ def fetched_folder(name: str) -> Path | None:
 def how_to_name_a_suite() -> str:
     """The end of an error message for a command without a suite."""
     fetched = " or ".join(f"--suite {name}" for name in fetched_names())
-    return (
-        f"name a suite: {fetched}"
-        if fetched
-        else ("name a suite (--suite; for the published one, run: pfgen-fast suite get pfgen-bench)")
-    )
+    by_default = "name a suite (--suite, such as mini; for the published one, run: pfgen-fast suite get pfgen-bench)"
+    return f"name a suite: {fetched}" if fetched else by_default
 
 
 def origin_of(folder: Path) -> dict[str, Any] | None:

@@ -96,6 +96,6 @@ def _mean(values: Iterable[float]) -> float:
 
 
 def usual_column(names: Sequence[str], usual: Sequence[str]) -> str | None:
-    """The first of the usual names among the columns, in any case; None if there is none."""
-    by_name = {name.lower(): name for name in reversed(names)}
+    """The first of the usual names among the columns, in any case, with spaces or underscores; or None."""
+    by_name = {name.lower().replace(" ", "_"): name for name in reversed(names)}
     return next((by_name[name] for name in usual if name in by_name), None)

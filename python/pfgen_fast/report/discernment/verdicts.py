@@ -112,7 +112,8 @@ def verdict_table(results: Sequence[Result]) -> Table:
         name = in_one_line(name_of({"kind": kind}), 60)
         lines.append((f"{name} (harmless)" if kinds[kind] else name, *cells))
     names = [in_one_line(name, 40) for name in columns]
-    return Table("verdicts", "Verdicts: the lightest damage that each score notices", ("damage", *names), tuple(lines))
+    whose = "each score notices" if len(results) == 1 else "each evaluator notices, its scores combined"
+    return Table("verdicts", f"Verdicts: the lightest damage that {whose}", ("damage", *names), tuple(lines))
 
 
 def _lightest(rows: Sequence[Row], cells: Sequence[Row]) -> str | None:
