@@ -24,12 +24,12 @@ def test_shared_items_have_their_raters_and_the_others_one_and_all_are_balanced(
     raters = min(raters, n_annotators)
     keys, names = [f"item {number}" for number in range(len(strata))], [f"a{number}" for number in range(n_annotators)]
     found = assign(keys, strata, names, overlap=overlap, raters=None if n_annotators == 1 else raters, seed=seed)
-    seen = Counter(item for items in found.of.values() for item in items)
+    seen = Counter(item for items in found.items.values() for item in items)
     assert set(seen) == set(range(len(keys)))
     assert len(found.shared) == (round(overlap * len(keys)) if n_annotators > 1 else 0)
     assert all(seen[item] == (raters if item in set(found.shared) else 1) for item in seen)
-    assert all(len(set(items)) == len(items) for items in found.of.values())
-    sizes = list(map(len, found.of.values()))
+    assert all(len(set(items)) == len(items) for items in found.items.values())
+    sizes = list(map(len, found.items.values()))
     assert max(sizes) - min(sizes) <= 1
 
 
@@ -40,7 +40,7 @@ def test_the_assignment_depends_on_the_seed_and_the_items_but_not_on_their_order
         found = assign(
             [keys[item] for item in order], [(str(item % 4),) for item in order], names, overlap=0.25, seed=seed
         )
-        return {name: [keys[order[item]] for item in items] for name, items in found.of.items()}
+        return {name: [keys[order[item]] for item in items] for name, items in found.items.items()}
 
     first = assigned(range(40))
     assert assigned(range(39, -1, -1)) == first

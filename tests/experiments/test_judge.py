@@ -109,7 +109,7 @@ def test_a_question_without_a_sample_answer_shows_its_first_reference(options, v
     (folder / "questions.jsonl").write_text(json.dumps(sample))
     shown = dataclasses.replace(scored, suite=Suite.load(folder))
     with serving(by_length) as server:
-        RatedRuns(shown, answers.found, options(server).evaluator()).ask()
+        RatedRuns(shown, answers.chosen, options(server).evaluator()).ask()
     samples = [re.search("Sample answer.*\\n(.*)\\n", request.prompt)[1] for request in server.requests]
     assert {sample: samples.count(sample) for sample in samples} == {"A sample.": 6, "First.": 42}
 
@@ -121,10 +121,10 @@ def test_a_suite_without_sample_answers_needs_a_template_without_them(options, v
     (tmp_path / "kept.jsonl").write_text("")
     replayed = options(cache=tmp_path / "kept.jsonl")
     with pytest.raises(SuiteError, match=r"questions\.jsonl"):
-        RatedRuns(bare, answers.found, replayed.evaluator())
+        RatedRuns(bare, answers.chosen, replayed.evaluator())
     (tmp_path / "prompt.txt").write_text("{question} {answer}")
     without = dataclasses.replace(replayed, template=tmp_path / "prompt.txt")
-    twice = [*answers.found, *answers.found]  # an answer that two runs share is rated once
+    twice = [*answers.chosen, *answers.chosen]  # an answer that two runs share is rated once
     estimate = RatedRuns(bare, twice, without.evaluator()).estimate()
     assert (estimate.n_replies, estimate.n_requests) == (96, 48)
 

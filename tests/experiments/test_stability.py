@@ -56,7 +56,7 @@ def test_agreement_counts_pairs_by_hand():
     found = pairs.agreement(questions.mean(axis=1), np.array([2.0, 1.0, 3.0, 9.0]))
     assert found.kendall == pytest.approx((5 - 1) / 6)
     assert found.swapped == pytest.approx(1 / 6)
-    assert (found.of_close, found.close_swapped) == (0.0, 0.5)  # one of two
+    assert (found.close, found.close_swapped) == (0.0, 0.5)  # one of two
     one, other = np.array([[1.0, 1.0, 2.0, 3.0], [1.0, 2.0, 2.0, 0.0]])  # with ties
     assert pairs.agreement(one, other).kendall == pytest.approx(kendall(one, other))
     pairs = RunPairs.of(questions[:, :1])  # without an interval of scores no pairs are close

@@ -33,7 +33,7 @@ Stratum = tuple[str, ...]
 class Assignment:
     """The items of each annotator, by their numbers."""
 
-    of: Mapping[str, tuple[int, ...]]  # by annotator, in the order of the page
+    items: Mapping[str, tuple[int, ...]]  # by annotator, in the order of the page
     shared: tuple[int, ...]  # items with several annotators
 
 
@@ -57,29 +57,29 @@ def assign(
     ordered = spread(keys, strata, seed)
     n_shared = round(overlap * n) if n_annotators > 1 else 0
     # Shared items are the first of the spread order, so they are spread over strata, too.
-    of: dict[str, list[int]] = {name: [] for name in annotators}
+    numbers: dict[str, list[int]] = {name: [] for name in annotators}
     seen: dict[str, Counter[tuple[int, str]]] = {name: Counter() for name in annotators}
     for place, item in enumerate(ordered):
         values = list(enumerate(strata[item]))
 
         def burden(name: str, values: Sequence[tuple[int, str]] = values, item: int = item) -> tuple[Any, ...]:
             n_alike = sum(seen[name][value] for value in values)
-            return len(of[name]), n_alike, _hash(seed, name, "turn", keys[item])
+            return len(numbers[name]), n_alike, _hash(seed, name, "turn", keys[item])
 
         for name in sorted(annotators, key=burden)[: raters if place < n_shared else 1]:
-            of[name].append(item)
+            numbers[name].append(item)
             seen[name].update(values)
-    orders = {name: sorted(items, key=lambda item: _hash(seed, name, keys[item])) for name, items in of.items()}
+    orders = {name: sorted(items, key=lambda item: _hash(seed, name, keys[item])) for name, items in numbers.items()}
     return Assignment({name: tuple(order) for name, order in orders.items()}, tuple(ordered[:n_shared]))
 
 
 def spread(keys: Sequence[str], strata: Sequence[Stratum], seed: int) -> list[int]:
     """The numbers of all items in random order, so that each beginning has its share of every area, model and so on."""
-    of: dict[Stratum, list[int]] = {}
+    strata_items: dict[Stratum, list[int]] = {}
     for item in sorted(range(len(keys)), key=lambda item: _hash(seed, "item", keys[item]), reverse=True):
-        of.setdefault(strata[item], []).append(item)
+        strata_items.setdefault(strata[item], []).append(item)
     totals = Counter(value for stratum in strata for value in enumerate(stratum))
-    names, numbers = list(of), {value: number for number, value in enumerate(totals)}
+    names, numbers = list(strata_items), {value: number for number, value in enumerate(totals)}
     # A shorter stratum is filled up with a value without weight.
     values = np.full((len(names), max(map(len, names), default=0)), len(numbers), dtype=np.intp)
     for row, name in zip(values, names, strict=True):
@@ -89,10 +89,10 @@ def spread(keys: Sequence[str], strata: Sequence[Stratum], seed: int) -> list[in
     order: list[int] = []
     for _ in keys:
         number = int(taken[values].sum(axis=1).argmin())
-        order.append(of[names[number]].pop())
+        order.append(strata_items[names[number]].pop())
         taken[values[number]] += step[values[number]]
-        if not of[names[number]]:
-            del of[names[number]], names[number]
+        if not strata_items[names[number]]:
+            del strata_items[names[number]], names[number]
             values = np.delete(values, number, axis=0)
     return order
 
@@ -182,12 +182,12 @@ def make_plan(
 
     def seen(name: str) -> list[Item]:
         # Items of one kind follow each other, so that an annotator does not change tasks all the time.
-        chosen = sorted((items[number] for number in assigned.of[name]), key=lambda item: KINDS.index(item.kind))
+        chosen = sorted((items[number] for number in assigned.items[name]), key=lambda item: KINDS.index(item.kind))
         return [item.swapped() if item.kind == "pair" and is_swapped(item.key, name, seed) else item for item in chosen]
 
-    of = {name: seen(name) for name in annotators}
+    own = {name: seen(name) for name in annotators}
     look = {field.name: getattr(asked, field.name) for field in fields(asked)}
-    sheets = tuple(Sheet(annotator=name, items=[item.content for item in of[name]], **look) for name in annotators)
+    sheets = tuple(Sheet(annotator=name, items=[item.content for item in own[name]], **look) for name in annotators)
     record = {
         "format": 1,
         "suite": asked.suite,
@@ -198,7 +198,7 @@ def make_plan(
         "items": dict(Counter(item.kind for item in items)),
         "shared": len(assigned.shared),
         "annotators": {
-            sheet.annotator: {"sheet": sheet.sha256, "items": [_recorded(item) for item in of[sheet.annotator]]}
+            sheet.annotator: {"sheet": sheet.sha256, "items": [_recorded(item) for item in own[sheet.annotator]]}
             for sheet in sheets
         },
     }
@@ -275,9 +275,9 @@ def read_planned(folder: Path) -> dict[str, Planned]:
     """The sheets in the plan of a directory, by annotator."""
 
     def item(value: Any) -> str:
-        found = any_object(value)
-        member(found, "kind", one_of(KINDS))
-        return _about({name: value for name, value in found.items() if name != "source"})
+        content = any_object(value)
+        member(content, "kind", one_of(KINDS))
+        return _about({name: value for name, value in content.items() if name != "source"})
 
     def planned(value: Any) -> Planned:
         return Planned(member(value, "sheet", text), member(value, "items", lambda listed: items(listed, item)))
@@ -285,14 +285,14 @@ def read_planned(folder: Path) -> dict[str, Planned]:
     path = folder / PLAN_FILE
     if not path.exists():
         raise AnnotationError(f"{folder}: no {PLAN_FILE} here; expected a directory that 'annotate -o' has written")
-    found = checked(
+    plans = checked(
         read_json(path, error=AnnotationError),
         lambda record: member(record, "annotators", lambda sheets: entries(sheets, planned)),
         str(path),
         error=AnnotationError,
     )
-    check_annotators(list(found))
-    return found
+    check_annotators(list(plans))
+    return plans
 
 
 def progress_of(folder: Path, annotator: str, planned: Planned) -> Progress:

@@ -97,7 +97,7 @@ def read_rows(path: Path, *, error: type[PfgenError]) -> AnnotationFile:
             elif header is not None and n_expected is not None:
                 raise error(f"{where}: a row after the end of the export; expected one export in each file")
             elif kind == _END and header is not None:
-                n_expected = checked(cells, lambda of: member(of, "rows", count), where, error=error)
+                n_expected = checked(cells, lambda head: member(head, "rows", count), where, error=error)
             else:
                 rows.append(_row(cells, kind, header, where, error))
     except TrialsError as problem:
@@ -118,8 +118,8 @@ def export_lines(header: Header, rows: Iterable[Mapping[str, Any]]) -> bytes:
 
 def about(cells: Mapping[str, Any]) -> str:
     """What a row is about: all of it except decisions."""
-    said = (*DECIDED[cells["kind"]], "comment", "unclear")
-    return json.dumps({name: value for name, value in cells.items() if name not in said}, sort_keys=True)
+    decided = (*DECIDED[cells["kind"]], "comment", "unclear")
+    return json.dumps({name: value for name, value in cells.items() if name not in decided}, sort_keys=True)
 
 
 def _is_export(path: Path) -> bool:

@@ -286,7 +286,7 @@ class _Judge:
         )
         evaluator = wanted.evaluator()
         answers = AnswersToJudge(self.trials, self.seed)
-        rated = RatedRuns(call.figures(self.paths, answers), answers.found, evaluator)
+        rated = RatedRuns(call.figures(self.paths, answers), answers.chosen, evaluator)
         warn_of_family(self.model, rated.models)
         if asking.dry_run or not call.quiet:
             stdout().print(rated.estimate(asking.spending.prices).sentence("ratings"))

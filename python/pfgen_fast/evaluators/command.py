@@ -241,12 +241,12 @@ def _lines(requests: Sequence[Request]) -> Iterator[bytes]:
 
 def _split(command: str | Sequence[str]) -> list[str]:
     try:
-        found = shlex.split(command) if isinstance(command, str) else list(command)
+        words = shlex.split(command) if isinstance(command, str) else list(command)
     except ValueError as error:
         raise DiscernmentError(f"evaluator command:{in_one_line(command)}: not a command: {error}") from None
-    if not found:
+    if not words:
         raise DiscernmentError("evaluator command: expected a program, as in command:./score.sh")
-    return found
+    return words
 
 
 def _file_hash(argument: str, *, is_program: bool) -> str | None:

@@ -80,10 +80,10 @@ class Criteria:
 
     def task(self, name: str) -> Task:
         """The task with this name, or the default task."""
-        found = self.tasks.get(name) or self.tasks.get(DEFAULT_TASK)
-        if found is None:
+        task = self.tasks.get(name) or self.tasks.get(DEFAULT_TASK)
+        if task is None:
             raise JudgingError(f"the criteria: {unknown_name('task', name, self.tasks)}")
-        return found
+        return task
 
     def what(self, task: str, language: str) -> str:
         """The description of the texts of a task in a language."""
@@ -94,7 +94,7 @@ class Criteria:
         """SHA-256 of everything that affects prompts."""
         tasks = {
             name: [
-                {metric: {key: vars(one) for key, one in of.items()} for metric, of in task.criteria.items()},
+                {metric: {key: vars(text) for key, text in row.items()} for metric, row in task.criteria.items()},
                 dict(task.what),
                 dict(task.context),
                 task.needs_question,
@@ -117,18 +117,18 @@ class Criteria:
         question: str | None = None,
     ) -> str:
         """The prompt that asks for one rating."""
-        of_task = self.task(task)
-        spoken, criterion = _in_language(_with_frame(of_task.criteria[metric], self.frames), language)
-        shown = ((_QUESTION[spoken], question), (_in_language(of_task.context, spoken)[1], context))
+        wanted = self.task(task)
+        spoken, criterion = _in_language(_with_frame(wanted.criteria[metric], self.frames), language)
+        shown = ((_QUESTION[spoken], question), (_in_language(wanted.context, spoken)[1], context))
         return self.frames[spoken].fill(
-            what=_in_language(of_task.what, spoken)[1],
+            what=_in_language(wanted.what, spoken)[1],
             language=LANGUAGES[spoken].get(language, language),
             criterion=criterion.name,
             definition=criterion.definition,
             low=str(self.scale.low),
             high=str(self.scale.high),
             steps="\n".join(f"{number}. {step}" for number, step in enumerate(criterion.steps, start=1)),
-            material="".join(_BLOCKS[spoken].fill(name=name, text=given) for name, given in shown if given is not None),
+            material="".join(_BLOCKS[spoken].fill(name=name, text=part) for name, part in shown if part is not None),
             text=text,
         )
 
@@ -208,21 +208,21 @@ def _by_language(value: Any, read: Callable[[Any], T]) -> dict[str, T]:
 
 
 def _filled(value: Any) -> str:
-    found = text(value).strip()
-    if not found:
+    content = text(value).strip()
+    if not content:
         raise Fault("expected a text that is not empty")
-    return found
+    return content
 
 
 def _own_frame(value: Any) -> Template:
     """A user's frame, which must ask for the rating in the form that is read from replies."""
     try:
-        found = Template.checked(_filled(value), placeholders=_PLACEHOLDERS, needed=("text",))
+        frame = Template.checked(_filled(value), placeholders=_PLACEHOLDERS, needed=("text",))
     except JudgingError as error:
         raise Fault(str(error)) from None
-    if "[[" not in found.text:
+    if "[[" not in frame.text:
         raise Fault("expected a request for a rating in double brackets, such as [[{low}]]")
-    return found
+    return frame
 
 
 def _truth(value: Any) -> bool:
@@ -252,9 +252,9 @@ def _refuse_unknown(value: Any, known: Iterable[str]) -> None:
 
 def _in_language(by_language: Mapping[str, T], language: str) -> tuple[str, T]:
     """The language and the entry for a language; if there is no entry, those of the first language with an entry."""
-    found = next(name for name in (language, *LANGUAGES) if name in by_language)  # the reader has checked this
-    return found, by_language[found]
+    spoken = next(name for name in (language, *LANGUAGES) if name in by_language)  # the reader has checked this
+    return spoken, by_language[spoken]
 
 
 def _with_frame(by_language: Mapping[str, T], frames: Mapping[str, Template]) -> dict[str, T]:
-    return {language: of for language, of in by_language.items() if language in frames}
+    return {language: value for language, value in by_language.items() if language in frames}

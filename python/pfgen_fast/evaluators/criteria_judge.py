@@ -103,9 +103,9 @@ class CriteriaJudge(AskingEvaluator):
         texts = column_of(items, texts)
         listed_texts = texts.tolist()
         metrics = [metric.name for metric in self.metrics]
-        of_tasks = {item.task: self._metrics_of(item.task) for item in items}
+        by_task = {item.task: self._metrics_of(item.task) for item in items}
         is_rated = [
-            [text is not None and metric in of_tasks[item.task] for metric in metrics]
+            [text is not None and metric in by_task[item.task] for metric in metrics]
             for item, text in zip(items, listed_texts, strict=True)
         ]
         places = np.array(is_rated, dtype=bool).reshape(len(items), len(metrics))
@@ -123,13 +123,13 @@ class CriteriaJudge(AskingEvaluator):
     ) -> Iterator[JudgeRequest]:
         seed = f"{self.seed}::again {self.replicate}" if self.replicate else self.seed
         seeds = [sampling_seed(seed, number) for number in range(1, self.n_ratings + 1)]
-        for item, text, of_item in zip(items, texts, is_rated.tolist(), strict=True):
-            for metric, is_asked in zip(metrics, of_item, strict=True):
+        for item, text, row in zip(items, texts, is_rated.tolist(), strict=True):
+            for metric, is_asked in zip(metrics, row, strict=True):
                 if not is_asked or text is None:
                     continue
                 content = self._prompt(item, metric, text)
-                for number, one in enumerate(seeds, start=1):
-                    yield self.judge.request(content, seed=one, name=f"rating {number} of {item.id} by {metric}")
+                for number, drawn in enumerate(seeds, start=1):
+                    yield self.judge.request(content, seed=drawn, name=f"rating {number} of {item.id} by {metric}")
 
     def _prompt(self, item: Item, metric: str, text: str) -> str:
         question = item.question if item.question is None else self.questions.get(item.question, item.question)

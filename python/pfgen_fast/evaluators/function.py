@@ -52,7 +52,7 @@ class BatchedEvaluator(OutsideEvaluator):
     def _score(self, requests: Sequence[Request], begin: int, receive: Receive) -> None:
         """Scores a batch; if that fails, scores its halves, to find the failing row and store the scores before it."""
         try:
-            found = self._checked(requests)
+            checked = self._checked(requests)
         except Exception as error:
             if len(requests) == 1:
                 problem = str(error) if isinstance(error, _Misshapen) else f"raised {raised(error)}"
@@ -61,7 +61,7 @@ class BatchedEvaluator(OutsideEvaluator):
             self._score(requests[:half], begin, receive)
             self._score(requests[half:], begin + half, receive)
             return
-        for place, scores in enumerate(found, begin):
+        for place, scores in enumerate(checked, begin):
             receive(place, scores)
 
     def _checked(self, requests: Sequence[Request]) -> list[Scores]:
@@ -142,18 +142,18 @@ def open_function(path: str, *, name: str | None = None, version: str = "", **op
     if not module_name or not attribute:
         raise DiscernmentError(f"{where}: expected python:module:function")
     module = _imported(module_name, where)
-    found = _attribute(module, attribute, where)
-    if isinstance(found, type):
+    target = _attribute(module, attribute, where)
+    if isinstance(target, type):
         try:
-            found = found()
+            target = target()
         except Exception as error:
             raise DiscernmentError(f"{where}: raised {raised(error)} when it was called without arguments") from error
-    if all(hasattr(found, member) for member in _MEMBERS):
-        return _OfProtocol(found, name=name or found.name, version=version, **options)
-    if not callable(found):
-        raise DiscernmentError(f"{where}: expected a function or an evaluator, not {type(found).__name__}")
+    if all(hasattr(target, member) for member in _MEMBERS):
+        return _OfProtocol(target, name=name or target.name, version=version, **options)
+    if not callable(target):
+        raise DiscernmentError(f"{where}: expected a function or an evaluator, not {type(target).__name__}")
     versions = "|".join(part for part in (version, _source_hash(module)) if part)
-    return FunctionEvaluator(found, name=name or path, version=versions, **options)
+    return FunctionEvaluator(target, name=name or path, version=versions, **options)
 
 
 def _imported(name: str, where: str) -> ModuleType:
@@ -167,13 +167,13 @@ def _imported(name: str, where: str) -> ModuleType:
 
 
 def _attribute(module: ModuleType, path: str, where: str) -> Any:
-    found: Any = module
+    value: Any = module
     for name in path.split("."):
-        if not hasattr(found, name):
-            known = [known for known, value in vars(found).items() if callable(value) and not known.startswith("_")]
+        if not hasattr(value, name):
+            known = [known for known, value in vars(value).items() if callable(value) and not known.startswith("_")]
             raise DiscernmentError(f"{where}: {unknown_name('name', name, known)}")
-        found = getattr(found, name)
-    return found
+        value = getattr(value, name)
+    return value
 
 
 def _source_hash(module: ModuleType) -> str:

@@ -77,7 +77,7 @@ class MetricsEvaluator:
             DiscernmentError: An item has no references, an unknown language, or its text is one of its references.
         """
         texts = column_of(items, texts)
-        found = {metric.name: np.full(len(texts), np.nan) for metric in self.metrics}
+        columns = {metric.name: np.full(len(texts), np.nan) for metric in self.metrics}
         known = {id(item): self._references(item) for item in items}
         rows: dict[str, list[int]] = {language: [] for language in _SCORERS}
         for row, (item, text) in enumerate(zip(items, texts.tolist(), strict=True)):
@@ -92,10 +92,10 @@ class MetricsEvaluator:
                 scores = [scorer.score(answers, references) for scorer in scorers]
                 for metric, table in zip(self.metrics, (scores[0], *scores), strict=True):
                     # sacrebleu's best score is slightly above 100, which is outside of the scale.
-                    found[metric.name][some] = np.clip(table[metric.name], None, metric.high)
+                    columns[metric.name][some] = np.clip(table[metric.name], None, metric.high)
                 n_done += len(some)
         self._tell(n_done, n_texts)
-        return found
+        return columns
 
     def _references(self, item: Item) -> References:
         where = f"item {in_one_line(item.id)}"

@@ -40,9 +40,9 @@ They are imported on demand. This table names the module of `checklists` because
 def open_evaluator(what: str, **options: Any) -> Evaluator | TableScores:
     """Opens an evaluator."""
     kind, colon, rest = what.partition(":")
-    spellings = {one.partition(":")[0]: one for one in _OPENERS}
+    spellings = {spelling.partition(":")[0]: spelling for spelling in _OPENERS}
     if kind not in spellings or bool(colon) != (":" in spellings[kind]) or (colon and not rest.strip()):
-        nearest = [spellings[one] for one in nearest_names(kind, spellings)]
+        nearest = [spellings[spelling] for spelling in nearest_names(kind, spellings)]
         raise DiscernmentError(unknown_name("evaluator", what, _OPENERS, nearest=nearest))
     known = options_of(kind)
     for name in options:
@@ -54,17 +54,17 @@ def open_evaluator(what: str, **options: Any) -> Evaluator | TableScores:
         is_needed = parameter.default is parameter.empty and parameter.kind is not parameter.VAR_KEYWORD
         if is_needed and not is_given:
             raise DiscernmentError(f"evaluator {kind}: needs the option {name}")
-    found: Evaluator | TableScores = opener(rest, **options) if colon else opener(**options)
-    return found
+    evaluator: Evaluator | TableScores = opener(rest, **options) if colon else opener(**options)
+    return evaluator
 
 
 def options_of(kind: str) -> tuple[str, ...]:
     """The names of the options of a kind of evaluator."""
-    (spelling,) = (one for one in _OPENERS if one.partition(":")[0] == kind)
-    opener, *others = (list(inspect.signature(one).parameters.values()) for one in _imported(spelling))
+    (spelling,) = (name for name in _OPENERS if name.partition(":")[0] == kind)
+    opener, *others = (list(inspect.signature(code).parameters.values()) for code in _imported(spelling))
     own = opener[1:] if ":" in spelling else opener  # the part after the colon is not an option
-    names = [one.name for one in own if one.kind in (one.KEYWORD_ONLY, one.POSITIONAL_OR_KEYWORD)]
-    names += [one.name for parameters in others for one in parameters if one.kind is one.KEYWORD_ONLY]
+    names = [arg.name for arg in own if arg.kind in (arg.KEYWORD_ONLY, arg.POSITIONAL_OR_KEYWORD)]
+    names += [arg.name for parameters in others for arg in parameters if arg.kind is arg.KEYWORD_ONLY]
     return tuple(dict.fromkeys(names))
 
 
@@ -86,7 +86,7 @@ def open_ngram(suite: Suite | str | Path, shape: ShapeLike = None, **options: An
     if shape is None:
         return NgramEvaluator(scorer)
     read = shape_of(shape)
-    of_reward = scorer
+    reward_scorer = scorer
     if "profile" not in options and read.profile not in (None, scorer.profile):
-        of_reward = Scorer(scorer.suite, **{**options, "profile": read.profile, "index": None})
-    return NgramEvaluator(scorer, Reward(of_reward, read))
+        reward_scorer = Scorer(scorer.suite, **{**options, "profile": read.profile, "index": None})
+    return NgramEvaluator(scorer, Reward(reward_scorer, read))

@@ -40,12 +40,12 @@ class Scale:
         If the judged text contains the same `[[n]]`, the number counts only at the end of the reply, because elsewhere
         it may be a quotation.
         """
-        found = [
+        lines = [
             match[1]
             for match in _IN_BRACKETS.finditer(reply)
             if match[0] not in judged or not reply[match.end() :].strip(_AFTER_THE_END)
         ]
-        whole = _WHOLE.fullmatch(found[-1]) if found else None
+        whole = _WHOLE.fullmatch(lines[-1]) if lines else None
         return int(whole[1]) if whole and self.low <= int(whole[1]) <= self.high else None
 
 
@@ -113,7 +113,7 @@ class Ratings(Asking):
             for reply, row in zip(self.replies(), rows, strict=True)
         ]
 
-    def _at_places(self, of_requests: Floats, elsewhere: float) -> Floats:
+    def _at_places(self, requested: Floats, elsewhere: float) -> Floats:
         values = np.full((*self._is_rated.shape, self._n_ratings), elsewhere)
-        values[self._is_rated] = of_requests.reshape(-1, self._n_ratings)
+        values[self._is_rated] = requested.reshape(-1, self._n_ratings)
         return values

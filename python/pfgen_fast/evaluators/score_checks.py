@@ -41,19 +41,19 @@ def valid_scores(evaluator: Evaluator, items: Sequence[Item], texts: _core.TextC
         if name not in {metric.name for metric in evaluator.metrics}:
             names = [metric.name for metric in evaluator.metrics]
             raise DiscernmentError(f"{where}: returned an {unknown_name('metric', name, names)}")
-    found = {}
+    scores = {}
     for metric in evaluator.metrics:
         if metric.name not in columns:
             raise DiscernmentError(f"{where}: returned no scores of the metric {in_one_line(metric.name)}")
-        found[metric.name] = on_scale(metric, columns[metric.name])
-    return found
+        scores[metric.name] = on_scale(metric, columns[metric.name])
+    return scores
 
 
 def checked_columns(returned: Any, n_texts: int) -> dict[str, Floats]:
     """The scores by metric in the result of an evaluator; NaN for invalid values."""
     if not isinstance(returned, Mapping):
         raise DiscernmentError(f"returned {type(returned).__name__}; expected a sequence of scores by metric")
-    found = {}
+    columns = {}
     for name, column in returned.items():
         if not isinstance(name, str) or not name:
             raise DiscernmentError(f"returned scores of {in_one_line(repr(name))}; expected a metric's name")
@@ -65,8 +65,8 @@ def checked_columns(returned: Any, n_texts: int) -> dict[str, Floats]:
         if len(column) != n_texts:
             what = f"{len(column):,} scores of the metric {in_one_line(name)} for {n_texts:,} texts"
             raise DiscernmentError(f"returned {what}; expected one score for each text")
-        found[name] = _scores_of(column)
-    return found
+        columns[name] = _scores_of(column)
+    return columns
 
 
 def _scores_of(column: Any) -> Floats:
@@ -107,7 +107,7 @@ def turned(metrics: Iterable[Metric], lower_is_better: Collection[str], where: s
     known = tuple(metrics)
     for name in lower_is_better:
         if name not in {metric.name for metric in known}:
-            raise DiscernmentError(f"{where}: {unknown_name('metric', name, [one.name for one in known])}")
+            raise DiscernmentError(f"{where}: {unknown_name('metric', name, [metric.name for metric in known])}")
     return tuple(
         replace(metric, higher_is_better=False) if metric.name in lower_is_better else metric for metric in known
     )

@@ -74,15 +74,15 @@ class TableScores:
         self._path = Path(path)
         self.name = name or self._path.stem
         columns = _read(self._path)
-        found = [Metric(metric) for metric in columns.metrics]
-        self.metrics = turned(found if metrics is None else metrics, lower_is_better, str(path))
+        listed = [Metric(metric) for metric in columns.metrics]
+        self.metrics = turned(listed if metrics is None else metrics, lower_is_better, str(path))
         known = [metric.name for metric in self.metrics]
         for metric in columns.metrics:
             if metric not in known:
                 raise DiscernmentError(f"{path}: {unknown_name('metric', metric, known)}")
         lower = sorted(metric.name for metric in self.metrics if not metric.higher_is_better)
         self.signature = f"table:{columns.hash}" + (f"|lower_is_better:{json.dumps(lower)}" if lower else "")
-        self.names = tuple(one for one in columns.perturbations if one != ORIGINAL)
+        self.names = tuple(name for name in columns.perturbations if name != ORIGINAL)
         self.items = tuple(columns.items)
         self._levels = columns.levels
         self._places = columns.items
@@ -96,7 +96,7 @@ class TableScores:
 
     def originals(self, items: Sequence[str]) -> dict[str, Floats]:
         """The scores of the originals of items, by metric."""
-        _refuse(self._path, "lacks the originals of", [one for one in items if not self._is_there(ORIGINAL, one)])
+        _refuse(self._path, "lacks the originals of", [item for item in items if not self._is_there(ORIGINAL, item)])
         return self._columns(ORIGINAL, items)
 
     def perturbed(self, name: str, items: Sequence[str]) -> dict[str, Floats]:
@@ -170,7 +170,7 @@ class _Columns:
     @property
     def hash(self) -> str:
         """SHA-256 of all rows."""
-        begin = json.dumps([[list(each) for each in self.names], self.levels], ensure_ascii=False)
+        begin = json.dumps([[list(axis) for axis in self.names], self.levels], ensure_ascii=False)
         digest = hashlib.sha256(utf8(begin) + b"\n")
         digest.update(self._keys().astype("<i8").tobytes())
         digest.update(np.array(list(self.rows.values()), dtype="<f8").tobytes())
@@ -244,10 +244,10 @@ def _add_level(columns: _Columns, perturbation: str, level: str, location: str) 
 
 
 def _name(row: Mapping[str, Any], column: str, location: str) -> str:
-    found = _label(row[column])
-    if not found:
+    label = _label(row[column])
+    if not label:
         raise DiscernmentError(f"{location}: the column {column!r} is empty; expected a name")
-    return found
+    return label
 
 
 def _label(value: Any) -> str:

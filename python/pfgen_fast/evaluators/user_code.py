@@ -122,17 +122,17 @@ class OutsideEvaluator(ABC):
     def _fill(
         self, requests: Sequence[Request], scores: list[Scores | None], keep: Callable[[Request, Scores], None]
     ) -> None:
-        todo = [number for number, found in enumerate(scores) if found is None]
+        todo = [number for number, row in enumerate(scores) if row is None]
         if not todo:
             return
         n_done = 0
         self._tell(n_done, len(todo))
 
-        def receive(place: int, found: Scores) -> None:
+        def receive(place: int, row: Scores) -> None:
             nonlocal n_done
             number = todo[place]
-            keep(requests[number], found)
-            scores[number] = found
+            keep(requests[number], row)
+            scores[number] = row
             n_done += 1
             self._tell(n_done, len(todo))
 
@@ -170,7 +170,7 @@ class OutsideEvaluator(ABC):
 
     def _learn(self, requests: Sequence[Request], scores: Sequence[Scores | None]) -> None:
         """Takes the metrics from the first scores, in the order of the texts; later scores must have no others."""
-        names = dict.fromkeys(name for found in scores for name in found or ())
+        names = dict.fromkeys(name for row in scores for name in row or ())
         if self._metrics is None:
             if names:
                 self._metrics = turned(map(Metric, names), self._lower, self._where)
@@ -180,11 +180,11 @@ class OutsideEvaluator(ABC):
         known = [metric.name for metric in self._metrics]
         for name in names:
             if name not in known:
-                first = next(request for request, found in zip(requests, scores, strict=True) if name in (found or ()))
+                first = next(request for request, row in zip(requests, scores, strict=True) if name in (row or ()))
                 raise DiscernmentError(f"{self._where}, {first}: returned an {unknown_name('metric', name, known)}")
 
     def _column(self, metric: Metric, scores: Sequence[Scores | None], places: Sequence[int | None]) -> Floats:
-        values = [(found or {}).get(metric.name, np.nan) for found in scores]
+        values = [(row or {}).get(metric.name, np.nan) for row in scores]
         column = [np.nan if place is None else values[place] for place in places]
         return on_scale(metric, np.array(column, dtype=np.float64))
 
@@ -214,8 +214,8 @@ class KeptScores:
 
     def get(self, key: bytes) -> Scores | None:
         """The scores with this key; None if they are missing."""
-        found = self._scores.get(key)
-        return None if found is None else dict(zip(*found, strict=True))
+        kept = self._scores.get(key)
+        return None if kept is None else dict(zip(*kept, strict=True))
 
     @contextlib.contextmanager
     def adding(self) -> Iterator[Callable[[bytes, str, Scores], None]]:

@@ -80,13 +80,13 @@ RULES: tuple[tuple[str, Callable[[str], str]], ...] = (
 
 def match_names(ours: Sequence[str], theirs: Sequence[str]) -> dict[str, tuple[str, str]]:
     """Matches our names with theirs: by our name, the partner and the rule. Ambiguous names have no partner."""
-    found: dict[str, tuple[str, str]] = {}
+    matches: dict[str, tuple[str, str]] = {}
     for rule, form in RULES:
-        taken = {partner for partner, _ in found.values()}
-        left = _unambiguous([name for name in ours if name not in found], form)
+        taken = {partner for partner, _ in matches.values()}
+        left = _unambiguous([name for name in ours if name not in matches], form)
         by_form = _unambiguous([name for name in theirs if name not in taken], form)
-        found |= {name: (by_form[formed], rule) for formed, name in left.items() if formed in by_form}
-    return found
+        matches |= {name: (by_form[formed], rule) for formed, name in left.items() if formed in by_form}
+    return matches
 
 
 def _unambiguous(names: Sequence[str], form: Callable[[str], str]) -> dict[str, str]:
@@ -119,9 +119,9 @@ def external(
                 problems.append(str(error))
     if not compared:
         raise ExperimentError("; ".join(problems))
-    fewest = min((each.clusters for each in compared), key=lambda clusters: clusters.n)
+    fewest = min((column.clusters for column in compared), key=lambda clusters: clusters.n)
     which = "The best run" if pick == "best" else "The mean of the runs"
-    words = [f"{which} of each model counts. 95 % intervals are in brackets.", *(each.words for each in compared)]
+    words = [f"{which} of each model counts. 95 % intervals are in brackets.", *(column.words for column in compared)]
     columns = ("scores", "with our", "models", "clusters", *CORRELATION_COLUMNS)
     return Finding(
         "external",
@@ -132,12 +132,12 @@ def external(
                 "correlations",
                 "Correlations over models, with 95 % intervals",
                 columns,
-                tuple(row for each in compared for row in each.correlation_rows),
+                tuple(row for column in compared for row in column.correlation_rows),
             ),
-            *(each.pairs_table(number) for number, each in enumerate(compared, start=1)),
+            *(column.pairs_table(number) for number, column in enumerate(compared, start=1)),
             Table("unmatched", "Models without a partner", ("file", "whose", "model"), tuple(unmatched)),
         ),
-        tuple(each.picture(number) for number, each in enumerate(compared, start=1)),
+        tuple(column.picture(number) for number, column in enumerate(compared, start=1)),
         (*runs.problems, *(f"left out: {problem}" for problem in problems), *fewest.warnings("models")),
         question="Do the scores agree with scores from elsewhere?",
         runs=runs.names,
@@ -178,7 +178,7 @@ class _Compared:
         check_columns({"our score": metrics["score"]}, "models")
         clusters = clusters_of(list(common), cluster)
         correlations = {
-            metric: correlate(metrics[metric], theirs, clusters=clusters.of)
+            metric: correlate(metrics[metric], theirs, clusters=clusters.numbers)
             for metric in SCORES
             if not is_constant(metrics[metric])
         }
@@ -196,7 +196,7 @@ class _Compared:
     @property
     def correlation_rows(self) -> list[tuple[Cell, ...]]:
         counts = len(self.models), self.clusters.n
-        return [(self.name, metric, *counts, *correlation_cells(of)) for metric, of in self.correlations.items()]
+        return [(self.name, metric, *counts, *correlation_cells(row)) for metric, row in self.correlations.items()]
 
     def pairs_table(self, number: int) -> Table:
         rows = [
@@ -216,9 +216,9 @@ class _Compared:
 
 
 def _answer(compared: Sequence[_Compared]) -> str:
-    by_value = sorted(compared, key=lambda each: each.pearson)
-    found = [with_interval(of.correlations["score"]["Pearson"]) for of in by_value]
-    named = [f"{of.name} by Pearson {by} over {len(of.models)} models" for of, by in zip(by_value, found, strict=True)]
+    by_value = sorted(compared, key=lambda column: column.pearson)
+    shown = [with_interval(row.correlations["score"]["Pearson"]) for row in by_value]
+    named = [f"{row.name} by Pearson {r} over {len(row.models)} models" for row, r in zip(by_value, shown, strict=True)]
     if len(compared) == 1:
         return f"Our score correlates with {named[0]}."
     return f"Of {len(compared)} other scores, ours correlates most with {named[-1]} and least with {named[0]}."

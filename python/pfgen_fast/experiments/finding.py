@@ -105,13 +105,13 @@ class Pair:
     @property
     def in_one(self) -> list[tuple[str, Change]]:
         """Both texts as one text in pieces."""
-        found: list[tuple[str, Change]] = []
+        changes: list[tuple[str, Change]] = []
         after = list(self.after)
         for piece in self.before:
             while not piece.is_changed and after and after[0].is_changed:
-                found.append((after.pop(0).text, "inserted"))
-            found.append((piece.text, "deleted") if piece.is_changed else (after.pop(0).text, "equal"))
-        return [*found, *((piece.text, "inserted") for piece in after)]
+                changes.append((after.pop(0).text, "inserted"))
+            changes.append((piece.text, "deleted") if piece.is_changed else (after.pop(0).text, "equal"))
+        return [*changes, *((piece.text, "inserted") for piece in after)]
 
     def to_markdown(self) -> str:
         """The title and the text, with deleted parts in [-...-] and new parts in {+...+}."""
@@ -212,15 +212,15 @@ class Finding:
         return f"{self.name}-{part.name}"
 
 
-def correlation_cells(found: Mapping[str, Correlation]) -> tuple[Cell, ...]:
+def correlation_cells(by_name: Mapping[str, Correlation]) -> tuple[Cell, ...]:
     """Each coefficient and its interval."""
-    return tuple(end for name in COEFFICIENTS for end in (found[name].value, found[name].low, found[name].high))
+    return tuple(end for name in COEFFICIENTS for end in (by_name[name].value, by_name[name].low, by_name[name].high))
 
 
-def with_interval(found: Correlation, n_digits: int = 3) -> str:
+def with_interval(r: Correlation, n_digits: int = 3) -> str:
     """A coefficient and its interval for a sentence."""
-    interval = "" if found.low is None else f" (95 % interval {found.low:.{n_digits}f} to {found.high:.{n_digits}f})"
-    return f"{found.value:.{n_digits}f}{interval}"
+    interval = "" if r.low is None else f" (95 % interval {r.low:.{n_digits}f} to {r.high:.{n_digits}f})"
+    return f"{r.value:.{n_digits}f}{interval}"
 
 
 def _listed(sentences: Iterable[str]) -> str:

@@ -91,7 +91,7 @@ class AnswersToJudge:
 
     def __init__(self, trials: int | None = None, seed: str = "") -> None:
         self._trials, self._seed = trials, seed
-        self.found: list[Answer] = []
+        self.chosen: list[Answer] = []
 
     def __call__(self, suite: Suite, batch: AnswersOfRuns) -> None:
         """Chooses answers to each question of a batch."""
@@ -105,7 +105,7 @@ class AnswersToJudge:
                 # Ordered by hash, so that the choice does not depend on the order of the file.
                 in_order = sorted(texts, key=lambda text: (_digest(self._seed, question, text), text))
                 texts = in_order[: self._trials]
-            self.found += (Answer(run, question, text) for text in texts)
+            self.chosen += (Answer(run, question, text) for text in texts)
 
 
 def _digest(seed: str, question: int, text: str) -> str:
@@ -137,7 +137,7 @@ class RatedRuns:
         """Asks for the missing ratings with the options of `Asking.ask`, and stores each rating when it arrives."""
         return self._ratings.ask_with(self._evaluator.connect, **options)
 
-    def found(self) -> list[Rated]:
+    def rated(self) -> list[Rated]:
         """All existing ratings."""
         return [
             Rated(answer.run, answer.question, int(rating), len(answer.text))
@@ -149,8 +149,8 @@ class RatedRuns:
     def by_item(self) -> list[tuple[str, str, float]]:
         """The question, the run and the mean rating of each run's answers to a question; rows of `ITEM_COLUMNS`."""
         cells: dict[tuple[int, int], list[int]] = {}
-        for one in self.found():
-            cells.setdefault((one.run, one.question), []).append(one.rating)
+        for rated in self.rated():
+            cells.setdefault((rated.run, rated.question), []).append(rated.rating)
         questions, names = self._scored.suite.questions, self._scored.names
         return [
             (questions[question].question_id, names[run], float(np.mean(ratings)))
@@ -159,13 +159,13 @@ class RatedRuns:
 
     def finding(self) -> Finding:
         """Compares the mean ratings of runs and models with our scores."""
-        found, scored, scale = self.found(), self._scored, self._evaluator.template.scale
+        rated, scored, scale = self.rated(), self._scored, self._evaluator.template.scale
         n_missing, unrated = self._ratings.n_missing, self._ratings.unrated()
         n_unrated, n_cut = len(unrated), sum(self._evaluator.replies.details(key).is_cut for key in unrated)
         cut = f"; {n_cut:,} of them ended at the limit of tokens: raise --max-tokens" if n_cut else ""
-        if not found:
+        if not rated:
             raise ExperimentError(f"no ratings: {n_missing:,} are missing, {n_unrated:,} replies have no rating{cut}")
-        runs = _rated_means(scored, found)
+        runs = _rated_means(scored, rated)
         notes = list(scored.problems)
         if n_missing:
             n_wanted = len(self._ratings)
@@ -175,7 +175,7 @@ class RatedRuns:
             notes.append(f"{n_unrated:,} replies have no rating of the form {form} and are left out{cut}")
         notes += [f"{name} has no ratings" for name in scored.names if name not in runs.names]
         points = replace(runs.points("our score", "rating"), y_label="mean rating")
-        answer, words, more = _words(runs, len(found), self._evaluator.judge.model)
+        answer, words, more = _words(runs, len(rated), self._evaluator.judge.model)
         return Finding(
             "judge",
             answer,
@@ -183,10 +183,10 @@ class RatedRuns:
             (
                 _models_table(runs.one_per_model("mean")),
                 runs.table("runs", "The runs", runs.means.items(), by="rating"),
-                _spread_table(found, scale),
+                _spread_table(rated, scale),
             ),
             (Picture("scatter", "The judge's ratings against our scores", Scatter((points,))),),
-            (*notes, *more, *_length_note(found)),
+            (*notes, *more, *_length_note(rated)),
             question="How does a language model rate the same answers?",
             runs=scored.names,
         )
@@ -204,7 +204,7 @@ def judge(
     evaluator = options.evaluator()
     answers = AnswersToJudge(options.trials, options.seed)
     scored = read_figures(paths, suite=suite, threads=threads, on_batch=answers)
-    rated = RatedRuns(scored, answers.found, evaluator)
+    rated = RatedRuns(scored, answers.chosen, evaluator)
     problem = rated.ask(spending=options.spending, on_progress=on_progress)
     if problem:
         raise EngineError(f"{problem}; repeat the call to continue")
@@ -230,27 +230,27 @@ def _reference(question: Question, samples: Mapping[str, str]) -> tuple[str, ...
     return next((answers[:1] for answers in question.answers.values() if answers), ())
 
 
-def _rated_means(scored: RunFigures, found: Sequence[Rated]) -> RunMeans:
+def _rated_means(scored: RunFigures, rated: Sequence[Rated]) -> RunMeans:
     """The runs that have ratings, with the columns of their table; a rating is the mean of the means of questions."""
     by_run: dict[int, dict[int, list[Rated]]] = {}
-    for one in found:
-        by_run.setdefault(one.run, {}).setdefault(one.question, []).append(one)
+    for row in rated:
+        by_run.setdefault(row.run, {}).setdefault(row.question, []).append(row)
     rows = sorted(by_run)
-    of_runs = [list(itertools.chain.from_iterable(by_run[run].values())) for run in rows]
-    by_question = ([np.mean([one.rating for one in of]) for of in by_run[run].values()] for run in rows)
+    cells = [list(itertools.chain.from_iterable(by_run[run].values())) for run in rows]
+    by_question = ([np.mean([row.rating for row in cell]) for cell in by_run[run].values()] for run in rows)
     means = {
         "our score": scored.means["score"][rows],
         "rating": np.array([np.mean(ratings) for ratings in by_question]),
-        "ratings": np.array([len(ratings) for ratings in of_runs]),
-        "code points": np.array([round(float(np.mean([one.n_code_points for one in of]))) for of in of_runs]),
+        "ratings": np.array([len(ratings) for ratings in cells]),
+        "code points": np.array([round(float(np.mean([row.n_code_points for row in cell]))) for cell in cells]),
     }
     return replace(scored.chosen(rows), means=means)
 
 
-def _length_note(found: Sequence[Rated]) -> list[str]:
+def _length_note(rated: Sequence[Rated]) -> list[str]:
     """A sentence on the correlation of ratings and lengths, a known bias of judges."""
-    ratings, lengths = (np.array([getattr(one, name) for one in found]) for name in ("rating", "n_code_points"))
-    if len(found) < MIN_VALUES or np.ptp(ratings) == 0 or np.ptp(lengths) == 0:
+    ratings, lengths = (np.array([getattr(row, name) for row in rated]) for name in ("rating", "n_code_points"))
+    if len(rated) < MIN_VALUES or np.ptp(ratings) == 0 or np.ptp(lengths) == 0:
         return []
     r = float(np.corrcoef(ratings, lengths)[0, 1])
     return [f"ratings correlate with the lengths of answers by Pearson {r:.3f}; judges tend to prefer long answers"]
@@ -267,9 +267,9 @@ def _words(runs: RunMeans, n_found: int, judge_name: str) -> tuple[str, str, lis
             ["no correlation with our scores: there are fewer than three runs, or all values are equal"],
         )
     clusters = clusters_of(runs.models, "model")
-    found = correlate(ours, theirs, clusters=clusters.of)
-    listed = ", ".join(f"{name} {found[name]}" for name in COEFFICIENTS)
-    pearson = f"Pearson {with_interval(found['Pearson'])} over {len(ours)} runs"
+    by_name = correlate(ours, theirs, clusters=clusters.numbers)
+    listed = ", ".join(f"{name} {by_name[name]}" for name in COEFFICIENTS)
+    pearson = f"Pearson {with_interval(by_name['Pearson'])} over {len(ours)} runs"
     return (
         f"The ratings of {judge_name} correlate with our scores by {pearson}.",
         f"{words} Correlations with our scores over {clusters.counted('runs')} (95 % intervals in brackets): {listed}.",
@@ -283,8 +283,8 @@ def _models_table(models: RunMeans) -> Table:
     return Table("models", "Mean rating of each model, for the experiment external", ("model", "rating"), rows, 3)
 
 
-def _spread_table(found: Sequence[Rated], scale: Scale) -> Table:
-    counts = Counter(one.rating for one in found)
+def _spread_table(rated: Sequence[Rated], scale: Scale) -> Table:
+    counts = Counter(row.rating for row in rated)
     ratings = range(scale.low, scale.high + 1)
-    rows = tuple((rating, counts[rating], counts[rating] / len(found)) for rating in ratings)
+    rows = tuple((rating, counts[rating], counts[rating] / len(rated)) for rating in ratings)
     return Table("ratings", "How often each rating was given", ("rating", "times", "share"), rows)

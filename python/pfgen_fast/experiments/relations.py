@@ -30,28 +30,28 @@ def relations(scored: RunMeans, *, cluster: Cluster = "model", seed: int = 0) ->
     if not over_runs:
         raise ExperimentError(f"nothing to correlate: {'; '.join(notes)}")
     clusters = clusters_of(runs.models, cluster)
-    of_runs = {(a, b): correlate(runs.means[a], runs.means[b], clusters=clusters.of) for a, b in over_runs}
+    by_runs = {(a, b): correlate(runs.means[a], runs.means[b], clusters=clusters.numbers) for a, b in over_runs}
     notes += clusters.warnings("runs")
-    rows = [("runs", *pair, len(runs.names), clusters.n, *correlation_cells(of_runs[pair])) for pair in of_runs]
-    panels = (runs.points(*pair, title=f"Pearson {found['Pearson'].value:.3f}") for pair, found in of_runs.items())
+    rows = [("runs", *pair, len(runs.names), clusters.n, *correlation_cells(by_runs[pair])) for pair in by_runs]
+    panels = (runs.points(*pair, title=f"Pearson {by_name['Pearson'].value:.3f}") for pair, by_name in by_runs.items())
     pictures = [Picture("runs", "Every run: one score against the other", Scatter(tuple(panels)))]
-    over_all = f"Pearson's correlations between the means of {clusters.counted('runs')}: {_listed(of_runs, 'Pearson')}."
+    over_all = f"Pearson's correlations between the means of {clusters.counted('runs')}: {_listed(by_runs, 'Pearson')}."
     n_answers = ""
     if isinstance(scored, ScoredRuns):
         over_answers, more = _pairs(scored.answer_scores, "answers")
         notes += more
-        n_answers, of_all = f" of {len(scored.run_numbers):,} answers", clusters_of(scored.models, cluster)
-        of_answers = _over_answers(scored, over_answers, of_all, seed)
-        counts = len(scored.run_numbers), of_all.n
-        rows += [("answers", *pair, *counts, *correlation_cells(found)) for pair, found in of_answers.items()]
-        if of_answers:
+        n_answers, all_runs = f" of {len(scored.run_numbers):,} answers", clusters_of(scored.models, cluster)
+        by_answers = _over_answers(scored, over_answers, all_runs, seed)
+        counts = len(scored.run_numbers), all_runs.n
+        rows += [("answers", *pair, *counts, *correlation_cells(by_name)) for pair, by_name in by_answers.items()]
+        if by_answers:
             title = "Every answer; the scales show the number of answers for each colour"
-            pictures.append(Picture("answers", title, _answers_chart(scored.answer_scores, of_answers)))
-            over_all += f" Spearman's correlations over all answers: {_listed(of_answers, 'Spearman')}."
+            pictures.append(Picture("answers", title, _answers_chart(scored.answer_scores, by_answers)))
+            over_all += f" Spearman's correlations over all answers: {_listed(by_answers, 'Spearman')}."
     columns = ("over", "of", "with", "values", "clusters", *CORRELATION_COLUMNS)
     return Finding(
         "relations",
-        _answer(runs, of_runs),
+        _answer(runs, by_runs),
         f"{len(scored.names)} runs{n_answers}; 95 % intervals are in brackets. {over_all} {_order(runs)}",
         (
             Table("correlations", "Correlations, with 95 % intervals", columns, tuple(rows)),
@@ -97,15 +97,15 @@ def _pairs(columns: Mapping[str, Floats], what: str) -> tuple[list[_Pair], list[
     return list(itertools.combinations(varying, 2)), notes
 
 
-def _over_answers(scored: ScoredRuns, pairs: Sequence[_Pair], of_runs: Clusters, seed: int) -> _Found:
+def _over_answers(scored: ScoredRuns, pairs: Sequence[_Pair], runs: Clusters, seed: int) -> _Found:
     """Correlations over all answers, with intervals from a sample. Clusters are those of the runs."""
     from scipy.stats import rankdata
 
     sample = np.random.default_rng(seed).permutation(len(scored.run_numbers))[:_N_SAMPLE]
-    clusters = of_runs.of[scored.run_numbers[sample]]
+    clusters = runs.numbers[scored.run_numbers[sample]]
     columns = {metric: scored.answer_scores[metric] for metric in dict.fromkeys(itertools.chain.from_iterable(pairs))}
     ranked = {metric: rankdata(column) for metric, column in columns.items()}
-    found = {}
+    moved = {}
     for a, b in pairs:
         # Spearman's coefficient is Pearson's coefficient of the ranks, which are computed once for all pairs.
         values = {
@@ -115,8 +115,8 @@ def _over_answers(scored: ScoredRuns, pairs: Sequence[_Pair], of_runs: Clusters,
         }
         x, y = columns[a][sample], columns[b][sample]
         around = {} if is_constant(x) or is_constant(y) else correlate(x, y, clusters=clusters)
-        found[a, b] = {name: _moved(value, around.get(name)) for name, value in values.items()}
-    return found
+        moved[a, b] = {name: _moved(value, around.get(name)) for name, value in values.items()}
+    return moved
 
 
 def _moved(value: float, around: Correlation | None) -> Correlation:
@@ -127,26 +127,26 @@ def _moved(value: float, around: Correlation | None) -> Correlation:
     return Correlation(value, max(low, -1.0), min(high, 1.0))
 
 
-def _answer(runs: RunMeans, of_runs: _Found) -> str:
-    by_value = sorted(((found["Pearson"], pair) for pair, found in of_runs.items()), key=lambda each: each[0].value)
+def _answer(runs: RunMeans, by_runs: _Found) -> str:
+    by_value = sorted(((r["Pearson"], pair) for pair, r in by_runs.items()), key=lambda end: end[0].value)
     ends = (by_value[0], by_value[-1])
-    lowest, highest = (f"{a} and {b}, {with_interval(found)}" for found, (a, b) in ends)
+    lowest, highest = (f"{a} and {b}, {with_interval(r)}" for r, (a, b) in ends)
     over = f"Over the {len(runs.names)} runs, Pearson's correlation"
-    if len(of_runs) == 1:
+    if len(by_runs) == 1:
         return f"{over} is that of {highest}."
     return f"{over} is highest between {highest}, and lowest between {lowest}."
 
 
-def _listed(found: _Found, coefficient: str) -> str:
-    return "; ".join(f"{a} and {b} {values[coefficient]}" for (a, b), values in found.items())
+def _listed(by_pair: _Found, coefficient: str) -> str:
+    return "; ".join(f"{a} and {b} {values[coefficient]}" for (a, b), values in by_pair.items())
 
 
-def _answers_chart(answer_scores: Mapping[str, Floats], found: _Found) -> Density:
+def _answers_chart(answer_scores: Mapping[str, Floats], by_pair: _Found) -> Density:
     # A few very long answers are drawn at the border.
     shown = {**answer_scores, "length": np.minimum(answer_scores["length"], _LONGEST_SHOWN)}
     labels = {"length": f"length (longer ones at {_LONGEST_SHOWN:g})"}
     panels = (
         Points(shown[a], shown[b], labels.get(a, a), labels.get(b, b), f"Spearman {values['Spearman'].value:.3f}")
-        for (a, b), values in found.items()
+        for (a, b), values in by_pair.items()
     )
     return Density(tuple(panels), unit="answers")

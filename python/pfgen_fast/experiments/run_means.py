@@ -28,17 +28,17 @@ class Clusters:
     """Clusters of values that depend on one another."""
 
     by: Cluster  # property that the values of a cluster share
-    of: NDArray[np.int_]  # index of each value's cluster
+    numbers: NDArray[np.int_]  # index of each value's cluster
 
     @property
     def n(self) -> int:
         """The number of clusters."""
-        return len(np.unique(self.of))
+        return len(np.unique(self.numbers))
 
     def counted(self, values: str) -> str:
         """The numbers of values and of clusters: `522 runs of 345 models`."""
-        of = "" if self.by == "none" or values == self.what(values) else f" of {self.n:,} {self.what(values)}"
-        return f"{len(self.of):,} {values}{of}"
+        origin = "" if self.by == "none" or values == self.what(values) else f" of {self.n:,} {self.what(values)}"
+        return f"{len(self.numbers):,} {values}{origin}"
 
     def warnings(self, values: str) -> list[str]:
         """A warning if there are too few clusters for intervals."""

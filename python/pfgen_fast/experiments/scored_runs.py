@@ -195,16 +195,16 @@ class _Gathered:
                 f"an experiment needs at least {MIN_VALUES} runs, but only {len(self._runs)} can be scored{why}"
             )
         runs = [run for run in self._found if run in self._runs]  # runs with recorded figures were added first
-        of_runs = [self._runs[run] for run in runs]
-        scores = [figures.questions for figures in of_runs]
-        of_questions = {metric: _of_questions(scores, column_of(metric)) for metric in SCORES}
-        means = {metric: values.mean(axis=1) for metric, values in of_questions.items()}
+        gathered = [self._runs[run] for run in runs]
+        scores = [figures.questions for figures in gathered]
+        columns = {metric: _of_questions(scores, column_of(metric)) for metric in SCORES}
+        means = {metric: values.mean(axis=1) for metric, values in columns.items()}
         return {
             "suite": self.suite,
             "names": tuple(run_name(run.folder) for run in runs),
-            "models": tuple(figures.model for figures in of_runs),
-            "means": {**means, "length": np.array([figures.length for figures in of_runs])},
-            "question_scores": of_questions,
+            "models": tuple(figures.model for figures in gathered),
+            "means": {**means, "length": np.array([figures.length for figures in gathered])},
+            "question_scores": columns,
             "set_scores": {metric: _of_sets(self.suite, scores, metric) for metric in ("fluency", "truthfulness")},
             "problems": tuple(self._problems),
         }
@@ -239,17 +239,17 @@ def _aggregated(suite: Suite, run: ReadRun, table: ScoreTable) -> _Figures:
 
 
 def _of_questions(scores: Sequence[Sequence[Scores]], column: str) -> Floats:
-    return np.array([[of.total(column) for of in of_run] for of_run in scores], dtype=np.float64)
+    return np.array([[question.total(column) for question in row] for row in scores], dtype=np.float64)
 
 
 def _of_sets(suite: Suite, scores: Sequence[Sequence[Scores]], metric: str) -> dict[str, Floats]:
-    found = {name: np.full((len(scores), len(suite)), np.nan) for name in suite.set_names}
-    for run, of_run in enumerate(scores):
-        for number, of_question in enumerate(of_run):
-            values: Mapping[str, float] = getattr(of_question, metric)
+    columns = {name: np.full((len(scores), len(suite)), np.nan) for name in suite.set_names}
+    for run, row in enumerate(scores):
+        for number, question in enumerate(row):
+            values: Mapping[str, float] = getattr(question, metric)
             for name, value in values.items():
-                found[name][run, number] = value * len(values)
-    return found
+                columns[name][run, number] = value * len(values)
+    return columns
 
 
 def _recorded(suite: Suite, run: RunFolder, input_hash: str, config: Mapping[str, Any] | None) -> _Figures | None:
@@ -261,7 +261,7 @@ def _recorded(suite: Suite, run: RunFolder, input_hash: str, config: Mapping[str
     if changes(result, input_hash, suite.metadata_hash, config) or not math.isfinite(result.length + result.score):
         return None
     scores = [by_question.get(question.question_id) for question in suite]
-    whole = [of for of, question in zip(scores, suite, strict=True) if of is not None and _is_whole(of, question)]
+    whole = [row for row, question in zip(scores, suite, strict=True) if row is not None and _is_whole(row, question)]
     if len(whole) < len(scores):
         return None
     return _Figures(model_of(config, run_name(run.folder)), result.length, whole)

@@ -86,7 +86,7 @@ def sets(by_set: ScoresBySet, *, cluster: Cluster = "model") -> Finding:
     check_columns({f"the score with set {name}": column for name, column in scores.items()}, "runs")
     clusters = clusters_of(runs.models, cluster)
     pairs = {
-        (a, b): correlate(scores[a], scores[b], clusters=clusters.of) for a, b in itertools.combinations(scores, 2)
+        (a, b): correlate(scores[a], scores[b], clusters=clusters.numbers) for a, b in itertools.combinations(scores, 2)
     }
     columns = ("set", "and", "runs", "clusters", *CORRELATION_COLUMNS)
     pair_rows = (

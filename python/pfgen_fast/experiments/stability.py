@@ -54,15 +54,15 @@ class RunPairs:
         kept = (new[self.first] >= 0) & (new[self.second] >= 0)
         return RunPairs(new[self.first][kept], new[self.second][kept], self.is_close[kept], self.within)
 
-    def agreement(self, one: Floats, other: Floats) -> Agreement:
+    def agreement(self, first: Floats, second: Floats) -> Agreement:
         """Computes how the scores of the runs from two disjoint parts of the data agree."""
         # Rounded, because sums in another order could distinguish equal scores.
-        one, other = (np.sign(part[self.first] - part[self.second]) for part in np.round((one, other), 12))
-        same = one * other
-        differ = np.sqrt(np.count_nonzero(one) * np.count_nonzero(other))
-        of_close = same[self.is_close] if self.is_close.any() else np.array([math.nan])
-        close_swapped = np.where(np.isnan(of_close), math.nan, of_close < 0)
-        figures = same.sum() / differ if differ else 0.0, (same < 0).mean(), of_close.mean(), close_swapped.mean()
+        first, second = (np.sign(part[self.first] - part[self.second]) for part in np.round((first, second), 12))
+        same = first * second
+        differ = np.sqrt(np.count_nonzero(first) * np.count_nonzero(second))
+        close = same[self.is_close] if self.is_close.any() else np.array([math.nan])
+        close_swapped = np.where(np.isnan(close), math.nan, close < 0)
+        figures = same.sum() / differ if differ else 0.0, (same < 0).mean(), close.mean(), close_swapped.mean()
         return Agreement(*map(float, figures))
 
 
@@ -73,7 +73,7 @@ class Agreement(NamedTuple):
     swapped: float  # share of the pairs of runs that have the opposite order
     # Kendall's correlation over close pairs: the share in the same order minus the share in the opposite order; NaN
     # without close pairs
-    of_close: float
+    close: float
     close_swapped: float  # share of the close pairs that have the opposite order; NaN without close pairs
 
 
@@ -106,9 +106,9 @@ class Fewer:
     def row(self) -> tuple[Cell, ...]:
         """The row of the table."""
         lowest = self.ends[0] if len(self.draws) >= _LEAST_DRAWS_OF_TAIL else None
-        kendall, swapped, *of_close = self.mean
-        of_close_pairs = of_close if self.has_close else (None, None)
-        return (self.what, self.n, len(self.draws), kendall, lowest, swapped, *of_close_pairs)
+        kendall, swapped, *close = self.mean
+        close_pairs = close if self.has_close else (None, None)
+        return (self.what, self.n, len(self.draws), kendall, lowest, swapped, *close_pairs)
 
 
 _ByWhat = Mapping[str, Sequence[Fewer]]
@@ -124,9 +124,9 @@ def stability(scored: ScoredRuns, *, n_draws: int = 100, seed: int = 0) -> Findi
     pictures = [Picture("ranks", title, _ranks_chart(scored, usual, without))]
     answer = words[0]
     pairs = RunPairs.of(scored.question_scores["score"])
-    of_trials, more = _fewer_trials(scored, pairs, n_draws, seed)
-    found = (_fewer_questions(scored, pairs, n_draws, seed), of_trials)
-    fewer = {steps[0].what: steps for steps in found if steps}
+    trials, more = _fewer_trials(scored, pairs, n_draws, seed)
+    reductions = (_fewer_questions(scored, pairs, n_draws, seed), trials)
+    fewer = {steps[0].what: steps for steps in reductions if steps}
     if fewer:
         tables.append(_fewer_table(fewer))
         title = "Kendall's correlation between rankings from disjoint parts (band: 5 % to 95 % of the draws)"
@@ -212,11 +212,11 @@ def _fewer_questions(scored: ScoredRuns, pairs: RunPairs, n_draws: int, seed: in
 def _fewer_trials(scored: ScoredRuns, pairs: RunPairs, n_draws: int, seed: int) -> tuple[list[Fewer], list[str]]:
     """The agreement of fewer trials, and sentences on the runs that have too few trials."""
     generator = np.random.default_rng((seed, 2))
-    of_all = scores_of_trials(scored, generator)
-    chosen = np.flatnonzero([len(trials) > 1 for trials in of_all])
+    scores = scores_of_trials(scored, generator)
+    chosen = np.flatnonzero([len(trials) > 1 for trials in scores])
     if len(chosen) < MIN_VALUES:
         return [], ["fewer than three runs have two trials, so trials cannot be compared"]
-    by_run = [of_all[run] for run in chosen]
+    by_run = [scores[run] for run in chosen]
     sizes = _sizes(max(map(len, by_run)))
     pairs = pairs.chosen(chosen)
 
@@ -225,14 +225,14 @@ def _fewer_trials(scored: ScoredRuns, pairs: RunPairs, n_draws: int, seed: int) 
             sums = [np.r_[0.0, np.cumsum(generator.permutation(trials))] for trials in by_run]
             for n in sizes:
                 # No trial is in both halves.
-                sized = [(of_run, min(n, (len(of_run) - 1) // 2)) for of_run in sums]
-                ones = [of_run[size] / size for of_run, size in sized]
-                others = [(of_run[-1] - of_run[-1 - size]) / size for of_run, size in sized]
+                sized = [(run, min(n, (len(run) - 1) // 2)) for run in sums]
+                ones = [run[size] / size for run, size in sized]
+                others = [(run[-1] - run[-1 - size]) / size for run, size in sized]
                 yield n, pairs.agreement(np.array(ones), np.array(others))
 
     notes = []
-    if len(chosen) < len(of_all):
-        notes.append(f"{len(of_all) - len(chosen):,} runs of a single trial are left out of the rows on trials")
+    if len(chosen) < len(scores):
+        notes.append(f"{len(scores) - len(chosen):,} runs of a single trial are left out of the rows on trials")
     n_short = sum(len(trials) // 2 < sizes[0] for trials in by_run)
     if n_short:
         notes.append(f"{n_short:,} runs have fewer than {2 * sizes[0]:,} trials; their trials are halved if needed")
@@ -251,8 +251,8 @@ def scores_of_trials(scored: ScoredRuns, generator: np.random.Generator) -> list
     counts = np.bincount(scored.cells).reshape(len(scored.names), -1)
     begins = np.cumsum(counts).reshape(counts.shape) - counts
     return [
-        shuffled[of_run + np.arange(n_trials)[:, np.newaxis]].mean(axis=1)
-        for of_run, n_trials in zip(begins, counts.min(axis=1), strict=True)
+        shuffled[run + np.arange(n_trials)[:, np.newaxis]].mean(axis=1)
+        for run, n_trials in zip(begins, counts.min(axis=1), strict=True)
     ]
 
 

@@ -65,13 +65,13 @@ class Spending:
         """The longest beginning of the requests for which the rest of the budget is certainly sufficient."""
         if self.budget is None:
             return list(requests)
-        found, cost = [], self.cost
+        within, cost = [], self.cost
         for request in requests:
             cost += self.prices.most(request)
             if cost > self.budget:
                 break
-            found.append(request)
-        return found
+            within.append(request)
+        return within
 
     def add(self, request: JudgeRequest, reply: str, usage: Usage = NO_USAGE) -> None:
         """Counts a request and its reply. The usage includes tokens of reasoning that the reply does not show."""

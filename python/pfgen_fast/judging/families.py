@@ -38,11 +38,11 @@ def families_of(model: str) -> set[str]:
     """
     organisation, slash, name = model.lower().rpartition("/")
     words = set(_WORD.findall(_NOT_GPT.sub("", f"{organisation}/{name}")))
-    found = {_FAMILY_OF[word] for word in words if word in _FAMILY_OF}
+    families = {_FAMILY_OF[word] for word in words if word in _FAMILY_OF}
     if _O_MODEL.match(name):
-        found.add("openai")
+        families.add("openai")
     is_known = slash and "/" not in organisation and organisation not in _NO_ORGANISATIONS
-    return found | ({organisation} if is_known else set())
+    return families | ({organisation} if is_known else set())
 
 
 def of_family(judge: str, models: Iterable[str]) -> list[str]:

@@ -96,8 +96,8 @@ class Replies:
 
     def _keep(self, request: JudgeRequest, reply: str, details: Details = UNKNOWN, /) -> None:
         time, kept = timestamp(), {"key": request.key, "request": request.record(), "reply": reply}
-        said = {"finish_reason": details.finish_reason, "model": details.model}
-        self._journal.add({**kept, **said, "system_fingerprint": details.fingerprint, "time": time})
+        about = {"finish_reason": details.finish_reason, "model": details.model}
+        self._journal.add({**kept, **about, "system_fingerprint": details.fingerprint, "time": time})
         self._learn(request.key, reply, details, time)
 
     def _learn(self, key: str, reply: str, details: Details, time: str | None) -> None:

@@ -77,20 +77,20 @@ class Tries(ABC):
 
 def open_tries(wanted: Iterable[Tries]) -> list[Tries]:
     """The tries that need another reply."""
-    return [one for one in wanted if one.next_key() is not None]
+    return [tries for tries in wanted if tries.next_key() is not None]
 
 
 def estimate_of_tries(wanted: Iterable[Tries], prices: Prices | None = None) -> Estimate:
     """Estimates the cost of the missing replies, if each reply is usable."""
     n = n_open = n_tokens = n_reply_tokens = 0
     keys = set()
-    for one in wanted:
+    for tries in wanted:
         n += 1
-        key = one.next_key()
+        key = tries.next_key()
         n_open += key is not None
         if key is not None and key not in keys:
             keys.add(key)
-            request = one.next_request()
+            request = tries.next_request()
             n_tokens += prompt_tokens(request)
             n_reply_tokens += request.judge.most_tokens
     cost = (prices or Prices()).cost(n_tokens, n_reply_tokens)
@@ -109,11 +109,11 @@ def ask_in_rounds(
     """Asks for the missing replies, and asks again if a reply is not usable; returns why replies are still missing."""
     spending, problem = spending or Spending(), None
     with contextlib.ExitStack() as stack:
-        files = {id(one.replies): one.replies for one in open_tries(wanted)}
+        files = {id(tries.replies): tries.replies for tries in open_tries(wanted)}
         keeps = {name: stack.enter_context(replies.adding()) for name, replies in files.items()}
         # The files are locked now; other processes may have added replies before.
-        still_open = [one for one in open_tries(wanted) if id(one.replies) in keeps]
-        still_open.sort(key=lambda one: one.next_key() or "")
+        still_open = [tries for tries in open_tries(wanted) if id(tries.replies) in keeps]
+        still_open.sort(key=lambda tries: tries.next_key() or "")
         n_before, n_total = 0, len(still_open)
 
         def tell(done: int, total: int) -> None:
@@ -125,17 +125,17 @@ def ask_in_rounds(
         for start in range(0, len(still_open), _AT_A_TIME):
             chunk = still_open[start : start + _AT_A_TIME]
             while asked := open_tries(chunk):
-                shared = SharedReplies(((one.next_key() or "", one.replies) for one in asked), keeps)
-                asking = Asking((one.next_request() for one in asked), shared, keeps_empty=keeps_empty)
+                shared = SharedReplies(((tries.next_key() or "", tries.replies) for tries in asked), keeps)
+                asking = Asking((tries.next_request() for tries in asked), shared, keeps_empty=keeps_empty)
                 n_requests = asking.estimate().n_requests
                 judge = asked[0].next_request().judge
                 try:
-                    said = asking.ask(connect(judge), spending=spending, on_progress=tell, events=events)
+                    message = asking.ask(connect(judge), spending=spending, on_progress=tell, events=events)
                 except SchemaRefused as refused:
-                    if n_before or any(one.n_replied for one in wanted):  # some replies follow the schema
+                    if n_before or any(tries.n_replied for tries in wanted):  # some replies follow the schema
                         raise EngineError(f"{refused}; without --structured, all ratings are asked for again") from None
                     raise
-                problem = said or problem
+                problem = message or problem
                 if spending.is_used_up:
                     return problem
                 if shared.n_kept == 0:  # another round would also get no reply

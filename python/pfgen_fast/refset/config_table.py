@@ -80,21 +80,21 @@ class ConfigTable:
     def file_lists(self, key: str) -> Mapping[str, tuple[str, ...]]:
         """Files or globs by the name of the set: a text, or a list of texts."""
         table = self.table(key)
-        found = {}
-        for name, given in table.content.items():
+        lists = {}
+        for name, value in table.content.items():
             check_name(f"{table.where}{name}", name)
-            paths = [given] if isinstance(given, str) else given
+            paths = [value] if isinstance(value, str) else value
             if not isinstance(paths, list) or not paths or not all(isinstance(path, str) and path for path in paths):
                 expected = "expected a file or glob, or a list of them"
-                raise BuildError(f"{table.where}{name}: {expected}, not {shown_value(given)}")
-            found[name] = tuple(paths)
-        return MappingProxyType(found)
+                raise BuildError(f"{table.where}{name}: {expected}, not {shown_value(value)}")
+            lists[name] = tuple(paths)
+        return MappingProxyType(lists)
 
-    def to(self, made: Callable[..., T]) -> T:
+    def to(self, kind: Callable[..., T]) -> T:
         """Creates an object of a dataclass whose fields have the names of the keys."""
-        known: dict[str, Any] = {field.name: field.default for field in fields(made)}  # type: ignore[arg-type]
+        known: dict[str, Any] = {field.name: field.default for field in fields(kind)}  # type: ignore[arg-type]
         self.refuse_unknown(tuple(known))
-        return made(**{key: self._in_range(key, known[key]) for key in self.content})
+        return kind(**{key: self._in_range(key, known[key]) for key in self.content})
 
     def _in_range(self, key: str, usual: Any) -> Any:
         kind = _KINDS_OF_LIMITS[key] if usual is None else type(usual)

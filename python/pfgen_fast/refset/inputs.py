@@ -30,11 +30,11 @@ _ENDINGS = (".jsonl", ".jsonl.xz", ".jsonl.gz", ".jsonl.zst", ".parquet")
 
 def input_files(patterns: Sequence[str], folder: Path) -> list[Path]:
     """The files that match patterns, each once. A pattern is a file, a glob, or a folder with runs at any depth."""
-    found: dict[Path, None] = {}
+    files: dict[Path, None] = {}
     for pattern in patterns:
         for path in expand(folder / pattern):
-            found.update(dict.fromkeys(_files_at(path)))
-    return list(found)
+            files.update(dict.fromkeys(_files_at(path)))
+    return list(files)
 
 
 def _files_at(path: Path) -> list[Path]:
@@ -161,8 +161,8 @@ def _read_parquet(path: Path, codes: Mapping[str, int], only: int | None) -> _Ba
                 texts = {name: _texts(some.column(name), name, path, n_rows) for name in names}
                 asked = np.full(some.num_rows, -1 if only is None else only, np.int32)
                 if "question" in texts:
-                    found = compute.fill_null(compute.index_in(texts["question"], keys), len(keys))
-                    asked = numbers[np.asarray(found)]
+                    places = compute.fill_null(compute.index_in(texts["question"], keys), len(keys))
+                    asked = numbers[np.asarray(places)]
                 yield asked, texts["answer"], partial(_row, n_rows)
                 n_rows += some.num_rows
     except pa.ArrowException as error:

@@ -75,16 +75,16 @@ def _rule(content: Any, where: str) -> Rewrite:
     if not name:
         raise BuildError(f"{where}: expected a table with a 'name'")
     table = ConfigTable(table.content, f"{where} ({name}): ")
-    given = set(table.content) - {"name", "reason"}
-    if given == {"pattern", "text"}:
+    names = set(table.content) - {"name", "reason"}
+    if names == {"pattern", "text"}:
         pattern, text = table.value("pattern", str, ""), table.value("text", str, "")
         check_replacement(pattern, text, f"{where} ({name})")
         return Rewrite(name, "replace", pattern, text, reason)
-    if given == {"remove"}:
+    if names == {"remove"}:
         pattern = table.value("remove", str, "")
         check_pattern(pattern, f"{where} ({name})")
         return Rewrite(name, "remove", pattern, reason=reason)
-    if given != {"characters"}:
+    if names != {"characters"}:
         raise BuildError(f"{where} ({name}): expected 'pattern' and 'text', or 'characters', or 'remove'")
     pair = table.texts("characters")
     if len(pair) != 2 or not pair[0] or len(pair[0]) != len(pair[1]) or len(set(pair[0])) < len(pair[0]):
@@ -191,9 +191,9 @@ def _changed(answers: Any, pattern: str, change: Any) -> Any:
 
 def first_objections(answers: Any, *, wrong: Sequence[str] = (), required: Sequence[str] = ()) -> NDArray[np.int32]:
     """The index of the first pattern that rejects each answer; -1 if none does."""
-    found = np.full(len(answers), -1, np.int32)
+    first = np.full(len(answers), -1, np.int32)
     for number, pattern in enumerate((*wrong, *required)):
         hit = np.asarray(matches(answers, pattern))
         against = hit if number < len(wrong) else ~hit
-        found[against & (found < 0)] = number
-    return found
+        first[against & (first < 0)] = number
+    return first

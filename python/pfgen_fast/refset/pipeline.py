@@ -256,16 +256,16 @@ class _Build:
 
     def _key_of_raw(self, branch: Branch, digests: dict[Path, str]) -> str:
         """Everything that the raw answers of a branch depend on: the question and the files."""
-        of_files = []
+        files = []
         own = self._own(branch)
         for path in (*self._shared(branch.set_name), *own):
             if path not in digests:
                 self._say(f"checking {path.name}")
                 digests[path] = file_sha1(path)
-            of_files.append([path.name.endswith(".parquet"), digests[path]])
+            files.append([path.name.endswith(".parquet"), digests[path]])
         texts = [[asked.question_id, asked.question] for asked in self._config.questions]
         unit = branch.asked.tokenizer.source if branch.asked.tokenizer else None  # the unit of lengths in the record
-        return _hash([RAW, __version__, branch.asked.question_id, texts, of_files, len(own), unit])
+        return _hash([RAW, __version__, branch.asked.question_id, texts, files, len(own), unit])
 
     def _shared(self, set_name: str) -> list[Path]:
         return input_files(self._config.sets.get(set_name, ()), self._config.path.parent)

@@ -36,10 +36,10 @@ def document_frequencies(
     max_order, n_threads = checked_max_order(max_order), checked_threads(threads)
     with worded():
         column = _core.TextColumn(answers, "answers")
-        found = _core.document_frequencies(column, max_order, n_threads)
-    frequencies = found.frequencies
+        counted = _core.document_frequencies(column, max_order, n_threads)
+    frequencies = counted.frequencies
     chosen = np.flatnonzero(frequencies >= least)
-    rows, *parts = (values[chosen].tolist() for values in (found.rows, found.offsets, found.orders, frequencies))
+    rows, *parts = (values[chosen].tolist() for values in (counted.rows, counted.offsets, counted.orders, frequencies))
     texts = {row: column[row] for row in set(rows)}
     ngrams = zip(rows, *parts, strict=True)
     return {texts[row][offset : offset + order]: count for row, offset, order, count in ngrams}
@@ -163,8 +163,10 @@ def coverage(answers: Any, rows: Iterable[int] | NDArray[Any], *, max_order: int
     """
     *_, comparison = _compare(answers, rows, max_order)
     return [
-        OrderCoverage(order, of.n_ngrams, of.n_held, of.held_frequencies / of.frequencies if of.frequencies else 1.0)
-        for order, of in enumerate(comparison.orders, 1)
+        OrderCoverage(
+            order, row.n_ngrams, row.n_held, row.held_frequencies / row.frequencies if row.frequencies else 1.0
+        )
+        for order, row in enumerate(comparison.orders, 1)
     ]
 
 

@@ -81,7 +81,7 @@ class NormaliseStage:
         normalise = partial(normalised, nfkc=self.how.nfkc, white_space=self.how.white_space, rules=rules)
         parts = mapped(answers.column("answer"), normalise, threads)
         texts = arrow().chunked_array([texts for texts, _, _ in parts], arrow().string())
-        n_changed = {rule.name: sum(of.get(number, 0) for *_, of in parts) for number, rule in enumerate(rules)}
+        n_changed = {rule.name: sum(row.get(number, 0) for *_, row in parts) for number, rule in enumerate(rules)}
         names = [*(f"{rule.name}: {rule.pattern}" for rule in rules), EMPTY]
         figures = {"changed": {name: n for name, n in n_changed.items() if n}}
         return _sift_by(answers.set_column(1, "answer", texts), [by for _, by, _ in parts], names, figures)
@@ -133,9 +133,9 @@ class FrequencyStage:
 
     def _sifted_once(self, answers: Any, threads: int) -> Sifted:
         texts = in_units(answers, self.tokenizer)
-        found = find_rare_ngrams(texts, order=self.rare.order, below=self.rare.below, threads=threads)
-        first = found.first
-        figures = {"n_rare": found.n_rare, "n_distinct": found.n_distinct, "n_removed": int((first >= 0).sum())}
+        rare = find_rare_ngrams(texts, order=self.rare.order, below=self.rare.below, threads=threads)
+        first = rare.first
+        figures = {"n_rare": rare.n_rare, "n_distinct": rare.n_distinct, "n_removed": int((first >= 0).sum())}
         return _sift(answers, first < 0, lambda gone: self._reasons(answers, first, gone), figures)
 
     def _reasons(self, answers: Any, first: NDArray[np.int32], gone: NDArray[np.int64]) -> list[str]:
@@ -144,8 +144,8 @@ class FrequencyStage:
         starts = first[gone].tolist()
         if self.tokenizer is None:
             return [text[start : start + order] for text, start in zip(texts, starts, strict=True)]
-        of_texts = zip(texts, self.tokenizer.tokens(texts), starts, strict=True)
-        return [text[tokens[at].start : tokens[at + order - 1].end] for text, tokens, at in of_texts]
+        located = zip(texts, self.tokenizer.tokens(texts), starts, strict=True)
+        return [text[tokens[at].start : tokens[at + order - 1].end] for text, tokens, at in located]
 
 
 @dataclass(frozen=True)

@@ -51,13 +51,13 @@ def suggest_keywords(
     least = math.ceil(min_share * len(here))
     inside = document_frequencies(here, max_order=MAX_ORDER, least=least, threads=threads)
     outside = document_frequencies(elsewhere, max_order=MAX_ORDER, threads=threads)
-    found = []
+    suggestions = []
     for ngram, count in _maximal({ngram: n for ngram, n in inside.items() if _may_be_a_keyword(ngram)}).items():
         others = outside.get(ngram, 0)
         log_odds = _log_odds(count, len(here)) - _log_odds(others, len(elsewhere))
-        found.append(Suggestion(ngram, count / len(here), others / len(elsewhere), log_odds))
-    found.sort(key=lambda one: (-one.log_odds, -len(one.ngram), one.ngram))
-    return _unrelated(found, n)
+        suggestions.append(Suggestion(ngram, count / len(here), others / len(elsewhere), log_odds))
+    suggestions.sort(key=lambda row: (-row.log_odds, -len(row.ngram), row.ngram))
+    return _unrelated(suggestions, n)
 
 
 def _answers_elsewhere(suite: Suite, asked: Question) -> list[str]:
@@ -90,17 +90,17 @@ def _log_odds(count: int, total: int) -> float:
 def _unrelated(ranked: Sequence[Suggestion], n: int) -> list[Suggestion]:
     """The first `n` suggestions, without suggestions that look like a part of the same phrase as an earlier one."""
     taken: list[Suggestion] = []
-    for one in ranked:
-        if len(taken) < n and not any(_touch(one.ngram, other.ngram) for other in taken):
-            taken.append(one)
+    for suggestion in ranked:
+        if len(taken) < n and not any(_touch(suggestion.ngram, other.ngram) for other in taken):
+            taken.append(suggestion)
     return taken
 
 
-def _touch(one: str, other: str) -> bool:
+def _touch(first: str, second: str) -> bool:
     """Whether one contains the other, or one ends as the other begins."""
-    shorter = min(len(one), len(other))
+    shorter = min(len(first), len(second))
     return (
-        one in other
-        or other in one
-        or any(one.endswith(other[:size]) or other.endswith(one[:size]) for size in range(1, shorter))
+        first in second
+        or second in first
+        or any(first.endswith(second[:size]) or second.endswith(first[:size]) for size in range(1, shorter))
     )
