@@ -68,6 +68,8 @@ def test_each_table_is_scored_into_one_of_its_name_and_again_only_if_it_is_newer
     (tmp_path / "out" / names[0]).unlink()
     os.utime(tmp_path / "out" / names[1], ns=(0, 1))
     assert statuses(score_files([tmp_path / "in"], tmp_path / "out", job)) == ["scored", "scored", "current"]
+    os.utime(write(tmp_path / "in", names[2], 4), ns=(0, 1))  # an older file, whose time `cp -p` keeps
+    assert statuses(score_files([tmp_path / "in"], tmp_path / "out", job)) == ["current", "current", "scored"]
     assert statuses(score_files([tmp_path / "in"], tmp_path / "out", job, again=True)) == ["scored"] * 3
 
 

@@ -74,8 +74,8 @@ class FileTask:
     @property
     def is_finished(self) -> bool:
         """Whether the output exists and is not older than its input."""
-        output, changed = file_info(self.target), self.info and self.info.modified
-        return output is not None and not (changed and output.modified and output.modified < changed)
+        output, placed = file_info(self.target), self.info and self.info.placed
+        return output is not None and not (placed and output.modified and output.modified < placed)
 
 
 Status = Literal["scored", "current", "pending", "failed"]

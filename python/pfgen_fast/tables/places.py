@@ -36,10 +36,11 @@ _TIMES = ("mtime", "LastModified", "last_modified", "modified", "updated", "crea
 
 @dataclass(frozen=True)
 class FileInfo:
-    """The size of a file and the time of its last change in seconds; None if unknown."""
+    """The size of a file and the times of its last change and last replacement in seconds; None if unknown."""
 
     n_bytes: int | None
     modified: float | None
+    placed: float | None  # at least `modified`; `cp -p` and `rsync -t` keep that
 
 
 # Names
@@ -163,7 +164,7 @@ def files_below(folder: str) -> list[tuple[str, FileInfo]]:
         for at, folders, names in os.walk(folder, onerror=_refuse):
             folders[:] = [name for name in folders if not is_hidden(name)]
             for path in (os.path.join(at, name) for name in names):
-                info = FileInfo(None, None)  # such as for a broken link, which raises an error when it is read
+                info = FileInfo(None, None, None)  # such as for a broken link, which raises an error when it is read
                 with contextlib.suppress(OSError):
                     info = _local_info(path)
                 infos[Path(path).relative_to(folder).as_posix()] = info
@@ -274,12 +275,13 @@ def _about(url: str) -> Mapping[str, Any] | None:
 def _info(about: Mapping[str, Any]) -> FileInfo:
     size, time = about.get("size"), next((about[name] for name in _TIMES if about.get(name)), None)
     time = time.timestamp() if isinstance(time, datetime.datetime) else time
-    return FileInfo(None if size is None else int(size), time if isinstance(time, int | float) else None)
+    seconds = time if isinstance(time, int | float) else None
+    return FileInfo(None if size is None else int(size), seconds, seconds)
 
 
 def _local_info(path: str) -> FileInfo:
     status = os.stat(path)
-    return FileInfo(status.st_size, status.st_mtime)
+    return FileInfo(status.st_size, status.st_mtime, max(status.st_mtime, status.st_ctime))
 
 
 def _refuse(error: OSError) -> None:
