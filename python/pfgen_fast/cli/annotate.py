@@ -136,21 +136,21 @@ class _Annotate:
         has_faults = False
         for name, planned in read_planned(self.output).items():
             try:
-                found = progress_of(self.output, name, planned)
+                progress = progress_of(self.output, name, planned)
             except AnnotationError as error:
                 warn(str(error))
                 has_faults = True
                 continue
-            n_done = found.n_items - len(found.left)
-            begun = f", {found.n_begun} begun" if found.n_begun else ""
-            left = f"; left: {_ranges(found.left)}" if found.left else ""
-            print_line(f"{shown(name)}: {n_done} of {counted(found.n_items, 'item')} done{begun}{left}")
+            n_done = progress.n_items - len(progress.left)
+            begun = f", {progress.n_begun} begun" if progress.n_begun else ""
+            left = f"; left: {_ranges(progress.left)}" if progress.left else ""
+            print_line(f"{shown(name)}: {n_done} of {counted(progress.n_items, 'item')} done{begun}{left}")
         exit_if_partial(has_faults)
 
     @property
     def asks(self) -> list[str]:
         """What is asked, once each."""
-        return list(dict.fromkeys(one.value for one in self.ask or [Ask.marks]))
+        return list(dict.fromkeys(choice.value for choice in self.ask or [Ask.marks]))
 
     def _names(self) -> list[str]:
         if self.annotator:
@@ -183,15 +183,15 @@ class _Annotate:
         suite, runs = ChecklistSuite.load(self.suite), open_runs(self.runs)
         asked = asked_of(suite, language=self.language, guideline=self.guideline)
         tasks = {task.key for task in chosen_tasks(suite, areas=self.area or (), lengths=self.length or ())}
-        found: list[Item] = []
+        items: list[Item] = []
         for ask in asks:
             if ask == "marks":
-                found += makers.mark_items(suite, runs, tasks)
+                items += makers.mark_items(suite, runs, tasks)
             elif ask == "pairs":
-                found += makers.pair_items(suite, runs, tasks, reference=self.reference)
+                items += makers.pair_items(suite, runs, tasks, reference=self.reference)
             else:
-                found += makers.judgement_items(suite, runs, tasks)
-        return asked, found
+                items += makers.judgement_items(suite, runs, tasks)
+        return asked, items
 
     def _votes(self) -> tuple[Asked, list[Item]]:
         from ..annotations.plan import Asked
@@ -219,11 +219,11 @@ class _Annotate:
     def _say(self, plan: AnnotationPlan) -> None:
         """Says how many items each annotator has."""
         numbers = sorted({len(sheet.items) for sheet in plan.sheets})
-        each = f"{numbers[0]}" if len(numbers) == 1 else f"{numbers[0]} to {numbers[-1]}"
+        size = f"{numbers[0]}" if len(numbers) == 1 else f"{numbers[0]} to {numbers[-1]}"
         raters = plan.record["raters"]
         shared = f", {plan.n_shared} of them for {raters} annotators each" if plan.n_shared else ""
         print_line(
-            f"{counted(plan.n_items, 'item')} for {counted(len(plan.sheets), 'annotator')}{shared}: {each} on each page"
+            f"{counted(plan.n_items, 'item')} for {counted(len(plan.sheets), 'annotator')}{shared}: {size} on each page"
         )
 
 
@@ -233,4 +233,4 @@ def _ranges(numbers: Sequence[int]) -> str:
     first = [number for number in numbers if number - 1 not in known]
     last = [number for number in numbers if number + 1 not in known]
     pairs = zip(first, last, strict=True)
-    return ", ".join(str(one) if one == other else f"{one} to {other}" for one, other in pairs)
+    return ", ".join(str(first) if first == other else f"{first} to {other}" for first, other in pairs)

@@ -141,13 +141,13 @@ class _Keywords:
         if not 0 < self.min_share <= 1:
             fail(f"--min-share: expected a number above 0 and up to 1, not {self.min_share:g}")
         suite, n, share = Suite.load(self.suite), self.number, self.min_share
-        found = suggest_keywords(suite, self.question, n=n, min_share=share, threads=self.threads)
+        suggestions = suggest_keywords(suite, self.question, n=n, min_share=share, threads=self.threads)
         if self.as_json:
             keys = {"rule": "rule", "share": "share", "elsewhere": "share_elsewhere", "log_odds": "log_odds"}
-            print_json([{key: getattr(one, name) for key, name in keys.items()} for one in found])
+            print_json([{key: getattr(suggestion, name) for key, name in keys.items()} for suggestion in suggestions])
             return
         out = stdout()
         out.print("  here  elsewhere  log-odds  n-gram", style="bold")
-        for one in found:
-            out.print(f"{one.share:6.1%}  {one.share_elsewhere:9.2%}  {one.log_odds:8.1f}  {shown(one.ngram)}")
+        for row in suggestions:
+            out.print(f"{row.share:6.1%}  {row.share_elsewhere:9.2%}  {row.log_odds:8.1f}  {shown(row.ngram)}")
         out.print("here, elsewhere: share of the reference answers that contain it", style="dim")

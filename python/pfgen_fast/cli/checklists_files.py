@@ -90,14 +90,14 @@ class _Import:
 
         has_problems = False
         judge = self.judge or PUBLISHED_JUDGE
-        for one in import_runs(self.source, ChecklistSuite.load(suite), self.output, judge=judge):
-            has_problems |= bool(one.problems)
-            warn(*one.problems)
+        for imported in import_runs(self.source, ChecklistSuite.load(suite), self.output, judge=judge):
+            has_problems |= bool(imported.problems)
+            warn(*imported.problems)
             if not self.quiet:
-                note(*one.notes)
-                if one.folder is not None:
-                    numbers = f"{counted(one.n_answers, 'answer')}, {counted(one.n_judgements, 'judgement')}"
-                    print_line(f"{shown(one.key)}: {numbers}: {shown(one.folder)}")
+                note(*imported.notes)
+                if imported.folder is not None:
+                    numbers = f"{counted(imported.n_answers, 'answer')}, {counted(imported.n_judgements, 'judgement')}"
+                    print_line(f"{shown(imported.key)}: {numbers}: {shown(imported.folder)}")
         exit_if_partial(has_problems)
 
     def import_questions(self) -> None:
@@ -154,8 +154,8 @@ class _Info:
         _print_suite(loaded, None)
         for area in loaded.areas:
             print_line((shown(area), "bold"))
-            for (of_area, category), checklist in loaded.checklists.items():
-                if of_area == area:
+            for (checklist_area, category), checklist in loaded.checklists.items():
+                if checklist_area == area:
                     print_line(f"  {_category_line(loaded, area, category, checklist)}")
                     for number, question in enumerate(checklist.questions if self.questions else (), start=1):
                         print_line(f"    {number}  {checklist.weights[number - 1]:5.2f}  {shown(question)}")

@@ -116,7 +116,7 @@ class _Judge:
             n_requests, path = counted(write_batch(judging, self.write_batch), "request"), shown(self.write_batch)
             print_line(f"{n_requests} written to {path}; give its output to --read-batch")
         if asking.dry_run or self.write_batch is not None:
-            exit_if_partial(any(one.faults for one in judging.runs))
+            exit_if_partial(any(judged.faults for judged in judging.runs))
             return
         server = None if self.read_batch else asking.server
         problem = _ask(judging, server, asking.spending, quiet=quiet) or problem
@@ -142,12 +142,12 @@ class _Judge:
 
     def refuse_two_ways(self) -> None:
         """Ends the command if its options name several sources of replies."""
-        given = {
+        sources = {
             "--write-batch": self.write_batch is not None,
             "--read-batch": bool(self.read_batch),
             "--offline": self.asking.offline,
         }
-        chosen = [name for name, is_given in given.items() if is_given]
+        chosen = [name for name, is_given in sources.items() if is_given]
         if len(chosen) > 1:
             fail(f"{' and '.join(chosen)}: expected one of them")
         if self.read_batch and self.asking.dry_run:
@@ -157,8 +157,8 @@ class _Judge:
         """Warns of invalid lines and of bias, and prints notes."""
         from ..checklists.judging.ask_runs import kept_by_others, names_a_version
 
-        warn(*(fault for one in judging.runs for fault in one.faults))
-        warn_of_family(self.model, (one.run.model for one in judging.runs))
+        warn(*(fault for judged in judging.runs for fault in judged.faults))
+        warn_of_family(self.model, (judged.run.model for judged in judging.runs))
         if self.quiet:
             return
         if not names_a_version(self.model):
@@ -179,13 +179,13 @@ def _say_cost(judging: Judging, spending: Spending) -> None:
 
 
 def _stale(judging: Judging) -> list[str]:
-    found = []
-    for one in judging.runs:
-        names = judging.stale(one)
+    stale = []
+    for judged in judging.runs:
+        names = judging.stale(judged)
         if names:
             what = f"{counted(len(names), 'judgement')} of another answer, instruction, checklist or prompt"
-            found.append(f"{one.run.key}: {what} ({few_names(names)}) no longer count")
-    return found
+            stale.append(f"{judged.run.key}: {what} ({few_names(names)}) no longer count")
+    return stale
 
 
 def _take(judging: Judging, sources: list[Path]) -> str | None:
@@ -220,8 +220,8 @@ def _ask(judging: Judging, server: Server | None, spending: Spending, *, quiet: 
 def _conclude(judging: Judging, problem: str | None, *, is_offline: bool, quiet: bool) -> None:
     """Prints the progress of each run; exits with 3 if an answer has no verdicts."""
     is_whole = problem is None
-    for one in judging.runs:
-        standing = one.standing()
+    for judged in judging.runs:
+        standing = judged.standing()
         parts = [f"{standing.n_judged:,} of {counted(standing.n_ratings, 'rating')}"]
         if standing.unjudged:
             listed = [f"{id} ({fault})" for id, fault in standing.unjudged]
@@ -230,24 +230,24 @@ def _conclude(judging: Judging, problem: str | None, *, is_offline: bool, quiet:
             parts.append(f"{standing.n_out_of_tokens:,} of them ended at the limit of tokens: raise --max-tokens")
         if standing.n_open:
             parts.append(f"{standing.n_open:,} without a reply")
-        if one.faults:
-            parts.append(f"{counted(len(one.faults), 'answer')} that cannot be read")
-        if one.too_long:
-            parts.append(f"{len(one.too_long):,} too long to be sent: {few_names(one.too_long)}")
+        if judged.faults:
+            parts.append(f"{counted(len(judged.faults), 'answer')} that cannot be read")
+        if judged.too_long:
+            parts.append(f"{len(judged.too_long):,} too long to be sent: {few_names(judged.too_long)}")
         if standing.n_cut:
             parts.append(f"{standing.n_cut:,} shown to the judge up to word 16,000")
-        parts += _versions(one)
-        is_whole &= not (standing.unjudged or standing.n_open or one.too_long or one.faults)
+        parts += _versions(judged)
+        is_whole &= not (standing.unjudged or standing.n_open or judged.too_long or judged.faults)
         if not quiet:
-            print_line(shown(f"{one.run.key}: {'; '.join(parts)}"))
+            print_line(shown(f"{judged.run.key}: {'; '.join(parts)}"))
     if not is_whole:
         why = problem or "some answers have no verdicts"
         can_go_on = not is_offline and (problem or judging.n_open)
         fail(f"{why}; run the same command again to continue" if can_go_on else why, Exit.PARTIAL)
 
 
-def _versions(one: RunToJudge) -> list[str]:
-    versions = one.standing().versions
+def _versions(judged: RunToJudge) -> list[str]:
+    versions = judged.standing().versions
     if len(versions) > 1:
         return ["judged by several versions: " + ", ".join(f"{name or 'unknown'} ({n:,})" for name, n in versions)]
     return [f"judged by {name}" for name, _ in versions if name]
@@ -296,7 +296,7 @@ class _Generate:
     tries: int = Option(3, min=1, help="Ask at most this often for an answer to a task.")
     timeout: float = Option(1200.0, help="Hosted models: set the timeout of a whole reply, in seconds.")
     reasoning: ReasoningOptions
-    of_engine: Annotated[dict[str, Any], engine_options(without=_OTHERS)]
+    engine_settings: Annotated[dict[str, Any], engine_options(without=_OTHERS)]
     dry_run: bool = Option(False, help="Only show the number of requests.")
     quiet: Quiet = False
     as_json: Json = False
@@ -306,7 +306,7 @@ class _Generate:
         from ..checklists.suite import ChecklistSuite
         from ..generation.engines import HOSTED, Sampling
 
-        temperature = options.temperature_of(self.temperature, self.of_engine)
+        temperature = options.temperature_of(self.temperature, self.engine_settings)
         sampling = Sampling(self.max_tokens, temperature, self.top_p, self.top_k, tuple(self.stop or ()))
         setting = Setting(self.model, sampling, self.mode, self.seed, self.reasoning.chosen)
         suite = ChecklistSuite.load(self.suite)
@@ -316,10 +316,10 @@ class _Generate:
             self.print_cost(tasks)
             return
         if self.engine in HOSTED:
-            self.of_engine["timeout"] = self.timeout
-        engine = open_answering(self.engine, setting, **self.of_engine)
+            self.engine_settings["timeout"] = self.timeout
+        engine = open_answering(self.engine, setting, **self.engine_settings)
         with watch_over("answers", quiet=self.quiet or self.as_json) as watch:
-            made = generate_answers(
+            answers = generate_answers(
                 suite,
                 engine,
                 setting,
@@ -330,7 +330,7 @@ class _Generate:
                 on_progress=watch.count,
                 events=watch.events,
             )
-        self.finish(made)
+        self.finish(answers)
 
     def print_cost(self, tasks: Sequence[Task]) -> None:
         from ..judging.budget import estimated_tokens
@@ -340,19 +340,19 @@ class _Generate:
         tokens = f"prompts of about {n_prompt_tokens:,} tokens, answers of {n_answers * self.max_tokens:,} at most"
         print_line(f"{counted(n_answers, 'answer')}: {tokens}")
 
-    def finish(self, made: Generated) -> None:
-        n_existing = made.n_answers - made.n_new
-        if made.problem:
-            warn(f"{made.problem}; run the same command again to ask for them")
+    def finish(self, answers: Generated) -> None:
+        n_existing = answers.n_answers - answers.n_new
+        if answers.problem:
+            warn(f"{answers.problem}; run the same command again to ask for them")
         if self.as_json:
-            missing = [dict(zip(("id", "length", "trial"), key, strict=True)) for key in made.missing]
-            numbers = {"n_answers": made.n_answers, "n_new": made.n_new, "n_existing": n_existing}
-            ends = {"last_written": made.last_written or None, "n_cut": made.n_cut, "missing": missing}
-            print_json({"run": str(made.folder), **numbers, **ends, "events": made.events.to_dict()})
+            missing = [dict(zip(("id", "length", "trial"), key, strict=True)) for key in answers.missing]
+            numbers = {"n_answers": answers.n_answers, "n_new": answers.n_new, "n_existing": n_existing}
+            ends = {"last_written": answers.last_written or None, "n_cut": answers.n_cut, "missing": missing}
+            print_json({"run": str(answers.folder), **numbers, **ends, "events": answers.events.to_dict()})
         elif not self.quiet:
-            print_line(f"{counted(made.n_new, 'new answer')}, {made.n_answers:,} in all: {shown(made.folder)}")
+            print_line(f"{counted(answers.n_new, 'new answer')}, {answers.n_answers:,} in all: {shown(answers.folder)}")
             if n_existing:
-                note_existing(n_existing, made.last_written, dated="last written at")
-            if made.n_cut:
-                note(f"{counted(made.n_cut, 'answer')} ended at the limit of tokens (--max-tokens)")
-        exit_if_partial(made.missing)
+                note_existing(n_existing, answers.last_written, dated="last written at")
+            if answers.n_cut:
+                note(f"{counted(answers.n_cut, 'answer')} ended at the limit of tokens (--max-tokens)")
+        exit_if_partial(answers.missing)

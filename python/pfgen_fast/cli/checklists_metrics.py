@@ -29,25 +29,25 @@ Columns = Mapping[str, tuple[type, Callable[[Any], Any]]]
 
 _HEADS = {"repetition": "repeats", "rejection": "rejects", "cut_off": "cut off"}  # short, for 80 columns
 _KEY_COLUMNS: Columns = {
-    "id": (str, lambda one: one.key[0]),
-    "length": (str, lambda one: one.key[1]),
-    "trial": (int, lambda one: one.key[2]),
-    "area": (str, lambda one: one.task.area),
-    "category": (str, lambda one: one.task.category),
-    "words": (int, lambda one: one.words),
+    "id": (str, lambda answer: answer.key[0]),
+    "length": (str, lambda answer: answer.key[1]),
+    "trial": (int, lambda answer: answer.key[2]),
+    "area": (str, lambda answer: answer.task.area),
+    "category": (str, lambda answer: answer.task.category),
+    "words": (int, lambda answer: answer.words),
 }
 _ERROR_COLUMNS: Columns = {
-    "wanted_words": (int, lambda one: one.task.wanted_words),
-    "repeated": (int, lambda one: one.repeated),
-    "longest_run": (int, lambda one: one.longest_run),
-    "repetition": (bool, lambda one: one.is_repetition),
-    "rejection": (str, lambda one: one.rejection),
-    "cut_off": (str, lambda one: one.cut_off),
-    "filtered": (bool, lambda one: one.is_filtered),
-    "empty": (bool, lambda one: one.is_empty),
-    "claimed": (int, lambda one: one.claim and one.claim.claimed),
-    "counted": (int, lambda one: one.claim and one.claim.counted),
-    "signals": (str, lambda one: ", ".join(one.signals)),
+    "wanted_words": (int, lambda answer: answer.task.wanted_words),
+    "repeated": (int, lambda answer: answer.repeated),
+    "longest_run": (int, lambda answer: answer.longest_run),
+    "repetition": (bool, lambda answer: answer.is_repetition),
+    "rejection": (str, lambda answer: answer.rejection),
+    "cut_off": (str, lambda answer: answer.cut_off),
+    "filtered": (bool, lambda answer: answer.is_filtered),
+    "empty": (bool, lambda answer: answer.is_empty),
+    "claimed": (int, lambda answer: answer.claim and answer.claim.claimed),
+    "counted": (int, lambda answer: answer.claim and answer.claim.counted),
+    "signals": (str, lambda answer: ", ".join(answer.signals)),
 }
 
 
@@ -73,7 +73,7 @@ class ModelOutput:
         """The files and lines that cannot be read."""
         return Faults()
 
-    def of_each(self, paths: Sequence[Path], of: Callable[[Run], T], *, needs_answers: bool = False) -> list[T]:
+    def of_each(self, paths: Sequence[Path], measure: Callable[[Run], T], *, needs_answers: bool = False) -> list[T]:
         """The results of a function for each run. Reports unreadable runs, and exits with 2 if no run is readable.
 
         If answers are needed, runs without answers are left out, unless no run has answers.
@@ -85,15 +85,15 @@ class ModelOutput:
         if 0 < len(without) < len(runs):
             runs = [run for run in runs if run.key not in without]
             note(f"no answers, only judgements: {shortened(', '.join(map(in_one_line, without)), 200)}")
-        found = []
+        results = []
         for run in runs:
             try:
-                found.append(of(run))
+                results.append(measure(run))
             except ChecklistError as error:
                 self.faults(str(error))
-        if not found:
+        if not results:
             raise SystemExit(Exit.USAGE)
-        return found
+        return results
 
     def write(self, models: Sequence[Any], columns: Columns) -> None:
         """Writes a row for each answer, if a file is given."""
@@ -104,9 +104,9 @@ class ModelOutput:
             types = {"model": str, **{name: type for name, (type, _) in columns.items()}}
             with writing_values(self.output, types, for_spreadsheets=True) as write:
                 write(
-                    (model.model, *(get(one) for _, get in columns.values()))
+                    (model.model, *(get(answer) for _, get in columns.values()))
                     for model in models
-                    for one in model.answers
+                    for answer in model.answers
                 )
 
     def finish(
@@ -160,13 +160,13 @@ class _Metrics:
         metavar="MODEL",
     )
     device: str | None = Option(None, help="Run the model of --perplexity on this device, such as cuda:0.")
-    given: ModelOutput
+    options: ModelOutput
 
     def __call__(self) -> None:
         from ..checklists.metrics.answer_metrics import measure, model_metrics, open_metrics
         from ..checklists.suite import ChecklistSuite
 
-        suite, given = ChecklistSuite.load(self.suite), self.given
+        suite, options = ChecklistSuite.load(self.suite), self.options
         model = None
         if self.perplexity is not None:
             from ..checklists.metrics.token_metrics import Perplexity
@@ -177,19 +177,19 @@ class _Metrics:
         )
 
         def measured(run: Run) -> ModelMetrics:
-            with counting(f"answers of {in_one_line(run.key, 30)}", quiet=given.quiet or given.as_json) as count:
-                answers = measure(run, measures, on_progress=count, on_fault=given.faults)
+            with counting(f"answers of {in_one_line(run.key, 30)}", quiet=options.quiet or options.as_json) as count:
+                answers = measure(run, measures, on_progress=count, on_fault=options.faults)
             return model_metrics(run.key, answers, measures)
 
-        def of(name: str) -> Callable[[Measured], float | None]:
-            return lambda one: one.values[name]
+        def figure_of(name: str) -> Callable[[Measured], float | None]:
+            return lambda answer: answer.values[name]
 
-        found = given.of_each(self.runs, measured, needs_answers=True)
-        given.write(found, {name: (float, of(name)) for name in measures.names})
-        given.finish(
+        models = options.of_each(self.runs, measured, needs_answers=True)
+        options.write(models, {name: (float, figure_of(name)) for name in measures.names})
+        options.finish(
             measures,
-            lambda: [model.to_dict() for model in found],
-            lambda: _print_metrics(found, measures.names, with_areas=given.areas),
+            lambda: [model.to_dict() for model in models],
+            lambda: _print_metrics(models, measures.names, with_areas=options.areas),
         )
 
 
@@ -220,32 +220,32 @@ class _Errors:
         "begins with 'Given the'; the shares of each phrase are shown.",
     )
     examples: int = Option(0, min=0, help="Show N answers of each model with each error.", metavar="N")
-    given: ModelOutput
+    options: ModelOutput
 
     def __call__(self) -> None:
         from ..checklists.metrics.error_counts import examples_of, model_errors
         from ..checklists.metrics.error_modes import ErrorRules, errors_of
         from ..checklists.suite import ChecklistSuite
 
-        suite, given = ChecklistSuite.load(self.suite), self.given
+        suite, options = ChecklistSuite.load(self.suite), self.options
         rules = ErrorRules(suite, self.profile)
 
         def counted_errors(run: Run) -> ModelErrors:
-            return model_errors(run.key, errors_of(run, rules, on_fault=given.faults), rules)
+            return model_errors(run.key, errors_of(run, rules, on_fault=options.faults), rules)
 
         def row(model: ModelErrors) -> dict[str, Any]:
             examples = {"examples": examples_of(model.answers, self.examples)} if self.examples else {}
             return {**model.to_dict(), **examples}
 
         def show() -> None:
-            _print_errors(found, with_areas=given.areas)
-            _print_lengths(found, with_areas=given.areas)
-            for model in found if self.examples else ():
+            _print_errors(models, with_areas=options.areas)
+            _print_lengths(models, with_areas=options.areas)
+            for model in models if self.examples else ():
                 _print_examples(model, self.examples)
 
-        found = given.of_each(self.runs, counted_errors)
-        given.write(found, _ERROR_COLUMNS)
-        given.finish(rules, lambda: list(map(row, found)), show, profile=self.profile)
+        models = options.of_each(self.runs, counted_errors)
+        options.write(models, _ERROR_COLUMNS)
+        options.finish(rules, lambda: list(map(row, models)), show, profile=self.profile)
 
 
 def _parts(model: Any, *, with_areas: bool) -> Iterator[tuple[str, Any]]:
@@ -259,7 +259,7 @@ def _parts(model: Any, *, with_areas: bool) -> Iterator[tuple[str, Any]]:
         yield f"{model.model}, {length}", part
 
 
-def _print_metrics(found: Sequence[ModelMetrics], names: Sequence[str], *, with_areas: bool) -> None:
+def _print_metrics(models: Sequence[ModelMetrics], names: Sequence[str], *, with_areas: bool) -> None:
     has_bleu = any(name.startswith("bleu") for name in names)
     heads = ["answers", "words", *map(_metric_head, names), *(["corpus"] if has_bleu else [])]
 
@@ -268,7 +268,7 @@ def _print_metrics(found: Sequence[ModelMetrics], names: Sequence[str], *, with_
         corpus = [_metric_text("bleu", part.corpus_bleu)] if has_bleu else []
         return [f"{part.n:,}", _fixed(part.words, 0), *values, *corpus]
 
-    rows = [(name, cells(part)) for model in found for name, part in _parts(model, with_areas=with_areas)]
+    rows = [(name, cells(part)) for model in models for name, part in _parts(model, with_areas=with_areas)]
     explained = "in %, except Distinct (dist) and perplexity (ppl); rep: Repetition"
     print_line((explained + ("; corpus: BLEU of all answers together" if has_bleu else ""), "dim"))
     _print_table(heads, rows)
@@ -287,27 +287,27 @@ def _metric_text(name: str, value: float | None) -> str:
     return _fixed(value if value is None or name == "ppl" else 100 * value, 2)
 
 
-def _print_errors(found: Sequence[ModelErrors], *, with_areas: bool) -> None:
+def _print_errors(models: Sequence[ModelErrors], *, with_areas: bool) -> None:
     from ..checklists.metrics.error_counts import MODES
 
     def cells(part: ErrorCounts) -> list[str]:
         return [f"{part.n:,}", *(_fixed(part.shares[mode].percent, 1) for mode in MODES), _fixed(part.longest_run, 0)]
 
     heads = ["answers", *(_HEADS.get(mode, mode) for mode in MODES), "run"]
-    rows = [(name, cells(part)) for model in found for name, part in _parts(model, with_areas=with_areas)]
+    rows = [(name, cells(part)) for model in models for name, part in _parts(model, with_areas=with_areas)]
     print_line(("in % of the answers; run: the largest number of equal sentences in a row", "dim"))
     _print_table(heads, rows)
-    phrases = [(name, part.phrases) for model in found for name, part in _parts(model, with_areas=with_areas)]
-    if any(of_part for _, of_part in phrases):
+    phrases = [(name, part.phrases) for model in models for name, part in _parts(model, with_areas=with_areas)]
+    if any(shares for _, shares in phrases):
         print_line("")
         print_line(("rejections in % by phrase; an answer counts for each phrase that it begins with", "dim"))
-    for name, of_part in phrases:
-        listed = ", ".join(f"{shown(phrase)} {_fixed(share.percent, 1)}" for phrase, share in of_part.items())
+    for name, shares in phrases:
+        listed = ", ".join(f"{shown(phrase)} {_fixed(share.percent, 1)}" for phrase, share in shares.items())
         if listed:
             print_line(f"{shown(name)}: {listed}")
 
 
-def _print_lengths(found: Sequence[ModelErrors], *, with_areas: bool) -> None:
+def _print_lengths(models: Sequence[ModelErrors], *, with_areas: bool) -> None:
     """Prints errors of wanted lengths, and of the lengths that answers claim."""
 
     def cells(part: ErrorCounts) -> list[str]:
@@ -321,7 +321,7 @@ def _print_lengths(found: Sequence[ModelErrors], *, with_areas: bool) -> None:
 
     rows = [
         (name, cells(part))
-        for model in found
+        for model in models
         for name, part in _parts(model, with_areas=with_areas)
         if part.length is not None or part.n_claims
     ]

@@ -72,8 +72,8 @@ def _with_fitting_texts(table: TextTable, width: int | None) -> _Columns:
             most = int(width * _SHARE_OF_NAMES / table.n_names)
             cells[column] = [shortened(cell, most) for cell in cells[column]]
     heads = [
-        _folded(head, max([_NARROWEST_HEAD, *map(width_of, of_column)]))
-        for head, of_column in zip(table.heads, cells, strict=True)
+        _folded(head, max([_NARROWEST_HEAD, *map(width_of, texts)]))
+        for head, texts in zip(table.heads, cells, strict=True)
     ]
     return list(map(_with_room_for_marks, heads, cells))
 
@@ -105,8 +105,8 @@ def _block(shown: _Columns, block: Sequence[int], n_names: int) -> list[str]:
     heads = [[""] * (height - len(shown[column][0])) + list(shown[column][0]) for column in block]
     texts = [[*head, *shown[column][1]] for head, column in zip(heads, block, strict=True)]
     aligned = [
-        [padded(text, _width(shown, column), to_left=place < n_names) for text in of_column]
-        for place, (column, of_column) in enumerate(zip(block, texts, strict=True))
+        [padded(text, _width(shown, column), to_left=place < n_names) for text in lines]
+        for place, (column, lines) in enumerate(zip(block, texts, strict=True))
     ]
     return [(" " * _GAP).join(line).rstrip() for line in zip(*aligned, strict=True)]
 

@@ -69,7 +69,7 @@ class _Fit:
     bootstrap: int = Option(0, min=0, help="Refit on this many draws of the answers.", metavar="N")
     run: list[Path] | None = Option(None, help="Use only marks of answers in this run. May be repeated.", metavar="RUN")
     seed: RandomSeed = 0
-    given: FitOptions
+    options: FitOptions
 
     def __call__(self) -> None:
         from ..checklists.people.reading import read_marks
@@ -79,22 +79,22 @@ class _Fit:
 
         if self.to is not None and self.to.suffix != ".json":
             check_suite_folder(self.to)
-        given = self.given
-        found = fitting.fit_suite(
-            given.loaded,
-            read_marks(self.marks, given.loaded, scale=self.scale, runs=open_runs(self.run or ())),
+        options = self.options
+        fit = fitting.fit_suite(
+            options.loaded,
+            read_marks(self.marks, options.loaded, scale=self.scale, runs=open_runs(self.run or ())),
             bound=self.bound,
             draws=self.bootstrap,
             seed=self.seed,
             allow_unidentified=self.allow_unidentified,
         )
-        finding = fit_finding.fit_finding(found)
-        given.present(finding, tables=("fitted",))
+        finding = fit_finding.fit_finding(fit)
+        options.present(finding, tables=("fitted",))
         if self.to is not None:
-            fitting.write_weights(found, self.to)
-            if not (given.quiet or given.as_json):
-                print_line(f"weights of {len(found.weights)} categories: {shown(self.to)}")
-        exit_if_partial(given.faults)
+            fitting.write_weights(fit, self.to)
+            if not (options.quiet or options.as_json):
+                print_line(f"weights of {len(fit.weights)} categories: {shown(self.to)}")
+        exit_if_partial(options.faults)
 
 
 class _Agreement:
@@ -117,7 +117,7 @@ class _Agreement:
 
     sources: Sources
     scale: MarksScale = None
-    given: DrawnFindingOptions
+    options: DrawnFindingOptions
 
     def __call__(self) -> None:
         from ..checklists.people.reading import People, read_marks
@@ -125,19 +125,19 @@ class _Agreement:
         from ..checklists.reliability.rater_agreement import JudgeMarks, MarkedAnswers, is_of_judges, judge_marks
         from ..errors import ChecklistError
 
-        given, suite = self.given, self.given.loaded
+        options, suite = self.options, self.options.loaded
         runs = [path for path in self.sources if is_of_judges(path)]
         files = [path for path in self.sources if path not in runs]
         people = read_marks(files, suite, scale=self.scale) if files else People()
         answers = {mark.answer for mark in people.marks}
-        judges = judge_marks(runs, suite, answers=answers, **given.of_judge) if runs else JudgeMarks()
+        judges = judge_marks(runs, suite, answers=answers, **options.of_judge) if runs else JudgeMarks()
         same = {mark.annotator for mark in people.marks} & {mark.annotator for mark in judges.marks}
         if same:
             raise ChecklistError(f"{min(same)}: a judge and a person have this name; expected different names")
         marks = (*people.marks, *judges.marks)
-        found = MarkedAnswers(suite, marks, draws=given.draws, seed=given.seed)
-        finding = agreement_finding(found, judges.judges, (*people.notes, *judges.notes))
-        given.finish(finding, tables=("parts", "annotators", "pairs"))
+        marked = MarkedAnswers(suite, marks, draws=options.draws, seed=options.seed)
+        finding = agreement_finding(marked, judges.judges, (*people.notes, *judges.notes))
+        options.finish(finding, tables=("parts", "annotators", "pairs"))
 
 
 class _Reasonable:
@@ -153,7 +153,7 @@ class _Reasonable:
 
     runs: JudgedRuns
     opinions: list[Path] = Option(..., help="Exports of annotators. May be repeated.", metavar="FILE")
-    given: FindingOptions
+    options: FindingOptions
 
     def __call__(self) -> None:
         from ..checklists.people.reading import read_people
@@ -161,11 +161,13 @@ class _Reasonable:
         from ..checklists.runs import open_runs
         from ..errors import ChecklistError
 
-        given, suite = self.given, self.given.loaded
+        options, suite = self.options, self.options.loaded
         people = read_people(self.opinions, suite)
         if not people.opinions:
             raise ChecklistError("no opinions on verdicts: expected exports of 'annotate --ask judgements'")
-        given.finish(reasonable_finding(suite, people.opinions, open_runs(self.runs), people.notes), tables=("rates",))
+        options.finish(
+            reasonable_finding(suite, people.opinions, open_runs(self.runs), people.notes), tables=("rates",)
+        )
 
 
 class _Wins:
@@ -193,7 +195,7 @@ class _Wins:
     ties: Literal["half", "skip", "win", "loss"] = Option(
         "half", help="Count a tie as half a win, leave it out, or count it as a win or as a loss of both models."
     )
-    given: DrawnFindingOptions
+    options: DrawnFindingOptions
 
     def __call__(self) -> None:
         from ..checklists.people.reading import read_people
@@ -202,11 +204,11 @@ class _Wins:
         from ..checklists.scoring.scoring import score_runs
         from ..errors import ChecklistError
 
-        given, suite, runs = self.given, self.given.loaded, open_runs(self.runs)
+        options, suite, runs = self.options, self.options.loaded, open_runs(self.runs)
         sources, notes, signature = {}, [], f"suite:{suite.name} {suite.hash}"
         judged = [run for run in runs if run.judgements_path is not None]
         if len(judged) > 1:
-            scores = score_runs(suite, judged, **given.of_judge)
+            scores = score_runs(suite, judged, **options.of_judge)
             notes += [*scores.notes, *scores.left_out]
             signature = scores.models[0].signature
             sources[wins.JUDGE] = wins.by_scores(scores)
@@ -219,20 +221,20 @@ class _Wins:
             sources[wins.PEOPLE] = wins.by_people(people.pairs, suite, runs)
         if not sources:
             raise ChecklistError("expected at least two judged runs, or choices of people (--pairs)")
-        found = [
+        rates = [
             wins.wins(
                 source,
                 comparisons,
                 reference=self.reference,
                 ties=self.ties,
-                draws=given.draws,
-                seed=given.seed,
+                draws=options.draws,
+                seed=options.seed,
             )
             for source, comparisons in sources.items()
         ]
-        signature += f"|ties:{self.ties}|draws:{given.draws}|seed:{given.seed}"
-        finding = wins.wins_finding(found, reference=self.reference, ties=self.ties, signature=signature, notes=notes)
-        given.finish(finding, tables=tuple(table.name for table in finding.tables))
+        signature += f"|ties:{self.ties}|draws:{options.draws}|seed:{options.seed}"
+        finding = wins.wins_finding(rates, reference=self.reference, ties=self.ties, signature=signature, notes=notes)
+        options.finish(finding, tables=tuple(table.name for table in finding.tables))
 
 
 class _Correlate:
@@ -269,7 +271,7 @@ class _Correlate:
     methods: list[str] | None = Option(
         None, "--method", help="Take only this method. May be repeated.", metavar="METHOD"
     )
-    given: DrawnFindingOptions
+    options: DrawnFindingOptions
 
     def __call__(self) -> None:
         from ..checklists.reliability import method_values
@@ -279,18 +281,18 @@ class _Correlate:
 
         if self.scale is not None and not self.marks:
             fail("--scale: expected with --marks")
-        suite, runs = self.given.loaded, open_runs(self.runs)
-        values = method_values.checklist_values(suite, runs, **self.given.of_judge)
-        found, notes = dict(values.methods), list(values.notes)
+        suite, runs = self.options.loaded, open_runs(self.runs)
+        values = method_values.checklist_values(suite, runs, **self.options.of_judge)
+        methods, notes = dict(values.methods), list(values.notes)
         for path in self.metrics or ():
-            found |= method_values.metric_values(path, suite)
+            methods |= method_values.metric_values(path, suite)
         if self.marks:
-            found["people"], of_marks = method_values.people_values(self.marks, suite, runs, scale=self.scale)
-            notes += of_marks
+            methods["people"], mark_notes = method_values.people_values(self.marks, suite, runs, scale=self.scale)
+            notes += mark_notes
         ngram_suite = given_suite(self.ngram)
         if ngram_suite is not None:
-            found |= method_values.ngram_values(runs, suite, ngram_suite)
-        everything = method_values.Values(suite, found, values.verdicts, tuple(notes), values.signature)
-        draws, seed = self.given.draws, self.given.seed
+            methods |= method_values.ngram_values(runs, suite, ngram_suite)
+        everything = method_values.Values(suite, methods, values.verdicts, tuple(notes), values.signature)
+        draws, seed = self.options.draws, self.options.seed
         compared = correlated(everything, against=self.against, methods=self.methods, draws=draws, seed=seed)
-        self.given.finish(find(compared))
+        self.options.finish(find(compared))

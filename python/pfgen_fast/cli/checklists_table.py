@@ -78,7 +78,7 @@ class _Table:
     markdown: bool = Option(False, help="Print Markdown.")
     as_json: Json = False
     gate: ThresholdOptions
-    given: ScoreOptions
+    options: ScoreOptions
 
     def __call__(self) -> None:
         from ..checklists.runs import open_runs
@@ -88,11 +88,11 @@ class _Table:
 
         if not self.calibrate and (self.scale or self.half_width is not None):
             fail(f"{'--scale' if self.scale else '--half-width'}: only --calibrate MARKS uses it")
-        if self.calibrate and self.given.missing == "bounds":
+        if self.calibrate and self.options.missing == "bounds":
             fail("--calibrate estimates one score of each model; expected --missing skip or zero")
         self.gate.prepare()
         ends = ("", "_low", "_high")
-        self.gate.check_names(f"{name}{end}" for name in ("average", *self.given.loaded.areas) for end in ends)
+        self.gate.check_names(f"{name}{end}" for name in ("average", *self.options.loaded.areas) for end in ends)
         if self.answers is not None:
             check_value_table(self.answers)
         scores = self._scores(open_runs(self.runs))
@@ -109,21 +109,21 @@ class _Table:
             typer.echo(text, nl=False)
         else:
             print_tables(self._tables(scores))
-        form = form_of(as_json=self.as_json, as_markdown=self.markdown, quiet=self.given.quiet)
-        is_quiet = self.given.quiet or self.as_json or self.markdown
-        _say(scores, self.given, is_quiet=is_quiet)
+        form = form_of(as_json=self.as_json, as_markdown=self.markdown, quiet=self.options.quiet)
+        is_quiet = self.options.quiet or self.as_json or self.markdown
+        _say(scores, self.options, is_quiet=is_quiet)
         if not is_quiet:
             for sentence in calibration_sentences(scores.calibrated):
                 stdout().print(shown(sentence))
         self.gate.finish(checks, form, "checklists table")
-        _end(scores, self.given)
+        _end(scores, self.options)
 
     def _checks(self, model: ModelScores, missing: MissingRule) -> list[Check]:
         """The checks of a model; errors if answers are left out, because the model could gain by losing answers."""
         states: tuple[State, ...] = ("stale", "unjudged", *(() if missing == "zero" else ("missing",)))
         counts = {state: sum(len(getattr(part, state)) for part in model.areas.values()) for state in states}
         if n := sum(counts.values()):
-            reasons = ", ".join(f"{of_state:,} {state}" for state, of_state in counts.items() if of_state)
+            reasons = ", ".join(f"{n:,} {state}" for state, n in counts.items() if n)
             return self.gate.without_figures(model.model, f"{counted(n, 'answer')} left out ({reasons})")
         return self.gate.check(_figures(model), model.model)
 
@@ -156,8 +156,8 @@ class _Table:
         from ..checklists.people.calibration import calibrated_scores
         from ..checklists.people.reading import read_marks
 
-        people = self.calibrate and read_marks(self.calibrate, self.given.loaded, scale=self.scale)
-        scores = self.given.score(runs)
+        people = self.calibrate and read_marks(self.calibrate, self.options.loaded, scale=self.scale)
+        scores = self.options.score(runs)
         if not people:
             return scores
         note(*people.notes)
@@ -190,7 +190,7 @@ class _Report:
         help="Write a page such as report.html, or a directory with a page and its data.",
         metavar="FILE.html|FOLDER",
     )
-    given: ScoreOptions
+    options: ScoreOptions
 
     def __call__(self) -> None:
         from ..checklists.runs import open_runs
@@ -199,23 +199,23 @@ class _Report:
         from ..report.checklists.writing import is_one_file
 
         check_folder(self.output.parent if is_one_file(self.output) else self.output)
-        opened, given = open_runs(self.runs), self.given
-        scores = given.score(opened)
-        with counting("models", quiet=given.quiet) as count:
+        opened, options = open_runs(self.runs), self.options
+        scores = options.score(opened)
+        with counting("models", quiet=options.quiet) as count:
             done = itertools.count()
             page, *beside = write_checklists(
                 scores,
                 opened,
                 self.output,
-                judge=given.judge,
-                on_fault=given.faults,
+                judge=options.judge,
+                on_fault=options.faults,
                 on_model=lambda key: count(next(done), len(scores.models), key),
             )
-        if not given.quiet:
+        if not options.quiet:
             names = ", ".join(shown(path.name) for path in beside)
             stdout().print(f"{counted(len(scores.models), 'model')}: {shown(page)}, and next to it {names}")
-        _say(scores, given, is_quiet=True)
-        _end(scores, given)
+        _say(scores, options, is_quiet=True)
+        _end(scores, options)
 
 
 def _write_csv(scores: Scores, path: Path | None) -> None:
@@ -229,14 +229,14 @@ def _write_csv(scores: Scores, path: Path | None) -> None:
 
 def _figures(model: ModelScores) -> dict[str, float | None]:
     """The figures that --fail-under checks: the average, and the score of each area."""
-    found: dict[str, float | None] = {}
+    figures: dict[str, float | None] = {}
     parts: dict[str, Part] = {"average": model.average, **model.areas}
     for name, part in parts.items():
-        found |= {name: part.rescaled, f"{name}_low": part.low, f"{name}_high": part.high}
-    return found
+        figures |= {name: part.rescaled, f"{name}_low": part.low, f"{name}_high": part.high}
+    return figures
 
 
-def _say(scores: Scores, given: ScoreOptions, *, is_quiet: bool) -> None:
+def _say(scores: Scores, options: ScoreOptions, *, is_quiet: bool) -> None:
     """Prints notes and signatures."""
     from ..checklists.scoring.text_tables import missing_sentences, scale_sentences
 
@@ -254,6 +254,6 @@ def _say(scores: Scores, given: ScoreOptions, *, is_quiet: bool) -> None:
     note(*scores.notes, *scores.left_out)
 
 
-def _end(scores: Scores, given: ScoreOptions) -> None:
+def _end(scores: Scores, options: ScoreOptions) -> None:
     """Exits with 3 if answers could not be read or were not judged."""
-    exit_if_partial(given.faults or scores.n_unjudged)
+    exit_if_partial(options.faults or scores.n_unjudged)

@@ -152,8 +152,8 @@ class _Compare:
         if comparison.n_pairs > 1 and self.by_subject:
             fail(f"{counted(comparison.n_pairs, 'pair')}: --by-subject is for a comparison of two")
         if self.by_subject and not comparison.subjects:
-            of_items = "items have no subject (--subject-column)"
-            fail(f"--by-subject: the {'questions have no category' if comparison.of == 'runs' else of_items}")
+            without = "items have no subject (--subject-column)"
+            fail(f"--by-subject: the {'questions have no category' if comparison.of == 'runs' else without}")
         n_deciding = 10 * (not self.paired_ar) if self.deciding is None else self.deciding
         more = self.gate.record(checks)
         print_comparison(comparison, shown_as, n_deciding=n_deciding, by_subject=self.by_subject, more=more)

@@ -120,7 +120,7 @@ def _cells(row: Difference, *, is_corrected: bool) -> tuple[str, ...]:
 
 
 def _print_deciding(comparison: Comparison, n_deciding: int) -> None:
-    of_questions = comparison.questions[0].question != ""
+    has_ids = comparison.questions[0].question != ""
     for names in dict.fromkeys((row.model_a, row.model_b) for row in comparison.questions):
         rows = [
             (shown(row.question_id), f"{row.a:.4f}", f"{row.b:.4f}", signed(row.difference, 4), shown(row.question))
@@ -131,7 +131,7 @@ def _print_deciding(comparison: Comparison, n_deciding: int) -> None:
         if comparison.n_pairs > 1:
             stdout().print(cut(f"A: {shown(names[0])}, B: {shown(names[1])}", columns()))
         head = ("decided by", "A", "B", "A - B", "question")
-        _print_aligned([line[: 4 + of_questions] for line in (head, *rows)], to_left=[0, 4])
+        _print_aligned([line[: 4 + has_ids] for line in (head, *rows)], to_left=[0, 4])
 
 
 def _print_aligned(rows: Sequence[Sequence[str]], to_left: Sequence[int]) -> None:

@@ -86,9 +86,9 @@ class Evaluators:
             "command": lambda: {**kept, "time_limit": asking.timeout, "show": _show},
             "table": lambda: {"lower_is_better": self.lower_is_better or ()},
         }
-        found = open_evaluator(name, **options_of.get(name.partition(":")[0], dict)())
+        evaluator = open_evaluator(name, **options_of.get(name.partition(":")[0], dict)())
         # Without a server, all replies may be missing: the message then has their number instead of a missing file.
-        return found.offline() if isinstance(found, AskingEvaluator) and asking.server is None else found
+        return evaluator.offline() if isinstance(evaluator, AskingEvaluator) and asking.server is None else evaluator
 
     def _suite(self, source: Source) -> Suite:
         from ..discernment.originals import without_originals
@@ -201,21 +201,21 @@ class _Run:
         self._check(opened, weights)
         model, temperature = asking.maker or self.evaluators.model, self.evaluators.temperature
         maker, collection = asking.texts(model, self.output / MADE_TEXTS, collection, plan, temperature)
-        for one in opened:
-            if isinstance(one, AskingEvaluator):  # items without replies are left out
+        for evaluator in opened:
+            if isinstance(evaluator, AskingEvaluator):  # items without replies are left out
                 items, texts = all_texts(self.source.damage(collection, maker))
-                collection = asking.ratings(one, items, texts, collection, plan)
+                collection = asking.ratings(evaluator, items, texts, collection, plan)
             elif asking.dry_run:
                 n_texts = counted(len(collection) * (1 + len(plan.perturbations)), "text")
-                print_line(f"{shown(one.name)}: {n_texts} at most to be scored; no server is asked")
+                print_line(f"{shown(evaluator.name)}: {n_texts} at most to be scored; no server is asked")
         if asking.dry_run:
             return
         how: Any = {"zeros": self.zeros, "min_items": self.min_items, "margin": self.margin, **damaging}
-        found = []
-        for one in opened:
+        tests = []
+        for evaluator in opened:
             with counting("texts", quiet=asking.quiet) as count:
-                found.append(find(one, collection, plan, weights, maker=maker, on_progress=count, **how))
-        self._show(found, figures)
+                tests.append(find(evaluator, collection, plan, weights, maker=maker, on_progress=count, **how))
+        self._show(tests, figures)
 
     def _check(self, opened: Sequence[Evaluator | TableScores], weights: Weights | None) -> None:
         """Raises DiscernmentError for errors that would occur after a model was asked; notes slow metrics."""
@@ -224,54 +224,61 @@ class _Run:
 
         plan, collection = self.source.opened_plan, self.source.collection
         n_texts = len(collection) * (1 + len(plan.perturbations))
-        for one in opened:
-            if weights is not None and not isinstance(one, TableScores):  # a table has its own kinds
+        for evaluator in opened:
+            if weights is not None and not isinstance(evaluator, TableScores):  # a table has its own kinds
                 weights.check_kinds(collection.tasks, plan.perturbations)
-            if isinstance(one, MetricsEvaluator):
-                seconds = one.expected_seconds(collection.items, n_texts)
+            if isinstance(evaluator, MetricsEvaluator):
+                seconds = evaluator.expected_seconds(collection.items, n_texts)
                 if seconds > _LONG_SECONDS and not self.asking.quiet:
-                    note(f"{one.name} takes about {duration(seconds)} for {counted(n_texts, 'text')}")
+                    note(f"{evaluator.name} takes about {duration(seconds)} for {counted(n_texts, 'text')}")
         if weights is not None:
-            metrics = [(one.name, [metric.name for metric in one.metrics if metric.combined]) for one in opened]
+            metrics = [
+                (evaluator.name, [metric.name for metric in evaluator.metrics if metric.combined])
+                for evaluator in opened
+            ]
             weights.check_evaluators(collection.tasks, metrics)
 
-    def _show(self, found: Sequence[Discernment], published: Sequence[Published]) -> None:
+    def _show(self, tests: Sequence[Discernment], published: Sequence[Published]) -> None:
         """Writes the report, prints its first tables, and checks thresholds."""
         from ..checklists.scoring.text_tables import TextTable
         from ..discernment.evaluator_comparison import agreement
         from ..report.discernment import finding_of
         from ..report.discernment.rows import results
 
-        pairs = {(i, j): agreement(found[i], found[j], compared=found) for j in range(len(found)) for i in range(j)}
-        finding = finding_of(found, published, pairs)
+        pairs = {(i, j): agreement(tests[i], tests[j], compared=tests) for j in range(len(tests)) for i in range(j)}
+        finding = finding_of(tests, published, pairs)
         show_finding(finding, self.output, quiet=self.asking.quiet)
         if not self.asking.quiet:
             print_line("")
             shown_tables = [table.readable() for table in finding.tables if table.name in ("verdicts", "common")]
-            print_tables(TextTable(each.title, each.columns, tuple(map(tuple, each.texts()))) for each in shown_tables)
+            print_tables(
+                TextTable(table.title, table.columns, tuple(map(tuple, table.texts()))) for table in shown_tables
+            )
             self.source.print_suite()
-            for result in found:
+            for result in tests:
                 print_signature(result.signature)
-        checks = [check for one in results(found) for check in self.gate.check(_figures(one), one.title)]
+        checks = [check for part in results(tests) for check in self.gate.check(_figures(part), part.title)]
         self.gate.finish(checks, "quiet" if self.asking.quiet else "text", "discern run")
 
 
 def _figure_names(plan: Plan) -> list[str]:
     """The names of figures that a test by the plan may have."""
-    damage = [each for each in plan.perturbations if not each.is_control]
-    scopes = [f"level:{each.level}" for each in damage] + [f"degree:{each.degree}" for each in damage if each.degree]
+    damage = [perturbation for perturbation in plan.perturbations if not perturbation.is_control]
+    scopes = [f"level:{perturbation.level}" for perturbation in damage] + [
+        f"degree:{perturbation.degree}" for perturbation in damage if perturbation.degree
+    ]
     names = [f"{scope}{end}" for scope in ("d", *dict.fromkeys(scopes)) for end in ("", "_low", "_high")]
     return [*names, "minimum"]
 
 
 def _figures(result: Result) -> dict[str, float | None]:
     """The figures that --fail-under checks: the average of d, its minimum, and the averages by level and degree."""
-    found: dict[str, float | None] = {"d": None}
+    figures: dict[str, float | None] = {"d": None}
     for row in result.rows("summary", score="d"):
         if row["scope"] == "weighted":
             continue
         name = "d" if row["scope"] == "all" else str(row["scope"])
-        found |= {name: row["average"], f"{name}_low": row["average_low"], f"{name}_high": row["average_high"]}
+        figures |= {name: row["average"], f"{name}_low": row["average_low"], f"{name}_high": row["average_high"]}
         if name == "d":
-            found["minimum"] = row["minimum"]
-    return found
+            figures["minimum"] = row["minimum"]
+    return figures

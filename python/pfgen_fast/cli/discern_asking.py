@@ -47,14 +47,14 @@ class Asking(ServerOptions):
         from ..discernment.model_damage import Making, open_maker
         from ..judging.requests import Server
 
-        perturbations = [one for one in plan.perturbations if one.method == "model"]
+        perturbations = [perturbation for perturbation in plan.perturbations if perturbation.method == "model"]
         if not perturbations:
             return None, collection
         if model is None:
             fail("--maker is missing: some kinds of the plan need a language model; name it, or give --rules-only")
         server = self.server or Server()
         options = self.request_options(temperature)
-        if self.maker is not None and self.of_engine.get("served_model"):
+        if self.maker is not None and self.engine_settings.get("served_model"):
             fail(
                 "--maker and --served-model: expected one of them, because --served-model names the judge on the server"
             )
@@ -74,9 +74,9 @@ class Asking(ServerOptions):
     ) -> Collection:
         """Asks for all ratings of a test; returns the complete items."""
         asked = [judge.asked(items, texts)]
-        if any(one.kind == "identity" for one in plan.perturbations):
+        if any(perturbation.kind == "identity" for perturbation in plan.perturbations):
             asked.append(judge.again().asked(collection.items, text_column([item.text for item in collection.items])))
-        estimates = [one.estimate(judge.spending.prices) for one in asked]
+        estimates = [texts.estimate(judge.spending.prices) for texts in asked]
         self._say(sum(estimates[1:], estimates[0]).sentence("ratings"))
         if self.dry_run:
             self._say_cheaper(judge)
@@ -98,14 +98,14 @@ class Asking(ServerOptions):
         is_complete = np.ones(n_items, dtype=np.bool_)
         with watch_over(what, quiet=self.quiet) as watch:
             how: Any = {"spending": model.spending, "on_progress": watch.count, "events": watch.events}
-            for one in asked:
-                problem = one.ask_with(model.connect, **how) or problem
-                is_complete &= one.is_complete().all(axis=1).reshape(-1, n_items).all(axis=0)
+            for texts in asked:
+                problem = texts.ask_with(model.connect, **how) or problem
+                is_complete &= texts.is_complete().all(axis=1).reshape(-1, n_items).all(axis=0)
         n_lacking = int((~is_complete).sum())
         if not n_lacking:
             return collection
         if not self.partial:
-            n_missing, n_wanted = sum(one.n_missing for one in asked), sum(map(len, asked))
+            n_missing, n_wanted = sum(texts.n_missing for texts in asked), sum(map(len, asked))
             missing = f"{model.replies.path}: {n_missing:,} of {n_wanted:,} {what} are missing"
             if what == "ratings":
                 missing += f", of {n_lacking:,} of {counted(n_items, 'item')}"

@@ -116,10 +116,10 @@ class Source:
         n_sources = sum([self.file is not None, self.run is not None, self.from_suite])
         if n_sources != 1:
             fail(f"{n_sources or 'no'} sources of texts: expected one of COLLECTION, --from-run RUN and --from-suite")
-        found = self._read()
+        whole = self._read()
         if self.language is not None and self.file is None:
-            found = replace(found, items=tuple(replace(item, language=self.language) for item in found.items))
-        return found if self.items is None else replace(found, items=found.items[: self.items])
+            whole = replace(whole, items=tuple(replace(item, language=self.language) for item in whole.items))
+        return whole if self.items is None else replace(whole, items=whole.items[: self.items])
 
     def _read(self) -> Collection:
         from ..discernment import originals
@@ -130,9 +130,9 @@ class Source:
         if self.from_suite:
             return originals.from_suite(self.loaded_suite, per_question=self.per_question)
         assert self.file is not None
-        of_damage, pairs = "perturbed.", self.column or []
-        names = {key: column for key, column in pairs if not key.startswith(of_damage)}
-        perturbed = {key.removeprefix(of_damage): column for key, column in pairs if key.startswith(of_damage)}
+        prefix, pairs = "perturbed.", self.column or []
+        names = {key: column for key, column in pairs if not key.startswith(prefix)}
+        perturbed = {key.removeprefix(prefix): column for key, column in pairs if key.startswith(prefix)}
         columns = ItemColumns(names, perturbed, task=self.task, language=self.language)
         return read_collection(self.file, columns=columns, encoding=self.encoding)
 
@@ -156,9 +156,9 @@ class Source:
         """The plan, or the part of it with the given kinds and levels."""
         from ..discernment.choosing import chosen_plan, open_plan
 
-        found = open_plan(self.plan, self.collection.items, rules_only=self.rules_only)
+        plan = open_plan(self.plan, self.collection.items, rules_only=self.rules_only)
         kinds = [name.strip() for text in self.kinds or () for name in text.split(",") if name.strip()]
-        return chosen_plan(found, kinds=kinds or None, levels=self.level) if kinds or self.level else found
+        return chosen_plan(plan, kinds=kinds or None, levels=self.level) if kinds or self.level else plan
 
     @cached_property
     def damaging(self) -> dict[str, Any]:

@@ -44,13 +44,13 @@ class _Perturb:
         check_value_table(self.output)
         source, asking = self.source, self.asking
         path = self.output.with_name(MADE_TEXTS)
-        maker, found = asking.texts(asking.maker, path, source.collection, source.opened_plan)
-        n_texts = len(found.items) * (1 + len(source.opened_plan.perturbations))
-        of_items = f"{counted(len(found.items), 'item')}: {shown(self.output)}"
+        maker, collection = asking.texts(asking.maker, path, source.collection, source.opened_plan)
+        n_texts = len(collection.items) * (1 + len(source.opened_plan.perturbations))
+        written_items = f"{counted(len(collection.items), 'item')}: {shown(self.output)}"
         if asking.dry_run:
-            print_line(f"{counted(n_texts, 'text')} at most of {of_items}")
+            print_line(f"{counted(n_texts, 'text')} at most of {written_items}")
             return
-        damage = source.damage(found, maker)
+        damage = source.damage(collection, maker)
         n_written = 0
         types = dict.fromkeys(("item", "perturbation", "text"), str)
         with writing_values(self.output, types) as write, counting("texts", quiet=asking.quiet) as count:
@@ -60,7 +60,7 @@ class _Perturb:
                 n_written += len(batch)
                 count(n_written, n_texts)
         if not asking.quiet:
-            print_line(f"{counted(n_written, 'text')} of {of_items}")
+            print_line(f"{counted(n_written, 'text')} of {written_items}")
             source.print_suite()
 
 
@@ -101,7 +101,7 @@ class _Kinds:
         if not self.text.strip():
             fail("TEXT is empty: expected a text with more than white space")
         rules = [name for name, known in KINDS.items() if known.method == "rule"]
-        for perturbation in [each for name in self.kind or rules for each in perturbations_named(name)]:
+        for perturbation in [perturbation for name in self.kind or rules for perturbation in perturbations_named(name)]:
             self.show_damaged(self.text, perturbation)
 
     def show_damaged(self, text: str, perturbation: Perturbation) -> None:
@@ -178,10 +178,10 @@ class _Votes:
     def __call__(self) -> None:
         from ..discernment.weights import read_survey
 
-        found = read_survey(*self.survey)
-        note(*found.notes)
-        found.write(self.output)
-        for task in found.tasks:
+        survey = read_survey(*self.survey)
+        note(*survey.notes)
+        survey.write(self.output)
+        for task in survey.tasks:
             agreement = "undefined" if task.kappa is None else f"{task.kappa:.3f}"
             n_voters, n_kinds = counted(task.n_voters, "voter"), counted(len(task.votes), "kind")
             agree = f"agreement (Fleiss' kappa) {agreement}"
@@ -244,7 +244,7 @@ class _Collect:
         if self.donors is not None and self.donors.resolve() == self.output.resolve():
             fail("-o and --donors: expected two different files")
         bounds = Bounds(self.min_length, self.max_length)
-        found = collect(
+        collected = collect(
             self.data,
             columns=ItemColumns(dict(self.column or ()), task=self.task, language=self.language),
             encoding=self.encoding,
@@ -253,16 +253,16 @@ class _Collect:
             n_items=self.items,
             seed=self.seed,
         )
-        if self.donors is not None and not found.donors:
+        if self.donors is not None and not collected.donors:
             fail("--donors: no item is left for donors; draw fewer (--items)")
-        n_drawn = len(found.collection)
+        n_drawn = len(collected.collection)
         if self.donors is not None:
-            write_items(self.donors, found.donors)
-        write_items(self.output, found.collection.items)
-        if found.n_fitting < found.n_read:
-            n_left_out = found.n_read - found.n_fitting
-            note(f"{n_left_out:,} of {counted(found.n_read, 'item')} left out: no text of {bounds}")
+            write_items(self.donors, collected.donors)
+        write_items(self.output, collected.collection.items)
+        if collected.n_fitting < collected.n_read:
+            n_left_out = collected.n_read - collected.n_fitting
+            note(f"{n_left_out:,} of {counted(collected.n_read, 'item')} left out: no text of {bounds}")
         if not self.quiet:
-            print_line(f"{n_drawn:,} of {counted(found.n_fitting, 'item')}: {shown(self.output)}")
+            print_line(f"{n_drawn:,} of {counted(collected.n_fitting, 'item')}: {shown(self.output)}")
             if self.donors is not None:
-                print_line(f"{counted(len(found.donors), 'donor')}: {shown(self.donors)}")
+                print_line(f"{counted(len(collected.donors), 'donor')}: {shown(self.donors)}")

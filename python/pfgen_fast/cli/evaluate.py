@@ -107,7 +107,7 @@ class _Evaluate(Generating):
         if self.as_json:
             print_json(evaluated.record())
         elif not self.quiet and evaluated.entry is not None:
-            _print_precision(evaluated.made.run, suite)
+            _print_precision(evaluated.generated.run, suite)
             if evaluated.page is not None:
                 print_line(f"report: {shown(evaluated.page)}")
         exit_if_partial(evaluated.is_partial)
@@ -132,7 +132,7 @@ class _Evaluate(Generating):
 
         known = engine_options(self.engine)
         kind = "path" if "path" in known else "served_model"
-        if self.model is None or kind not in known or kind in self.of_engine:
+        if self.model is None or kind not in known or kind in self.engine_settings:
             self.refuse_checkpoints(kind)
             return [_Model(name) for name in self.model] if self.model else [_Model(None)]
         models = []
@@ -151,7 +151,7 @@ class _Evaluate(Generating):
         """Refuses patterns and --watch if the engine has no weights, or has them by an option."""
         patterns = [name for name in self.model or () if "*" in name or "?" in name]
         if patterns or self.watch is not None:
-            has_option = option in self.of_engine
+            has_option = option in self.engine_settings
             reason = f"--{option.replace('_', '-')} names the weights" if has_option else "no checkpoints to look for"
             if self.model is not None and not has_option:
                 reason = f"the engine {self.engine} loads no weights"
@@ -163,7 +163,7 @@ class _Evaluate(Generating):
 
         is_silent = self.quiet or self.as_json or is_series
         generated = self.run(
-            suite, model.name, {**self.of_engine, **model.options}, is_silent=self.quiet or self.as_json
+            suite, model.name, {**self.engine_settings, **model.options}, is_silent=self.quiet or self.as_json
         )
         print_answers(generated, quiet=is_silent)
         outcome = generated.score(suite)
@@ -223,7 +223,7 @@ class _Evaluate(Generating):
                 if evaluated.outcome is not None and not self.as_json and (evaluated.outcome.error or not self.quiet):
                     print_outcome(evaluated.outcome, is_first=not folders)
                 if evaluated.entry is not None:
-                    folders.append(evaluated.made.folder)
+                    folders.append(evaluated.generated.folder)
             if len(folders) > n_before:
                 if self.page and suite.whole is None:
                     self.report(folders, self.page)
@@ -296,7 +296,7 @@ class _Model:
 class _Evaluated:
     """The run of a model; without an entry, it is neither placed nor reported, and without a page not reported."""
 
-    made: Generated
+    generated: Generated
     suite: Suite
     outcome: Outcome | None
     entry: Entry | None = None
@@ -306,14 +306,14 @@ class _Evaluated:
     @property
     def is_partial(self) -> bool:
         """Whether answers or a score are missing."""
-        return bool(self.made.problems) or self.outcome is None or self.outcome.status == "failed"
+        return bool(self.generated.problems) or self.outcome is None or self.outcome.status == "failed"
 
     def record(self) -> dict[str, Any]:
         """All figures, for JSON."""
         more: dict[str, Any] = {}
         if self.entry is not None:
             more = {"placement": self.placement and self.placement.to_dict(), "report": self.page and str(self.page)}
-        return {**as_json(self.made, self.suite, self.outcome), **more}
+        return {**as_json(self.generated, self.suite, self.outcome), **more}
 
 
 def _print_precision(run: RunFolder | None, suite: Suite) -> None:

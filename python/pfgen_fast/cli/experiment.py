@@ -29,7 +29,7 @@ Runs = TypeVar("Runs", bound="RunFigures")
 
 @dataclass
 class _State:
-    given: Suite | None = None
+    suite: Suite | None = None
     used: Suite | None = None
     problems: Sequence[str] = ()
 
@@ -47,7 +47,7 @@ class Call:
         from ..files.writing import check_folder
 
         check_folder(self.output)
-        self.state.given = given_suite(self.suite)
+        self.state.suite = given_suite(self.suite)
 
     @cached_property
     def state(self) -> _State:
@@ -69,7 +69,7 @@ class Call:
     def _read(self, read: Callable[..., Runs], paths: list[str], **more: object) -> Runs:
         """Reads runs, with a progress bar, records their suite, and warns of runs that are left out."""
         with counting("runs", quiet=self.quiet) as count:
-            runs = read(paths, suite=self.state.given, threads=self.threads, on_progress=count, **more)
+            runs = read(paths, suite=self.state.suite, threads=self.threads, on_progress=count, **more)
         self.state.used = runs.suite
         self.warn_of(runs.problems)
         return runs

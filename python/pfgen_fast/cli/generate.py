@@ -90,41 +90,41 @@ class Ending:
         """Whether the command prints errors and JSON only."""
         return self.quiet or self.as_json
 
-    def finish(self, made: Generated, suite: Suite) -> None:
+    def finish(self, answers: Generated, suite: Suite) -> None:
         """Reports the outcome of a run, and scores it."""
-        print_answers(made, quiet=self.is_silent)
-        outcome = None if self.no_score else made.score(suite)
+        print_answers(answers, quiet=self.is_silent)
+        outcome = None if self.no_score else answers.score(suite)
         if outcome is not None:
             print_outcomes([outcome], quiet=self.is_silent)
         elif not self.is_silent:
             print_origin(suite)
         if self.as_json:
-            print_json(as_json(made, suite, outcome))
-        exit_if_partial(made.problems or (outcome is not None and outcome.status == "failed"))
+            print_json(as_json(answers, suite, outcome))
+        exit_if_partial(answers.problems or (outcome is not None and outcome.status == "failed"))
 
 
-def print_answers(made: Generated, *, quiet: bool) -> None:
+def print_answers(answers: Generated, *, quiet: bool) -> None:
     """Reports which answers are new, and how their replies ended."""
-    warn(*made.problems)
+    warn(*answers.problems)
     if not quiet:
-        if made.n_existing:
-            note_existing(made.n_existing, made.oldest_answer)
-        new = f"{counted(made.n_new, 'new answer')}: "
-        stdout().print(f"{new}{shortened(shown(made.folder), rest(len(new)))}")
-    print_replies(made.replies, quiet=quiet)
+        if answers.n_existing:
+            note_existing(answers.n_existing, answers.oldest_answer)
+        new = f"{counted(answers.n_new, 'new answer')}: "
+        stdout().print(f"{new}{shortened(shown(answers.folder), rest(len(new)))}")
+    print_replies(answers.replies, quiet=quiet)
 
 
-def as_json(made: Generated, suite: Suite, outcome: Outcome | None) -> dict[str, Any]:
+def as_json(answers: Generated, suite: Suite, outcome: Outcome | None) -> dict[str, Any]:
     """The figures of a run and of its answers, for JSON."""
-    row = {"run": str(made.folder), "suite": suite.name} if outcome is None else outcome_as_json(outcome)
+    row = {"run": str(answers.folder), "suite": suite.name} if outcome is None else outcome_as_json(outcome)
     return {
         **row,
-        "n_existing": made.n_existing,
-        "oldest_answer": made.oldest_answer or None,
-        "replies": made.replies and asdict(made.replies),
-        "n_new": made.n_new,
-        "problems": made.problems,
-        "events": made.events.to_dict(),
+        "n_existing": answers.n_existing,
+        "oldest_answer": answers.oldest_answer or None,
+        "replies": answers.replies and asdict(answers.replies),
+        "n_new": answers.n_new,
+        "problems": answers.problems,
+        "events": answers.events.to_dict(),
     }
 
 
@@ -160,7 +160,7 @@ class Generating:
     )
     how: GenerationOptions
     reasoning: ReasoningOptions
-    of_engine: Annotated[dict[str, Any], engine_options()]
+    engine_settings: Annotated[dict[str, Any], engine_options()]
     prices: Prices
     output: options.Root = Path("result")
 
@@ -171,28 +171,30 @@ class Generating:
         engine_options(self.engine)
         return suite_or_here(self.suite).only(options.names_of(self.questions), limit=self.limit)
 
-    def generation(self, model: str | None, of_engine: Mapping[str, Any], *, is_silent: bool = False) -> Generation:
+    def generation(
+        self, model: str | None, engine_settings: Mapping[str, Any], *, is_silent: bool = False
+    ) -> Generation:
         """Everything that determines the run of a model."""
         from ..generation.generating import Generation
 
         return Generation.of(
             self.engine,
             model=model,
-            mode=self.mode or self.usual_mode(model, of_engine, is_silent=is_silent),
+            mode=self.mode or self.usual_mode(model, engine_settings, is_silent=is_silent),
             reasoning=self.reasoning.chosen,
-            options=of_engine,
+            options=engine_settings,
             **self.how.arguments,
         )
 
     def run(
-        self, suite: Suite, model: str | None, of_engine: Mapping[str, Any], *, is_silent: bool = False
+        self, suite: Suite, model: str | None, engine_settings: Mapping[str, Any], *, is_silent: bool = False
     ) -> Generated:
         """Generates the answers that the run of a model lacks."""
         from ..generation.engines import HOSTED, INTERACTIVE
         from ..generation.engines.hosted import REQUEST_FORMS
 
-        generation = self.generation(model, of_engine, is_silent=is_silent)
-        if of_engine.get("enable_thinking") is False and self.engine in HOSTED and not is_silent:
+        generation = self.generation(model, engine_settings, is_silent=is_silent)
+        if engine_settings.get("enable_thinking") is False and self.engine in HOSTED and not is_silent:
             note(f"--disable-thinking sends {REQUEST_FORMS[self.engine].disabled_by}")
         watch = watch_over("answers", quiet=is_silent or self.engine in INTERACTIVE)
         watch.events.prices = self.prices.of_tokens
@@ -202,12 +204,12 @@ class Generating:
             )
 
     def usual_mode(
-        self, model: str | None, of_engine: Mapping[str, Any], *, is_silent: bool = False
+        self, model: str | None, engine_settings: Mapping[str, Any], *, is_silent: bool = False
     ) -> options.ModeChoice:
         """The mode if no option names one; prints why it is not the usual one."""
         from ..generation.setting import usual_mode
 
-        mode, reason = usual_mode(self.engine, model, of_engine)
+        mode, reason = usual_mode(self.engine, model, engine_settings)
         if reason and not is_silent:
             note(f"mode {mode}: {reason}; --mode chooses another")
         return mode
@@ -266,14 +268,14 @@ class _Generate(Generating):
         if self.write_batch or self.read_batch:
             self.exchange_batch(suite)
             return
-        self.ending.finish(self.run(suite, self.model, self.of_engine, is_silent=self.ending.is_silent), suite)
+        self.ending.finish(self.run(suite, self.model, self.engine_settings, is_silent=self.ending.is_silent), suite)
 
     def exchange_batch(self, suite: Suite) -> None:
         """Writes the input file of a batch, or reads its output files."""
         from ..generation.batch_api import read_batch, write_batch
         from ..generation.generating import NUM_TRIALS
 
-        generation = self.generation(self.model, self.of_engine, is_silent=self.ending.is_silent)
+        generation = self.generation(self.model, self.engine_settings, is_silent=self.ending.is_silent)
         if self.write_batch and self.read_batch:
             fail("--write-batch and --read-batch: expected one of them")
         if self.write_batch:

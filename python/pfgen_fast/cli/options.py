@@ -214,10 +214,10 @@ Temperature = Annotated[
 ]
 
 
-def temperature_of(temperature: float | None, of_engine: dict[str, Any]) -> float:
+def temperature_of(temperature: float | None, engine_settings: dict[str, Any]) -> float:
     """The temperature of sampling; none becomes the option `omit`."""
     if temperature is None:
-        of_engine["omit"] = [*of_engine.get("omit", ()), "temperature"]
+        engine_settings["omit"] = [*engine_settings.get("omit", ()), "temperature"]
     return 1.0 if temperature is None else temperature
 
 

@@ -74,17 +74,17 @@ class _Place:
         problems: list[TrialsError] = []
         placements = self.models() if are_score_tables(self.paths) else self.runs(problems)
         warn(*map(str, problems))
-        of_placements = [self.checks_of(placement) for placement in placements]
+        all_checks = [self.checks_of(placement) for placement in placements]
         is_json = self.as_json or self.format == "json"
         if is_json:
-            records = zip(placements, of_placements, strict=True)
-            print_json([{**placement.to_dict(), **self.gate.record(of_one)} for placement, of_one in records])
+            records = zip(placements, all_checks, strict=True)
+            print_json([{**placement.to_dict(), **self.gate.record(checks)} for placement, checks in records])
         elif self.format == "markdown":
             stdout().out("\n".join(placement.to_markdown() for placement in placements), end="", highlight=False)
         elif not self.quiet:
             for placement in placements:
                 print_placement(placement)
-        checks = [check for of_one in of_placements for check in of_one]
+        checks = [check for checks in all_checks for check in checks]
         checks += [check for problem in problems for check in self.gate.without_figures("place", str(problem))]
         form = form_of(as_json=is_json, as_markdown=self.format == "markdown", quiet=self.quiet)
         self.gate.finish(checks, form, "place")

@@ -144,17 +144,17 @@ class _Score(TableScoring):
         if self.is_answer_table and not self.is_silent:
             n_runs = sum(outcome.status == "scored" for outcome in outcomes)
             print_line(f"answers of {counted(n_runs, 'run')}: {shown(self.output)}")
-        of_outcomes = [self.checks_of(outcome) for outcome in outcomes]
+        all_checks = [self.checks_of(outcome) for outcome in outcomes]
         if self.as_json:
             records = [outcome_as_json(outcome, by_subject=self.by_subject) for outcome in outcomes]
-            for record, of_outcome in zip(records, of_outcomes, strict=True):
-                record.update(self.gate.record(of_outcome))
+            for record, outcome_checks in zip(records, all_checks, strict=True):
+                record.update(self.gate.record(outcome_checks))
                 if self.is_answer_table:
                     record["result"] = self.output
             print_json(records)
         elif self.by_subject and not self.is_silent:
             print_by_subject(outcomes)
-        checks = [check for of_outcome in of_outcomes for check in of_outcome]
+        checks = [check for checks in all_checks for check in checks]
         self.gate.finish(checks, form_of(as_json=self.as_json, quiet=self.quiet), "score")
         exit_if_partial(any(outcome.status == "failed" for outcome in outcomes))
 
@@ -270,10 +270,10 @@ def _row(outcome: Outcome, room: int | None) -> str:
         return f"{'to be scored':>50}  {name}"
     result, scores = outcome.summary, outcome.summary.scores
     parts = (scores.total(metric) for metric in ("fluency", "truthfulness", "helpfulness"))
-    of_metrics = " ".join(f"{part:8.3f}" for part in parts)
+    metrics = " ".join(f"{part:8.3f}" for part in parts)
     half_width = outcome.interval and outcome.interval.half_width
     interval = "–" if half_width is None else f"±{half_width:.4f}"
-    return f"{result.score:7.4f} {interval:8} {of_metrics} {result.length:7.1f}  {name}"
+    return f"{result.score:7.4f} {interval:8} {metrics} {result.length:7.1f}  {name}"
 
 
 def print_by_subject(outcomes: Iterable[Outcome]) -> None:
@@ -284,9 +284,9 @@ def print_by_subject(outcomes: Iterable[Outcome]) -> None:
     for outcome in outcomes:
         if outcome.suite is not None and outcome.by_question:
             by_suite.setdefault(outcome.suite, []).append(outcome)
-    for suite, of_suite in by_suite.items():
-        by_run = [scores_by_subject(suite, outcome.by_question) for outcome in of_suite]
-        print_subjects(by_run, [shown(outcome.run.folder) for outcome in of_suite], items="questions", name="run")
+    for suite, same_suite in by_suite.items():
+        by_run = [scores_by_subject(suite, outcome.by_question) for outcome in same_suite]
+        print_subjects(by_run, [shown(outcome.run.folder) for outcome in same_suite], items="questions", name="run")
 
 
 def outcome_as_json(outcome: Outcome, *, by_subject: bool = False) -> dict[str, object]:

@@ -165,18 +165,18 @@ class ScoreOptions:
         return path != STDIN and (names_folder(path) or (has_magic(path) and file_info(path) is None))
 
 
-def _place(given: str) -> str:
+def _place(path: str) -> str:
     """The place that an argument names: `file://` is a path."""
-    if not _is_url(given):
-        return given
+    if not _is_url(path):
+        return path
     from ..tables.places import place_of
 
-    return place_of(given)
+    return place_of(path)
 
 
-def _is_url(given: str) -> bool:
-    if "://" not in given:
+def _is_url(path: str) -> bool:
+    if "://" not in path:
         return False
     from ..tables.places import is_remote
 
-    return is_remote(given)
+    return is_remote(path)

@@ -82,7 +82,7 @@ class ServerOptions:
     budget: float | None = Option(None, min=0, help="Stop before the estimated cost of this call exceeds this amount.")
     offline: bool = Option(False, help="Send no requests; use the stored replies.")
     dry_run: bool = Option(False, help="Only show the number of requests and the cost.")
-    of_engine: Annotated[dict[str, Any], engine_options(*_SHAPING, *_RATES)]
+    engine_settings: Annotated[dict[str, Any], engine_options(*_SHAPING, *_RATES)]
 
     @cached_property
     def server(self) -> Server | None:
@@ -91,14 +91,14 @@ class ServerOptions:
 
         if self.offline:
             return None
-        rates = {name: self.of_engine[name] for name in _RATES if name in self.of_engine}
+        rates = {name: self.engine_settings[name] for name in _RATES if name in self.engine_settings}
         return Server(self.base_url, self.key_env, self.concurrency, self.timeout, self.retries, **rates)
 
     def request_options(self, temperature: float | Literal["none"] | None = None) -> RequestOptions:
         """The options of requests; with the temperature `none`, requests have no temperature."""
         from ..judging.requests import RequestOptions
 
-        shaping = {name: value for name, value in self.of_engine.items() if name not in _RATES}
+        shaping = {name: value for name, value in self.engine_settings.items() if name not in _RATES}
         if temperature == "none":
             shaping["omit"] = [*shaping.get("omit", ()), "temperature"]
         return RequestOptions(self.engine, shaping)
@@ -120,8 +120,8 @@ def warn_of_family(judge: str, models: Iterable[str]) -> None:
     """Warns if a judge rates models of its own family, because judges are known to prefer such models."""
     from ..judging.families import of_family
 
-    if found := of_family(judge, models):
-        note(f"{judge} tends to prefer models of its own family, which are among these runs: {few_names(found)}")
+    if relatives := of_family(judge, models):
+        note(f"{judge} tends to prefer models of its own family, which are among these runs: {few_names(relatives)}")
 
 
 def retried_without_schema(group: str) -> Callable[[Callable[[Any], None]], Callable[[Any], None]]:
@@ -129,14 +129,14 @@ def retried_without_schema(group: str) -> Callable[[Callable[[Any], None]], Call
 
     def retried(call: Callable[[Any], None]) -> Callable[[Any], None]:
         @functools.wraps(call)
-        def run(given: Any) -> None:
+        def run(command: Any) -> None:
             try:
-                call(given)
+                call(command)
             except SchemaRefused as refused:
                 note(f"{refused}; asking without --structured")
-                options = copy.copy(getattr(given, group))  # keeps the amount that was spent so far
+                options = copy.copy(getattr(command, group))  # keeps the amount that was spent so far
                 object.__setattr__(options, "structured", False)
-                call(replace(given, **{group: options}))
+                call(replace(command, **{group: options}))
 
         return run
 

@@ -167,8 +167,8 @@ class _Check:
         else:
             warn(*faults)
             counts = [counted(n, noun) for n, noun in ((len(faults), "error"), (n_warnings, "warning")) if n]
-            of_all = f" in {counted(len(loaded), 'question')}" if loaded is not None else ""
-            total = f": {' and '.join(counts) or 'no findings'}{of_all}"
+            n_questions = f" in {counted(len(loaded), 'question')}" if loaded is not None else ""
+            total = f": {' and '.join(counts) or 'no findings'}{n_questions}"
             stdout().print(shortened(shown(source), rest(len(total))) + total)
         if faults:
             raise SystemExit(Exit.NO)

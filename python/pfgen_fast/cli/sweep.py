@@ -107,7 +107,7 @@ class _Sweep:
     reasoning_tokens: list[str] | None = _numbers("Allow tokens for reasoning; see generate.")
     retry_unfinished: int | None = Option(None, help="Ask again after unfinished reasoning; see generate.", metavar="N")
     order: list[str] | None = _numbers("ngram: set the code points per n-gram.")
-    of_engine: Annotated[dict[str, Any], engine_options(without=_OTHERS)]
+    engine_settings: Annotated[dict[str, Any], engine_options(without=_OTHERS)]
     output: options.Root = Path("result")
     table: Path | None = Option(None, help=f"Also write the table to a file ({', '.join(TABLES)}).", metavar="FILE")
     dry_run: bool = Option(False, help="Only list the points and their directories.")
@@ -166,7 +166,7 @@ class _Sweep:
             **{name: list(map(int, options.names_of(values[name]))) for name in _INTEGERS},
             **{name: list(map(_number_text, options.names_of(values[name]))) for name in ("temperature", "top_p")},
             "reasoning_tags": [tag for pair in self.reasoning_tags or () for tag in pair],
-            **values.pop("of_engine"),
+            **values.pop("engine_settings"),
         }
         return {name: value for name, value in values.items() if value not in (None, [])}
 

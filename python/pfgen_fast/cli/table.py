@@ -114,18 +114,18 @@ class TableScoring(ScoreOptions):
 
     def check_metrics(self) -> None:
         """Ends the command if options for a suite and options for reference metrics are combined."""
-        of_metrics = {
+        metric_options = {
             "--reference-column": self.reference_columns,
             "--tokenize": self.tokenize,
             "--lowercase": self.lowercase,
         }
-        of_suite = {
+        suite_options = {
             "--suite": self.suite,
             "--question-column": self.question_column,
             "--profile": self.profile != "leaderboard",
             "--float-sum": self.float_sum != "auto",
         }
-        for name, value in (of_suite if self.metrics else of_metrics).items():
+        for name, value in (suite_options if self.metrics else metric_options).items():
             if value and self.metrics:
                 fail(f"{name}: --metric compares answers with the references in the table: leave out {name}")
             if value:
@@ -258,20 +258,20 @@ class TableScoring(ScoreOptions):
                 sink = target or means.add
                 counts = score_fetched(path, name, sink, job, on_batch=lambda done: count(done, None))
             outcome = FileOutcome(task, "scored", *counts)
-        of_models = None if target else means.models()
+        model_means = None if target else means.models()
         if self.as_json:
             record = outcome_as_json(outcome, job)
-            if of_models is not None:
-                record |= {"output": None, "models": [of.to_dict() for of in of_models]}
+            if model_means is not None:
+                record |= {"output": None, "models": [model.to_dict() for model in model_means]}
             print_json([record])
         elif self.dry_run:
             print_line(f"to be scored: {shown(name)}" + (f" -> {shown(shown_place(target))}" if target else ""))
         elif not self.quiet and target != STDIN:
             told = rows_told(outcome.n_rows, outcome.n_written, job)
-            if of_models is None:
+            if model_means is None:
                 print_line(f"{told}: {shown(shown_place(str(target)))}")
             else:
-                print_means(of_models, means, told)
+                print_means(model_means, means, told)
             print_origin(job.suite, job.spec.signature)
 
     def _single_target(self) -> str:
