@@ -31,7 +31,7 @@ def sole_writer(folder: Path, *, doing: str, error: type[PfgenError]) -> Iterato
 @contextlib.contextmanager
 def _locked(lock: Path, problem: PfgenError) -> Iterator[None]:
     """Creates the directory of a lock file and locks it, or raises the problem."""
-    made = [path for path in (lock.parent, *lock.parent.parents) if not path.exists()]
+    missing = [path for path in (lock.parent, *lock.parent.parents) if not path.exists()]
     make_folder(lock.parent, type(problem))
     try:
         with held(lock) as alone:
@@ -40,7 +40,7 @@ def _locked(lock: Path, problem: PfgenError) -> Iterator[None]:
             yield
     finally:
         with contextlib.suppress(OSError):  # removes new directories that are still empty
-            for path in made:
+            for path in missing:
                 path.rmdir()
 
 

@@ -51,7 +51,7 @@ def json_bytes(value: Any) -> bytes:
     try:
         fast = orjson.dumps(value, _as_written, orjson.OPT_INDENT_2)
         if not _NULL.search(fast):
-            fast = _EXPONENT.sub(lambda found: b"e" + (found[1] or b"+") + found[2].zfill(2), fast)
+            fast = _EXPONENT.sub(lambda match: b"e" + (match[1] or b"+") + match[2].zfill(2), fast)
             return _SMALL.sub(_as_python_writes, fast)
     except TypeError:
         pass  # a lone surrogate, or an integer of more than 64 bits

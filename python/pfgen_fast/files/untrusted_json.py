@@ -110,18 +110,18 @@ def _position(text: str, index: int) -> str:
 
 
 def _position_of_number(text: str, number: str) -> str:
-    found = (token.start() for token in _STRING_OR_NUMBER.finditer(text) if number and token[0] == number)
-    return next((_position(text, start) for start in found), "")
+    starts = (token.start() for token in _STRING_OR_NUMBER.finditer(text) if number and token[0] == number)
+    return next((_position(text, start) for start in starts), "")
 
 
 def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Makes an object from its members, for `json.loads`; raises a `Fault` if a key appears twice."""
-    made = dict(pairs)
-    if len(made) != len(pairs):
+    members = dict(pairs)
+    if len(members) != len(pairs):
         seen: set[str] = set()
         twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
         raise Fault(f"the key {in_one_line(repr(twice))} appears twice in one object")
-    return made
+    return members
 
 
 def checked(value: Any, check: Callable[[Any], T], where: str, *, error: type[PfgenError] = TrialsError) -> T:
@@ -152,27 +152,27 @@ def entries(value: Any, check: Callable[[Any], T]) -> dict[str, T]:
     """Checks the values of an object with arbitrary keys."""
     if not isinstance(value, dict):
         raise unexpected("an object", value)
-    made: dict[str, T] = {}
+    entries: dict[str, T] = {}
     key = ""
     try:
         for key, entry in value.items():
-            made[key] = check(entry)
+            entries[key] = check(entry)
     except Fault as fault:
         raise fault.inside(f"['{in_one_line(key)}']") from None
-    return made
+    return entries
 
 
 def items(value: Any, check: Callable[[Any], T]) -> tuple[T, ...]:
     """Checks the items of a list."""
     if not isinstance(value, list):
         raise unexpected("a list", value)
-    made: list[T] = []
+    items: list[T] = []
     try:
         for item in value:
-            made.append(check(item))
+            items.append(check(item))
     except Fault as fault:
-        raise fault.inside(f"[{len(made)}]") from None
-    return tuple(made)
+        raise fault.inside(f"[{len(items)}]") from None
+    return tuple(items)
 
 
 def or_none(check: Callable[[Any], T]) -> Callable[[Any], T | None]:
@@ -186,7 +186,7 @@ def one_of(known: Iterable[Any]) -> Callable[[Any], Any]:
 
     def check(value: Any) -> Any:
         if value not in listed or isinstance(value, bool) != isinstance(listed[listed.index(value)], bool):
-            names = (one if isinstance(one, str) else json.dumps(one) for one in listed)
+            names = (choice if isinstance(choice, str) else json.dumps(choice) for choice in listed)
             raise unexpected(f"one of {', '.join(names)}", value)
         return value
 
@@ -214,10 +214,10 @@ def number(value: Any) -> float:
 
 def finite(value: Any) -> float:
     """A number that is finite and does not exceed `MAX_NUMBER`."""
-    found = number(value)
-    if math.isnan(found):
+    amount = number(value)
+    if math.isnan(amount):
         raise unexpected("a number", value)
-    return found
+    return amount
 
 
 def count(value: Any) -> int:
@@ -240,14 +240,14 @@ def any_object(value: Any) -> dict[str, Any]:
     raise Fault(f"nested more than {MAX_DEPTH} deep")
 
 
-def unexpected(expected: str, found: Any) -> Fault:
+def unexpected(expected: str, value: Any) -> Fault:
     """The fault for a value of another kind; the message contains the value, shortened and escaped."""
-    if isinstance(found, dict):
+    if isinstance(value, dict):
         shown = "an object"
-    elif isinstance(found, list):
-        shown = "a list" if found else "an empty list"
-    elif isinstance(found, str):
-        shown = f"'{in_one_line(found, 40)}'"
+    elif isinstance(value, list):
+        shown = "a list" if value else "an empty list"
+    elif isinstance(value, str):
+        shown = f"'{in_one_line(value, 40)}'"
     else:
-        shown = in_one_line(json.dumps(found), 40)
+        shown = in_one_line(json.dumps(value), 40)
     return Fault(f"expected {expected}, not {shown}")

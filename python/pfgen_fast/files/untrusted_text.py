@@ -86,9 +86,9 @@ def in_one_line(text: object, n_code_points: int = 80) -> str:
 def nearest_names(name: str, known: Iterable[str], *, n: int = 1, cutoff: float = 0.6) -> list[str]:
     """The known names that are most similar to a name. For long names, only the beginnings are compared."""
     by_beginning: dict[str, str] = {}
-    for one in islice(known, _MOST_COMPARED):
-        by_beginning.setdefault(one[:_COMPARED_CODE_POINTS], one)
-    return [by_beginning[one] for one in get_close_matches(name[:_COMPARED_CODE_POINTS], by_beginning, n, cutoff)]
+    for other in islice(known, _MOST_COMPARED):
+        by_beginning.setdefault(other[:_COMPARED_CODE_POINTS], other)
+    return [by_beginning[begin] for begin in get_close_matches(name[:_COMPARED_CODE_POINTS], by_beginning, n, cutoff)]
 
 
 def did_you_mean(name: str, known: Iterable[str], *, otherwise: str = "") -> str:
@@ -106,7 +106,7 @@ def unknown_name(what: str, name: object, known: Iterable[str], *, nearest: Iter
     names = list(known)
     near = list(nearest_names(shown, names, n=_MOST_NAMES) if nearest is None else nearest)
     ordered = list(dict.fromkeys((*near, *names)))
-    listed = ", ".join(in_one_line(one, 60) for one in ordered[:_MOST_NAMES])
+    listed = ", ".join(in_one_line(name, 60) for name in ordered[:_MOST_NAMES])
     more = f" and {len(ordered) - _MOST_NAMES} more" if len(ordered) > _MOST_NAMES else ""
     return f"unknown {what} '{shown}'; expected one of {listed or 'none'}{more}{_did_you_mean(near)}"
 

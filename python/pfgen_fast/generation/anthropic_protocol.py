@@ -108,5 +108,5 @@ class AnthropicForm(ServerForm):
         """The token counts of a message. Its number of input tokens does not include cached tokens."""
         usage = member_of(reply, "usage")
         names = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens")
-        new, written, cached, of_reply = (tokens(member_of(usage, name)) for name in names)
-        return Usage(new + written + cached, of_reply, cached)
+        new, written, cached, replied = (tokens(member_of(usage, name)) for name in names)
+        return Usage(new + written + cached, replied, cached)

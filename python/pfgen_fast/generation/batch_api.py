@@ -104,8 +104,8 @@ def read_batch(
                 names = ", ".join(suite[question].question_id for question in missing)
                 failed[trial] = f"trial {trial}: no usable answer to {names}"
         writer.note_usage(events.usage())
-        found = writer.pack(), writer.folder, events.n_answers, failed, tuple(refused)
-        return Imported(*found, events=events, replies=writer.replies.summary())
+        imported = writer.pack(), writer.folder, events.n_answers, failed, tuple(refused)
+        return Imported(*imported, events=events, replies=writer.replies.summary())
 
 
 @dataclass(frozen=True)

@@ -76,13 +76,13 @@ def find_checkpoints(name: str) -> list[Checkpoint] | None:
     pattern nor an existing directory, such as a name on a hub.
     """
     if glob.has_magic(name):
-        found = [Path(path) for path in glob.glob(name, recursive=True) if os.path.isdir(path)]
+        folders = [Path(path) for path in glob.glob(name, recursive=True) if os.path.isdir(path)]
     elif not os.path.isdir(name):
         return None
     else:
-        found = [path for path in (Path(name),) if _has_weights(path)]
-        found = found or [path for path in Path(name).iterdir() if _has_weights(path)]
-    return [Checkpoint(path) for path in sorted(found, key=_numbered)]
+        folders = [path for path in (Path(name),) if _has_weights(path)]
+        folders = folders or [path for path in Path(name).iterdir() if _has_weights(path)]
+    return [Checkpoint(path) for path in sorted(folders, key=_numbered)]
 
 
 def _has_weights(folder: Path) -> bool:

@@ -56,12 +56,12 @@ class Context:
             EngineError: A row has no sentence, the file has no sentences, or it cannot be read.
             TrialsError: The table is invalid.
         """
-        found: dict[str, list[str]] = {}
+        sentences: dict[str, list[str]] = {}
         for key, sentence in _rows(Path(path)):
-            found.setdefault(key, []).append(sentence)
-        if not found:
+            sentences.setdefault(key, []).append(sentence)
+        if not sentences:
             raise EngineError(f"{path}: expected at least one sentence")
-        return cls({key: tuple(dict.fromkeys(texts)) for key, texts in found.items()}, n_drawn)
+        return cls({key: tuple(dict.fromkeys(texts)) for key, texts in sentences.items()}, n_drawn)
 
     def config(self) -> dict[str, Any]:
         """The entry in config.json: the number of sentences, and a hash that does not depend on their order."""

@@ -17,11 +17,11 @@ def without_none(values: Mapping[str, Any]) -> dict[str, Any]:
 
 def merged(body: Mapping[str, Any], extra: Mapping[str, Any]) -> dict[str, Any]:
     """A body with further members; objects with the same name are merged."""
-    found = dict(body)
+    members = dict(body)
     for name, value in extra.items():
-        ours = found.get(name)
-        found[name] = merged(ours, value) if isinstance(ours, Mapping) and isinstance(value, Mapping) else value
-    return found
+        ours = members.get(name)
+        members[name] = merged(ours, value) if isinstance(ours, Mapping) and isinstance(value, Mapping) else value
+    return members
 
 
 def member_of(value: Any, *keys: str | int) -> Any:
@@ -38,8 +38,8 @@ def member_of(value: Any, *keys: str | int) -> Any:
 
 def list_in(value: Any, *keys: str | int) -> list[Any]:
     """The list at these keys and indices of decoded JSON; empty if it is missing."""
-    found = member_of(value, *keys)
-    return found if isinstance(found, list) else []
+    entries = member_of(value, *keys)
+    return entries if isinstance(entries, list) else []
 
 
 def texts_of(value: Any, kind: str | None = None) -> str:

@@ -159,10 +159,10 @@ def _examples(samples: list[Sample], count: int, *, without: str) -> str:
     return "\n\n".join(f"Q: {sample.question}\nA: {sample.answer}" for sample in others)
 
 
-def _instruction(mode: Mode, texts: Instructions, given: str) -> str:
+def _instruction(mode: Mode, texts: Instructions, instruction: str) -> str:
     if mode == "chat":
         return texts.chat
-    return texts.qa if mode == "qa" or given == DEFAULT_INSTRUCTION else given
+    return texts.qa if mode == "qa" or instruction == DEFAULT_INSTRUCTION else instruction
 
 
 def _shown(context: Sequence[str], texts: Instructions) -> str:

@@ -98,9 +98,9 @@ class RawReplies:
         if self._journal.path.exists():
             self._journal.close()
             # A journal skips entries that it added, so it is opened again.
-            found = [*_packed(self._path), *Journal(self._journal.path).entries()]
+            stored = [*_packed(self._path), *Journal(self._journal.path).entries()]
             # A later entry replaces an earlier entry for the same question and trial.
-            entries = {(entry["trial"], entry["question"]): entry for entry in found if _is_usable(entry)}
+            entries = {(entry["trial"], entry["question"]): entry for entry in stored if _is_usable(entry)}
             lines = b"".join(json_line(entries[key]) for key in sorted(entries))
             write_whole(self._path, lzma.compress(lines, preset=1))
             self._journal.remove()
@@ -140,10 +140,10 @@ def summary_of(folder: Path) -> ReplySummary | None:
 def sentence_of(folder: Path) -> str:
     """`ReplySummary.sentence` of a run; empty if the record is missing or damaged, or if no reply is noteworthy."""
     try:
-        found = summary_of(folder)
+        summary = summary_of(folder)
     except PfgenError:
         return ""
-    return found.sentence if found and (found.n_reasoning or found.n_cut) else ""
+    return summary.sentence if summary and (summary.n_reasoning or summary.n_cut) else ""
 
 
 def _packed(path: Path) -> Iterator[dict[str, Any]]:

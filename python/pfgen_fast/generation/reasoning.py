@@ -59,12 +59,12 @@ class Reasoning:
     def divided(self, reply: RawReply, mode: Mode, stop: Sequence[str]) -> DividedReply:
         """Divides a reply, which may have reasoning in a separate field."""
         text = reply.text if self.keep else reply.opened + reply.text
-        found = answer_text(text, mode=mode, stop=stop, keep=self.keep, tags=self.tags)
+        divided = answer_text(text, mode=mode, stop=stop, keep=self.keep, tags=self.tags)
         if self.keep or not reply.has_reasoning:
-            return found
-        is_unfinished = found.state == "unfinished" or reply.is_unfinished
-        reasoning = (reply.reasoning or "") + found.reasoning
-        return DividedReply(found.answer, "unfinished" if is_unfinished else "closed", reasoning)
+            return divided
+        is_unfinished = divided.state == "unfinished" or reply.is_unfinished
+        reasoning = (reply.reasoning or "") + divided.reasoning
+        return DividedReply(divided.answer, "unfinished" if is_unfinished else "closed", reasoning)
 
 
 def answer_text(
@@ -93,5 +93,5 @@ def answer_text(
         EngineError: A tag is empty, or an opening tag equals its closing tag.
     """
     tags = Reasoning(tags=tuple(tags)).tags
-    found = DividedReply(text) if keep else divided_text(text, tags)
-    return DividedReply(cleaned(first_part(found.answer, stop), mode), found.state, found.reasoning)
+    divided = DividedReply(text) if keep else divided_text(text, tags)
+    return DividedReply(cleaned(first_part(divided.answer, stop), mode), divided.state, divided.reasoning)

@@ -107,19 +107,19 @@ def _point(
 ) -> Point:
     """A point of the grid; `modes` keeps the usual modes, because a hub may take long to answer."""
     options = {key: value for key, value in chosen.items() if key not in PARAMETERS}
-    of_run: dict[str, Any] = {key: value for key, value in chosen.items() if key in PARAMETERS}
+    settings: dict[str, Any] = {key: value for key, value in chosen.items() if key in PARAMETERS}
     for key in ("temperature", "top_p"):
-        if of_run.get(key) == "none":
-            of_run[key] = None
-    of_run["reasoning"] = Reasoning.of({key: of_run.pop(key) for key in _OF_REASONING if key in of_run})
+        if settings.get(key) == "none":
+            settings[key] = None
+    settings["reasoning"] = Reasoning.of({key: settings.pop(key) for key in _OF_REASONING if key in settings})
     why = ""
-    if "mode" not in of_run:
-        model = of_run.get("model")
+    if "mode" not in settings:
+        model = settings.get("model")
         key = repr((model, options))
         if key not in modes:
             modes[key] = usual_mode(engine, model, options, asks_hub=asks_hub)
-        of_run["mode"], why = modes[key]
-    point = Point.of(engine, options=options, **of_run)
+        settings["mode"], why = modes[key]
+    point = Point.of(engine, options=options, **settings)
     return replace(point, values={key: chosen[key] for key in swept}, why_mode=why)
 
 

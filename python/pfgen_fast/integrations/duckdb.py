@@ -68,15 +68,15 @@ def register(
     job = TableJob(spec, columns=wanted, nulls=nulls)
 
     def score(*inputs: Any) -> Any:
-        found = job.score(inputs, lambda row: f"row {(row or 0) + 1} of {len(inputs[0])}")
-        arrays = score_arrays(found.scores)
-        return arrays[0] if columns is None else pa.StructArray.from_arrays(arrays, names=list(found.scores))
+        outcome = job.score(inputs, lambda row: f"row {(row or 0) + 1} of {len(inputs[0])}")
+        arrays = score_arrays(outcome.scores)
+        return arrays[0] if columns is None else pa.StructArray.from_arrays(arrays, names=list(outcome.scores))
 
     # DuckDB counts the parameters.
-    function = (lambda one, other: score(one, other)) if len(types) == 2 else (lambda answers: score(answers))
+    function = (lambda first, other: score(first, other)) if len(types) == 2 else (lambda answers: score(answers))
     create: Any = connection.create_function  # its type annotations differ between versions
     try:
-        made = "DOUBLE" if columns is None else duckdb.struct_type(dict.fromkeys(job.names.scores, "DOUBLE"))
-        create(name, function, types, made, type="arrow", null_handling="special")
+        type_ = "DOUBLE" if columns is None else duckdb.struct_type(dict.fromkeys(job.names.scores, "DOUBLE"))
+        create(name, function, types, type_, type="arrow", null_handling="special")
     except duckdb.Error as error:
         raise PfgenError(f"DuckDB refuses the function {name!r}: {in_one_line(str(error), 300)}") from None

@@ -63,8 +63,8 @@ def pfgen_score(suite: str = "mini", mode: Mode | None = None) -> Any:
     spec = ScorerSpec(suite)
 
     async def score(state: TaskState, target: Target) -> Score:
-        said = state.output.completion
-        answer = without_reasoning(said) if mode is None else answer_in(said, mode)
+        completion = state.output.completion
+        answer = without_reasoning(completion) if mode is None else answer_in(completion, mode)
         try:
             table = spec.scorer.score(state.metadata[QUESTION], [answer])
         except KeyError:

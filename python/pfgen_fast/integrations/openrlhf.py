@@ -38,9 +38,9 @@ def reward_func(queries: Sequence[str], prompts: Sequence[str], labels: Sequence
     from pfgen_fast.integrations.openrlhf import reply
 
     torch = optional("torch", extra="openrlhf", needed_for="reward_func")
-    found = reply(queries, prompts, labels)
-    logs = {name: torch.tensor(values) for name, values in found["extra_logs"].items()}
-    rewards = torch.tensor(found["rewards"])
+    scored = reply(queries, prompts, labels)
+    logs = {name: torch.tensor(values) for name, values in scored["extra_logs"].items()}
+    rewards = torch.tensor(scored["rewards"])
     return {"rewards": rewards, "scores": rewards.clone(), "extra_logs": logs}
 
 

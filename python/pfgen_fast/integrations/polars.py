@@ -92,7 +92,7 @@ def score_references(
     listed = [references] if not isinstance(references, Sequence) or isinstance(references, str) else references
     listed = listed if scorer.needs_references else []
     chosen = columns if columns is not None else scorer.columns[:1] if column is None else [column]
-    names = [_name(one, "references") for one in listed]
+    names = [_name(column, "references") for column in listed]
     job = TableJob(scorer, answer_column=_name(answer, "answer"), columns=chosen, nulls=nulls, reference_column=names)
     return _expression(job, [answer, *listed], as_struct=columns is not None)
 
@@ -135,9 +135,9 @@ class _ScoreSeries:
         rows = reduce(or_, (column.is_not_null() for column in columns)).arg_true()
         if len(rows) < len(structs):
             columns = [column.gather(rows) for column in columns]
-        found = self._job.score(columns, lambda row: f"row {rows[row or 0] + 1} of {len(structs)}")
-        series = [pl.Series(name, values, nan_to_null=True) for name, values in found.scores.items()]
+        outcome = self._job.score(columns, lambda row: f"row {rows[row or 0] + 1} of {len(structs)}")
+        series = [pl.Series(name, values, nan_to_null=True) for name, values in outcome.scores.items()]
         if len(rows) < len(structs):
             empty = pl.Series([None], dtype=pl.Float64).new_from_index(0, len(structs))
-            series = [empty.clone().scatter(rows, one).alias(one.name) for one in series]
+            series = [empty.clone().scatter(rows, column).alias(column.name) for column in series]
         return pl.DataFrame(series).to_struct(structs.name) if self._as_struct else series[0].alias(structs.name)

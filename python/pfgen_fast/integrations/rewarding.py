@@ -56,15 +56,15 @@ def _divided(completion: Completion, mode: Mode) -> DividedReply:
 
 def _said(completion: Completion) -> str:
     """The text of a completion: all of it, or the content of its last message."""
-    said: Any = completion
-    if isinstance(said, Sequence) and not isinstance(said, str):
-        message = said[-1] if said else {}
-        said = (message.get("content") or "") if isinstance(message, Mapping) else message
-    if isinstance(said, Sequence) and not isinstance(said, str):
-        said = "".join(map(_text_of_part, said))
-    if not isinstance(said, str):
-        raise PfgenError(f"expected a completion, which is a text or messages, not {type(said).__name__}")
-    return said
+    content: Any = completion
+    if isinstance(content, Sequence) and not isinstance(content, str):
+        message = content[-1] if content else {}
+        content = (message.get("content") or "") if isinstance(message, Mapping) else message
+    if isinstance(content, Sequence) and not isinstance(content, str):
+        content = "".join(map(_text_of_part, content))
+    if not isinstance(content, str):
+        raise PfgenError(f"expected a completion, which is a text or messages, not {type(content).__name__}")
+    return content
 
 
 def _text_of_part(part: Any) -> str:
@@ -98,8 +98,8 @@ def reward_of(source: Any, metric: str, shape: ShapeLike, *, has_references: boo
 
 def rewards_of(table: ScoreTable, metric: str) -> list[float]:
     """One score (of `SCORES`) of each row."""
-    found: list[float] = table[column_of(metric)].tolist()
-    return found
+    scores: list[float] = table[column_of(metric)].tolist()
+    return scores
 
 
 def training_tasks(suite: Suite | str | Path, mode: Mode, trials: int, num_examples: int, seed: str = "") -> list[Task]:

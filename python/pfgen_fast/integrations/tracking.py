@@ -197,9 +197,9 @@ def _result_of(run: Run) -> tuple[RunResult, Path | None]:
     return read_result(path), path.parent
 
 
-def _suite_of(folder: Path | None, given: Suite | str | Path | None) -> Suite | None:
-    if given is not None:
-        return given if isinstance(given, Suite) else Suite.load(given)
+def _suite_of(folder: Path | None, suite: Suite | str | Path | None) -> Suite | None:
+    if suite is not None:
+        return suite if isinstance(suite, Suite) else Suite.load(suite)
     return suite_of(folder) if folder is not None and checkout_of(folder) else None
 
 

@@ -24,26 +24,26 @@ class NgramScores:
 
     def score(self, answers: _core.TextColumn, lists: ReferenceLists, n_threads: int) -> dict[str, NDArray[np.float64]]:
         """The columns `fluency` and `truthfulness`; raises TrialsError for a list that is too short."""
-        rows = np.flatnonzero(lists.of_rows != NO_LIST)
+        rows = np.flatnonzero(lists.numbers != NO_LIST)
         columns = {name: np.full(len(answers), np.nan) for name in NGRAM_METRICS}
         if not rows.size:
             return columns
-        of_rows = lists.of_rows[rows]
-        sizes = np.diff(lists.begins)[of_rows]
+        numbers = lists.numbers[rows]
+        sizes = np.diff(lists.begins)[numbers]
         if sizes.min() < FEWEST_REFERENCES:
             first = int((sizes < FEWEST_REFERENCES).argmax())
             problem = f"fluency and truthfulness need at least {FEWEST_REFERENCES} references, got {sizes[first]}"
             raise TrialsError(problem, column="references", row=int(rows[first]))
         texts, begins = lists.texts.tolist(), lists.begins.tolist()
-        key_of_list = {number: tuple(texts[slice(*begins[number : number + 2])]) for number in set(of_rows.tolist())}
+        key_of_list = {number: tuple(texts[slice(*begins[number : number + 2])]) for number in set(numbers.tolist())}
         codes = {key: code for code, key in enumerate(dict.fromkeys(key_of_list.values()))}
         questions = self._questions(list(codes), n_threads)
         names = {str(code): code for code in codes.values()}
         scorer = _core.Scorer(questions, names, 1, _core.FloatSum.compensated)
-        of_all = ["0"] * len(answers)
-        for row, number in zip(rows.tolist(), of_rows.tolist(), strict=True):
-            of_all[row] = str(codes[key_of_list[number]])
-        scores = scorer.score(of_all, answers, n_threads)
+        all_codes = ["0"] * len(answers)
+        for row, number in zip(rows.tolist(), numbers.tolist(), strict=True):
+            all_codes[row] = str(codes[key_of_list[number]])
+        scores = scorer.score(all_codes, answers, n_threads)
         for i, column in enumerate(columns.values()):
             column[rows] = scores.column(i)[rows]
         return columns

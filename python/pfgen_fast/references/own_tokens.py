@@ -38,16 +38,16 @@ class TokenNumbers:
         )
 
     def _of(self, text: str) -> list[int]:
-        found = self._known.get(text)
-        if found is None:
+        numbers = self._known.get(text)
+        if numbers is None:
             tokens: Any = self._tokenize(text.lower() if self._lowercase else text)
             try:
-                found = [self._numbers.setdefault(token, len(self._numbers)) for token in tokens]
+                numbers = [self._numbers.setdefault(token, len(self._numbers)) for token in tokens]
             except TypeError:
                 problem = f"expected the tokenizer to return a list of tokens, got {shown_value(tokens)}"
                 raise TrialsError(problem) from None
-            self._known[text] = found
-        return found
+            self._known[text] = numbers
+        return numbers
 
 
 def _arrays(texts: Iterable[list[int]]) -> TokenArrays:

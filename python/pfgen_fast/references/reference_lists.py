@@ -31,7 +31,7 @@ class ReferenceLists:
 
     texts: _core.TextColumn
     begins: NDArray[np.uint64]
-    of_rows: NDArray[np.uint32]
+    numbers: NDArray[np.uint32]
 
 
 def read_lists(source: Any, n_rows: int, nulls: Nulls) -> ReferenceLists:
@@ -73,39 +73,39 @@ def _of_arrow(source: Any, n_rows: int, nulls: Nulls) -> ReferenceLists:
 
 def _joined(rows: Sequence[Any], nulls: Nulls) -> ReferenceLists:
     texts: list[Any] = []
-    begins, of_rows = [0], []
+    begins, list_numbers = [0], []
     numbers: dict[int, int] = {}  # a list that several rows share is read once; `rows` keeps all lists alive
-    for row, given in enumerate(rows):
-        number = numbers.get(id(given))
+    for row, value in enumerate(rows):
+        number = numbers.get(id(value))
         if number is None:
-            if given is None or (isinstance(given, float) and given != given):
+            if value is None or (isinstance(value, float) and value != value):
                 if nulls == "error":
                     raise _error(A_NULL, row)
                 number = NO_LIST
             else:
-                texts += given if type(given) is list else _list(given, row)
+                texts += value if type(value) is list else _list(value, row)
                 if len(texts) == begins[-1]:
                     raise _error(_EMPTY, row)
                 number = len(begins) - 1
                 begins.append(len(texts))
-            numbers[id(given)] = number
-        of_rows.append(number)
-    lists = np.array(begins, np.uint64), np.array(of_rows, np.uint32)
+            numbers[id(value)] = number
+        list_numbers.append(number)
+    lists = np.array(begins, np.uint64), np.array(list_numbers, np.uint32)
     try:
         return ReferenceLists(_core.TextColumn(texts, "references"), *lists)
     except _core.BadRow as error:
         _, at, problem = error.args
         number = bisect_right(begins, at) - 1
         problem = f"reference {at - begins[number]}: {problem}"
-        raise _error(problem, of_rows.index(number)) from None
+        raise _error(problem, list_numbers.index(number)) from None
 
 
-def _list(given: Any, row: int) -> list[Any]:
-    if hasattr(given, "tolist"):
-        given = given.tolist()
-    if isinstance(given, (list, tuple)):
-        return list(given)
-    raise _error(f"expected a list of references, got {_kind(given)}", row)
+def _list(value: Any, row: int) -> list[Any]:
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    if isinstance(value, (list, tuple)):
+        return list(value)
+    raise _error(f"expected a list of references, got {_kind(value)}", row)
 
 
 def _error(problem: str, row: int | None = None) -> TrialsError:

@@ -192,7 +192,7 @@ class ReferenceScorer:
                 lists = read_lists(references, len(column), nulls)
             own = self._own_tokens(column, lists.texts)
             values, counts = self._native.score(
-                column, lists.of_rows, lists.texts, lists.begins, own, checked_threads(self.threads), check_cancelled
+                column, lists.numbers, lists.texts, lists.begins, own, checked_threads(self.threads), check_cancelled
             )
             by_ngrams = self._by_ngrams(column, lists)
         return ReferenceScores(self, column, self._columns_of(values, by_ngrams), self._counts_of(counts))
@@ -208,20 +208,20 @@ class ReferenceScorer:
 
     def _columns_of(self, values: Floats, by_ngrams: dict[str, Floats]) -> dict[str, Floats]:
         names = [name for metric in self._wanted if metric.kind is not None for name in metric.columns]
-        found = dict(zip(names, values, strict=True)) | by_ngrams
-        return {name: found[name] for name in self.columns}
+        by_name = dict(zip(names, values, strict=True)) | by_ngrams
+        return {name: by_name[name] for name in self.columns}
 
     def _counts_of(self, counts: Counts) -> dict[str, Counts]:
         """The counts of the metrics of which corpora have a value."""
         sizes = {BLEU: 2 + 2 * self.max_order, CHRF: 3 * self.char_order, CHRF_WORDS: 3 * (self.char_order + 2)}
-        found = {}
+        parts = {}
         begin = 0
         for metric in self._wanted:
             name = corpus_name(metric.name)
             if name in sizes:
-                found[name] = counts[:, begin : begin + sizes[name]]
+                parts[name] = counts[:, begin : begin + sizes[name]]
                 begin += sizes[name]
-        return found
+        return parts
 
     def of_corpus(self, metric: str, sums: NDArray[np.int64]) -> float:
         """The score of a corpus from the sums of the counts of its rows; see `ReferenceScores.counts`."""
@@ -232,7 +232,7 @@ class ReferenceScorer:
             return None
         numbers = TokenNumbers(self.tokenize, lowercase=self.lowercase)
         kinds = [numbers.of_texts, *([numbers.of_sentences] if "rouge_lsum" in self.metrics else [])]
-        return tuple([of_column(column) for of_column in kinds] for column in columns)
+        return tuple([number(column) for number in kinds] for column in columns)
 
 
 def _name(tokenize: str | Tokenize) -> str:

@@ -54,8 +54,8 @@ def write_sheet(sheet: Sheet, path: Path) -> None:
 
 def words() -> dict[str, dict[str, str]]:
     """The texts of the page by language."""
-    found: dict[str, dict[str, str]] = json.loads(source("annotation/words.json"))
-    return found
+    texts: dict[str, dict[str, str]] = json.loads(source("annotation/words.json"))
+    return texts
 
 
 def _item(item: Mapping[str, Any]) -> dict[str, Any]:

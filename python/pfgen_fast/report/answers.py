@@ -51,8 +51,8 @@ def packed(value: Any) -> str:
 def packed_answers(question: Question, answers: Sequence[RunAnswers], n_shown: int) -> list[str]:
     """The lines of a question."""
     references = {name: _spread(texts) for name, texts in question.answers.items()}
-    samples = [sample for _, of_run in answers for sample in of_run]
-    texts = [*(text for of_set in references.values() for text in of_set), *(sample.answer for sample in samples)]
+    samples = [sample for _, run_samples in answers for sample in run_samples]
+    texts = [*(text for group in references.values() for text in group), *(sample.answer for sample in samples)]
     tinting = QuestionTints(question)
     shown = _shown_texts(tinting, texts, n_shown)
     table = tinting.table([text.text for text in shown if text.tints is None])
@@ -66,7 +66,7 @@ def packed_answers(question: Question, answers: Sequence[RunAnswers], n_shown: i
         "rules": [_words(rule) for rule in question.keywords],
         "patterns": plain if question.spelling is None else [],
         "names": names,
-        "sets": {name: len(of_set) for name, of_set in references.items()},
+        "sets": {name: len(group) for name, group in references.items()},
         "length": [len(text) for text in texts[:n_references]],
         **_text_columns(shown[:n_references]),
     }
@@ -96,13 +96,13 @@ def _spread(texts: Sequence[str]) -> list[str]:
 
 def _line(part: Sequence[RunAnswers], shown: Iterator[_Shown], names: dict[str, int]) -> dict[str, Any]:
     """Some runs in columns, because columns compress best."""
-    samples = [sample for _, of_run in part for sample in of_run]
+    samples = [sample for _, run_samples in part for sample in run_samples]
     figures = [sample.figures for sample in samples]
     return {
         "runs": [number for number, _ in part],
-        "n_samples": [len(of_run) for _, of_run in part],
+        "n_samples": [len(run_samples) for _, run_samples in part],
         **{
-            metric: [None if (value := one[metric]) is None else round(value, n_digits) for one in figures]
+            metric: [None if (value := scores[metric]) is None else round(value, n_digits) for scores in figures]
             for metric, n_digits in (("score", 4), ("fluency", 3), ("truthfulness", 3), ("helpfulness", 3))
         },
         "length": [sample.n_code_points for sample in samples],
@@ -142,8 +142,8 @@ def _shown_texts(tinting: QuestionTints, texts: Sequence[str], n_shown: int) -> 
 
 def _words(rule: Rule) -> str:
     parts = [_words(part) if part.form == "t" else f"({_words(part)})" for part in rule.parts]
-    said = rule.name or rule.pattern or f" {rule.form} ".join(parts)
-    return in_one_line(said, 200)
+    words = rule.name or rule.pattern or f" {rule.form} ".join(parts)
+    return in_one_line(words, 200)
 
 
 def _matcher(question: Question) -> Callable[[str], list[tuple[int, int]]]:
@@ -153,11 +153,11 @@ def _matcher(question: Question) -> Callable[[str], list[tuple[int, int]]]:
     if not patterns:
         return lambda text: []
     where = f"question {question.question_id}: the pattern "
-    found = [(re.compile(pattern), where + shown_value(pattern)) for pattern in patterns]
+    searches = [(re.compile(pattern), where + shown_value(pattern)) for pattern in patterns]
 
     def matches(text: str) -> list[tuple[int, int]]:
         read = text[:_N_SEARCHED] if spelling is None else spelling.read(text).cut(_N_SEARCHED)
-        return sorted({span for pattern, named in found for span in _spans(pattern, read, named)})
+        return sorted({span for pattern, named in searches for span in _spans(pattern, read, named)})
 
     return matches
 

@@ -103,7 +103,7 @@ def _note(name: str, figures: dict[str, Any], removed: Any) -> str:
         rounds = figures["rounds"]
         sentence = f"{rounds[0]['n_rare']:,} of {rounds[0]['n_distinct']:,} distinct n-grams were rare"
         if len(rounds) > 1:
-            removed_by_round = ", ".join(f"{one['n_removed']:,}" for one in rounds)
+            removed_by_round = ", ".join(f"{counts['n_removed']:,}" for counts in rounds)
             sentence += f"; {len(rounds)} rounds removed {removed_by_round}"
         common = Counter("".join(removed.column("reason").to_pylist())).most_common(20)
         characters = " ".join(in_one_line(character) for character, _ in common)

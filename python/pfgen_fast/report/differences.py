@@ -46,15 +46,15 @@ def marked(before: str, after: str) -> tuple[Pieces, Pieces]:
 def n_equal(first: str, second: str) -> int:
     """The length of the longest common beginning of two texts."""
     pairs = enumerate(zip(first, second, strict=False))
-    return next((n for n, (one, other) in pairs if one != other), min(len(first), len(second)))
+    return next((n for n, (a, b) in pairs if a != b), min(len(first), len(second)))
 
 
 def _characters(text: str) -> list[str]:
     """The characters of a text, each with the marks that are joined to it."""
-    found: list[str] = []
-    for one in text:
-        if found and (found[-1].endswith(_JOINER) or one == _JOINER or unicodedata.category(one).startswith("M")):
-            found[-1] += one
+    parts: list[str] = []
+    for char in text:
+        if parts and (parts[-1].endswith(_JOINER) or char == _JOINER or unicodedata.category(char).startswith("M")):
+            parts[-1] += char
         else:
-            found.append(one)
-    return found
+            parts.append(char)
+    return parts

@@ -40,7 +40,7 @@ def draw_heat_map(chart: HeatMap) -> Any:
         rows += [group.title, *group.rows]
     cells, titles = list(_places(rows)), [group.title for group in chart.groups]
     names = _width([*titles, *(row.name for row in rows if isinstance(row, HeatRow))])
-    n_cells = max((len(of) for line in rows if isinstance(line, HeatRow) for of in line.columns), default=1)
+    n_cells = max((len(columns) for line in rows if isinstance(line, HeatRow) for columns in line.columns), default=1)
     column = max(_CELL_WIDTH * n_cells, _width([name[: drawing.LONGEST_NAME] for name in chart.columns])) * (1 + _GAP)
     foot = 0.75 + 0.17 * len(chart.legend) + _SCALE_HEIGHT
     field = len(chart.columns) * column, len(rows) * _CELL_HEIGHT
@@ -85,12 +85,12 @@ def _draw_frame(axes: Any, chart: HeatMap, rows: Sequence[HeatRow | str]) -> Non
 
 
 def _draw_cells(axes: Any, places: Sequence[_Place]) -> None:
-    for one in places:
-        level = level_of(one.cell.value)
+    for place in places:
+        level = level_of(place.cell.value)
         color = UNDEFINED if level is None else DIVERGING[level]
-        box = {"y": one.y + 0.5, "width": one.width, "height": 0.94, "left": one.x}
+        box = {"y": place.y + 0.5, "width": place.width, "height": 0.94, "left": place.x}
         axes.barh(**box, color=color, edgecolor="white", linewidth=0.5)
-        if one.cell.is_hatched:
+        if place.cell.is_hatched:
             axes.barh(**box, color="none", edgecolor=QUIET, linewidth=0, hatch="////")
         text = {
             "ha": "center",
@@ -99,7 +99,7 @@ def _draw_cells(axes: Any, places: Sequence[_Place]) -> None:
             "color": "white" if level in drawing.WHITE_ON else "black",
         }
         identity = None if level is None else f"{ON_DIVERGING}{level}"
-        axes.text(one.x + one.width / 2, one.y + 0.5, plain(one.cell.text), gid=identity, **text)
+        axes.text(place.x + place.width / 2, place.y + 0.5, plain(place.cell.text), gid=identity, **text)
 
 
 def _draw_scale(figure: Any, axes: Any, chart: HeatMap, foot: float) -> None:
@@ -119,7 +119,7 @@ def _draw_scale(figure: Any, axes: Any, chart: HeatMap, foot: float) -> None:
 def _width(names: Sequence[str]) -> float:
     """The width of the longest name; Japanese letters count twice."""
     return 0.1 + _LETTER * max(
-        (sum(1 if one < "\u1100" else 2 for one in name[:_LONGEST_ROW]) for name in names), default=0
+        (sum(1 if character < "\u1100" else 2 for character in name[:_LONGEST_ROW]) for name in names), default=0
     )
 
 

@@ -69,7 +69,7 @@ def untracked(items: Iterable[T], total: int, what: str) -> Iterable[T]:
 def write_report(entries: Sequence[ReportRun], suite: Suite, path: Path, *, track: Track[Any] = untracked) -> None:
     """Writes a page in one file, of at most `page_files.MAX_BYTES`."""
     page = _Page(entries, suite, track)
-    samples = (sample for run in page.runs for one in run.questions.values() for sample in one.samples)
+    samples = (sample for run in page.runs for question in run.questions.values() for sample in question.samples)
     longest = max((len(sample.answer) for sample in samples), default=0)
     write_bounded_page(
         path,
@@ -106,10 +106,10 @@ class _Page:
         self._by_question = [[run.questions.get(question.question_id) for run in self.runs] for question in suite]
         # Figures by run and question, without the figures of the overview.
         figures: dict[str, list[Any]] = {
-            name: [[one.figures[name] if one else None for one in of_runs] for of_runs in self._by_question]
+            name: [[part.figures[name] if part else None for part in by_run] for by_run in self._by_question]
             for name in ("average", "score_std", "length", *PARTS)
         }
-        figures["samples"] = [[len(one.samples) if one else 0 for one in of_runs] for of_runs in self._by_question]
+        figures["samples"] = [[len(part.samples) if part else 0 for part in by_run] for by_run in self._by_question]
         figures["missed"] = list(map(missed_keywords, self._by_question))
         self._figures = packed(figures)
 
@@ -147,8 +147,8 @@ class _Page:
     def answers(self, n_shown: int, step: int = 1) -> Iterator[list[str]]:
         """The lines of every `step`-th question, with answers of at most so many code points."""
         questions = list(islice(zip(self._suite, self._by_question, strict=True), 0, None, step))
-        for question, of_runs in self._track(questions, len(questions), "questions of the page"):
-            answers = [(number, found.samples) for number, found in enumerate(of_runs) if found]
+        for question, by_run in self._track(questions, len(questions), "questions of the page"):
+            answers = [(number, part.samples) for number, part in enumerate(by_run) if part]
             yield packed_answers(question, answers, n_shown)
 
 

@@ -40,14 +40,14 @@ def _readme(run: ReportRun, suite: Suite) -> Iterator[str]:
         yield f"<!-- result.json: {run.result_hash} -->\n\n"
     yield _scores(run, result.scores, f"{_number(result.score_std, 4)}/√{result.num_trials}")
     yield "## Questions\n\n| Question | Score | Length |\n|----------|-------|--------|\n"
-    for question, found in asked:
-        score = f"{_number(found.score, 4)} (±{_number(found.score_std, 4)})"
-        length = f"{_number(found.length, 1)} (±{_number(found.length_std, 1)})"
+    for question, answered in asked:
+        score = f"{_number(answered.score, 4)} (±{_number(answered.score_std, 4)})"
+        length = f"{_number(answered.length, 1)} (±{_number(answered.length_std, 1)})"
         link = f"[{_title(question)}](#{quote(question.question_id)})"
         yield f"| {link} | <code>{score}</code> | <code>{length}</code> |\n"
     yield f"\n## Config\n\n```json\n{json_text(result.config)}\n```\n\n"
-    for question, found in asked:
-        yield from _section(run, suite, question, found)
+    for question, answered in asked:
+        yield from _section(run, suite, question, answered)
 
 
 def _scores(run: ReportRun, scores: Scores, deviation: str) -> str:
@@ -64,11 +64,11 @@ def _title(question: Question) -> str:
     return _prose(f"{question.question_id}. {question.question}")
 
 
-def _section(run: ReportRun, suite: Suite, question: Question, found: QuestionResult) -> Iterator[str]:
+def _section(run: ReportRun, suite: Suite, question: Question, answered: QuestionResult) -> Iterator[str]:
     yield f'## <a name="{quote(question.question_id)}"></a>{_title(question)}\n\n'
-    yield _scores(run, found.scores, _number(found.score_std))
-    yield f"- Length: {_number(found.length)} (±{_number(found.length_std)})\n\n<dl>\n"
-    samples = found.samples[:MAX_SAMPLES]
+    yield _scores(run, answered.scores, _number(answered.score_std))
+    yield f"- Length: {_number(answered.length)} (±{_number(answered.length_std)})\n\n<dl>\n"
+    samples = answered.samples[:MAX_SAMPLES]
     tints = pooled_tints(suite, question.question_id, [sample.answer[:N_SHOWN] for sample in samples])
     for sample, levels in zip(samples, tints, strict=True):
         yield f"<dt>{_summary(sample)}</dt>\n<dd>{tinted_html(sample.answer[:N_SHOWN], levels)}"

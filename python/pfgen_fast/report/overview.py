@@ -45,9 +45,9 @@ _MAX_SETTING = 40
 
 def overview_of(runs: Sequence[CheckedRun], suite: Suite) -> dict[str, Any]:
     """The overview of runs that are sorted by score."""
-    of_ranks = ranks((run.model, run.figures["score"]) for run in runs)
+    run_ranks = ranks((run.model, run.figures["score"]) for run in runs)
     scores, averages = ([_by_question(run, suite, figure) for run in runs] for figure in ("score", "average"))
-    ranges = tied_ranks(of_ranks, averages)
+    ranges = tied_ranks(run_ranks, averages)
     return {
         "questions": [
             {"id": question.question_id, "text": question.question, "subject": in_one_line(question.category, 40)}
@@ -59,12 +59,12 @@ def overview_of(runs: Sequence[CheckedRun], suite: Suite) -> dict[str, Any]:
                 **name,
                 **_interval(exact),
                 "rank": rank,
-                "ranks": of_range,
-                "questions": of_run,
+                "ranks": tied,
+                "questions": by_question,
                 "worst": _worst(run, suite),
             }
-            for run, rank, of_range, of_run, exact, name in zip(
-                runs, of_ranks, ranges, scores, averages, _parts_of_names(runs), strict=True
+            for run, rank, tied, by_question, exact, name in zip(
+                runs, run_ranks, ranges, scores, averages, _parts_of_names(runs), strict=True
             )
         ],
         "sweep": _sweep(runs),
@@ -111,16 +111,16 @@ def headline(overview: Mapping[str, Any]) -> tuple[str, str] | None:
 
 def _parts_of_names(runs: Sequence[CheckedRun]) -> list[dict[str, str]]:
     """The name of each run as a title, the settings that tell it from other runs of its model, and the rest."""
-    of_models: dict[str, list[CheckedRun]] = {}
+    by_model: dict[str, list[CheckedRun]] = {}
     for run in runs:
-        of_models.setdefault(run.model, []).append(run)
-    differing = {model: _differing([run.parameters for run in of_model]) for model, of_model in of_models.items()}
+        by_model.setdefault(run.model, []).append(run)
+    differing = {model: _differing([run.parameters for run in same_model]) for model, same_model in by_model.items()}
     return [_parts_of_name(run, differing[run.model]) for run in runs]
 
 
 def _differing(parameters: Sequence[Mapping[str, str]]) -> list[str]:
     keys = dict.fromkeys(chain.from_iterable(parameters))
-    return [key for key in keys if len({of_run.get(key) for of_run in parameters}) > 1]
+    return [key for key in keys if len({settings.get(key) for settings in parameters}) > 1]
 
 
 def _parts_of_name(run: CheckedRun, differing: Sequence[str]) -> dict[str, str]:
@@ -138,8 +138,8 @@ def _parts_of_name(run: CheckedRun, differing: Sequence[str]) -> dict[str, str]:
 
 
 def _by_question(run: CheckedRun, suite: Suite, figure: str) -> list[float | None]:
-    found = (run.questions.get(question.question_id) for question in suite)
-    return [of_question.figures[figure] if of_question else None for of_question in found]
+    questions = (run.questions.get(question.question_id) for question in suite)
+    return [question.figures[figure] if question else None for question in questions]
 
 
 def _worst(run: CheckedRun, suite: Suite) -> tuple[int, int] | None:
@@ -155,12 +155,13 @@ def _worst(run: CheckedRun, suite: Suite) -> tuple[int, int] | None:
     return worst and worst[1:]
 
 
-def missed_keywords(of_runs: Sequence[CheckedQuestion | None]) -> dict[str, list[int]]:
+def missed_keywords(by_run: Sequence[CheckedQuestion | None]) -> dict[str, list[int]]:
     """In how many samples of each run a keyword of a question is missing, by keyword."""
     counts = [
-        Counter(name for sample in one.samples for name in sample.missing) if one else Counter() for one in of_runs
+        Counter(name for sample in question.samples for name in sample.missing) if question else Counter()
+        for question in by_run
     ]
-    return {name: [of_run[name] for of_run in counts] for name in dict.fromkeys(chain.from_iterable(counts))}
+    return {name: [count[name] for count in counts] for name in dict.fromkeys(chain.from_iterable(counts))}
 
 
 def _interval(scores: Sequence[float | None]) -> dict[str, float | str | None]:

@@ -56,9 +56,9 @@ def write_bounded_page(
     for form in forms:
         if step > 1 and step * sum(map(len, lines(form, step))) > 1.1 * room:
             continue
-        found = list(_while_they_fit(lines(form, 1), room))
-        if len(found) == n_lines:
-            write_page(path, page(form, found))
+        fitting = list(_while_they_fit(lines(form, 1), room))
+        if len(fitting) == n_lines:
+            write_page(path, page(form, fitting))
             return
     raise error(
         f"{n_runs} runs are too many for one page of {MAX_BYTES // 1_000_000} MB; report fewer runs, or write a folder "
@@ -116,7 +116,7 @@ def write_page_folder(
                 write_whole(folder / address, content)
             addresses[name].append(address)
     write_page(folder / PAGE, page(addresses))
-    written = {address for of_name in addresses.values() for address in of_name}
+    written = {address for places in addresses.values() for address in places}
     for path in sorted(path for name in data for path in (folder / _DATA).glob(f"{name}-*.js")):
         if f"{_DATA}/{path.name}" not in written and _begin(path).startswith(mark):
             path.unlink(missing_ok=True)

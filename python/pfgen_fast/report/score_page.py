@@ -41,14 +41,14 @@ _LEFT_OUT = ("report/plots.js",)
 
 def write_score_report(scores: ItemScores, path: Path, *, metric: str | None = None, name: str) -> None:
     """Writes the page of a table of scores, in one file; its head gives the name of the table."""
-    found = compared_models(scores, metric)
-    n_models, n_items = found.values.shape
+    compared = compared_models(scores, metric)
+    n_models, n_items = compared.values.shape
     if n_items > MAX_ITEMS or n_models * n_items > MAX_SCORES:
         raise TrialsError(
             f"{n_models:,} models and {n_items:,} items are too many for a page, which holds {MAX_ITEMS:,} items and "
             f"{MAX_SCORES:,} scores; choose models (--models)"
         )
-    overview = _overview(scores, found)
+    overview = _overview(scores, compared)
     plots = [(key, "score", f"{overview['words']['score']} against {title}") for key, title, _ in overview["columns"]]
     page = page_text(
         "report.html.jinja",
@@ -59,7 +59,7 @@ def write_score_report(scores: ItemScores, path: Path, *, metric: str | None = N
         **of_overview(overview),
         notes=overview["notes"],
         plots=plots,
-        figures=markup(packed(_figures(overview, found))),
+        figures=markup(packed(_figures(overview, compared))),
         fluent=0,
         unhelpful=0,
         levels=[],
@@ -71,28 +71,28 @@ def write_score_report(scores: ItemScores, path: Path, *, metric: str | None = N
     write_page(path, page)
 
 
-def _overview(scores: ItemScores, found: Compared) -> dict[str, Any]:
+def _overview(scores: ItemScores, compared: Compared) -> dict[str, Any]:
     """The overview of a page, as `overview.overview_of` makes it for runs, and the notes of the leaderboard."""
-    ranking = rank_models(scores, found.metric)
-    table = found.table
-    others = [metric for metric in table.metrics if metric != found.metric][:_MAX_COLUMNS]
+    ranking = rank_models(scores, compared.metric)
+    table = compared.table
+    others = [metric for metric in table.metrics if metric != compared.metric][:_MAX_COLUMNS]
     columns = [(f"metric {number}", in_one_line(metric, 40), "") for number, metric in enumerate(others)]
-    over = "" if found.clusters is None else f", over {found.counted_units}"
+    over = "" if compared.clusters is None else f", over {compared.counted_units}"
     words = {
         **_WORDS,
-        "score": in_one_line(found.metric, 40),
-        "test": found.test.split(" over")[0],
-        "interval": "Wilson" if found.is_binary else f"Student’s t{over}",
+        "score": in_one_line(compared.metric, 40),
+        "test": compared.test.split(" over")[0],
+        "interval": "Wilson" if compared.is_binary else f"Student’s t{over}",
     }
     codes = None
-    if found.clusters is not None:
-        numbers = {cluster: number for number, cluster in enumerate(dict.fromkeys(found.clusters))}
-        codes = [numbers[cluster] for cluster in found.clusters]
+    if compared.clusters is not None:
+        numbers = {cluster: number for number, cluster in enumerate(dict.fromkeys(compared.clusters))}
+        codes = [numbers[cluster] for cluster in compared.clusters]
     subjects = table.subjects or [None] * len(table.items)
     runs: list[dict[str, Any]] = []
-    for row, of in zip(found.order, ranking.models, strict=True):
-        title = in_one_line(of.model, 200)
-        figures = zip(columns, (of.metrics[metric] for metric in others), strict=True)
+    for row, model in zip(compared.order, ranking.models, strict=True):
+        title = in_one_line(model.model, 200)
+        figures = zip(columns, (model.metrics[metric] for metric in others), strict=True)
         runs.append(
             {
                 "name": title,
@@ -101,12 +101,12 @@ def _overview(scores: ItemScores, found: Compared) -> dict[str, Any]:
                 "rest": "",
                 "medal": "",
                 "group": "model",
-                "organisation": in_one_line(of.model.partition("/")[0], 60) if "/" in of.model else "",
-                "score": of.score.mean,
-                **shown_interval(of.score),
-                "rank": of.rank,
-                "ranks": of.ranks,
-                "questions": _rounded(found.values[row]),
+                "organisation": in_one_line(model.model.partition("/")[0], 60) if "/" in model.model else "",
+                "score": model.score.mean,
+                **shown_interval(model.score),
+                "rank": model.rank,
+                "ranks": model.ranks,
+                "questions": _rounded(compared.values[row]),
                 **{key: value for (key, _, _), value in figures},
                 "parameters": {},
                 "link": None,
@@ -126,10 +126,10 @@ def _overview(scores: ItemScores, found: Compared) -> dict[str, Any]:
         **about_page(words, columns),
         "single_trials": [
             key
-            for key, metric in (("average", found.metric), *zip([key for key, _, _ in columns], others, strict=True))
+            for key, metric in (("average", compared.metric), *zip([key for key, _, _ in columns], others, strict=True))
             if metric not in table.n_trials or bool((table.n_trials[metric] <= 1).all())
         ],
-        "higher_is_better": found.higher_is_better,
+        "higher_is_better": compared.higher_is_better,
         "clusters": codes,
         "files": {},
         "n_shown": 0,
@@ -137,11 +137,11 @@ def _overview(scores: ItemScores, found: Compared) -> dict[str, Any]:
     }
 
 
-def _figures(overview: dict[str, Any], found: Compared) -> dict[str, Any]:
+def _figures(overview: dict[str, Any], compared: Compared) -> dict[str, Any]:
     """The figures by item and model, in the order of the leaderboard."""
-    order, table = list(found.order), found.table
-    figures = {"average": _by_item(found.values[order])}
-    others = [metric for metric in table.metrics if metric != found.metric]
+    order, table = list(compared.order), compared.table
+    figures = {"average": _by_item(compared.values[order])}
+    others = [metric for metric in table.metrics if metric != compared.metric]
     for (key, _, _), metric in zip(overview["columns"], others, strict=False):
         figures[key] = _by_item(table.values[metric][order])
     return figures
@@ -149,11 +149,11 @@ def _figures(overview: dict[str, Any], found: Compared) -> dict[str, Any]:
 
 def _distinct(items: Sequence[str]) -> list[str]:
     """Short names of items; a name that is there already is followed by the number of the item."""
-    found: dict[str, None] = {}
+    names: dict[str, None] = {}
     for number, item in enumerate(items, 1):
         name = in_one_line(item, 200)
-        found[name if name not in found else f"{name} (item {number})"] = None
-    return list(found)
+        names[name if name not in names else f"{name} (item {number})"] = None
+    return list(names)
 
 
 def _by_item(values: Any) -> list[list[float | None]]:

@@ -100,11 +100,11 @@ def with_intervals(runs: Sequence[tuple[Path, ReportRun]], suite: Suite) -> list
     if swept_values([run.result.config for _, run in runs]) is None:
         return [run for _, run in runs]
     scorer = Scorer(suite)
-    found = []
+    with_scores = []
     for path, run in runs:
         try:
             scores = TrialScores.of(RunFolder(path.parent, None), scorer)
         except PfgenError:  # a result can be reported without its trials
             scores = TrialScores(scorer)
-        found.append(replace(run, intervals=scores.intervals() if scores.n_trials else {}))
-    return found
+        with_scores.append(replace(run, intervals=scores.intervals() if scores.n_trials else {}))
+    return with_scores

@@ -211,7 +211,7 @@ class Copying(Factor):
         if self.source == "prompts":
             return self._factors(batch_of_texts(answers, prompts=sources))
         lists = read_lists(sources, len(answers), "error")
-        groups = TextGroups(lists.texts, lists.begins), lists.of_rows.astype(np.int32)
+        groups = TextGroups(lists.texts, lists.begins), lists.numbers.astype(np.int32)
         return self._factors(batch_of_texts(answers, references=lambda: groups))
 
     def _factors(self, batch: Batch) -> Floats:

@@ -126,7 +126,7 @@ class ReferenceSource:
 
         def groups() -> tuple[TextGroups, Rows]:
             lists = read_lists(references, len(batch.answers), "error")
-            return TextGroups(lists.texts, lists.begins), lists.of_rows.astype(np.int32)
+            return TextGroups(lists.texts, lists.begins), lists.numbers.astype(np.int32)
 
         if references is not None:
             batch.references = groups

@@ -91,7 +91,7 @@ class Application:
         self._metrics = Metrics(self.room, reward.signature)
         replies = Replies(reward, limits, mode)
         document = json_of(described(reward.signature, limits))
-        self._posted: dict[str, Work] = {path: partial(one.answer, replies) for path, one in ENDPOINTS.items()}
+        self._posted: dict[str, Work] = {path: partial(route.answer, replies) for path, route in ENDPOINTS.items()}
         self._shown: dict[str, Callable[[], Reply]] = {
             "/healthz": lambda: Reply(b'{"status":"ok"}'),
             "/metrics": lambda: Reply(self._metrics.text(), "text/plain; version=0.0.4; charset=utf-8"),

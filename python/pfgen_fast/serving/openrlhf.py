@@ -35,9 +35,9 @@ def scores_of_queries(
             f"{len(queries)} queries, {len(prompts)} prompts, {len(labels)} labels; expected equal numbers"
         )
     pairs = enumerate(zip(queries, prompts, strict=True))
-    said = [_said(query, prompt, row) for row, (query, prompt) in pairs]
-    replies = [answer_text(text, mode=mode, stop=(*END_TOKENS, *STOP[mode])) for text in said]
-    ended = [any(token in text for token in END_TOKENS) for text in said]
+    texts = [_said(query, prompt, row) for row, (query, prompt) in pairs]
+    replies = [answer_text(text, mode=mode, stop=(*END_TOKENS, *STOP[mode])) for text in texts]
+    ended = [any(token in text for token in END_TOKENS) for text in texts]
     finished = [is_ended and reply.state != "unfinished" for is_ended, reply in zip(ended, replies, strict=True)]
     answers = [reply.answer for reply in replies]
     try:
@@ -53,8 +53,8 @@ def scores_of_queries(
 def _said(query: str, prompt: str, row: int) -> str:
     """The text after the prompt, with the tag of reasoning at the end of the prompt."""
     # Some tokenizers add a token before the prompt, so the query may begin before the prompt.
-    _, found, said = query.partition(prompt) if prompt else ("", "found", query)
-    if not found:
+    _, separator, text = query.partition(prompt) if prompt else ("", "found", query)
+    if not separator:
         shown = in_one_line(prompt, 40)
         raise TrialsError(f"does not contain its prompt '{shown}'", column="query", row=row)
-    return opened_by(prompt) + said
+    return opened_by(prompt) + text

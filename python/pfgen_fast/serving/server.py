@@ -111,8 +111,8 @@ def _signals_of_ours() -> Iterator[None]:
 def _listening(host: str, port: int, *, has_token: bool) -> socket.socket:
     """A socket bound to an address, which is checked before clients can connect."""
     try:
-        found = socket.getaddrinfo(host, port, proto=socket.IPPROTO_TCP, flags=socket.AI_PASSIVE)
-        family, kind, protocol, _, address = found[0]
+        addresses = socket.getaddrinfo(host, port, proto=socket.IPPROTO_TCP, flags=socket.AI_PASSIVE)
+        family, kind, protocol, _, address = addresses[0]
         if not has_token and not ipaddress.ip_address(str(address[0]).partition("%")[0]).is_loopback:
             raise ServingError(
                 f"--host {host}: everyone could send requests; expected a loopback address such as 127.0.0.1, or a "

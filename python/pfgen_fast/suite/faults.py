@@ -113,13 +113,13 @@ def find_faults(source: str | Path) -> list[str]:
 
     def question_file_faults(path: Path) -> Iterator[str]:
         decoded: Any = parse_suite_json(read_bytes(path), str(path))
-        of_file = [f"{path}: {fault}" for fault in question_faults(decoded, path.parent)]
-        yield from of_file or key_faults(taken, decoded["question_id"], decoded["question"], path)
+        file_faults = [f"{path}: {fault}" for fault in question_faults(decoded, path.parent)]
+        yield from file_faults or key_faults(taken, decoded["question_id"], decoded["question"], path)
 
     optional = ((folder / SAMPLES_FILE, samples_faults), (folder / SETTINGS_FILE, settings_faults))
     checks = [(path, question_file_faults) for path in question_files(folder)]
     faults: list[str] = []
-    for path, faults_of in (*checks, *(each for each in optional if each[0].exists())):
+    for path, faults_of in (*checks, *(check for check in optional if check[0].exists())):
         try:
             faults += faults_of(path)
         except SuiteError as error:

@@ -90,8 +90,8 @@ def rule_faults(source: object, where: str, depth: int = 1) -> Iterator[str]:
         return
     forms = [form for form in _FORMS if form in source]
     if len(forms) != 1:
-        found = ", ".join(map(repr, forms)) or "no such key"
-        yield f"{where}: expected exactly one of the keys 't', 'and', 'or'; found {found}"
+        keys = ", ".join(map(repr, forms)) or "no such key"
+        yield f"{where}: expected exactly one of the keys 't', 'and', 'or'; found {keys}"
     for key in source:
         if key not in (*_FORMS, "name", "importance"):
             yield f"{where}: unknown key {shown_value(key)}; expected 't', 'and', 'or', 'name' or 'importance'"
@@ -176,7 +176,7 @@ def token_reader(
         for form in normalised.forms:
             cut = form.cut(n_read)
             matches = (searched(search, cut, where) for search, where in searches)
-            positions += [spelled.position(form.position(each.end())) if each else NOT_FOUND for each in matches]
+            positions += [spelled.position(form.position(match.end())) if match else NOT_FOUND for match in matches]
         return spelled.symbols, positions
 
     return read_normalised if is_normalised else read

@@ -148,10 +148,10 @@ class Suite:
         """The IDs of the questions that an ID, a text, or a pattern of IDs stands for."""
         if name in self:
             return [self[name].question_id]
-        found = [question.question_id for question in self.questions if fnmatchcase(question.question_id, name)]
-        if not found:
+        ids = [question.question_id for question in self.questions if fnmatchcase(question.question_id, name)]
+        if not ids:
             raise TrialsError(self.unknown_question(name))
-        return found
+        return ids
 
     def __reduce__(self) -> tuple[Any, ...]:
         if self.whole is not None:
@@ -161,7 +161,7 @@ class Suite:
             source = self.folder.name if self.folder.parent == PACKAGED else str(self.folder)
             return _sent, (source, self.name, self.metadata_hash)
         if self.is_checked:
-            return _unpacked, tuple((bytes(of.content), of.name) for of in self.compiled.values())
+            return _unpacked, tuple((bytes(section.content), section.name) for section in self.compiled.values())
         return Suite, (self.name, self.questions, self.derived_from)
 
     def __eq__(self, other: object) -> bool:

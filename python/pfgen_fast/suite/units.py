@@ -113,9 +113,9 @@ class FileTokenizer:
             content = read_stored(self.path)
         except TrialsError as error:
             raise SuiteError(f"the tokenizer {error}") from None
-        found = hashlib.sha1(content).hexdigest()
-        if found != self.sha1:
-            raise SuiteError(f"{self.path}: SHA-1 {found[:12]}..., but the question expects {self.sha1[:12]}...")
+        sha1 = hashlib.sha1(content).hexdigest()
+        if sha1 != self.sha1:
+            raise SuiteError(f"{self.path}: SHA-1 {sha1[:12]}..., but the question expects {self.sha1[:12]}...")
         return content
 
     def __getstate__(self) -> dict[str, Any]:
@@ -146,10 +146,10 @@ class Spelled:
         """The number of tokens that begin before `end`: the position, in tokens, of a match that ends there."""
         return bisect_left(self.starts, end)
 
-    def by_character(self, of_symbols: Sequence[Any], before: Any) -> list[Any]:
+    def by_character(self, values: Sequence[Any], before: Any) -> list[Any]:
         """Spreads values of the first tokens over their characters; whitespace gets the value of the token before."""
-        begun = (bisect_left(self.starts, index + 1) for index in range(len(self.cut(len(of_symbols)))))
-        return [of_symbols[n_tokens - 1] if n_tokens else before for n_tokens in begun]
+        begun = (bisect_left(self.starts, index + 1) for index in range(len(self.cut(len(values)))))
+        return [values[n_tokens - 1] if n_tokens else before for n_tokens in begun]
 
 
 class Spelling:
@@ -165,7 +165,7 @@ class Spelling:
     @classmethod
     def learned(cls, tokenizer: Tokenizer, texts: Sequence[str]) -> Spelling:
         """Learns the spelling from the reference answers of a question."""
-        words = dict.fromkeys(token.key for of_text in tokenizer.tokens(texts) for token in of_text)
+        words = dict.fromkeys(token.key for tokens in tokenizer.tokens(texts) for token in tokens)
         return cls(tokenizer, (word for word in words if isinstance(word, str)))
 
     def spelled(self, texts: Sequence[str]) -> list[str]:

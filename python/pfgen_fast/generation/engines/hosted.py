@@ -18,7 +18,7 @@ from ..protocol import ServerForm
 from . import Sampling, refuse_unknown_options
 from .server import Connection, ServerEngine
 
-_CONNECTION = {each.name: str(each.type) for each in fields(Connection) if each.name != "needs_key"}
+_CONNECTION = {field.name: str(field.type) for field in fields(Connection) if field.name != "needs_key"}
 _NO_OPTIONS = ("model", "mode", "sampling")
 
 
@@ -32,17 +32,17 @@ class HostedEngine(ServerEngine):
     url_variable: ClassVar[str] = ""  # environment variable that overrides the default address
 
     def __init__(self, *, suite: Suite | None, model: str, mode: Mode, sampling: Sampling, **options: Any) -> None:
-        of_connection = {name: options.pop(name) for name in _CONNECTION if name in options}
-        url = of_connection.pop("base_url", None) or os.environ.get(self.url_variable) or self.usual_url
-        key_env = of_connection.pop("key_env", None)
+        settings = {name: options.pop(name) for name in _CONNECTION if name in options}
+        url = settings.pop("base_url", None) or os.environ.get(self.url_variable) or self.usual_url
+        key_env = settings.pop("key_env", None)
         needs_key = key_env is not None or url.rstrip("/") == self.usual_url
-        connection = Connection(url, key_env=key_env or self.usual_key, needs_key=needs_key, **of_connection)
+        connection = Connection(url, key_env=key_env or self.usual_key, needs_key=needs_key, **settings)
         super().__init__(self.form(model, mode, sampling, **options), connection)
 
     @classmethod
     def options(cls) -> dict[str, str]:
         """The options of the engine, with their types."""
-        kinds = {**_CONNECTION, **{each.name: str(each.type) for each in fields(cls.form)}}
+        kinds = {**_CONNECTION, **{field.name: str(field.type) for field in fields(cls.form)}}
         return {name: kind for name, kind in kinds.items() if name not in _NO_OPTIONS}
 
 

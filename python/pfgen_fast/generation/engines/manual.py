@@ -61,7 +61,7 @@ def _typed_line(request: Request) -> str:
 def _show(request: Request, number: int, total: int) -> None:
     head = f"{request.name} ({number} of {total})"
     messages = request.prompt.messages
-    text = "\n\n".join(f"[{one['role']}]\n{one['content']}" for one in messages) if messages else request.prompt.text
+    text = "\n\n".join(f"[{turn['role']}]\n{turn['content']}" for turn in messages) if messages else request.prompt.text
     print(f"{'=' * 80}\n{head}\n{'-' * 80}\n{harmless(text)}\n", file=sys.stderr)
     print("Answer in one line (empty: later): ", end="", file=sys.stderr, flush=True)
 

@@ -76,8 +76,8 @@ def stored_answers(
             continue
         for column in (question_column, answer_column):
             if not isinstance(row.get(column), str):
-                found = f"not {type(row[column]).__name__}" if column in row else "but the column is missing"
-                raise TrialsError(f"{location}: expected a text in the column {column!r}, {found}")
+                got = f"not {type(row[column]).__name__}" if column in row else "but the column is missing"
+                raise TrialsError(f"{location}: expected a text in the column {column!r}, {got}")
         yield location, row[question_column], row[answer_column]
 
 

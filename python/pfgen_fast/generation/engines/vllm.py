@@ -108,7 +108,7 @@ class VllmEngine(LocalEngine):
             else:
                 tokenizer = self._model.get_tokenizer()
                 prompts = [completion_tokens(tokenizer, request.prompt.text) for request in requests]
-                outputs = self._model.generate([{"prompt_token_ids": one} for one in prompts], params, use_tqdm=False)
+                outputs = self._model.generate([{"prompt_token_ids": ids} for ids in prompts], params, use_tqdm=False)
         except Exception as error:  # such as a prompt that is too long, or a crash of the engine
             others = f" and {len(requests) - 1} others" if len(requests) > 1 else ""
             asked = f"asked for {requests[0].name}{others}"

@@ -33,9 +33,9 @@ class ReferenceMetrics:
 
     def __call__(self, document: dict[str, Any], results: Sequence[str]) -> dict[str, float]:
         """The metrics of an answer, which is the first of the results."""
-        given = document.get(self.references)
-        if not isinstance(given, str | Sequence):
-            problem = f"expected a list of texts, got {type(given).__name__}"
+        references = document.get(self.references)
+        if not isinstance(references, str | Sequence):
+            problem = f"expected a list of texts, got {type(references).__name__}"
             raise TrialsError(f"a document of the task, key {self.references!r}: {problem}")
-        table = self.scorer.score([results[0]], [[given] if isinstance(given, str) else list(given)])
+        table = self.scorer.score([results[0]], [[references] if isinstance(references, str) else list(references)])
         return {name: float(table[name][0]) for name in self.scorer.columns}

@@ -43,7 +43,7 @@ class ModelEvidence:
     @property
     def marks(self) -> tuple[str, ...]:
         """The marks that any answer has."""
-        return tuple(dict.fromkeys(mark for of_task in self.by_task.values() for one in of_task for mark in one.marks))
+        return tuple(dict.fromkeys(mark for group in self.by_task.values() for trial in group for mark in trial.marks))
 
     @cached_property
     def lengths(self) -> frozenset[str | None]:
@@ -62,7 +62,7 @@ def evidence_of(
     """The data of the answers of all models, in the order of the scores."""
     by_key = {run.key: run for run in runs}
     rules = ErrorRules(scores.suite)
-    found = []
+    models = []
     for model in scores.models:
         if model.model not in by_key:
             raise ChecklistError(f"the scores are of {model.model} too, but there is no such run")
@@ -75,8 +75,8 @@ def evidence_of(
             for row in run.judgements(scores.suite, on_fault=on_fault)
             if row.method == scores.method and (judge is None or judge in (row.judge, row.version))
         ]
-        found.append(ModelEvidence(model, bool(answers), _by_task(model, rules, run, answers, rows)))
-    return found
+        models.append(ModelEvidence(model, bool(answers), _by_task(model, rules, run, answers, rows)))
+    return models
 
 
 def _by_task(
@@ -86,16 +86,16 @@ def _by_task(
     for row in rows:
         judgements.setdefault(row.key, []).append(row)
     scored = {answer.key: answer for answer in model.answers}
-    marks = {one.key: named_errors(one) for one in errors_in(answers, rows, rules) if one.has_text}
+    marks = {answer.key: named_errors(answer) for answer in errors_in(answers, rows, rules) if answer.has_text}
     by_task: dict[TaskKey, list[AnswerEvidence]] = {}
     for key in sorted({*answers, *judgements, *scored}, key=lambda key: (key[0], key[1] or "", key[2])):
-        of_answer = [(row, is_stale(row, rules.suite, run, answers)) for row in judgements.get(key, ())]
+        own = [(row, is_stale(row, rules.suite, run, answers)) for row in judgements.get(key, ())]
         state: State = "judged"
-        if key not in scored and of_answer:
-            state = "stale" if all(stale for _, stale in of_answer) else "unjudged"
+        if key not in scored and own:
+            state = "stale" if all(stale for _, stale in own) else "unjudged"
         elif key not in scored:
             state = "unjudged" if run.waits_for_replies and key in answers else "missing"
-        evidence = (state, scored.get(key), answers.get(key), of_answer, marks.get(key, ()))
+        evidence = (state, scored.get(key), answers.get(key), own, marks.get(key, ()))
         by_task.setdefault(key[:2], []).append(AnswerEvidence(key[2], *evidence))
     return by_task
 
@@ -140,14 +140,14 @@ def _entry(model: int, evidence: AnswerEvidence, extent: Extent) -> dict[str, An
         entry |= {"score": round(score.score, 4), "words": score.words, "verdicts": _rounded(score.verdicts)}
     if evidence.marks:
         entry["marks"] = list(evidence.marks)
-    entry["judgements"] = [_judgement(*one, extent) for one in evidence.judgements]
+    entry["judgements"] = [_judgement(*pair, extent) for pair in evidence.judgements]
     return entry
 
 
 def _judgement(judgement: Judgement, is_stale: bool, extent: Extent) -> dict[str, Any]:
     """A judgement without its default values."""
     reasons = [None if text is None else text[: extent.reason] for text in judgement.reasons]
-    found: dict[str, Any] = {
+    entry: dict[str, Any] = {
         "judge": judgement.judge,
         "version": judgement.version,
         "rating": None if judgement.rating == 1 else judgement.rating,
@@ -158,7 +158,7 @@ def _judgement(judgement: Judgement, is_stale: bool, extent: Extent) -> dict[str
         "cut": judgement.cut or None,
         "stale": is_stale or None,
     }
-    return {name: value for name, value in found.items() if value not in (None, "")}
+    return {name: value for name, value in entry.items() if value not in (None, "")}
 
 
 def _rounded(verdicts: Sequence[float]) -> list[float]:

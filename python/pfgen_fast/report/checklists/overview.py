@@ -29,13 +29,13 @@ def overview_of(scores: Scores, models: Sequence[ModelEvidence], marks: Sequence
     suite = scores.suite
     categories = list(suite.checklists)
     tasks = shown_tasks(scores, models)
-    of_tasks = [_of_task(task, models, marks) for task in tasks]
+    columns = [_of_task(task, models, marks) for task in tasks]
     return {
-        "models": [{"key": one.model, "name": one.name} for one in scores.models],
+        "models": [{"key": model.model, "name": model.name} for model in scores.models],
         "areas": list(suite.areas),
         "categories": [
-            {"area": area, "name": name, "questions": one.questions, "weights": _weights(scores, one)}
-            for (area, name), one in suite.checklists.items()
+            {"area": area, "name": name, "questions": checklist.questions, "weights": _weights(scores, checklist)}
+            for (area, name), checklist in suite.checklists.items()
         ],
         "lengths": list(suite.lengths),
         "levels": list(suite.levels),
@@ -46,7 +46,7 @@ def overview_of(scores: Scores, models: Sequence[ModelEvidence], marks: Sequence
             "length": [task.length for task in tasks],
             "category": [categories.index((task.area, task.category)) for task in tasks],
             "title": titles(tasks),
-            **{name: [of[name] for of in of_tasks] for name in ("scores", "states", "marked")},
+            **{name: [column[name] for column in columns] for name in ("scores", "states", "marked")},
         },
     }
 
@@ -57,23 +57,23 @@ def question_means(scores: Scores) -> list[dict[str, Any]]:
         return []
     suite, by_model = scores.suite, [_verdicts(model) for model in scores.models]
     numbers = {key: number for number, key in enumerate(suite.checklists)}
-    found = []
+    rows = []
     for length in (None, *suite.lengths):
         for key in sorted(numbers, key=lambda key: suite.areas.index(key[0])):
             verdicts = [model.get((length, *key), []) for model in by_model]
             if any(verdicts):
                 means, n = list(map(_means, verdicts)), list(map(len, verdicts))
-                found.append({"category": numbers[key], "length": length, "means": means, "n": n})
-    return found
+                rows.append({"category": numbers[key], "length": length, "means": means, "n": n})
+    return rows
 
 
 def _verdicts(model: ModelScores) -> dict[tuple[str | None, str, str], list[tuple[float, ...]]]:
     """The verdicts on the answers of a model, by length, area and category."""
-    found: dict[tuple[str | None, str, str], list[tuple[float, ...]]] = {}
+    verdicts: dict[tuple[str | None, str, str], list[tuple[float, ...]]] = {}
     for answer in model.answers:
         task = answer.task
-        found.setdefault((task.length, task.area, task.category), []).append(answer.verdicts)
-    return found
+        verdicts.setdefault((task.length, task.area, task.category), []).append(answer.verdicts)
+    return verdicts
 
 
 def _means(verdicts: Sequence[tuple[float, ...]]) -> list[float] | None:
@@ -94,15 +94,15 @@ def titles(tasks: Sequence[Task]) -> list[str]:
     groups: dict[tuple[str, str, str | None], list[int]] = {}
     for number, task in enumerate(tasks):
         groups.setdefault((task.area, task.category, task.length), []).append(number)
-    found = [""] * len(tasks)
+    beginnings = [""] * len(tasks)
     for numbers in groups.values():
         first, last = (pick(texts[number] for number in numbers) for pick in (min, max))
         # Whole words only.
         begin = first.rfind(" ", 0, n_equal(first, last)) + 1 if len(numbers) >= _MIN_ALIKE else 0
         for number in numbers:
             text = texts[number] if begin < _MIN_COMMON else f"…{texts[number][begin:]}"
-            found[number] = in_one_line(text, _N_TITLE)
-    return found
+            beginnings[number] = in_one_line(text, _N_TITLE)
+    return beginnings
 
 
 def _weights(scores: Scores, checklist: Checklist) -> list[float]:
@@ -116,12 +116,12 @@ def _of_task(task: Task, models: Sequence[ModelEvidence], marks: Sequence[str]) 
     figures, states, marked = [], "", []
     for model in models:
         trials = model.by_task.get(task.key, ())
-        found = [one.score.score for one in trials if one.score is not None]
-        figures.append(round(math.fsum(found) / len(found), 4) if found else None)
+        values = [trial.score.score for trial in trials if trial.score is not None]
+        figures.append(round(math.fsum(values) / len(values), 4) if values else None)
         is_asked = task.length is None or task.length in model.lengths
-        of_trials: set[State | None] = {one.state for one in trials} or {"missing" if is_asked else None}
-        states += str(max(map(STATES.index, of_trials)))
-        held = {mark for one in trials for mark in one.marks}
+        present: set[State | None] = {trial.state for trial in trials} or {"missing" if is_asked else None}
+        states += str(max(map(STATES.index, present)))
+        held = {mark for trial in trials for mark in trial.marks}
         marked.append(sum(1 << number for number, mark in enumerate(marks) if mark in held))
     return {"scores": figures, "states": states, "marked": marked}
 
@@ -152,7 +152,7 @@ def model_rows(scores: Scores) -> list[dict[str, Any]]:
 
 def span_of(averages: Sequence[Part]) -> tuple[float, float]:
     """From the lowest to the highest end of all intervals; the axis of the bars."""
-    ends = [value for one in averages for value in (one.low, one.high, one.rescaled) if value is not None]
+    ends = [value for part in averages for value in (part.low, part.high, part.rescaled) if value is not None]
     low, high = min(ends, default=0.0), max(ends, default=1.0)
     return (low, high) if high > low else (low - 1, high + 1)
 
@@ -182,28 +182,28 @@ def tint(value: float | None, in_order: Sequence[float]) -> int | None:
 
 def length_rows(scores: Scores) -> list[tuple[str, list[tuple[ModelScores, Part]]]]:
     """For each length that any model was asked for, the models with their figures, best score first."""
-    found = []
+    rows = []
     for length in scores.suite.lengths:
         parts = [(model, model.lengths[length]) for model in scores.models if length in model.lengths]
-        parts.sort(key=lambda one: -float("inf") if one[1].rescaled is None else one[1].rescaled, reverse=True)
+        parts.sort(key=lambda row: -float("inf") if row[1].rescaled is None else row[1].rescaled, reverse=True)
         if parts:
-            found.append((length, parts))
-    return found
+            rows.append((length, parts))
+    return rows
 
 
 def marks_in_order(marks: Iterable[str]) -> list[str]:
     """Each mark once: the error modes in the order of tables, then the signals."""
-    found = set(marks)
-    return [*(mode for mode in MODES if mode in found), *sorted(found.difference(MODES))]
+    names = set(marks)
+    return [*(mode for mode in MODES if mode in names), *sorted(names.difference(MODES))]
 
 
 def mark_rows(models: Sequence[ModelEvidence], marks: Sequence[str]) -> list[tuple[ModelScores, int, list[int]]]:
     """For each model with answers, how many there are and how many of them have each mark."""
     rows = []
     for model in models:
-        answers = [one for of_task in model.by_task.values() for one in of_task if one.answer is not None]
+        answers = [trial for trials in model.by_task.values() for trial in trials if trial.answer is not None]
         if answers:
-            rows.append((model.scores, len(answers), [sum(mark in one.marks for one in answers) for mark in marks]))
+            rows.append((model.scores, len(answers), [sum(mark in trial.marks for trial in answers) for mark in marks]))
     return rows
 
 

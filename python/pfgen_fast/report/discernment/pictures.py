@@ -36,11 +36,11 @@ _DROP = ("mean_drop", "drop_low", "drop_high")
 
 def pictures(results: Sequence[Result]) -> list[Picture]:
     """All pictures."""
-    by = weighted_by([result.found for result in results])
+    by = weighted_by([result.test for result in results])
     on_common = ", on the kinds and degrees that all have" if any(result.common_share for result in results) else ""
     heat = "What {} notices: d by kind of damage, light on the left, heavy on the right"
     side_by_side = on_common if any(result.is_compared for result in results) else ""
-    found: list[tuple[str, str, Chart | None]] = [
+    charts: list[tuple[str, str, Chart | None]] = [
         *(("heat", heat.format(result.title), _heat(result)) for result in results),
         *(curves for result in results for curves in _curves(result)),
         ("bars", f"Average and minimum of d{by}{on_common}", _bars(results)),
@@ -48,13 +48,19 @@ def pictures(results: Sequence[Result]) -> list[Picture]:
             (f"{scope}s", f"Average d by {scope}{side_by_side}", _by_scope(results, scope))
             for scope in ("level", "degree")
         ),
-        *(("distributions", f"Distributions of the scores by {one.title}", distributions(one)) for one in results),
-        *(("scores", f"Scores of originals and damaged texts by {one.title}", score_pairs(one)) for one in results),
+        *(
+            ("distributions", f"Distributions of the scores by {result.title}", distributions(result))
+            for result in results
+        ),
+        *(
+            ("scores", f"Scores of originals and damaged texts by {result.title}", score_pairs(result))
+            for result in results
+        ),
         *_correlations(results),
     ]
     seen: Counter[str] = Counter()
     numbered = []
-    for name, title, chart in found:
+    for name, title, chart in charts:
         if chart is not None:
             seen[name] += 1
             numbered.append(Picture(name if seen[name] == 1 else f"{name}-{seen[name]}", title, chart))
@@ -114,39 +120,39 @@ def _heat_row(rows: Sequence[Row], metrics: Sequence[str]) -> HeatRow:
 
 
 def _heat_cell(row: Row) -> HeatCell:
-    of = f"{name_of(row)}, {in_one_line(row['metric'], 40)}"
+    cell = f"{name_of(row)}, {in_one_line(row['metric'], 40)}"
     if row["d"] is None:
         n_texts = row["n_items"] + row["n_impossible"]
-        return HeatCell(float("nan"), "–", f"{of}: undefined, possible for {row['n_items']:,} of {n_texts:,} texts")
+        return HeatCell(float("nan"), "–", f"{cell}: undefined, possible for {row['n_items']:,} of {n_texts:,} texts")
     drop, low, high = (None if row[name] is None else number_text(row[name]) for name in _DROP)
     within = "" if low is None else f" ({low} to {high})"
-    said = f"mean drop {drop}{within}, d {d_text(row)} ({row['d_low']:.1f} to {row['d_high']:.1f})"
+    figures = f"mean drop {drop}{within}, d {d_text(row)} ({row['d_low']:.1f} to {row['d_high']:.1f})"
     changed = f"{row['n']:,} of {row['n_items']:,} scores change"
     text = d_text(row) + (_REWARDED if is_rewarded(row) else "")
     fall = 0.0 if row["n"] == 0 else float(row["rank_biserial"])
-    return HeatCell(fall, text, f"{of}: {said}, {changed}", bool(row["few"]) and row["n"] > 0)
+    return HeatCell(fall, text, f"{cell}: {figures}, {changed}", bool(row["few"]) and row["n"] > 0)
 
 
 # --- curves
 
 
 def _curves(result: Result) -> list[tuple[str, str, Chart]]:
-    own = [curve for curve in result.found.curves if curve.task == result.task]
+    own = [curve for curve in result.test.curves if curve.task == result.task]
     if not own:
         return []
-    found: list[tuple[str, str, Chart]] = []
-    for metrics in _scales(result.found.scored.metrics, own):
+    charts: list[tuple[str, str, Chart]] = []
+    for metrics in _scales(result.test.scored.metrics, own):
         levels = {metric.name: _control_level(result, metric) for metric in metrics}
-        lines = [Line(each.metric, each.permille, each.mean, each.mean_low, each.mean_high) for each in own]
+        lines = [Line(curve.metric, curve.permille, curve.mean, curve.mean_low, curve.mean_high) for curve in own]
         chart = _panels(own, lines, levels, "mean score", "the control that costs most")
-        found.append(
+        charts.append(
             ("curves", f"Mean scores by {result.title} against the degree of damage, with 95 % intervals", chart)
         )
-    names = {metric.name: None for metric in result.found.scored.metrics}
-    lines = [Line(each.metric, each.permille, each.share_lower) for each in own]
+    names = {metric.name: None for metric in result.test.scored.metrics}
+    lines = [Line(curve.metric, curve.permille, curve.share_lower) for curve in own]
     chart = _panels(own, lines, names, "share of lower scores", "")
-    found.append(("shares", f"Share of scores by {result.title} that fall", chart))
-    return found
+    charts.append(("shares", f"Share of scores by {result.title} that fall", chart))
+    return charts
 
 
 def _panels(
@@ -157,9 +163,9 @@ def _panels(
         if curve.metric in levels:
             by_kind.setdefault(curve.kind, (curve, {}))[1][curve.metric] = line
     panels = []
-    for kind, (first, of_metrics) in by_kind.items():
+    for kind, (first, by_metric) in by_kind.items():
         # A metric without a curve here still has its place, so that its colour is its own.
-        shown = tuple(of_metrics.get(name, Line(name, _NOTHING, _NOTHING)) for name in levels)
+        shown = tuple(by_metric.get(name, Line(name, _NOTHING, _NOTHING)) for name in levels)
         title = f"{words_of(kind)} (n = {first.n_items:,})"
         # Degrees that are no rates are numbered, and have names.
         ticks = first.names if np.array_equal(first.permille, np.arange(len(first.names))) else ()
@@ -211,13 +217,13 @@ def _bars(results: Sequence[Result]) -> Bars:
 
 
 def _of_scores(results: Sequence[Result]) -> tuple[BarSeries, ...]:
-    found = []
+    series = []
     for statistic in ("average", "minimum"):
         for score, name in (("d", statistic), ("weighted_d", f"weighted {statistic}")):
             rows = [result.in_common(score, "all") for result in results]
             if score == "d" or any(row and row[statistic] is not None for row in rows):
-                found.append(_series(name, rows, statistic))
-    return tuple(found)
+                series.append(_series(name, rows, statistic))
+    return tuple(series)
 
 
 def _by_scope(results: Sequence[Result], scope: str) -> Bars | None:

@@ -24,7 +24,7 @@ AT_CEILING = 0.95
 class Result:
     """The result of a test for one task."""
 
-    found: Discernment  # result of the test for all tasks
+    test: Discernment  # result of the test for all tasks
     label: str  # name of the evaluator, unique among the tests
     task: str
     title: str  # label, with the task if there are several
@@ -35,16 +35,16 @@ class Result:
     @property
     def metrics(self) -> tuple[str, ...]:
         """The names of the evaluator's metrics."""
-        return tuple(metric.name for metric in self.found.scored.metrics)
+        return tuple(metric.name for metric in self.test.scored.metrics)
 
     @cached_property
     def words(self) -> dict[str, str]:
         """The perturbations of the plan in words, by name."""
-        return perturbation_words(self.found)
+        return perturbation_words(self.test)
 
     def rows(self, table: str, **values: object) -> list[Row]:
         """The rows of a table of the test, such as `cells`, for the task and with these values."""
-        return having(getattr(self.found, table), task=self.task, **values)
+        return having(getattr(self.test, table), task=self.task, **values)
 
     @cached_property
     def _damage(self) -> list[Row]:
@@ -71,31 +71,33 @@ class Result:
         return f"{row['n_common']} of {row['n_own']}" if self.common and row and row["n_common"] < row["n_own"] else ""
 
 
-def results(found: Sequence[Discernment]) -> list[Result]:
+def results(tests: Sequence[Discernment]) -> list[Result]:
     """The results of each test, by task."""
-    names = labels(found)
-    tasks = [list(dict.fromkeys(row["task"] for row in one.cells)) for one in found]
-    n_evaluators = Counter(task for of_one in tasks for task in of_one)
+    names = labels(tests)
+    tasks = [list(dict.fromkeys(row["task"] for row in test.cells)) for test in tests]
+    n_evaluators = Counter(task for own in tasks for task in own)
     return [
         Result(
-            one,
+            test,
             name,
             task,
             f"{name}, {in_one_line(task)}" if len(n_evaluators) > 1 else name,
             tuple(having(common, task=task)),
             n_evaluators[task] > 1,
         )
-        for one, name, of_one, common in zip(found, names, tasks, common_rows(found), strict=True)
-        for task in of_one
+        for test, name, own, common in zip(tests, names, tasks, common_rows(tests), strict=True)
+        for task in own
     ]
 
 
-def labels(found: Sequence[Discernment]) -> list[str]:
+def labels(tests: Sequence[Discernment]) -> list[str]:
     """The evaluators' names; with that of the collection, or a number, where they are not unique."""
-    names = [in_one_line(one.scored.evaluator, 60) for one in found]
+    names = [in_one_line(test.scored.evaluator, 60) for test in tests]
     if len(set(names)) < len(names):
-        collections = [in_one_line(one.scored.collection.name, 40) for one in found]
-        names = [f"{name}: {of}" if of else name for name, of in zip(names, collections, strict=True)]
+        collections = [in_one_line(test.scored.collection.name, 40) for test in tests]
+        names = [
+            f"{name}: {collection}" if collection else name for name, collection in zip(names, collections, strict=True)
+        ]
     seen: Counter[str] = Counter()
     unique = []
     for name in names:
@@ -137,9 +139,12 @@ def d_text(row: Row) -> str:
     return f"≥{text}" if is_at_ceiling(row) else text
 
 
-def perturbation_words(found: Discernment) -> dict[str, str]:
+def perturbation_words(test: Discernment) -> dict[str, str]:
     """The perturbations of a test in words, by name."""
-    return {one.name: words_of(one.kind, one.degree, one.permille, one.k) for one in found.scored.plan.perturbations}
+    return {
+        perturbation.name: words_of(perturbation.kind, perturbation.degree, perturbation.permille, perturbation.k)
+        for perturbation in test.scored.plan.perturbations
+    }
 
 
 def number_text(value: float) -> str:

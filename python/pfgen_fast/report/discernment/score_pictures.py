@@ -27,17 +27,17 @@ _FEW_VALUES = 12
 def distributions(result: Result) -> LinePanels | None:
     """The shares of texts by score: of the originals, of damaged texts by level, and of harmless changes."""
     items = _items(result)
-    groups = {"originals": [result.found.scored.originals]}
+    groups = {"originals": [result.test.scored.originals]}
     for level in LEVELS:
         name = "harmless changes" if level == "control" else f"{level}s damaged"
-        groups[name] = [of.scores for of in result.found.scored.perturbed if of.perturbation.level == level]
+        groups[name] = [part.scores for part in result.test.scored.perturbed if part.perturbation.level == level]
     panels = []
     for metric in result.metrics:
-        columns = {name: [scores[metric][items] for scores in of] for name, of in groups.items()}
-        values = {name: _known(np.concatenate(of) if of else np.array([])) for name, of in columns.items()}
+        columns = {name: [scores[metric][items] for scores in group] for name, group in groups.items()}
+        values = {name: _known(np.concatenate(group) if group else np.array([])) for name, group in columns.items()}
         everything = np.concatenate(list(values.values()))
         if everything.size:
-            lines = tuple(_shares(name, of, everything) for name, of in values.items())
+            lines = tuple(_shares(name, group, everything) for name, group in values.items())
             panels.append(LinePanel(in_one_line(metric, 40), lines, (None,) * len(lines)))
     return LinePanels(tuple(panels), "score", "share of texts", is_scale_shared=False) if panels else None
 
@@ -56,18 +56,18 @@ def _shares(name: str, values: Floats, everything: Floats) -> Line:
 def score_pairs(result: Result) -> Density | None:
     """The scores of damaged texts against those of their originals, by metric."""
     items = _items(result)
-    damaged = [one for one in result.found.scored.perturbed if not one.perturbation.is_control]
+    damaged = [part for part in result.test.scored.perturbed if not part.perturbation.is_control]
     panels = [
         panel
         for metric in result.metrics
-        if (panel := _pairs(metric, result.found.scored.originals[metric], damaged, items)) is not None
+        if (panel := _pairs(metric, result.test.scored.originals[metric], damaged, items)) is not None
     ]
     return Density(tuple(panels), "pairs") if panels else None
 
 
 def _pairs(metric: str, originals: Floats, damaged: Sequence[PerturbedScores], items: np.ndarray) -> Points | None:
     """The scores of originals and damaged texts as points; None if there are none."""
-    columns = [one.scores[metric] for one in damaged]
+    columns = [part.scores[metric] for part in damaged]
     y = np.concatenate([column[items] for column in columns]) if columns else np.array([])
     x = np.tile(originals[items], len(columns))
     known = np.isfinite(x) & np.isfinite(y)
@@ -75,14 +75,14 @@ def _pairs(metric: str, originals: Floats, damaged: Sequence[PerturbedScores], i
     if not len(x):
         return None
     has_correlation = len(x) >= MIN_VALUES and not is_constant(x) and not is_constant(y)
-    said = f"Pearson {coefficient('Pearson', x, y):.3f}" if has_correlation else "no correlation"
+    correlation = f"Pearson {coefficient('Pearson', x, y):.3f}" if has_correlation else "no correlation"
     step = -(-len(x) // _MAX_PAIRS)
-    title = f"{in_one_line(metric, 40)}: {said} ({len(x):,} pairs)"
+    title = f"{in_one_line(metric, 40)}: {correlation} ({len(x):,} pairs)"
     return Points(x[::step], y[::step], "original", "damaged", title, has_diagonal=True)
 
 
 def _items(result: Result) -> np.ndarray:
-    return np.array([item.task == result.task for item in result.found.scored.collection.items])
+    return np.array([item.task == result.task for item in result.test.scored.collection.items])
 
 
 def _known(values: Floats) -> Floats:
@@ -94,22 +94,25 @@ def _known(values: Floats) -> Floats:
 
 def correlations_of_scores(results: Sequence[Result]) -> Matrix | None:
     """Spearman's correlation of the scores of originals and damaged texts, for each pair of scores of a task."""
-    first = results[0].found.scored
-    if len(results) < 2 or len({result.found.scored.collection.hash for result in results}) > 1:
+    first = results[0].test.scored
+    if len(results) < 2 or len({result.test.scored.collection.hash for result in results}) > 1:
         return None
-    of_results = [
-        next(scores for scores in by_task(result.found.scored, like=first.collection) if scores.task == result.task)
+    task_scores = [
+        next(scores for scores in by_task(result.test.scored, like=first.collection) if scores.task == result.task)
         for result in results
     ]
-    named = [{one.name: i for i, one in enumerate(of.perturbations) if not one.is_control} for of in of_results]
+    named = [
+        {perturbation.name: i for i, perturbation in enumerate(scores.perturbations) if not perturbation.is_control}
+        for scores in task_scores
+    ]
     common = [name for name in named[0] if all(name in names for names in named)]
     columns = []
-    for result, scores, names in zip(results, of_results, named, strict=True):
+    for result, scores, names in zip(results, task_scores, named, strict=True):
         rows = np.array([names[name] for name in common], dtype=np.intp)
-        of_texts = np.concatenate([scores.originals[None], scores.damaged(rows)])
-        step = -(-len(of_texts) * scores.n_items // _MAX_PAIRS)
+        texts = np.concatenate([scores.originals[None], scores.damaged(rows)])
+        step = -(-len(texts) * scores.n_items // _MAX_PAIRS)
         for j, metric in enumerate(scores.metrics):
-            columns.append((_name(result, metric.name), of_texts[:, j].ravel()[::step]))
+            columns.append((_name(result, metric.name), texts[:, j].ravel()[::step]))
     return _matrix(columns, spearman, "Spearman's correlation of scores")
 
 
@@ -117,7 +120,8 @@ def correlations_of_d(results: Sequence[Result]) -> Matrix | None:
     """Kendall's correlation of d over kinds and degrees, for each pair of scores of a task."""
     if len(results) < 2:
         return None
-    places = {name: i for i, name in enumerate(dict.fromkeys(raw_name(row) for of in results for row in of.damage()))}
+    names = dict.fromkeys(raw_name(row) for result in results for row in result.damage())
+    places = {name: i for i, name in enumerate(names)}
     columns = []
     for result in results:
         for metric in result.metrics:
@@ -142,7 +146,7 @@ def _matrix(
     for i, j in combinations(range(len(names)), 2):
         x, y = columns[i][1], columns[j][1]
         both = np.isfinite(x) & np.isfinite(y)
-        found = how(x[both], y[both]) if both.sum() >= MIN_VALUES else None
-        values[i, j] = values[j, i] = np.nan if found is None else found
+        correlation = how(x[both], y[both]) if both.sum() >= MIN_VALUES else None
+        values[i, j] = values[j, i] = np.nan if correlation is None else correlation
     label += f" (the first {len(names)} of {len(columns)})" if len(names) < len(columns) else ""
     return Matrix(names, names, values, label, -1.0, 1.0, 2) if names else None

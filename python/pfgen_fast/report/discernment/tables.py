@@ -81,68 +81,68 @@ _OPTIONAL = ("evaluator", "task", "missed_at_most", "equivalent")
 """The columns that readers need only if their values differ."""
 
 
-def tables(found: Sequence[Discernment], results: Sequence[Result]) -> list[Table]:
+def tables(tests: Sequence[Discernment], results: Sequence[Result]) -> list[Table]:
     """All tables, the shortest first; `results` are those of the tests."""
-    by = weighted_by(found)
-    stacked = partial(_stacked, found)
+    by = weighted_by(tests)
+    stacked = partial(_stacked, tests)
     return [
         *common_tables(results, by),
         stacked("summary", f"Averages and minima{by}", result.SUMMARY_COLUMNS, 2),
         stacked("profile", "Sensitivity profile", result.PROFILE_COLUMNS, 3),
         *(
             [stacked("controls", "Changes that should not matter", result.CONTROL_COLUMNS, 3)]
-            if any(one.controls for one in found)
+            if any(test.controls for test in tests)
             else []
         ),
         stacked("perturbations", f"Each kind and degree, its metrics combined{by}", result.PERTURBATION_COLUMNS, 2),
         stacked("cells", "Each metric", result.CELL_COLUMNS, 3),
-        _work(found),
-        *_examples(found),
+        _work(tests),
+        *_examples(tests),
     ]
 
 
 def common_tables(results: Sequence[Result], by: str = "") -> list[Table]:
     """The averages of all evaluators side by side, on the perturbations that all have; empty if nothing is compared."""
-    rows = tuple(tuple(row[name] for name in result.COMMON_COLUMNS) for one in results for row in one.common)
+    rows = tuple(tuple(row[name] for name in result.COMMON_COLUMNS) for part in results for row in part.common)
     title = f"Averages on the kinds and degrees that all evaluators and scores have{by}"
-    read = [_side_by_side(one) for one in results if one.common]
+    read = [_side_by_side(result) for result in results if result.common]
     kept = [place for place in range(len(_SIDE_BY_SIDE)) if any(row[place] for row in read)]
     heads = tuple(_SIDE_BY_SIDE[place] for place in kept)
     readable = Table("common", title, heads, tuple(tuple(row[place] for place in kept) for row in read))
     return [Table("common", title, result.COMMON_COLUMNS, rows, 2, readable)] if rows else []
 
 
-def _side_by_side(one: Result) -> tuple[str, ...]:
+def _side_by_side(result: Result) -> tuple[str, ...]:
     def figure(score: str, name: str) -> str:
-        row = one.in_common(score, "all")
+        row = result.in_common(score, "all")
         if row is None or row[name] is None:
             return ""
         low, high = row.get(f"{name}_low"), row.get(f"{name}_high")
         return f"{row[name]:.2f}" + ("" if low is None else f" ({low:.2f} to {high:.2f})")
 
-    n_common = one.common_share or str(one.common[0]["n_common"])
+    n_common = result.common_share or str(result.common[0]["n_common"])
     names = [(score, name) for score in (PLAIN, WEIGHTED) for name in ("average", "minimum")]
-    return (one.title, n_common, *(figure(*of) for of in names), figure(DIFFERENCE, "average"))
+    return (result.title, n_common, *(figure(*key) for key in names), figure(DIFFERENCE, "average"))
 
 
-def weighted_by(found: Sequence[Discernment]) -> str:
+def weighted_by(tests: Sequence[Discernment]) -> str:
     """The weights of the weighted figures, for a title."""
-    names = list(dict.fromkeys(one.weights for one in found if one.weights is not None))
+    names = list(dict.fromkeys(test.weights for test in tests if test.weights is not None))
     texts = [f"{ASSUMED} weights" if name == ASSUMED else f"weights of {in_one_line(name, 100)}" for name in names]
     return f" (weighted: {', '.join(texts)})" if texts else ""
 
 
-def _stacked(found: Sequence[Discernment], name: str, title: str, columns: Sequence[str], n_digits: int) -> Table:
+def _stacked(tests: Sequence[Discernment], name: str, title: str, columns: Sequence[str], n_digits: int) -> Table:
     """A table of all tests, whose readable form has the damage in words."""
     shown = [column for column in columns if column not in _HIDDEN]
     rows: list[tuple[Cell, ...]] = []
     read: list[tuple[Cell, ...]] = []
-    for one in found:
-        words = perturbation_words(one)
-        for row in getattr(one, name):
+    for test in tests:
+        words = perturbation_words(test)
+        for row in getattr(test, name):
             rows.append(tuple(row[column] for column in columns))
             read.append(tuple(_read(column, row, words) for column in shown))
-    kept = [place for place, each in enumerate(shown) if each not in _OPTIONAL or len({row[place] for row in read}) > 1]
+    kept = [place for place, name in enumerate(shown) if name not in _OPTIONAL or len({row[place] for row in read}) > 1]
     heads = tuple(_NAMES.get(shown[place], shown[place]) for place in kept)
     readable = Table(name, title, heads, tuple(tuple(row[place] for place in kept) for row in read), n_digits)
     return Table(name, title, tuple(columns), tuple(rows), n_digits, readable)
@@ -167,25 +167,25 @@ def _degree(name: str) -> str:
     return f"{int(name) / 10:g} %" if name.isdecimal() else name
 
 
-def _work(found: Sequence[Discernment]) -> Table:
+def _work(tests: Sequence[Discernment]) -> Table:
     """The work, without requests and seconds, which differ if a test was killed and continued."""
     rows: list[tuple[Cell, ...]] = []
-    for one in found:
-        work, scored = one.work, one.scored
+    for test in tests:
+        work, scored = test.work, test.scored
         counts = (work.n_items, work.n_texts, work.n_impossible, work.n_missing)
-        made = (scored.seed, one.weights, scored.signature, one.signature)
-        rows.append((scored.evaluator, *counts, *made))
+        origin = (scored.seed, test.weights, scored.signature, test.signature)
+        rows.append((scored.evaluator, *counts, *origin))
     return Table("work", "Signatures", _WORK_COLUMNS, tuple(rows), 2)
 
 
-def _examples(found: Sequence[Discernment]) -> list[Table]:
+def _examples(tests: Sequence[Discernment]) -> list[Table]:
     rows: list[tuple[Cell, ...]] = [
         (
-            *(one.scored.evaluator, example.perturbation, example.metric, example.which, example.item),
+            *(test.scored.evaluator, example.perturbation, example.metric, example.which, example.item),
             *(example.original_score, example.damaged_score, _bounded(example.original), _bounded(example.damaged)),
         )
-        for one in found
-        for example in one.examples
+        for test in tests
+        for example in test.examples
     ]
     return [Table("examples", "Examples", _EXAMPLE_COLUMNS, tuple(rows), shown=())] if rows else []
 
@@ -193,9 +193,12 @@ def _examples(found: Sequence[Discernment]) -> list[Table]:
 def agreement_tables(agreements: Agreements, names: Sequence[str]) -> list[Table]:
     """A row for each pair and task; empty if there are no pairs."""
     rows: list[tuple[Cell, ...]] = [
-        (names[first], names[second], task, *(one.difference, one.low, one.high, one.tau, one.n_perturbations))
-        for (first, second), of_tasks in agreements.items()
-        for task, one in of_tasks.items()
+        (
+            *(names[first], names[second], task),
+            *(agreement.difference, agreement.low, agreement.high, agreement.tau, agreement.n_perturbations),
+        )
+        for (first, second), by_task in agreements.items()
+        for task, agreement in by_task.items()
     ]
     title = "Agreement: differences of the average d, and Kendall's correlation of d"
     return [Table("agreement", title, _AGREEMENT_COLUMNS, tuple(rows), 3)] if rows else []

@@ -86,9 +86,9 @@ def missed_cells(result: Result) -> list[Row]:
     cells = ((row["verdict"], result.damage(kind=row["kind"], metric=row["metric"])) for row in missed)
     return [
         row
-        for verdict, of_kind in cells
-        if verdict == BLIND or not _is_unclear(of_kind)
-        for row in defined(of_kind)[-1:]
+        for verdict, kind_cells in cells
+        if verdict == BLIND or not _is_unclear(kind_cells)
+        for row in defined(kind_cells)[-1:]
     ]
 
 
