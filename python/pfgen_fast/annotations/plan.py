@@ -75,11 +75,11 @@ def assign(
 
 def spread(keys: Sequence[str], strata: Sequence[Stratum], seed: int) -> list[int]:
     """The numbers of all items in random order, so that each beginning has its share of every area, model and so on."""
-    strata_items: dict[Stratum, list[int]] = {}
+    by_stratum: dict[Stratum, list[int]] = {}
     for item in sorted(range(len(keys)), key=lambda item: _hash(seed, "item", keys[item]), reverse=True):
-        strata_items.setdefault(strata[item], []).append(item)
+        by_stratum.setdefault(strata[item], []).append(item)
     totals = Counter(value for stratum in strata for value in enumerate(stratum))
-    names, numbers = list(strata_items), {value: number for number, value in enumerate(totals)}
+    names, numbers = list(by_stratum), {value: number for number, value in enumerate(totals)}
     # A shorter stratum is filled up with a value without weight.
     values = np.full((len(names), max(map(len, names), default=0)), len(numbers), dtype=np.intp)
     for row, name in zip(values, names, strict=True):
@@ -89,10 +89,10 @@ def spread(keys: Sequence[str], strata: Sequence[Stratum], seed: int) -> list[in
     order: list[int] = []
     for _ in keys:
         number = int(taken[values].sum(axis=1).argmin())
-        order.append(strata_items[names[number]].pop())
+        order.append(by_stratum[names[number]].pop())
         taken[values[number]] += step[values[number]]
-        if not strata_items[names[number]]:
-            del strata_items[names[number]], names[number]
+        if not by_stratum[names[number]]:
+            del by_stratum[names[number]], names[number]
             values = np.delete(values, number, axis=0)
     return order
 

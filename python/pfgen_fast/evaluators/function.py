@@ -167,13 +167,13 @@ def _imported(name: str, where: str) -> ModuleType:
 
 
 def _attribute(module: ModuleType, path: str, where: str) -> Any:
-    value: Any = module
+    target: Any = module
     for name in path.split("."):
-        if not hasattr(value, name):
-            known = [known for known, value in vars(value).items() if callable(value) and not known.startswith("_")]
+        if not hasattr(target, name):
+            known = [known for known, value in vars(target).items() if callable(value) and not known.startswith("_")]
             raise DiscernmentError(f"{where}: {unknown_name('name', name, known)}")
-        value = getattr(value, name)
-    return value
+        target = getattr(target, name)
+    return target
 
 
 def _source_hash(module: ModuleType) -> str:

@@ -128,7 +128,7 @@ def _moved(value: float, around: Correlation | None) -> Correlation:
 
 
 def _answer(runs: RunMeans, by_runs: _Found) -> str:
-    by_value = sorted(((r["Pearson"], pair) for pair, r in by_runs.items()), key=lambda end: end[0].value)
+    by_value = sorted(((by_name["Pearson"], pair) for pair, by_name in by_runs.items()), key=lambda end: end[0].value)
     ends = (by_value[0], by_value[-1])
     lowest, highest = (f"{a} and {b}, {with_interval(r)}" for r, (a, b) in ends)
     over = f"Over the {len(runs.names)} runs, Pearson's correlation"

@@ -80,9 +80,9 @@ class Judging:
         wording = options.wording(suite)
         replies = ((run, Replies(run.replies_path, must_exist=offline)) for run in runs)
         judging = cls([RunToJudge(run, wording, file) for run, file in replies])
-        for run in judging.runs:
-            judging._former[run.run.key] = run.run.judgements(suite)
-            _refuse_imported(run, judging._former[run.run.key])
+        for judged in judging.runs:
+            judging._former[judged.run.key] = judged.run.judgements(suite)
+            _refuse_imported(judged, judging._former[judged.run.key])
         return judging
 
     def estimate(self, prices: Prices | None = None) -> Estimate:
@@ -141,74 +141,74 @@ class Judging:
         Raises:
             ChecklistError: Another process keeps writing the file, or it holds imported judgements of the judge.
         """
-        return [judgement for run in self.runs for judgement in self._write(run)]
+        return [judgement for judged in self.runs for judgement in self._write(judged)]
 
-    def _write(self, run: RunToJudge) -> list[Judgement]:
-        path = run.run.judgements_path or run.run.folder / JUDGEMENTS_FILE
-        judgements, rows, former = _derived(run, path)
+    def _write(self, judged: RunToJudge) -> list[Judgement]:
+        path = judged.run.judgements_path or judged.run.folder / JUDGEMENTS_FILE
+        judgements, rows, former = _derived(judged, path)
         if rows != former:
             with held(path.with_name(f".{path.name}.lock"), patience=_PATIENCE_SECONDS) as alone:
                 if not alone:
                     raise ChecklistError(f"{path}: another process is still writing to it after a minute")
-                run.replies.refresh()  # other processes may have added replies and judgements since
-                judgements, rows, former = _derived(run, path)
+                judged.replies.refresh()  # other processes may have added replies and judgements since
+                judgements, rows, former = _derived(judged, path)
                 if rows != former:
                     write_judgements(path, rows)
-        self._former[run.run.key] = rows
+        self._former[judged.run.key] = rows
         return judgements
 
-    def stale(self, run: RunToJudge) -> list[str]:
+    def stale(self, judged: RunToJudge) -> list[str]:
         """The IDs of a run's tasks whose former judgement is stale; see `scoring.judged.is_stale`."""
-        suite, answers = run.wording.suite, {rating.answer.key: rating.answer for rating in run.ratings}
-        rows = (row for row in self._former.get(run.run.key, []) if row.key in answers and _is_of(row, run))
-        return list(dict.fromkeys(row.id for row in rows if is_stale(row, suite, run.run, answers)))
+        suite, answers = judged.wording.suite, {rating.answer.key: rating.answer for rating in judged.ratings}
+        rows = (row for row in self._former.get(judged.run.key, []) if row.key in answers and _is_of(row, judged))
+        return list(dict.fromkeys(row.id for row in rows if is_stale(row, suite, judged.run, answers)))
 
     def open_ratings(self) -> Iterator[Rating]:
         """The ratings of all runs that need another reply."""
-        return (rating for run in self.runs for rating in run.open_ratings())
+        return (rating for judged in self.runs for rating in judged.open_ratings())
 
     def _ratings(self) -> Iterator[Rating]:
-        return (rating for run in self.runs for rating in run.ratings)
+        return (rating for judged in self.runs for rating in judged.ratings)
 
 
-def _derived(run: RunToJudge, path: Path) -> tuple[list[Judgement], list[Judgement], list[Judgement]]:
+def _derived(judged: RunToJudge, path: Path) -> tuple[list[Judgement], list[Judgement], list[Judgement]]:
     """The judgements that follow from the replies, the new rows of the file, and its present rows."""
-    former = read_judgements(path, run.wording.suite) if path.exists() else []
-    _refuse_imported(run, former)
-    judgements = run.judgements()
-    kept = [row for row in former if not _is_replaced(row, run)]
+    former = read_judgements(path, judged.wording.suite) if path.exists() else []
+    _refuse_imported(judged, former)
+    judgements = judged.judgements()
+    kept = [row for row in former if not _is_replaced(row, judged)]
     return judgements, sorted([*kept, *judgements], key=lambda row: (row.judge, row.method)), former
 
 
-def _is_of(row: Judgement, run: RunToJudge) -> bool:
+def _is_of(row: Judgement, judged: RunToJudge) -> bool:
     """Whether a judgement is by the same judge and method."""
-    return (row.judge, row.method) == (run.wording.judge.model, run.wording.options.method)
+    return (row.judge, row.method) == (judged.wording.judge.model, judged.wording.options.method)
 
 
-def _is_replaced(row: Judgement, run: RunToJudge) -> bool:
+def _is_replaced(row: Judgement, judged: RunToJudge) -> bool:
     """Whether a judgement in the file is replaced; judgements of areas that are not judged now stay."""
-    task = run.wording.suite.by_key.get((row.id, row.length))
-    is_in_areas = task is None or not run.wording.options.areas or task.area in run.wording.options.areas
-    return _is_of(row, run) and is_in_areas
+    task = judged.wording.suite.by_key.get((row.id, row.length))
+    is_in_areas = task is None or not judged.wording.options.areas or task.area in judged.wording.options.areas
+    return _is_of(row, judged) and is_in_areas
 
 
-def _refuse_imported(run: RunToJudge, former: Sequence[Judgement]) -> None:
+def _refuse_imported(judged: RunToJudge, former: Sequence[Judgement]) -> None:
     """Raises ChecklistError if judgements without replies would be replaced."""
-    if any(_is_of(row, run) and row.prompt_sha256 is None for row in former):
+    if any(_is_of(row, judged) and row.prompt_sha256 is None for row in former):
         raise ChecklistError(
-            f"{run.run.judgements_path}: holds imported judgements of {run.wording.judge.model}, which judging would "
-            "replace; copy the answers to another folder, and judge them there"
+            f"{judged.run.judgements_path}: holds imported judgements of {judged.wording.judge.model}, which judging "
+            "would replace; copy the answers to another folder, and judge them there"
         )
 
 
 def kept_by_others(judging: Judging) -> list[str]:
     """A sentence for each file of replies that holds replies of other judges only."""
     notes = []
-    for run in judging.runs:
-        model = run.wording.judge.model
-        others = [name for name in run.replies.models if name != model]
-        if others and model not in run.replies.models:
-            notes.append(f"{run.replies.path}: holds replies of {first_names(others)}, but not of {model}")
+    for judged in judging.runs:
+        model = judged.wording.judge.model
+        others = [name for name in judged.replies.models if name != model]
+        if others and model not in judged.replies.models:
+            notes.append(f"{judged.replies.path}: holds replies of {first_names(others)}, but not of {model}")
     return notes
 
 
@@ -228,7 +228,7 @@ def read_batch(judging: Judging, sources: Iterable[Path]) -> tuple[int, list[str
     problems: list[str] = []
     n_new = n_lines = 0
     with contextlib.ExitStack() as stack:
-        files = {id(run.replies): run.replies for run in judging.runs}
+        files = {id(judged.replies): judged.replies for judged in judging.runs}
         keeps = {name: stack.enter_context(replies.adding()) for name, replies in files.items()}
         for where, key, reply, problem, details in _lines(sources, form, problems):
             if key not in known:
@@ -255,12 +255,12 @@ def _form(judging: Judging) -> RequestForm:
 def _known_requests(judging: Judging) -> dict[str, tuple[Rating, int, list[Replies]]]:
     """By key of the requests that may be in a batch: rating and try, and the files for the reply."""
     known: dict[str, tuple[Rating, int, list[Replies]]] = {}
-    for run in judging.runs:
-        for rating in run.ratings:
+    for judged in judging.runs:
+        for rating in judged.ratings:
             for number, key in enumerate(rating.known_keys(), start=1):
                 _, _, owners = known.setdefault(key, (rating, number, []))
-                if run.replies not in owners:
-                    owners.append(run.replies)
+                if judged.replies not in owners:
+                    owners.append(judged.replies)
     return known
 
 

@@ -97,23 +97,23 @@ def model_errors(model: str, answers: Sequence[AnswerErrors], rules: ErrorRules)
 
 def _counts(answers: Sequence[AnswerErrors], rejections: Rejections) -> ErrorCounts:
     phrases = Counter(
-        phrase for errors in answers if errors.rejection for phrase in rejections.within(errors.rejection)
+        phrase for answer in answers if answer.rejection for phrase in rejections.within(answer.rejection)
     )
-    n_texts = sum(errors.has_text for errors in answers)
-    claims = [errors.claim for errors in answers if errors.claim is not None]
-    runs = [errors.longest_run for errors in answers if errors.longest_run is not None]
+    n_texts = sum(answer.has_text for answer in answers)
+    claims = [answer.claim for answer in answers if answer.claim is not None]
+    runs = [answer.longest_run for answer in answers if answer.longest_run is not None]
     errors = [abs(claim.claimed - claim.counted) for claim in claims]
     return ErrorCounts(
         n=len(answers),
         shares={mode: _share(map(is_in, answers)) for mode, is_in in _MODES.items()},
         phrases={phrase: Share(count, n_texts) for phrase, count in phrases.most_common()},
-        cut_off_by_limit=sum(errors.cut_off == "by its limit" for errors in answers),
+        cut_off_by_limit=sum(answer.cut_off == "by its limit" for answer in answers),
         longest_run=max(runs, default=None),
-        signals=dict(Counter(signal for errors in answers for signal in errors.signals).most_common()),
+        signals=dict(Counter(signal for answer in answers for signal in answer.signals).most_common()),
         n_claims=len(claims),
         n_wrong_claims=sum(claim.is_wrong for claim in claims),
         mean_claim_error=fmean(errors) if errors else None,
-        length=length_figures((errors.words, errors.task.wanted_words) for errors in answers),
+        length=length_figures((answer.words, answer.task.wanted_words) for answer in answers),
     )
 
 

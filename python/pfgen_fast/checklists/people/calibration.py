@@ -34,7 +34,7 @@ def calibrated_scores(scores: Scores, marks: Sequence[Mark], *, half_width: floa
     for model in scores.models:
         judged.update((*answer.key[:2], answer.response_sha256) for answer in model.answers)
         parts = _model(scores, model, people)
-        calibrated[model.model] = {part: replace(estimate, half_width=half_width) for part, estimate in parts.items()}
+        calibrated[model.model] = {part: replace(mean, half_width=half_width) for part, mean in parts.items()}
     unused = Counter(mark.id for mark in marks if mark.answer not in judged)
     if unused.total() == len(marks):
         raise ChecklistError(

@@ -221,11 +221,7 @@ class _Rules:
         if self.method == "checklist" and self._used_weights == "equal":
             notes.append("Equal weights: each score is the plain mean of the verdicts times 100.")
         elif self.method == "checklist" and not self.suite.has_weights:
-            without = [
-                f"{checklist.area}/{checklist.category}"
-                for checklist in self.suite.checklists.values()
-                if not checklist.has_weights
-            ]
+            without = ["/".join(key) for key, checklist in self.suite.checklists.items() if not checklist.has_weights]
             which = counted(len(without), "category")
             notes.append(f"Equal weights in {which} without weights: {few_names(without)}.")
         variants = dict.fromkeys(variant for side in judged for variant in side.variants)

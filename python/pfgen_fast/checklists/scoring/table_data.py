@@ -77,8 +77,8 @@ def to_csv(scores: Scores) -> str:
             row += [model.signature, *_cells(part, bounds[:2]), *_cells(known, bounds[2:])]
             row += map(place_cell, places or (None, None))
             if scores.calibrated:
-                fit = scores.calibrated[model.model].get(name) if kind in ("average", "area") else None
-                row += [fit and fit.to_dict()[column] for column in CALIBRATED]
+                mean = scores.calibrated[model.model].get(name) if kind in ("average", "area") else None
+                row += [mean and mean.to_dict()[column] for column in CALIBRATED]
             rows.append(row)
     return csv_text(columns, rows)
 
@@ -131,7 +131,7 @@ def _row(
             for length, part in model.lengths.items()
         },
         **(
-            {"calibrated": {part or "average": fit.to_dict() for part, fit in scores.calibrated[model.model].items()}}
+            {"calibrated": {part or "average": mean.to_dict() for part, mean in scores.calibrated[model.model].items()}}
             if scores.calibrated
             else {}
         ),

@@ -143,7 +143,7 @@ def calibration(scores: Scores) -> TextTable:
         ("correlation", lambda row: _figure(row[2]["correlation"])),
         ("effective marks", lambda row: _figure(row[2]["effective_marks"], 0)),
     ]
-    rows = [(model, part, fit.to_dict()) for model, parts in scores.calibrated.items() for part, fit in parts.items()]
+    rows = [(model, part, mean.to_dict()) for model, parts in scores.calibrated.items() for part, mean in parts.items()]
     rows = [row for row in rows if not row[1] or scores.calibrated[row[0]][""].marks]
     return _table("Calibrated by marks of people", columns, rows, n_names=2)
 
@@ -172,7 +172,7 @@ def parts_of(scores: Scores, model: ModelScores) -> TextTable:
 def by_question(scores: Scores, model: ModelScores) -> TextTable:
     """The mean verdict of one model on each question of each category; questions are numbered from 1."""
     names = category_names(scores.suite)
-    means = {key: means_of_key for key, means_of_key in question_means(model).items() if scores.method == "checklist"}
+    means = {key: listed for key, listed in question_means(model).items() if scores.method == "checklist"}
     most = max(map(len, means.values()), default=0)
     columns: Columns = [("category", lambda key: in_one_line(names[key], _LONGEST_NAME))]
     columns += [
