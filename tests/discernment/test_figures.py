@@ -186,6 +186,8 @@ def test_a_curve_is_over_the_items_that_have_all_degrees():
     assert by_rate.permille.tolist() == [0, 10, 30, 70, 150, 300]
     assert (by_rate.mean_low <= by_rate.mean).all()
     assert (by_rate.mean <= by_rate.mean_high).all()
+    one_question = [replace(item, question="Why?") for item in some_items(12)]
+    assert np.isnan(discerned(items=one_question, plan=a_plan("char_delete")).curves[0].mean_low).all()
 
 
 def test_a_curve_of_a_metric_where_lower_is_better_has_the_scores_as_they_are():

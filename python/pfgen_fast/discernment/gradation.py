@@ -128,8 +128,9 @@ def curves_of(task: TaskCells) -> Iterator[Curve]:
             if not complete.any():
                 continue
             own = turned * scores.signs[j] + 0.0
-            mean, variances, _, _, degrees, _ = of_stratum(np.zeros(own.shape[1]), -own, scores.codes[complete])
+            mean, variances, _, units, degrees, _ = of_stratum(np.zeros(own.shape[1]), -own, scores.codes[complete])
             half = np.where(variances > 0, stdtrit(degrees, 0.975) * np.sqrt(variances), 0.0)
+            half[units < 2] = np.nan
             yield Curve(
                 task=scores.task,
                 kind=kind,

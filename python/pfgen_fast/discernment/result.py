@@ -79,7 +79,7 @@ class Curve:
     permille: Floats  # degrees, beginning with 0 for the originals; 0, 1, 2, ... if degrees are not rates
     names: tuple[str, ...]  # names of the degrees; the first is `original`
     mean: Floats  # mean score at each degree
-    mean_low: Floats  # lower end of its 95 % interval
+    mean_low: Floats  # lower end of its 95 % interval; NaN with one question
     mean_high: Floats
     share_lower: Floats  # share of the items whose score is lower than that of the original; 0 for the originals
     n_items: int  # number of items that have all degrees
