@@ -88,7 +88,7 @@ def test_without_a_checkout_a_suite_must_be_named(call, checkout, tmp_path, monk
     monkeypatch.chdir(elsewhere)
     code, _, err = call(*line_of(name, elsewhere, tmp_path))
     assert code == (3 if name == "score --verify" else 2)  # which tries the other runs
-    assert "not in a checkout with a data/ folder of Q*.json files; name " in err.splitlines()[-1]
+    assert "; name a suite" in err.splitlines()[-1]
     if not name.startswith("suite"):
         code, out, err = call(*line_of(name, elsewhere, tmp_path), "--suite", "mini")
         assert code == (1 if name == "score --verify" else 0), err  # the recorded results are of the other suite

@@ -62,11 +62,8 @@ def test_a_table_is_scored_by_model_without_any_option(call, tmp_path, monkeypat
     expected = mean_interval(scores.average[1:])
     first, second = record["models"]
     assert (first["score"], first["score_high"]) == pytest.approx((expected.mean, expected.high))
-    assert (first["model"], first["num_questions"], first["fluency"]) == (
-        "a",
-        2,
-        pytest.approx(scores.fluency[1:].mean()),
-    )
+    assert (first["model"], first["num_questions"]) == ("a", 2)
+    assert first["fluency"] == pytest.approx(scores.fluency[1:].mean())
     assert (second["score"], second["score_low"], record["output"]) == (pytest.approx(scores.average[0]), None, None)
     assert call("score", "in.csv", "-o", "out.csv")[1].startswith("3 rows scored: out.csv\n")
 
@@ -115,10 +112,8 @@ def test_a_table_on_stdin_has_any_format(call, table, monkeypatch, kind):
 def test_a_missing_answer_names_the_option_for_it(call, tmp_path):
     (tmp_path / "in.jsonl").write_text('{"question": "Q07", "response": null}')
     code, _, err = call("score", tmp_path / "in.jsonl", "-s", "mini")
-    assert (code, err.rstrip().endswith('not NoneType; nulls="null" (--nulls) gives such rows null scores')) == (
-        2,
-        True,
-    )
+    assert code == 2
+    assert err.rstrip().endswith('not NoneType; nulls="null" (--nulls) gives such rows null scores')
     assert call("score", tmp_path / "in.jsonl", "-s", "mini", "--nulls")[0] == 0
 
 

@@ -174,9 +174,7 @@ class TableScoring(ScoreOptions):
         """Ends the command if the options are for a single table."""
         if STDIN in self.places:
             fail("a table on stdin has no name for a file in a directory: score it alone, with --output FILE")
-        if self.target == STDIN:
-            fail("several tables are scored into a directory, not to stdout: give --output FOLDER")
-        if self.target is None:
+        if self.target is None or self.target == STDIN:
             fail("several tables are scored into a directory: give --output FOLDER")
         if not self.target.endswith("/"):
             from ..tables.formats import is_table as is_table_name

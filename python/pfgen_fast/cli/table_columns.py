@@ -7,12 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from ..errors import PfgenError
 from ..files.untrusted_text import few_names
 from .app import fail, note, print_line, shown
 from .layout import aligned
 from .score_options import ScoreOptions
-from .suite_line import about_interval, fitting_suites, source_or_here
+from .suite_line import about_interval, fitting_suites
 
 if TYPE_CHECKING:
     from ..references.reference_scorer import ReferenceScorer
@@ -27,12 +26,13 @@ _MAX_SHOWN_COLUMNS = 20
 
 def with_columns(options: T, path: Path, name: str, scorer: ReferenceScorer | None) -> T:
     """The options with the columns and the suite of a table; what is guessed is printed."""
+    from ..runs.checkout import checkout_of
     from ..suite.published import how_to_name_a_suite
     from ..tables.formats import first_rows
     from ..tables.model_means import MODEL_NAMES, usual_column
 
     needs_references = scorer is not None and scorer.needs_references and not options.reference_columns
-    has_suite = scorer is not None or options.suite is not None or _has_suite()
+    has_suite = scorer is not None or options.suite is not None or checkout_of(Path.cwd() / "run") is not None
     if options.answer_column and not needs_references and (scorer or options.question_column) and has_suite:
         return options
     head = first_rows(path, options.encoding)
@@ -88,12 +88,3 @@ def print_means(models: Sequence[ModelMeans], means: MeansOfModels, told: str) -
     if not means.are_comparable:
         note("the models have answers to different questions, so their means are not comparable")
     print_line((f"{told}; --output FILE writes the scores of each row", "dim"))
-
-
-def _has_suite() -> bool:
-    """Whether the working directory has a suite."""
-    try:
-        source_or_here(None)
-    except PfgenError:
-        return False
-    return True
