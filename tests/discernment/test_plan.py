@@ -161,6 +161,7 @@ IN_A_FILE = {
     "kind = {}": "unknown key 'kind'; expected one of kinds, name, ladders",
     "ladders.fine = [1]\nkinds.negate = {}": "ladders.fine: a ladder with this name exists; ",
     "ladders.own = [2, 1]\nkinds.negate = {}": "ladders.own: permille: expected ascending degrees, ",
+    "kinds.char_typo = { ladder = [10, 20] }": "kinds.char_typo: unknown ladder '[10, 20]'; ",
     "ladders = 3\nkinds.negate = {}": "ladders: expected a table of lists, such as light = [10, 20]",
 }
 IN_A_KIND = {

@@ -195,8 +195,8 @@ def _of_kind(kind: str, options: Mapping[str, Any], ladders: Mapping[str, Sequen
     if not known.has_degrees:
         raise DiscernmentError(f"the kind has no such degrees; expected {{}} instead of {key}")
     if key == "ladder":
-        if value not in ladders:
-            raise unknown("ladder", value, ladders)
-        return degrees_of(kind, ladders[value], "permille")
+        if str(value) not in ladders:
+            raise unknown("ladder", str(value), ladders)
+        return degrees_of(kind, ladders[str(value)], "permille")
     _check_list(value, key, "whole numbers")
     return degrees_of(kind, value, "permille" if key == "permille" else "k")
