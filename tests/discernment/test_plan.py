@@ -242,7 +242,7 @@ def test_the_hash_is_of_all_that_decides_the_texts_and_not_of_the_order():
         chosen_plan(kinds=["negate/k200", "newline", "grammar_error/minor"]).hash(tables="t"),
         plan.hash(tables="u"),
         replace(plan, analyser="sudachi").hash(tables="t"),
-        plan.hash(tables="t", made={"grammar_error/minor": ["x", None]}),
-        plan.hash(tables="t", made={"grammar_error/minor": ["x", "y"]}),
+        plan.hash(tables="t", outside_texts={"grammar_error/minor": ["x", None]}),
+        plan.hash(tables="t", outside_texts={"grammar_error/minor": ["x", "y"]}),
     ]
     assert len({own, *others}) == len(others) + 1

@@ -103,26 +103,26 @@ def _figures(
     pairs = originals.reshape(-1, n_items), damaged.reshape(-1, n_items)
     tested = signed_rank(*pairs, zeros=zeros, clusters=scores.codes)
     shape = (n_perturbations, n_metrics)
-    found = {name: np.asarray(getattr(tested, name), np.float64).reshape(shape) for name in (*_COUNTS, *_TESTED)}
+    figures = {name: np.asarray(getattr(tested, name), np.float64).reshape(shape) for name in (*_COUNTS, *_TESTED)}
     intervals = rank_intervals(*pairs, tested, scores.codes)
     intervals = RankIntervals(*(part.reshape(*shape, *part.shape[1:]) for part in intervals))
-    found["d_low"], found["d_high"] = map(discernment_score, (intervals.log_p_high, intervals.log_p_low))
-    columns = (found[name].ravel().tolist() for name in ("rank_biserial", "n", "n_pairs", "inflation"))
+    figures["d_low"], figures["d_high"] = map(discernment_score, (intervals.log_p_high, intervals.log_p_low))
+    columns = (figures[name].ravel().tolist() for name in ("rank_biserial", "n", "n_pairs", "inflation"))
     needed = [n80(effect, int(n), int(n_pairs), more) for effect, n, n_pairs, more in zip(*columns, strict=True)]
-    found["n80"] = np.array([np.nan if n is None else n for n in needed]).reshape(shape)
+    figures["n80"] = np.array([np.nan if n is None else n for n in needed]).reshape(shape)
     is_missing = np.isnan(damaged) | np.isnan(originals)
-    n_pairs = np.maximum(1, found["n_pairs"])
+    n_pairs = np.maximum(1, figures["n_pairs"])
     for name, values in (("mean_original", originals), ("mean_perturbed", damaged)):
         # + 0.0, because a mean of 0 times -1 is -0.0.
-        found[name] = np.where(is_missing, 0.0, values).sum(axis=2) / n_pairs * scores.signs + 0.0
-    found |= {name: np.full(shape, np.nan) for name in ("drop_low", "drop_high", "missed_at_most")}
+        figures[name] = np.where(is_missing, 0.0, values).sum(axis=2) / n_pairs * scores.signs + 0.0
+    figures |= {name: np.full(shape, np.nan) for name in ("drop_low", "drop_high", "missed_at_most")}
     for j, original in enumerate(scores.originals):
         interval = partial(change_interval, original - damaged[:, j], largest=float(largest[j]), clusters=scores.codes)
-        found["drop_low"][:, j], found["drop_high"][:, j] = interval()
+        figures["drop_low"][:, j], figures["drop_high"][:, j] = interval()
         if margin is not None and np.nanmax(original) - np.nanmin(original) > ROUNDING * np.nanmax(np.abs(original)):
             # Two one-sided tests at the level 0.05.
-            found["missed_at_most"][:, j] = np.abs(interval(confidence=0.9, spread_from=original)).max(axis=0)
-    return found, intervals
+            figures["missed_at_most"][:, j] = np.abs(interval(confidence=0.9, spread_from=original)).max(axis=0)
+    return figures, intervals
 
 
 def cell_rows(evaluator: str, tasks: Sequence[TaskCells]) -> list[TableRow]:
@@ -171,4 +171,4 @@ def specificity(cells: Sequence[TableRow]) -> dict[str, float | None]:
     for row in cells:
         if row["level"] == "control" and row["noticed"] is not None:
             quiet[row["metric"]].append(not row["noticed"])
-    return {metric: sum(found) / len(found) if found else None for metric, found in quiet.items()}
+    return {metric: sum(verdicts) / len(verdicts) if verdicts else None for metric, verdicts in quiet.items()}

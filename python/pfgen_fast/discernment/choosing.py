@@ -62,10 +62,10 @@ def open_plan(source: str | Path = USUAL, items: Iterable[CollectionItem] = (), 
     else:
         raise unknown("plan", source, [USUAL, *datasets(), "FILE.toml"])
     if rules_only:
-        for one in plan.perturbations:
-            if one.method == "model":
+        for change in plan.perturbations:
+            if change.method == "model":
                 raise DiscernmentError(
-                    f"{source}: {one.name} is made by a language model; expected only kinds made by rules"
+                    f"{source}: {change.name} is made by a language model; expected only kinds made by rules"
                 )
     return plan
 
@@ -88,14 +88,14 @@ def chosen_plan(
     plan = plan or usual_plan()
     chosen: Iterable[Perturbation] = plan.perturbations
     if kinds is not None:
-        chosen = [one for name in kinds for one in _named(name, plan)]
+        chosen = [change for name in kinds for change in _named(name, plan)]
     for level in levels or ():
         if level not in LEVELS:
             raise unknown("level", level, LEVELS)
-    found = ordered(one for one in chosen if levels is None or one.level in levels)
-    if not found:
+    selected = ordered(change for change in chosen if levels is None or change.level in levels)
+    if not selected:
         raise DiscernmentError("the plan is empty; expected at least one perturbation")
-    return plan if found == plan.perturbations else Plan(found, f"{plan.name}, changed", plan.notes)
+    return plan if selected == plan.perturbations else Plan(selected, f"{plan.name}, changed", plan.notes)
 
 
 def read_plan(path: Path) -> Plan:
@@ -109,24 +109,24 @@ def read_plan(path: Path) -> Plan:
     kinds = content.get("kinds")
     if not isinstance(kinds, dict) or not kinds:
         raise DiscernmentError(f"{path}: kinds: expected a table with at least one kind, such as negate = {{}}")
-    found: list[Perturbation] = []
+    perturbations: list[Perturbation] = []
     for kind, options in kinds.items():
         where = f"{path}: kinds.{in_one_line(kind, 60)}"
         if not isinstance(options, dict):
             raise DiscernmentError(f"{where}: expected a table such as {{}} or {{ permille = [10, 30] }}")
         try:
-            found += _with_prompts(_of_kind(kind, options, ladders), options.get("prompt"))
+            perturbations += _with_prompts(_of_kind(kind, options, ladders), options.get("prompt"))
         except (DiscernmentError, JudgingError) as error:
             problem = str(error).removeprefix(f"{kind}: ")
             raise DiscernmentError(f"{where}: {problem}") from None
-    prompted = few_names([one.name for one in found if one.prompt is not None], 5)
+    prompted = few_names([change.name for change in perturbations if change.prompt is not None], 5)
     notes = (f"The prompts of the plan replace the packaged prompts of {prompted}.",) if prompted else ()
-    return Plan(ordered(found), in_one_line(name, 80), notes)
+    return Plan(ordered(perturbations), in_one_line(name, 80), notes)
 
 
 def _named(name: str, plan: Plan) -> Iterable[Perturbation]:
     """The perturbations of the plan that a name stands for, or else the kind with its usual degrees."""
-    own = [one for one in plan.perturbations if name in (one.name, one.kind)]
+    own = [change for change in plan.perturbations if name in (change.name, change.kind)]
     kind = name.partition("/")[0]
     if own:
         return own
@@ -162,7 +162,7 @@ def _with_prompts(perturbations: Sequence[Perturbation], prompt: Any) -> Sequenc
     """The perturbations of a kind with their prompts: a text, or a table of texts by degree."""
     from .model_damage_prompts import checked_prompt
 
-    degrees = [one.degree for one in perturbations]
+    degrees = [change.degree for change in perturbations]
     if prompt is None:
         return perturbations
     prompts = prompt if isinstance(prompt, dict) else dict.fromkeys(degrees, prompt)
@@ -173,7 +173,7 @@ def _with_prompts(perturbations: Sequence[Perturbation], prompt: Any) -> Sequenc
         if not isinstance(text, str):
             raise DiscernmentError(f"prompt: expected a text, not {in_one_line(repr(text), 40)}")
         checked_prompt(text)
-    return [replace(one, prompt=prompts[one.degree]) for one in perturbations]
+    return [replace(change, prompt=prompts[change.degree]) for change in perturbations]
 
 
 def _of_kind(kind: str, options: Mapping[str, Any], ladders: Mapping[str, Sequence[int]]) -> Sequence[Perturbation]:

@@ -74,7 +74,7 @@ def collect(
     bounds = bounds or Bounds()
     read = _merged(item_rows(path, columns or ItemColumns(), encoding, needs_text=False))
     seen: dict[str, str] = {}
-    fitting = [checked_item(item, where, seen) for where, each in read if (item := _chosen(each, choice, bounds))]
+    fitting = [checked_item(item, where, seen) for where, whole in read if (item := _chosen(whole, choice, bounds))]
     wanted = len(fitting) if n_items is None else n_items
     if not fitting or wanted > len(fitting):
         expected = f"expected {counted(max(1, wanted), 'item')} with a text of {bounds}"
@@ -91,13 +91,13 @@ def collect(
 
 def _merged(rows: Iterable[tuple[str, CollectionItem]]) -> list[tuple[str, CollectionItem]]:
     """The items with all their texts as references; several rows may have texts of one item."""
-    found: dict[str, tuple[str, CollectionItem]] = {}
+    merged: dict[str, tuple[str, CollectionItem]] = {}
     for where, item in rows:
         if item.perturbed:
             raise DiscernmentError(
                 f"{where}: has damaged texts, which belong to one text; leave out the column perturbed"
             )
-        first, known = found.setdefault(item.id, (where, item))
+        first, known = merged.setdefault(item.id, (where, item))
         for key in _SAME:
             if getattr(item, key) != getattr(known, key):
                 raise DiscernmentError(
@@ -105,8 +105,8 @@ def _merged(rows: Iterable[tuple[str, CollectionItem]]) -> list[tuple[str, Colle
                     "same in all rows of an item"
                 )
         texts = (*(() if first == where else known.references), item.text, *item.references)
-        found[item.id] = first, replace(known, references=tuple(dict.fromkeys(texts)))
-    return list(found.values())
+        merged[item.id] = first, replace(known, references=tuple(dict.fromkeys(texts)))
+    return list(merged.values())
 
 
 def _chosen(item: CollectionItem, choice: Choice, bounds: Bounds) -> CollectionItem | None:

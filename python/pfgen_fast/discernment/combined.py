@@ -98,7 +98,7 @@ def summary_rows(evaluator: str, tasks: Sequence[TaskCombined]) -> Iterator[Tabl
 
 
 def _scopes(task: TaskCombined) -> Iterator[tuple[str, list[int]]]:
-    damages = {i: each for i, each in enumerate(task.cells.scores.perturbations) if not each.is_control}
+    damages = {i: change for i, change in enumerate(task.cells.scores.perturbations) if not change.is_control}
     (_, everything), *others = scopes_of(damages)
     yield "all", everything
     if (weighted := task.scores.get("weighted_d")) is not None:
@@ -113,13 +113,13 @@ def scopes_of(damages: Mapping[int, Perturbation]) -> Iterator[tuple[str, list[i
     """Yields the scopes of averages with the numbers of their perturbations: `all`, each level and each degree."""
     yield "all", list(damages)
     for level in LEVELS[:-1]:
-        rows = [i for i, each in damages.items() if each.level == level]
+        rows = [i for i, change in damages.items() if change.level == level]
         if rows:
             yield f"level:{level}", rows
-    degrees = dict.fromkeys(each.degree for each in damages.values() if each.degree)
+    degrees = dict.fromkeys(change.degree for change in damages.values() if change.degree)
     # Numbers in ascending order, then other names in order of appearance.
     for degree in sorted(degrees, key=lambda name: (not name.isdecimal(), int(name) if name.isdecimal() else 0)):
-        yield f"degree:{degree}", [i for i, each in damages.items() if each.degree == degree]
+        yield f"degree:{degree}", [i for i, change in damages.items() if change.degree == degree]
 
 
 def figures_of(scores: Scores, perturbations: Sequence[Perturbation], rows: Sequence[int]) -> TableRow:

@@ -81,9 +81,9 @@ class Damage:
         self.originals = text_column([item.text for item in self.collection.items])
         self._has_pool = donors is not None
         questions = [item.question for item in self.collection.items]
-        of_items = self.originals if donors is None else list(donors)
-        self._donors = Donors(listed(of_items, "donors"), questions if donors is None else None)
-        asked = [each.name for each in plan.perturbations if each.method == "model"]
+        sources = self.originals if donors is None else list(donors)
+        self._donors = Donors(listed(sources, "donors"), questions if donors is None else None)
+        asked = [change.name for change in plan.perturbations if change.method == "model"]
         if asked and maker is None:
             raise DiscernmentError(
                 f"{asked[0]}: a language model makes its texts; expected a model, or a plan without such kinds"
@@ -97,12 +97,12 @@ class Damage:
 
     def __iter__(self) -> Iterator[list[Damaged]]:
         """Yields a list for each kind, with the texts of all its degrees, in the order of the plan."""
-        for _, degrees in itertools.groupby(self.plan.perturbations, key=lambda each: each.kind):
+        for _, degrees in itertools.groupby(self.plan.perturbations, key=lambda change: change.kind):
             yield list(self._of_kind(degrees))
 
     def _of_kind(self, degrees: Iterable[Perturbation]) -> Iterator[Damaged]:
         lower = self.originals
-        for method, group in itertools.groupby(degrees, key=lambda each: each.method):
+        for method, group in itertools.groupby(degrees, key=lambda change: change.method):
             perturbations = tuple(group)
             for perturbation, column in zip(perturbations, self._columns(method, perturbations), strict=True):
                 yield Damaged(
@@ -117,7 +117,7 @@ class Damage:
     def _columns(self, method: str, degrees: Sequence[Perturbation]) -> Sequence[Perturbed]:
         items = self.collection.items
         if method == "given":
-            return [self._given(each.name) for each in degrees]
+            return [self._given(change.name) for change in degrees]
         if method == "model":
             assert self.maker is not None
             return self.maker(items, degrees)
@@ -134,9 +134,9 @@ class Damage:
         )
 
     def _given(self, name: str) -> Perturbed:
-        given = [(item.perturbed.get(name), item.text) for item in self.collection.items]
-        impossible = np.array([_refusal(text, original) for text, original in given], dtype=np.uint8)
-        texts = [None if code else text for (text, _), code in zip(given, impossible, strict=True)]
+        pairs = [(item.perturbed.get(name), item.text) for item in self.collection.items]
+        impossible = np.array([_refusal(text, original) for text, original in pairs], dtype=np.uint8)
+        texts = [None if code else text for (text, _), code in zip(pairs, impossible, strict=True)]
         return Perturbed(text_column(texts), impossible)
 
 

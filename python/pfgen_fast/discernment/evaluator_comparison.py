@@ -22,14 +22,14 @@ from .result import COMMON_COLUMNS, Discernment, TableRow, number
 PLAIN, WEIGHTED, DIFFERENCE = "d", "weighted_d", "weighted_minus_plain"
 
 
-def common_rows(found: Sequence[Discernment]) -> list[list[TableRow]]:
+def common_rows(tests: Sequence[Discernment]) -> list[list[TableRow]]:
     """The averages of each test on common perturbations, with the columns of `COMMON_COLUMNS`.
 
     A task has rows if several tests have it, or if it has weights.
     """
-    rows: list[list[TableRow]] = [[] for _ in found]
-    for task in dict.fromkeys(task for one in found for task in one.scores):
-        compared = {i: _Scores(one, task) for i, one in enumerate(found) if task in one.scores}
+    rows: list[list[TableRow]] = [[] for _ in tests]
+    for task in dict.fromkeys(task for test in tests for task in test.scores):
+        compared = {i: _Scores(test, task) for i, test in enumerate(tests) if task in test.scores}
         if len(compared) == 1 and not any(scores.is_weighted for scores in compared.values()):
             continue
         names = _names(compared.values())
@@ -38,9 +38,9 @@ def common_rows(found: Sequence[Discernment]) -> list[list[TableRow]]:
     return rows
 
 
-def common_names(found: Sequence[Discernment], task: str) -> set[str]:
+def common_names(tests: Sequence[Discernment], task: str) -> set[str]:
     """The names of the perturbations of a task that all tests with the task have."""
-    return _names(_Scores(one, task) for one in found if task in one.scores)
+    return _names(_Scores(test, task) for test in tests if task in test.scores)
 
 
 def _names(compared: Iterable[_Scores]) -> set[str]:
@@ -50,12 +50,12 @@ def _names(compared: Iterable[_Scores]) -> set[str]:
 class _Scores:
     """The scores of one task in one test."""
 
-    def __init__(self, found: Discernment, task: str) -> None:
-        self._described = {"evaluator": found.scored.evaluator, "task": task}
-        self._perturbations = [one.perturbation for one in found.scored.perturbed]
-        self._scores = found.scores[task]
-        is_damage = np.array([not one.is_control for one in self._perturbations], dtype=bool)
-        self._has = {name: ~np.isnan(of.d) & is_damage for name, of in self._scores.items()}
+    def __init__(self, test: Discernment, task: str) -> None:
+        self._described = {"evaluator": test.scored.evaluator, "task": task}
+        self._perturbations = [part.perturbation for part in test.scored.perturbed]
+        self._scores = test.scores[task]
+        is_damage = np.array([not change.is_control for change in self._perturbations], dtype=bool)
+        self._has = {name: ~np.isnan(scores.d) & is_damage for name, scores in self._scores.items()}
         self.is_weighted = WEIGHTED in self._has and bool(self._has[WEIGHTED].any())
 
     @property
@@ -66,7 +66,7 @@ class _Scores:
 
     def rows(self, names: set[str]) -> Iterator[TableRow]:
         """Yields the rows of all scores and scopes over the perturbations with these names."""
-        damages = {i: each for i, each in enumerate(self._perturbations) if not each.is_control}
+        damages = {i: change for i, change in enumerate(self._perturbations) if not change.is_control}
         for score in (PLAIN, WEIGHTED) if self.is_weighted else (PLAIN,):
             for scope, rows in scopes_of(damages):
                 common = [i for i in rows if self._perturbations[i].name in names]
@@ -77,9 +77,9 @@ class _Scores:
                     levels = [self._perturbations[i].level for i in common]
                     ends = difference_of_averages(weighted, plain, levels)
                     figures[DIFFERENCE] = dict(zip(("average", "average_low", "average_high"), ends, strict=True))
-                for name, of_score in figures.items():
-                    found = {**row, "score": name, "n_common": len(common), **of_score}
-                    yield {column: found.get(column) for column in COMMON_COLUMNS}
+                for name, score_figures in figures.items():
+                    full = {**row, "score": name, "n_common": len(common), **score_figures}
+                    yield {column: full.get(column) for column in COMMON_COLUMNS}
 
 
 def difference_of_averages(
@@ -114,15 +114,15 @@ def agreement(first: Discernment, second: Discernment, *, compared: Sequence[Dis
     The difference is that of a paired comparison. A task in which they have no perturbation in common is left out.
     """
     if first.scored.collection.hash != second.scored.collection.hash:
-        names = [in_one_line(each.scored.evaluator) for each in (first, second)]
+        names = [in_one_line(test.scored.evaluator) for test in (first, second)]
         raise DiscernmentError(
             f"evaluators {names[0]} and {names[1]} were tested on different items; expected the same collection"
         )
-    found = {}
+    agreements = {}
     for task in [task for task in first.scores if task in second.scores]:
         common = common_names((first, second, *compared), task)
         planned = [
-            {each.perturbation.name: row for row, each in enumerate(test.scored.perturbed)} for test in (first, second)
+            {part.perturbation.name: row for row, part in enumerate(test.scored.perturbed)} for test in (first, second)
         ]
         names = [name for name in planned[0] if name in common]
         x, y = (
@@ -132,20 +132,20 @@ def agreement(first: Discernment, second: Discernment, *, compared: Sequence[Dis
         levels = [first.scored.perturbed[planned[0][name]].perturbation.level for name in names]
         difference, low, high = difference_of_averages(x, y, levels)
         if difference is not None and low is not None and high is not None:
-            found[task] = Agreement(difference, low, high, kendall(x.d, y.d), len(names))
-    return found
+            agreements[task] = Agreement(difference, low, high, kendall(x.d, y.d), len(names))
+    return agreements
 
 
-def comparison_warnings(found: Sequence[Discernment]) -> tuple[str, ...]:
+def comparison_warnings(tests: Sequence[Discernment]) -> tuple[str, ...]:
     """Warnings about a comparison of tests, one sentence each; for example, scores grow with the number of items."""
-    sizes = {len(each.scored.collection) for each in found}
+    sizes = {len(test.scored.collection) for test in tests}
     if len(sizes) > 1:
-        listed = ", ".join(f"{in_one_line(each.scored.evaluator)} {len(each.scored.collection)}" for each in found)
+        listed = ", ".join(f"{in_one_line(test.scored.evaluator)} {len(test.scored.collection)}" for test in tests)
         return (f"Do not compare these scores: they grow with the number of items, which differs ({listed}).",)
-    if len({each.scored.collection.hash for each in found}) > 1:
+    if len({test.scored.collection.hash for test in tests}) > 1:
         return ("The tests have different items, which may cause the differences between evaluators.",)
-    planned = {(one.name, one.permille, one.k) for each in found for one in each.scored.plan.perturbations}
-    if len({each.scored.seed for each in found}) > 1 or len(planned) > len({name for name, *_ in planned}):
+    planned = {(change.name, change.permille, change.k) for test in tests for change in test.scored.plan.perturbations}
+    if len({test.scored.seed for test in tests}) > 1 or len(planned) > len({name for name, *_ in planned}):
         return (
             "The tests have different seeds or amounts of damage, so equal kinds and degrees are different damage.",
         )

@@ -29,9 +29,9 @@ NUMBERS_OF_ITEMS = (100, 20)
 
 def kinds_of(perturbations: Sequence[Perturbation]) -> Iterator[tuple[str, NDArray[np.intp]]]:
     """Yields the kinds of damage without controls, with the indices of their degrees in ascending order."""
-    kinds = dict.fromkeys(each.kind for each in perturbations if not each.is_control)
+    kinds = dict.fromkeys(change.kind for change in perturbations if not change.is_control)
     for kind in kinds:
-        yield kind, np.array([i for i, each in enumerate(perturbations) if each.kind == kind], dtype=np.intp)
+        yield kind, np.array([i for i, change in enumerate(perturbations) if change.kind == kind], dtype=np.intp)
 
 
 class Gradation:
@@ -43,8 +43,8 @@ class Gradation:
     def __init__(self, scores: TaskScores, rows: NDArray[np.intp]) -> None:
         rows = rows[[scores.perturbed[row].is_possible[scores.rows].any() for row in rows]]
         perturbations = [scores.perturbations[row] for row in rows]
-        self.names = tuple(each.degree or each.name for each in perturbations)
-        rates = [each.permille for each in perturbations]
+        self.names = tuple(change.degree or change.name for change in perturbations)
+        rates = [change.permille for change in perturbations]
         self._has_rates = None not in rates
         # 0 for the originals, then the degrees; 0, 1, 2, ... if a degree is not a rate.
         self.permille = np.array([0, *rates] if self._has_rates else range(len(rates) + 1), dtype=np.float64)
@@ -80,15 +80,15 @@ def profile_rows(evaluator: str, tasks: Sequence[TaskCells], zeros: Zeros) -> It
     """Yields the rows of the profile: for each task, kind and metric, in the order of the plan."""
     for task in tasks:
         scores, verdicts = task.scores, (task.noticed, task.rewarded, task.equivalent)
-        for kind, of_kind in kinds_of(scores.perturbations):
+        for kind, kind_rows in kinds_of(scores.perturbations):
             for j, metric in enumerate(scores.metrics):
-                rows = of_kind[task.is_defined[of_kind, j]]
+                rows = kind_rows[task.is_defined[kind_rows, j]]
                 gradation = Gradation(scores, rows)
                 first = int(noticed_from(task.noticed[rows, j]))
                 yield {
                     "evaluator": evaluator,
                     "task": scores.task,
-                    "level": scores.perturbations[of_kind[0]].level,
+                    "level": scores.perturbations[kind_rows[0]].level,
                     "kind": kind,
                     "metric": metric.name,
                     **{f"detectable_at_{n}": gradation.noticed_from_with(n, j, zeros) for n in NUMBERS_OF_ITEMS},

@@ -98,10 +98,10 @@ def item_rows(
 
     Without `needs_text`, the first reference of a row stands for a missing text.
     """
-    found: dict[str, None] = {}
+    names: dict[str, None] = {}
     n_items = size = 0
     for batch in _batches(str(path), columns, encoding):
-        found.update(dict.fromkeys(batch.names))
+        names.update(dict.fromkeys(batch.names))
         for number, row in enumerate(batch.rows()):
             where = batch.location(number)
             item = _item(row, columns, where, needs_text=needs_text)
@@ -113,8 +113,8 @@ def item_rows(
                 )
             yield where, item
     for column in columns.mapped:
-        if column not in found:
-            raise unknown("column", column, found, where=str(path))
+        if column not in names:
+            raise unknown("column", column, names, where=str(path))
     if not n_items:
         raise DiscernmentError(f"{path}: no items; expected one in each row")
 
@@ -124,7 +124,7 @@ def collection_of(items: Collection | Iterable[Item | Row], language: str | None
     if not isinstance(items, Collection):
         numbered = enumerate(items, start=1)
         items = Collection.of(
-            _item(one, ItemColumns(), f"item {number}") if isinstance(one, Mapping) else one for number, one in numbered
+            _item(row, ItemColumns(), f"item {number}") if isinstance(row, Mapping) else row for number, row in numbered
         )
     if language is None:
         return items
@@ -227,8 +227,8 @@ def _perturbed(value: Any, where: str, column: str) -> dict[str, str]:
     return {name: text for name, text in texts if text is not None}
 
 
-def _unexpected(expected: str, found: Any, where: str, column: str) -> DiscernmentError:
-    return DiscernmentError(f"{where}, column {in_one_line(repr(column), 260)}: {unexpected(expected, found)}")
+def _unexpected(expected: str, value: Any, where: str, column: str) -> DiscernmentError:
+    return DiscernmentError(f"{where}, column {in_one_line(repr(column), 260)}: {unexpected(expected, value)}")
 
 
 def check_perturbation_name(name: str, where: str) -> None:

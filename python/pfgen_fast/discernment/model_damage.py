@@ -72,7 +72,7 @@ class Making:
                     f"item {in_one_line(item.id)}: expected a text that fits into a reply of at most "
                     f"{maker.judge.max_tokens:,} tokens, not one of about {n_tokens:,}"
                 )
-        self._places = [_Place(item, each, maker) for each in perturbations for item in items]
+        self._places = [_Place(item, change, maker) for change in perturbations for item in items]
 
     def __len__(self) -> int:
         return len(self._places)
@@ -163,23 +163,23 @@ def _damage(places: Sequence[_Place]) -> Perturbed:
     return Perturbed(text_column(texts), impossible, median(shares) if shares else None)
 
 
-def edit_distance(one: str, other: str) -> int:
+def edit_distance(first: str, other: str) -> int:
     """Levenshtein's distance in code points.
 
     The time is about the product of the lengths divided by 64: the bits of an integer hold a column of the usual table
     (Myers 1999, in the form of Hyyrö 2003).
     """
-    start = _n_in_common(one, other)
-    one, other = one[start:], other[start:]
-    end = _n_in_common(one[::-1], other[::-1])
-    one, other = one[: len(one) - end], other[: len(other) - end]
-    if not one or not other:
-        return len(one) + len(other)
+    start = _n_in_common(first, other)
+    first, other = first[start:], other[start:]
+    end = _n_in_common(first[::-1], other[::-1])
+    first, other = first[: len(first) - end], other[: len(other) - end]
+    if not first or not other:
+        return len(first) + len(other)
     places: dict[str, int] = {}
-    for row, character in enumerate(one):
+    for row, character in enumerate(first):
         places[character] = places.get(character, 0) | 1 << row
-    every, last = (1 << len(one)) - 1, 1 << len(one) - 1
-    rises, falls, distance = every, 0, len(one)  # vertical differences of +1 and -1, and the last row's value
+    every, last = (1 << len(first)) - 1, 1 << len(first) - 1
+    rises, falls, distance = every, 0, len(first)  # vertical differences of +1 and -1, and the last row's value
     for character in other:
         equal = places.get(character, 0)
         diagonal = (((equal & rises) + rises) ^ rises) | equal | falls
@@ -193,7 +193,7 @@ def edit_distance(one: str, other: str) -> int:
     return distance
 
 
-def _n_in_common(one: str, other: str) -> int:
+def _n_in_common(first: str, other: str) -> int:
     """The number of common code points at the beginnings of two texts."""
-    pairs = enumerate(zip(one, other, strict=False))
-    return next((place for place, (left, right) in pairs if left != right), min(len(one), len(other)))
+    pairs = enumerate(zip(first, other, strict=False))
+    return next((place for place, (left, right) in pairs if left != right), min(len(first), len(other)))

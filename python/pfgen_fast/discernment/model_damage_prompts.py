@@ -19,7 +19,7 @@ from .names import unknown
 from .paper import n_changes
 from .plan import Perturbation, perturbations_named
 
-MADE = {one.name: one for kind in KINDS.values() if kind.method == "model" for one in perturbations_named(kind.name)}
+MADE = {part.name: part for kind in KINDS.values() if kind.method == "model" for part in perturbations_named(kind.name)}
 """The perturbations whose texts a model makes, by name."""
 
 _FOLDER = Path(__file__).with_name("prompts")

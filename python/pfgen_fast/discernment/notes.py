@@ -24,38 +24,38 @@ WEAK_ORIGINALS = 0.5
 
 def notes_on(evaluator: object, scored: Scored, tasks: Sequence[TaskCells]) -> tuple[str, ...]:
     """Notes on the data from which the figures are computed."""
-    found = [*scored.collection.notes, *scored.plan.notes]
+    notes = [*scored.collection.notes, *scored.plan.notes]
     with contextlib.suppress(SuiteError):  # a compiled suite has no answers to compare with
         if isinstance(evaluator, NgramEvaluator):
-            found += known_originals(evaluator.suite, scored.collection)
+            notes += known_originals(evaluator.suite, scored.collection)
     if hasattr(evaluator, "notes_on"):
-        found += evaluator.notes_on(scored.collection.items)
+        notes += evaluator.notes_on(scored.collection.items)
     for task in tasks:
-        found += (_of(task) + note for note in (*_impossible(task), *_undefined(task)))
-    return tuple(dict.fromkeys(found))
+        notes += (_of(task) + note for note in (*_impossible(task), *_undefined(task)))
+    return tuple(dict.fromkeys(notes))
 
 
 def warnings_on(evaluator: object, scoring: Scoring, tasks: Sequence[TaskCells]) -> tuple[str, ...]:
     """Warnings that the figures may mislead."""
     scored = scoring.scored
-    found = list(_without_scores(scored, tasks))
+    warnings = list(_without_scores(scored, tasks))
     if isinstance(evaluator, NgramEvaluator):
         with contextlib.suppress(SuiteError):
-            found += _weak(evaluator, scored)
+            warnings += _weak(evaluator, scored)
     if scoring.unstable:
         ids = ", ".join(in_one_line(name) for name in scoring.unstable)
-        found.append(
+        warnings.append(
             f"Evaluator {in_one_line(scored.evaluator)} claims to be deterministic, but gave an original two different "
             f"scores; first items: {ids}."
         )
     for task in tasks:
         if (n_questions := len(set(task.scores.codes))) < FEW:
-            found.append(
+            warnings.append(
                 f"{_of(task)}the {task.scores.n_items} items share {counted(n_questions, 'question')}, too few for a "
                 f"test: expected at least {FEW}, because the items of a question are one cluster."
             )
-        found += (_of(task) + note for note in (*_never_moving(task), *_not_repeated(task), *_lacking_scores(task)))
-    return tuple(found)
+        warnings += (_of(task) + note for note in (*_never_moving(task), *_not_repeated(task), *_lacking_scores(task)))
+    return tuple(warnings)
 
 
 def _impossible(task: TaskCells) -> Iterator[str]:
@@ -122,18 +122,18 @@ def _without_scores(scored: Scored, tasks: Sequence[TaskCells]) -> Iterator[str]
 def _weak(evaluator: NgramEvaluator, scored: Scored) -> Iterator[str]:
     """A warning if the originals score much less than the suite's reference answers to their questions."""
     questions = dict.fromkeys(item.question for item in scored.collection.items if item.question is not None)
-    of_references = evaluator.reference_means(list(questions))["average"]
+    reference_mean = evaluator.reference_means(list(questions))["average"]
     scores = scored.originals.get("average", np.empty(0))
     own = np.nan if np.isnan(scores).all() else float(np.nanmean(scores))
-    if own < WEAK_ORIGINALS * of_references:
+    if own < WEAK_ORIGINALS * reference_mean:
         yield (
-            f"The originals score {own:.3f} on average, less than half of the {of_references:.3f} of the suite's "
+            f"The originals score {own:.3f} on average, less than half of the {reference_mean:.3f} of the suite's "
             "reference answers: their scores have little room to fall, so the figures say little."
         )
 
 
-def _words(one: Perturbation) -> str:
-    return in_one_line(in_words(one.kind, one.degree, one.permille, one.k))
+def _words(change: Perturbation) -> str:
+    return in_one_line(in_words(change.kind, change.degree, change.permille, change.k))
 
 
 def _of(task: TaskCells) -> str:

@@ -164,8 +164,8 @@ def _fewer(suite: Suite, answers: Mapping[str, Sequence[str]], per_question: int
 
 def _without(question: Question, texts: set[str]) -> Question:
     answers = {
-        name: tuple(answer for answer in given if answer not in texts) for name, given in question.answers.items()
+        name: tuple(answer for answer in group if answer not in texts) for name, group in question.answers.items()
     }
-    if all(len(answers[name]) == len(given) for name, given in question.answers.items()):
+    if all(len(answers[name]) == len(group) for name, group in question.answers.items()):
         return question
     return replace(question, answers=MappingProxyType(answers))

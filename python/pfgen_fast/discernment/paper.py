@@ -71,21 +71,21 @@ def find_dataset(name: str) -> str | None:
 
 def dataset_named(name: str, *, where: str = "") -> str:
     """Finds a data set of the paper by its name; raises DiscernmentError if it is unknown."""
-    found = find_dataset(name)
-    if found is None:
+    dataset = find_dataset(name)
+    if dataset is None:
         raise unknown("data set", name, datasets(), where=where)
-    return found
+    return dataset
 
 
 def claims(dataset: str | None = None) -> tuple[Claim, ...]:
     """The claims of the paper: all claims, or the claims that concern a data set."""
-    found = (
+    all_claims = (
         Claim(tuple(row["datasets"].split("; ")), row["models"], row["scores"], row["claim"]) for row in facts("claims")
     )
     if dataset is None:
-        return tuple(found)
+        return tuple(all_claims)
     wanted = {dataset_named(dataset), *_GENERAL}
-    return tuple(claim for claim in found if wanted.intersection(claim.datasets))
+    return tuple(claim for claim in all_claims if wanted.intersection(claim.datasets))
 
 
 # --- plans
@@ -133,7 +133,7 @@ class Published:
 
 def read_published(path: str | Path) -> tuple[Published, ...]:
     """Reads figures of the paper from a table with the columns `dataset`, `model`, `score` and `value`."""
-    found: dict[tuple[str, str, str], Published] = {}
+    table: dict[tuple[str, str, str], Published] = {}
     for where, row in rows_of(path, _COLUMNS):
         dataset = dataset_named(cell(row, "dataset", where), where=where)
         model = cell(row, "model", where)
@@ -141,9 +141,9 @@ def read_published(path: str | Path) -> tuple[Published, ...]:
         if score not in SCORES:
             raise unknown("score", row["score"], SCORES, where=where)
         key = (dataset, model, score)
-        if key in found:
+        if key in table:
             raise DiscernmentError(f"{where}: {score} of {in_one_line(model, 60)} on {dataset} is repeated")
-        found[key] = Published(dataset, datasets()[dataset], model, score, number_of(row.get("value"), "value", where))
-    if not found:
+        table[key] = Published(dataset, datasets()[dataset], model, score, number_of(row.get("value"), "value", where))
+    if not table:
         raise DiscernmentError(f"{path}: no figures; expected a figure in each row")
-    return tuple(found.values())
+    return tuple(table.values())

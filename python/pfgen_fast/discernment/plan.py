@@ -86,36 +86,38 @@ class Plan:
     @property
     def kinds(self) -> tuple[str, ...]:
         """The kinds, in order."""
-        return tuple(dict.fromkeys(one.kind for one in self.perturbations))
+        return tuple(dict.fromkeys(change.kind for change in self.perturbations))
 
-    def hash(self, *, tables: str, made: Mapping[str, Sequence[str | None]] = {}) -> str:
+    def hash(self, *, tables: str, outside_texts: Mapping[str, Sequence[str | None]] = {}) -> str:
         """A SHA-256 of everything that determines the damaged texts, except for the items and the seed.
 
         Args:
             tables: The hash of the tables of the rules.
-            made: The texts of perturbations that depend on more than items, plan and seed: by name of the
+            outside_texts: The texts of perturbations that depend on more than items, plan and seed: by name of the
                 perturbation, in the order of the items' IDs.
         """
-        own = sorted(self.perturbations, key=lambda one: one.name)
-        parts = [[one.name, one.permille, one.k, one.level, one.method] for one in own]
-        parts += [[one.name, "prompt", one.prompt] for one in own if one.prompt is not None]
-        content = [parts, tables, self.analyser, sorted((name, list(texts)) for name, texts in made.items())]
+        own = sorted(self.perturbations, key=lambda change: change.name)
+        parts = [[change.name, change.permille, change.k, change.level, change.method] for change in own]
+        parts += [[change.name, "prompt", change.prompt] for change in own if change.prompt is not None]
+        content = [parts, tables, self.analyser, sorted((name, list(texts)) for name, texts in outside_texts.items())]
         return hashlib.sha256(json.dumps(content).encode()).hexdigest()
 
     def with_given(self, items: Iterable[CollectionItem]) -> Plan:
         """Adds the perturbations whose texts come with items; they replace perturbations with the same name."""
-        given = {name: None for item in items for name in item.perturbed}
-        if not given:
+        names = {name: None for item in items for name in item.perturbed}
+        if not names:
             return self
         # A kind with a single degree may be named without it.
-        own = [one for one in self.perturbations if one.kind not in given or one.rule not in _WHOLE]
-        by_name = {one.name: one for one in self.perturbations}
-        found = [_given(name, by_name.get(name)) for name in given]
+        own = [change for change in self.perturbations if change.kind not in names or change.rule not in _WHOLE]
+        by_name = {change.name: change for change in self.perturbations}
+        added = [_given(name, by_name.get(name)) for name in names]
         notes = tuple(
-            f"The kind {one.kind} is unknown, so it counts as damage to words."
-            for one in {one.kind: one for one in found if one.name not in by_name and one.rule not in KINDS}.values()
+            f"The kind {change.kind} is unknown, so it counts as damage to words."
+            for change in {
+                change.kind: change for change in added if change.name not in by_name and change.rule not in KINDS
+            }.values()
         )
-        return replace(self, perturbations=ordered([*own, *found]), notes=(*self.notes, *notes))
+        return replace(self, perturbations=ordered([*own, *added]), notes=(*self.notes, *notes))
 
 
 def perturbation(
@@ -127,7 +129,7 @@ def perturbation(
         if permille is not None or k is not None:
             raise DiscernmentError(f"{kind}: made by a model; expected neither permille nor k")
         if (degree or "") not in known.model_degrees:
-            raise unknown(f"degree of {kind}", degree or "", [one or "none" for one in known.model_degrees])
+            raise unknown(f"degree of {kind}", degree or "", [name or "none" for name in known.model_degrees])
         return Perturbation(kind, degree or "", level=known.level, method="model")
     if not known.has_degrees:
         if (permille, k) not in ((None, None), (1000, None)) or (known.ladder is None and permille):
@@ -154,7 +156,7 @@ def perturbations_named(name: str) -> tuple[Perturbation, ...]:
     known = kind_named(kind)
     if not degree:
         if known.method == "model":
-            return tuple(perturbation(kind, degree=one) for one in known.model_degrees)
+            return tuple(perturbation(kind, degree=degree) for degree in known.model_degrees)
         return degrees_of(kind, LADDERS[known.ladder or ""], "permille") if known.has_degrees else (perturbation(kind),)
     if known.method == "model":
         return (perturbation(kind, degree=degree),)
@@ -194,8 +196,8 @@ def usual_plan(items: Iterable[CollectionItem] = ()) -> Plan:
     kinds = [
         kind for kind in KINDS.values() if kind.method == "rule" and (kind.needs != "alternative" or has_alternative)
     ]
-    found = tuple(one for kind in kinds for one in perturbations_named(kind.name))
-    return Plan(found, "usual").with_given(items)
+    perturbations = tuple(change for kind in kinds for change in perturbations_named(kind.name))
+    return Plan(perturbations, "usual").with_given(items)
 
 
 def degrees_of(kind: str, degrees: Sequence[int], unit: Unit) -> tuple[Perturbation, ...]:
@@ -220,18 +222,18 @@ def check_ladder(degrees: Sequence[int], where: str, unit: Unit) -> None:
 
 def ordered(perturbations: Iterable[Perturbation]) -> tuple[Perturbation, ...]:
     """Groups perturbations by kind, in ascending order of degrees; of repeated names the last counts."""
-    by_name = {one.name: one for one in perturbations}
-    kinds = {kind: at for at, kind in enumerate(dict.fromkeys(one.kind for one in by_name.values()))}
-    return tuple(sorted(by_name.values(), key=lambda one: (kinds[one.kind], *_rank(one))))
+    by_name = {change.name: change for change in perturbations}
+    kinds = {kind: at for at, kind in enumerate(dict.fromkeys(change.kind for change in by_name.values()))}
+    return tuple(sorted(by_name.values(), key=lambda change: (kinds[change.kind], *_rank(change))))
 
 
-def _rank(one: Perturbation) -> tuple[int, int]:
+def _rank(change: Perturbation) -> tuple[int, int]:
     """The rank of a degree among the degrees of its kind; unknown names of degrees keep their order."""
-    if one.degree in MODEL_DEGREES:
-        return 2, MODEL_DEGREES.index(one.degree)
-    if one.permille is not None:
-        return 0, one.permille
-    return (1, one.k) if one.k is not None else (3, 0)
+    if change.degree in MODEL_DEGREES:
+        return 2, MODEL_DEGREES.index(change.degree)
+    if change.permille is not None:
+        return 0, change.permille
+    return (1, change.k) if change.k is not None else (3, 0)
 
 
 def _given(name: str, planned: Perturbation | None) -> Perturbation:

@@ -148,13 +148,13 @@ def discernment_of(
     tasks = [combined_of(cells_of(scores, **how), weights) for scores in by_task(scored)]
     cells = [task.cells for task in tasks]
     rows = cell_rows(name, cells)
-    of_weights = "none" if weights is None else weights.hash
-    plan_hash = scored.plan.hash(tables=tables_hash(), made=scoring.made)
+    weights_hash = "none" if weights is None else weights.hash
+    plan_hash = scored.plan.hash(tables=tables_hash(), outside_texts=scoring.outside_texts)
     return Discernment(
         scored=scored,
         signature=(
             f"discernment:{_core.__version__}|collection:{scored.collection.hash}|plan:{plan_hash}|seed:{scored.seed}"
-            f"|evaluator:{scored.signature}|zeros:{zeros}|combine:harmonic|weights:{of_weights}"
+            f"|evaluator:{scored.signature}|zeros:{zeros}|combine:harmonic|weights:{weights_hash}"
         ),
         cells=with_columns(CELL_COLUMNS, rows),
         perturbations=with_columns(PERTURBATION_COLUMNS, perturbation_rows(name, tasks)),

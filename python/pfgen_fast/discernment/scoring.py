@@ -50,25 +50,25 @@ class Scoring:
     unstable: tuple[str, ...] = ()
     # texts of perturbations that depend on more than items, plan and seed: by name of the perturbation, in the order of
     # the items' IDs
-    made: Mapping[str, Sequence[str | None]] = field(default_factory=dict)
+    outside_texts: Mapping[str, Sequence[str | None]] = field(default_factory=dict)
 
 
 def plan_of(table: TableScores, collection: Collection, plan: Plan | None = None) -> Plan:
     """Makes the plan of a table: the perturbations of the table, which are described by a plan if it has them."""
     planned = usual_plan(collection.items) if plan is None else plan
-    by_name = {each.name: each for each in planned.perturbations}
+    by_name = {change.name: change for change in planned.perturbations}
     # For perturbations that are not in the plan, only the names and perhaps the levels are known.
     others = [name for name in table.names if name not in by_name]
-    found = [by_name[name] for name in table.names if name in by_name]
-    found = [replace(each, method="given") if each.method == "model" else each for each in found]
-    for each in _unplanned(others).perturbations:
-        found.append(replace(each, level=cast("Level", table.level_of(each.name) or each.level)))
+    chosen = [by_name[name] for name in table.names if name in by_name]
+    chosen = [replace(change, method="given") if change.method == "model" else change for change in chosen]
+    for change in _unplanned(others).perturbations:
+        chosen.append(replace(change, level=cast("Level", table.level_of(change.name) or change.level)))
     notes = [*planned.notes, *_unplanned([name for name in others if table.level_of(name) is None]).notes]
     lacking = [] if plan is None else [name for name in by_name if name not in table.names]
     if lacking:
         listed = few_names(lacking, 5, 80)
         notes.append(f"The table has no scores of {len(lacking)} perturbations of the plan: {listed}.")
-    return Plan(ordered(found), planned.name, tuple(notes))
+    return Plan(ordered(chosen), planned.name, tuple(notes))
 
 
 def _unplanned(names: list[str]) -> Plan:
@@ -97,13 +97,13 @@ def score_all(evaluator: Evaluator | TableScores, damage: Damage, *, on_progress
     metrics = tuple(evaluator.metrics)
     rows_of, examples = rows_of_tasks(items), list[tuple[str, Example]]()
     perturbed: list[PerturbedScores] = []
-    made: dict[str, list[str | None]] = {}
+    outside_texts: dict[str, list[str | None]] = {}
     by_id = sorted(range(len(items)), key=lambda row: items[row].id)
     for damaged, scores in damaged_scores:
         scores = {name: np.where(damaged.impossible == 0, column, np.nan) for name, column in scores.items()}
         examples += _examples_of(damaged, scores, originals, items, metrics, rows_of)
         if damage.is_from_outside(damaged.perturbation):
-            made[damaged.perturbation.name] = [damaged.texts[row] for row in by_id]
+            outside_texts[damaged.perturbation.name] = [damaged.texts[row] for row in by_id]
         properties = (damaged.impossible == 0, damaged.differs_from_lower, scores, damaged.reason, damaged.edit_share)
         perturbed.append(PerturbedScores(damaged.perturbation, *properties))
         tell(len(items) * (1 + len(perturbed)), total)
@@ -115,23 +115,23 @@ def score_all(evaluator: Evaluator | TableScores, damage: Damage, *, on_progress
     _check_some_score(scored)
     work = _work_of(scored, time.perf_counter() - started, [evaluator, damage.maker])
     by_task = tuple(example for task in rows_of for own_task, example in examples if own_task == task)
-    return Scoring(scored, by_task, work, unstable, made)
+    return Scoring(scored, by_task, work, unstable, outside_texts)
 
 
 def _work_of(scored: Scored, seconds: float, asking: Iterable[object]) -> Work:
     """The work of a test, with the number and cost of the requests to models."""
     n_items = len(scored.collection.items)
-    n_texts = sum(int(each.is_possible.sum()) for each in scored.perturbed)
+    n_texts = sum(int(part.is_possible.sum()) for part in scored.perturbed)
     n_missing = sum(int(np.isnan(scores).sum()) for scores in scored.originals.values())
-    for each in scored.perturbed:
-        n_missing += sum(int((np.isnan(scores) & each.is_possible).sum()) for scores in each.scores.values())
+    for part in scored.perturbed:
+        n_missing += sum(int((np.isnan(scores) & part.is_possible).sum()) for scores in part.scores.values())
     work = Work(n_items, n_texts, n_items * len(scored.perturbed) - n_texts, n_missing, seconds=seconds)
-    found = (getattr(each, "spending", None) for each in asking)
-    spendings = {id(each): each for each in found if isinstance(each, Spending)}.values()
+    spendings_found = (getattr(asked, "spending", None) for asked in asking)
+    spendings = {id(part): part for part in spendings_found if isinstance(part, Spending)}.values()
     if not spendings:
         return work
-    cost = math.fsum(each.cost for each in spendings) if all(each.prices for each in spendings) else None
-    return replace(work, n_requests=sum(each.n_requests for each in spendings), cost=cost)
+    cost = math.fsum(part.cost for part in spendings) if all(part.prices for part in spendings) else None
+    return replace(work, n_requests=sum(part.n_requests for part in spendings), cost=cost)
 
 
 def _check_some_score(scored: Scored) -> None:
@@ -139,8 +139,8 @@ def _check_some_score(scored: Scored) -> None:
     where, expected = f"evaluator {in_one_line(scored.evaluator)}", f"numbers of at most {LARGEST:g} within the bounds"
     if all(np.isnan(scores).all() for scores in scored.originals.values()):
         raise DiscernmentError(f"{where}: no original has a score; expected {expected}")
-    possible = [each for each in scored.perturbed if each.is_possible.any()]
-    if possible and all(np.isnan(scores).all() for each in possible for scores in each.scores.values()):
+    possible = [part for part in scored.perturbed if part.is_possible.any()]
+    if possible and all(np.isnan(scores).all() for part in possible for scores in part.scores.values()):
         raise DiscernmentError(f"{where}: no damaged text has a score; expected {expected}")
 
 
@@ -179,12 +179,12 @@ def _called(evaluator: Evaluator, again: Evaluator, damage: Damage) -> Iterator[
     """Yields the scores of each perturbation by an evaluator."""
     items = damage.collection.items
     for batch in _batches(damage):
-        columns = [each.texts for each in batch]
+        columns = [damaged.texts for damaged in batch]
         texts = columns[0] if len(columns) == 1 else _core.TextColumn.joined("texts", columns)
         scores = valid_scores(again if _is_scored_again(batch[0]) else evaluator, items * len(batch), texts)
-        for place, each in enumerate(batch):
-            of_texts = slice(place * len(items), (place + 1) * len(items))
-            yield each, {name: column[of_texts] for name, column in scores.items()}
+        for place, damaged in enumerate(batch):
+            own = slice(place * len(items), (place + 1) * len(items))
+            yield damaged, {name: column[own] for name, column in scores.items()}
 
 
 def _looked_up(table: TableScores, damage: Damage) -> Iterator[tuple[Damaged, dict[str, Floats]]]:
@@ -233,4 +233,4 @@ def rows_of_tasks(items: Sequence[Item]) -> dict[str, NDArray[np.intp]]:
     rows: dict[str, list[int]] = {}
     for row, item in enumerate(items):
         rows.setdefault(item.task, []).append(row)
-    return {task: np.array(of_task, dtype=np.intp) for task, of_task in rows.items()}
+    return {task: np.array(task_rows, dtype=np.intp) for task, task_rows in rows.items()}

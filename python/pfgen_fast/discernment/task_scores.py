@@ -37,7 +37,7 @@ class TaskScores:
     @property
     def perturbations(self) -> tuple[Perturbation, ...]:
         """The perturbations, in the order of the plan."""
-        return tuple(each.perturbation for each in self.perturbed)
+        return tuple(part.perturbation for part in self.perturbed)
 
     @property
     def signs(self) -> Floats:
@@ -47,15 +47,15 @@ class TaskScores:
     @cached_property
     def n_possible(self) -> NDArray[np.intp]:
         """By perturbation, the number of items for which it is possible."""
-        return np.array([each.is_possible[self.rows].sum() for each in self.perturbed], dtype=np.intp)
+        return np.array([part.is_possible[self.rows].sum() for part in self.perturbed], dtype=np.intp)
 
     def described(self, evaluator: str, number: int) -> TableRow:
         """The columns that describe the perturbation of a row, with its number of items."""
-        one, n_items = self.perturbed[number].perturbation, int(self.n_possible[number])
+        change, n_items = self.perturbed[number].perturbation, int(self.n_possible[number])
         return {
             "evaluator": evaluator,
             "task": self.task,
-            **{name: getattr(one, name) for name in ("level", "kind", "degree", "permille", "k", "method")},
+            **{name: getattr(change, name) for name in ("level", "kind", "degree", "permille", "k", "method")},
             "n_items": n_items,
             "n_impossible": self.n_items - n_items,
         }
@@ -63,12 +63,12 @@ class TaskScores:
     def damaged(self, numbers: slice | NDArray[np.intp]) -> Floats:
         """Perturbations × metrics × items: the scores of some perturbations, with the signs of `originals`."""
         chosen = np.arange(len(self.perturbed))[numbers]
-        found = np.empty((len(chosen), len(self.metrics), self.n_items))
+        scores = np.empty((len(chosen), len(self.metrics), self.n_items))
         for row, number in enumerate(chosen):
             for column, metric in enumerate(self.metrics):
-                found[row, column] = self.perturbed[number].scores[metric.name][self.rows]
-        found *= self.signs[:, None]
-        return found
+                scores[row, column] = self.perturbed[number].scores[metric.name][self.rows]
+        scores *= self.signs[:, None]
+        return scores
 
     def chunks(self) -> Iterator[slice]:
         """The perturbations in chunks whose scores do not take much memory."""
@@ -85,17 +85,17 @@ def by_task(scored: Scored, *, like: Collection | None = None) -> list[TaskScore
     items = scored.collection.items
     places = {item.id: row for row, item in enumerate(items)}
     order = np.array([places[item.id] for item in (like or scored.collection).items], dtype=np.intp)
-    found = []
+    tasks = []
     for task, own_rows in rows_of_tasks([items[row] for row in order]).items():
         rows = order[own_rows]
         # Judges have different metrics for each task.
-        metrics = tuple(each for each in scored.metrics if not np.isnan(scored.originals[each.name][rows]).all())
+        metrics = tuple(metric for metric in scored.metrics if not np.isnan(scored.originals[metric.name][rows]).all())
         if not metrics:
             continue
         originals = np.array([scored.originals[metric.name][rows] for metric in metrics]).reshape(-1, len(rows))
         clusters = [(items[row].question is None, items[row].question or items[row].id) for row in rows]
         numbers = {cluster: number for number, cluster in enumerate(sorted(set(clusters)))}  # in any order of the items
         codes = np.array([numbers[cluster] for cluster in clusters], dtype=np.int_)
-        one = TaskScores(task, rows, codes, metrics, originals, scored.perturbed)
-        found.append(replace(one, originals=originals * one.signs[:, None]))
-    return found
+        scores = TaskScores(task, rows, codes, metrics, originals, scored.perturbed)
+        tasks.append(replace(scores, originals=originals * scores.signs[:, None]))
+    return tasks

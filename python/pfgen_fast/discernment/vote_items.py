@@ -54,7 +54,7 @@ DONORS = {
 def example(kind: Kind, language: str) -> str | None:
     """The sample of a language, damaged by a kind that a rule makes; None if that is impossible."""
     degrees = LADDERS.get(kind.ladder or "", ())
-    (found,) = perturb(
+    (damaged,) = perturb(
         [SAMPLES[language]],
         kind.name,
         permille=degrees[2] if kind.has_degrees else None,
@@ -62,7 +62,7 @@ def example(kind: Kind, language: str) -> str | None:
         donors=DONORS[language],
         alternatives=DONORS[language][:1],
     )
-    return found
+    return damaged
 
 
 def vote_items(criteria: Criteria, *, tasks: Sequence[str] = (), language: str = "en") -> list[Item]:
@@ -81,8 +81,8 @@ def vote_items(criteria: Criteria, *, tasks: Sequence[str] = (), language: str =
 def _item(criteria: Criteria, task: str, kind: Kind, damaged: str | None, language: str) -> Item:
     words = _JAPANESE[kind.name] if language == "ja" else kind.words.replace("{", "").replace("}", "")
     metrics: list[Mapping[str, Any]] = []
-    for metric, of in criteria.task(task).criteria.items():
-        criterion = of.get(language) or next(iter(of.values()))
+    for metric, criteria_by_language in criteria.task(task).criteria.items():
+        criterion = criteria_by_language.get(language) or next(iter(criteria_by_language.values()))
         metrics.append({"name": metric, "title": criterion.name, "text": criterion.definition.strip()})
     content = {
         "kind": "vote",

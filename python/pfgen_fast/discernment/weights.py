@@ -74,10 +74,10 @@ class Weights:
         known = set(map(metric_named, metrics))
         weighted = self._metrics_of(task)
         lacking = [metric for metric in weighted if metric not in known]
-        found = np.full((len(perturbations), len(metrics)), np.nan)
+        matrix = np.full((len(perturbations), len(metrics)), np.nan)
         if lacking and len(lacking) == len(weighted):
             note = f"are for {_counted(weighted)} instead of {_counted(metrics)}, so there is no weighted score"
-            return found, (f"The weights ({self.name}) of the task {task} {note}.",)
+            return matrix, (f"The weights ({self.name}) of the task {task} {note}.",)
         without: list[str] = []
         unweighted: list[str] = []
         missing: dict[str, list[str]] = {}
@@ -87,9 +87,9 @@ class Weights:
                 if not any(weights):
                     unweighted.append(perturbation.kind)
                     continue
-                found[number] = weights
+                matrix[number] = weights
                 if any(metric in lacking for metric in row.weights):
-                    found[number] /= math.fsum(weights)
+                    matrix[number] /= math.fsum(weights)
                 for metric in metrics:
                     if metric_named(metric) not in row.weights:
                         missing.setdefault(metric, []).append(perturbation.kind)
@@ -103,12 +103,14 @@ class Weights:
             notes.append(f"of the task {task} are used only for {names}; the evaluator has no {_counted(lacking)}")
         if unweighted:
             notes.append(f"of the task {task} are 0 for {_counted(unweighted)}, so there is no weighted score")
-        notes += (f"have no weight of {one} for {_counted(kinds)}, which counts as 0" for one, kinds in missing.items())
-        return found, tuple(f"The weights ({self.name}) {note}." for note in notes)
+        notes += (
+            f"have no weight of {metric} for {_counted(kinds)}, which counts as 0" for metric, kinds in missing.items()
+        )
+        return matrix, tuple(f"The weights ({self.name}) {note}." for note in notes)
 
     def check_kinds(self, tasks: Iterable[str], perturbations: Iterable[Perturbation]) -> None:
         """Raises DiscernmentError if a weight of a task is for an unknown kind."""
-        known, tasks = {*KINDS, *(one.rule for one in perturbations)}, set(tasks)
+        known, tasks = {*KINDS, *(change.rule for change in perturbations)}, set(tasks)
         for (task, key), row in self.rows.items():
             kind = key.partition("/")[0]
             if task in tasks and kind not in known:
@@ -119,24 +121,24 @@ class Weights:
 
         Evaluators without metrics know them only from their scores, so that metrics are not checked.
         """
-        of_rows = {task: row for (task, _), row in self.rows.items()}
-        if of_rows and of_rows.keys().isdisjoint(tasks):
-            task, row = next(iter(of_rows.items()))
+        row_of_task = {task: row for (task, _), row in self.rows.items()}
+        if row_of_task and row_of_task.keys().isdisjoint(tasks):
+            task, row = next(iter(row_of_task.items()))
             raise unknown("task", task, sorted(tasks), where=row.where)
         weighted = {task: metrics for task in tasks if (metrics := self._metrics_of(task))}
         known = {metric_named(metric) for _, metrics in evaluators for metric in metrics}
         is_known = bool(evaluators) and all(metrics for _, metrics in evaluators)
         if is_known and weighted and all(known.isdisjoint(metrics) for metrics in weighted.values()):
-            (name, own), (task, of_task) = evaluators[0], next(iter(weighted.items()))
+            (name, own), (task, wanted) = evaluators[0], next(iter(weighted.items()))
             raise DiscernmentError(
                 f"evaluator {in_one_line(name)}, task {in_one_line(task)}: the weights ({self.name}) are for "
-                f"{_counted(of_task)}; expected at least one of its metrics: {_counted(own)}"
+                f"{_counted(wanted)}; expected at least one of its metrics: {_counted(own)}"
             )
 
     def _metrics_of(self, task: str) -> list[str]:
         """The metrics of a task that have weights."""
-        of_task = (row.weights for (row_task, _), row in self.rows.items() if row_task == task)
-        return list(dict.fromkeys(metric for weights in of_task for metric in weights))
+        weights_of_rows = (row.weights for (row_task, _), row in self.rows.items() if row_task == task)
+        return list(dict.fromkeys(metric for weights in weights_of_rows for metric in weights))
 
 
 def open_weights(source: str | Path) -> Weights:
@@ -188,10 +190,10 @@ def rows_of(path: str | Path, columns: Sequence[str], expected: str = "") -> Ite
 def cell(row: Mapping[str, Any], key: str, where: str) -> str:
     """The text of a cell that must not be empty."""
     value = row.get(key)
-    found = from_csv_value(value.strip()) if isinstance(value, str) else ""
-    if not found:
+    name = from_csv_value(value.strip()) if isinstance(value, str) else ""
+    if not name:
         raise DiscernmentError(f"{where}, column {key!r}: expected a name, not {in_one_line(repr(value), 40)}")
-    return found
+    return name
 
 
 def number_of(value: Any, column: str, where: str) -> float:
@@ -251,15 +253,15 @@ class Survey:
         """Writes the weights as CSV for `open_weights`."""
         rows = [
             (
-                of.task,
+                task.task,
                 name,
                 metric,
                 n_votes / sum(votes.values()),
                 n_votes,
-                f"{counted(of.n_voters, 'voter')}, {self.name}",
+                f"{counted(task.n_voters, 'voter')}, {self.name}",
             )
-            for of in self.tasks
-            for name, votes in of.votes.items()
+            for task in self.tasks
+            for name, votes in task.votes.items()
             for metric, n_votes in votes.items()
         ]
         write_whole(path, utf8(csv_text(("task", "perturbation", "metric", "weight", "votes", "source"), rows)))
@@ -291,11 +293,11 @@ def read_survey(*paths: str | Path) -> Survey:
             )
     if not votes:
         raise DiscernmentError(f"{', '.join(map(str, paths))}: no votes; expected a vote in each row")
-    voters = {task: {voter for voter, of, _ in places if of == task} for task in votes}
+    voters = {task: {voter for voter, voted, _ in places if voted == task} for task in votes}
     notes = [f"{counted(n_open, 'item')} without a vote, left out"] if n_open else []
     if n_others:
         notes.append(f"{counted(n_others, 'row')} about answers not used here: the 'checklists' commands read them")
-    tasks = tuple(_task_votes(task, of, len(voters[task])) for task, of in votes.items())
+    tasks = tuple(_task_votes(task, task_votes, len(voters[task])) for task, task_votes in votes.items())
     return Survey(", ".join(Path(path).name for path in paths), tasks, tuple(notes))
 
 
