@@ -116,7 +116,7 @@ class _Options:
 def engine_options(*names: str, without: Collection[str] = ()) -> Callable[..., dict[str, Any]]:
     """Creates a function that collects the given options of engines, for a field of a command; default: all options."""
 
-    def given(**values: Any) -> dict[str, Any]:
+    def collect(**values: Any) -> dict[str, Any]:
         chosen_options = {
             name: value for name, value in values.items() if value not in (None, [])
         }  # Typer passes [] for a list
@@ -131,8 +131,8 @@ def engine_options(*names: str, without: Collection[str] = ()) -> Callable[..., 
         for parameter in fields
         if not names or parameter.name in names
     ]
-    given.__signature__ = Signature(chosen)  # type: ignore[attr-defined]
-    return given
+    collect.__signature__ = Signature(chosen)  # type: ignore[attr-defined]
+    return collect
 
 
 Tags = Annotated[

@@ -126,8 +126,8 @@ def _work_of(scored: Scored, seconds: float, asking: Iterable[object]) -> Work:
     for part in scored.perturbed:
         n_missing += sum(int((np.isnan(scores) & part.is_possible).sum()) for scores in part.scores.values())
     work = Work(n_items, n_texts, n_items * len(scored.perturbed) - n_texts, n_missing, seconds=seconds)
-    spendings_found = (getattr(asked, "spending", None) for asked in asking)
-    spendings = {id(part): part for part in spendings_found if isinstance(part, Spending)}.values()
+    all_spendings = (getattr(asked, "spending", None) for asked in asking)
+    spendings = {id(part): part for part in all_spendings if isinstance(part, Spending)}.values()
     if not spendings:
         return work
     cost = math.fsum(part.cost for part in spendings) if all(part.prices for part in spendings) else None

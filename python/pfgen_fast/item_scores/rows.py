@@ -95,7 +95,7 @@ class ScoreRows:
 
     def item_scores(self) -> ItemScores:
         """The scores of all rows."""
-        return _Scores(self).made()
+        return _Scores(self).table()
 
 
 class _Scores:
@@ -122,7 +122,7 @@ class _Scores:
         ]
         return np.concatenate(parts) if parts else np.empty(0, kind)
 
-    def made(self) -> ItemScores:
+    def table(self) -> ItemScores:
         subjects, n_items = self._by_subject(), len(self._rows.items)
         clusters = self._of_items("cluster", self._rows.clusters, "clusters")
         if clusters and len(self._items) > n_items:

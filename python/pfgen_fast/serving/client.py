@@ -126,9 +126,9 @@ class RewardClient:
     def _replies(
         self, path: str, questions: str | Sequence[str] | None, answers: Sequence[str], known: Mapping[str, Any]
     ) -> list[dict[str, Any]]:
-        values_given = {"questions": questions, "answers": answers, **known}
-        whole = {"questions": values_given.pop("questions")} if isinstance(questions, str) else {}
-        columns = {name: _listed(name, values) for name, values in values_given.items() if values is not None}
+        arguments = {"questions": questions, "answers": answers, **known}
+        whole = {"questions": arguments.pop("questions")} if isinstance(questions, str) else {}
+        columns = {name: _listed(name, values) for name, values in arguments.items() if values is not None}
         for name, values in columns.items():
             if len(values) != len(columns["answers"]):
                 raise TrialsError(f"{len(values)} {name} and {len(answers)} answers; expected equal numbers")

@@ -80,7 +80,7 @@ class PredictionPowered(MeanInterval):
             half = _half_width([stratum.with_marks(n / self.n) for stratum in self.strata], weight, self.level)
             return half is not None and half <= half_width
 
-        is_known = self.low is not None and all(one.n > 1 for one in self.strata)
+        is_known = self.low is not None and all(stratum.n > 1 for stratum in self.strata)
         if not (is_known and half_width > 0 and reaches(most)):
             return None
         low, high = (MIN_MARKS if weight else 2) - 1, most

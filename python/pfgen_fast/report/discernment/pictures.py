@@ -48,14 +48,8 @@ def pictures(results: Sequence[Result]) -> list[Picture]:
             (f"{scope}s", f"Average d by {scope}{side_by_side}", _by_scope(results, scope))
             for scope in ("level", "degree")
         ),
-        *(
-            ("distributions", f"Distributions of the scores by {result.title}", distributions(result))
-            for result in results
-        ),
-        *(
-            ("scores", f"Scores of originals and damaged texts by {result.title}", score_pairs(result))
-            for result in results
-        ),
+        *(("distributions", f"Distributions of the scores by {part.title}", distributions(part)) for part in results),
+        *(("scores", f"Scores of originals and damaged texts by {part.title}", score_pairs(part)) for part in results),
         *_correlations(results),
     ]
     seen: Counter[str] = Counter()
