@@ -65,7 +65,7 @@ def test_a_fetched_suite_is_named(call, suites_home, tmp_path, monkeypatch, mini
     shutil.copytree(mini.folder, suites_home / "pfgen-bench")
     for command in [("explain", "-q", "Q07", "-a", "x"), ("score", "."), ("suite", "check")]:
         code, _, err = call(*command)
-        assert (code, err.rstrip().endswith("; name a suite: --suite pfgen-bench")) == (2, True)
+        assert (code, err.rstrip().endswith("; name a suite (--suite DIRECTORY, or mini or pfgen-bench)")) == (2, True)
 
 
 def test_a_directory_of_the_users_choice_keeps_the_licence(call, suites_home, tmp_path):

@@ -89,7 +89,7 @@ def test_several_suites_that_fit_are_named(call, table, mini, monkeypatch, tmp_p
     _, _, err = call("score", table)
     assert err == "error: the questions are those of mini and pfgen-bench: name the suite (--suite)\n"
     table.write_text("question,answer\nQ98,x\n")
-    assert "name a suite: --suite pfgen-bench" in call("score", table)[2]
+    assert "name a suite (--suite DIRECTORY, or mini or pfgen-bench)" in call("score", table)[2]
 
 
 @pytest.mark.parametrize("kind", ["csv", "tsv"])

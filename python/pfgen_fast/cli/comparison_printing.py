@@ -121,11 +121,11 @@ def _cells(row: Difference, *, is_corrected: bool) -> tuple[str, ...]:
 
 def _print_deciding(comparison: Comparison, n_deciding: int) -> None:
     has_ids = comparison.questions[0].question != ""
-    for names in dict.fromkeys((row.model_a, row.model_b) for row in comparison.questions):
+    deciding = [row for row in comparison.questions if row.difference]
+    for names in dict.fromkeys((row.model_a, row.model_b) for row in deciding):
         rows = [
             (shown(row.question_id), f"{row.a:.4f}", f"{row.b:.4f}", signed(row.difference, 4), shown(row.question))
-            for row in [row for row in comparison.questions if (row.model_a, row.model_b) == names][:n_deciding]
-            if row.difference
+            for row in [row for row in deciding if (row.model_a, row.model_b) == names][:n_deciding]
         ]
         stdout().print()
         if comparison.n_pairs > 1:

@@ -101,9 +101,9 @@ def fetched_folder(name: str) -> Path | None:
 
 def how_to_name_a_suite() -> str:
     """The end of an error message for a command without a suite."""
-    fetched = " or ".join(f"--suite {name}" for name in fetched_names())
-    by_default = "name a suite (--suite, such as mini; for the published one, run: pfgen-fast suite get pfgen-bench)"
-    return f"name a suite: {fetched}" if fetched else by_default
+    names = ["mini", *fetched_names()]
+    fetch = "" if names[1:] else "; for the published one, run: pfgen-fast suite get pfgen-bench"
+    return f"name a suite (--suite DIRECTORY, or {' or '.join(names)}{fetch})"
 
 
 def origin_of(folder: Path) -> dict[str, Any] | None:
