@@ -47,7 +47,7 @@ def print_comparison(
         return
     has_one_a = len({row.model_a for row in comparison.metrics}) == 1
     head, rows = _table(comparison, has_one_a=has_one_a)
-    subjects = [(shown(row.subject or ""), *_cells(row, is_corrected=True)[1:]) for row in comparison.subjects]
+    subjects = [(shown(row.subject or ""), *_cells(row, is_corrected=True)) for row in comparison.subjects]
     if shown_as.form == "markdown":
         names = f"A is {shown(first.model_a)}, B is {shown(first.model_b)}." if is_one else ""
         if has_one_a and not is_one:
@@ -89,7 +89,11 @@ def _table(comparison: Comparison, *, has_one_a: bool) -> tuple[tuple[str, ...],
     """The head and the rows; the last column has the names if there are several pairs."""
     is_corrected = comparison.n_in_family > 1
     head = (*_HEAD, *(["p (Holm)"] if is_corrected else []), "n")
-    rows = [_cells(row, is_corrected=is_corrected) for row in comparison.metrics]
+    renamed = {"average": "score"} if comparison.of == "runs" else {}
+    rows = [
+        (shown(renamed.get(row.metric, row.metric)), *_cells(row, is_corrected=is_corrected))
+        for row in comparison.metrics
+    ]
     if comparison.n_pairs == 1:
         return head, rows
     names = [shown(row.model_b if has_one_a else f"{row.model_a} vs {row.model_b}") for row in comparison.metrics]
@@ -116,7 +120,7 @@ def _about_subjects(comparison: Comparison) -> str:
 def _cells(row: Difference, *, is_corrected: bool) -> tuple[str, ...]:
     figures = f"{row.a:.4f}", f"{row.b:.4f}", signed(row.difference, 4)
     p = [_p(row.p_value), *([_p(row.p_corrected)] if is_corrected else [])]
-    return (_named(row.metric), *figures, _interval(row.low, row.high), *p, str(row.n_questions))
+    return (*figures, _interval(row.low, row.high), *p, str(row.n_questions))
 
 
 def _print_deciding(comparison: Comparison, n_deciding: int) -> None:
@@ -162,10 +166,6 @@ def _print_markdown(
     texts = [f"{markdown_text(sentence)}\n" for sentence in sentences if sentence]
     signature = [] if shown_as.scorer is None else [f"`{shown_as.scorer.signature}`"]
     stdout().out("\n".join([markdown_table(head, rows), *texts, *signature]).rstrip("\n"), highlight=False)
-
-
-def _named(metric: str) -> str:
-    return "score" if metric == "average" else shown(metric)
 
 
 def _interval(low: float | None, high: float | None) -> str:
