@@ -134,11 +134,7 @@ class RecordForm:
 
 class Scorer:
     def __init__(
-        self,
-        questions: Sequence[Question],
-        codes: dict[str, int],
-        n_set_columns: int,
-        float_sum: FloatSum,
+        self, questions: Sequence[Question], codes: dict[str, int], n_set_columns: int, float_sum: FloatSum
     ) -> None: ...
     def score(self, questions: Any, answers: TextColumn, n_threads: int) -> Scores: ...
     def reward(self, questions: Any, answers: Any, n_threads: int) -> NDArray[np.float64]: ...
@@ -250,11 +246,7 @@ class Climb:
     def is_finished(self) -> bool: ...
 
 def aggregate(
-    rows: Sequence[Sequence[int]],
-    scores: Scores,
-    first: int,
-    lengths: Sequence[float],
-    float_sum: FloatSum,
+    rows: Sequence[Sequence[int]], scores: Scores, first: int, lengths: Sequence[float], float_sum: FloatSum
 ) -> RunFigures: ...
 def count_code_points(answers: TextColumn, n_threads: int) -> NDArray[np.float64]: ...
 def count_units(answers: TextColumn, n_threads: int) -> NDArray[np.float64]: ...

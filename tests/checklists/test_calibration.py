@@ -110,10 +110,7 @@ def test_the_command_shows_all_three_figures(tmp_path, call):
     assert found[1]["calibrated"]["average"]["marks_needed"] is None  # without marks
     for options, message in (
         (("--half-width", 2), "error: --half-width: only --calibrate MARKS uses it"),
-        (
-            ("--calibrate", path, "--missing", "bounds"),
-            "error: --calibrate estimates one score of each model; exp",
-        ),
+        (("--calibrate", path, "--missing", "bounds"), "error: --calibrate estimates one score of each model; exp"),
     ):
         code, _, said = call(*common, *options)
         assert (code, said.startswith(message)) == (2, True), said

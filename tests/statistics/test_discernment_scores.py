@@ -13,12 +13,7 @@ from makers.discernment_data import needs_discernment_data, vectors
 from pfgen_fast import DiscernmentError
 from pfgen_fast.discernment.evaluator_comparison import difference_of_averages
 from pfgen_fast.statistics.discernment_scores import average, calibrated, combine, discernment_score, level_weights
-from pfgen_fast.statistics.rank_intervals import (
-    RankIntervals,
-    combined_scores,
-    interval_of_sum,
-    rank_intervals,
-)
+from pfgen_fast.statistics.rank_intervals import RankIntervals, combined_scores, interval_of_sum, rank_intervals
 from pfgen_fast.statistics.signed_rank import signed_rank
 
 LOG_P = st.lists(st.floats(-5000, 0), min_size=1, max_size=5)

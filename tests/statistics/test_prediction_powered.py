@@ -41,12 +41,7 @@ def test_the_estimate_is_that_of_regression_and_the_weight_its_slope():
 
 @pytest.mark.parametrize(
     ("proxy", "others"),
-    [
-        (PROXY, ()),
-        (np.full(40, 3.0), OTHERS),
-        (-PROXY, -OTHERS),
-        (np.tile([1.0, 2.0], 20), np.tile([1.0, 2.0], 200)),
-    ],
+    [(PROXY, ()), (np.full(40, 3.0), OTHERS), (-PROXY, -OTHERS), (np.tile([1.0, 2.0], 20), np.tile([1.0, 2.0], 200))],
     ids=["no others", "constant", "contradicts", "noise"],
 )
 def test_marks_stand_alone_beside_a_judge_that_does_not_help(proxy, others):

@@ -9,13 +9,7 @@ from simulate_items import claims_of_items
 from simulate_judges import claims_of_judges
 from simulate_marks import claims_of_marks
 from simulate_raters import claims_of_raters
-from simulate_statistics import (
-    SCORE,
-    claims,
-    claims_of_correlations,
-    claims_of_randomization,
-    claims_of_trials,
-)
+from simulate_statistics import SCORE, claims, claims_of_correlations, claims_of_randomization, claims_of_trials
 
 _N_DRAWS = 400
 _CLAIMS = [

@@ -21,15 +21,7 @@ from ..files.untrusted_text import did_you_mean, in_one_line, unknown_name
 from ..judging.template import Template
 from ..suite.reading import packaged_names
 from .checklist_files import CHECKLISTS_FILE, read_checklists, shown_key
-from .line_files import (
-    checked_objects,
-    data_file,
-    fields_of,
-    filled,
-    json_file,
-    number_from_one,
-    whole_text,
-)
+from .line_files import checked_objects, data_file, fields_of, filled, json_file, number_from_one, whole_text
 from .tasks import LEVELS, Checklist, Missing, Prompts, Rescaling, Task, TaskKey
 from .words import COUNTERS
 

@@ -212,12 +212,7 @@ class ScoreOptions(JudgedOptions):
         from ..checklists.scoring.scoring import score_runs
 
         return score_runs(
-            self.loaded,
-            runs,
-            missing=self.missing,
-            method=self.method,
-            weights=self.weights,
-            **self.of_judge,
+            self.loaded, runs, missing=self.missing, method=self.method, weights=self.weights, **self.of_judge
         )
 
 

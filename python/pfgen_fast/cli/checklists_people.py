@@ -223,12 +223,7 @@ class _Wins:
             raise ChecklistError("expected at least two judged runs, or choices of people (--pairs)")
         rates = [
             wins.wins(
-                source,
-                comparisons,
-                reference=self.reference,
-                ties=self.ties,
-                draws=options.draws,
-                seed=options.seed,
+                source, comparisons, reference=self.reference, ties=self.ties, draws=options.draws, seed=options.seed
             )
             for source, comparisons in sources.items()
         ]

@@ -89,9 +89,7 @@ GROUPS = {
         "discern": "Tests whether an evaluator notices damage: n-gram scores, a metric, a judge, or your function.",
         "experiment": "Analyses what the scores mean: how they correlate, how stable they are.",
     },
-    "Suites": {
-        "suite": "Lists, fetches, inspects, checks, compiles and builds suites of questions.",
-    },
+    "Suites": {"suite": "Lists, fetches, inspects, checks, compiles and builds suites of questions."},
 }
 
 EXAMPLES = {

@@ -172,8 +172,7 @@ class ComparisonGateOptions(GateOutputs):
     """The gate of `compare`."""
 
     fail_if_worse: bool = Option(
-        False,
-        help="Exit with 1 if the first run is worse than another one by more than --margin, with --confidence.",
+        False, help="Exit with 1 if the first run is worse than another one by more than --margin, with --confidence."
     )
     margin: float | None = Option(
         None, parser=_margin, help="Allow this loss, in units of the metric. Default: 0.", metavar="X"
@@ -221,11 +220,7 @@ class ComparisonGateOptions(GateOutputs):
         super().prepare()
 
     def check(
-        self,
-        scores: ItemScores,
-        metrics: Sequence[str] | None,
-        *,
-        of: Literal["runs", "models"] = "models",
+        self, scores: ItemScores, metrics: Sequence[str] | None, *, of: Literal["runs", "models"] = "models"
     ) -> list[Check]:
         """The checks of the first model against the others, in the given metrics or the first one."""
         if not self.is_gate:

@@ -33,11 +33,7 @@ _LONGEST_NAME = 40
 
 
 def print_subjects(
-    by_model: Sequence[Mapping[str, MeanInterval]],
-    names: Sequence[str],
-    *,
-    items: str = "items",
-    name: str = "model",
+    by_model: Sequence[Mapping[str, MeanInterval]], names: Sequence[str], *, items: str = "items", name: str = "model"
 ) -> None:
     """Prints the scores by subject of models with these names, and sentences about subjects with few items."""
     print_lines([""])

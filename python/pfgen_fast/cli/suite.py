@@ -13,21 +13,7 @@ from typer import Argument, Option
 
 from ..errors import SuiteError
 from . import options
-from .app import (
-    Exit,
-    Json,
-    Quiet,
-    caution,
-    counted,
-    counting,
-    fail,
-    note,
-    print_json,
-    print_line,
-    shown,
-    stdout,
-    warn,
-)
+from .app import Exit, Json, Quiet, caution, counted, counting, fail, note, print_json, print_line, shown, stdout, warn
 from .layout import columns, cut, rest, shortened
 from .suite_line import print_origin, source_or_here, suite_or_here
 

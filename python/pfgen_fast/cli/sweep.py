@@ -26,18 +26,7 @@ _SHORTEST_RUN = 16
 TABLES = (".md", ".csv", ".json")
 _AGAIN = "May be repeated."
 _INTEGERS = ("top_k", "max_tokens", "examples", "sentences", "reasoning_tokens", "order")
-_OF_THE_COMMAND = (
-    "engine",
-    "suite",
-    "questions",
-    "limit",
-    "trials",
-    "output",
-    "table",
-    "dry_run",
-    "quiet",
-    "as_json",
-)
+_OF_THE_COMMAND = ("engine", "suite", "questions", "limit", "trials", "output", "table", "dry_run", "quiet", "as_json")
 _OTHERS = ("order", "thinking_budget", "input", "question_column", "answer_column")
 
 
@@ -135,12 +124,7 @@ class _Sweep:
         watch = watch_over("answers", quiet=is_silent or self.engine in INTERACTIVE)
         with watch:
             measuring = sweep_over(
-                loaded,
-                points,
-                trials=self.trials,
-                output=self.output,
-                on_progress=watch.count,
-                events=watch.events,
+                loaded, points, trials=self.trials, output=self.output, on_progress=watch.count, events=watch.events
             )
             measured = list(_printed(measuring, points, quiet=is_silent))
         if self.table is not None:

@@ -38,11 +38,7 @@ def write_whole(path: Path, content: bytes, *, mode: int | None = None) -> None:
 
 @contextlib.contextmanager
 def writing_whole(
-    path: Path,
-    *,
-    sync: bool = True,
-    mode: int | None = None,
-    original: os.stat_result | None = None,
+    path: Path, *, sync: bool = True, mode: int | None = None, original: os.stat_result | None = None
 ) -> Iterator[IO[bytes]]:
     """Opens a new file that replaces `path` when the block ends without an error.
 

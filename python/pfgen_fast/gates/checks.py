@@ -71,22 +71,22 @@ def at_least(
     name = next(iter(figures)) if figure is None else figure
     if name not in figures:
         raise PfgenError(unknown_name("figure", name, figures))
-    found, is_lower_better = figures[name], name in lower_is_better
+    actual, is_lower_better = figures[name], name in lower_is_better
     shown, word = in_one_line(name), "at most" if is_lower_better else "at least"
     checked = f"{shown} {word} {value:g}"
-    if found is None or math.isnan(found):
+    if actual is None or math.isnan(actual):
         return Check(checked, about, "error", f"{about}: {shown} is undefined, expected {word} {value:g}", False)
-    if found <= value if is_lower_better else found >= value:
-        return Check(checked, about, "passed", f"{about}: {shown} {_digits(found, value)} is {word} {value:g}", True)
+    if actual <= value if is_lower_better else actual >= value:
+        return Check(checked, about, "passed", f"{about}: {shown} {_digits(actual, value)} is {word} {value:g}", True)
     side = "above" if is_lower_better else "below"
-    return Check(checked, about, "failed", f"{about}: {shown} {_digits(found, value)} is {side} {value:g}", False)
+    return Check(checked, about, "failed", f"{about}: {shown} {_digits(actual, value)} is {side} {value:g}", False)
 
 
-def _digits(found: float, value: float) -> str:
+def _digits(actual: float, value: float) -> str:
     """A figure with four digits, or with all digits where four would hide its difference to the threshold."""
-    if float(found).is_integer():
-        return f"{found:.0f}"
-    return repr(found) if found != value and float(f"{found:.4f}") == float(f"{value:.4f}") else f"{found:.4f}"
+    if float(actual).is_integer():
+        return f"{actual:.0f}"
+    return repr(actual) if actual != value and float(f"{actual:.4f}") == float(f"{value:.4f}") else f"{actual:.4f}"
 
 
 def counts_of(checks: Iterable[Check]) -> str:

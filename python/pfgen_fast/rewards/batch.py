@@ -91,8 +91,8 @@ class Batch:
         if unit == "tokens":
             if self.n_tokens is None:
                 _missing("n_tokens", "lengths in tokens")
-            found: Floats = self.n_tokens
-            return found
+            n_tokens: Floats = self.n_tokens
+            return n_tokens
         count = _core.count_code_points if has_punctuation else _core.count_units
         with worded():
             lengths = count(self.answers, self.n_threads)
@@ -129,9 +129,9 @@ class Batch:
         if self.prompts is None:
             _missing("prompts", "the part copying")
         with worded():
-            given = _core.TextColumn(self.prompts, "prompts", False).tolist()
+            prompts = _core.TextColumn(self.prompts, "prompts", False).tolist()
         numbers: defaultdict[str, int] = defaultdict(count().__next__)  # equal prompts are prepared once
-        rows = np.array(list(map(numbers.__getitem__, given)), dtype=np.int32)
+        rows = np.array(list(map(numbers.__getitem__, prompts)), dtype=np.int32)
         return TextGroups(_core.TextColumn(list(numbers), "prompts"), np.arange(len(numbers) + 1)), rows
 
 

@@ -43,8 +43,8 @@ class SuiteSource:
     @property
     def signature(self) -> str:
         """Identifies how the scores are computed."""
-        of_metric = "" if self.metric == "score" else f"|metric:{self.metric}"
-        return self._given.signature + of_metric
+        metric = "" if self.metric == "score" else f"|metric:{self.metric}"
+        return self._given.signature + metric
 
     @property
     def n_threads(self) -> int:
@@ -63,7 +63,7 @@ class SuiteSource:
 
     @cached_property
     def _groups(self) -> TextGroups:
-        groups = [[text for texts in one.answers.values() for text in texts] for one in self.scorer.suite]
+        groups = [[text for texts in question.answers.values() for text in texts] for question in self.scorer.suite]
         texts = _core.TextColumn([text for group in groups for text in group], "references")
         return TextGroups(texts, np.array([0, *accumulate(map(len, groups))]))
 

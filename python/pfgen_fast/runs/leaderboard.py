@@ -157,10 +157,7 @@ def _results_below(folder: Path) -> list[Path]:
 
 
 def rank(
-    paths: Iterable[Path],
-    *,
-    on_problem: Callable[[TrialsError], None] | None = None,
-    others: Iterable[Entry] = (),
+    paths: Iterable[Path], *, on_problem: Callable[[TrialsError], None] | None = None, others: Iterable[Entry] = ()
 ) -> Leaderboard:
     """Reads results and ranks them by score, best first, with those of `others` that are different runs."""
     entries: list[Entry] = []

@@ -83,8 +83,7 @@ class TrialScores:
             return None
         many = 1 << 40  # so that Student's quantile is that of the normal distribution
         n = max(
-            least_trials(len(self._question_numbers)),
-            math.ceil(many * (self.expected_half_width(many) / wanted) ** 2),
+            least_trials(len(self._question_numbers)), math.ceil(many * (self.expected_half_width(many) / wanted) ** 2)
         )
         while self.expected_half_width(n) > wanted:  # Student's quantile is a bit larger
             n += 1

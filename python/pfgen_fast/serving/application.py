@@ -76,13 +76,7 @@ class Application:
     """The object that uvicorn calls for each request."""
 
     def __init__(
-        self,
-        source: Scorer | Reward,
-        guard: Guard,
-        limits: Limits,
-        *,
-        mode: Mode = "completion",
-        workers: int = 1,
+        self, source: Scorer | Reward, guard: Guard, limits: Limits, *, mode: Mode = "completion", workers: int = 1
     ) -> None:
         self.room = Room(limits)
         self._limits, self._guard = limits, guard

@@ -103,11 +103,7 @@ def described(signature: str, limits: Limits) -> dict[str, Any]:
         "components": {
             "securitySchemes": {
                 "bearer": {"type": "http", "scheme": "bearer"},
-                "basic": {
-                    "type": "http",
-                    "scheme": "basic",
-                    "description": "Any name; the password is the token.",
-                },
+                "basic": {"type": "http", "scheme": "basic", "description": "Any name; the password is the token."},
             },
             "schemas": {"Refusal": json_object(error={"type": "string"})},
         },

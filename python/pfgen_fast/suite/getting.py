@@ -22,13 +22,7 @@ from ..files.ownership import check_own_folder
 from ..files.reading import opened, read_stored
 from ..files.writing import make_folder, write_whole
 from .downloads import CutOff, Download, Take
-from .published import (
-    ORIGIN_FILE,
-    PublishedFile,
-    PublishedSuite,
-    published_suite,
-    suites_folder,
-)
+from .published import ORIGIN_FILE, PublishedFile, PublishedSuite, published_suite, suites_folder
 
 _BLOCK_BYTES = 1 << 16
 

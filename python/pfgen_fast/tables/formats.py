@@ -112,10 +112,7 @@ def opened(target: str | Path) -> Iterator[IO[bytes]]:
         with writing_stdout() as file:
             yield file
     else:
-        with (
-            writing_whole(Path(target)) as file,
-            compressing(file, Path(target)) as writer,
-        ):
+        with writing_whole(Path(target)) as file, compressing(file, Path(target)) as writer:
             yield writer
 
 

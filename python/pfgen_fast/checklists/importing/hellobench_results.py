@@ -17,14 +17,7 @@ from ...files.untrusted_json import Fault, checked, items, member, number, unexp
 from ...files.untrusted_text import in_one_line
 from ...files.writing import check_folder
 from ..judgements import AnswerKey, Judgement
-from ..line_files import (
-    check_is_folder,
-    is_data_file,
-    numbered_objects,
-    report_two,
-    stem,
-    whole_text,
-)
+from ..line_files import check_is_folder, is_data_file, numbered_objects, report_two, stem, whole_text
 from ..runs import REPLIES_FILE, Answer, shown_key, write_run
 from ..suite import ChecklistSuite, keys_in_order
 

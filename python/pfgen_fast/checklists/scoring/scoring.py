@@ -31,17 +31,7 @@ from ..runs import Run
 from ..suite import PARTS, ChecklistSuite, by_part, keys_in_order
 from ..tasks import Task
 from .judged import Judged, Verdicts, judged_runs
-from .scores import (
-    OF_LENGTH,
-    AnswerScore,
-    MissingRule,
-    ModelScores,
-    Part,
-    Scores,
-    State,
-    Weighting,
-    length_figures,
-)
+from .scores import OF_LENGTH, AnswerScore, MissingRule, ModelScores, Part, Scores, State, Weighting, length_figures
 
 _MOST_RATING = 10.0
 """The best overall rating of the methods that ask for one."""

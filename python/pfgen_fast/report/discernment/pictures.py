@@ -11,17 +11,7 @@ from ...discernment.kinds import LEVELS
 from ...discernment.result import Curve
 from ...evaluators.evaluator import Metric
 from ...experiments import chart_data
-from ...experiments.chart_data import (
-    Bars,
-    BarSeries,
-    Chart,
-    HeatCell,
-    HeatGroup,
-    HeatMap,
-    HeatRow,
-    Line,
-    LinePanels,
-)
+from ...experiments.chart_data import Bars, BarSeries, Chart, HeatCell, HeatGroup, HeatMap, HeatRow, Line, LinePanels
 from ...experiments.finding import Picture
 from ...files.untrusted_text import in_one_line
 from .rows import Result, Row, d_text, having, is_rewarded, name_of, number_text, words_of
