@@ -17,7 +17,6 @@ from pfgen_fast.runs.precision import TrialScores
 from pfgen_fast.runs.run_scorer import RunScorer
 from pfgen_fast.runs.trials import RunFolder, find_runs
 from pfgen_fast.suite.rules import add_up
-from simulate_judges import claims_of_judges
 
 from .of_experiments import NIGHTLY, SLOW, Row, leaderboard
 from .registry import figures, numbers
@@ -103,9 +102,7 @@ def of_correlations() -> Iterator[str]:
 def of_limits() -> Iterator[str]:
     yield f"{float(simulated()['Pearson, 200 tasks, columns with long tails']):.2f} 200"
     world = "tasks, most verdicts are the highest level"
-    yield f"{float(simulated()[f'quadratic kappa, 10 {world}']):.2f}"
-    (share,) = (claim.share(1_000)[0] for claim in claims_of_judges() if claim.what == f"quadratic kappa, 3 {world}")
-    yield f"{share:.2f}"  # a world without a promise
+    yield from (f"{float(simulated()[f'quadratic kappa, {n} {world}']):.2f}" for n in (10, 3))
 
 
 @figures("statistics_coverage.md", "*Coverage* is the share of draws")
