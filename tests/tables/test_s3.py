@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -74,11 +75,13 @@ def rows_out(client: Any) -> list[str]:
 def test_a_folder_of_a_bucket_is_scored_into_another_and_a_rerun_scores_what_changed(s3, spec):
     names = put_some(s3)
     s3.put_object(Bucket="box", Key="in/", Body=b"")  # how consoles make a folder
+    time.sleep(1.1)
     outcomes = score_files(["s3://box/in/"], "s3://box/out/", TableJob(spec))
     assert [(one.status, one.n_rows, one.error) for one in outcomes] == [("scored", ROWS, None)] * 4
     assert [key for key in keys(s3) if key.startswith("out/") and "/_" not in key] == [f"out/{name}" for name in names]
     assert rows_out(s3) == sorted(f"in/{name} {row}" for name in names for row in range(ROWS))
     assert [one.status for one in score_files(["s3://box/in"], "s3://box/out", TableJob(spec))] == ["current"] * 4
+    time.sleep(1.1)
     put(s3, f"in/{names[1]}", ROWS + 1)
     s3.delete_object(Bucket="box", Key=f"out/{names[2]}")
     outcomes = score_files(["s3://box/in"], "s3://box/out", TableJob(spec))

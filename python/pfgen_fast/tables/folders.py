@@ -73,9 +73,14 @@ class FileTask:
 
     @property
     def is_finished(self) -> bool:
-        """Whether the output exists and is not older than its input."""
+        """Whether the output exists and is not older than its input.
+
+        S3 tells whole seconds, in which an input can be replaced after its output was written.
+        """
         output, placed = file_info(self.target), self.info and self.info.placed
-        return output is not None and not (placed and output.modified and output.modified < placed)
+        if output is None or not placed or not output.modified:
+            return output is not None
+        return output.modified > placed or (output.modified == placed and not placed.is_integer())
 
 
 Status = Literal["scored", "current", "pending", "failed"]
