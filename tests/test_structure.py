@@ -1,7 +1,8 @@
-"""The structure of the code base: no circular imports, and no file of more than 400 lines."""
+"""The structure of the code base: no circular imports, no file over 400 lines, and names that can be searched."""
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
@@ -12,6 +13,7 @@ from makers.documented import ROOT
 
 PYTHON = ROOT / "python"
 MOST_LINES = 400
+UNSEARCHABLE = {"found", "one", "each", "made", "said", "given"}
 GENERATED = ("normalisation_table.cpp", "unicode_table.cpp")
 
 
@@ -43,3 +45,14 @@ def test_no_file_is_too_long():
     sources = [path for path in files if path.suffix in {".py", ".cpp", ".hpp", ".js"} and path.name not in GENERATED]
     assert len(sources) > 500
     assert not [path for path in sources if len(path.read_text(encoding="utf-8").splitlines()) > MOST_LINES]
+
+
+def test_the_name_of_a_variable_says_what_it_is():
+    named = [
+        f"{path.name}:{node.lineno}: {node.id if isinstance(node, ast.Name) else node.arg}"
+        for path in PYTHON.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if (isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node.id in UNSEARCHABLE)
+        or (isinstance(node, ast.arg) and node.arg in UNSEARCHABLE)
+    ]
+    assert not named
