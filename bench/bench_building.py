@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 from pfgen_fast import Suite
+from pfgen_fast.build.stages import NAMES
 from pfgen_fast.ngram import NgramSampler
-from pfgen_fast.refset.stages import NAMES
 
 from .measuring import REPORTED, Measure, agree
 from .processes import in_a_new_process

@@ -13,16 +13,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from pfgen_fast.checklists.importing.hellobench_suite import import_suite
-from pfgen_fast.checklists.judgement_files import write_judgements
-from pfgen_fast.checklists.people.marks import Mark
-from pfgen_fast.checklists.people.reading import People
-from pfgen_fast.checklists.runs import Run, open_runs
-from pfgen_fast.checklists.scoring.scoring import score_runs
-from pfgen_fast.checklists.suite import ChecklistSuite
-from pfgen_fast.checklists.tasks import Checklist, Prompts, Task
-from pfgen_fast.checklists.weights.fitting import fit_suite
-from pfgen_fast.judging.template import Template
+from pfgen_fast.lab.checklists.checklist_runs import Run, open_runs
+from pfgen_fast.lab.checklists.checklist_suite import ChecklistSuite
+from pfgen_fast.lab.checklists.importing.hellobench_suite import import_suite
+from pfgen_fast.lab.checklists.judgement_files import write_judgements
+from pfgen_fast.lab.checklists.people.marks import Mark
+from pfgen_fast.lab.checklists.people.people_reading import People
+from pfgen_fast.lab.checklists.scoring.checklist_scoring import score_runs
+from pfgen_fast.lab.checklists.tasks import Checklist, Prompts, Task
+from pfgen_fast.lab.checklists.weights.fitting import fit_suite
+from pfgen_fast.lab.judging.template import Template
 
 from .inputs import checkout_folder
 from .measuring import Disagreement, Measure

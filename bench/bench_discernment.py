@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from pfgen_fast.statistics.signed_rank import signed_rank
+from pfgen_fast.lab.statistics.signed_rank import signed_rank
 
 from .measuring import Disagreement, Measure
 from .processes import Work

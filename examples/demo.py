@@ -10,13 +10,13 @@ from collections import defaultdict
 from pathlib import Path
 
 from pfgen_fast import Scorer, ScoreTable, Suite
-from pfgen_fast.discernment.originals import from_suite
-from pfgen_fast.discernment.result import Discernment
-from pfgen_fast.discernment.running import discern
-from pfgen_fast.evaluators.ngram import NgramEvaluator
 from pfgen_fast.generation.engines import open_engine
 from pfgen_fast.generation.generating import generate
 from pfgen_fast.generation.setting import Setting
+from pfgen_fast.lab.discernment.discernment_result import Discernment
+from pfgen_fast.lab.discernment.originals import from_suite
+from pfgen_fast.lab.discernment.running import discern
+from pfgen_fast.lab.evaluators.ngram_evaluator import NgramEvaluator
 from pfgen_fast.runs.trials import Trials
 
 ANSWERS = Path(__file__).with_name("demo_answers.jsonl")

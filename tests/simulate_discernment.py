@@ -9,10 +9,10 @@ from itertools import product
 import numpy as np
 from makers.claims import FALSE_ALARMS, Claim
 from numpy.random import Generator
-from pfgen_fast.statistics.detectability import change_interval
-from pfgen_fast.statistics.discernment_scores import discernment_score
-from pfgen_fast.statistics.rank_intervals import RankIntervals, combined_scores, interval_of_sum, rank_intervals
-from pfgen_fast.statistics.signed_rank import log_tail, signed_rank
+from pfgen_fast.lab.statistics.detectability import change_interval
+from pfgen_fast.lab.statistics.discernment_scores import discernment_score
+from pfgen_fast.lab.statistics.rank_intervals import RankIntervals, combined_scores, interval_of_sum, rank_intervals
+from pfgen_fast.lab.statistics.signed_rank import log_tail, signed_rank
 
 D = "Damage: coverage of the intervals of d and of the mean drop"
 ALARMS = "Damage: false alarms"

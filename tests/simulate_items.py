@@ -7,10 +7,10 @@ from collections.abc import Iterator
 import numpy as np
 from makers.claims import COVERAGE, FALSE_ALARMS, Claim, holds
 from numpy.random import Generator
-from pfgen_fast.statistics.mean_interval import mean_interval
-from pfgen_fast.statistics.paired import paired_difference
-from pfgen_fast.statistics.power import needed
-from pfgen_fast.statistics.verdicts import decided
+from pfgen_fast.base.mean_interval import mean_interval
+from pfgen_fast.runs.statistics.paired import paired_difference
+from pfgen_fast.runs.statistics.power import needed
+from pfgen_fast.runs.statistics.verdicts import decided
 
 CLUSTERS = "Items in clusters of unequal sizes: coverage of the interval of a difference"
 CLUSTER_ALARMS = "Items in clusters of unequal sizes: false alarms"

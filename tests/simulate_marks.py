@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from makers.claims import COVERAGE, Claim, holds
 from numpy.random import Generator
-from pfgen_fast.statistics.prediction_powered import MarkedStratum, PredictionPowered, mean_of_strata
-from pfgen_fast.statistics.stratified import Stratum, half_widths
+from pfgen_fast.lab.statistics.prediction_powered import MarkedStratum, PredictionPowered, mean_of_strata
+from pfgen_fast.lab.statistics.stratified import Stratum, half_widths
 
 MARKS = "Few marks and many verdicts of a judge: coverage of the interval"
 WIDTH = "Few marks and many verdicts of a judge: mean width of the interval, as a share of that of the marks alone"

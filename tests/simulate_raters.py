@@ -8,9 +8,9 @@ import numpy as np
 from makers.annotators import rated
 from makers.claims import FALSE_ALARMS, Claim, within
 from numpy.random import Generator
-from pfgen_fast.statistics.intervals_of_draws import clustered_rate, interval_of_draws
-from pfgen_fast.statistics.raters import Against, against_others, alpha, correlated
-from pfgen_fast.statistics.resampling import bootstrap_counts
+from pfgen_fast.lab.statistics.intervals_of_draws import clustered_rate, interval_of_draws
+from pfgen_fast.lab.statistics.raters import Against, against_others, alpha, correlated
+from pfgen_fast.lab.statistics.resampling import bootstrap_counts
 
 AGREEMENT = "Agreement of annotators: coverage of its interval over tasks"
 NAMED = "Annotators who differ from the others: any false name"

@@ -31,12 +31,12 @@ from makers.simulated_worlds import (
     usual,
 )
 from numpy.random import Generator
-from pfgen_fast.experiments.stability import RunPairs
+from pfgen_fast.base.mean_interval import mean_interval
+from pfgen_fast.lab.experiments.stability import RunPairs
+from pfgen_fast.lab.statistics.correlation import COEFFICIENTS, correlate
 from pfgen_fast.runs.precision import half_width, least_trials
-from pfgen_fast.statistics.correlation import COEFFICIENTS, correlate
-from pfgen_fast.statistics.mean_interval import mean_interval
-from pfgen_fast.statistics.paired import paired_difference, rank_ranges
-from pfgen_fast.statistics.paired_randomization import against_baseline
+from pfgen_fast.runs.statistics.paired import paired_difference, rank_ranges
+from pfgen_fast.runs.statistics.paired_randomization import against_baseline
 from simulate_discernment import claims_of_discernment
 from simulate_items import claims_of_items
 from simulate_judges import claims_of_judges

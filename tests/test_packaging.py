@@ -15,7 +15,7 @@ FILES = {
     *("tests/conftest.py", "bench/a.py", "docs/a.md"),
 }
 SDIST = FILES - {"bench/a.py"} | {"PKG-INFO"}
-FOR_PROGRAMS_OF_OTHERS = ("distributed", "integrations")
+FOR_PROGRAMS_OF_OTHERS = {"engines", "integrations"}
 CORE = "pfgen_fast/_core.cpython-311-x86_64-linux-gnu.so"
 WHEEL = {name.removeprefix("python/") for name in FILES if name.startswith("python/")} | {CORE}
 WHEEL |= {f"pfgen_fast-0.1.0.dist-info/{name}" for name in ("METADATA", "RECORD", "WHEEL", "licenses/LICENSE")}
@@ -99,7 +99,7 @@ def test_the_extra_all_has_the_packages_of_all_features_except_models(declared):
     named = set(re.fullmatch(r"pfgen-fast\[(.+)\]", *extras["all"])[1].split(","))
     assert named <= set(extras)
     package = ROOT / "python" / "pfgen_fast"
-    paths = [path for path in package.rglob("*.py") if path.parts[len(package.parts)] not in FOR_PROGRAMS_OF_OTHERS]
+    paths = [path for path in package.rglob("*.py") if FOR_PROGRAMS_OF_OTHERS.isdisjoint(path.parts)]
     asked = {name for path in paths for name in re.findall(r'extra="([\w-]+)"', path.read_text(encoding="utf-8"))}
     assert len(asked) > 5
     assert asked - named <= {"transformers", "vllm", "remote"}  # the last is part of s3

@@ -11,7 +11,7 @@ from makers.fault_server import answering, serving
 from makers.published_suites import whole
 from makers.runs import results_as_lines
 from pfgen_fast.runs import result_tables
-from pfgen_fast.suite.published import PublishedSuite
+from pfgen_fast.suite.published.manifests import PublishedSuite
 
 README = ROOT / "README.md"
 

@@ -16,8 +16,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from pfgen_fast.refset.config import read_config
-from pfgen_fast.refset.pipeline import build
+from pfgen_fast.build.build_config import read_config
+from pfgen_fast.build.pipeline import build
 
 DEFAULT_FOLDER = Path(__file__).resolve().parent.parent / "python" / "pfgen_fast" / "data" / "mini"
 SETS = ("A", "B")

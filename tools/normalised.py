@@ -17,9 +17,9 @@ from pathlib import Path
 
 import sensitivity
 from pfgen_fast import Suite
+from pfgen_fast.lab.statistics.correlation import kendall, pearson
 from pfgen_fast.runs.run_scorer import RunScorer
 from pfgen_fast.runs.trials import find_runs
-from pfgen_fast.statistics.correlation import kendall, pearson
 
 DOCS = sensitivity.DOCS
 RUNS = DOCS / "figures" / "profiles.csv"

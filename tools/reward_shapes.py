@@ -14,10 +14,10 @@ from pathlib import Path
 
 import sensitivity
 from pfgen_fast import Reward, Scorer, Suite
-from pfgen_fast.discernment.items import Collection
-from pfgen_fast.discernment.originals import from_run, from_suite
-from pfgen_fast.discernment.running import discern
-from pfgen_fast.evaluators.ngram import NgramEvaluator
+from pfgen_fast.lab.discernment.discernment_items import Collection
+from pfgen_fast.lab.discernment.originals import from_run, from_suite
+from pfgen_fast.lab.discernment.running import discern
+from pfgen_fast.lab.evaluators.ngram_evaluator import NgramEvaluator
 from pfgen_fast.rewards.shape import RECOMMENDED, ShapeLike
 
 FIGURES = sensitivity.DOCS / "figures" / "reward_shapes.csv"

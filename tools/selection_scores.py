@@ -14,8 +14,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 from pfgen_fast import Question, Scorer, Suite
+from pfgen_fast.build.selection import distribution_error, document_frequencies, select
 from pfgen_fast.ngram import NgramSampler
-from pfgen_fast.refset.selection import distribution_error, document_frequencies, select
 from pfgen_fast.runs.trials import Trials
 
 TEXTS, LENGTH, SIZE = 30_000, 100, 1_000

@@ -14,9 +14,9 @@ from html import escape
 from pathlib import Path
 
 from pfgen_fast import Scorer, Suite
-from pfgen_fast.discernment.originals import from_run
-from pfgen_fast.discernment.running import discern
-from pfgen_fast.evaluators.ngram import NgramEvaluator
+from pfgen_fast.lab.discernment.originals import from_run
+from pfgen_fast.lab.discernment.running import discern
+from pfgen_fast.lab.evaluators.ngram_evaluator import NgramEvaluator
 from pfgen_fast.suite.rules import Profile
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"

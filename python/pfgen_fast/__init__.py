@@ -5,33 +5,33 @@ Start with `Scorer("mini").score(question, answers)`; `Suite.load(folder)` reads
 
 from importlib import import_module
 
-from .errors import BuildError as BuildError
-from .errors import DiscernmentError as DiscernmentError
-from .errors import EngineError as EngineError
-from .errors import ExperimentError as ExperimentError
-from .errors import IndexFormatError as IndexFormatError
-from .errors import JudgingError as JudgingError
-from .errors import PatternTimeout as PatternTimeout
-from .errors import PfgenError as PfgenError
-from .errors import SuiteError as SuiteError
-from .errors import TrialsError as TrialsError
-from .native import _core
+from .base.errors import BuildError as BuildError
+from .base.errors import DiscernmentError as DiscernmentError
+from .base.errors import EngineError as EngineError
+from .base.errors import ExperimentError as ExperimentError
+from .base.errors import IndexFormatError as IndexFormatError
+from .base.errors import JudgingError as JudgingError
+from .base.errors import PatternTimeout as PatternTimeout
+from .base.errors import PfgenError as PfgenError
+from .base.errors import SuiteError as SuiteError
+from .base.errors import TrialsError as TrialsError
+from .base.native import _core
 
 TYPE_CHECKING = False  # type checkers treat it as True, like `typing.TYPE_CHECKING`; importing typing is slow
 if TYPE_CHECKING:
-    from .item_scores.comparison import Comparison as Comparison
-    from .item_scores.placement import Placement as Placement
-    from .item_scores.ranking import ModelRanking as ModelRanking
-    from .references.reference_scorer import ReferenceScorer as ReferenceScorer
+    from .lab.statistics.prediction_powered import prediction_powered_mean as prediction_powered_mean
+    from .rewards.references.reference_scorer import ReferenceScorer as ReferenceScorer
     from .rewards.reward import Reward as Reward
-    from .runs.comparison import compare as compare
+    from .runs.items.item_comparison import Comparison as Comparison
+    from .runs.items.item_placement import Placement as Placement
+    from .runs.items.ranking import ModelRanking as ModelRanking
     from .runs.leaderboard import Leaderboard as Leaderboard
-    from .runs.placement import place as place
     from .runs.result_tables import leaderboard as leaderboard
+    from .runs.run_comparison import compare as compare
+    from .runs.run_placement import place as place
     from .scoring.score_table import ScoreTable as ScoreTable
     from .scoring.scorer import Scorer as Scorer
     from .scoring.spec import ScorerSpec as ScorerSpec
-    from .statistics.prediction_powered import prediction_powered_mean as prediction_powered_mean
     from .suite.keywords import Rule as Rule
     from .suite.questions import Question as Question
     from .suite.suite import Suite as Suite
@@ -42,19 +42,19 @@ __version__: str = _core.__version__
 
 # Imported on first access, because importing NumPy alone takes longer than printing the help.
 MODULES = {
-    "Comparison": "item_scores.comparison",
-    "Placement": "item_scores.placement",
-    "ModelRanking": "item_scores.ranking",
-    "ReferenceScorer": "references.reference_scorer",
+    "Comparison": "runs.items.item_comparison",
+    "Placement": "runs.items.item_placement",
+    "ModelRanking": "runs.items.ranking",
+    "ReferenceScorer": "rewards.references.reference_scorer",
     "Reward": "rewards.reward",
-    "compare": "runs.comparison",
+    "compare": "runs.run_comparison",
     "Leaderboard": "runs.leaderboard",
-    "place": "runs.placement",
+    "place": "runs.run_placement",
     "leaderboard": "runs.result_tables",
     "ScoreTable": "scoring.score_table",
     "Scorer": "scoring.scorer",
     "ScorerSpec": "scoring.spec",
-    "prediction_powered_mean": "statistics.prediction_powered",
+    "prediction_powered_mean": "lab.statistics.prediction_powered",
     "Rule": "suite.keywords",
     "Question": "suite.questions",
     "Suite": "suite.suite",

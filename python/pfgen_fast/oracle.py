@@ -1,5 +1,382 @@
-"""Public import path of the oracle; see `scoring.oracle`."""
+"""The rules of docs/scoring.md in plain, slow Python; the native core must equal it bit for bit.
 
-from .scoring.oracle import Oracle, ReferenceCounts, average, compensated_sum, discount, naive_sum, position_and_name
+It shares no scoring code with the core or the modules around it, so a mistake in one of them shows as a difference. It
+follows the order of the rules. Use it for checks; it is too slow for scoring many answers.
+"""
+
+from __future__ import annotations
+
+import re
+import string
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from .base.untrusted_text import shown_value
+from .scoring.normalisation import nfkc, normalised
+from .suite.keywords import Rule
+from .suite.pattern_time import searched
+from .suite.questions import Question
+from .suite.rules import MAX_ORDER, THRESHOLD, Constants
+from .suite.suite import Suite
 
 __all__ = ["Oracle", "ReferenceCounts", "average", "compensated_sum", "discount", "naive_sum", "position_and_name"]
+
+_MISSING = 9999
+_ORDERS = range(1, MAX_ORDER + 1)
+_SKIPPED_IN_PAPER = frozenset("、。・「」『』（）【】［］〈〉《》")
+_SKIPPED = _SKIPPED_IN_PAPER | {"^", "$"}
+_USUAL_WIDTH = {ord(c) + 0xFEE0: c for c in string.digits + string.ascii_letters}
+_MOST_ADDED = 19
+"""How much longer one more character can make a normalised text: by 18, and a full stop or a space before them."""
+
+Units = Any
+"""The units of n-grams: the characters of a str, or a tuple of tokens."""
+NGram = Any
+"""A slice of units, or `(starts, slice, ends)` for an n-gram that holds a begin or end mark (profile paper)."""
+
+
+class Oracle:
+    """Scores answers exactly as the rules are written.
+
+    Example:
+        >>> suite = Suite.load("mini")
+        >>> Oracle(suite).score_one("Q01", "")["average"]
+        0.0
+    """
+
+    def __init__(
+        self,
+        suite: Suite,
+        *,
+        profile: str = "leaderboard",
+        float_sum: str = "compensated",
+        constants: Constants | None = None,
+    ) -> None:
+        if profile not in _PROFILES or float_sum not in ("compensated", "naive"):
+            raise ValueError(f"unknown profile {profile!r} or unknown float sum {float_sum!r}")
+        if profile != "leaderboard" and constants is not None:
+            raise ValueError(f"constants: the constants of profile {profile} are fixed")
+        self._suite = suite
+        self._rules = _PROFILES[profile](constants)
+        self._float_sum = float_sum
+        self._tables: dict[str, dict[str, ReferenceCounts]] = {}
+
+    def tables(self, question: Question) -> dict[str, ReferenceCounts]:
+        """The reference tables of a question by set, cached after the first call."""
+        if question.question_id not in self._tables:
+            sets = question.answers.items()
+            self._tables[question.question_id] = {
+                name: ReferenceCounts([self.reading(question, answer).units for answer in answers], self._rules)
+                for name, answers in sets
+            }
+        return self._tables[question.question_id]
+
+    def reading(self, question: Question, text: str) -> Reading:
+        """A text as the profile reads it."""
+        return self._rules.reading(question, text)
+
+    def searched(self, question: Question, reading: Reading) -> Reading:
+        """The form of an answer whose helpfulness counts."""
+        return self._rules.searched(reading, question.keywords)
+
+    def score_one(self, question: str, answer: str) -> dict[str, Any]:
+        """Scores one answer and returns the object of docs/scoring.md, section 5."""
+        known = self._suite[question]
+        tables = self.tables(known)
+        k = len(tables)
+        reading = self.reading(known, answer)
+        units = reading.units
+        fluency = {name: round(self._rules.fluency(units, table) / k, 6) for name, table in tables.items()}
+        truthfulness = {name: round(self._rules.truthfulness(units, table) / k, 6) for name, table in tables.items()}
+        helpfulness, details = self._rules.helpfulness(reading, known.keywords)
+        scores = {
+            "fluency": fluency,
+            "fluency_discount": self._rules.fluency_discount(len(units)),
+            "truthfulness": truthfulness,
+            "helpfulness": round(helpfulness, 5),
+            "helpfulness_results": details,
+        }
+        return {**scores, "average": average(scores, self._float_sum)}
+
+
+class Reading:
+    """An answer in the units of its question (section 8); `units` can be sliced."""
+
+    def __init__(self, question: Question, text: str) -> None:
+        self.text = text
+        self.units: Units = text
+        self._tokens = None
+        if question.tokenizer is not None:
+            (self._tokens,) = question.tokenizer.tokens([text])
+            self.units = tuple(self._unit(key, text[start:end].strip()) for key, start, end in self._tokens)
+
+    @staticmethod
+    def _unit(key: str | int, written: str) -> str | int:
+        return written if written in _SKIPPED else key
+
+    def cut(self, n: int) -> str:
+        """The text of the first `n` units."""
+        if self._tokens is None:
+            return self.text[:n]
+        if len(self._tokens) <= n:
+            return self.text
+        return self.text[: self._tokens[n - 1].end] if n else ""
+
+    def position(self, end: int) -> int:
+        """The number of units that begin before the index `end` of the text."""
+        return end if self._tokens is None else sum(token.start < end for token in self._tokens)
+
+    def forms(self) -> list[Reading]:
+        """The texts in which keyword rules are searched."""
+        return [self]
+
+
+class NormalisedReading(Reading):
+    """A text in the units of profile normalised (section 10): the characters or tokens of its normalised text."""
+
+    def __init__(self, question: Question, text: str) -> None:
+        self._question = question
+        self._written = text
+        super().__init__(question, self._normalised(text))
+
+    def _normalised(self, text: str) -> str:
+        return normalised(text, has_spaces=self._question.tokenizer is not None)
+
+    def cut(self, n: int) -> str:
+        """The longest prefix whose normalised text is no longer than the first `n` units."""
+        limit, end = len(super().cut(n)), len(self._written)
+        while (over := len(self._normalised(self._written[:end])) - limit) > 0:
+            end -= -(-over // _MOST_ADDED)  # no prefix that is short enough is passed over
+        return self._written[:end]
+
+    def position(self, end: int) -> int:
+        """The number of units that begin in the normalised text of the first `end` characters."""
+        return super().position(len(self._normalised(self._written[:end])))
+
+    def forms(self) -> list[Reading]:
+        """The text as it is, with digits and Latin letters of usual width, and in NFKC; equal texts once."""
+        texts = dict.fromkeys([self._written, self._written.translate(_USUAL_WIDTH), nfkc(self._written)])
+        return [NormalisedReading(self._question, text) for text in texts]
+
+
+class ReferenceCounts:
+    """Document frequencies of one reference set, and its baseline."""
+
+    def __init__(self, answers: list[Units], rules: _Leaderboard) -> None:
+        self.rules = rules
+        self.n_answers = len(answers)
+        self.document_frequency: Counter[NGram] = Counter()
+        for answer in answers:
+            self.document_frequency.update(set(rules.ngrams(answer)))
+        self.baseline = 1.0
+        self.baseline = naive_sum(rules.fluency(answer, self) for answer in answers) / len(answers)
+
+
+class _Leaderboard:
+    """Sections 2 to 4: the rules of the published leaderboard."""
+
+    def __init__(self, constants: Constants | None = None) -> None:
+        self.constants = constants or Constants()
+
+    def reading(self, question: Question, text: str) -> Reading:
+        return Reading(question, text)
+
+    def searched(self, reading: Reading, rules: tuple[Rule, ...]) -> Reading:
+        return reading
+
+    def discount(self, n: int) -> float:
+        return discount(n, self.constants.target_length, self.constants.limit)
+
+    def ngrams(self, text: Units) -> Iterator[NGram]:
+        for n in _ORDERS:
+            for start in range(len(text) - n + 1):
+                yield text[start : start + n]
+
+    def fluency_discount(self, n_code_points: int) -> float:
+        return 1.0
+
+    def fluency(self, answer: Units, table: ReferenceCounts) -> float:
+        return max(self.prefix_scores(answer, table), default=0.0)
+
+    def prefix_scores(self, answer: Units, table: ReferenceCounts) -> Iterator[float]:
+        """The fluency of each prefix, from the shortest; values below 0, past the limit, become 0."""
+        seen: set[NGram] = set()
+        raw = 0
+        text = answer[: self.constants.look_ahead]
+        for n in range(1, len(text) + 1):
+            for order in _ORDERS:
+                ngram = text[n - order : n]
+                if order <= n and ngram not in seen:
+                    seen.add(ngram)
+                    raw += table.document_frequency.get(ngram, 0)
+            yield max(0.0, raw * self.discount(n) / table.baseline)
+
+    def truthfulness(self, answer: Units, table: ReferenceCounts) -> float:
+        target, scale = self.constants.target_length, 1 / THRESHOLD
+        text = marked(answer)[: self.constants.look_ahead + 2]
+        total, count, score, best = 0.0, 0, 0.0, 0.0
+        for j, (character, cover) in enumerate(zip(text, covers(text, table), strict=True)):
+            if character in _SKIPPED:
+                continue
+            total += min(1.0, cover / table.n_answers * scale)
+            count += 1
+            score = total / count * self.discount(j)
+            if j >= target:
+                best = max(best, score)
+        return max(best, score)
+
+    def helpfulness(self, reading: Reading, rules: tuple[Rule, ...]) -> tuple[float, list[list[Any]]]:
+        text = reading.cut(self.constants.look_ahead)
+        positions = [position_and_name(rule, text, reading.position) for rule in rules]
+        scores = {}
+        for i in range(len(reading.units[: self.constants.look_ahead]) + 1):
+            if self.discount(i) >= 0:
+                scores[i] = self.discount(i)
+                for rule, (position, _) in zip(rules, positions, strict=True):
+                    if i < position:
+                        scores[i] *= 1 - rule.importance
+        return self.best_truncation(scores, rules, positions)
+
+    def best_truncation(
+        self, scores: dict[int, float], rules: tuple[Rule, ...], positions: list[tuple[int, str]]
+    ) -> tuple[float, list[list[Any]]]:
+        best = max(scores.values())
+        n = max(i for i, score in scores.items() if score == best)
+        details: list[list[Any]] = [
+            [name, 1 - rule.importance] for rule, (position, name) in zip(rules, positions, strict=True) if n < position
+        ]
+        over = n - self.constants.target_length
+        if over > 0 and best > 0:
+            details.append([f"{over}字超過", self.discount(n)])
+        return best, details
+
+
+class _Paper(_Leaderboard):
+    """Section 7: the formulas as printed in the paper."""
+
+    def ngrams(self, text: Units) -> Iterator[NGram]:
+        last = len(text) + 1
+        for n in _ORDERS:
+            for start in range(last + 1 - n + 1):
+                end = start + n - 1
+                inner = text[max(start - 1, 0) : end]
+                yield (start == 0, inner, end == last) if start == 0 or end == last else inner
+
+    def fluency_discount(self, n_code_points: int) -> float:
+        return max(0.0, discount(n_code_points))
+
+    def fluency(self, answer: Units, table: ReferenceCounts) -> float:
+        if not answer:
+            return 0.0
+        raw = sum(table.document_frequency.get(ngram, 0) for ngram in self.ngrams(answer))
+        return raw / table.n_answers * self.fluency_discount(len(answer)) / table.baseline
+
+    def truthfulness(self, answer: Units, table: ReferenceCounts) -> float:
+        df, last = table.document_frequency, len(answer) + 1
+        frequencies = []
+        for start in range(last - 1):
+            begins, ends = start == 0, start + 2 == last
+            inner = answer[max(start - 1, 0) : start + 2]
+            frequencies.append(df.get((begins, inner, ends) if begins or ends else inner, 0))
+        total, count, mean, best = 0.0, 0, 0.0, 0.0
+        for j, character in enumerate(answer, start=1):
+            if character not in _SKIPPED_IN_PAPER:
+                cover = max(frequencies[max(j - 2, 0) : j + 1])
+                total += min(1.0, cover / table.n_answers * 200.0)
+                count += 1
+                mean = total / count
+            if j >= min(100, len(answer)):
+                best = max(best, self.fluency_discount(j) * mean)
+        return best
+
+    def helpfulness(self, reading: Reading, rules: tuple[Rule, ...]) -> tuple[float, list[list[Any]]]:
+        positions = [position_and_name(rule, reading.text, reading.position) for rule in rules]
+        length = len(reading.units)
+        whole = naive_sum(rule.importance for rule in rules)
+        scores = {}
+        for i in range(min(100, length), length + 1):
+            met = naive_sum(
+                rule.importance for rule, (position, _) in zip(rules, positions, strict=True) if position <= i
+            )
+            scores[i] = self.fluency_discount(i) * (met / whole if whole else 1.0)
+        return self.best_truncation(scores, rules, positions)
+
+
+class _Normalised(_Leaderboard):
+    """Section 10: the rules of the leaderboard, on normalised texts."""
+
+    def reading(self, question: Question, text: str) -> Reading:
+        return NormalisedReading(question, text)
+
+    def searched(self, reading: Reading, rules: tuple[Rule, ...]) -> Reading:
+        # `max` returns the first of equal ones.
+        return max(reading.forms(), key=lambda form: super(_Normalised, self).helpfulness(form, rules)[0])
+
+    def helpfulness(self, reading: Reading, rules: tuple[Rule, ...]) -> tuple[float, list[list[Any]]]:
+        scored = [super(_Normalised, self).helpfulness(form, rules) for form in reading.forms()]
+        return max(scored, key=lambda pair: pair[0])
+
+
+_PROFILES: dict[str, Callable[[Constants | None], _Leaderboard]] = {
+    "leaderboard": _Leaderboard,
+    "paper": _Paper,
+    "normalised": _Normalised,
+}
+
+
+def average(scores: dict[str, Any], float_sum: str) -> float:
+    """The score of an answer, computed from its rounded parts."""
+    total = naive_sum if float_sum == "naive" else compensated_sum
+    fluency, truthfulness = scores["fluency"].values(), scores["truthfulness"].values()
+    helpfulness: float = scores["helpfulness"]
+    return round((total(fluency) + total(truthfulness) + helpfulness) / 3, 5)
+
+
+def marked(answer: Units) -> Units:
+    """The answer between `^` and `$`."""
+    return f"^{answer}$" if isinstance(answer, str) else ("^", *answer, "$")
+
+
+def covers(text: Units, table: ReferenceCounts) -> list[int]:
+    """For each unit of a text, the document frequency of the most frequent 3-gram over it."""
+    frequencies = [table.document_frequency.get(text[i : i + 3], 0) for i in range(len(text) - 2)]
+    return [max(frequencies[max(j - 2, 0) : j + 1], default=0) for j in range(len(text))]
+
+
+def discount(n: int, target_length: int = 100, limit: int = 150) -> float:
+    """The factor by which a length of `n` units discounts a score; negative past the limit."""
+    return 1 - max(n - target_length, 0) / (limit - target_length)
+
+
+def position_and_name(rule: Rule, text: str, position_of: Callable[[int], int]) -> tuple[int, str]:
+    """The position, in units, at which a rule is first met, and the name that reports show if it is not met."""
+    if rule.form == "t":
+        match = searched(re.compile(rule.pattern).search, text, f"the pattern {shown_value(rule.pattern)}")
+        position, name = (position_of(match.end()) if match else _MISSING), rule.pattern
+    else:
+        choose = max if rule.form == "and" else min
+        places = (position_and_name(part, text, position_of) for part in rule.parts)
+        position, name = choose(places, key=lambda pair: pair[0])
+    return position, name if rule.name is None else rule.name
+
+
+def naive_sum(values: Iterable[float]) -> float:
+    """Sums from left to right, as CPython's `sum` did up to 3.11."""
+    total = 0.0
+    for value in values:
+        total += value
+    return total
+
+
+def compensated_sum(values: Iterable[float]) -> float:
+    """Neumaier's compensated sum, as in CPython's `sum` since 3.12."""
+    total, compensation = 0.0, 0.0
+    for value in values:
+        new = total + value
+        if abs(total) >= abs(value):
+            compensation += (total - new) + value
+        else:
+            compensation += (value - new) + total
+        total = new
+    return total + compensation

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import pytest
 from makers.suite_folders import write_suite_files
-from pfgen_fast.checklists import line_files
+from pfgen_fast.lab.checklists import line_files
 
 N_TASKS = 4
 MODELS = ("heron", "stork")

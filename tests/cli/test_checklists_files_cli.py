@@ -9,8 +9,8 @@ import pytest
 from makers.hellobench_checkouts import write_checkout
 from makers.hostile import NAMES, acting
 from makers.suite_folders import CHECKLISTS, TASKS, write_suite_files
-from pfgen_fast.checklists.runs import open_runs
-from pfgen_fast.checklists.suite import ChecklistSuite
+from pfgen_fast.lab.checklists.checklist_runs import open_runs
+from pfgen_fast.lab.checklists.checklist_suite import ChecklistSuite
 
 
 def test_a_checkout_becomes_a_suite_and_its_results_runs_without_bad_lines(tmp_path: Path, call) -> None:

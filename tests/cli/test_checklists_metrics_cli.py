@@ -9,8 +9,8 @@ import pytest
 from makers.hostile import NAMES, acting
 from makers.long_answers import run_of, suite_of_essays
 from makers.own_checklists import written
-from pfgen_fast.checklists.judgements import Judgement
-from pfgen_fast.checklists.runs import Answer
+from pfgen_fast.lab.checklists.checklist_runs import Answer
+from pfgen_fast.lab.checklists.judgements import Judgement
 
 HEADS = ["answers", "repeats", "rejects", "cut", "off", "filtered", "empty", "signals", "run", "model"]
 ICE = "Ice floats on water because it is lighter."

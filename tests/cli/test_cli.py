@@ -18,11 +18,11 @@ import pytest
 from makers.forged_index import forge_question
 from makers.runs import make_run, trial_lines, write_small_suite
 from pfgen_fast import Scorer
+from pfgen_fast.base.mean_interval import mean_interval
 from pfgen_fast.runs.leaderboard import find_results, rank
 from pfgen_fast.runs.run_scorer import RunScorer
 from pfgen_fast.runs.trials import RunFolder, find_runs
-from pfgen_fast.statistics.mean_interval import mean_interval
-from pfgen_fast.suite import reading as file_hashes
+from pfgen_fast.suite import suite_reading as file_hashes
 
 
 @pytest.fixture

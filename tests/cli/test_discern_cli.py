@@ -155,7 +155,7 @@ def test_kinds_says_what_is_wrong(call):
 
 
 def test_kinds_are_listed_with_examples(call):
-    from pfgen_fast.discernment.kinds import KINDS as ALL
+    from pfgen_fast.lab.discernment.kinds import KINDS as ALL
 
     for language in ("en", "ja"):
         code, out, err = call("discern", "kinds", "--language", language)
@@ -243,7 +243,7 @@ def test_a_folder_that_cannot_be_written_to_is_said_before_any_work(call, monkey
 
 
 def test_metrics_say_beforehand_how_long_they_take(call, monkeypatch):
-    from pfgen_fast.evaluators.metrics import MetricsEvaluator
+    from pfgen_fast.lab.evaluators.metrics_evaluator import MetricsEvaluator
 
     usual = ("texts.jsonl", "-e", "metrics")
     monkeypatch.setattr(MetricsEvaluator, "expected_seconds", lambda self, items, n_texts: n_texts * 2.5)

@@ -14,7 +14,8 @@ from makers.runs import results_as_lines
 from pfgen_fast import Suite
 from pfgen_fast.cli import evaluate
 from pfgen_fast.generation.engines.transformers import LocalEngine
-from pfgen_fast.runs import placement, result_tables
+from pfgen_fast.runs import result_tables
+from pfgen_fast.runs import run_placement as placement
 
 RUN = ("evaluate", "-e", "ngram", "-s", "mini", "-n", "3")
 

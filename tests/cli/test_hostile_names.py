@@ -20,7 +20,7 @@ from makers.runs import make_run, trial_lines
 from pfgen_fast import Suite
 from pfgen_fast.runs.run_scorer import RunScorer
 from pfgen_fast.runs.trials import find_runs
-from pfgen_fast.suite.reading import PACKAGED
+from pfgen_fast.suite.suite_reading import PACKAGED
 
 # What matplotlib says of names too long for a picture. What it says of a character without a glyph fails these tests.
 pytestmark = pytest.mark.filterwarnings("ignore:constrained_layout not applied")

@@ -16,10 +16,10 @@ from makers.effort import share
 from makers.pages import overview_in
 from makers.reported import unpacked
 from makers.runs import make_run
-from pfgen_fast.files.untrusted_text import signed
+from pfgen_fast.base.untrusted_text import signed
 from pfgen_fast.report.templating import source
-from pfgen_fast.statistics.paired import paired_difference
-from pfgen_fast.statistics.verdicts import decided
+from pfgen_fast.runs.statistics.paired import paired_difference
+from pfgen_fast.runs.statistics.verdicts import decided
 
 HUMAN = "system/ground-truth"
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from makers.runs import make_run, trial_lines
 from pfgen_fast import leaderboard
-from pfgen_fast.statistics.mean_interval import mean_interval
+from pfgen_fast.base.mean_interval import mean_interval
 
 
 @pytest.fixture

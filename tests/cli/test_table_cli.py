@@ -12,7 +12,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from pfgen_fast.statistics.mean_interval import mean_interval
+from pfgen_fast.base.mean_interval import mean_interval
 
 COLUMNS = ("--suite", "mini", "--question-column", "question", "--answer-column", "my answer")
 CONTENT = "id,question,my answer\r\n1,Q07,Ice floats.\r\n"

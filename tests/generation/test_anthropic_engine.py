@@ -14,7 +14,7 @@ from makers.anthropic_service import KEY, anthropic_error, anthropic_service, me
 from makers.asked_engines import answers_to
 from makers.engines import integration
 from makers.fault_server import Reply, serving
-from pfgen_fast.errors import EngineError
+from pfgen_fast.base.errors import EngineError
 from pfgen_fast.generation.anthropic_protocol import AnthropicForm
 from pfgen_fast.generation.engines import Sampling, open_engine
 from pfgen_fast.generation.events import Events, TokenPrices, Trouble

@@ -8,7 +8,7 @@ import re
 import pytest
 from makers.runs import answers_by_trial
 from pfgen_fast import TrialsError
-from pfgen_fast.errors import EngineError
+from pfgen_fast.base.errors import EngineError
 from pfgen_fast.generation.batch_api import read_batch, write_batch
 from pfgen_fast.generation.generating import Generation
 from pfgen_fast.generation.openai_protocol import RequestForm

@@ -9,7 +9,7 @@ import sys
 import pytest
 from makers.asked_engines import FakeEngine
 from makers.runs import answers_by_trial
-from pfgen_fast.errors import EngineError
+from pfgen_fast.base.errors import EngineError
 from pfgen_fast.generation.context import Context
 from pfgen_fast.generation.engines import open_engine
 from pfgen_fast.generation.events import Trouble

@@ -16,9 +16,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from makers.asked_engines import ask_server, open_served
 from makers.fault_server import Reply, answering, echo, refusing, serving
-from pfgen_fast.errors import EngineError
+from pfgen_fast.base.errors import EngineError
 from pfgen_fast.generation.engines import Sampling, open_engine
-from pfgen_fast.generation.engines.server import _Reply, _seconds
+from pfgen_fast.generation.engines.server_engine import _Reply, _seconds
 from pfgen_fast.generation.events import Events, Trouble
 from pfgen_fast.generation.generating import generate
 from pfgen_fast.generation.openai_protocol import Details, NoAnswer, RequestForm

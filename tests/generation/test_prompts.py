@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pfgen_fast import Scorer, Suite, SuiteError
-from pfgen_fast.errors import EngineError
+from pfgen_fast.base.errors import EngineError
 from pfgen_fast.generation.context import Context
 from pfgen_fast.generation.prompts import MODES, cleaned, make_tasks
 from pfgen_fast.generation.setting import Setting

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from makers.effort import examples
 from makers.published import FOLDER
-from pfgen_fast.errors import EngineError
+from pfgen_fast.base.errors import EngineError
 from pfgen_fast.generation.reasoning import answer_text
 from pfgen_fast.scoring.reasoning_text import TAGS
 

@@ -15,7 +15,7 @@ from pfgen_fast.generation.engines.transformers import decoded, opened_reasoning
 from pfgen_fast.generation.generating import Generation
 from pfgen_fast.generation.reasoning import Reasoning, answer_text
 from pfgen_fast.generation.setting import usual_mode
-from pfgen_fast.runs.result import read_result
+from pfgen_fast.runs.run_result import read_result
 from pfgen_fast.runs.trials import Trials
 
 WRONG = "Q: why?\n\nA: no"

@@ -13,7 +13,7 @@ from makers import published
 from makers.effort import examples
 from makers.runs import files_of
 from pfgen_fast import PfgenError, Suite, TrialsError
-from pfgen_fast.errors import EngineError
+from pfgen_fast.base.errors import EngineError
 from pfgen_fast.generation.run_writer import MAX_TRIALS, config_hash, config_line, run_folder, writing_run
 
 CONFIG = {"engine": "fake", "mode": "qa", "model": "org/m", "top_p": None}

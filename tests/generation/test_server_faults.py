@@ -12,8 +12,8 @@ import pytest
 from makers.asked_engines import ask_server
 from makers.fault_server import Reply, answering, echo, refusing, serving
 from makers.runs import answers_by_trial
-from pfgen_fast.errors import EngineError
-from pfgen_fast.generation.engines.server import MAX_REPLY_BYTES
+from pfgen_fast.base.errors import EngineError
+from pfgen_fast.generation.engines.server_engine import MAX_REPLY_BYTES
 from pfgen_fast.generation.events import Events, Trouble
 from pfgen_fast.generation.prompts import make_tasks
 

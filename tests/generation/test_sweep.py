@@ -11,7 +11,7 @@ import sys
 
 import pytest
 from makers.runs import files_of
-from pfgen_fast.errors import EngineError
+from pfgen_fast.base.errors import EngineError
 from pfgen_fast.generation.engines import ENGINES
 from pfgen_fast.generation.generating import generate
 from pfgen_fast.generation.sweep import grid, records, sweep, to_csv, to_json, to_markdown

@@ -10,11 +10,11 @@ from makers import published
 from makers.asked_engines import answers_to
 from makers.runs import answers_by_trial
 from pfgen_fast import Scorer, Suite, SuiteError
-from pfgen_fast.errors import EngineError
+from pfgen_fast.base.errors import EngineError
 from pfgen_fast.generation.engines import open_engine
 from pfgen_fast.generation.generating import Generation
 from pfgen_fast.generation.prompts import make_tasks
-from pfgen_fast.runs.result import read_result
+from pfgen_fast.runs.run_result import read_result
 
 
 def generated(suite, engine, output, *, trials=None, **options):

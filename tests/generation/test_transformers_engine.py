@@ -11,7 +11,7 @@ from types import SimpleNamespace
 
 import pytest
 from makers import asked_engines
-from pfgen_fast.errors import EngineError
+from pfgen_fast.base.errors import EngineError
 from pfgen_fast.generation.engines import Sampling, open_engine
 from pfgen_fast.generation.engines.transformers import ChatTemplate
 from pfgen_fast.generation.generating import generate

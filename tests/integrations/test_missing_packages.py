@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from pfgen_fast import PfgenError, ScorerSpec
-from pfgen_fast.files.optional import optional
+from pfgen_fast.base.optional import optional
 
 
 def on_import(module):
@@ -26,8 +26,8 @@ def score_frame(module):
 @pytest.mark.parametrize(
     ("name", "package", "extra", "use"),
     [
-        ("distributed.ray", "ray.data", "ray", score_frame),
-        ("distributed.spark", "pyspark.sql.types", "spark", score_frame),
+        ("tables.engines.ray", "ray.data", "ray", score_frame),
+        ("tables.engines.spark", "pyspark.sql.types", "spark", score_frame),
         ("tables.places", "fsspec", "remote", lambda module: module.file_info("s3://bucket/x")),
         ("tables.value_table", "pyarrow.parquet", "tables", lambda module: module.check_value_table(Path("x.parquet"))),
         ("integrations.datatrove", "datatrove.pipeline.filters.base_filter", "datatrove", on_import),
@@ -58,7 +58,7 @@ def test_under_a_limit_of_memory_a_package_that_does_not_load_lacks_memory(monke
     def fail(name):
         raise ImportError("failed to map segment from shared object")
 
-    monkeypatch.setattr("pfgen_fast.files.optional.import_module", fail)
+    monkeypatch.setattr("pfgen_fast.base.optional.import_module", fail)
     monkeypatch.setattr(resource, "getrlimit", lambda limit: (1 << 28, -1))
     with pytest.raises(MemoryError, match=r"^not enough memory to load pyarrow \(failed to map segment"):
         optional("pyarrow", extra="tables", needed_for="Parquet")

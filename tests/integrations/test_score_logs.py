@@ -8,8 +8,8 @@ import sys
 
 import numpy as np
 import pytest
-from pfgen_fast.item_scores.columns import ColumnNames
-from pfgen_fast.item_scores.reading import read_item_scores
+from pfgen_fast.runs.items.item_columns import ColumnNames
+from pfgen_fast.runs.items.score_reading import read_item_scores
 
 N_ITEMS = 8
 

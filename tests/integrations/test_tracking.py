@@ -12,7 +12,7 @@ from makers.runs import make_run, trial_lines
 from pfgen_fast import PfgenError, TrialsError
 from pfgen_fast.integrations.tracking import _tracked, log_run
 from pfgen_fast.runs.leaderboard import rank
-from pfgen_fast.runs.result import parse_result, read_result
+from pfgen_fast.runs.run_result import parse_result, read_result
 from pfgen_fast.runs.run_scorer import RunScorer
 from pfgen_fast.runs.trials import find_runs
 

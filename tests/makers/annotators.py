@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
-from pfgen_fast.checklists.people.marks import Mark
-from pfgen_fast.checklists.suite import ChecklistSuite
-from pfgen_fast.checklists.tasks import sha256_of
+from pfgen_fast.lab.checklists.checklist_suite import ChecklistSuite
+from pfgen_fast.lab.checklists.people.marks import Mark
+from pfgen_fast.lab.checklists.tasks import sha256_of
 
 from .people import marked
 

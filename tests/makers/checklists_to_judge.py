@@ -10,15 +10,15 @@ from typing import Any
 
 from makers.fault_server import Reply, Request, serving
 from makers.own_checklists import suite_of
-from pfgen_fast.checklists.judging.ask_runs import Judging
-from pfgen_fast.checklists.judging.requests import JudgeOptions
-from pfgen_fast.checklists.runs import Answer, Run, open_runs, write_run
-from pfgen_fast.checklists.suite import ChecklistSuite
-from pfgen_fast.checklists.suite_files import PLACES
-from pfgen_fast.checklists.tasks import Prompts, Task
-from pfgen_fast.judging.budget import Spending
-from pfgen_fast.judging.requests import Server
-from pfgen_fast.judging.template import Template
+from pfgen_fast.lab.checklists.checklist_runs import Answer, Run, open_runs, write_run
+from pfgen_fast.lab.checklists.checklist_suite import ChecklistSuite
+from pfgen_fast.lab.checklists.judging.ask_runs import Judging
+from pfgen_fast.lab.checklists.judging.checklist_requests import JudgeOptions
+from pfgen_fast.lab.checklists.suite_files import PLACES
+from pfgen_fast.lab.checklists.tasks import Prompts, Task
+from pfgen_fast.lab.judging.budget import Spending
+from pfgen_fast.lab.judging.judge_requests import Server
+from pfgen_fast.lab.judging.template import Template
 
 N_TASKS = 12
 MODEL = "judge-2024-08-06"

@@ -11,15 +11,15 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from pfgen_fast.discernment.items import Collection, CollectionItem
-from pfgen_fast.discernment.kinds import KINDS
-from pfgen_fast.discernment.names import metric_named
-from pfgen_fast.discernment.plan import Perturbation, Plan, perturbations_named
-from pfgen_fast.discernment.result import Discernment, Example, PerturbedScores, Scored, Work
-from pfgen_fast.discernment.running import discernment_of
-from pfgen_fast.discernment.scoring import Scoring
-from pfgen_fast.discernment.weights import Weights, WeightsRow
-from pfgen_fast.evaluators.evaluator import Metric
+from pfgen_fast.lab.discernment.discernment_items import Collection, CollectionItem
+from pfgen_fast.lab.discernment.discernment_plan import Perturbation, Plan, perturbations_named
+from pfgen_fast.lab.discernment.discernment_result import Discernment, Example, PerturbedScores, Scored, Work
+from pfgen_fast.lab.discernment.discernment_scoring import Scoring
+from pfgen_fast.lab.discernment.kinds import KINDS
+from pfgen_fast.lab.discernment.names import metric_named
+from pfgen_fast.lab.discernment.running import discernment_of
+from pfgen_fast.lab.discernment.weights import Weights, WeightsRow
+from pfgen_fast.lab.evaluators.evaluator import Metric
 
 N_ITEMS = 40
 METRICS = (

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from pfgen_fast.native import _core
+from pfgen_fast.base.native import _core
 
 
 def forge_question(path: Path, question: int) -> None:

@@ -21,12 +21,12 @@ from typing import Any
 from makers import checklists_to_judge
 from makers.builds import files_below
 from pfgen_fast import PfgenError, ScorerSpec
-from pfgen_fast.checklists.judging.ask_runs import Judging
-from pfgen_fast.checklists.judging.requests import JudgeOptions
-from pfgen_fast.checklists.runs import open_runs
-from pfgen_fast.judging.requests import Server
-from pfgen_fast.refset.config import read_config
-from pfgen_fast.refset.pipeline import build
+from pfgen_fast.build.build_config import read_config
+from pfgen_fast.build.pipeline import build
+from pfgen_fast.lab.checklists.checklist_runs import open_runs
+from pfgen_fast.lab.checklists.judging.ask_runs import Judging
+from pfgen_fast.lab.checklists.judging.checklist_requests import JudgeOptions
+from pfgen_fast.lab.judging.judge_requests import Server
 from pfgen_fast.tables.folders import score_files
 from pfgen_fast.tables.table_job import TableJob
 
@@ -149,7 +149,7 @@ def _kill_after(n_left: list[int], folder: str, point: int) -> None:
             change(event, path)
 
     sys.addaudithook(hook)
-    from pfgen_fast.files.journal import Journal
+    from pfgen_fast.base.journal import Journal
 
     add = Journal.add
 

@@ -7,10 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from makers.own_checklists import suite_of
-from pfgen_fast.checklists.judgements import Judgement
-from pfgen_fast.checklists.runs import Answer, Run, open_runs, write_run
-from pfgen_fast.checklists.suite import ChecklistSuite
-from pfgen_fast.checklists.tasks import Task
+from pfgen_fast.lab.checklists.checklist_runs import Answer, Run, open_runs, write_run
+from pfgen_fast.lab.checklists.checklist_suite import ChecklistSuite
+from pfgen_fast.lab.checklists.judgements import Judgement
+from pfgen_fast.lab.checklists.tasks import Task
 
 TASKS = (
     Task("sea", "essays", "water", "Write about the sea.", reference="The sea is wide and the sea is deep."),

@@ -13,16 +13,16 @@ from pathlib import Path
 from typing import Any
 
 from makers.hostile import NAMES
-from pfgen_fast.checklists.checklist_files import checklist_of
-from pfgen_fast.checklists.judgement_files import write_judgements
-from pfgen_fast.checklists.judgements import Judgement
-from pfgen_fast.checklists.runs import Answer, Run, open_runs, write_run
-from pfgen_fast.checklists.scoring.scores import Scores
-from pfgen_fast.checklists.scoring.scoring import score_runs
-from pfgen_fast.checklists.suite import ChecklistSuite, write_suite
-from pfgen_fast.checklists.suite_files import PLACES
-from pfgen_fast.checklists.tasks import LEVELS, Checklist, Prompts, Task
-from pfgen_fast.judging.template import Template
+from pfgen_fast.lab.checklists.checklist_files import checklist_of
+from pfgen_fast.lab.checklists.checklist_runs import Answer, Run, open_runs, write_run
+from pfgen_fast.lab.checklists.checklist_suite import ChecklistSuite, write_suite
+from pfgen_fast.lab.checklists.judgement_files import write_judgements
+from pfgen_fast.lab.checklists.judgements import Judgement
+from pfgen_fast.lab.checklists.scoring.checklist_scoring import score_runs
+from pfgen_fast.lab.checklists.scoring.scores import Scores
+from pfgen_fast.lab.checklists.suite_files import PLACES
+from pfgen_fast.lab.checklists.tasks import LEVELS, Checklist, Prompts, Task
+from pfgen_fast.lab.judging.template import Template
 
 SYSTEM = "You judge answers by yes-or-no questions."
 USER = (

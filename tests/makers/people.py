@@ -9,10 +9,10 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from pfgen_fast.checklists.people.marks import Mark
-from pfgen_fast.checklists.people.reading import People
-from pfgen_fast.checklists.suite import ChecklistSuite
-from pfgen_fast.checklists.tasks import Task, sha256_of
+from pfgen_fast.lab.checklists.checklist_suite import ChecklistSuite
+from pfgen_fast.lab.checklists.people.marks import Mark
+from pfgen_fast.lab.checklists.people.people_reading import People
+from pfgen_fast.lab.checklists.tasks import Task, sha256_of
 
 LEVELS = (0.0, 0.25, 0.5, 0.75, 1.0)
 

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from pfgen_fast.evaluators.evaluator import Item, text_column
+from pfgen_fast.lab.evaluators.evaluator import Item, text_column
 
 _BEGIN = """\
 import json, os, signal, subprocess, sys, time

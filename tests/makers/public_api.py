@@ -22,20 +22,20 @@ RECORD = ROOT / "tests" / "public_api.txt"
 PACKAGE = ROOT / "python" / "pfgen_fast"
 
 MODULES = (
-    "errors",
-    "evaluators.evaluator",
-    "evaluators.function",
-    "evaluators.ngram",
+    "base.errors",
+    "lab.evaluators.evaluator",
+    "lab.evaluators.function_evaluator",
+    "lab.evaluators.ngram_evaluator",
     "generation.generating",
     "ngram",
     "oracle",
-    "refset.config",
-    "refset.pipeline",
-    "refset.selection",
+    "build.build_config",
+    "build.pipeline",
+    "build.selection",
     "rewards.parts",
-    "serving.client",
+    "rewards.server.reward_client",
 )
-OPEN_PACKAGES = ("distributed", "integrations")  # all modules of which are public
+OPEN_PACKAGES = ("integrations", "tables/engines")  # all modules of which are public
 
 _Definition = ast.FunctionDef | ast.AsyncFunctionDef
 

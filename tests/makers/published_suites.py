@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from makers.fault_server import Reply, Request
-from pfgen_fast.suite.reading import PACKAGED
+from pfgen_fast.suite.suite_reading import PACKAGED
 
 FILES = {f"data/{path.name}": path.read_bytes() for path in sorted((PACKAGED / "mini").iterdir())}
 Q03 = "data/Q03.json"

@@ -10,7 +10,7 @@ from typing import Any
 
 from pfgen_fast import Suite
 from pfgen_fast.report import ReportRun
-from pfgen_fast.runs.result import parse_result
+from pfgen_fast.runs.run_result import parse_result
 
 
 def made_result(suite: Suite, answers: Sequence[str] = ("An answer.",), score: float = 0.5, **changes: Any) -> Any:

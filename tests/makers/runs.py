@@ -12,7 +12,7 @@ from typing import Any
 import zstandard
 from pfgen_fast import Suite
 from pfgen_fast.runs.leaderboard import find_results
-from pfgen_fast.suite.reading import PACKAGED
+from pfgen_fast.suite.suite_reading import PACKAGED
 
 PACKERS = {
     "trials.jsonl": bytes,

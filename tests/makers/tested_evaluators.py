@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from pfgen_fast import DiscernmentError
 from pfgen_fast._core import TextColumn
-from pfgen_fast.discernment.items import Collection, CollectionItem
-from pfgen_fast.discernment.plan import Perturbation, Plan, perturbations_named
-from pfgen_fast.discernment.running import discern
-from pfgen_fast.evaluators.evaluator import Item, Metric
+from pfgen_fast.lab.discernment.discernment_items import Collection, CollectionItem
+from pfgen_fast.lab.discernment.discernment_plan import Perturbation, Plan, perturbations_named
+from pfgen_fast.lab.discernment.running import discern
+from pfgen_fast.lab.evaluators.evaluator import Item, Metric
 
 _SUBJECTS = ("Ice", "Snow", "Oak", "Cork", "Iron", "Sand", "Milk", "Rain", "Salt", "Glass", "Wax", "Coal")
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 import re
 
-from pfgen_fast.discernment.model_damage_prompts import MADE
-from pfgen_fast.discernment.plan import Perturbation
+from pfgen_fast.lab.discernment.discernment_plan import Perturbation
+from pfgen_fast.lab.discernment.model_damage_prompts import MADE
 
 
 def text_in(prompt: str) -> str:

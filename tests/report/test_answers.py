@@ -8,11 +8,11 @@ import pytest
 from makers.reported import made_result, reported_run, unpacked
 from makers.runs import files_of
 from pfgen_fast import Suite
-from pfgen_fast.errors import PatternTimeout, PfgenError
+from pfgen_fast.base.errors import PatternTimeout, PfgenError
 from pfgen_fast.report import ReportRun, write_report_folder
 from pfgen_fast.report.answers import N_REFERENCES, packed_answers
 from pfgen_fast.report.safe_runs import check_run
-from pfgen_fast.runs.result import parse_result
+from pfgen_fast.runs.run_result import parse_result
 from pfgen_fast.scoring.tinting import QuestionTints
 from pfgen_fast.suite.keywords import freeze_rule
 from pfgen_fast.suite.pattern_time import pattern_time_limit

@@ -8,8 +8,8 @@ import pytest
 from makers.builds import write_config, write_raw
 from makers.pages import check_policy, overview_in
 from pfgen_fast import BuildError
-from pfgen_fast.refset.config import read_config
-from pfgen_fast.refset.pipeline import build, building_alone, records
+from pfgen_fast.build.build_config import read_config
+from pfgen_fast.build.pipeline import build, building_alone, records
 from pfgen_fast.report.building import write_building_report
 
 BREAK_OUT = "</script><script>document.title='pwned'</script><img src=x onerror=\"document.title='pwned'\">"

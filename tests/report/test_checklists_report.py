@@ -12,13 +12,13 @@ from makers.hostile import acting, formulas
 from makers.own_checklists import TASKS, hostile_runs, judged_run, own_suite, some_runs
 from makers.pages import Outline, check_policy, embedded, overview_in
 from makers.reported import unpacked
-from pfgen_fast.checklists.runs import Answer, open_runs, write_run
-from pfgen_fast.checklists.scoring.scoring import score_runs
-from pfgen_fast.checklists.tasks import Task
-from pfgen_fast.errors import ChecklistError, PfgenError
+from pfgen_fast.base.errors import ChecklistError, PfgenError
+from pfgen_fast.lab.checklists.checklist_runs import Answer, open_runs, write_run
+from pfgen_fast.lab.checklists.scoring.checklist_scoring import score_runs
+from pfgen_fast.lab.checklists.tasks import Task
 from pfgen_fast.report import page_files
 from pfgen_fast.report.checklists import write_checklists
-from pfgen_fast.report.checklists.overview import question_means, tint, titles
+from pfgen_fast.report.checklists.checklists_overview import question_means, tint, titles
 
 
 @pytest.fixture

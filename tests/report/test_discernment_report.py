@@ -11,15 +11,15 @@ from makers.discernments import METRICS, N_ITEMS, a_discernment, a_plan, picture
 from makers.hostile import markdown_tokens
 from makers.pages import check_policy
 from makers.undrawn import leave_out_drawing
-from pfgen_fast.discernment.evaluator_comparison import Agreement
-from pfgen_fast.discernment.kinds import KINDS, in_words
-from pfgen_fast.discernment.paper import Published, datasets, paper_plan
-from pfgen_fast.discernment.plan import Plan, perturbation, perturbations_named
-from pfgen_fast.discernment.result import CELL_COLUMNS, Example
-from pfgen_fast.evaluators.evaluator import Metric
+from pfgen_fast.lab.discernment.discernment_plan import Plan, perturbation, perturbations_named
+from pfgen_fast.lab.discernment.discernment_result import CELL_COLUMNS, Example
+from pfgen_fast.lab.discernment.evaluator_comparison import Agreement
+from pfgen_fast.lab.discernment.kinds import KINDS, in_words
+from pfgen_fast.lab.discernment.paper import Published, datasets, paper_plan
+from pfgen_fast.lab.evaluators.evaluator import Metric
 from pfgen_fast.report.charts import drawn
 from pfgen_fast.report.discernment import write_discernment
-from pfgen_fast.report.discernment.writing import finding_of
+from pfgen_fast.report.discernment.discernment_writing import finding_of
 from pfgen_fast.report.drawing import stored
 
 UNDEFINED = {"d", "noticed", "mean_drop", "ceiling_d", "reverse_d", "rank_biserial"}

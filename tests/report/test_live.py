@@ -6,9 +6,9 @@ import shutil
 
 import pytest
 from makers.reported import made_result
-from pfgen_fast.errors import PfgenError, TrialsError
+from pfgen_fast.base.errors import PfgenError, TrialsError
 from pfgen_fast.report.live import LiveReport, ReportServer
-from pfgen_fast.runs.result import read_result
+from pfgen_fast.runs.run_result import read_result
 
 
 def write_result(suite, folder, **changes):

@@ -11,10 +11,10 @@ import pytest
 from makers.hostile import NAMES
 from makers.runs import make_run
 from pfgen_fast import PfgenError, Scorer, TrialsError
+from pfgen_fast.base.mean_interval import mean_interval
 from pfgen_fast.report.model_card import write_model_card
 from pfgen_fast.runs.run_scorer import RunScorer
 from pfgen_fast.runs.trials import find_runs
-from pfgen_fast.statistics.mean_interval import mean_interval
 from pfgen_fast.suite.rules import SCORES
 
 yaml = pytest.importorskip("yaml")

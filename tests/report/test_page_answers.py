@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from makers.reported import made_result, reported_run
 from pfgen_fast import Suite
-from pfgen_fast.files.untrusted_text import harmless_with_tints
+from pfgen_fast.base.untrusted_text import harmless_with_tints
 from pfgen_fast.report import ReportRun, write_report, write_report_folder
 from pfgen_fast.report.live import LiveReport, ReportServer
-from pfgen_fast.runs.result import parse_result
+from pfgen_fast.runs.run_result import parse_result
+from pfgen_fast.runs.statistics.paired import paired_difference
 from pfgen_fast.scoring.tinting import QuestionTints
-from pfgen_fast.statistics.paired import paired_difference
 from pfgen_fast.suite.units import PatternTokenizer
 
 pytestmark = pytest.mark.browser

@@ -14,9 +14,9 @@ from makers.pages import Outline
 from makers.reported import made_result
 from markdown_it import MarkdownIt
 from pfgen_fast import Suite
-from pfgen_fast.files.untrusted_text import in_one_line
+from pfgen_fast.base.untrusted_text import in_one_line
 from pfgen_fast.report import ReportRun, write_readme
-from pfgen_fast.runs.result import parse_result, read_result
+from pfgen_fast.runs.run_result import parse_result, read_result
 
 # The beginnings of the SHA-1 of what upstream's report makes of each published result.json, ordered by name.
 PUBLISHED = (

@@ -15,14 +15,14 @@ from makers.reported import made_result as result
 from makers.reported import reported_run as run
 from makers.reported import unlike_runs, unpacked
 from pfgen_fast import Suite
-from pfgen_fast.errors import TrialsError
+from pfgen_fast.base.errors import TrialsError
+from pfgen_fast.base.mean_interval import mean_interval
 from pfgen_fast.report import ReportRun, page_files, write_report
 from pfgen_fast.report.overview import RUN_WORDS, headline, missed_keywords, overview_of
 from pfgen_fast.report.safe_runs import by_score, check_run
-from pfgen_fast.runs.result import parse_result
+from pfgen_fast.runs.run_result import parse_result
+from pfgen_fast.runs.statistics.paired import tied_ranks
 from pfgen_fast.scoring.tinting import QuestionTints
-from pfgen_fast.statistics.mean_interval import mean_interval
-from pfgen_fast.statistics.paired import tied_ranks
 from pfgen_fast.suite.questions import Question
 
 BREAK_OUT = (

@@ -13,10 +13,10 @@ import pytest
 from makers.discernments import a_discernment
 from makers.own_checklists import own_suite, some_runs
 from makers.reported import unlike_runs
-from pfgen_fast.checklists.scoring.scoring import score_runs
-from pfgen_fast.experiments import Finding, Picture, Table
-from pfgen_fast.experiments.chart_data import Points, Scatter
-from pfgen_fast.files.untrusted_text import csv_value, terminal_text
+from pfgen_fast.base.untrusted_text import csv_value, terminal_text
+from pfgen_fast.lab.checklists.scoring.checklist_scoring import score_runs
+from pfgen_fast.lab.experiments import Finding, Picture, Table
+from pfgen_fast.lab.experiments.chart_data import Points, Scatter
 from pfgen_fast.report.checklists import write_checklists
 from pfgen_fast.report.discernment import write_discernment
 from pfgen_fast.report.findings import write_finding

@@ -9,10 +9,10 @@ import pytest
 from makers.hostile import INJECTED, NAMES, acting
 from makers.pages import Outline, check_policy, overview_in
 from pfgen_fast import TrialsError
-from pfgen_fast.item_scores.comparison import compare_models
-from pfgen_fast.item_scores.ranking import rank_models
-from pfgen_fast.item_scores.table import ItemScores
 from pfgen_fast.report.score_page import MAX_ITEMS, write_score_report
+from pfgen_fast.runs.items.item_comparison import compare_models
+from pfgen_fast.runs.items.item_table import ItemScores
+from pfgen_fast.runs.items.ranking import rank_models
 
 
 def scores(names: tuple[str, ...] = ("org/a", "org/b", "c"), **changes: object) -> ItemScores:

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from makers.effort import examples, share
-from pfgen_fast.errors import RewardError
-from pfgen_fast.native import _core
+from pfgen_fast.base.errors import RewardError
+from pfgen_fast.base.native import _core
 from pfgen_fast.rewards.parts import PARTS, Clip, Copying, Floor, Overlong, Repetition, Scale, TooShort, Unfinished
 from pfgen_fast.scoring.normalisation import normalised
 

@@ -9,9 +9,9 @@ import shutil
 import numpy as np
 import pytest
 from pfgen_fast import Scorer
-from pfgen_fast.item_scores.columns import ColumnNames
-from pfgen_fast.item_scores.reading import read_item_scores
-from pfgen_fast.runs.comparison import item_scores_of_means, means_of
+from pfgen_fast.runs.items.item_columns import ColumnNames
+from pfgen_fast.runs.items.score_reading import read_item_scores
+from pfgen_fast.runs.run_comparison import item_scores_of_means, means_of
 from pfgen_fast.runs.trials import find_runs
 from pfgen_fast.suite.rules import SCORES
 

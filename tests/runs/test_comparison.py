@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from makers.runs import make_run
 from pfgen_fast import TrialsError
-from pfgen_fast.runs.comparison import compare, compare_runs, item_scores_of_means, means_of
+from pfgen_fast.runs.run_comparison import compare, compare_runs, item_scores_of_means, means_of
+from pfgen_fast.runs.statistics.paired_randomization import against_baseline
 from pfgen_fast.runs.trials import find_runs
-from pfgen_fast.statistics.paired_randomization import against_baseline
 from pfgen_fast.suite.rules import AVERAGE_FIRST
 
 

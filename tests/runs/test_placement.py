@@ -12,11 +12,11 @@ import pytest
 from makers import effort
 from makers.runs import results_as_lines
 from pfgen_fast import Suite, TrialsError
-from pfgen_fast.files.untrusted_text import json_text
+from pfgen_fast.base.untrusted_text import json_text
 from pfgen_fast.runs.leaderboard import find_results, rank
-from pfgen_fast.runs.placement import Field, place, size_of
-from pfgen_fast.runs.result import read_result
 from pfgen_fast.runs.result_tables import published, read_entries
+from pfgen_fast.runs.run_placement import Field, place, size_of
+from pfgen_fast.runs.run_result import read_result
 from pfgen_fast.runs.run_scorer import RunScorer
 from pfgen_fast.runs.trials import find_runs
 from pfgen_fast.suite.suite import hash_of_cut

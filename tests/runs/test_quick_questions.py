@@ -10,9 +10,10 @@ import pytest
 from makers.documented import tool
 from makers.runs import make_run, results_as_lines, trial_lines
 from pfgen_fast import TrialsError
-from pfgen_fast.runs import placement, result_tables
-from pfgen_fast.runs.placement import Field, place
+from pfgen_fast.runs import result_tables
+from pfgen_fast.runs import run_placement as placement
 from pfgen_fast.runs.result_tables import published, quick_questions
+from pfgen_fast.runs.run_placement import Field, place
 from pfgen_fast.suite.suite import hash_of_cut
 
 

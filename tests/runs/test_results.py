@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from makers.effort import examples
 from makers.runs import make_run, trial_lines
 from pfgen_fast import Scorer, TrialsError
-from pfgen_fast.files.json_writing import json_bytes
-from pfgen_fast.files.untrusted_json import MAX_DEPTH
+from pfgen_fast.base.json_writing import json_bytes
+from pfgen_fast.base.untrusted_json import MAX_DEPTH
 from pfgen_fast.oracle import compensated_sum, naive_sum
 from pfgen_fast.runs.aggregation import evaluate
 from pfgen_fast.runs.leaderboard import rank
-from pfgen_fast.runs.result import parse_result, read_result, read_scores
+from pfgen_fast.runs.run_result import parse_result, read_result, read_scores
 from pfgen_fast.runs.trials import find_runs
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow
 from makers.strategies import BORDERS
 from pfgen_fast import Question, Scorer, Suite
-from pfgen_fast.native import _core
+from pfgen_fast.base.native import _core
 from pfgen_fast.oracle import Oracle
 from pfgen_fast.scoring.normalisation import normalised
 from pfgen_fast.suite.rules import PROFILES

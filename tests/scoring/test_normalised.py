@@ -14,7 +14,7 @@ from makers import strategies
 from makers.documented import ROOT
 from makers.effort import examples
 from pfgen_fast import Question, Scorer, Suite
-from pfgen_fast.native import _core
+from pfgen_fast.base.native import _core
 from pfgen_fast.scoring.explanation import explain
 from pfgen_fast.scoring.normalisation import aligned, nfkc, normalised
 from pfgen_fast.suite.keywords import freeze_rule

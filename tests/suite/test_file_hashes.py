@@ -5,8 +5,8 @@ import os
 import time
 
 import pytest
-from pfgen_fast.suite import reading as remembering
-from pfgen_fast.suite.reading import file_hashes
+from pfgen_fast.suite import suite_reading as remembering
+from pfgen_fast.suite.suite_reading import file_hashes
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="hashes are only remembered on POSIX systems")
 

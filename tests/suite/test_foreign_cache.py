@@ -13,7 +13,7 @@ import pytest
 from makers.forged_index import forge_question
 from pfgen_fast import Scorer, Suite
 from pfgen_fast.suite import cache as caching
-from pfgen_fast.suite import reading as remembering
+from pfgen_fast.suite import suite_reading as remembering
 from pfgen_fast.suite.compiled import CompiledSuite
 
 fcntl = pytest.importorskip("fcntl", reason="files have no owners and modes here")

@@ -17,11 +17,11 @@ from makers import published
 from makers.fault_server import Gate, Reply, refusing, serving
 from makers.published_suites import FILES, Q03, but_for_q03, whole, write_checkout
 from pfgen_fast import Scorer, Suite
-from pfgen_fast.errors import SuiteError
-from pfgen_fast.files.lock import held
-from pfgen_fast.suite import downloads
-from pfgen_fast.suite.getting import get_suite
-from pfgen_fast.suite.published import PublishedSuite, suites_folder
+from pfgen_fast.base.errors import SuiteError
+from pfgen_fast.base.lock import held
+from pfgen_fast.suite.published import downloads
+from pfgen_fast.suite.published.getting import get_suite
+from pfgen_fast.suite.published.manifests import PublishedSuite, suites_folder
 
 CONTENT = FILES[Q03]
 WRONG = CONTENT.replace("年".encode(), "月".encode(), 1)
@@ -155,7 +155,7 @@ def test_a_kill_leaves_no_suite_and_the_next_call_goes_on(suites_home, tmp_path)
         return whole(request)
 
     program = (
-        "import sys; from pathlib import Path; from pfgen_fast.suite import getting, published\n"
+        "import sys; from pathlib import Path; from pfgen_fast.suite.published import getting, published\n"
         "published._MANIFESTS = Path(sys.argv[1]); getting.get_suite('pfgen-bench', source=sys.argv[2])"
     )
     part = suites_home / ".pfgen-bench.get-part"

@@ -79,7 +79,7 @@ def test_a_bad_line(scorer, tmp_path, line, batch_size):
 def test_a_long_line(scorer, tmp_path, monkeypatch):
     line = json.dumps({"q": "Q07", "a": "氷" * 1_000_000}, ensure_ascii=False).encode() + b"\n"
     assert score_lines(scorer, tmp_path, line).startswith('{"q": "Q07", "a": "氷氷')
-    monkeypatch.setattr("pfgen_fast.files.reading.MAX_LINE_BYTES", 1 << 20)
+    monkeypatch.setattr("pfgen_fast.base.file_reading.MAX_LINE_BYTES", 1 << 20)
     with pytest.raises(TrialsError, match=r"in\.jsonl, line 1: longer than 1 MiB, which is the limit"):
         score_lines(scorer, tmp_path, line)
 

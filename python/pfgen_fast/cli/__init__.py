@@ -7,7 +7,7 @@ import os
 import signal
 import sys
 
-from ..errors import lacks_memory
+from ..base.errors import lacks_memory
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

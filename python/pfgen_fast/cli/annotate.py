@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Literal
 
 from typer import Argument, Option
 
-from ..errors import AnnotationError
+from ..base.errors import AnnotationError
 from .app import Quiet, counted, exit_if_partial, print_line, shown, warn
 from .options import RandomSeed
 
 if TYPE_CHECKING:
-    from ..annotations.plan import AnnotationPlan, Asked, Item
+    from ..lab.annotations.annotation_plan import AnnotationPlan, Asked, Item
 
 
 class Ask(str, enum.Enum):
@@ -106,9 +106,9 @@ class _Annotate:
         if self.status:
             self._show_progress()
             return
-        from ..annotations.plan import PLAN_FILE, check_annotators, check_plan_folder, make_plan
-        from ..files.json_writing import json_bytes
-        from ..files.writing import check_folder, write_whole
+        from ..base.file_writing import check_folder, write_whole
+        from ..base.json_writing import json_bytes
+        from ..lab.annotations.annotation_plan import PLAN_FILE, check_annotators, check_plan_folder, make_plan
 
         check_folder(self.output)
         names = self._names()
@@ -129,7 +129,7 @@ class _Annotate:
         self._write(plan)
 
     def _show_progress(self) -> None:
-        from ..annotations.plan import progress_of, read_planned
+        from ..lab.annotations.annotation_plan import progress_of, read_planned
 
         if self.suite is not None or self.ask:
             raise AnnotationError("--status: expected with -o alone, such as: annotate -o people --status")
@@ -174,11 +174,11 @@ class _Annotate:
             raise AnnotationError("--reference: expected with --ask pairs")
         if self.suite is None or not self.runs:
             raise AnnotationError("expected a checklist suite and at least one run, such as: annotate essays-en runs")
-        from ..checklists.generating import chosen_tasks
-        from ..checklists.people import items as makers
-        from ..checklists.people.items import asked_of
-        from ..checklists.runs import open_runs
-        from ..checklists.suite import ChecklistSuite
+        from ..lab.checklists.checklist_generation import chosen_tasks
+        from ..lab.checklists.checklist_runs import open_runs
+        from ..lab.checklists.checklist_suite import ChecklistSuite
+        from ..lab.checklists.people import people_items as makers
+        from ..lab.checklists.people.people_items import asked_of
 
         suite, runs = ChecklistSuite.load(self.suite), open_runs(self.runs)
         asked = asked_of(suite, language=self.language, guideline=self.guideline)
@@ -194,10 +194,10 @@ class _Annotate:
         return asked, items
 
     def _votes(self) -> tuple[Asked, list[Item]]:
-        from ..annotations.plan import Asked
-        from ..annotations.sheets import packaged_guideline, read_guideline
-        from ..discernment.vote_items import vote_items
-        from ..evaluators.criteria import read_criteria
+        from ..lab.annotations.annotation_plan import Asked
+        from ..lab.annotations.sheets import packaged_guideline, read_guideline
+        from ..lab.discernment.vote_items import vote_items
+        from ..lab.evaluators.criteria import read_criteria
 
         language = self.language or "en"
         name = f"votes-{language}"
@@ -206,7 +206,7 @@ class _Annotate:
         return asked, vote_items(read_criteria(), tasks=self.task or (), language=language)
 
     def _write(self, plan: AnnotationPlan) -> None:
-        from ..annotations.plan import PAGES
+        from ..lab.annotations.annotation_plan import PAGES
         from ..report.annotation_page import write_sheet
 
         for sheet in plan.sheets:

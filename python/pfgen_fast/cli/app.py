@@ -18,9 +18,9 @@ import typer
 from typer import Option
 
 from .. import __version__
-from ..errors import PfgenError
-from ..files.untrusted_text import counted as counted
-from ..files.untrusted_text import json_text, terminal_text
+from ..base.errors import PfgenError
+from ..base.untrusted_text import counted as counted
+from ..base.untrusted_text import json_text, terminal_text
 from .commands import Root
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from . import options
 from .app import Exit, Json, Quiet, caution, counting, exit_if_partial, fail, note, print_json, shown, stdout, warn
 
 if TYPE_CHECKING:
-    from ..refset.pipeline import Built
+    from ..build.pipeline import Built
 
 
 class _Build:
@@ -62,9 +62,9 @@ class _Build:
 
     def build(self, count: Callable[..., None]) -> tuple[Built, Path | None]:
         """Builds the suite and writes the report, if there is a suite to report on."""
-        from ..refset.config import read_config, repeating
-        from ..refset.pipeline import build as build_suite
-        from ..refset.stages import NAMES
+        from ..build.build_config import read_config, repeating
+        from ..build.pipeline import build as build_suite
+        from ..build.stages import NAMES
         from ..report.building import write_building_report
 
         config, threads = read_config(self.config), self.threads
@@ -80,7 +80,7 @@ class _Build:
 
 
 def _as_json(built: Built, report: Path | None) -> dict[str, Any]:
-    from ..refset.pipeline import records
+    from ..build.pipeline import records
 
     return {
         "suite": str(built.config.suite) if built.is_written else None,
@@ -100,8 +100,8 @@ def _as_json(built: Built, report: Path | None) -> dict[str, Any]:
 
 
 def _print(built: Built, report: Path | None) -> None:
-    from ..refset.pipeline import records
-    from ..refset.stages import NAMES
+    from ..build.pipeline import records
+    from ..build.stages import NAMES
 
     out = stdout()
     labels = [f"{branch.asked.question_id} {branch.set_name}" for branch in built.branches]
@@ -135,7 +135,7 @@ class _Keywords:
     as_json: Json = False
 
     def __call__(self) -> None:
-        from ..refset.suggestions import suggest_keywords
+        from ..build.suggestions import suggest_keywords
         from ..suite.suite import Suite
 
         if not 0 < self.min_share <= 1:

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, TypeVar
 
 from typer import Argument, Option
 
-from ..errors import PfgenError
-from ..files.untrusted_text import few_names
+from ..base.errors import PfgenError
+from ..base.untrusted_text import few_names
 from .app import Json, Quiet, counted, exit_if_partial, fail, note, print_json, print_line, shown, warn
 
 if TYPE_CHECKING:
-    from ..checklists.suite import ChecklistSuite
-    from ..checklists.tasks import Checklist
+    from ..lab.checklists.checklist_suite import ChecklistSuite
+    from ..lab.checklists.tasks import Checklist
     from ..runs.trials import RunFolder
     from ..suite.suite import Suite
 
@@ -57,7 +57,7 @@ class _Import:
     quiet: Quiet = False
 
     def __call__(self) -> None:
-        from ..suite.reading import packaged_names
+        from ..suite.suite_reading import packaged_names
 
         is_ngram_suite = self.source in packaged_names() or any(Path(self.source).glob("Q*.json"))
         if self.suite is None and self.judge is not None:
@@ -69,13 +69,13 @@ class _Import:
         elif is_ngram_suite:
             self.import_questions()
         else:
-            from ..checklists.importing.hellobench_suite import import_suite
+            from ..lab.checklists.importing.hellobench_suite import import_suite
 
             self.write(import_suite, Path(self.source))
 
     def write(self, make: Callable[[S], ChecklistSuite], source: S) -> None:
         """Writes a suite, unless another directory is in its place."""
-        from ..checklists.suite import check_suite_folder, write_suite
+        from ..lab.checklists.checklist_suite import check_suite_folder, write_suite
 
         check_suite_folder(self.output)
         suite = make(source)
@@ -85,8 +85,8 @@ class _Import:
 
     def import_results(self, suite: str) -> None:
         """Writes a run for each model of HelloBench."""
-        from ..checklists.importing.hellobench_results import PUBLISHED_JUDGE, import_runs
-        from ..checklists.suite import ChecklistSuite
+        from ..lab.checklists.checklist_suite import ChecklistSuite
+        from ..lab.checklists.importing.hellobench_results import PUBLISHED_JUDGE, import_runs
 
         has_problems = False
         judge = self.judge or PUBLISHED_JUDGE
@@ -102,7 +102,7 @@ class _Import:
 
     def import_questions(self) -> None:
         """Writes the checklist suite of an n-gram suite, and the checklist runs of its runs."""
-        from ..checklists.importing.ngram_suite import checklist_suite_of
+        from ..lab.checklists.importing.ngram_suite import checklist_suite_of
         from ..runs.trials import find_runs
         from ..suite.suite import Suite
 
@@ -114,8 +114,8 @@ class _Import:
 
     def write_run(self, run: RunFolder, suite: Suite) -> bool:
         """Writes a checklist run, or warns why it cannot be written; returns whether it was written."""
-        from ..checklists.importing.ngram_suite import answers_of, key_of
-        from ..checklists.runs import write_run
+        from ..lab.checklists.checklist_runs import write_run
+        from ..lab.checklists.importing.ngram_suite import answers_of, key_of
 
         key = key_of(run)
         folder = self.output / "runs" / key
@@ -145,7 +145,7 @@ class _Info:
     as_json: Json = False
 
     def __call__(self) -> None:
-        from ..checklists.suite import ChecklistSuite
+        from ..lab.checklists.checklist_suite import ChecklistSuite
 
         loaded = ChecklistSuite.load(self.suite)
         if self.as_json:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from typer import Option
 
-from ..errors import SchemaRefused
-from ..files.untrusted_text import few_names
+from ..base.errors import SchemaRefused
+from ..base.untrusted_text import few_names
 from . import options
 from .app import Exit, Json, Quiet, counted, exit_if_partial, fail, note, print_json, print_line, shown, warn
 from .asking import note_existing, watch_over
@@ -27,14 +27,14 @@ from .server_options import (
 )
 
 if TYPE_CHECKING:
-    from ..checklists.generating import Generated
-    from ..checklists.judging.ask_runs import Judging
-    from ..checklists.judging.requests import JudgeOptions
-    from ..checklists.judging.runs_to_judge import RunToJudge
-    from ..checklists.suite import ChecklistSuite
-    from ..checklists.tasks import Task
-    from ..judging.budget import Spending
-    from ..judging.requests import Server
+    from ..lab.checklists.checklist_generation import Generated
+    from ..lab.checklists.checklist_suite import ChecklistSuite
+    from ..lab.checklists.judging.ask_runs import Judging
+    from ..lab.checklists.judging.checklist_requests import JudgeOptions
+    from ..lab.checklists.judging.runs_to_judge import RunToJudge
+    from ..lab.checklists.tasks import Task
+    from ..lab.judging.budget import Spending
+    from ..lab.judging.judge_requests import Server
 
 
 @option_group
@@ -99,9 +99,9 @@ class _Judge:
 
     @retried_without_schema("asking")
     def __call__(self) -> None:
-        from ..checklists.judging.ask_runs import Judging, write_batch
-        from ..checklists.runs import open_runs
-        from ..checklists.suite import ChecklistSuite
+        from ..lab.checklists.checklist_runs import open_runs
+        from ..lab.checklists.checklist_suite import ChecklistSuite
+        from ..lab.checklists.judging.ask_runs import Judging, write_batch
 
         self.refuse_two_ways()
         asking, quiet = self.asking, self.quiet
@@ -124,7 +124,7 @@ class _Judge:
 
     def options(self) -> JudgeOptions:
         """The options as the library takes them."""
-        from ..checklists.judging.requests import JudgeOptions
+        from ..lab.checklists.judging.checklist_requests import JudgeOptions
 
         return JudgeOptions(
             self.model,
@@ -155,7 +155,7 @@ class _Judge:
 
     def say_what_is_odd(self, suite: ChecklistSuite, judging: Judging) -> None:
         """Warns of invalid lines and of bias, and prints notes."""
-        from ..checklists.judging.ask_runs import kept_by_others, names_a_version
+        from ..lab.checklists.judging.ask_runs import kept_by_others, names_a_version
 
         warn(*(fault for judged in judging.runs for fault in judged.faults))
         warn_of_family(self.model, (judged.run.model for judged in judging.runs))
@@ -190,7 +190,7 @@ def _stale(judging: Judging) -> list[str]:
 
 def _take(judging: Judging, sources: list[Path]) -> str | None:
     """Reads output files of a batch; returns a sentence if a line was unusable."""
-    from ..checklists.judging.ask_runs import read_batch
+    from ..lab.checklists.judging.ask_runs import read_batch
 
     n_new, problems = read_batch(judging, sources)
     warn(*problems)
@@ -302,9 +302,15 @@ class _Generate:
     as_json: Json = False
 
     def __call__(self) -> None:
-        from ..checklists.generating import Setting, chosen_tasks, generate_answers, open_answering, run_name
-        from ..checklists.suite import ChecklistSuite
         from ..generation.engines import HOSTED, Sampling
+        from ..lab.checklists.checklist_generation import (
+            Setting,
+            chosen_tasks,
+            generate_answers,
+            open_answering,
+            run_name,
+        )
+        from ..lab.checklists.checklist_suite import ChecklistSuite
 
         temperature = options.temperature_of(self.temperature, self.engine_settings)
         sampling = Sampling(self.max_tokens, temperature, self.top_p, self.top_k, tuple(self.stop or ()))
@@ -333,7 +339,7 @@ class _Generate:
         self.finish(answers)
 
     def print_cost(self, tasks: Sequence[Task]) -> None:
-        from ..judging.budget import estimated_tokens
+        from ..lab.judging.budget import estimated_tokens
 
         n_prompt_tokens = self.trials * sum(estimated_tokens(task.instruction or "") for task in tasks)
         n_answers = self.trials * len(tasks)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from typer import Option
 
-from ..errors import ChecklistError
-from ..files.untrusted_text import in_one_line
+from ..base.errors import ChecklistError
+from ..base.untrusted_text import in_one_line
 from .app import Exit, Json, Quiet, counting, exit_if_partial, note, print_json, print_line, shown
 from .checklists_options import Faults, RunsWithAnswers, SuiteOption
 from .command_class import option_group
@@ -18,10 +18,10 @@ from .layout import aligned, rest, shortened
 from .suite_line import print_signature
 
 if TYPE_CHECKING:
-    from ..checklists.metrics.answer_metrics import MeanMetrics, Measured, MetricSet, ModelMetrics
-    from ..checklists.metrics.error_counts import ErrorCounts, ModelErrors
-    from ..checklists.metrics.error_modes import ErrorRules
-    from ..checklists.runs import Run
+    from ..lab.checklists.checklist_runs import Run
+    from ..lab.checklists.metrics.answer_metrics import MeanMetrics, Measured, MetricSet, ModelMetrics
+    from ..lab.checklists.metrics.error_counts import ErrorCounts, ModelErrors
+    from ..lab.checklists.metrics.error_modes import ErrorRules
 
 T = TypeVar("T")
 Columns = Mapping[str, tuple[type, Callable[[Any], Any]]]
@@ -78,7 +78,7 @@ class ModelOutput:
 
         If answers are needed, runs without answers are left out, unless no run has answers.
         """
-        from ..checklists.runs import open_runs
+        from ..lab.checklists.checklist_runs import open_runs
 
         runs = open_runs(paths)
         without = [run.key for run in runs if needs_answers and run.answers_path is None]
@@ -163,13 +163,13 @@ class _Metrics:
     options: ModelOutput
 
     def __call__(self) -> None:
-        from ..checklists.metrics.answer_metrics import measure, model_metrics, open_metrics
-        from ..checklists.suite import ChecklistSuite
+        from ..lab.checklists.checklist_suite import ChecklistSuite
+        from ..lab.checklists.metrics.answer_metrics import measure, model_metrics, open_metrics
 
         suite, options = ChecklistSuite.load(self.suite), self.options
         model = None
         if self.perplexity is not None:
-            from ..checklists.metrics.token_metrics import Perplexity
+            from ..lab.checklists.metrics.token_metrics import Perplexity
 
             model = Perplexity(self.perplexity, device=self.device)
         measures = open_metrics(
@@ -223,9 +223,9 @@ class _Errors:
     options: ModelOutput
 
     def __call__(self) -> None:
-        from ..checklists.metrics.error_counts import examples_of, model_errors
-        from ..checklists.metrics.error_modes import ErrorRules, errors_of
-        from ..checklists.suite import ChecklistSuite
+        from ..lab.checklists.checklist_suite import ChecklistSuite
+        from ..lab.checklists.metrics.error_counts import examples_of, model_errors
+        from ..lab.checklists.metrics.error_modes import ErrorRules, errors_of
 
         suite, options = ChecklistSuite.load(self.suite), self.options
         rules = ErrorRules(suite, self.profile)
@@ -288,7 +288,7 @@ def _metric_text(name: str, value: float | None) -> str:
 
 
 def _print_errors(models: Sequence[ModelErrors], *, with_areas: bool) -> None:
-    from ..checklists.metrics.error_counts import MODES
+    from ..lab.checklists.metrics.error_counts import MODES
 
     def cells(part: ErrorCounts) -> list[str]:
         return [f"{part.n:,}", *(_fixed(part.shares[mode].percent, 1) for mode in MODES), _fixed(part.longest_run, 0)]
@@ -333,7 +333,7 @@ def _print_lengths(models: Sequence[ModelErrors], *, with_areas: bool) -> None:
 
 
 def _print_examples(model: ModelErrors, most: int) -> None:
-    from ..checklists.metrics.error_counts import examples_of
+    from ..lab.checklists.metrics.error_counts import examples_of
 
     listed = examples_of(model.answers, most)
     if listed:

@@ -18,11 +18,11 @@ from .layout import columns, padded, shortened, width_of
 from .options import RandomSeed
 
 if TYPE_CHECKING:
-    from ..checklists.runs import Run
-    from ..checklists.scoring.scores import Scores
-    from ..checklists.scoring.text_tables import TextTable
-    from ..checklists.suite import ChecklistSuite
-    from ..experiments.finding import Finding, Table
+    from ..lab.checklists.checklist_runs import Run
+    from ..lab.checklists.checklist_suite import ChecklistSuite
+    from ..lab.checklists.scoring.scores import Scores
+    from ..lab.checklists.scoring.text_tables import TextTable
+    from ..lab.experiments.finding import Finding, Table
 
 
 MARK = "*"
@@ -177,7 +177,7 @@ class JudgedOptions:
     @cached_property
     def loaded(self) -> ChecklistSuite:
         """The suite."""
-        from ..checklists.suite import ChecklistSuite
+        from ..lab.checklists.checklist_suite import ChecklistSuite
 
         return ChecklistSuite.load(self.suite)
 
@@ -209,7 +209,7 @@ class ScoreOptions(JudgedOptions):
 
     def score(self, runs: Sequence[Run]) -> Scores:
         """Scores runs."""
-        from ..checklists.scoring.scoring import score_runs
+        from ..lab.checklists.scoring.checklist_scoring import score_runs
 
         return score_runs(
             self.loaded, runs, missing=self.missing, method=self.method, weights=self.weights, **self.of_judge
@@ -227,7 +227,7 @@ class FindingOptions(JudgedOptions):
 
     def __post_init__(self) -> None:
         if self.output is not None:
-            from ..files.writing import check_folder
+            from ..base.file_writing import check_folder
             from ..report.drawing import library
 
             check_folder(self.output)
@@ -276,7 +276,7 @@ def _print_tables(finding: Finding, names: Sequence[str], *, has_page: bool) -> 
 
 def _readable(table: Table, n_rows: int) -> TextTable:
     """The first rows of a table; its leading columns of text are the names of the rows."""
-    from ..checklists.scoring.text_tables import TextTable
+    from ..lab.checklists.scoring.text_tables import TextTable
 
     n_names = len(list(itertools.takewhile(table.is_text, range(len(table.columns)))))
     rows = tuple(map(tuple, table.texts()[:n_rows]))

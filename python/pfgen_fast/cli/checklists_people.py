@@ -72,10 +72,10 @@ class _Fit:
     options: FitOptions
 
     def __call__(self) -> None:
-        from ..checklists.people.reading import read_marks
-        from ..checklists.runs import open_runs
-        from ..checklists.suite import check_suite_folder
-        from ..checklists.weights import fit_finding, fitting
+        from ..lab.checklists.checklist_runs import open_runs
+        from ..lab.checklists.checklist_suite import check_suite_folder
+        from ..lab.checklists.people.people_reading import read_marks
+        from ..lab.checklists.weights import fit_finding, fitting
 
         if self.to is not None and self.to.suffix != ".json":
             check_suite_folder(self.to)
@@ -120,10 +120,10 @@ class _Agreement:
     options: DrawnFindingOptions
 
     def __call__(self) -> None:
-        from ..checklists.people.reading import People, read_marks
-        from ..checklists.reliability.agreement_finding import agreement_finding
-        from ..checklists.reliability.rater_agreement import JudgeMarks, MarkedAnswers, is_of_judges, judge_marks
-        from ..errors import ChecklistError
+        from ..base.errors import ChecklistError
+        from ..lab.checklists.people.people_reading import People, read_marks
+        from ..lab.checklists.reliability.agreement_finding import agreement_finding
+        from ..lab.checklists.reliability.rater_agreement import JudgeMarks, MarkedAnswers, is_of_judges, judge_marks
 
         options, suite = self.options, self.options.loaded
         runs = [path for path in self.sources if is_of_judges(path)]
@@ -156,10 +156,10 @@ class _Reasonable:
     options: FindingOptions
 
     def __call__(self) -> None:
-        from ..checklists.people.reading import read_people
-        from ..checklists.reliability.reasonable import reasonable_finding
-        from ..checklists.runs import open_runs
-        from ..errors import ChecklistError
+        from ..base.errors import ChecklistError
+        from ..lab.checklists.checklist_runs import open_runs
+        from ..lab.checklists.people.people_reading import read_people
+        from ..lab.checklists.reliability.reasonable import reasonable_finding
 
         options, suite = self.options, self.options.loaded
         people = read_people(self.opinions, suite)
@@ -198,11 +198,11 @@ class _Wins:
     options: DrawnFindingOptions
 
     def __call__(self) -> None:
-        from ..checklists.people.reading import read_people
-        from ..checklists.reliability import wins
-        from ..checklists.runs import open_runs
-        from ..checklists.scoring.scoring import score_runs
-        from ..errors import ChecklistError
+        from ..base.errors import ChecklistError
+        from ..lab.checklists.checklist_runs import open_runs
+        from ..lab.checklists.people.people_reading import read_people
+        from ..lab.checklists.reliability import wins
+        from ..lab.checklists.scoring.checklist_scoring import score_runs
 
         options, suite, runs = self.options, self.options.loaded, open_runs(self.runs)
         sources, notes, signature = {}, [], f"suite:{suite.name} {suite.hash}"
@@ -269,10 +269,10 @@ class _Correlate:
     options: DrawnFindingOptions
 
     def __call__(self) -> None:
-        from ..checklists.reliability import method_values
-        from ..checklists.reliability.correlation import correlate as find
-        from ..checklists.reliability.correlation import correlated
-        from ..checklists.runs import open_runs
+        from ..lab.checklists.checklist_runs import open_runs
+        from ..lab.checklists.reliability import method_values
+        from ..lab.checklists.reliability.method_correlation import correlate as find
+        from ..lab.checklists.reliability.method_correlation import correlated
 
         if self.scale is not None and not self.marks:
             fail("--scale: expected with --marks")

@@ -17,10 +17,10 @@ from .layout import columns
 from .suite_line import print_signature
 
 if TYPE_CHECKING:
-    from ..checklists.runs import Run
-    from ..checklists.scoring.scores import MissingRule, ModelScores, Part, Scores, State
-    from ..checklists.scoring.text_tables import TextTable
-    from ..gates.checks import Check
+    from ..lab.checklists.checklist_runs import Run
+    from ..lab.checklists.scoring.scores import MissingRule, ModelScores, Part, Scores, State
+    from ..lab.checklists.scoring.text_tables import TextTable
+    from ..runs.gate_checks import Check
 
 _WIDE = 120
 """A terminal with this number of columns shows the areas next to the average."""
@@ -81,9 +81,9 @@ class _Table:
     options: ScoreOptions
 
     def __call__(self) -> None:
-        from ..checklists.runs import open_runs
-        from ..checklists.scoring import table_data, text_tables
-        from ..checklists.scoring.calibrated import calibration_sentences
+        from ..lab.checklists.checklist_runs import open_runs
+        from ..lab.checklists.scoring import table_data, text_tables
+        from ..lab.checklists.scoring.calibrated import calibration_sentences
         from ..tables.value_table import check_value_table, writing_values
 
         if not self.calibrate and (self.scale or self.half_width is not None):
@@ -129,7 +129,7 @@ class _Table:
 
     def _tables(self, scores: Scores) -> Iterator[TextTable]:
         """The tables for a terminal."""
-        from ..checklists.scoring import text_tables
+        from ..lab.checklists.scoring import text_tables
 
         is_single = len(scores.models) == 1
         if is_single:
@@ -153,8 +153,8 @@ class _Table:
 
     def _scores(self, runs: Sequence[Run]) -> Scores:
         """The scores, calibrated if there are marks."""
-        from ..checklists.people.calibration import calibrated_scores
-        from ..checklists.people.reading import read_marks
+        from ..lab.checklists.people.calibration import calibrated_scores
+        from ..lab.checklists.people.people_reading import read_marks
 
         people = self.calibrate and read_marks(self.calibrate, self.options.loaded, scale=self.scale)
         scores = self.options.score(runs)
@@ -193,10 +193,10 @@ class _Report:
     options: ScoreOptions
 
     def __call__(self) -> None:
-        from ..checklists.runs import open_runs
-        from ..files.writing import check_folder
+        from ..base.file_writing import check_folder
+        from ..lab.checklists.checklist_runs import open_runs
         from ..report.checklists import write_checklists
-        from ..report.checklists.writing import is_one_file
+        from ..report.checklists.checklists_writing import is_one_file
 
         check_folder(self.output.parent if is_one_file(self.output) else self.output)
         opened, options = open_runs(self.runs), self.options
@@ -220,9 +220,9 @@ class _Report:
 
 def _write_csv(scores: Scores, path: Path | None) -> None:
     if path is not None:
-        from ..checklists.scoring.table_data import to_csv
-        from ..files.untrusted_text import utf8
-        from ..files.writing import write_whole
+        from ..base.file_writing import write_whole
+        from ..base.untrusted_text import utf8
+        from ..lab.checklists.scoring.table_data import to_csv
 
         write_whole(path, utf8(to_csv(scores)))
 
@@ -238,7 +238,7 @@ def _figures(model: ModelScores) -> dict[str, float | None]:
 
 def _say(scores: Scores, options: ScoreOptions, *, is_quiet: bool) -> None:
     """Prints notes and signatures."""
-    from ..checklists.scoring.text_tables import missing_sentences, scale_sentences
+    from ..lab.checklists.scoring.text_tables import missing_sentences, scale_sentences
 
     if not is_quiet:
         print_line((_ABOUT_COLUMNS, "dim"))

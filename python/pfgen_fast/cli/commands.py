@@ -10,7 +10,7 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from ..files.untrusted_text import nearest_names, terminal_text
+from ..base.untrusted_text import nearest_names, terminal_text
 from . import stopped
 from .command_class import command
 

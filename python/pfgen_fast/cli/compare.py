@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from typer import Argument, Option
 
-from ..files.untrusted_text import unknown_name
+from ..base.untrusted_text import unknown_name
 from . import options
 from .app import Json, counted, fail
 from .comparison_printing import Shown, print_comparison
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from ..gates.checks import Check
-    from ..item_scores.comparison import Comparison
+    from ..runs.gate_checks import Check
+    from ..runs.items.item_comparison import Comparison
     from ..runs.trials import RunFolder
     from ..scoring.scorer import Scorer
 
@@ -115,8 +115,8 @@ class _Compare:
         self.gate.prepare()
 
     def compare_tables(self) -> None:
-        from ..item_scores.baseline import compare_by_swapping
-        from ..item_scores.comparison import compare_models
+        from ..runs.items.baseline import compare_by_swapping
+        from ..runs.items.item_comparison import compare_models
 
         refuse(self, ("suite", "questions", "limit", "unknown_questions", "threads"), "runs")
         table = self.tables.read(self.runs)
@@ -126,7 +126,7 @@ class _Compare:
         self.print_comparison(comparison, shown_as, self.gate.check(table, self.metrics))
 
     def compare_runs(self) -> None:
-        from ..runs import comparison as library
+        from ..runs import run_comparison as library
         from ..runs.trials import one_run
 
         refuse(self, OF_TABLES, "tables")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..files.untrusted_text import counted, few_names, markdown_table, markdown_text, signed
+from ..base.untrusted_text import counted, few_names, markdown_table, markdown_text, signed
 from .app import print_json, shown, stdout
 from .layout import aligned, columns, cut, folded, rest, shortened, width_of
 from .suite_line import print_origin
@@ -12,7 +12,7 @@ from .suite_line import print_origin
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ..item_scores.comparison import Comparison, Difference
+    from ..runs.items.item_comparison import Comparison, Difference
     from ..scoring.scorer import Scorer
 
 _HEAD = ("metric", "A", "B", "A - B", "95 % interval", "p")

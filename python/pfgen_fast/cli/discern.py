@@ -21,13 +21,13 @@ from .server_options import JudgeTemperature, Structured, number_of, retried_wit
 from .suite_line import print_signature
 
 if TYPE_CHECKING:
-    from ..discernment.paper import Published
-    from ..discernment.plan import Plan
-    from ..discernment.result import Discernment
-    from ..discernment.weights import Weights
-    from ..evaluators.evaluator import Evaluator
-    from ..evaluators.table import TableScores
-    from ..report.discernment.rows import Result
+    from ..lab.discernment.discernment_plan import Plan
+    from ..lab.discernment.discernment_result import Discernment
+    from ..lab.discernment.paper import Published
+    from ..lab.discernment.weights import Weights
+    from ..lab.evaluators.evaluator import Evaluator
+    from ..lab.evaluators.table_evaluator import TableScores
+    from ..report.discernment.discernment_rows import Result
     from ..suite.suite import Suite
 
 
@@ -71,8 +71,8 @@ class Evaluators:
 
     def open(self, name: str, folder: Path, source: Source, asking: Asking) -> Evaluator | TableScores:
         """Opens an evaluator; asks nothing yet."""
-        from ..evaluators.asking_evaluator import AskingEvaluator
-        from ..evaluators.opening import open_evaluator
+        from ..lab.evaluators.asking_evaluator import AskingEvaluator
+        from ..lab.evaluators.opening import open_evaluator
 
         kept = {"lower_is_better": self.lower_is_better or (), "cache": folder / KEPT_SCORES}
         asked = partial(self._asked, folder, asking)
@@ -91,13 +91,13 @@ class Evaluators:
         return evaluator.offline() if isinstance(evaluator, AskingEvaluator) and asking.server is None else evaluator
 
     def _suite(self, source: Source) -> Suite:
-        from ..discernment.originals import without_originals
+        from ..lab.discernment.originals import without_originals
 
         return without_originals(source.loaded_suite, source.collection) if self.leave_out else source.loaded_suite
 
     def _asked(self, folder: Path, asking: Asking, kept: str) -> dict[str, Any]:
         """The options of evaluators that ask a judge, without options that keep their default."""
-        from ..judging.requests import Server
+        from ..lab.judging.judge_requests import Server
 
         if self.model is None and not asking.dry_run:
             fail("--model is missing: expected the judge's name on the server")
@@ -173,13 +173,13 @@ class _Run:
 
     @retried_without_schema("evaluators")
     def __call__(self) -> None:
-        from ..discernment.cells import check_margin
-        from ..discernment.damaged import all_texts
-        from ..discernment.paper import read_published
-        from ..discernment.running import discern as find
-        from ..discernment.weights import open_weights
-        from ..evaluators.asking_evaluator import AskingEvaluator
-        from ..files.writing import check_folder
+        from ..base.file_writing import check_folder
+        from ..lab.discernment.damaged import all_texts
+        from ..lab.discernment.discernment_cells import check_margin
+        from ..lab.discernment.paper import read_published
+        from ..lab.discernment.running import discern as find
+        from ..lab.discernment.weights import open_weights
+        from ..lab.evaluators.asking_evaluator import AskingEvaluator
         from ..report.drawing import library
 
         asking, plan, collection = self.asking, self.source.opened_plan, self.source.collection
@@ -219,8 +219,8 @@ class _Run:
 
     def _check(self, opened: Sequence[Evaluator | TableScores], weights: Weights | None) -> None:
         """Raises DiscernmentError for errors that would occur after a model was asked; notes slow metrics."""
-        from ..evaluators.metrics import MetricsEvaluator
-        from ..evaluators.table import TableScores
+        from ..lab.evaluators.metrics_evaluator import MetricsEvaluator
+        from ..lab.evaluators.table_evaluator import TableScores
 
         plan, collection = self.source.opened_plan, self.source.collection
         n_texts = len(collection) * (1 + len(plan.perturbations))
@@ -240,10 +240,10 @@ class _Run:
 
     def _show(self, tests: Sequence[Discernment], published: Sequence[Published]) -> None:
         """Writes the report, prints its first tables, and checks thresholds."""
-        from ..checklists.scoring.text_tables import TextTable
-        from ..discernment.evaluator_comparison import agreement
+        from ..lab.checklists.scoring.text_tables import TextTable
+        from ..lab.discernment.evaluator_comparison import agreement
         from ..report.discernment import finding_of
-        from ..report.discernment.rows import results
+        from ..report.discernment.discernment_rows import results
 
         pairs = {(i, j): agreement(tests[i], tests[j], compared=tests) for j in range(len(tests)) for i in range(j)}
         finding = finding_of(tests, published, pairs)

@@ -10,19 +10,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from typer import Option
 
-from ..evaluators.evaluator import text_column
+from ..lab.evaluators.evaluator import text_column
 from .app import Exit, Quiet, counted, fail, note, print_line
 from .asking import watch_over
 from .command_class import option_group
 from .server_options import ServerOptions
 
 if TYPE_CHECKING:
-    from ..discernment.items import Collection
-    from ..discernment.model_damage import DamageModel, Making
-    from ..discernment.plan import Plan
-    from ..evaluators.asking_evaluator import AskedTexts, AskingEvaluator
-    from ..evaluators.evaluator import Item
-    from ..native import _core
+    from ..base.native import _core
+    from ..lab.discernment.discernment_items import Collection
+    from ..lab.discernment.discernment_plan import Plan
+    from ..lab.discernment.model_damage import DamageModel, Making
+    from ..lab.evaluators.asking_evaluator import AskedTexts, AskingEvaluator
+    from ..lab.evaluators.evaluator import Item
 
 _TO_CONTINUE = "run the same command again to continue, or with --offline --partial to use the complete items"
 _OFFLINE = "run the same command without --offline to ask for them, or with --partial to use the complete items"
@@ -44,8 +44,8 @@ class Asking(ServerOptions):
         self, model: str | None, cache: Path, collection: Collection, plan: Plan, temperature: Any = None
     ) -> tuple[DamageModel | None, Collection]:
         """Asks a model for the texts of a plan that rules cannot make; returns the model and the complete items."""
-        from ..discernment.model_damage import Making, open_maker
-        from ..judging.requests import Server
+        from ..lab.discernment.model_damage import Making, open_maker
+        from ..lab.judging.judge_requests import Server
 
         perturbations = [perturbation for perturbation in plan.perturbations if perturbation.method == "model"]
         if not perturbations:

@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer import Argument, Option
 
-from ..files.untrusted_text import in_one_line
+from ..base.untrusted_text import in_one_line
 from .app import fail
 from .command_class import option_group
 from .options import Threads
 from .suite_line import given_suite, print_origin, suite_or_here
 
 if TYPE_CHECKING:
-    from ..discernment.damaged import Damage
-    from ..discernment.items import Collection
-    from ..discernment.model_damage import DamageModel
-    from ..discernment.plan import Plan
+    from ..lab.discernment.damaged import Damage
+    from ..lab.discernment.discernment_items import Collection
+    from ..lab.discernment.discernment_plan import Plan
+    from ..lab.discernment.model_damage import DamageModel
     from ..suite.suite import Suite
 
 MADE_TEXTS = "perturbed-texts.jsonl"
@@ -122,8 +122,8 @@ class Source:
         return whole if self.items is None else replace(whole, items=whole.items[: self.items])
 
     def _read(self) -> Collection:
-        from ..discernment import originals
-        from ..discernment.item_files import ItemColumns, read_collection
+        from ..lab.discernment import originals
+        from ..lab.discernment.item_files import ItemColumns, read_collection
 
         if self.run is not None:
             return originals.from_run(self.run, self.loaded_suite, per_question=self.per_question)
@@ -154,7 +154,7 @@ class Source:
     @cached_property
     def opened_plan(self) -> Plan:
         """The plan, or the part of it with the given kinds and levels."""
-        from ..discernment.choosing import chosen_plan, open_plan
+        from ..lab.discernment.choosing import chosen_plan, open_plan
 
         plan = open_plan(self.plan, self.collection.items, rules_only=self.rules_only)
         kinds = [name.strip() for text in self.kinds or () for name in text.split(",") if name.strip()]
@@ -165,7 +165,7 @@ class Source:
         """The arguments for the damage."""
         donors = None
         if self.donors is not None:
-            from ..discernment.item_files import ItemColumns, read_collection
+            from ..lab.discernment.item_files import ItemColumns, read_collection
 
             columns = ItemColumns(task=self.task or "answers")
             donors = [item.text for item in read_collection(self.donors, columns=columns).items]
@@ -173,6 +173,6 @@ class Source:
 
     def damage(self, collection: Collection, maker: DamageModel | None) -> Damage:
         """Damages the items of this collection, or of a part of it."""
-        from ..discernment.damaged import Damage
+        from ..lab.discernment.damaged import Damage
 
         return Damage(collection, self.opened_plan, maker=maker, **self.damaging)

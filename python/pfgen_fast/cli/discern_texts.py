@@ -13,8 +13,8 @@ from .discern_asking import Asking
 from .discern_source import MADE_TEXTS, Analyser, Language, Seed, Source, Task, pair
 
 if TYPE_CHECKING:
-    from ..discernment.plan import Perturbation
-    from ..experiments.finding import Piece
+    from ..lab.discernment.discernment_plan import Perturbation
+    from ..lab.experiments.finding import Piece
 
 
 _ROWS_AT_A_TIME = 10_000
@@ -38,7 +38,7 @@ class _Perturb:
     asking: Asking
 
     def __call__(self) -> None:
-        from ..discernment.damaged import texts_of as rows_of
+        from ..lab.discernment.damaged import texts_of as rows_of
         from ..tables.value_table import check_value_table, writing_values
 
         check_value_table(self.output)
@@ -92,8 +92,8 @@ class _Kinds:
     analyser: Analyser = None
 
     def __call__(self) -> None:
-        from ..discernment.kinds import KINDS
-        from ..discernment.plan import perturbations_named
+        from ..lab.discernment.discernment_plan import perturbations_named
+        from ..lab.discernment.kinds import KINDS
 
         if self.text is None:
             self.list_kinds()
@@ -106,8 +106,8 @@ class _Kinds:
 
     def show_damaged(self, text: str, perturbation: Perturbation) -> None:
         """Prints the text without and with the damage."""
-        from ..discernment.kinds import KINDS
-        from ..discernment.perturbing import perturb
+        from ..lab.discernment.kinds import KINDS
+        from ..lab.discernment.perturbing import perturb
         from ..report.differences import marked
 
         if perturbation.method == "model":
@@ -133,9 +133,9 @@ class _Kinds:
 
     def list_kinds(self) -> None:
         """Prints the kinds, with an example in the language."""
-        from ..discernment.kinds import KINDS, LADDERS, MODEL_DEGREES
-        from ..discernment.plan import kind_named
-        from ..discernment.vote_items import SAMPLES, example
+        from ..lab.discernment.discernment_plan import kind_named
+        from ..lab.discernment.kinds import KINDS, LADDERS, MODEL_DEGREES
+        from ..lab.discernment.vote_items import SAMPLES, example
 
         language = self.language or "en"
         if language not in SAMPLES:
@@ -176,7 +176,7 @@ class _Votes:
     output: Path = Option(..., "-o", help="Write a CSV for discern run --weights.", metavar="FILE.csv")
 
     def __call__(self) -> None:
-        from ..discernment.weights import read_survey
+        from ..lab.discernment.weights import read_survey
 
         survey = read_survey(*self.survey)
         note(*survey.notes)
@@ -232,8 +232,8 @@ class _Collect:
     quiet: Quiet = False
 
     def __call__(self) -> None:
-        from ..discernment.collecting import Bounds, collect, write_items
-        from ..discernment.item_files import ItemColumns
+        from ..lab.discernment.collecting import Bounds, collect, write_items
+        from ..lab.discernment.item_files import ItemColumns
         from ..tables.value_table import check_value_table
         from .table import is_same
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, cast
 import typer
 from typer import Option
 
-from ..errors import PfgenError
-from ..files.untrusted_text import json_text
+from ..base.errors import PfgenError
+from ..base.untrusted_text import json_text
 from .app import Json, Quiet, exit_if_partial, fail, note, print_json, print_line, shown, warn
 from .generate import Generating, as_json, print_answers
 from .place import print_placement
@@ -25,7 +25,7 @@ from .suite_line import about_interval, print_origin
 if TYPE_CHECKING:
     from ..generation.checkpoints import Checkpoint
     from ..generation.generating import Generated
-    from ..item_scores.placement import Placement
+    from ..runs.items.item_placement import Placement
     from ..runs.leaderboard import Entry
     from ..runs.run_scorer import Outcome
     from ..runs.trials import RunFolder
@@ -159,7 +159,7 @@ class _Evaluate(Generating):
 
     def evaluated(self, model: _Model, suite: Suite, *, is_series: bool = False) -> _Evaluated:
         """Generates, scores, places and reports the run of a model."""
-        from ..runs.placement import entry_of_outcome
+        from ..runs.run_placement import entry_of_outcome
 
         is_silent = self.quiet or self.as_json or is_series
         generated = self.run(
@@ -241,8 +241,8 @@ class _Evaluate(Generating):
 
     def placed(self, entry: Entry, suite: Suite, *, is_silent: bool) -> Placement | None:
         """The run among the published runs; None, with a note, if it cannot be placed."""
-        from ..runs.placement import Field
         from ..runs.result_tables import published
+        from ..runs.run_placement import Field
 
         field = Field(published())
         if (suite.whole or suite).metadata_hash != field.metadata_hash:

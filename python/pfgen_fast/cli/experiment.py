@@ -19,8 +19,8 @@ from .server_options import JudgeTemperature, ServerOptions, number_of, warn_of_
 from .suite_line import given_suite, print_origin
 
 if TYPE_CHECKING:
-    from ..experiments import Finding, RunFigures, RunMeans, ScoredRuns
-    from ..experiments.scored_runs import OnBatch
+    from ..lab.experiments import Finding, RunFigures, RunMeans, ScoredRuns
+    from ..lab.experiments.scored_runs import OnBatch
     from ..suite.suite import Suite
 
 
@@ -44,7 +44,7 @@ class Call:
     quiet: Quiet = False
 
     def __post_init__(self) -> None:
-        from ..files.writing import check_folder
+        from ..base.file_writing import check_folder
 
         check_folder(self.output)
         self.state.suite = given_suite(self.suite)
@@ -56,13 +56,13 @@ class Call:
 
     def scored(self, paths: list[str]) -> ScoredRuns:
         """The runs with the scores of every answer."""
-        from ..experiments import score_runs
+        from ..lab.experiments import score_runs
 
         return self._read(score_runs, paths)
 
     def figures(self, paths: list[str], on_batch: OnBatch | None = None) -> RunFigures:
         """The runs with the figures of their results."""
-        from ..experiments import read_figures
+        from ..lab.experiments import read_figures
 
         return self._read(read_figures, paths, on_batch=on_batch)
 
@@ -129,8 +129,8 @@ class _Relations:
     call: Call
 
     def __call__(self) -> None:
-        from ..experiments.leaderboard_table import read_leaderboard
-        from ..experiments.relations import relations as find
+        from ..lab.experiments.leaderboard_table import read_leaderboard
+        from ..lab.experiments.relations import relations as find
 
         if bool(self.paths) == (self.table is not None):
             fail(f"{'both runs and' if self.paths else 'neither runs nor'} --table: expected one of them")
@@ -163,8 +163,8 @@ class _Sets:
     call: Call
 
     def __call__(self) -> None:
-        from ..experiments.sets import scores_by_set
-        from ..experiments.sets import sets as find
+        from ..lab.experiments.sets import scores_by_set
+        from ..lab.experiments.sets import sets as find
 
         by_set = scores_by_set(self.call.figures(self.paths), self.chosen)
         if self.runs != "all":
@@ -189,7 +189,7 @@ class _Stability:
     call: Call
 
     def __call__(self) -> None:
-        from ..experiments.stability import stability as find
+        from ..lab.experiments.stability import stability as find
 
         self.call.finish(find(self.call.scored(self.paths), n_draws=self.draws, seed=self.seed))
 
@@ -214,8 +214,8 @@ class _External:
     call: Call
 
     def __call__(self) -> None:
-        from ..experiments.external import external as find
-        from ..experiments.external import read_scores
+        from ..lab.experiments.external_experiment import external as find
+        from ..lab.experiments.external_experiment import read_scores
 
         files = [read_scores(path) for path in self.scores]
         means = self.call.figures(self.paths)
@@ -264,7 +264,7 @@ class _Judge:
     call: Call
 
     def __call__(self) -> None:
-        from ..experiments.judge import ITEM_COLUMNS, AnswersToJudge, JudgeOptions, RatedRuns
+        from ..lab.experiments.judge_experiment import ITEM_COLUMNS, AnswersToJudge, JudgeOptions, RatedRuns
         from ..tables.value_table import check_value_table, writing_values
 
         if self.items is not None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from typer import Option
 
-from ..files.untrusted_text import counted, harmless
+from ..base.untrusted_text import counted, harmless
 from ..suite.rules import MAX_ORDER
 from . import options
 from .app import Json, fail, print_json, shown, stdout, styled
@@ -37,7 +37,7 @@ class _Explain:
     as_json: Json = False
 
     def __call__(self) -> None:
-        from ..files.reading import stdin
+        from ..base.file_reading import stdin
         from ..scoring import explanation as library
         from ..scoring.scorer import signature_of
 

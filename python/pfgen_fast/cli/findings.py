@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from .app import note, shown, stdout, styled
 
 if TYPE_CHECKING:
-    from ..experiments.finding import Finding
+    from ..lab.experiments.finding import Finding
 
 
 def show_finding(finding: Finding, folder: Path, *, quiet: bool, is_said: Sequence[str] = ()) -> None:

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from typer import BadParameter, Option, echo
 
-from ..files.untrusted_text import in_one_line, unknown_name
+from ..base.untrusted_text import in_one_line, unknown_name
 from .app import Exit, fail, print_line, shown
 from .command_class import option_group
 
 if TYPE_CHECKING:
-    from ..gates.checks import Check, Threshold
-    from ..gates.comparisons import Undecided
-    from ..item_scores.table import ItemScores
+    from ..runs.gate_checks import Check, Threshold
+    from ..runs.gate_comparisons import Undecided
+    from ..runs.items.item_table import ItemScores
 
 Form = Literal["text", "json", "markdown", "quiet"]
 _COLOURS = {"passed": "green", "failed": "red", "undecided": "yellow", "error": "red"}
@@ -56,7 +56,7 @@ def _confidence(text: str) -> float:
 
 def _threshold(text: str) -> Threshold:
     """The value of `--fail-under`: a number, or a name with a number."""
-    from ..gates.checks import Threshold
+    from ..runs.gate_checks import Threshold
 
     name, equals, value = text.rpartition("=")
     if equals and not name.strip():
@@ -98,7 +98,7 @@ class GateOutputs:
         if not self.is_gate:
             return
         if form == "markdown":
-            from ..files.untrusted_text import markdown_table
+            from ..base.untrusted_text import markdown_table
 
             rows = ((check.outcome, check.sentence) for check in checks)
             echo("\n" + markdown_table(("check", "what was found"), rows), nl=False)
@@ -108,7 +108,7 @@ class GateOutputs:
             elif not check.passes:
                 echo(f"{check.outcome}: {shown(check.sentence)}", err=True)
         if self.junit is not None:
-            from ..gates.checks import write_junit
+            from ..runs.gate_checks import write_junit
 
             write_junit(self.junit, checks, f"pfgen-fast {command}")
         outcomes = {check.outcome for check in checks if not check.passes}
@@ -142,7 +142,7 @@ class ThresholdOptions(GateOutputs):
 
     def without_figures(self, about: str, why: str) -> list[Check]:
         """The checks of a model or run that has no figures: errors."""
-        from ..gates.checks import Check
+        from ..runs.gate_checks import Check
 
         sentence = f"{shown(about)}: no figures to check: {shown(why)}"
         return [
@@ -156,7 +156,7 @@ class ThresholdOptions(GateOutputs):
         """The checks of one model or run; the first figure is the score."""
         if not self.fail_under:
             return []
-        from ..gates.checks import at_least
+        from ..runs.gate_checks import at_least
 
         self.check_names(figures)
         return [
@@ -225,7 +225,7 @@ class ComparisonGateOptions(GateOutputs):
         """The checks of the first model against the others, in the given metrics or the first one."""
         if not self.is_gate:
             return []
-        from ..gates.comparisons import Gate
+        from ..runs.gate_comparisons import Gate
 
         margin = self.non_inferior if self.non_inferior is not None else self.margin or 0.0
         undecided: Undecided = "fail" if self.non_inferior is not None else self.undecided or "pass"
@@ -235,7 +235,7 @@ class ComparisonGateOptions(GateOutputs):
 
 def _check_file(path: Path) -> None:
     """Ends the command if a file cannot be written."""
-    from ..files.writing import check_folder
+    from ..base.file_writing import check_folder
 
     check_folder(path.parent)
     if path.is_dir():

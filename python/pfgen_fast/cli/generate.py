@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Option
 
-from ..files.untrusted_text import json_text
+from ..base.untrusted_text import json_text
 from . import options
 from .app import Json, Quiet, counted, exit_if_partial, fail, note, print_json, print_line, shown, stdout, warn
 from .asking import note_existing, watch_over
@@ -315,7 +315,7 @@ class _Prompts:
     quiet: Quiet = False
 
     def __call__(self) -> None:
-        from ..files.writing import writing_stdout, writing_whole
+        from ..base.file_writing import writing_stdout, writing_whole
         from ..generation.generating import Generation
 
         setting = Generation.of("openai", model="", mode=self.mode, **self.how.arguments).setting

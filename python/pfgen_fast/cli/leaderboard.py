@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Literal
 
 from typer import Argument, Option
 
-from ..errors import TrialsError
-from ..files.untrusted_text import few_names, utf8
-from ..item_scores.by_subject import few_items, subject_lines, subject_table
+from ..base.errors import TrialsError
+from ..base.untrusted_text import few_names, utf8
+from ..runs.items.by_subject import few_items, subject_lines, subject_table
 from . import options
 from .app import Json, Quiet, counted, exit_if_partial, fail, note, shown, stderr, stdout, warn
 from .layout import aligned, columns, told_apart, width_of
@@ -20,9 +20,9 @@ from .score_table_options import OF_TABLES, ScoreTableOptions, refuse
 from .suite_line import about_interval, given_suite
 
 if TYPE_CHECKING:
-    from ..item_scores.ranking import ModelRanking
+    from ..base.mean_interval import MeanInterval
+    from ..runs.items.ranking import ModelRanking
     from ..runs.leaderboard import Entry
-    from ..statistics.mean_interval import MeanInterval
 
 
 _N_FIXED = 4
@@ -175,7 +175,7 @@ class _Leaderboard:
 
     def rank_models(self, format: str | None) -> None:
         """Ranks the models of tables."""
-        from ..item_scores.ranking import rank_models
+        from ..runs.items.ranking import rank_models
 
         refuse(self, ("published", "suite"), "runs")
         ranking = rank_models(self.tables.read(self.paths or (), quiet=self.quiet), self.metric)
@@ -217,8 +217,8 @@ class _Leaderboard:
 
     def write(self, table: str, what: str) -> None:
         """Writes the table into the file to update, to the output, or else to stdout."""
-        from ..files.marked_table import update
-        from ..files.writing import write_whole
+        from ..base.file_writing import write_whole
+        from ..base.marked_table import update
 
         if self.update_file:
             path = self.update_file
@@ -270,7 +270,7 @@ def print_models(ranking: ModelRanking, *, by_subject: bool) -> None:
 
 def _figures(entry: Entry, ties: tuple[int, int] | None) -> list[str]:
     """The cells of a run below `_HEADS`."""
-    from ..item_scores.ranking import shown_ranks
+    from ..runs.items.ranking import shown_ranks
 
     half_width = entry.interval().half_width
     return [

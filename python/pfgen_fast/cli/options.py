@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 import typer
 from typer import Argument, Option
 
-from ..files.untrusted_text import in_one_line
+from ..base.untrusted_text import in_one_line
 
 _MAX_FILE_BYTES = 1 << 20
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from typer import Argument, Option
 
-from ..errors import TrialsError
-from ..files.untrusted_text import counted
+from ..base.errors import TrialsError
+from ..base.untrusted_text import counted
 from . import options
 from .app import Json, Quiet, exit_if_partial, fail, print_json, shown, stdout, warn
 from .gate_options import ThresholdOptions, form_of
@@ -16,8 +16,8 @@ from .score_table_options import OF_TABLES, ScoreTableOptions, refuse
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from ..gates.checks import Check
-    from ..item_scores.placement import Placement
+    from ..runs.gate_checks import Check
+    from ..runs.items.item_placement import Placement
 
 
 class _Place:
@@ -66,7 +66,7 @@ class _Place:
     as_json: Json = False
 
     def __call__(self) -> None:
-        from ..gates.checks import OF_PLACEMENT
+        from ..runs.gate_checks import OF_PLACEMENT
         from ..runs.result_tables import are_score_tables
 
         self.gate.prepare()
@@ -92,7 +92,7 @@ class _Place:
 
     def checks_of(self, placement: Placement) -> list[Check]:
         """The checks of a placement: ranks may not be above their thresholds."""
-        from ..gates.checks import RANKS, figures_of_placement
+        from ..runs.gate_checks import RANKS, figures_of_placement
 
         if placement.n_lost:
             lost = f"it lacks {counted(placement.n_lost, 'item')} that other models have"
@@ -104,8 +104,8 @@ class _Place:
 
     def models(self) -> list[Placement]:
         """Places models of tables of scores."""
-        from ..item_scores.placement import place_models
-        from ..tables.rows import STANDARD_STREAM
+        from ..runs.items.item_placement import place_models
+        from ..tables.table_rows import STANDARD_STREAM
 
         if not self.against and not self.tables.models:
             fail("name the models to place (--models), or a table with other models (--against)")
@@ -121,8 +121,8 @@ class _Place:
 
     def runs(self, problems: list[TrialsError]) -> list[Placement]:
         """Places runs, and adds the errors of those that cannot be placed."""
-        from ..runs.placement import Field, entries_at
         from ..runs.result_tables import PUBLISHED, read_entries
+        from ..runs.run_placement import Field, entries_at
 
         refuse(self, OF_TABLES, "tables")
         field = Field(read_entries(self.against or PUBLISHED))

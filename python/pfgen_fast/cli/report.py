@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from typer import Option
 
-from ..errors import TrialsError
+from ..base.errors import TrialsError
 from . import options
 from .app import Quiet, counted, exit_if_partial, fail, note, print_line, shown, stdout, track, warn
 from .command_class import option_group
@@ -209,7 +209,7 @@ def _is_page(output: Path) -> bool:
 
 def check_page(output: Path) -> None:
     """Ends the command if a report of this name cannot be written."""
-    from ..files.writing import check_folder
+    from ..base.file_writing import check_folder
 
     if _is_other_file(output):
         page = output.with_suffix(".html").name

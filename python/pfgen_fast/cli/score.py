@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from typer import Option
 
-from ..errors import PfgenError, TrialsError
-from ..item_scores.by_subject import subject_record
+from ..base.errors import PfgenError, TrialsError
+from ..runs.items.by_subject import subject_record
 from . import options
 from .app import (
     Exit,
@@ -36,7 +36,7 @@ from .suite_line import about_interval, given_suite, print_origin, print_origins
 from .table import TableScoring
 
 if TYPE_CHECKING:
-    from ..gates.checks import Check
+    from ..runs.gate_checks import Check
     from ..runs.run_scorer import Outcome
     from ..runs.trials import RunFolder
     from ..runs.verification import Verdict, Verifier
@@ -92,7 +92,7 @@ class _Score(TableScoring):
     sample: int | None = Option(None, min=1, help="With --verify: check this many answers of each run. Default: all.")
 
     def __call__(self) -> None:
-        from ..gates.checks import OF_RUN
+        from ..runs.gate_checks import OF_RUN
         from ..runs.run_scorer import RunScorer
         from ..runs.trials import find_runs
 
@@ -220,7 +220,7 @@ class _Score(TableScoring):
 
     def checks_of(self, outcome: Outcome) -> list[Check]:
         """The checks of a run."""
-        from ..gates.checks import figures_of_run
+        from ..runs.gate_checks import figures_of_run
 
         name = str(outcome.run.folder)
         if outcome.summary is None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 from typer import Argument, Option
 
-from ..errors import PfgenError
+from ..base.errors import PfgenError
 from ..scoring.reasoning_text import ReasoningChoice
 from . import options
 from .app import Json, Quiet

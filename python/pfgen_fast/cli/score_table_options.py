@@ -13,7 +13,7 @@ from .app import fail, note
 from .command_class import option_group
 
 if TYPE_CHECKING:
-    from ..item_scores.table import ItemScores
+    from ..runs.items.item_table import ItemScores
 
 
 @option_group
@@ -63,8 +63,8 @@ class ScoreTableOptions:
 
     def read(self, paths: Sequence[str], *, quiet: bool = False, all_models: bool = False) -> ItemScores:
         """Reads the chosen models, or all of them, from tables and logs, and prints how they were read."""
-        from ..item_scores.columns import ColumnNames
-        from ..item_scores.reading import read_item_scores
+        from ..runs.items.item_columns import ColumnNames
+        from ..runs.items.score_reading import read_item_scores
 
         columns = ColumnNames(
             item=self.item_column,
@@ -81,7 +81,7 @@ class ScoreTableOptions:
         lower = options.names_of(self.lower_is_better)
         for metric in lower:
             if metric not in scores.metrics:
-                from ..files.untrusted_text import unknown_name
+                from ..base.untrusted_text import unknown_name
 
                 fail(f"--lower-is-better: {unknown_name('metric', metric, scores.metrics)}")
         scores = replace(scores, higher_is_better={**scores.higher_is_better, **dict.fromkeys(lower, False)})

@@ -63,9 +63,9 @@ class _Serve:
     threads: options.Threads = None
 
     def __call__(self) -> None:
-        from ..serving import server
-        from ..serving.access import find_token
-        from ..serving.limits import Limits
+        from ..rewards.server import reward_server as server
+        from ..rewards.server.access import find_token
+        from ..rewards.server.limits import Limits
 
         token = find_token(self.token_file)
         limits = Limits(
@@ -95,7 +95,7 @@ class _Serve:
 
         shape = shape_of(self.shape)
         if self.suite is None and self.metric not in SCORES:
-            from ..references.reference_scorer import ReferenceScorer
+            from ..rewards.references.reference_scorer import ReferenceScorer
 
             if self.profile is not None:
                 fail(f"--profile: only scores of a suite have a profile, not the metric {self.metric}")

@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from typer import Option
 
-from ..errors import SchemaRefused
-from ..files.untrusted_text import few_names
+from ..base.errors import SchemaRefused
+from ..base.untrusted_text import few_names
 from .app import note
 from .command_class import option_group
 from .engine_options import engine_options
 from .options import number_or_none
 
 if TYPE_CHECKING:
-    from ..judging.budget import Spending
-    from ..judging.requests import RequestOptions, Server
+    from ..lab.judging.budget import Spending
+    from ..lab.judging.judge_requests import RequestOptions, Server
 
 EngineChoice = Literal["openai", "anthropic"]
 _SHAPING = (
@@ -87,7 +87,7 @@ class ServerOptions:
     @cached_property
     def server(self) -> Server | None:
         """The server; None with --offline."""
-        from ..judging.requests import Server
+        from ..lab.judging.judge_requests import Server
 
         if self.offline:
             return None
@@ -96,7 +96,7 @@ class ServerOptions:
 
     def request_options(self, temperature: float | Literal["none"] | None = None) -> RequestOptions:
         """The options of requests; with the temperature `none`, requests have no temperature."""
-        from ..judging.requests import RequestOptions
+        from ..lab.judging.judge_requests import RequestOptions
 
         shaping = {name: value for name, value in self.engine_settings.items() if name not in _RATES}
         if temperature == "none":
@@ -106,7 +106,7 @@ class ServerOptions:
     @cached_property
     def spending(self) -> Spending:
         """Prices and budget, shared by all models of a call."""
-        from ..judging.budget import Prices, Spending
+        from ..lab.judging.budget import Prices, Spending
 
         return Spending(Prices(self.prompt_price, self.reply_price), self.budget)
 
@@ -118,7 +118,7 @@ def number_of(temperature: float | Literal["none"] | None) -> float | None:
 
 def warn_of_family(judge: str, models: Iterable[str]) -> None:
     """Warns if a judge rates models of its own family, because judges are known to prefer such models."""
-    from ..judging.families import of_family
+    from ..lab.judging.families import of_family
 
     if relatives := of_family(judge, models):
         note(f"{judge} tends to prefer models of its own family, which are among these runs: {few_names(relatives)}")

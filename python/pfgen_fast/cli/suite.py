@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from typer import Argument, Option
 
-from ..errors import SuiteError
+from ..base.errors import SuiteError
 from . import options
 from .app import Exit, Json, Quiet, caution, counted, counting, fail, note, print_json, print_line, shown, stdout, warn
 from .layout import columns, cut, rest, shortened
@@ -45,8 +45,8 @@ class _Info:
     as_json: Json = False
 
     def __call__(self) -> None:
-        from ..checklists.suite_files import packaged_suites
-        from ..suite.published import origin_of
+        from ..lab.checklists.suite_files import packaged_suites
+        from ..suite.published.manifests import origin_of
         from ..suite.suite import Suite
 
         if self.suite is None:
@@ -88,11 +88,11 @@ def _list_suites(*, as_json: bool) -> None:
 
 
 def _rows() -> Iterator[dict[str, Any]]:
-    from ..checklists.suite_files import PACKAGED as CHECKLISTS
-    from ..checklists.suite_files import packaged_suites
+    from ..lab.checklists.suite_files import PACKAGED as CHECKLISTS
+    from ..lab.checklists.suite_files import packaged_suites
     from ..runs.checkout import suite_folder_here
-    from ..suite.published import fetched_folder, published_names
-    from ..suite.reading import PACKAGED, packaged_names
+    from ..suite.published.manifests import fetched_folder, published_names
+    from ..suite.suite_reading import PACKAGED, packaged_names
 
     with contextlib.suppress(SuiteError):
         yield _row("(here)", "questions", "suite of the working directory", suite_folder_here())
@@ -181,7 +181,7 @@ class _Compile:
     as_json: Json = False
 
     def __call__(self) -> None:
-        from ..native.threads import default_threads
+        from ..base.threads import default_threads
         from ..scoring.index import index_of, save_index
         from ..suite.cache import cached_path
 
@@ -232,7 +232,7 @@ class _Get:
     quiet: Quiet = False
 
     def __call__(self) -> None:
-        from ..suite.getting import get_suite
+        from ..suite.published.getting import get_suite
 
         if self.name == "hellobench":
             raise SuiteError(f"hellobench: {_HELLOBENCH}")

@@ -161,7 +161,7 @@ def _number_text(text: str) -> float | str:
 
 
 def _list(points: Sequence[Point], suite: Suite, root: Path, *, as_json: bool) -> None:
-    from ..errors import PfgenError
+    from ..base.errors import PfgenError
 
     rows = []
     for point in points:
@@ -243,7 +243,7 @@ class _Rows:
 
 
 def _write_table(measured: Sequence[Measured], table: Path) -> None:
-    from ..files.writing import write_whole
+    from ..base.file_writing import write_whole
     from ..generation import sweep as library
 
     forms = {".md": library.to_markdown, ".csv": library.to_csv, ".json": library.to_json}

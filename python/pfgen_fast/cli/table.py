@@ -10,14 +10,14 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..errors import PfgenError
+from ..base.errors import PfgenError
 from .app import counted, counting, exit_if_partial, fail, note, print_json, print_line, shown, warn
 from .score_options import STDIN, ScoreOptions
 from .suite_line import print_origin, suite_or_here
 from .table_columns import print_means, with_columns
 
 if TYPE_CHECKING:
-    from ..references.reference_scorer import ReferenceScorer
+    from ..rewards.references.reference_scorer import ReferenceScorer
     from ..tables.folders import FileOutcome, FilesProgress
     from ..tables.table_job import TableJob, TableScorer
 
@@ -93,7 +93,7 @@ class TableScoring(ScoreOptions):
     @contextlib.contextmanager
     def _local_table(self) -> Iterator[Path]:
         """The only table as a file, which is temporary for a table elsewhere, and for stdin with --input-format."""
-        from ..files.reading import stdin
+        from ..base.file_reading import stdin
         from ..tables.places import fetched, is_remote, temporary_folder
 
         source = self.places[0]
@@ -155,7 +155,7 @@ class TableScoring(ScoreOptions):
         """The scorer of the reference metrics, if there are any."""
         if not self.metrics:
             return None
-        from ..references.reference_scorer import ReferenceScorer
+        from ..rewards.references.reference_scorer import ReferenceScorer
 
         try:
             return ReferenceScorer(self.metrics, tokenize=self.tokenize, lowercase=self.lowercase, threads=self.threads)

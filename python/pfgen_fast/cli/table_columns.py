@@ -7,14 +7,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from ..files.untrusted_text import few_names
+from ..base.untrusted_text import few_names
 from .app import fail, note, print_line, shown
 from .layout import aligned
 from .score_options import ScoreOptions
 from .suite_line import about_interval, fitting_suites
 
 if TYPE_CHECKING:
-    from ..references.reference_scorer import ReferenceScorer
+    from ..rewards.references.reference_scorer import ReferenceScorer
     from ..tables.model_means import MeansOfModels, ModelMeans
 
 T = TypeVar("T", bound=ScoreOptions)
@@ -27,7 +27,7 @@ _MAX_SHOWN_COLUMNS = 20
 def with_columns(options: T, path: Path, name: str, scorer: ReferenceScorer | None) -> T:
     """The options with the columns and the suite of a table; what is guessed is printed."""
     from ..runs.checkout import checkout_of
-    from ..suite.published import how_to_name_a_suite
+    from ..suite.published.manifests import how_to_name_a_suite
     from ..tables.formats import first_rows
     from ..tables.model_means import MODEL_NAMES, usual_column
 

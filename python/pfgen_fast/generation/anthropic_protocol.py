@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from ..errors import EngineError
+from ..base.errors import EngineError
 from .json_parts import list_in, member_of, texts_of, tokens, without_none
 from .prompts import Request
 from .protocol import AT_THE_LIMIT, Details, NoAnswer, ServerForm, Usage, reported_name

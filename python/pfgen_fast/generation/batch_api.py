@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..errors import EngineError, TrialsError
-from ..files.untrusted_text import in_one_line, json_text
-from ..files.writing import writing_whole
+from ..base.errors import EngineError, TrialsError
+from ..base.file_writing import writing_whole
+from ..base.untrusted_text import in_one_line, json_text
 from ..suite.suite import Suite
 from ..tables.formats import table_rows
 from .engines.hosted import REQUEST_FORMS, request_form

@@ -12,9 +12,9 @@ from hashlib import sha1
 from pathlib import Path
 from typing import Any
 
-from ..errors import EngineError
-from ..files.reading import read_text
-from ..files.untrusted_text import is_encodable, json_text, shown_value
+from ..base.errors import EngineError
+from ..base.file_reading import read_text
+from ..base.untrusted_text import is_encodable, json_text, shown_value
 from ..suite.questions import Question
 from ..suite.suite import Suite
 from ..tables.formats import is_table, table_rows

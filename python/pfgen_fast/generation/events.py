@@ -13,8 +13,8 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from ..errors import EngineError, PfgenError
-from ..files.untrusted_text import counted
+from ..base.errors import EngineError, PfgenError
+from ..base.untrusted_text import counted
 
 if TYPE_CHECKING:
     from .prompts import Request

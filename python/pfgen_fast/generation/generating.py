@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..errors import EngineError
+from ..base.errors import EngineError
 from ..runs.run_scorer import Outcome, RunScorer
 from ..runs.trials import RunFolder
 from ..suite.suite import Suite

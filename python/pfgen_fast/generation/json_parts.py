@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..files.untrusted_text import in_one_line
+from ..base.untrusted_text import in_one_line
 
 _MOST_TOKENS = 10**9  # larger reported numbers are ignored
 

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import SuiteError
-from ..native import _core
-from ..native.threads import checked_threads
+from ..base.errors import SuiteError
+from ..base.native import _core
+from ..base.threads import checked_threads
 from ..suite.faults import check_suite
 from ..suite.questions import Question
 from ..suite.suite import Suite

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
-from ..errors import EngineError
-from ..files.untrusted_text import in_one_line
+from ..base.errors import EngineError
+from ..base.untrusted_text import in_one_line
 from .json_parts import error_text, list_in, member_of, texts_of, tokens, without_none
 from .prompts import Prompt, Request
 from .protocol import Details, NoAnswer, RawReply, ServerForm, Usage, reported_name

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field, replace
 from hashlib import sha1
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, get_args
 
-from ..errors import EngineError
-from ..files.untrusted_text import in_one_line, is_encodable
+from ..base.errors import EngineError
+from ..base.untrusted_text import in_one_line, is_encodable
 
 if TYPE_CHECKING:
     from ..suite.questions import Instructions, Question, Sample

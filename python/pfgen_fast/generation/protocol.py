@@ -12,8 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from ..errors import EngineError
-from ..files.untrusted_text import in_one_line, shown_value, unknown_name
+from ..base.errors import EngineError
+from ..base.untrusted_text import in_one_line, shown_value, unknown_name
 from .engines import Sampling
 from .json_parts import merged
 from .prompts import Mode, Request

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..errors import PfgenError
-from ..files.journal import Journal, json_line
-from ..files.writing import write_whole
+from ..base.errors import PfgenError
+from ..base.file_writing import write_whole
+from ..base.journal import Journal, json_line
 from ..scoring.reasoning_text import DividedReply
 from ..tables.formats import table_rows
 from .protocol import Details, RawReply

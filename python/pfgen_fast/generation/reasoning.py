@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ..errors import EngineError
-from ..files.untrusted_text import shown_value
+from ..base.errors import EngineError
+from ..base.untrusted_text import shown_value
 from ..scoring.reasoning_text import DividedReply, divided_text, first_part
 from .engines import Sampling
 from .prompts import Mode, cleaned

@@ -16,11 +16,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from ..errors import EngineError
-from ..files.journal import Journal, json_line, sole_writer
-from ..files.reading import read_stored
-from ..files.untrusted_text import folder_names, in_one_line, utf8
-from ..files.writing import write_whole
+from ..base.errors import EngineError
+from ..base.file_reading import read_stored
+from ..base.file_writing import write_whole
+from ..base.journal import Journal, json_line, sole_writer
+from ..base.untrusted_text import folder_names, in_one_line, utf8
 from ..runs.trials import RunFolder, Trials, pack_trials, packed_trials, single_trials
 from ..suite.suite import Suite
 from .json_parts import without_none

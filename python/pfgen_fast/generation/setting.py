@@ -9,9 +9,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from ..errors import EngineError, PfgenError
-from ..files.untrusted_json import read_json
-from ..files.untrusted_text import in_one_line, is_encodable
+from ..base.errors import EngineError, PfgenError
+from ..base.untrusted_json import read_json
+from ..base.untrusted_text import in_one_line, is_encodable
 from ..suite.questions import INSTRUCTIONS, Instructions, language_of
 from ..suite.suite import Suite
 from .context import Context

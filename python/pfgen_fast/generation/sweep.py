@@ -12,8 +12,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from ..errors import EngineError, PfgenError
-from ..files.untrusted_text import csv_text, json_text, markdown_table, markdown_text
+from ..base.errors import EngineError, PfgenError
+from ..base.untrusted_text import csv_text, json_text, markdown_table, markdown_text
 from ..runs.precision import Interval, TrialScores
 from ..scoring.scorer import Scorer
 from ..suite.rules import SCORES

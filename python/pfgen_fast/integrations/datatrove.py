@@ -7,8 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..errors import PfgenError, TrialsError
-from ..files.optional import optional
+from ..base.errors import PfgenError, TrialsError
+from ..base.optional import optional
 from ..scoring.spec import ScorerSpec
 from ..suite.suite import Suite
 from ..tables.table_job import Nulls, TableJob

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..errors import PfgenError
-from ..files.optional import optional
-from ..files.untrusted_text import in_one_line
-from ..references.reference_scorer import ReferenceScorer
+from ..base.errors import PfgenError
+from ..base.optional import optional
+from ..base.untrusted_text import in_one_line
+from ..rewards.references.reference_scorer import ReferenceScorer
 from ..tables.arrow_columns import score_arrays
 from ..tables.table_job import Nulls, TableJob, TableScorer
 

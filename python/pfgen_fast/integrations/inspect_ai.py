@@ -8,8 +8,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..errors import TrialsError
-from ..files.optional import optional
+from ..base.errors import TrialsError
+from ..base.optional import optional
 from ..generation.engines import Sampling
 from ..generation.prompts import NUM_EXAMPLES, STOP, Mode, check_mode
 from ..scoring.reasoning_text import without_reasoning

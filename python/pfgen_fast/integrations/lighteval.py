@@ -11,10 +11,10 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..errors import EngineError, TrialsError
-from ..files.optional import optional
-from ..files.untrusted_text import utf8
-from ..files.writing import write_whole
+from ..base.errors import EngineError, TrialsError
+from ..base.file_writing import write_whole
+from ..base.optional import optional
+from ..base.untrusted_text import utf8
 from ..generation.engines import Sampling
 from ..generation.prompts import NUM_EXAMPLES, STOP, Mode, check_mode
 from ..scoring.reasoning_text import without_reasoning

@@ -16,10 +16,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from pfgen_fast.errors import PfgenError
+from pfgen_fast.base.errors import PfgenError
 from pfgen_fast.generation.prompts import check_mode
 from pfgen_fast.rewards.reward import Reward
-from pfgen_fast.serving.openrlhf import scores_of_queries
+from pfgen_fast.rewards.server.openrlhf_requests import scores_of_queries
 
 SUITE, MODE, SHAPE = "PFGEN_FAST_SUITE", "PFGEN_FAST_MODE", "PFGEN_FAST_SHAPE"
 
@@ -34,7 +34,7 @@ def reward_func(queries: Sequence[str], prompts: Sequence[str], labels: Sequence
     Raises:
         PfgenError: torch is not installed, `PFGEN_FAST_SUITE` is missing, or a query cannot be scored.
     """
-    from pfgen_fast.files.optional import optional
+    from pfgen_fast.base.optional import optional
     from pfgen_fast.integrations.openrlhf import reply
 
     torch = optional("torch", extra="openrlhf", needed_for="reward_func")

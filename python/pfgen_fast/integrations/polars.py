@@ -7,9 +7,9 @@ from functools import reduce
 from operator import or_
 from typing import TYPE_CHECKING
 
-from ..errors import TrialsError
-from ..files.optional import optional
-from ..references.reference_scorer import ReferenceScorer
+from ..base.errors import TrialsError
+from ..base.optional import optional
+from ..rewards.references.reference_scorer import ReferenceScorer
 from ..scoring.scorer import Scorer
 from ..scoring.spec import ScorerSpec
 from ..tables.table_job import Nulls, TableJob

@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..errors import PfgenError
-from ..files.untrusted_text import shown_value
+from ..base.errors import PfgenError
+from ..base.untrusted_text import shown_value
 from ..generation.prompts import STOP, Mode, Task, make_tasks
 from ..generation.reasoning import answer_text
 from ..rewards.reward import Reward
@@ -88,7 +88,7 @@ def reward_of(source: Any, metric: str, shape: ShapeLike, *, has_references: boo
     if source is None and (metric == "score" or not has_references):
         raise PfgenError("suite: expected a suite, or reference answers and the name of their metric")
     if has_references:
-        from ..references.reference_scorer import ReferenceScorer
+        from ..rewards.references.reference_scorer import ReferenceScorer
 
         if source is not None:
             raise PfgenError("references: expected a suite or a column of references, not both")

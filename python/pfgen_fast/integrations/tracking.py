@@ -15,14 +15,14 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from .. import __version__
-from ..errors import PfgenError, TrialsError
-from ..files.optional import optional
-from ..files.untrusted_text import harmless, in_one_line, json_text, unknown_name
+from ..base.errors import PfgenError, TrialsError
+from ..base.mean_interval import mean_interval
+from ..base.optional import optional
+from ..base.untrusted_text import harmless, in_one_line, json_text, unknown_name
 from ..report import ReportRun, write_report
 from ..runs.checkout import checkout_of, run_name, suite_of
-from ..runs.result import Figures, RunResult, Scores, read_result
+from ..runs.run_result import Figures, RunResult, Scores, read_result
 from ..runs.run_scorer import Outcome
-from ..statistics.mean_interval import mean_interval
 from ..suite.rules import METRICS, PARTS, SCORES, column_of
 from ..suite.suite import Suite
 

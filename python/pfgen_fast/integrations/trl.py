@@ -11,8 +11,8 @@ from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ..errors import PfgenError, TrialsError
-from ..files.optional import optional
+from ..base.errors import PfgenError, TrialsError
+from ..base.optional import optional
 from ..generation.prompts import NUM_EXAMPLES, Mode, check_mode
 from ..rewards.reward import Reward
 from ..rewards.shape import ShapeLike

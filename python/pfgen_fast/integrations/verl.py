@@ -11,9 +11,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from ..errors import TrialsError
-from ..files.optional import optional
-from ..files.writing import writing_whole
+from ..base.errors import TrialsError
+from ..base.file_writing import writing_whole
+from ..base.optional import optional
 from ..generation.prompts import NUM_EXAMPLES, Mode, Prompt, check_mode
 from ..rewards.reward import Reward as ShapedReward
 from ..suite.suite import Suite

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from ..annotations.rows import export_lines
-from ..annotations.sheets import SHOWN, Sheet, row_of
+from ..lab.annotations.annotation_rows import export_lines
+from ..lab.annotations.sheets import SHOWN, Sheet, row_of
 from .page_files import write_page
 from .templating import markup, page_json, page_text, source
 

@@ -14,8 +14,8 @@ from functools import partial
 from itertools import islice
 from typing import Any, NamedTuple
 
-from ..errors import TrialsError
-from ..files.untrusted_text import harmless, harmless_with_tints, in_one_line, shown_value
+from ..base.errors import TrialsError
+from ..base.untrusted_text import harmless, harmless_with_tints, in_one_line, shown_value
 from ..runs.trials import Trials, one_run
 from ..scoring.tinting import QuestionTints
 from ..suite.keywords import Rule

@@ -10,10 +10,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..errors import BuildError
-from ..files.untrusted_text import in_one_line
-from ..refset.pipeline import Branch, Built, building_alone, records
-from ..refset.stages import examples
+from ..base.errors import BuildError
+from ..base.untrusted_text import in_one_line
+from ..build.pipeline import Branch, Built, building_alone, records
+from ..build.stages import examples
 from ..scoring.scorer import Scorer
 from ..suite.rules import AVERAGE_FIRST
 from ..suite.suite import Suite

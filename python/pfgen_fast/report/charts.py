@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..experiments import chart_data
+from ..lab.experiments import chart_data
 from . import drawing
 from .drawing import COLORS, LEVELS, QUIET, bounded, look, mark_threshold, new_figure, plain
 from .heat_maps import draw_heat_map

@@ -8,7 +8,7 @@ from __future__ import annotations
 import unicodedata
 from difflib import SequenceMatcher
 
-from ..experiments.finding import Piece, Pieces
+from ..lab.experiments.finding import Piece, Pieces
 
 N_SHOWN = 300
 """The maximum number of characters shown of a text."""

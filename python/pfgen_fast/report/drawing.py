@@ -17,9 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from ..files.optional import optional
-from ..files.untrusted_text import terminal_text
-from ..statistics.correlation import Floats
+from ..base.optional import optional
+from ..base.untrusted_text import terminal_text
+from ..lab.statistics.correlation import Floats
 from .templating import source
 
 COLORS = ("#3b82f6", "#e8710a", "#12a37f", "#b05cd6", "#d6455d", "#7a8699")

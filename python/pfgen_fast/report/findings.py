@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from ..experiments.chart_data import HeatMap
-from ..experiments.finding import Finding, Table
-from ..files.untrusted_text import in_one_line, utf8
-from ..files.writing import write_whole
+from ..base.file_writing import write_whole
+from ..base.untrusted_text import in_one_line, utf8
+from ..lab.experiments.chart_data import HeatMap
+from ..lab.experiments.finding import Finding, Table
 from .charts import drawn
 from .drawing import stored_alike
 from .heat_maps import level_of

@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from ..experiments.chart_data import HeatCell, HeatMap, HeatRow
+from ..lab.experiments.chart_data import HeatCell, HeatMap, HeatRow
 from . import drawing
 from .drawing import DIVERGING, QUIET, UNDEFINED, bounded, plain
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeVar
 
-from ..errors import TrialsError
+from ..base.errors import TrialsError
 from ..scoring.tinting import LEVELS
 from ..suite.rules import PARTS
 from ..suite.suite import Suite

@@ -10,9 +10,9 @@ import re
 from collections.abc import Iterable, Sequence
 from xml.etree import ElementTree
 
-from ..experiments.chart_data import Points, Ranges, Scatter
-from ..experiments.finding import Picture
-from ..files.untrusted_text import in_one_line
+from ..base.untrusted_text import in_one_line
+from ..lab.experiments.chart_data import Points, Ranges, Scatter
+from ..lab.experiments.finding import Picture
 from .charts import ON_LEVEL, POINTS
 from .drawing import DIVERGING, LEVELS
 from .heat_maps import ON_DIVERGING

@@ -14,7 +14,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-from ..errors import PfgenError, TrialsError
+from ..base.errors import PfgenError, TrialsError
 from ..runs.leaderboard import find_results
 from ..suite.suite import Suite
 from .html import GENERATOR, Track, untracked, write_report_folder

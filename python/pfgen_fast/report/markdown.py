@@ -13,9 +13,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from urllib.parse import quote
 
-from ..files.untrusted_text import in_one_line, json_text, markdown_text
-from ..files.writing import write_whole
-from ..runs.result import QuestionResult, ScoredAnswer, Scores
+from ..base.file_writing import write_whole
+from ..base.untrusted_text import in_one_line, json_text, markdown_text
+from ..runs.run_result import QuestionResult, ScoredAnswer, Scores
 from ..scoring.tinting import pooled_tints, tinted_html
 from ..suite.questions import Question
 from ..suite.suite import Suite

@@ -13,17 +13,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..errors import PfgenError, TrialsError
-from ..files.optional import optional
-from ..files.untrusted_text import in_one_line, json_text, utf8
-from ..files.writing import check_folder, write_whole, writing_whole
+from ..base.errors import PfgenError, TrialsError
+from ..base.file_writing import check_folder, write_whole, writing_whole
+from ..base.mean_interval import mean_interval
+from ..base.optional import optional
+from ..base.untrusted_text import in_one_line, json_text, utf8
 from ..runs.aggregation import check_questions, trials_of, with_recorded_sum
 from ..runs.checkout import run_name, suite_of
 from ..runs.leaderboard import entry_of
-from ..runs.result import RunResult, changes, read_result
+from ..runs.run_result import RunResult, changes, read_result
 from ..runs.trials import RunFolder, Trials, stripped
 from ..scoring.scorer import Scorer
-from ..statistics.mean_interval import mean_interval
 from ..suite.rules import PARTS, PROFILES
 from ..suite.suite import Suite
 

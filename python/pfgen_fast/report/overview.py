@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from itertools import chain
 from typing import Any
 
-from ..files.untrusted_text import in_one_line
+from ..base.mean_interval import MeanInterval, mean_interval
+from ..base.untrusted_text import in_one_line
 from ..runs.leaderboard import ranks
-from ..statistics.mean_interval import MeanInterval, mean_interval
-from ..statistics.paired import MIN_QUESTIONS, tied_ranks
+from ..runs.statistics.paired import MIN_QUESTIONS, tied_ranks
 from ..suite.rules import PARTS
 from ..suite.suite import Suite
 from .safe_runs import CheckedQuestion, CheckedRun, ShownFigures

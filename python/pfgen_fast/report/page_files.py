@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
-from ..errors import PfgenError
-from ..files.reading import open_regular
-from ..files.writing import write_whole, writing_whole
+from ..base.errors import PfgenError
+from ..base.file_reading import open_regular
+from ..base.file_writing import write_whole, writing_whole
 from .templating import page_json
 
 PAGE = "index.html"

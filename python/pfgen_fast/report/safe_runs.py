@@ -1,6 +1,6 @@
 """Runs as reports show them: the contents of a result, bounded in size and with untrusted text made safe.
 
-`runs.result` has already checked types and numbers, but not lengths, texts and links.
+`runs.run_result` has already checked types and numbers, but not lengths, texts and links.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..errors import TrialsError
-from ..files.reading import file_sha1
-from ..files.untrusted_text import in_one_line, link_target
+from ..base.errors import TrialsError
+from ..base.file_reading import file_sha1
+from ..base.untrusted_text import in_one_line, link_target
 from ..generation.raw_replies import sentence_of
 from ..runs.checkout import run_name
 from ..runs.leaderboard import medal, model_of, order_key
-from ..runs.result import Figures, RunResult, ScoredAnswer, Scores, read_result
+from ..runs.run_result import Figures, RunResult, ScoredAnswer, Scores, read_result
 from ..scoring.scorer import n_units
 from ..suite.questions import Question
 from ..suite.rules import TARGET_LENGTH

@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import TrialsError
-from ..files.untrusted_text import in_one_line
-from ..item_scores.ranking import Compared, compared_models, rank_models
-from ..item_scores.table import ItemScores
+from ..base.errors import TrialsError
+from ..base.untrusted_text import in_one_line
+from ..runs.items.item_table import ItemScores
+from ..runs.items.ranking import Compared, compared_models, rank_models
 from .answers import packed
 from .html import GENERATOR, SCRIPTS, of_overview
 from .overview import about_page, shown_interval

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from ..errors import PfgenError
-from ..files.untrusted_text import in_one_line
+from ..base.errors import PfgenError
+from ..base.untrusted_text import in_one_line
 from ..runs.precision import TrialScores
 from ..runs.trials import RunFolder
 from ..scoring.scorer import Scorer

@@ -1,6 +1,6 @@
 """Loads the templates of the reports.
 
-All values of templates and all strings of JSON pass `files.untrusted_text` here, so the texts that templates and
+All values of templates and all strings of JSON pass `base.untrusted_text` here, so the texts that templates and
 scripts show are harmless.
 """
 
@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import __version__
-from ..files.untrusted_text import harmless
+from ..base.untrusted_text import harmless
 
 FOLDER = Path(__file__).parent / "templates"
 

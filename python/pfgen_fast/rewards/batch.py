@@ -11,10 +11,10 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import RewardError, TrialsError
-from ..native import _core
-from ..native.core_errors import worded
-from ..native.threads import cached_property, default_threads
+from ..base.core_errors import worded
+from ..base.errors import RewardError, TrialsError
+from ..base.native import _core
+from ..base.threads import cached_property, default_threads
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.int32]

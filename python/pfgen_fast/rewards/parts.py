@@ -14,10 +14,10 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from ..errors import RewardError
-from ..files.untrusted_text import shown_value, unknown_name
-from ..references.reference_lists import read_lists
+from ..base.errors import RewardError
+from ..base.untrusted_text import shown_value, unknown_name
 from .batch import Batch, Floats, TextGroups, batch_of_texts
+from .references.reference_lists import read_lists
 
 Unit = Literal["characters", "tokens", "references"]
 UNITS = ("characters", "tokens", "references")

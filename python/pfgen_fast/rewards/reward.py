@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import RewardError
-from ..native import _core
-from ..native.core_errors import worded
+from ..base.core_errors import worded
+from ..base.errors import RewardError
+from ..base.native import _core
 from ..scoring.column_table import ColumnTable
 from ..scoring.scorer import Scorer
 from .batch import Batch, Floats

@@ -7,9 +7,9 @@ from dataclasses import MISSING, dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from ..errors import RewardError
-from ..files.untrusted_text import shown_value, unknown_name
-from ..files.untrusted_toml import read_toml
+from ..base.errors import RewardError
+from ..base.untrusted_text import shown_value, unknown_name
+from ..base.untrusted_toml import read_toml
 from ..suite.rules import PROFILES, Profile
 from .parts import PARTS, Overlong, Part, Repetition, TooShort, Unfinished
 

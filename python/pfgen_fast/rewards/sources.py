@@ -9,18 +9,18 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import RewardError, TrialsError
-from ..files.untrusted_text import unknown_name
-from ..native import _core
-from ..native.threads import cached_property, checked_threads
-from ..references.reference_lists import A_NULL, read_lists
-from ..references.reference_scorer import ReferenceScorer
+from ..base.errors import RewardError, TrialsError
+from ..base.native import _core
+from ..base.threads import cached_property, checked_threads
+from ..base.untrusted_text import unknown_name
 from ..scoring.scorer import Scorer
 from ..scoring.spec import ScorerSpec
 from ..suite.questions import some_references
 from ..suite.rules import PARTS, SCORES, Profile, column_of
 from ..suite.suite import Suite
 from .batch import Batch, Floats, Rows, TextGroups
+from .references.reference_lists import A_NULL, read_lists
+from .references.reference_scorer import ReferenceScorer
 
 
 class SuiteSource:

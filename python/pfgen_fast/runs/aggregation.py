@@ -7,15 +7,15 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from ..errors import PfgenError, TrialsError
-from ..files.json_writing import WrittenObject
-from ..files.reading import read_stored
-from ..files.untrusted_json import MAX_JSON_BYTES, any_object, checked, parse_json
-from ..native import _core
+from ..base.errors import PfgenError, TrialsError
+from ..base.file_reading import read_stored
+from ..base.json_writing import WrittenObject
+from ..base.native import _core
+from ..base.untrusted_json import MAX_JSON_BYTES, any_object, checked, parse_json
 from ..suite.questions import Question
 from ..suite.rules import FLOAT_SUMS
 from ..suite.suite import Suite
-from .result import RECORD_DEPTH, Figures, QuestionResult, RunResult, ScoredAnswer, Scores
+from .run_result import RECORD_DEPTH, Figures, QuestionResult, RunResult, ScoredAnswer, Scores
 from .trials import RunFolder, Trials
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from ..errors import SuiteError
-from ..files.untrusted_text import json_text
+from ..base.errors import SuiteError
+from ..base.untrusted_text import json_text
 from ..scoring.score_table import ScoreTable
 from ..tables.value_table import Write, check_value_table, writing_values
 from .checkout import run_name

@@ -13,7 +13,7 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from ..errors import SuiteError
+from ..base.errors import SuiteError
 
 if TYPE_CHECKING:  # imported on demand, while the first runs are already being read
     from ..suite.suite import Suite
@@ -49,7 +49,7 @@ def suite_of(folder: Path, suite: Suite | None = None) -> Suite:
         return suite
     root = checkout_of(folder)
     if root is None:
-        from ..suite.published import how_to_name_a_suite
+        from ..suite.published.manifests import how_to_name_a_suite
 
         raise SuiteError(
             f"{folder}: the run is not in a checkout with a data/ folder of Q*.json files; {how_to_name_a_suite()}"
@@ -83,7 +83,7 @@ def suite_folder_here() -> Path:
     """The folder of the suite of `suite_here`."""
     root = checkout_of(Path.cwd() / "run")
     if root is None:
-        from ..suite.published import how_to_name_a_suite
+        from ..suite.published.manifests import how_to_name_a_suite
 
         raise SuiteError(
             f"the working folder is not in a checkout with a data/ folder of Q*.json files; {how_to_name_a_suite()}"

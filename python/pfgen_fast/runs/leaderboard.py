@@ -12,9 +12,10 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from ..errors import TrialsError
-from ..files.notebook import NotebookTable
-from ..files.untrusted_text import (
+from ..base.errors import TrialsError
+from ..base.mean_interval import MeanInterval, mean_interval
+from ..base.notebook import NotebookTable
+from ..base.untrusted_text import (
     csv_text,
     in_one_line,
     json_text,
@@ -24,13 +25,12 @@ from ..files.untrusted_text import (
     markdown_table,
     markdown_text,
 )
-from ..item_scores.by_subject import by_subject, few_items, subject_columns, subject_record, subject_table
-from ..statistics.mean_interval import MeanInterval, mean_interval
 from ..suite.rules import add_up
 from ..suite.suite import Suite, hash_of_cut
 from ..tables.formats import tables_hint
 from .checkout import run_name, suite_of_all, yardsticks_beside
-from .result import RunSummary, Scores, read_scores
+from .items.by_subject import by_subject, few_items, subject_columns, subject_record, subject_table
+from .run_result import RunSummary, Scores, read_scores
 from .trials import expand
 
 METRICS = ("fluency", "truthfulness", "helpfulness", "average")
@@ -175,8 +175,8 @@ def rank(
 
 
 def ties_of(entries: Sequence[Entry]) -> list[tuple[int, int] | None]:
-    """The rank range of each run (`statistics.paired.rank_ranges`); None if runs belong to several suites."""
-    from ..statistics.paired import tied_ranks  # imports NumPy
+    """The rank range of each run (`runs.statistics.paired.rank_ranges`); None if runs belong to several suites."""
+    from .statistics.paired import tied_ranks  # imports NumPy
 
     if mixed_suites(entry.result for entry in entries):
         return [None] * len(entries)

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ..base.mean_interval import quantile
 from ..scoring.scorer import Scorer
-from ..statistics.mean_interval import quantile
 from ..suite.rules import SCORES, column_of
 from .trials import RunFolder, Trials, packed_trials, single_trials
 

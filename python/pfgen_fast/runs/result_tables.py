@@ -12,15 +12,15 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from ..errors import PfgenError, TrialsError
-from ..files.reading import numbered_lines, reading
-from ..files.untrusted_json import checked, member, parse_json, text
-from ..item_scores.ranking import ModelRanking, rank_models
-from ..item_scores.reading import is_score_table, item_scores_of_table, read_item_scores
-from ..item_scores.table import ItemScores
+from ..base.errors import PfgenError, TrialsError
+from ..base.file_reading import numbered_lines, reading
+from ..base.untrusted_json import checked, member, parse_json, text
 from ..tables.formats import column_names
+from .items.item_table import ItemScores
+from .items.ranking import ModelRanking, rank_models
+from .items.score_reading import is_score_table, item_scores_of_table, read_item_scores
 from .leaderboard import Entry, Leaderboard, entry_of, find_results, rank
-from .result import parse_scores
+from .run_result import parse_scores
 
 PUBLISHED = "published"
 """The name of the table of the published results, which comes with the package."""

@@ -13,24 +13,24 @@ from itertools import chain, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from ..errors import PatternTimeout, PfgenError, SuiteError, TrialsError
-from ..files.reading import file_sha1
-from ..files.writing import write_whole
-from ..native import _core
-from ..native.threads import checked_threads
+from ..base.errors import PatternTimeout, PfgenError, SuiteError, TrialsError
+from ..base.file_reading import file_sha1
+from ..base.file_writing import write_whole
+from ..base.native import _core
+from ..base.threads import checked_threads
 from ..scoring.reasoning_text import ReasoningChoice
 from ..suite.pattern_time import PATTERN_SECONDS, pattern_time_limit
 from .checkout import checkout_of, suite_of
 from .trials import RunFolder, Trials, pack_trials, reasoning_notes, stripped
 
 if TYPE_CHECKING:  # All but trials is imported on demand, while the first trials are already being read.
+    from ..base.mean_interval import MeanInterval
     from ..scoring.score_table import ScoreTable
     from ..scoring.scorer import Scorer
-    from ..statistics.mean_interval import MeanInterval
     from ..suite.rules import FloatSum, Profile
     from ..suite.suite import Suite
     from .aggregation import UnknownQuestions
-    from .result import RunSummary
+    from .run_result import RunSummary
 
 T = TypeVar("T")
 
@@ -229,7 +229,7 @@ class RunScorer:
 
     def _current(self, run: RunFolder, path: Path, config: dict[str, Any] | None) -> Outcome | str | None:
         """The recorded result, or the reason to replace it; None for a score on some questions."""
-        from .result import changes, read_scores
+        from .run_result import changes, read_scores
 
         assert run.trials_path is not None
         try:
@@ -338,7 +338,7 @@ def _skipped(trials: Trials, questions: Sequence[str]) -> str:
 
 def _interval(averages: Collection[float]) -> MeanInterval | None:
     """The interval of a score; None for a recorded result without questions, or with a score that is not a number."""
-    from ..statistics.mean_interval import mean_interval
+    from ..base.mean_interval import mean_interval
 
     return mean_interval(averages) if averages and all(map(math.isfinite, averages)) else None
 

@@ -13,12 +13,12 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
-from ..errors import TrialsError
-from ..files.journal import json_line
-from ..files.reading import MAX_BYTES, Content, read_content, too_large
-from ..files.untrusted_json import Fault, any_object, checked, parse_json, read_json, unique
-from ..files.writing import write_whole
-from ..native import _core
+from ..base.errors import TrialsError
+from ..base.file_reading import MAX_BYTES, Content, read_content, too_large
+from ..base.file_writing import write_whole
+from ..base.journal import json_line
+from ..base.native import _core
+from ..base.untrusted_json import Fault, any_object, checked, parse_json, read_json, unique
 from ..scoring.reasoning_text import CLOSING_TAGS, divided_text
 from ..tables.formats import tables_hint
 

@@ -6,8 +6,8 @@ from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..files.notebook import NotebookTable
-from ..native import _core
+from ..base.native import _core
+from ..base.notebook import NotebookTable
 
 if TYPE_CHECKING:
     import numpy as np

@@ -10,11 +10,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from ..suite.questions import Question
-from ..suite.rules import LOOK_AHEAD, MAX_ORDER, Profile, add_up, check_choice
-from ..suite.suite import Suite
-from .normalisation import aligned
-from .oracle import (
+from ..oracle import (
     NormalisedReading,
     Oracle,
     Reading,
@@ -25,6 +21,10 @@ from .oracle import (
     marked,
     position_and_name,
 )
+from ..suite.questions import Question
+from ..suite.rules import LOOK_AHEAD, MAX_ORDER, Profile, add_up, check_choice
+from ..suite.suite import Suite
+from .normalisation import aligned
 
 
 @dataclass(frozen=True)

@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..errors import IndexFormatError, PfgenError, SuiteError
-from ..files.ownership import OWN_FILE, ForeignFileError
-from ..files.writing import writing_whole
-from ..native import _core
-from ..native.threads import ForkSafeLock
+from ..base.errors import IndexFormatError, PfgenError, SuiteError
+from ..base.file_writing import writing_whole
+from ..base.native import _core
+from ..base.ownership import OWN_FILE, ForeignFileError
+from ..base.threads import ForkSafeLock
 from ..suite.cache import building, cached_path, clear_place, warn_once
 from ..suite.compiled import CompiledSuite, SuiteIndex, describe_questions
 from ..suite.faults import check_suite

@@ -7,10 +7,10 @@ import operator
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
-from ..errors import TrialsError
-from ..files.notebook import Html
-from ..native import _core
-from ..native.threads import cached_property
+from ..base.errors import TrialsError
+from ..base.native import _core
+from ..base.notebook import Html
+from ..base.threads import cached_property
 from ..suite.rules import COLUMNS
 from .column_table import ColumnTable
 

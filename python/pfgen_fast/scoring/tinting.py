@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..files.untrusted_text import harmless
+from ..base.untrusted_text import harmless
 from ..suite.questions import Question
 from ..suite.suite import Suite
 from ..suite.units import Spelling

@@ -1,7 +1,7 @@
 """The user's cache of compiled suites, and the lock that lets one process at a time build an entry.
 
 Everything in the cache can be rebuilt: a missing or damaged entry costs time but never changes a score. Entries are
-trusted, so only this user and root may be able to write them (`files.ownership`).
+trusted, so only this user and root may be able to write them (`base.ownership`).
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
-from ..errors import PfgenError
-from ..files.lock import held
-from ..files.ownership import OWN_FOLDER, ForeignFileError, check_own_file, check_own_folder
-from ..native import _core
+from ..base.errors import PfgenError
+from ..base.lock import held
+from ..base.native import _core
+from ..base.ownership import OWN_FOLDER, ForeignFileError, check_own_file, check_own_folder
 from .rules import Profile
 
 _PATIENCE_SECONDS = 60  # longer than a suite takes to compile; a stopped process keeps its locks

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..errors import IndexFormatError
-from ..files.ownership import open_own
-from ..files.reading import open_regular
-from ..native import _core
+from ..base.errors import IndexFormatError
+from ..base.file_reading import open_regular
+from ..base.native import _core
+from ..base.ownership import open_own
 from .keywords import freeze_rule, rule_source
 from .questions import Question
 from .rules import PROFILES, Profile

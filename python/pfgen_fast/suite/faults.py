@@ -13,14 +13,22 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from ..errors import PatternTimeout, SuiteError
-from ..files.untrusted_text import counted, in_one_line, shown_value
+from ..base.errors import PatternTimeout, SuiteError
+from ..base.untrusted_text import counted, in_one_line, shown_value
 from .compiled import describe_question
 from .keywords import rule_faults
 from .pattern_time import WHY, can_be_limited, pattern_time_limit, searched
 from .questions import Instructions, Question
-from .reading import SAMPLES_FILE, SETTINGS_FILE, json_lines, parse_suite_json, question_files, read_bytes, suite_folder
 from .rules import LOOK_AHEAD
+from .suite_reading import (
+    SAMPLES_FILE,
+    SETTINGS_FILE,
+    json_lines,
+    parse_suite_json,
+    question_files,
+    read_bytes,
+    suite_folder,
+)
 from .units import FileTokenizer, tokenizer_faults
 
 _REQUIRED = ("question_id", "question", "answers")

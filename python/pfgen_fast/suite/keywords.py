@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from ..files.untrusted_text import shown_value
-from ..native import _core
+from ..base.native import _core
+from ..base.untrusted_text import shown_value
 from .pattern_time import searched
 
 if TYPE_CHECKING:

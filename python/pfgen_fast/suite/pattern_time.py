@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from types import FrameType
 from typing import TypeVar
 
-from ..errors import PatternTimeout
+from ..base.errors import PatternTimeout
 
 T = TypeVar("T")
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from ..native import _core
+from ..base.native import _core
 
 Profile = Literal["leaderboard", "paper", "normalised"]
 PROFILES: tuple[Profile, ...] = get_args(Profile)

@@ -15,16 +15,17 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from ..errors import IndexFormatError, SuiteError, TrialsError
-from ..files.ownership import ForeignFileError
-from ..files.untrusted_text import nearest_names
-from ..native.threads import cached_property
+from ..base.errors import IndexFormatError, SuiteError, TrialsError
+from ..base.ownership import ForeignFileError
+from ..base.threads import cached_property
+from ..base.untrusted_text import nearest_names
 from .cache import cached_path
 from .compiled import CompiledSuite, ReferencesOf, SuiteIndex, describe_question
 from .faults import key_faults, question_faults, samples_faults, settings_faults
 from .keywords import freeze_rule
 from .questions import Instructions, Question, Sample
-from .reading import (
+from .rules import PROFILES, Profile
+from .suite_reading import (
     PACKAGED,
     SAMPLES_FILE,
     SETTINGS_FILE,
@@ -34,8 +35,7 @@ from .reading import (
     question_files,
     read_bytes,
 )
-from .reading import suite_folder as folder_of
-from .rules import PROFILES, Profile
+from .suite_reading import suite_folder as folder_of
 from .units import freeze_tokenizer
 
 

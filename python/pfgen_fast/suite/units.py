@@ -15,11 +15,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
-from ..errors import SuiteError, TrialsError
-from ..files.optional import optional
-from ..files.reading import read_stored
-from ..files.untrusted_text import shown_value
-from ..native.threads import cached_property
+from ..base.errors import SuiteError, TrialsError
+from ..base.file_reading import read_stored
+from ..base.optional import optional
+from ..base.threads import cached_property
+from ..base.untrusted_text import shown_value
 
 PATTERNS = {"whitespace": r"\S+", "words": r"\w+|[^\w\s]"}
 """Tokenizers by name. `whitespace`: each sequence without whitespace is a token. `words`: each word and each other

@@ -9,9 +9,9 @@ from decimal import Decimal
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ..errors import TrialsError
-from ..files.optional import optional
-from .rows import Columns, Scores
+from ..base.errors import TrialsError
+from ..base.optional import optional
+from .table_rows import Columns, Scores
 
 if TYPE_CHECKING:
     import numpy as np

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..errors import TrialsError
+from ..base.errors import TrialsError
 from .arrow_columns import check_schema, only_passing, pyarrow, score_arrays, with_scores
 from .table_job import Nulls, TableJob, TableScorer
 

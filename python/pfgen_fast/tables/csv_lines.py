@@ -13,9 +13,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any
 
-from ..errors import TrialsError
-from ..files.reading import MAX_LINE_BYTES, reading
-from .rows import Columns, RowBatch, RowBatches, Scores, Write
+from ..base.errors import TrialsError
+from ..base.file_reading import MAX_LINE_BYTES, reading
+from .table_rows import Columns, RowBatch, RowBatches, Scores, Write
 from .text_form import TextForm, decoded, lines_of
 from .text_rows import check_keys, json_text, score_rows, text_batches
 

@@ -14,12 +14,12 @@ from functools import partial
 from pathlib import Path
 from typing import Literal
 
-from ..errors import PfgenError, TrialsError
-from ..files.json_writing import json_bytes
-from ..files.reading import read_stored
-from ..files.untrusted_json import checked, entries, parse_json, text
-from ..files.untrusted_text import in_one_line
-from ..files.writing import make_folder
+from ..base.errors import PfgenError, TrialsError
+from ..base.file_reading import read_stored
+from ..base.file_writing import make_folder
+from ..base.json_writing import json_bytes
+from ..base.untrusted_json import checked, entries, parse_json, text
+from ..base.untrusted_text import in_one_line
 from .formats import format_of, has_encoding, is_table
 from .places import (
     FileInfo,
@@ -43,9 +43,9 @@ from .places import (
     temporary_folder,
     write_file,
 )
-from .rows import Write
 from .streaming import TableCounts, scored_table
 from .table_job import TableJob
+from .table_rows import Write
 
 SETTINGS = "_pfgen_fast.json"
 _MAX_SETTINGS_BYTES = 1 << 20

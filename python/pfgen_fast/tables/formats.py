@@ -9,15 +9,15 @@ from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
-from ..errors import PfgenError, TrialsError
-from ..files.compression import compressing, compression
-from ..files.untrusted_text import in_one_line
-from ..files.writing import writing_stdout, writing_whole
+from ..base.compression import compressing, compression
+from ..base.errors import PfgenError, TrialsError
+from ..base.file_writing import writing_stdout, writing_whole
+from ..base.untrusted_text import in_one_line
 from .arrow_columns import pyarrow
 from .csv_lines import read_csv, writing_csv
 from .json_tables import read_json_array, read_json_lines, writing_json_array, writing_json_lines
 from .parquet import read_parquet, writing_parquet
-from .rows import STANDARD_STREAM, AnyColumns, Columns, RowBatch, RowBatches, Write
+from .table_rows import STANDARD_STREAM, AnyColumns, Columns, RowBatch, RowBatches, Write
 
 Reader = Callable[[str, Columns, "int | None"], RowBatches]
 """Checks the columns of a source, and yields at least one batch of rows; None is the default batch size."""

@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
-from ..errors import TrialsError
-from ..files.reading import MAX_LINE_BYTES, numbered_lines, reading, stdin
-from ..files.untrusted_json import parse_json
-from ..files.untrusted_text import in_one_line, utf8
-from .rows import STANDARD_STREAM, Columns, RowBatch, RowBatches, Scores, Write
+from ..base.errors import TrialsError
+from ..base.file_reading import MAX_LINE_BYTES, numbered_lines, reading, stdin
+from ..base.untrusted_json import parse_json
+from ..base.untrusted_text import in_one_line, utf8
+from .table_rows import STANDARD_STREAM, Columns, RowBatch, RowBatches, Scores, Write
 from .text_form import decoded
 from .text_rows import json_batches, json_lines, shown_source
 

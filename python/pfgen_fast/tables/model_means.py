@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ..references.metrics import lower_is_better
-from ..statistics.mean_interval import MeanInterval, mean_interval
+from ..base.mean_interval import MeanInterval, mean_interval
+from ..rewards.references.metrics import lower_is_better
 from .formats import column_names
-from .rows import STANDARD_STREAM, RowBatch, Scores
 from .table_job import TableJob
+from .table_rows import STANDARD_STREAM, RowBatch, Scores
 
 MODEL_NAMES = ("model", "model_name", "model_id", "system", "checkpoint")
 """Usual names of a column with models, the most usual name first."""

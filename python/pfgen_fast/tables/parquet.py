@@ -11,11 +11,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from ..errors import TrialsError
-from ..files.reading import reading
-from ..files.untrusted_text import in_one_line
+from ..base.errors import TrialsError
+from ..base.file_reading import reading
+from ..base.untrusted_text import in_one_line
 from .arrow_columns import MISFITS, check_schema, json_values, only_passing, pyarrow, score_arrays, with_scores
-from .rows import ChosenColumns, Columns, RowBatch, RowBatches, Scores, Write
+from .table_rows import ChosenColumns, Columns, RowBatch, RowBatches, Scores, Write
 
 if TYPE_CHECKING:
     import numpy as np

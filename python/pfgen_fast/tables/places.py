@@ -18,10 +18,10 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, quote_plus, unquote, unquote_plus, urlsplit
 
-from ..errors import PfgenError, TrialsError
-from ..files.optional import optional
-from ..files.untrusted_text import in_one_line
-from ..files.writing import write_whole
+from ..base.errors import PfgenError, TrialsError
+from ..base.file_writing import write_whole
+from ..base.optional import optional
+from ..base.untrusted_text import in_one_line
 
 _SCHEME = re.compile(r"([a-z][a-z0-9+.-]+)://", re.IGNORECASE)  # one letter is a drive
 _URL = re.compile(r"""[a-z][a-z0-9+.-]+://[^\s'"<>]+""", re.IGNORECASE)

@@ -14,12 +14,12 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple, ParamSpec, TypeVar
 
-from ..errors import PfgenError
+from ..base.errors import PfgenError
 from ..scoring.reasoning_text import ReasoningChoice
 from .arrow_columns import giving_memory_back
 from .formats import check_target, format_of, has_encoding, opened, reader_of, writer_to
-from .rows import STANDARD_STREAM, Write
 from .table_job import Nulls, TableJob, TableScorer
+from .table_rows import STANDARD_STREAM, Write
 
 P = ParamSpec("P")
 T = TypeVar("T")

@@ -11,16 +11,16 @@ from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal
 
-from ..errors import PfgenError, TrialsError
-from ..files.untrusted_text import in_one_line
-from ..references.reference_scorer import ReferenceScorer
+from ..base.errors import PfgenError, TrialsError
+from ..base.untrusted_text import in_one_line
+from ..rewards.references.reference_scorer import ReferenceScorer
 from ..scoring.reasoning_text import ReasoningChoice, without_reasoning
 from ..scoring.scorer import Scorer
 from ..scoring.spec import ScorerSpec
 from ..suite.rules import check_choice
 from ..suite.suite import Suite
 from .arrow_columns import pyarrow
-from .rows import Columns, Scores
+from .table_rows import Columns, Scores
 
 if TYPE_CHECKING:
     import numpy as np

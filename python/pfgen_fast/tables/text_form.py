@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import IO
 
-from ..errors import PfgenError, TrialsError
-from ..files.reading import MAX_LINE_BYTES
-from ..files.untrusted_text import in_one_line
+from ..base.errors import PfgenError, TrialsError
+from ..base.file_reading import MAX_LINE_BYTES
+from ..base.untrusted_text import in_one_line
 
 _BLOCK_BYTES = 1 << 20
 

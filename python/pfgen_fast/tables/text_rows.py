@@ -12,11 +12,11 @@ from decimal import Context, Decimal, DecimalException
 from itertools import chain, compress, islice
 from typing import TYPE_CHECKING, Any
 
-from ..errors import TrialsError
-from ..files.untrusted_json import Fault, parse_json
-from ..files.untrusted_text import in_one_line
+from ..base.errors import TrialsError
+from ..base.untrusted_json import Fault, parse_json
+from ..base.untrusted_text import in_one_line
 from .arrow_columns import MISFITS, pyarrow
-from .rows import STANDARD_STREAM, AnyColumns, Columns, RowBatch, RowBatches, Scores
+from .table_rows import STANDARD_STREAM, AnyColumns, Columns, RowBatch, RowBatches, Scores
 from .text_form import TextForm
 
 if TYPE_CHECKING:

@@ -13,14 +13,14 @@ from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
-from ..errors import TrialsError
-from ..files.compression import compressing
-from ..files.journal import json_line
-from ..files.untrusted_text import csv_value, utf8
-from ..files.writing import check_folder, writing_whole
+from ..base.compression import compressing
+from ..base.errors import TrialsError
+from ..base.file_writing import check_folder, writing_whole
+from ..base.journal import json_line
+from ..base.untrusted_text import csv_value, utf8
 from .arrow_columns import pyarrow
 from .formats import DELIMITERS, check_target, format_of
-from .rows import STANDARD_STREAM
+from .table_rows import STANDARD_STREAM
 
 Write = Callable[[Iterable[Sequence[Any]]], None]
 """Appends rows."""

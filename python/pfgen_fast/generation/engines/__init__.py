@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol
 
-from ...errors import EngineError
-from ...files.untrusted_text import is_encodable, unknown_name
+from ...base.errors import EngineError
+from ...base.untrusted_text import is_encodable, unknown_name
 from ..prompts import STOP, Mode, Request, Task, check_mode
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ ENGINES: Mapping[str, tuple[str, str]] = {
     "ground-truth": (".stored", "GroundTruthEngine"),
     "hf": (".transformers", "HfEngine"),
     "manual": (".manual", "ManualEngine"),
-    "ngram": (".ngram", "NgramEngine"),
+    "ngram": (".ngram_engine", "NgramEngine"),
     "openai": (".hosted", "OpenaiEngine"),
     "openai-api": (".hosted", "OpenaiApiEngine"),
     "reference": (".stored", "ReferenceEngine"),

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any, ClassVar
 
-from ...errors import EngineError
-from ...files.untrusted_text import in_one_line
+from ...base.errors import EngineError
+from ...base.untrusted_text import in_one_line
 from ...suite.suite import Suite
 from ..anthropic_protocol import AnthropicForm
 from ..json_parts import without_none
@@ -16,7 +16,7 @@ from ..openai_protocol import RequestForm
 from ..prompts import Mode
 from ..protocol import ServerForm
 from . import Sampling, refuse_unknown_options
-from .server import Connection, ServerEngine
+from .server_engine import Connection, ServerEngine
 
 _CONNECTION = {field.name: str(field.type) for field in fields(Connection) if field.name != "needs_key"}
 _NO_OPTIONS = ("model", "mode", "sampling")

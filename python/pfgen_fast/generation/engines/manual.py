@@ -12,8 +12,8 @@ import threading
 from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from typing import Any
 
-from ...errors import EngineError
-from ...files.untrusted_text import harmless
+from ...base.errors import EngineError
+from ...base.untrusted_text import harmless
 from ...suite.suite import Suite
 from ..prompts import Mode, Request
 from . import Sampling

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from ...errors import EngineError, TrialsError
-from ...files.untrusted_text import few_names, in_one_line
+from ...base.errors import EngineError, TrialsError
+from ...base.untrusted_text import few_names, in_one_line
 from ...runs.trials import Trials, find_runs, single_trials
 from ...suite.suite import Suite
 from ...tables.formats import table_rows

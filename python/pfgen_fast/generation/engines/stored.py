@@ -11,7 +11,7 @@ from collections.abc import AsyncGenerator, Mapping, Sequence
 from hashlib import sha1
 from typing import Any
 
-from ...errors import EngineError
+from ...base.errors import EngineError
 from ...suite.questions import Question
 from ...suite.suite import Suite
 from ..prompts import Mode, Task

@@ -16,10 +16,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ...errors import EngineError, TrialsError
-from ...files.optional import optional
-from ...files.reading import read_stored
-from ...files.untrusted_text import in_one_line
+from ...base.errors import EngineError, TrialsError
+from ...base.file_reading import read_stored
+from ...base.optional import optional
+from ...base.untrusted_text import in_one_line
 from ...scoring.reasoning_text import MARKERS, TAG_TEXTS, first_part, opened_by
 from ...suite.suite import Suite
 from ..prompts import Message, Mode, Prompt, Request

@@ -6,9 +6,9 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ...errors import EngineError
-from ...files.optional import optional
-from ...files.untrusted_text import in_one_line
+from ...base.errors import EngineError
+from ...base.optional import optional
+from ...base.untrusted_text import in_one_line
 from ...scoring.reasoning_text import first_part
 from ...suite.suite import Suite
 from ..json_parts import without_none

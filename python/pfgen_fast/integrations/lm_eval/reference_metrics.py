@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...errors import TrialsError
-from ...references.reference_scorer import ReferenceScorer
+from ...base.errors import TrialsError
+from ...rewards.references.reference_scorer import ReferenceScorer
 
 
 class ReferenceMetrics:

@@ -7,15 +7,15 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from ...checklists.judgements import AnswerKey, Judgement
-from ...checklists.line_files import OnFault
-from ...checklists.metrics.error_counts import named_errors
-from ...checklists.metrics.error_modes import ErrorRules, errors_in
-from ...checklists.runs import Answer, Run
-from ...checklists.scoring.judged import is_stale
-from ...checklists.scoring.scores import AnswerScore, ModelScores, Scores, State
-from ...checklists.tasks import Task, TaskKey
-from ...errors import ChecklistError
+from ...base.errors import ChecklistError
+from ...lab.checklists.checklist_runs import Answer, Run
+from ...lab.checklists.judgements import AnswerKey, Judgement
+from ...lab.checklists.line_files import OnFault
+from ...lab.checklists.metrics.error_counts import named_errors
+from ...lab.checklists.metrics.error_modes import ErrorRules, errors_in
+from ...lab.checklists.scoring.judged import is_stale
+from ...lab.checklists.scoring.scores import AnswerScore, ModelScores, Scores, State
+from ...lab.checklists.tasks import Task, TaskKey
 from ..answers import packed
 
 

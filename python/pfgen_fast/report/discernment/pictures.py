@@ -7,16 +7,26 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from ...discernment.kinds import LEVELS
-from ...discernment.result import Curve
-from ...evaluators.evaluator import Metric
-from ...experiments import chart_data
-from ...experiments.chart_data import Bars, BarSeries, Chart, HeatCell, HeatGroup, HeatMap, HeatRow, Line, LinePanels
-from ...experiments.finding import Picture
-from ...files.untrusted_text import in_one_line
-from .rows import Result, Row, d_text, having, is_rewarded, name_of, number_text, words_of
+from ...base.untrusted_text import in_one_line
+from ...lab.discernment.discernment_result import Curve
+from ...lab.discernment.kinds import LEVELS
+from ...lab.evaluators.evaluator import Metric
+from ...lab.experiments import chart_data
+from ...lab.experiments.chart_data import (
+    Bars,
+    BarSeries,
+    Chart,
+    HeatCell,
+    HeatGroup,
+    HeatMap,
+    HeatRow,
+    Line,
+    LinePanels,
+)
+from ...lab.experiments.finding import Picture
+from .discernment_rows import Result, Row, d_text, having, is_rewarded, name_of, number_text, words_of
+from .discernment_tables import weighted_by
 from .score_pictures import correlations_of_d, correlations_of_scores, distributions, score_pairs
-from .tables import weighted_by
 
 _ONE_SCALE = 5.0
 _REWARDED = " ↑"

@@ -7,13 +7,13 @@ from itertools import combinations
 
 import numpy as np
 
-from ...discernment.kinds import LEVELS
-from ...discernment.result import PerturbedScores
-from ...discernment.task_scores import by_task
-from ...experiments.chart_data import Density, Line, LinePanel, LinePanels, Matrix, Points
-from ...files.untrusted_text import in_one_line
-from ...statistics.correlation import MIN_VALUES, Floats, coefficient, is_constant, kendall, spearman
-from .rows import Result, raw_name
+from ...base.untrusted_text import in_one_line
+from ...lab.discernment.discernment_result import PerturbedScores
+from ...lab.discernment.kinds import LEVELS
+from ...lab.discernment.task_scores import by_task
+from ...lab.experiments.chart_data import Density, Line, LinePanel, LinePanels, Matrix, Points
+from ...lab.statistics.correlation import MIN_VALUES, Floats, coefficient, is_constant, kendall, spearman
+from .discernment_rows import Result, raw_name
 
 _MAX_PAIRS = 200_000
 _MAX_METRICS = 24

@@ -83,7 +83,7 @@ const FORMULA = /^\s*[=+\-@＝＋－＠]/;
 const NUMBER = /^[+-]?[0-9]+(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?$/i;
 const GROUPED = /^[+-]?[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?$/;
 
-/** A value as a cell; the rule of `files.untrusted_text.csv_value`, for texts that are harmless already. */
+/** A value as a cell; the rule of `base.untrusted_text.csv_value`, for texts that are harmless already. */
 function csvValue(value) {
   if (value === null || value === undefined) return "";
   if (typeof value !== "string") return String(value);

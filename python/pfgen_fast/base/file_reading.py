@@ -1,0 +1,229 @@
+"""Bounded reading of untrusted files; each error is one sentence that names the file.
+
+Only regular files are opened, because reading a FIFO or a device might never end. Content beyond a limit is refused
+before more than `AT_ONCE_BYTES` of it are in memory, also if it is compressed. Large files are read in pieces, so that
+Ctrl-C works between pieces.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import hashlib
+import io
+import os
+import stat
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import IO, Any, NamedTuple
+
+from .compression import DAMAGE, PIECE_BYTES, Pieces, compression, contents
+from .errors import PfgenError, TrialsError
+
+MAX_BYTES = 1 << 30
+"""Maximum size of a file that is read completely, after decompression."""
+
+MAX_LINE_BYTES = 1 << 24
+"""Maximum length of a line."""
+
+AT_ONCE_BYTES = 1 << 23
+"""Maximum number of bytes read or decompressed in one call; larger content is scanned in pieces before it is read."""
+
+
+class Content(NamedTuple):
+    """The decompressed content of a file, and the SHA-1 of the stored file."""
+
+    content: bytes
+    sha1: str
+
+
+def read_text(path: Path, *, error: type[PfgenError], limit: int = MAX_BYTES) -> str:
+    """The text of a UTF-8 file without its byte order mark; raises `error` if it cannot be read."""
+    try:
+        return read_stored(path, limit=limit).decode("utf-8-sig")
+    except UnicodeDecodeError as problem:
+        raise error(f"{path}: not UTF-8 (byte {problem.start})") from None
+    except TrialsError as problem:
+        raise error(str(problem)) from None
+
+
+@contextlib.contextmanager
+def opened(path: Path) -> Iterator[IO[bytes]]:
+    """Opens a regular file for reading; never waits for a FIFO."""
+    try:
+        with open_regular(path) as file:
+            yield file
+    except OSError as error:
+        raise TrialsError(f"{path}: cannot be read: {error.strerror or error}") from None
+
+
+def open_regular(path: Path, flags: int = 0) -> IO[bytes]:
+    """Opens a regular file for reading, with additional flags of `os.open`."""
+    return open(path, "rb", opener=lambda name, usual: _descriptor(name, usual | flags))
+
+
+def _descriptor(path: str, flags: int) -> int:
+    """The descriptor of a regular file, or of a pipe that a shell opened for this process (`<(...)`)."""
+    descriptor = os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
+    mode = os.fstat(descriptor).st_mode
+    if stat.S_ISFIFO(mode) and path.startswith("/dev/fd/"):
+        os.set_blocking(descriptor, True)
+    elif not stat.S_ISREG(mode):
+        os.close(descriptor)
+        if stat.S_ISDIR(mode):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        raise OSError(errno.EINVAL, f"expected a regular file, not a {'FIFO' if stat.S_ISFIFO(mode) else 'device'}")
+    return descriptor
+
+
+def stdin() -> IO[bytes]:
+    """The binary stdin; raises TrialsError if stdin is closed."""
+    if sys.__stdin__ is None:  # sys.stdin may have been replaced by the null device
+        raise TrialsError("stdin: cannot be read: it is closed")
+    return sys.stdin.buffer
+
+
+def read_stored(path: Path, *, limit: int = MAX_BYTES) -> bytes:
+    """The stored bytes of a file."""
+    with opened(path) as file:
+        _check_size(path, file, limit)
+        return _joined(_bounded(_blocks(file), path, limit))
+
+
+def read_content(
+    path: Path, *, check: Callable[[Iterator[bytes]], object], on_piece: Callable[[], object] = lambda: None
+) -> Content:
+    """The decompressed content of a file of lines. Large content is first scanned by `check`, which may refuse it."""
+    with opened(path) as file:
+        _check_size(path, file, MAX_BYTES)
+        stored = file.read(AT_ONCE_BYTES)
+        # In one piece if possible, because this thread waits for the GIL after each piece.
+        content = None if file.read(1) else _decompressed_at_once(stored, path)
+        if content is not None:
+            return Content(content, hashlib.sha1(stored).hexdigest())
+        del stored
+
+        def pieces(digest: Any) -> Iterator[bytes]:
+            file.seek(0)
+            for piece in _bounded(_unpacked(_hashed(_blocks(file), digest), path), path, MAX_BYTES):
+                on_piece()
+                yield piece
+
+        check(_whole_lines(pieces(hashlib.sha1()), path))
+        digest = hashlib.sha1()
+        return Content(_joined(pieces(digest)), digest.hexdigest())
+
+
+@contextlib.contextmanager
+def reading(path: Path) -> Iterator[IO[bytes]]:
+    """Opens a file of any size for reading, and decompresses it on the fly in the format of its extension."""
+    with opened(path) as file:
+        if not compression(path):
+            yield file
+        else:
+            yield io.BufferedReader(Pieces(_unpacked(_blocks(file, PIECE_BYTES), path)), PIECE_BYTES)
+
+
+def numbered_lines(file: IO[bytes], where: str) -> Iterator[tuple[int, bytes]]:
+    """The lines of a file with their numbers and line ends, split at LF only, without the byte-order mark."""
+    number = 0
+    while line := file.readline(MAX_LINE_BYTES + 1):
+        number += 1
+        if len(line) > MAX_LINE_BYTES:
+            raise _too_long(where, number)
+        yield number, line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
+
+
+def file_sha1(path: Path) -> str:
+    """The SHA-1 of a stored file of any size."""
+    digest = hashlib.sha1()
+    with opened(path) as file:
+        for _ in _hashed(_blocks(file), digest):
+            pass
+    return digest.hexdigest()
+
+
+def _decompressed_at_once(stored: bytes, path: Path) -> bytes | None:
+    """The content of a small file; None if it is large."""
+    parts: list[bytes] = []
+    n_bytes = 0
+    for part in _unpacked((stored,), path, AT_ONCE_BYTES + 1):
+        parts.append(part)
+        n_bytes += len(part)
+        if n_bytes > AT_ONCE_BYTES:
+            return None
+    return b"".join(parts)
+
+
+def _blocks(file: IO[bytes], n_bytes: int = 4 * PIECE_BYTES) -> Iterator[bytes]:
+    """The bytes of an open file in blocks."""
+    while block := file.read(n_bytes):
+        yield block
+
+
+def _hashed(blocks: Iterable[bytes], digest: Any) -> Iterator[bytes]:
+    """The unchanged blocks; each block is also added to a digest."""
+    for block in blocks:
+        digest.update(block)
+        yield block
+
+
+def _unpacked(blocks: Iterable[bytes], path: Path, piece: int = PIECE_BYTES) -> Iterator[bytes]:
+    """The content of a file from its stored bytes."""
+    kind = compression(path)
+    try:
+        yield from contents(blocks, kind, piece) if kind else blocks
+    except DAMAGE as error:
+        raise TrialsError(f"{path}: damaged or cut off ({error})") from None
+
+
+def _bounded(pieces: Iterable[bytes], path: Path, limit: int) -> Iterator[bytes]:
+    n_bytes = 0
+    for piece in pieces:
+        n_bytes += len(piece)
+        if n_bytes > limit:
+            raise too_large(path, limit)
+        yield piece
+
+
+def _joined(pieces: Iterable[bytes]) -> bytes:
+    """Joins pieces; unlike `bytes.join`, it does not keep them twice in memory."""
+    whole = io.BytesIO()
+    for piece in pieces:
+        whole.write(piece)
+    return whole.getvalue()
+
+
+def _whole_lines(pieces: Iterable[bytes], path: Path) -> Iterator[bytes]:
+    """Splits the pieces again, so that each piece ends with a complete line."""
+    number = 1  # number of the line in `rest`
+    rest = b""
+    for piece in pieces:
+        lines, end, begun = piece.rpartition(b"\n")
+        if end:
+            block = rest + lines + end
+            yield block
+            number += block.count(b"\n")
+            rest = begun
+        else:
+            rest += begun
+        if len(rest) > MAX_LINE_BYTES:
+            raise _too_long(str(path), number)
+    if rest:
+        yield rest
+
+
+def _check_size(path: Path, file: IO[bytes], limit: int) -> None:
+    if os.fstat(file.fileno()).st_size > limit:
+        raise too_large(path, limit)
+
+
+def too_large(path: Path, limit: int) -> TrialsError:
+    """The error for a file of more than `limit` bytes."""
+    when = " when decompressed" if compression(path) else ""
+    return TrialsError(f"{path}: holds more than {limit >> 20} MiB{when}, which is the limit")
+
+
+def _too_long(where: str, number: int) -> TrialsError:
+    return TrialsError(f"{where}, line {number}: longer than {MAX_LINE_BYTES >> 20} MiB, which is the limit")

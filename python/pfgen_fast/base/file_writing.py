@@ -1,0 +1,144 @@
+"""Atomic writing: if the process is killed, the path has either the old file or the complete new file."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import IO
+
+from .errors import PfgenError
+
+
+def check_folder(folder: Path) -> None:
+    """Raises PfgenError if a directory, which may be missing, cannot be written; used for checks before any work."""
+    there = next(path for path in (folder, *folder.absolute().parents) if path.exists())
+    if not there.is_dir():
+        raise PfgenError(f"{folder}: expected a directory, but {there} is a file")
+    if not os.access(there, os.W_OK):
+        raise PfgenError(f"{folder}: cannot be written: {there} is not writable")
+
+
+def make_folder(folder: Path, kind: type[PfgenError] = PfgenError) -> None:
+    """Creates a directory with its parents, or raises an error of the given kind."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise kind(f"{folder}: cannot be created: {error.strerror or error}") from None
+
+
+def write_whole(path: Path, content: bytes, *, mode: int | None = None) -> None:
+    """Writes a file atomically; see `writing_whole`."""
+    with writing_whole(path, mode=mode) as file:
+        file.write(content)
+
+
+@contextlib.contextmanager
+def writing_whole(
+    path: Path, *, sync: bool = True, mode: int | None = None, original: os.stat_result | None = None
+) -> Iterator[IO[bytes]]:
+    """Opens a new file that replaces `path` when the block ends without an error.
+
+    The mode of the file is `mode`, limited by the umask, or by default the mode of the old file. With `sync`, the
+    content is on disk before the replacement; without it, a power failure may damage the file.
+
+    If the content is derived from the old file itself, pass `original`, the file status from before it was read. Then
+    the file is not replaced if it was changed in the meantime, or if it is a symbolic link.
+    """
+    try:
+        if path.exists() and not (path.is_file() or path.is_dir()):
+            raise PfgenError(f"{path}: cannot be written: expected a regular file, not a device, FIFO or socket")
+        if original is not None and path.is_symlink():
+            raise PfgenError(f"{path}: cannot be replaced: expected a file, not a symbolic link")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with _unnamed_or_hidden(path, 0o666 if mode is None else mode) as (file, publish):
+            if mode is None and os.name == "posix" and path.is_file():  # Windows has no such modes
+                os.fchmod(file.fileno(), path.stat().st_mode & 0o777)
+            yield file
+            file.flush()
+            if sync:
+                os.fsync(file.fileno())
+            if original is not None:
+                _check_unchanged(path, original)
+            publish()
+    except OSError as error:
+        raise PfgenError(f"{path}: cannot be written: {error.strerror or error}") from None
+
+
+@contextlib.contextmanager
+def writing_stdout() -> Iterator[IO[bytes]]:
+    """Yields the binary stdout; raises PfgenError if stdout is closed or cannot be written."""
+    try:
+        if sys.__stdout__ is None:  # sys.stdout may have been replaced by the null device
+            raise OSError(errno.EBADF, "it is closed")
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise PfgenError(f"stdout: cannot be written: {error.strerror or error}") from None
+
+
+def _check_unchanged(path: Path, original: os.stat_result) -> None:
+    """Raises PfgenError if the file at `path` was replaced or changed after it was read."""
+    try:
+        now = path.stat()
+    except FileNotFoundError:
+        raise PfgenError(f"{path}: removed while it was read, so it is not written") from None
+    for name in ("st_dev", "st_ino", "st_size", "st_mtime_ns"):
+        if getattr(now, name) != getattr(original, name):
+            raise PfgenError(f"{path}: changed while it was read, so it is not replaced; run the command again")
+
+
+@contextlib.contextmanager
+def _unnamed_or_hidden(path: Path, mode: int) -> Iterator[tuple[IO[bytes], Callable[[], None]]]:
+    """A new file next to `path`: an unnamed file if the system supports it (a kill leaves nothing), else hidden."""
+    # Random, because a process in another container may have the same id; cut, because the length of names is limited.
+    hidden = path.with_name(f".{path.name[:40]}.{os.urandom(8).hex()}.part")
+    file = _open_unnamed(path.parent, mode)
+    if file is None:
+        with open(hidden, "xb", opener=lambda name, flags: os.open(name, flags, mode)) as file:
+
+            def publish() -> None:
+                file.close()  # Windows renames no open file
+                os.replace(hidden, path)
+
+            try:
+                yield file, publish
+            except BaseException:
+                file.close()
+                hidden.unlink(missing_ok=True)
+                raise
+        return
+    with file:
+
+        def name(path: Path) -> None:
+            # os.link follows the symbolic link only if src_dir_fd is given, which has no effect on an absolute path.
+            os.link(f"/proc/self/fd/{file.fileno()}", path, src_dir_fd=file.fileno(), follow_symlinks=True)
+
+        def name_and_publish() -> None:
+            try:
+                name(path)
+            except FileExistsError:  # only a rename can replace a file; a kill before it leaves `hidden`
+                name(hidden)
+                try:
+                    os.replace(hidden, path)
+                except OSError:  # such as a folder of that name
+                    hidden.unlink()
+                    raise
+
+        yield file, name_and_publish
+
+
+def _open_unnamed(folder: Path, mode: int) -> IO[bytes] | None:
+    if not hasattr(os, "O_TMPFILE"):
+        return None
+    try:
+        return os.fdopen(os.open(folder, os.O_TMPFILE | os.O_WRONLY, mode), "wb")
+    except OSError as error:
+        if error.errno in (errno.EOPNOTSUPP, errno.EISDIR, errno.ENOENT, errno.EINVAL):
+            return None  # not supported by this file system
+        raise

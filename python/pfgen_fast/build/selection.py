@@ -1,0 +1,208 @@
+"""Selects a small subset of answers with nearly the same n-gram distribution: `select` and measures of any subset.
+
+Rules: docs/selection.md. All sums are integers, so errors are exact and do not depend on the number of threads.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import operator
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..base.errors import TrialsError
+from ..base.native import _core
+from ..base.core_errors import worded
+from ..base.threads import checked_threads
+
+
+def find_rare_ngrams(answers: Any, *, order: int = 5, below: int = 2, threads: int | None = None) -> _core.RareNgrams:
+    """Finds the n-grams that occur fewer than `below` times, and the first place of one in each answer (or -1)."""
+    order, below = checked_count("order", order), checked_count("below", below)
+    n_threads = checked_threads(threads)
+    with worded():
+        return _core.find_rare_ngrams(_core.TextColumn(answers, "answers"), order, below, n_threads)
+
+
+def document_frequencies(
+    answers: Any, *, max_order: int = 10, least: int = 1, threads: int | None = None
+) -> dict[str, int]:
+    """The n-grams of orders 1 to `max_order` in at least `least` answers, sorted by code points, with their numbers."""
+    max_order, n_threads = checked_max_order(max_order), checked_threads(threads)
+    with worded():
+        column = _core.TextColumn(answers, "answers")
+        counted = _core.document_frequencies(column, max_order, n_threads)
+    frequencies = counted.frequencies
+    chosen = np.flatnonzero(frequencies >= least)
+    rows, *parts = (values[chosen].tolist() for values in (counted.rows, counted.offsets, counted.orders, frequencies))
+    texts = {row: column[row] for row in set(rows)}
+    ngrams = zip(rows, *parts, strict=True)
+    return {texts[row][offset : offset + order]: count for row, offset, order, count in ngrams}
+
+
+def checked_count(name: str, value: object, *, most: int = 2**31 - 1) -> int:
+    """Checks an integer from 1."""
+    if isinstance(value, bool) or not hasattr(value, "__index__") or not 1 <= operator.index(value) <= most:
+        raise ValueError(f"{name}: expected a whole number from 1 to {most}, not {value!r}")
+    return operator.index(value)
+
+
+def checked_max_order(max_order: object) -> int:
+    """Checks the highest order of n-grams."""
+    return checked_count("max_order", max_order, most=_core.__longest_ngram__)
+
+
+@dataclass(frozen=True)
+class Selection:
+    """The result of `select`."""
+
+    rows: NDArray[np.int64]  # rows of the selected answers, sorted
+    error: float  # their `distribution_error`
+    initial_error: float  # error of the random subset that the climb started from
+    curve: list[tuple[int, float]]  # `(proposals, error)` along the climb, from start to end, at growing intervals
+    proposals: int  # number of swaps that were tried, over all climbs
+    accepted: int  # number of swaps in this climb that lowered its error
+    restart: int  # index of this climb
+    finished: bool  # True if no swap could lower the error; False if a limit ended the climb
+
+
+@dataclass(frozen=True)
+class OrderCoverage:
+    """The n-grams of one order that the selected answers contain."""
+
+    order: int
+    n_ngrams: int  # number of distinct n-grams of all answers
+    n_held: int  # number of these n-grams that at least one selected answer contains
+    # share of all pairs of an answer and an n-gram in this answer whose n-gram occurs in a selected answer; 1 if there
+    # are no pairs
+    share: float
+
+
+def select(
+    answers: Any,
+    size: int,
+    *,
+    max_order: int = 10,
+    seed: str = "",
+    restarts: int = 1,
+    proposals: int | None = None,
+    seconds: float | None = None,
+    threads: int | None = None,
+    progress: Callable[[int, float], None] | None = None,
+) -> Selection:
+    """Selects answers with nearly the same n-gram frequencies as all answers, by hill climbing from random subsets.
+
+    Each step replaces one selected answer by the best of all other answers. A climb ends when no swap lowers the error.
+
+    Args:
+        answers: A column of texts, as `Scorer.score` takes it.
+        size: The number of answers to select.
+        max_order: The highest order of the n-grams whose distribution is matched.
+        seed: Determines the random subsets.
+        restarts: The number of climbs, run one after another; the best is returned, the first one in case of ties.
+        proposals: Start no step after this many swaps were tried, over all climbs.
+        seconds: Start no step after this time. To reproduce the result, pass its `proposals` instead.
+        threads: Number of threads, each of which runs one climb at a time; 1 with `proposals` or `seconds`.
+        progress: Called regularly with the number of tried swaps and the error of the climb.
+
+    Raises:
+        TrialsError: An answer is not a text, there are fewer than `size` answers, or there are too many n-grams.
+        ValueError: An option is out of range.
+
+    Example:
+        >>> select(["rain falls", "rain fell", "snow falls", "snow fell", "42"], 2).rows.tolist()
+        [0, 3]
+    """
+    size, max_order = checked_count("size", size), checked_max_order(max_order)
+    restarts = checked_count("restarts", restarts)
+    proposals = None if proposals is None else checked_count("proposals", proposals, most=2**63 - 1)
+    seconds, n_threads = _checked_seconds(seconds), checked_threads(threads)
+    with worded():
+        column = _core.TextColumn(answers, "answers")
+        n_all = len(column)
+        if n_all < size:
+            raise TrialsError(f"expected at least {size} answers to select from, not {n_all}", column="answers")
+        report = None if progress is None else (lambda at: progress(at.n_proposals, _error(at.sums, size, n_all)))
+        stream = int(hashlib.sha1(seed.encode("utf-8", "surrogatepass")).hexdigest()[:16], 16)
+        climbs = _core.climb(column, size, max_order, stream, restarts, proposals, seconds, n_threads, report)
+    # All subsets have the same size, so the smallest sum also has the smallest error.
+    restart = min(range(len(climbs)), key=lambda i: _squares(climbs[i].curve[-1].sums, size, n_all))
+    best = climbs[restart]
+    curve = [(point.n_proposals, _error(point.sums, size, n_all)) for point in best.curve]
+    return Selection(
+        rows=best.rows.astype(np.int64),
+        error=curve[-1][1],
+        initial_error=curve[0][1],
+        curve=curve,
+        proposals=sum(climb.n_proposals for climb in climbs),
+        accepted=best.n_accepted,
+        restart=restart,
+        finished=best.is_finished,
+    )
+
+
+def distribution_error(answers: Any, rows: Iterable[int] | NDArray[Any], *, max_order: int = 10) -> float:
+    """The difference between the n-gram distributions of some answers and of all answers.
+
+    For each distinct n-gram of the orders 1 to `max_order`, take the share of the selected answers that contain it,
+    minus the share of all answers that contain it. The error is the mean of the squares.
+    """
+    chosen, n_all, comparison = _compare(answers, rows, max_order)
+    return _error(comparison.sums, chosen, n_all)
+
+
+def coverage(answers: Any, rows: Iterable[int] | NDArray[Any], *, max_order: int = 10) -> list[OrderCoverage]:
+    """The share of all n-grams that the selected answers contain, by order.
+
+    The arguments and errors are those of `distribution_error`.
+    """
+    *_, comparison = _compare(answers, rows, max_order)
+    return [
+        OrderCoverage(
+            order, row.n_ngrams, row.n_held, row.held_frequencies / row.frequencies if row.frequencies else 1.0
+        )
+        for order, row in enumerate(comparison.orders, 1)
+    ]
+
+
+def _compare(answers: Any, rows: Iterable[int] | NDArray[Any], max_order: int) -> tuple[int, int, _core.Comparison]:
+    max_order = checked_max_order(max_order)
+    with worded():
+        column = _core.TextColumn(answers, "answers")
+        chosen = _checked_rows(rows, len(column))
+        return len(chosen), len(column), _core.compare_with_all(column, chosen, max_order)
+
+
+def _squares(sums: _core.DistributionSums, size: int, n_all: int) -> int:
+    """The sum of (n_all * chosen - size * all)**2 over all n-grams."""
+    return n_all**2 * sums.chosen_squares - 2 * n_all * size * sums.products + size**2 * sums.all_squares
+
+
+def _error(sums: _core.DistributionSums, size: int, n_all: int) -> float:
+    # A quotient of integers, which Python rounds only once.
+    return _squares(sums, size, n_all) / (max(sums.n_ngrams, 1) * (size * n_all) ** 2)
+
+
+def _checked_seconds(seconds: float | None) -> float | None:
+    if seconds is None:
+        return None
+    if isinstance(seconds, bool) or not isinstance(seconds, (int, float)) or not 0 < seconds < math.inf:
+        raise ValueError(f"seconds: expected a number above 0, not {seconds!r}")
+    return float(seconds)
+
+
+def _checked_rows(rows: Iterable[int] | NDArray[Any], n_all: int) -> NDArray[np.uint32]:
+    chosen = [operator.index(row) for row in rows]
+    if not chosen:
+        raise ValueError("rows: expected at least one row")
+    for row in chosen:
+        if not 0 <= row < n_all:
+            raise ValueError(f"rows: expected numbers from 0 to {n_all - 1}, not {row}")
+    if len(set(chosen)) < len(chosen):
+        raise ValueError("rows: expected each row once")
+    return np.array(chosen, np.uint32)

@@ -1,0 +1,1 @@
+"""The papers' studies: evaluators, judging, checklists (HelloEval), discernment (DHP), experiments, annotations."""

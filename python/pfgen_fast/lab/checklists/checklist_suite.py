@@ -1,0 +1,276 @@
+"""A checklist suite in memory: immutable, and checked when it is read (`suite_files`). Rules: docs/checklists.md."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import Any, Generic, Protocol, TypeVar
+
+from ...base.errors import ChecklistError
+from ...base.file_reading import read_stored
+from ...base.file_writing import check_folder, write_whole
+from ...base.json_writing import json_bytes
+from ...base.untrusted_text import in_one_line, unknown_name
+from ..judging.template import Template
+from .checklist_files import CHECKLISTS_FILE, WEIGHTS_FILE, by_area
+from .judgements import METHODS, AnswerKey, Method, Profile
+from .line_files import write_objects
+from .suite_files import FORMAT, GUIDELINE_FILE, PROMPTS, SETTINGS_FILE, read_suite
+from .tasks import LEVELS, Checklist, Missing, Prompts, Rescaling, Task, TaskKey, sha256_of
+from .words import Counter
+
+
+@dataclass(frozen=True, eq=False)
+class ChecklistSuite:
+    """Tasks and checklists.
+
+    Attributes:
+        language: The language of its instructions, such as `en`.
+        areas: The names of the areas in the order of tables.
+        checklists: The checklist of each category, by area and category.
+        levels: The valid verdicts, ascending.
+        rescaling: How scores are printed.
+        words: How words are counted.
+        missing: Whether an answer without a judgement is left out or counts as zero, by default.
+        notes: Notes for readers of the suite's scores, one sentence each.
+    """
+
+    name: str
+    language: str
+    areas: tuple[str, ...]
+    tasks: tuple[Task, ...]
+    checklists: Mapping[tuple[str, str], Checklist]
+    prompts: Prompts
+    levels: tuple[float, ...] = LEVELS
+    rescaling: Rescaling = field(default_factory=Rescaling)
+    words: Counter = "regex"
+    missing: Missing = "skip"
+    folder: Path | None = None
+    notes: tuple[str, ...] = ()
+
+    @classmethod
+    def load(cls, source: str | Path) -> ChecklistSuite:
+        """Reads a suite from its directory, or a packaged suite by its name."""
+        return cls(**read_suite(source))
+
+    @cached_property
+    def by_key(self) -> Mapping[TaskKey, Task]:
+        """The tasks by ID and length."""
+        return {task.key: task for task in self.tasks}
+
+    @cached_property
+    def n_questions(self) -> Mapping[TaskKey, int]:
+        """The number of questions about the answer to each task."""
+        return {task.key: len(self.checklist(task).questions) for task in self.tasks}
+
+    def checklist(self, task: Task) -> Checklist:
+        """The checklist of a task's category."""
+        return self.checklists[task.place]
+
+    def task(self, id: str, length: str | None, where: str) -> Task:
+        """The task with this ID and length; an error message for an unknown task begins with `where`."""
+        task = self.by_key.get((id, length))
+        if task is None:
+            lengths = [size for name, size in self.by_key if name == id]
+            if lengths:
+                fault = "exists only with a length" if length is None else f"has no length '{in_one_line(length, 40)}'"
+                expected = " or ".join(
+                    "no length" if size is None else f"'{in_one_line(size, 40)}'" for size in lengths
+                )
+                raise ChecklistError(f"{where}: the task {in_one_line(id)} {fault}; expected {expected}")
+            raise ChecklistError(f"{where}: {unknown_name('task', id, dict.fromkeys(task.id for task in self.tasks))}")
+        return task
+
+    @property
+    def lengths(self) -> tuple[str, ...]:
+        """The names of the lengths, in the order of the tasks."""
+        return tuple(dict.fromkeys(task.length for task in self.tasks if task.length is not None))
+
+    @property
+    def has_weights(self) -> bool:
+        """Whether every category has weights."""
+        return all(checklist.has_weights for checklist in self.checklists.values())
+
+    @cached_property
+    def checklists_hash(self) -> str:
+        """The hash of all questions and weights."""
+        listed = [[*key, checklist.questions, checklist.weights] for key, checklist in sorted(self.checklists.items())]
+        return _hash_of(listed)
+
+    @cached_property
+    def hash(self) -> str:
+        """The hash of everything that determines scores: tasks, checklists, weights, levels and rescaling."""
+        tasks = [[task.id, task.length, task.area, task.category, task.instruction_sha256] for task in self.tasks]
+        scale = [self.levels, self.rescaling.centre, self.rescaling.factor, self.areas]
+        return _hash_of([tasks, self.checklists_hash, scale])
+
+
+@dataclass(frozen=True)
+class Hashes:
+    """The present hashes of a suite; a judgement with other hashes is stale."""
+
+    tasks: Mapping[TaskKey, tuple[str, str]]
+    prompts: Mapping[Method, frozenset[str]]
+
+
+@lru_cache(maxsize=8)
+def hashes_of(suite: ChecklistSuite) -> Hashes:
+    """Computes the present hashes of a suite."""
+    own = counter_of_requests(suite)
+    ways: list[tuple[Profile, Counter]] = [("plain", own), ("upstream", own), ("upstream", "nltk")]
+    return Hashes(
+        {task.key: (task.instruction_sha256, suite.checklist(task).sha256) for task in suite.tasks},
+        {method: frozenset(suite.prompts.sha256(method, *way) for way in ways) for method in METHODS},
+    )
+
+
+def counter_of_requests(suite: ChecklistSuite) -> Counter:
+    """The word counter that cuts long answers for a judge, where NLTK is not used."""
+    return "characters" if suite.words == "characters" else "regex"
+
+
+def _hash_of(value: Any) -> str:
+    return sha256_of(json.dumps(value, ensure_ascii=False))
+
+
+class OfTask(Protocol):
+    """A finding on an answer."""
+
+    @property
+    def task(self) -> Task:
+        """The task of the answer."""
+
+
+class Summary(Protocol):
+    """Figures of some answers."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The figures as JSON values."""
+
+
+A = TypeVar("A", bound=OfTask)
+S = TypeVar("S", bound=Summary)
+
+
+@dataclass(frozen=True)
+class OfModel(Generic[A, S]):
+    """Findings on the answers of a model, summed up for the main table, its areas, and each wanted length."""
+
+    model: str
+    answers: tuple[A, ...]
+    total: S
+    areas: Mapping[str, S]
+    lengths: Mapping[str, S]
+
+    @classmethod
+    def of(
+        cls, model: str, answers: Sequence[A], suite: ChecklistSuite, summary: Callable[[Sequence[A]], S]
+    ) -> OfModel[A, S]:
+        """Sums up the answers by part; areas and lengths without answers are left out."""
+        areas, lengths = by_part(answers, "area"), by_part(answers, "length")
+        total = summary([answer for answer in answers if answer.task.length is None])
+        by_area = {area: summary(areas[area]) for area in suite.areas if area in areas}
+        by_length = {length: summary(lengths[length]) for length in suite.lengths if length in lengths}
+        return cls(model, tuple(answers), total, by_area, by_length)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The figures as JSON values."""
+        return {
+            "model": self.model,
+            "total": self.total.to_dict(),
+            "areas": {area: summary.to_dict() for area, summary in self.areas.items()},
+            "lengths": {length: summary.to_dict() for length, summary in self.lengths.items()},
+        }
+
+
+PARTS: Mapping[str, Callable[[Task], Any]] = {
+    "area": lambda task: task.area if task.length is None else None,
+    "category": lambda task: task.place if task.length is None else None,
+    "length": lambda task: task.length,
+}
+"""The parts of a suite by keys of tasks; tasks with a length belong to no area or category of the main table."""
+
+
+def by_part(answers: Iterable[A], part: str) -> dict[Any, list[A]]:
+    """Groups findings on answers by area, category or length; groups are in the order of their first answers."""
+    groups: dict[Any, list[A]] = {}
+    for answer in answers:
+        groups.setdefault(PARTS[part](answer.task), []).append(answer)
+    groups.pop(None, None)
+    return groups
+
+
+def keys_in_order(suite: ChecklistSuite, keys: Iterable[AnswerKey]) -> list[tuple[Task, AnswerKey]]:
+    """Answers with their tasks, in the order of the suite."""
+    places = {task.key: place for place, task in enumerate(suite.tasks)}
+    ordered = sorted((places[id, length], trial) for id, length, trial in keys)
+    return [(suite.tasks[place], (*suite.tasks[place].key, trial)) for place, trial in ordered]
+
+
+def write_suite(suite: ChecklistSuite, folder: Path) -> None:
+    """Writes the files of a suite, each atomically, and replaces an earlier suite; suite.json is written last."""
+    check_suite_folder(folder)
+    guideline = suite.folder and suite.folder / GUIDELINE_FILE
+    rules = read_stored(guideline) if guideline is not None and guideline.exists() else None
+    (folder / SETTINGS_FILE).unlink(missing_ok=True)
+    _write_prompts(suite.prompts, folder)
+    _write_tasks(suite, folder)
+    questions = {key: checklist.questions for key, checklist in suite.checklists.items()}
+    weights = {key: checklist.weights for key, checklist in suite.checklists.items() if checklist.has_weights}
+    if rules is not None:
+        write_whole(folder / GUIDELINE_FILE, rules)
+    write_whole(folder / CHECKLISTS_FILE, json_bytes(by_area(questions)))
+    (folder / WEIGHTS_FILE).unlink(missing_ok=True)
+    if weights:
+        write_whole(folder / WEIGHTS_FILE, json_bytes(by_area(weights)))
+    write_whole(folder / SETTINGS_FILE, json_bytes(_settings_of(suite)))
+
+
+def check_suite_folder(folder: Path) -> None:
+    """Raises PfgenError if a suite cannot be written to a directory, which may be missing."""
+    check_folder(folder)
+    if not folder.exists():
+        return
+    own = (SETTINGS_FILE, "tasks.jsonl", CHECKLISTS_FILE, WEIGHTS_FILE, "prompts")
+    is_suite = (folder / SETTINGS_FILE).exists() or all(path.name in own for path in folder.iterdir())
+    if not is_suite:
+        raise ChecklistError(f"{folder}: is not the folder of a suite; expected a new folder, or a suite")
+
+
+def _settings_of(suite: ChecklistSuite) -> dict[str, Any]:
+    prompts = {name: f"prompts/{name}.txt" if getattr(suite.prompts, name) else None for name in PROMPTS}
+    return {
+        "format": FORMAT,
+        "name": suite.name,
+        "language": suite.language,
+        "levels": list(suite.levels),
+        "rescale": {"centre": suite.rescaling.centre, "factor": suite.rescaling.factor},
+        "areas": list(suite.areas),
+        "words": suite.words,
+        "prompts": prompts,
+        "missing": suite.missing,
+        **({"notes": list(suite.notes)} if suite.notes else {}),
+    }
+
+
+def _write_prompts(prompts: Prompts, folder: Path) -> None:
+    for name in PROMPTS:
+        template: Template | None = getattr(prompts, name)
+        path = folder / "prompts" / f"{name}.txt"
+        if template is None:
+            path.unlink(missing_ok=True)
+        else:
+            write_whole(path, template.text.encode())
+
+
+def _write_tasks(suite: ChecklistSuite, folder: Path) -> None:
+    for former in (*folder.glob("tasks.jsonl*"), *folder.glob("tasks.parquet")):
+        former.unlink()
+    path = folder / "tasks.jsonl"
+    rows = (asdict(task).items() for task in suite.tasks)
+    write_objects(
+        path, ({name: cell for name, cell in row if cell is not None or name == "instruction"} for row in rows)
+    )

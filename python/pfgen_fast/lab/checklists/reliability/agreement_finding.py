@@ -1,0 +1,185 @@
+"""The agreement of annotators, people and judges, in words, tables and pictures."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from ....base.native import _core
+from ....base.untrusted_text import counted, few_names, in_one_line
+from ...experiments.finding import Cell, Finding, Picture, Table
+from ...statistics.raters import FEWEST_UNITS, Against
+from .answer_grid import Estimate, matrix_of_pairs, ranges_of, with_ends
+from .rater_agreement import MarkedAnswers
+
+_FIGURES: Mapping[str, str] = {
+    "pearson": "mean Pearson",
+    "spearman": "mean Spearman",
+    "alpha_of_marks": "alpha of marks",
+    "alpha_of_verdicts": "alpha of verdicts",
+    "kappa_of_verdicts": "Fleiss' kappa of verdicts",
+}
+
+
+def agreement_finding(marks: MarkedAnswers, judges: Sequence[str] = (), notes: Sequence[str] = ()) -> Finding:
+    """The agreement of annotators; `judges` names those among them that are judges, for the signature."""
+    parts = {part: {name: marks.estimate(value) for name, value in marks.of_part(part).items()} for part in marks.parts}
+    suite = marks.suite
+    settings = {
+        "checklists": _core.__version__,
+        "suite": f"{suite.name} {suite.hash}",
+        "questions": suite.checklists_hash,
+        **({"judges": " and ".join(judges)} if judges else {}),
+        "draws": f"{marks.grid.n_draws}",
+        "seed": f"{marks.grid.seed}",
+    }
+    signature = "|".join(f"{name}:{in_one_line(value, 400).replace('|', '/')}" for name, value in settings.items())
+    return Finding(
+        "agreement",
+        _answer(parts["all"]),
+        f"{_words(marks)} Signature: {signature}",
+        (_parts(marks, parts), _annotators(marks), _pairs(marks), _questions(marks)),
+        tuple(_pictures(marks)),
+        tuple(notes),
+        question="How far do annotators agree?",
+    )
+
+
+def _parts(marks: MarkedAnswers, parts: Mapping[str, Mapping[str, Estimate]]) -> Table:
+    n_raters = (~np.isnan(marks.overall)).sum(axis=0)
+    rows = tuple(
+        (part, int((n_raters[marks.parts[part]] > 1).sum()), *(cell for value in row.values() for cell in value.cells))
+        for part, row in parts.items()
+    )
+    columns = ("part", "shared answers", *with_ends(tuple(_FIGURES.values())))
+    return Table(
+        "parts", "Agreement of all annotators", columns, rows, 3, ("part", "shared answers", *_FIGURES.values())
+    )
+
+
+def _pairs(marks: MarkedAnswers) -> Table:
+    rows: list[tuple[Cell, ...]] = []
+    for (i, j), pair in marks.pairs.items():
+        own = (*marks.estimate(pair.pearson).cells, *marks.estimate(pair.spearman).cells)
+        verdicts = marks.same_verdicts(i, j)
+        levels = (verdicts.n, *verdicts.same.cells, *verdicts.kappa.cells)
+        rows.append((marks.annotators[i], marks.annotators[j], pair.n, *own, *levels))
+    names = ("Pearson", "Spearman"), ("same level", "quadratic kappa")
+    columns = ("annotator", "other", "answers", *with_ends(names[0]), "verdicts", *with_ends(names[1]))
+    shown = ("annotator", "other", "answers", *names[0], "verdicts", *names[1])
+    return Table("pairs", "Overall marks and verdicts of each two annotators", columns, tuple(rows), 3, shown)
+
+
+def _annotators(marks: MarkedAnswers) -> Table:
+    rows: list[tuple[Cell, ...]] = []
+    for number, (name, against) in enumerate(zip(marks.annotators, marks.against_others, strict=True)):
+        own = marks.overall[number][~np.isnan(marks.overall[number])]
+        remarks = [_direction(against.shift)] * against.is_shifted + ["unlike the others"] * against.is_unlike
+        shift = None if math.isnan(against.shift) else against.shift
+        n_flags = sum(mark.is_unclear for mark in marks.marks if mark.annotator == name)
+        spread = float(own.std(ddof=1)) if len(own) > 1 else None
+        r = marks.estimate(against.pearson)
+        rows.append(
+            (
+                name,
+                len(own),
+                against.n,
+                *r.cells,
+                shift,
+                against.low,
+                against.high,
+                against.p_value,
+                spread,
+                n_flags,
+                "; ".join(remarks),
+            )
+        )
+    columns = (
+        *("annotator", "answers", "shared answers", *with_ends(("Pearson with the mean of the others",))),
+        *(*with_ends(("mean minus others",)), "p (Holm)"),
+        *("spread of marks", "flagged as unclear", "remark"),
+    )
+    shown = (*columns[:4], *columns[6:9], "spread of marks", "flagged as unclear", "remark")
+    return Table("annotators", "Annotators against the mean of the others", columns, tuple(rows), 3, shown)
+
+
+def _unlike(against: Against) -> str:
+    r = against.pearson.value
+    return "gives all answers the same mark" if math.isnan(r) else f"agrees less with the others (Pearson {r:.2f})"
+
+
+def _direction(shift: float) -> str:
+    return "strict" if shift < 0 else "lenient"
+
+
+def _questions(marks: MarkedAnswers) -> Table:
+    rows = tuple(
+        (
+            *question.labels,
+            figures.n,
+            figures.difference,
+            figures.excess,
+            figures.p_value,
+            figures.n_flags,
+            figures.is_named,
+            question.checklist.questions[question.number],
+        )
+        for question, figures in marks.questions
+    )
+    columns = (
+        *("area", "category", "number", "shared answers", "mean difference", "more than other questions", "p (Holm)"),
+        *("flags in category", "unclear", "question"),
+    )
+    return Table("questions", "Mean difference of two annotators' verdicts by question", columns, rows, 3)
+
+
+def _answer(figures: Mapping[str, Estimate]) -> str:
+    pearson, alpha = figures["pearson"], figures["alpha_of_verdicts"]
+    marks = "have no defined correlation"
+    if pearson.value is not None:
+        marks = f"correlate by {pearson.value:.2f}{pearson.between(2)} on average (Pearson)"
+    verdicts = "undefined" if alpha.value is None else f"{alpha.value:.2f}{alpha.between(2)}"
+    return f"The overall marks of two annotators {marks}; Krippendorff's alpha of verdicts is {verdicts}."
+
+
+def _words(marks: MarkedAnswers) -> str:
+    parts = [
+        f"{counted(len(marks.annotators), 'annotator')} marked {counted(len(marks.answers), 'answer')}, "
+        f"{marks.n_shared:,} of them by two annotators or more."
+    ]
+    named = [
+        f"{in_one_line(name, 40)} is {_direction(against.shift)} ({against.shift:+.2f} of 10 against the others)"
+        for name, against in zip(marks.annotators, marks.against_others, strict=True)
+        if against.is_shifted
+    ]
+    named += [
+        f"{in_one_line(name, 40)} {_unlike(against)}"
+        for name, against in zip(marks.annotators, marks.against_others, strict=True)
+        if against.is_unlike
+    ]
+    if len(marks.annotators) > 2 and max(against.n for against in marks.against_others) < FEWEST_UNITS:
+        parts.append(f"To name annotators who differ takes {FEWEST_UNITS} shared answers of an annotator.")
+    elif len(marks.annotators) > 2:
+        parts.append(f"{'; '.join(named)}." if named else "No annotator differs from the others.")
+    else:
+        parts.append("With two annotators, nobody can say which of them differs.")
+    unclear = ["/".join(map(str, question.labels)) for question, figures in marks.questions if figures.is_named]
+    if unclear:
+        parts.append(f"Annotators disagree more on {few_names(unclear)} than on other questions: revise the question.")
+    return " ".join(parts) + marks.grid.words
+
+
+def _pictures(marks: MarkedAnswers) -> list[Picture]:
+    values = {pair: agreement.pearson.value for pair, agreement in marks.pairs.items()}
+    matrix = matrix_of_pairs(marks.annotators, values, "Pearson")
+    against = [
+        (name, marks.estimate(rest.pearson)) for name, rest in zip(marks.annotators, marks.against_others, strict=True)
+    ]
+    shown = [(name, figure) for name, figure in against if figure.value is not None]
+    pictures = [Picture("pairs", "Overall marks of each two annotators", matrix)]
+    if shown:
+        chart = ranges_of(shown, "Pearson with the mean of the others")
+        pictures.append(Picture("annotators", "Annotators against the mean of the others", chart))
+    return pictures

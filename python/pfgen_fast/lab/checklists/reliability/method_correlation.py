@@ -1,0 +1,229 @@
+"""`correlate`: correlations of methods of scoring answers, over answers and over models.
+
+Coefficients are Spearman's. Intervals are from draws of whole tasks within each area, because the answers of all models
+to a task depend on one another; p-values, as in the literature, treat answers as independent. The interval over models
+holds the mean correlation over samples of as many tasks.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+
+import numpy as np
+
+from ....base.errors import ChecklistError
+from ....base.untrusted_text import counted, unknown_name
+from ...experiments.finding import Cell, Finding, Picture, Table
+from ...statistics.correlation import Floats, p_value, resampled_spearman, spearman, spearman_rows
+from .answer_grid import AnswerGrid, Estimate, Ints, grid_fields, matrix_of_pairs, ranges_of
+from .method_values import PEOPLE, Place, Values
+
+MIN_ANSWERS = 3
+"""Fewer answers have no correlation."""
+
+
+@dataclass(frozen=True)
+class Coefficient:
+    """A correlation."""
+
+    n: int
+    value: Estimate
+    p: float | None
+
+
+@dataclass(frozen=True, eq=False)
+class Correlated:
+    """Methods on the same answers."""
+
+    values: Values
+    names: tuple[str, ...]
+    places: tuple[Place, ...]
+    grid: AnswerGrid
+
+    @cached_property
+    def columns(self) -> dict[str, Floats]:
+        """The values of each method on the answers."""
+        return {name: self.values.column(name, self.places) for name in self.names}
+
+    def over_answers(self, x: Floats, y: Floats, answers: Ints | None = None) -> Coefficient:
+        """The correlation of two columns over all answers or some of them."""
+        answers = np.arange(len(x)) if answers is None else answers
+        used, clusters = np.unique(self.grid.task_of[answers], return_inverse=True)
+        first, second = x[answers], y[answers]
+        value = spearman(first, second) if len(answers) >= MIN_ANSWERS else None
+        draws = resampled_spearman(first, second, clusters, self.grid.counts[:, used])
+        p = None if value is None else p_value(value, len(answers))
+        return Coefficient(len(answers), self.grid.estimate(value, draws, used), p)
+
+    @cached_property
+    def model_means(self) -> dict[str, tuple[tuple[str, ...], Floats, Floats]]:
+        """By method: the areas, the mean of each model with equal weights of areas, and these means in each draw."""
+        return {name: self.grid.averages(column) for name, column in self.columns.items()}
+
+    def over_models(self, first: str, second: str) -> Coefficient:
+        """The correlation of two methods over the means of models."""
+        (parts, x, x_draws), (_, y, y_draws) = self.model_means[first], self.model_means[second]
+        value = spearman(x, y) if len(x) >= MIN_ANSWERS and not np.isnan(x).any() else None
+        tasks, draws = self.grid.tasks_of(parts), spearman_rows(x_draws, y_draws)
+        order = self.grid.estimate(value, draws, tasks, scale="linear", bounds=(-1.0, 1.0))
+        return Coefficient(len(x), order, None if value is None else p_value(value, len(x)))
+
+
+def correlated(
+    values: Values,
+    *,
+    against: str | None = None,
+    methods: Sequence[str] | None = None,
+    draws: int = 1000,
+    seed: int = 0,
+) -> Correlated:
+    """Compares methods on the answers for which all of them have a value."""
+    known = list(values.methods)
+    first = against or (PEOPLE if PEOPLE in known else known[0])
+    for name in (first, *(methods or ())):
+        if name not in known:
+            raise ChecklistError(unknown_name("method", name, known))
+    names = tuple(dict.fromkeys((first, *(methods or known))))
+    if len(names) < 2:
+        raise ChecklistError(
+            f"{first} alone: a correlation needs two methods; expected --metrics, --marks, --ngram or judgements by "
+            "other methods"
+        )
+    places = values.common(names)
+    tasks = dict.fromkeys(values.suite.by_key[key[:2]] for _, key in places)
+    grid = AnswerGrid(**grid_fields(values.suite, places, tasks), n_draws=draws, seed=seed)
+    return Correlated(values, names, tuple(places), grid)
+
+
+def correlate(table: Correlated) -> Finding:
+    """The correlations of methods in words, tables and pictures."""
+    first, *others = table.names
+    by_answers = {name: _by_part(table, first, name) for name in others}
+    by_models = (
+        {name: table.over_models(first, name) for name in others} if len(table.grid.models) >= MIN_ANSWERS else {}
+    )
+    tables = [_answer_table(first, by_answers)]
+    if by_models:
+        rows = tuple((name, *_cells(coefficient)) for name, coefficient in by_models.items())
+        title = f"Correlation with {first} over the means of models"
+        tables.append(Table("models", title, ("method", *_COLUMNS), rows))
+    tables += [_pair_table(table), *_question_tables(table)]
+    return Finding(
+        "correlate",
+        _answer(table, by_answers, by_models),
+        _words(table),
+        tuple(tables),
+        tuple(_pictures(table, by_answers)),
+        (*table.values.notes, *_coverage(table)),
+        question=f"Which methods agree with {first}?",
+    )
+
+
+def _by_part(table: Correlated, first: str, name: str) -> dict[str, Coefficient]:
+    x, y = table.columns[first], table.columns[name]
+    places = table.grid.answers_of_parts
+    parts = places if len(places) > 1 else {}
+    return {"all": table.over_answers(x, y), **{part: table.over_answers(x, y, own) for part, own in parts.items()}}
+
+
+def _answer(
+    table: Correlated, by_answers: Mapping[str, Mapping[str, Coefficient]], by_models: Mapping[str, Coefficient]
+) -> str:
+    first, n = table.names[0], len(table.places)
+    known = {name: parts["all"] for name, parts in by_answers.items() if parts["all"].value.value is not None}
+    if not known:
+        return f"Over {n:,} answers nothing correlates with {first}, because all values of a method are the same."
+    # Equal weights hardly change a checklist score, so another method is named if there is one.
+    telling = {name for name in known if {first, name} != {"checklist", "avg-c"}} or known
+    best = max(telling, key=lambda name: known[name].value.value or 0.0)
+    words = f"Over {n:,} answers {best} goes best with {first}: Spearman {_shown(known[best].value)}"
+    over_models = by_models.get(best)
+    if over_models is not None and over_models.value.value is not None:
+        words += f", and {_shown(over_models.value)} over {over_models.n} models"
+    low = known[best].value.low
+    return words + ("; that may be chance." if low is not None and low <= 0 else ".")
+
+
+def _shown(figure: Estimate) -> str:
+    return f"{figure.value or 0.0:.3f}{figure.between(3)}"
+
+
+def _words(table: Correlated) -> str:
+    words = (
+        f"Compared are {len(table.names)} methods on the same {len(table.places):,} answers of "
+        f"{counted(len(table.grid.models), 'model')} to {len(table.grid.tasks):,} tasks: {', '.join(table.names)}. "
+        f"P-values treat answers as independent, although answers to the same task are not.{table.grid.words}"
+    )
+    signature = f" Signature of the checklist scores: {table.values.signature}" if table.values.signature else ""
+    return words + signature
+
+
+def _coverage(table: Correlated) -> list[str]:
+    n = len(table.places)
+    return [
+        f"{len(values) - n:,} of {len(values):,} values by {name} are left out: not every method has these answers"
+        for name in table.names
+        if len(values := table.values.methods[name]) > n
+    ]
+
+
+_COLUMNS = ("n", "Spearman", "low", "high", "p")
+
+
+def _cells(coefficient: Coefficient) -> tuple[Cell, ...]:
+    return coefficient.n, *coefficient.value.cells, coefficient.p
+
+
+def _answer_table(first: str, by_answers: Mapping[str, Mapping[str, Coefficient]]) -> Table:
+    order = sorted(by_answers, key=lambda name: -(by_answers[name]["all"].value.value or -2.0))
+    rows = [(name, part, *_cells(coefficient)) for name in order for part, coefficient in by_answers[name].items()]
+    rows.sort(key=lambda row: row[1] != "all")
+    return Table("answers", f"Correlation with {first} over answers", ("method", "part", *_COLUMNS), tuple(rows))
+
+
+def _pair_table(table: Correlated) -> Table:
+    rows = tuple(
+        (name, other, *_cells(table.over_answers(table.columns[name], table.columns[other])))
+        for place, name in enumerate(table.names)
+        for other in table.names[place + 1 :]
+    )
+    return Table("pairs", "Every two methods over answers", ("first", "second", *_COLUMNS), rows)
+
+
+def _question_tables(table: Correlated) -> list[Table]:
+    """Each question of the checklists against each method without a checklist."""
+    verdicts = table.values.verdicts
+    others = [name for name in table.names if name not in ("checklist", "avg-c")]
+    if not others or any(place not in verdicts for place in table.places):
+        return []
+    rows: list[tuple[Cell, ...]] = []
+    for (area, category), checklist in table.values.suite.checklists.items():
+        tasks = {task.key for task in table.values.suite.tasks if task.place == (area, category)}
+        answers = np.array([n for n, (_, key) in enumerate(table.places) if key[:2] in tasks], dtype=np.int64)
+        for number, text in enumerate(checklist.questions if len(answers) else ()):
+            column = np.full(len(table.places), math.nan)
+            column[answers] = [verdicts[table.places[answer]][number] for answer in answers.tolist()]
+            for name in others:
+                coefficient = table.over_answers(column, table.columns[name], answers)
+                rows.append((area, category, number + 1, name, *_cells(coefficient), text))
+    columns = ("area", "category", "number", "method", *_COLUMNS, "question")
+    return [Table("questions", "Questions of the checklists against other methods", columns, tuple(rows), 3)]
+
+
+def _pictures(table: Correlated, by_answers: Mapping[str, Mapping[str, Coefficient]]) -> list[Picture]:
+    known = [(name, parts["all"].value) for name, parts in by_answers.items() if parts["all"].value.value is not None]
+    known.sort(key=lambda item: -(item[1].value or 0.0))
+    pictures = []
+    if known:
+        title = f"Correlation with {table.names[0]} over answers"
+        pictures.append(Picture("answers", title, ranges_of(known, "Spearman")))
+    if len(table.names) > 2:
+        columns = list(table.columns.values())
+        pairs = {(i, j): spearman(columns[i], columns[j]) for j, i in combinations(range(len(columns)), 2)}
+        matrix = matrix_of_pairs(table.names, pairs, "Spearman", lowest=-1.0)
+        pictures.append(Picture("pairs", "Every two methods over answers", matrix))
+    return pictures

@@ -1,0 +1,278 @@
+"""Reads the directory of a checklist suite: suite.json, tasks.jsonl, checklists.json, weights.json, prompts.
+
+Rules: docs/checklists.md. Every error is one sentence that names the file and the place.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import fields
+from functools import cache
+from itertools import pairwise
+from pathlib import Path, PurePosixPath
+from string import Formatter
+from typing import Any, get_args
+
+from ...base.errors import ChecklistError
+from ...base.file_reading import read_text
+from ...base.untrusted_json import Fault, entries, finite, items, member, one_of, text, unexpected
+from ...base.untrusted_text import did_you_mean, in_one_line, unknown_name
+from ...suite.suite_reading import packaged_names
+from ..judging.template import Template
+from .checklist_files import CHECKLISTS_FILE, read_checklists, shown_key
+from .line_files import checked_objects, data_file, fields_of, filled, json_file, number_from_one, whole_text
+from .tasks import LEVELS, Checklist, Missing, Prompts, Rescaling, Task, TaskKey
+from .words import COUNTERS
+
+PLACES = ("instruction", "response", "checklists", "num_checklist")
+"""The placeholders in prompts: the task, the answer, the questions as JSON, and their number."""
+
+PROMPTS = tuple(field.name for field in fields(Prompts))
+_NEEDED: Mapping[str, tuple[str, ...]] = {
+    "user": ("response", "checklists"),
+    "overall_user": ("response",),
+    "overall_with_checklist_user": ("response", "checklists"),
+}
+_PACKAGED = Path(__file__).with_name("prompts")
+_MAX_BYTES = 1 << 20
+
+
+def read_prompt(path: Path, name: str) -> Template:
+    """Reads a prompt from its file."""
+    return prompt_of(read_text(path, error=ChecklistError, limit=_MAX_BYTES), name, str(path))
+
+
+def prompt_of(content: str, name: str, where: str) -> Template:
+    """Makes a prompt of its text, and checks its placeholders."""
+    places = []
+    try:
+        for _, place, form, conversion in Formatter().parse(content):
+            if place is not None:
+                if form or conversion:
+                    raise ValueError(f"the placeholder {in_one_line(place, 40)} has a format")
+                places.append(place)
+    except ValueError as error:
+        raise ChecklistError(
+            f"{where}: not a format string: {error}; double each brace that does not enclose a placeholder"
+        ) from None
+    for place in places:
+        if place not in PLACES:
+            raise ChecklistError(f"{where}: {unknown_name('placeholder', place, PLACES)}")
+    for place in _NEEDED.get(name, ()):
+        if place not in places:
+            raise ChecklistError(f"{where}: expected the placeholder {{{place}}} in the prompt")
+    return Template(content, PLACES)
+
+
+@cache
+def packaged_prompts(language: str) -> Prompts:
+    """The packaged prompts in Japanese or, for any other language, English."""
+    folder = _PACKAGED / ("ja" if language.partition("-")[0].lower() == "ja" else "en")
+    return Prompts(**{name: read_prompt(folder / f"{name}.txt", name) for name in PROMPTS})
+
+
+def read_prompts(folder: Path, files: Mapping[str, str | None], language: str) -> Prompts:
+    """Reads the prompts of a suite: each from its file, None for null, and the packaged prompt without an entry."""
+    packaged = packaged_prompts(language)
+    prompts = {name: None if file is None else read_prompt(folder / file, name) for name, file in files.items()}
+    return Prompts(**{name: prompts.get(name, getattr(packaged, name)) for name in PROMPTS})
+
+
+def prompt_names(value: Any) -> dict[str, str | None]:
+    """A check of the prompts in suite.json: by name, a file in the suite's directory, or null."""
+    names = entries(value, _file_name)
+    for name in names:
+        if name not in PROMPTS:
+            raise Fault(unknown_name("prompt", name, PROMPTS))
+    if "user" in names and names["user"] is None:
+        raise Fault("expected the name of a file, not null").inside(".user")
+    return names
+
+
+def _file_name(value: Any) -> str | None:
+    if value is None:
+        return None
+    path = PurePosixPath(whole_text(value))
+    if not value or path.is_absolute() or ".." in path.parts or "\\" in value or "\0" in value:
+        raise Fault(f"expected a file in the folder of the suite, not '{in_one_line(value, 60)}'")
+    return str(value)
+
+
+PACKAGED = Path(__file__).parents[2] / "data" / "checklists"
+FORMAT = 1
+SETTINGS_FILE = "suite.json"
+GUIDELINE_FILE = "guideline.md"  # for annotators; no part of the suite's hash
+_SETTINGS = ("format", "name", "language", "levels", "rescale", "areas", "words", "prompts", "missing", "notes")
+_MAX_TASKS = 1_000_000
+
+
+def read_suite(source: str | Path) -> dict[str, Any]:
+    """The fields of a `ChecklistSuite`, from its directory or the name of a packaged suite."""
+    folder = _folder(source)
+    path = folder / SETTINGS_FILE
+    settings = json_file(path, _settings)
+    checklists, notes = read_checklists(folder, settings["areas"])
+    there = tuple(dict.fromkeys(area for area, _ in checklists))
+    for area in settings["areas"] or ():
+        if area not in there:
+            raise ChecklistError(f"{path}: areas: '{in_one_line(area)}' has no checklist in {CHECKLISTS_FILE}")
+    return {
+        **settings,
+        "name": settings["name"] or folder.resolve().name,
+        "areas": settings["areas"] or there,
+        "prompts": read_prompts(folder, settings["prompts"], settings["language"]),
+        "notes": (*settings["notes"], *notes, *_unused_prompts(folder, settings["prompts"])),
+        "tasks": _read_tasks(folder, checklists),
+        "checklists": checklists,
+        "folder": folder,
+    }
+
+
+def _unused_prompts(folder: Path, prompts: Mapping[str, str | None]) -> list[str]:
+    """A sentence for each file of a prompt that suite.json does not name; the packaged prompt is sent instead."""
+    used = {folder / name for name in prompts.values() if name is not None}
+    return [
+        f"prompts/{in_one_line(path.name, 60)} is not used, because {SETTINGS_FILE} does not name it; expected "
+        'an entry such as "prompts": {"user": "prompts/user.txt"}'
+        for path in sorted((folder / "prompts").glob("*.txt"))
+        if path not in used
+    ]
+
+
+def packaged_suites() -> list[str]:
+    """The names of the packaged suites."""
+    return sorted(path.parent.name for path in PACKAGED.glob(f"*/{SETTINGS_FILE}"))
+
+
+def _folder(source: str | Path) -> Path:
+    packaged = packaged_suites()
+    if str(source) in packaged:
+        return PACKAGED / str(source)
+    folder = Path(source)
+    if (folder / SETTINGS_FILE).is_file():
+        return folder
+    shown = in_one_line(source, 300)
+    if folder.exists() and not folder.is_dir():
+        raise ChecklistError(f"{shown}: expected the folder of a suite, not a file")
+    if str(source) in packaged_names() or any(folder.glob("Q*.json")):
+        raise ChecklistError(
+            f"{shown}: an n-gram suite; expected a checklist suite, as 'pfgen-fast checklists import {shown} -o "
+            "SUITE' makes it"
+        )
+    if folder.is_dir():
+        raise ChecklistError(
+            f"{shown}: has no {SETTINGS_FILE}; a folder of HelloBench is converted to a suite by 'pfgen-fast "
+            f"checklists import {shown} -o SUITE'"
+        )
+    hint = did_you_mean(shown, packaged)
+    raise ChecklistError(f"{shown}: no such folder, and no packaged suite of that name ({', '.join(packaged)}){hint}")
+
+
+def _settings(value: Any) -> dict[str, Any]:
+    if member(value, "format", lambda format: format) != FORMAT:
+        raise Fault(f"expected {FORMAT}, the only format").inside(".format")
+    for name in value:
+        if name not in _SETTINGS:
+            raise Fault(unknown_name("key", name, _SETTINGS))
+    language = member(value, "language", whole_text, "en")
+    settings: dict[str, Any] = {
+        "levels": LEVELS,
+        "areas": None,
+        "words": "characters" if language == "ja" else COUNTERS[0],
+        "name": "",
+        "prompts": {},
+        "missing": "skip",
+        "notes": (),
+    }
+    settings |= {name: member(value, name, _CHECKS[name]) for name in settings if name in value}
+    return {**settings, "language": language, "rescaling": member(value, "rescale", _rescaling, Rescaling())}
+
+
+def _areas(value: Any) -> tuple[str, ...]:
+    areas = items(value, _name)
+    if twice := [area for area in areas if areas.count(area) > 1]:
+        raise Fault(f"the area '{in_one_line(twice[0])}' appears twice")
+    if not areas:
+        raise unexpected("at least one area", value)
+    return areas
+
+
+def _levels(value: Any) -> tuple[float, ...]:
+    levels = items(value, finite)
+    if len(levels) < 2 or levels[0] < 0 or levels[-1] > 1 or any(level >= next for level, next in pairwise(levels)):
+        listed = in_one_line(", ".join(f"{level:g}" for level in levels), 60)
+        raise Fault(f"expected at least two numbers from 0 to 1, ascending, not {listed or 'an empty list'}")
+    return levels
+
+
+def _rescaling(value: Any) -> Rescaling:
+    rescaling = Rescaling(member(value, "centre", finite, 75.0), member(value, "factor", finite, 4.0))
+    if rescaling.factor <= 0:
+        raise Fault(f"expected a number above 0, not {rescaling.factor:g}").inside(".factor")
+    return rescaling
+
+
+def _read_tasks(folder: Path, checklists: Mapping[tuple[str, str], Checklist]) -> tuple[Task, ...]:
+    path = data_file(folder, "tasks", ".parquet")
+    if path is None:
+        raise ChecklistError(f"{folder}: expected tasks.jsonl, which may be compressed, or tasks.parquet")
+    tasks = checked_tasks(checked_objects(path, task_of), checklists)
+    if not tasks:
+        raise ChecklistError(f"{path}: no tasks; expected a task in each line")
+    return tasks
+
+
+def checked_tasks(
+    rows: Iterable[tuple[str, Task]], checklists: Mapping[tuple[str, str], Checklist]
+) -> tuple[Task, ...]:
+    """Checks that tasks differ and have a checklist. Each task comes with its place for error messages."""
+    known: dict[TaskKey, Task] = {}
+    for where, task in rows:
+        _check_category(task, checklists, where)
+        if task.key in known:
+            raise ChecklistError(f"{where}: the task {in_one_line(task.id)} appears twice; expected each task once")
+        if len(known) == _MAX_TASKS:
+            raise ChecklistError(f"{where}: more than {_MAX_TASKS:,} tasks, which is the limit")
+        known[task.key] = task
+    return tuple(known.values())
+
+
+def _check_category(task: Task, checklists: Mapping[tuple[str, str], Checklist], where: str) -> None:
+    if task.place in checklists:
+        return
+    known = [category for area, category in checklists if area == task.area]
+    if not known:
+        areas = dict.fromkeys(area for area, _ in checklists)
+        raise ChecklistError(f"{where}: {unknown_name('area', task.area, areas)}")
+    key = shown_key(task.place)
+    raise ChecklistError(f"{where}: {key}: {unknown_name('category', task.category, known)}")
+
+
+def task_of(value: Any, *, area: str = "area") -> Task:
+    """A check of a task; `area` is the key of its area."""
+    return Task(area=member(value, area, _name), **fields_of(value, _TASK, ("id", "category")))
+
+
+def _sha256(value: Any) -> str:
+    if not re.fullmatch("[0-9a-f]{64}", text(value)):
+        raise unexpected("64 hexadecimal digits", value)
+    return str(value)
+
+
+_name = filled("a name")
+_TASK = {
+    **dict.fromkeys(("id", "category", "length"), _name),
+    **dict.fromkeys(("instruction", "reference"), whole_text),
+    "wanted_words": number_from_one,
+    "sha256": _sha256,
+}
+_CHECKS = {
+    "name": whole_text,
+    "levels": _levels,
+    "areas": _areas,
+    "words": one_of(COUNTERS),
+    "prompts": prompt_names,
+    "missing": one_of(get_args(Missing)),
+    "notes": lambda notes: items(notes, whole_text),
+}

@@ -1,0 +1,89 @@
+"""Words of a text by a named counter, which is part of every signature.
+
+`regex`, the default, needs no package. `nltk` gives the published figures (exactly with version 3.8.1). `characters`
+counts code points except white space, for languages without spaces.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from itertools import islice
+from typing import Any, Literal, get_args
+
+from ...base.errors import ChecklistError
+from ...base.optional import optional
+
+Counter = Literal["regex", "nltk", "characters"]
+COUNTERS: tuple[Counter, ...] = get_args(Counter)
+
+_WORD = re.compile(r"\w+(?:[-.,:/]\w+)*|['’]\w+|[^\w\s]")
+_VISIBLE = re.compile(r"\S")
+
+
+def words(text: str, counter: Counter = "regex") -> list[str]:
+    """The words of a text in order; punctuation marks count as words."""
+    if counter == "regex":
+        return _WORD.findall(text)
+    if counter == "characters":
+        return _VISIBLE.findall(text)
+    tokens: list[str] = _nltk().word_tokenize(text)
+    return tokens
+
+
+def first_words(text: str, n_words: int, counter: Literal["regex", "characters"] = "regex") -> str:
+    """The first words of a text; the whole text if it has no more words."""
+    if len(text) <= n_words:  # a word has at least one character
+        return text
+    matches = (_VISIBLE if counter == "characters" else _WORD).finditer(text)
+    last = next(islice(matches, n_words - 1, None), None)
+    return text if last is None or next(matches, None) is None else text[: last.end()]
+
+
+def count_words(text: str, counter: Counter = "regex") -> int:
+    """The number of words."""
+    return len(words(text, counter))
+
+
+def counter_name(counter: Counter) -> str:
+    """The counter with its version, for a signature."""
+    return f"nltk {_nltk().__version__}" if counter == "nltk" else counter
+
+
+def counter_there(counter: Counter) -> Counter:
+    """The counter, or `regex` instead of `nltk` if NLTK or its data are missing."""
+    return "regex" if counter == "nltk" and not has_nltk() else counter
+
+
+def without(counter: Counter, used: Counter) -> str:
+    """A note that the suite's counter was replaced."""
+    return f"the suite's word counter {counter} is not installed, so the counter {used} is used"
+
+
+def nltk_sentences(text: str) -> list[str]:
+    """The sentences of a text by NLTK."""
+    listed: list[str] = _nltk().sent_tokenize(text)
+    return listed
+
+
+@cache
+def has_nltk() -> bool:
+    """Whether NLTK and its sentence data are installed."""
+    try:
+        _nltk()
+    except ChecklistError:
+        return False
+    return True
+
+
+@cache
+def _nltk() -> Any:
+    nltk = optional("nltk", extra="metrics", needed_for="the word counter nltk", error=ChecklistError)
+    try:
+        nltk.word_tokenize("a b")
+    except LookupError:
+        raise ChecklistError(
+            "the word counter nltk needs NLTK's data 'punkt', which are missing; install them with 'python -m "
+            "nltk.downloader punkt punkt_tab', or use the counter regex"
+        ) from None
+    return nltk

@@ -1,0 +1,202 @@
+"""Opens a plan (the usual plan, a plan of the paper, or a TOML file), and selects parts of it.
+
+The form of a file is described in docs/discernment.md, section Plans.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from ...base.errors import DiscernmentError, JudgingError
+from ...base.untrusted_text import few_names, in_one_line
+from ...base.untrusted_toml import read_toml
+from .discernment_items import CollectionItem
+from .discernment_plan import (
+    Perturbation,
+    Plan,
+    check_ladder,
+    degrees_of,
+    kind_named,
+    ordered,
+    perturbation,
+    perturbations_named,
+    usual_plan,
+)
+from .kinds import ALIASES, KINDS, LADDERS, LEVELS, rule_of
+from .names import unknown
+from .paper import datasets, find_dataset, paper_plan
+
+USUAL = "usual"
+"""The name of the usual plan."""
+
+_OF_A_FILE = ("name", "ladders", "kinds")
+_DEGREES = ("ladder", "permille", "k", "degrees")
+
+
+def open_plan(source: str | Path = USUAL, items: Iterable[CollectionItem] = (), *, rules_only: bool = False) -> Plan:
+    """Opens a plan by its name or file, and adds the perturbations whose texts come with the items.
+
+    Args:
+        source: `usual`, the name of a data set of the paper (such as `SummEval`), or a TOML file.
+        items: The items.
+        rules_only: Whether kinds made by rules replace the kinds of the paper that need a language model.
+
+    Raises:
+        DiscernmentError: There is no such plan, or the file breaks the rules.
+        TrialsError: The file cannot be read.
+
+    Example:
+        >>> open_plan("summeval").name, len(open_plan("summeval").perturbations)
+        ('paper: SummEval', 12)
+    """
+    items = list(items)
+    if str(source) == USUAL:
+        plan = usual_plan(items)
+    elif dataset := find_dataset(str(source).removeprefix("paper:")):
+        plan = paper_plan(dataset, rules_only=rules_only).with_given(items)
+    elif str(source).endswith(".toml"):
+        plan = read_plan(Path(source)).with_given(items)
+    else:
+        raise unknown("plan", source, [USUAL, *datasets(), "FILE.toml"])
+    if rules_only:
+        for change in plan.perturbations:
+            if change.method == "model":
+                raise DiscernmentError(
+                    f"{source}: {change.name} is made by a language model; expected only kinds made by rules"
+                )
+    return plan
+
+
+def chosen_plan(
+    plan: Plan | None = None, *, kinds: Sequence[str] | None = None, levels: Sequence[str] | None = None
+) -> Plan:
+    """Selects a part of a plan.
+
+    Args:
+        plan: The plan; by default the usual one.
+        kinds: Kinds, or perturbations such as `char_delete/30`, also if the plan lacks them; by default the whole plan.
+        levels: The levels of the perturbations; by default all levels.
+
+    Example:
+        >>> plan = chosen_plan(kinds=["negate/500", "newline"])
+        >>> [one.name for one in plan.perturbations]
+        ['negate/500', 'newline']
+    """
+    plan = plan or usual_plan()
+    chosen: Iterable[Perturbation] = plan.perturbations
+    if kinds is not None:
+        chosen = [change for name in kinds for change in _named(name, plan)]
+    for level in levels or ():
+        if level not in LEVELS:
+            raise unknown("level", level, LEVELS)
+    selected = ordered(change for change in chosen if levels is None or change.level in levels)
+    if not selected:
+        raise DiscernmentError("the plan is empty; expected at least one perturbation")
+    return plan if selected == plan.perturbations else Plan(selected, f"{plan.name}, changed", plan.notes)
+
+
+def read_plan(path: Path) -> Plan:
+    """Reads a plan from a TOML file."""
+    content = read_toml(path, error=DiscernmentError)
+    _check_keys(content, _OF_A_FILE, str(path))
+    name = content.get("name", path.stem)
+    if not isinstance(name, str) or not name.strip():
+        raise DiscernmentError(f"{path}: name: expected a text, not {in_one_line(repr(name), 40)}")
+    ladders = {**LADDERS, **_ladders(content.get("ladders", {}), str(path))}
+    kinds = content.get("kinds")
+    if not isinstance(kinds, dict) or not kinds:
+        raise DiscernmentError(f"{path}: kinds: expected a table with at least one kind, such as negate = {{}}")
+    perturbations: list[Perturbation] = []
+    for kind, options in kinds.items():
+        where = f"{path}: kinds.{in_one_line(kind, 60)}"
+        if not isinstance(options, dict):
+            raise DiscernmentError(f"{where}: expected a table such as {{}} or {{ permille = [10, 30] }}")
+        try:
+            perturbations += _with_prompts(_of_kind(kind, options, ladders), options.get("prompt"))
+        except (DiscernmentError, JudgingError) as error:
+            problem = str(error).removeprefix(f"{kind}: ")
+            raise DiscernmentError(f"{where}: {problem}") from None
+    prompted = few_names([change.name for change in perturbations if change.prompt is not None], 5)
+    notes = (f"The prompts of the plan replace the packaged prompts of {prompted}.",) if prompted else ()
+    return Plan(ordered(perturbations), in_one_line(name, 80), notes)
+
+
+def _named(name: str, plan: Plan) -> Iterable[Perturbation]:
+    """The perturbations of the plan that a name stands for, or else the kind with its usual degrees."""
+    own = [change for change in plan.perturbations if name in (change.name, change.kind)]
+    kind = name.partition("/")[0]
+    if own:
+        return own
+    if rule_of(kind) not in KINDS:
+        raise unknown("kind", name, dict.fromkeys([*KINDS, *ALIASES, *plan.kinds]))
+    return perturbations_named(name)
+
+
+def _check_keys(table: Mapping[str, Any], known: Sequence[str], where: str) -> None:
+    for key in table:
+        if key not in known:
+            raise unknown("key", key, known, where=where)
+
+
+def _ladders(table: Any, where: str) -> dict[str, Sequence[int]]:
+    if not isinstance(table, dict):
+        raise DiscernmentError(f"{where}: ladders: expected a table of lists, such as light = [10, 20]")
+    for name, degrees in table.items():
+        place = f"{where}: ladders.{in_one_line(name, 60)}"
+        if name in LADDERS:
+            raise DiscernmentError(f"{place}: a ladder with this name exists; expected another name")
+        _check_list(degrees, place, "degrees in per mille")
+        check_ladder(degrees, place, "permille")
+    return dict(table)
+
+
+def _check_list(value: Any, where: str, what: str) -> None:
+    if not isinstance(value, list):
+        raise DiscernmentError(f"{where}: expected a list of {what}, not {in_one_line(repr(value), 40)}")
+
+
+def _with_prompts(perturbations: Sequence[Perturbation], prompt: Any) -> Sequence[Perturbation]:
+    """The perturbations of a kind with their prompts: a text, or a table of texts by degree."""
+    from .model_damage_prompts import checked_prompt
+
+    degrees = [change.degree for change in perturbations]
+    if prompt is None:
+        return perturbations
+    prompts = prompt if isinstance(prompt, dict) else dict.fromkeys(degrees, prompt)
+    if sorted(prompts) != sorted(degrees) or (len(degrees) > 1 and prompts is not prompt):
+        expected = ", ".join(f'{degree} = "..."' for degree in degrees)
+        raise DiscernmentError(f"prompt: expected a prompt for each degree, as {{ {expected} }}")
+    for text in prompts.values():
+        if not isinstance(text, str):
+            raise DiscernmentError(f"prompt: expected a text, not {in_one_line(repr(text), 40)}")
+        checked_prompt(text)
+    return [replace(change, prompt=prompts[change.degree]) for change in perturbations]
+
+
+def _of_kind(kind: str, options: Mapping[str, Any], ladders: Mapping[str, Sequence[int]]) -> Sequence[Perturbation]:
+    known = kind_named(kind)
+    _check_keys(options, (*_DEGREES, "prompt"), "")
+    if "prompt" in options and known.method != "model":
+        raise DiscernmentError("a rule makes the texts; expected a prompt only for kinds that a model makes")
+    options = {key: value for key, value in options.items() if key != "prompt"}
+    if len(options) > 1:
+        raise DiscernmentError(f"expected one of {', '.join(_DEGREES)}, not {' and '.join(options)}")
+    if not options:
+        return perturbations_named(kind)
+    ((key, value),) = options.items()
+    if key == "degrees":
+        _check_list(value, key, "names of degrees")
+        if known.method != "model":
+            raise DiscernmentError("degrees have names only if a model makes the texts; expected permille or k")
+        return [perturbation(kind, degree=str(degree)) for degree in value]
+    if not known.has_degrees:
+        raise DiscernmentError(f"the kind has no such degrees; expected {{}} instead of {key}")
+    if key == "ladder":
+        if str(value) not in ladders:
+            raise unknown("ladder", str(value), ladders)
+        return degrees_of(kind, ladders[str(value)], "permille")
+    _check_list(value, key, "whole numbers")
+    return degrees_of(kind, value, "permille" if key == "permille" else "k")

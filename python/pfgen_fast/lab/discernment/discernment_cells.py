@@ -1,0 +1,174 @@
+"""The cells of a test: for each perturbation and metric, how consistently and how far the scores fell.
+
+A cell is undefined if it has too few items or too many missing scores. Rules: docs/discernment_rules.md.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...base.errors import DiscernmentError
+from ...base.mean_interval import ROUNDING
+from ...runs.statistics.paired import corrected
+from ..evaluators.evaluator import Floats
+from ..statistics.detectability import change_interval, is_noticed, n80
+from ..statistics.discernment_scores import FEW, discernment_score
+from ..statistics.rank_intervals import RankIntervals, rank_intervals
+from ..statistics.signed_rank import Zeros, signed_rank
+from .discernment_result import TableRow, number, whole
+from .task_scores import TaskScores
+
+MISSING_AT_MOST = 0.2
+"""The share of missing scores above which a cell is undefined."""
+
+SIGNIFICANT = 0.05
+
+_COUNTS = ("n_pairs", "n_zero", "n", "units")
+_TESTED = (
+    *("share_lower", "share_equal", "share_higher", "mean_drop", "rank_biserial", "r_plus", "z", "log_p"),
+    *("d", "ceiling_d", "exact_d", "reverse_d", "inflation"),
+)
+
+
+@dataclass(frozen=True, eq=False)
+class TaskCells:
+    """The cells of one task; each figure is a matrix of perturbations × metrics."""
+
+    scores: TaskScores
+    intervals: RankIntervals  # perturbations × metrics, and × questions
+    figures: Mapping[str, Floats]  # figures by their names in `CELL_COLUMNS`; NaN if undefined
+    is_defined: NDArray[np.bool_]  # whether the cell is defined
+    has_items: NDArray[np.bool_]  # whether each perturbation is possible for enough items
+    margin: float | None = None  # margin in standard deviations of the originals' scores; None for no test of it
+
+    @property
+    def few(self) -> NDArray[np.bool_]:
+        """Whether the scores of too few items differ for a meaningful test."""
+        return self.is_defined & (self.figures["units"] < FEW)
+
+    @property
+    def noticed(self) -> NDArray[np.bool_]:
+        """Whether the damage is noticed."""
+        return self.is_defined & is_noticed(self.figures["d"], self.figures["units"])
+
+    @property
+    def rewarded(self) -> NDArray[np.bool_]:
+        """Whether the damage is rewarded: scores rise as consistently as they fall for noticed damage."""
+        return self.is_defined & is_noticed(self.figures["reverse_d"], self.figures["units"])
+
+    @property
+    def equivalent(self) -> NDArray[np.bool_]:
+        """Whether the mean score changes by less than the margin, up or down; False without a margin."""
+        return self.is_defined & (self.figures["missed_at_most"] < (self.margin or 0))
+
+
+def check_margin(margin: float | None) -> None:
+    """Raises DiscernmentError unless a margin is a finite number above 0."""
+    if margin is not None and not 0 < margin < math.inf:
+        raise DiscernmentError(f"margin {margin:g}: expected a number above 0, in standard deviations of the originals")
+
+
+def cells_of(scores: TaskScores, *, zeros: Zeros, min_items: int, margin: float | None = None) -> TaskCells:
+    """Tests each cell of a task."""
+    # A rare change may be as large as any change, or as the difference of two originals.
+    largest = np.nanmax(scores.originals, axis=1) - np.nanmin(scores.originals, axis=1)
+    for chunk in scores.chunks():
+        changes = np.abs(np.nan_to_num(scores.originals - scores.damaged(chunk)))
+        largest = np.maximum(largest, changes.max(axis=(0, 2), initial=0))
+    chunks, parts = zip(*(_figures(scores, chunk, zeros, largest, margin) for chunk in scores.chunks()), strict=True)
+    figures = {name: np.concatenate([chunk[name] for chunk in chunks]) for name in chunks[0]}
+    n_items = scores.n_possible[:, None]
+    figures["n_missing"] = n_items - figures.pop("n_pairs")
+    has_items = n_items >= min_items
+    is_defined = has_items & (figures["n_missing"] <= MISSING_AT_MOST * n_items)
+    for name, matrix in figures.items():
+        if name not in ("n_missing", *_COUNTS):
+            figures[name] = np.where(is_defined, matrix, np.nan)
+    intervals = RankIntervals(*map(np.concatenate, zip(*parts, strict=True)))
+    return TaskCells(scores, intervals, figures, is_defined, has_items[:, 0], margin)
+
+
+def _figures(
+    scores: TaskScores, chunk: slice, zeros: Zeros, largest: Floats, margin: float | None
+) -> tuple[dict[str, Floats], RankIntervals]:
+    damaged = scores.damaged(chunk)
+    n_perturbations, n_metrics, n_items = damaged.shape
+    originals = np.broadcast_to(scores.originals, damaged.shape)
+    pairs = originals.reshape(-1, n_items), damaged.reshape(-1, n_items)
+    tested = signed_rank(*pairs, zeros=zeros, clusters=scores.codes)
+    shape = (n_perturbations, n_metrics)
+    figures = {name: np.asarray(getattr(tested, name), np.float64).reshape(shape) for name in (*_COUNTS, *_TESTED)}
+    intervals = rank_intervals(*pairs, tested, scores.codes)
+    intervals = RankIntervals(*(part.reshape(*shape, *part.shape[1:]) for part in intervals))
+    figures["d_low"], figures["d_high"] = map(discernment_score, (intervals.log_p_high, intervals.log_p_low))
+    columns = (figures[name].ravel().tolist() for name in ("rank_biserial", "n", "n_pairs", "inflation"))
+    needed = [n80(effect, int(n), int(n_pairs), more) for effect, n, n_pairs, more in zip(*columns, strict=True)]
+    figures["n80"] = np.array([np.nan if n is None else n for n in needed]).reshape(shape)
+    is_missing = np.isnan(damaged) | np.isnan(originals)
+    n_pairs = np.maximum(1, figures["n_pairs"])
+    for name, values in (("mean_original", originals), ("mean_perturbed", damaged)):
+        # + 0.0, because a mean of 0 times -1 is -0.0.
+        figures[name] = np.where(is_missing, 0.0, values).sum(axis=2) / n_pairs * scores.signs + 0.0
+    figures |= {name: np.full(shape, np.nan) for name in ("drop_low", "drop_high", "missed_at_most")}
+    for j, original in enumerate(scores.originals):
+        interval = partial(change_interval, original - damaged[:, j], largest=float(largest[j]), clusters=scores.codes)
+        figures["drop_low"][:, j], figures["drop_high"][:, j] = interval()
+        if margin is not None and np.nanmax(original) - np.nanmin(original) > ROUNDING * np.nanmax(np.abs(original)):
+            # Two one-sided tests at the level 0.05.
+            figures["missed_at_most"][:, j] = np.abs(interval(confidence=0.9, spread_from=original)).max(axis=0)
+    return figures, intervals
+
+
+def cell_rows(evaluator: str, tasks: Sequence[TaskCells]) -> list[TableRow]:
+    """The rows of all cells, by task, in the order of the plan."""
+    rows = [row for task in tasks for row in _rows_of(evaluator, task)]
+    tested = [row for row in rows if row["log_p"] is not None]
+    if tested:
+        p_values = corrected(np.exp([row["log_p"] for row in tested]), "bh")
+        for row, p_value in zip(tested, p_values, strict=True):
+            row["significant_bh"] = bool(p_value <= SIGNIFICANT)
+    return rows
+
+
+def _rows_of(evaluator: str, task: TaskCells) -> Iterator[TableRow]:
+    verdicts = {"few": task.few, "noticed": task.noticed}
+    for i in range(len(task.scores.perturbed)):
+        for j, metric in enumerate(task.scores.metrics):
+            is_defined = bool(task.is_defined[i, j])
+            yield {
+                **task.scores.described(evaluator, i),
+                "metric": metric.name,
+                **{name: number(matrix[i, j]) for name, matrix in task.figures.items()},
+                **{name: whole(task.figures[name][i, j]) for name in ("n_missing", "n_zero", "n", "n80")},
+                **{name: bool(matrix[i, j]) if is_defined else None for name, matrix in verdicts.items()},
+                "equivalent": bool(task.equivalent[i, j]) if is_defined and task.margin is not None else None,
+                "significant_bh": None,
+            }
+
+
+def control_rows(cells: Sequence[TableRow]) -> Iterator[TableRow]:
+    """Selects the rows of controls (changes that should not matter) from the rows of all cells."""
+    least: dict[tuple[str, str], float] = {}  # smallest mean drop of noticed damage
+    for row in cells:
+        if row["level"] != "control" and row["noticed"] and row["mean_drop"] > 0:
+            key = (row["task"], row["metric"])
+            least[key] = min(row["mean_drop"], least.get(key, math.inf))
+    for row in cells:
+        if row["level"] == "control":
+            drop, lightest = row["mean_drop"], least.get((row["task"], row["metric"]))
+            yield {**row, "relative_drop": None if drop is None or lightest is None else number(drop / lightest)}
+
+
+def specificity(cells: Sequence[TableRow]) -> dict[str, float | None]:
+    """By metric, the share of the controls that are not noticed, over all tasks; None without controls."""
+    quiet: dict[str, list[bool]] = {row["metric"]: [] for row in cells}
+    for row in cells:
+        if row["level"] == "control" and row["noticed"] is not None:
+            quiet[row["metric"]].append(not row["noticed"])
+    return {metric: sum(verdicts) / len(verdicts) if verdicts else None for metric, verdicts in quiet.items()}

@@ -1,0 +1,198 @@
+"""The results of a test of an evaluator, as data; `pfgen_fast.report` turns them into text, pictures and files.
+
+A table is a sequence of rows, which are mappings from the names of columns to values. An undefined value is None, never
+NaN.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..evaluators.evaluator import Floats, Metric
+from ..statistics.rank_intervals import Scores
+from .discernment_items import Collection
+from .discernment_plan import Perturbation, Plan
+
+Cell = str | int | float | bool | None
+TableRow = dict[str, Any]
+Rows = tuple[TableRow, ...]
+"""The rows of a table, by the names of its columns."""
+
+
+@dataclass(frozen=True, eq=False)
+class PerturbedScores:
+    """The scores of the texts of one perturbation."""
+
+    perturbation: Perturbation
+    is_possible: NDArray[np.bool_]  # by item, whether the perturbation is possible
+    # by item, whether the text differs from that of the next lower degree, or from the original; False if impossible
+    differs_from_lower: NDArray[np.bool_]
+    # by metric, a score for each item; NaN if the perturbation is impossible or the score is missing
+    scores: Mapping[str, Floats]
+    # most common reason why the perturbation is impossible for an item; None if it is possible for all items
+    reason: str | None = None
+    # median edit distance in characters as a share of the original's length; None unless a model made the texts
+    edit_share: float | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Scored:
+    """All scores of a test."""
+
+    evaluator: str
+    signature: str
+    metrics: tuple[Metric, ...]
+    collection: Collection
+    plan: Plan
+    seed: int  # seed of the random choices
+    originals: Mapping[str, Floats]  # by metric, the score of each original; NaN if it is missing
+    perturbed: tuple[PerturbedScores, ...]  # scores of each perturbation, in the order of the plan
+
+
+@dataclass(frozen=True)
+class Example:
+    """An item whose score fell most, or least, in one cell."""
+
+    perturbation: str  # name of the perturbation
+    metric: str
+    which: str  # `largest` or `smallest` drop of the cell
+    item: str  # ID of the item
+    original: str
+    damaged: str
+    original_score: float
+    damaged_score: float  # score of the damaged text
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """How the scores of one metric change with the degree of one kind, over the items that have all its degrees."""
+
+    task: str  # task of the items
+    kind: str
+    metric: str
+    permille: Floats  # degrees, beginning with 0 for the originals; 0, 1, 2, ... if degrees are not rates
+    names: tuple[str, ...]  # names of the degrees; the first is `original`
+    mean: Floats  # mean score at each degree
+    mean_low: Floats  # lower end of its 95 % interval; NaN with one question
+    mean_high: Floats
+    share_lower: Floats  # share of the items whose score is lower than that of the original; 0 for the originals
+    n_items: int  # number of items that have all degrees
+
+
+@dataclass(frozen=True)
+class Work:
+    """The work that a test took."""
+
+    n_items: int
+    n_texts: int  # number of damaged texts
+    n_impossible: int  # number of damaged texts that were impossible
+    n_missing: int  # number of missing scores
+    n_requests: int = 0  # number of requests to models
+    cost: float | None = None  # estimated cost of the requests; None if it is unknown
+    seconds: float = 0.0  # time for making and scoring the texts
+
+
+@dataclass(frozen=True, eq=False)
+class Discernment:
+    """How well an evaluator notices graded damage.
+
+    Attributes:
+        scored: The scores that everything is computed from.
+        signature: Everything that the figures depend on.
+        cells: A row for each perturbation and metric, with the columns of `CELL_COLUMNS`.
+        perturbations: A row for each perturbation, its metrics combined, with the columns of `PERTURBATION_COLUMNS`.
+        summary: Averages and minima, with the columns of `SUMMARY_COLUMNS`.
+        profile: A row for each kind and metric, with the columns of `PROFILE_COLUMNS`.
+        controls: A row for each control and metric, with the columns of `CONTROL_COLUMNS`.
+        curves: The curve of each kind with more than one degree, by metric.
+        examples: The largest and the smallest drop of each cell.
+        work: The work that the test took.
+        weights: The weights that were used (`assumed`, or the name of a file); None if no weights were used.
+        specificity: By metric, the share of the controls that are not noticed; None if there are no controls.
+        scores: By task and score (such as `d`), the scores of the perturbations with their intervals.
+        margin: The margin of the tests of equivalence, in standard deviations of the originals' scores; None without.
+        notes: Notes for readers, one sentence each.
+        warnings: Reasons why the figures may mislead, one sentence each.
+    """
+
+    scored: Scored
+    signature: str
+    cells: Rows
+    perturbations: Rows
+    summary: Rows
+    profile: Rows
+    controls: Rows
+    curves: tuple[Curve, ...]
+    examples: tuple[Example, ...]
+    work: Work
+    weights: str | None = None
+    specificity: Mapping[str, float | None] = field(default_factory=dict)
+    scores: Mapping[str, Mapping[str, Scores]] = field(default_factory=dict)
+    margin: float | None = None
+    notes: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+CELL_COLUMNS = (
+    *("evaluator", "task", "level", "kind", "degree", "permille", "k", "metric"),
+    *("n_items", "n_impossible", "n_missing", "n_zero", "n", "share_lower", "share_equal", "share_higher"),
+    *("mean_original", "mean_perturbed", "mean_drop", "drop_low", "drop_high", "rank_biserial", "r_plus", "z", "log_p"),
+    *("d", "d_low", "d_high", "ceiling_d", "exact_d", "reverse_d", "n80", "few", "noticed", "significant_bh"),
+    *("missed_at_most", "equivalent"),
+)
+"""The last two columns need a margin. `missed_at_most` is the end of the 90 % interval of the mean drop that is farther
+from 0, in standard deviations of the originals' scores."""
+PERTURBATION_COLUMNS = (
+    *("evaluator", "task", "level", "kind", "degree", "permille", "k", "method", "n_items", "n_impossible", "reason"),
+    *("n_changed", "edit_share", "log_p", "d", "d_low", "d_high", "printed_d", "weighted_d", "calibrated_d", "noticed"),
+)
+"""`n_changed` is the number of items whose text differs from the text of the next lower degree."""
+SUMMARY_COLUMNS = (
+    *("evaluator", "task", "score", "scope", "n_perturbations", "n_defined"),
+    *("average", "average_low", "average_high", "minimum", "minimum_at"),
+)
+"""`score` is `d`, `printed_d` or `weighted_d`; `scope` is `all`, `level:word`, `degree:30` or, if some
+perturbations have no weights, `weighted` for the perturbations that have weights."""
+COMMON_COLUMNS = (
+    *("evaluator", "task", "score", "scope", "n_own", "n_common"),
+    *("average", "average_low", "average_high", "minimum", "minimum_at"),
+)
+"""Averages on the perturbations that all compared evaluators and scores have. `score` is `d`, `weighted_d` or
+`weighted_minus_plain`. `n_own` is the number of perturbations for which the evaluator has the score, and `n_common` the
+number of these that all have."""
+PROFILE_COLUMNS = (
+    *("evaluator", "task", "level", "kind", "metric", "detectable_at_100", "detectable_at_20", "n80", "monotonicity"),
+    *("drop_per_100_permille", "missed_at_most", "verdict"),
+)
+"""`detectable_at_N` is the name of the smallest degree from which on all degrees are noticed with N items. It is
+`none` if there is no such degree, and None if there are fewer than N items. `n80` is the figure of the smallest degree
+from which on all degrees are noticed, or of the largest degree if there is no such degree. `missed_at_most` is the
+largest of all degrees. `verdict` is `notices`, `needs much`, `rewards`, `not noticed`, `blind` (not noticed, and each
+degree changes the mean score by less than the margin), or None if no cell is defined."""
+CONTROL_COLUMNS = (
+    *("evaluator", "task", "kind", "metric", "n_items", "n_impossible"),
+    *("mean_drop", "drop_low", "drop_high", "relative_drop", "d", "d_low", "d_high", "reverse_d", "share_lower"),
+    "noticed",
+)
+"""`relative_drop` is the mean drop relative to the smallest mean drop of damage that the metric notices."""
+
+
+def with_columns(names: Iterable[str], rows: Iterable[TableRow]) -> Rows:
+    """The rows with some of their columns."""
+    return tuple({name: row[name] for name in names} for row in rows)
+
+
+def number(value: float) -> float | None:
+    """A float for a table; None instead of NaN, and 0 instead of -0."""
+    return None if math.isnan(value) else float(value) + 0.0
+
+
+def whole(value: float) -> int | None:
+    """A whole number for a table; None instead of NaN or infinity."""
+    return int(value) if math.isfinite(value) else None

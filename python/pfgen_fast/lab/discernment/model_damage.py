@@ -1,0 +1,199 @@
+"""Damaged texts that a language model makes once; its replies are stored and used again.
+
+A reply that is not usable is stored too, and the request is made again with the next seed. A text without a usable
+reply after all tries cannot be damaged in this way. The first usable stored reply counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...base.errors import DiscernmentError
+from ...base.untrusted_text import in_one_line
+from ...generation.prompts import sampling_seed
+from ..evaluators.criteria import Criteria, read_criteria
+from ..evaluators.evaluator import Item, language_of, text_column
+from ..judging.budget import Estimate, Spending, estimated_tokens
+from ..judging.judge_requests import Judge, JudgeRequest, RequestOptions, Server
+from ..judging.reply_store import Replies
+from ..judging.tries import Connect, Tries, ask_in_rounds, estimate_of_tries, open_tries
+from .discernment_plan import Perturbation
+from .kinds import Impossible
+from .model_damage_prompts import label_of, made_prompt, usable_text
+from .perturbing import Perturbed
+
+N_TRIES = 3
+"""The maximum number of requests for a text, each with the next seed, until a reply is usable."""
+
+
+@dataclass(frozen=True)
+class DamageModel:
+    """A language model that damages texts; calling it requests missing replies, and returns the texts."""
+
+    judge: Judge  # model; its temperature is 0, and its longest reply must have room for a whole text
+    replies: Replies
+    seed: str = ""  # any text; determines the sampling seeds
+    # opens the engine of the model, such as `Server(...).engine`; None uses only stored replies
+    connect: Connect | None = None
+    spending: Spending = field(default_factory=Spending)  # prices and budget; counts the requests
+    is_partial: bool = False  # whether missing texts count as impossible; otherwise they raise an error
+    stands_in: bool = False  # whether placeholders replace missing texts for an estimate, and nothing is requested
+    criteria: Criteria = field(default_factory=read_criteria)  # descriptions of the texts of each task
+
+    def __call__(self, items: Sequence[Item], perturbations: Sequence[Perturbation]) -> list[Perturbed]:
+        """Makes the texts of perturbations: requests missing replies, and reads all replies."""
+        making = Making(items, perturbations, self)
+        problem = None if self.stands_in else making.ask_with(self.connect, spending=self.spending)
+        n_missing = making.n_missing
+        if n_missing and not (self.is_partial or self.stands_in):
+            why = problem or "no server is given"
+            raise DiscernmentError(
+                f"{self.replies.path}: {n_missing:,} of {len(making):,} texts of a model are missing ({why}); repeat "
+                "the call to continue, or use only complete items (--partial)"
+            )
+        return making.texts()
+
+
+class Making:
+    """The texts of some perturbations of some items, for which replies may be missing."""
+
+    def __init__(self, items: Sequence[Item], perturbations: Sequence[Perturbation], maker: DamageModel) -> None:
+        self._items, self._perturbations, self._maker = items, perturbations, maker
+        for item in items:
+            if (n_tokens := estimated_tokens(item.text)) > maker.judge.max_tokens:
+                raise DiscernmentError(
+                    f"item {in_one_line(item.id)}: expected a text that fits into a reply of at most "
+                    f"{maker.judge.max_tokens:,} tokens, not one of about {n_tokens:,}"
+                )
+        self._places = [_Place(item, change, maker) for change in perturbations for item in items]
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    @property
+    def n_missing(self) -> int:
+        """The number of texts that still need a reply."""
+        return len(open_tries(self._places))
+
+    def is_complete(self) -> NDArray[np.bool_]:
+        """Whether each text has a usable reply, or needs no more replies: by perturbation, then item, in a column."""
+        return np.array([[place.next_key() is None] for place in self._places], dtype=np.bool_)
+
+    def estimate(self) -> Estimate:
+        """Estimates the cost of the missing replies if each is usable."""
+        return estimate_of_tries(self._places, self._maker.spending.prices)
+
+    def ask_with(self, connect: Connect | None, *, spending: Spending, **options: Any) -> str | None:
+        """Requests missing replies, repeats requests without a usable reply, and stores each reply."""
+        if connect is None or spending.is_used_up:
+            return None
+        return ask_in_rounds(self._places, connect, spending=spending, **options)
+
+    def texts(self) -> list[Perturbed]:
+        """The texts so far, for each perturbation; a text without a usable reply is `NO_CANDIDATE`."""
+        n = len(self._items)
+        return [_damage(self._places[i * n : (i + 1) * n]) for i in range(len(self._perturbations))]
+
+
+class _Place(Tries):
+    """One text to be made."""
+
+    def __init__(self, item: Item, perturbation: Perturbation, maker: DamageModel) -> None:
+        super().__init__(maker.replies, N_TRIES)
+        self.item = item
+        self._perturbation, self._maker = perturbation, maker
+        self._prompt = made_prompt(item, perturbation, maker.criteria)
+        self._text: str | None = None
+
+    def request_of_try(self, number: int) -> JudgeRequest:
+        maker, name = self._maker, f"try {number} of {self._perturbation.name} for {self.item.id}"
+        return maker.judge.request(self._prompt, seed=sampling_seed(maker.seed, number), name=name)
+
+    def is_usable(self, reply: str) -> bool:
+        language = self.item.language or language_of(self.item.text)
+        kind, label = self._perturbation.kind, label_of(self._prompt)
+        self._text = usable_text(reply, self.item.text, kind=kind, language=language, label=label)
+        return self._text is not None
+
+    def text(self) -> str | None:
+        """The damaged text; for an estimate, a missing text is the original with a mark."""
+        if self._maker.stands_in and self.next_key() is not None:
+            return f"{self.item.text} [{self._perturbation.name}]"
+        return self._text if self.n_replied else None
+
+
+def open_maker(
+    model: str,
+    *,
+    temperature: float = 0.0,
+    max_tokens: int = 2000,
+    seed: str = "",
+    request_options: RequestOptions | None = None,
+    server: Server | None = Server(),  # noqa: B008 - immutable
+    spending: Spending | None = None,
+    cache: Path = Path("perturbed-texts.jsonl"),
+    partial: bool = False,
+) -> DamageModel:
+    """Opens a language model that damages texts; nothing is requested yet."""
+    return DamageModel(
+        Judge(model, temperature, max_tokens, request_options or RequestOptions()),
+        Replies(cache, must_exist=server is None),
+        seed=seed,
+        connect=None if server is None else server.engine,
+        spending=spending or Spending(),
+        is_partial=partial,
+    )
+
+
+def _damage(places: Sequence[_Place]) -> Perturbed:
+    texts = [place.text() for place in places]
+    impossible = np.array([0 if text is not None else Impossible.NO_CANDIDATE for text in texts], dtype=np.uint8)
+    shares = [
+        edit_distance(place.item.text, text) / len(place.item.text)
+        for place, text in zip(places, texts, strict=True)
+        if text is not None
+    ]
+    return Perturbed(text_column(texts), impossible, median(shares) if shares else None)
+
+
+def edit_distance(first: str, other: str) -> int:
+    """Levenshtein's distance in code points.
+
+    The time is about the product of the lengths divided by 64: the bits of an integer hold a column of the usual table
+    (Myers 1999, in the form of Hyyrö 2003).
+    """
+    start = _n_in_common(first, other)
+    first, other = first[start:], other[start:]
+    end = _n_in_common(first[::-1], other[::-1])
+    first, other = first[: len(first) - end], other[: len(other) - end]
+    if not first or not other:
+        return len(first) + len(other)
+    places: dict[str, int] = {}
+    for row, character in enumerate(first):
+        places[character] = places.get(character, 0) | 1 << row
+    every, last = (1 << len(first)) - 1, 1 << len(first) - 1
+    rises, falls, distance = every, 0, len(first)  # vertical differences of +1 and -1, and the last row's value
+    for character in other:
+        equal = places.get(character, 0)
+        diagonal = (((equal & rises) + rises) ^ rises) | equal | falls
+        right_rises = falls | ~(diagonal | rises) & every
+        right_falls = rises & diagonal
+        distance += bool(right_rises & last) - bool(right_falls & last)
+        right_rises = (right_rises << 1 | 1) & every
+        right_falls = right_falls << 1 & every
+        rises = right_falls | ~(diagonal | right_rises) & every
+        falls = right_rises & diagonal
+    return distance
+
+
+def _n_in_common(first: str, other: str) -> int:
+    """The number of common code points at the beginnings of two texts."""
+    pairs = enumerate(zip(first, other, strict=False))
+    return next((place for place, (left, right) in pairs if left != right), min(len(first), len(other)))

@@ -1,0 +1,316 @@
+"""Weights of metrics: which metric a kind of damage should lower, by the votes of experts or by assumption.
+
+A file has a row for each task, perturbation and metric. The weights of a task and perturbation are divided by their
+sum. A survey is a table of votes: for each kind of damage, experts choose the metric that it should lower most.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ...base.errors import DiscernmentError
+from ...base.file_writing import write_whole
+from ...base.untrusted_text import counted, csv_text, few_names, from_csv_value, in_one_line, utf8
+from ...tables.formats import column_names, table_rows
+from ..annotations.annotation_rows import Row, read_rows
+from ..evaluators.evaluator import Floats
+from ..statistics.raters import fleiss_kappa
+from .discernment_plan import Perturbation
+from .kinds import KINDS, rule_of
+from .names import metric_named, task_named, unknown
+
+ASSUMED = "assumed"
+"""The name of the packaged weights, which follow from the meanings of the metrics; no expert was asked."""
+
+_PACKAGED = Path(__file__).parents[2] / "data" / "discernment" / "weights-assumed.csv"
+_KEYS = ("task", "perturbation", "metric")
+_MAX_ROWS = 1_000_000
+
+_VOTE_COLUMNS = ("voter", *_KEYS)
+
+
+@dataclass
+class WeightsRow:
+    """The weights of a kind of damage, or of one of its degrees."""
+
+    where: str  # place in the file, for error messages
+    weights: dict[str, float]  # by metric, its weight; the sum of the weights is 1
+    is_assumed: bool = False  # whether the file says that no expert was asked
+
+
+@dataclass(frozen=True)
+class Weights:
+    """Weights of metrics."""
+
+    name: str  # name in reports: `assumed`, or the name of the file, with a remark if its weights are assumed
+    rows: Mapping[tuple[str, str], WeightsRow]  # weights by task, and by kind or perturbation (`kind/degree`)
+
+    @cached_property
+    def hash(self) -> str:
+        """A SHA-256 of all weights."""
+        content = sorted([task, key, sorted(row.weights.items())] for (task, key), row in self.rows.items())
+        return hashlib.sha256(json.dumps(content).encode()).hexdigest()
+
+    def row(self, task: str, perturbation: Perturbation) -> WeightsRow | None:
+        """The weights for a perturbation, by its degree or else by its kind; None without weights."""
+        kind, _, degree = perturbation.name.partition("/")
+        own = self.rows.get((task, perturbation_key(f"{kind}/{degree}"))) if degree else None
+        return own or self.rows.get((task, perturbation_key(kind)))
+
+    def matrix(
+        self, task: str, perturbations: Sequence[Perturbation], metrics: Sequence[str]
+    ) -> tuple[Floats, tuple[str, ...]]:
+        """The weights of an evaluator's metrics, NaN without weights; and notes on missing weights."""
+        known = set(map(metric_named, metrics))
+        weighted = self._metrics_of(task)
+        lacking = [metric for metric in weighted if metric not in known]
+        matrix = np.full((len(perturbations), len(metrics)), np.nan)
+        if lacking and len(lacking) == len(weighted):
+            note = f"are for {_counted(weighted)} instead of {_counted(metrics)}, so there is no weighted score"
+            return matrix, (f"The weights ({self.name}) of the task {task} {note}.",)
+        without: list[str] = []
+        unweighted: list[str] = []
+        missing: dict[str, list[str]] = {}
+        for number, perturbation in enumerate(perturbations):
+            if row := self.row(task, perturbation):
+                weights = [row.weights.get(metric_named(metric), 0.0) for metric in metrics]
+                if not any(weights):
+                    unweighted.append(perturbation.kind)
+                    continue
+                matrix[number] = weights
+                if any(metric in lacking for metric in row.weights):
+                    matrix[number] /= math.fsum(weights)
+                for metric in metrics:
+                    if metric_named(metric) not in row.weights:
+                        missing.setdefault(metric, []).append(perturbation.kind)
+            elif not perturbation.is_control:
+                without.append(perturbation.kind)
+        notes = []
+        if without:
+            notes.append(f"of the task {task} have no row for {_counted(without)}, so there is no weighted score")
+        if lacking:
+            names = few_names([metric for metric in metrics if metric_named(metric) in weighted], 5)
+            notes.append(f"of the task {task} are used only for {names}; the evaluator has no {_counted(lacking)}")
+        if unweighted:
+            notes.append(f"of the task {task} are 0 for {_counted(unweighted)}, so there is no weighted score")
+        notes += (
+            f"have no weight of {metric} for {_counted(kinds)}, which counts as 0" for metric, kinds in missing.items()
+        )
+        return matrix, tuple(f"The weights ({self.name}) {note}." for note in notes)
+
+    def check_kinds(self, tasks: Iterable[str], perturbations: Iterable[Perturbation]) -> None:
+        """Raises DiscernmentError if a weight of a task is for an unknown kind."""
+        known, tasks = {*KINDS, *(change.rule for change in perturbations)}, set(tasks)
+        for (task, key), row in self.rows.items():
+            kind = key.partition("/")[0]
+            if task in tasks and kind not in known:
+                raise unknown("kind", kind, sorted(known), where=row.where)
+
+    def check_evaluators(self, tasks: Sequence[str], evaluators: Sequence[tuple[str, Sequence[str]]]) -> None:
+        """Raises DiscernmentError if no task, or no metric of the evaluators (names and metrics), has a weight.
+
+        Evaluators without metrics know them only from their scores, so that metrics are not checked.
+        """
+        row_of_task = {task: row for (task, _), row in self.rows.items()}
+        if row_of_task and row_of_task.keys().isdisjoint(tasks):
+            task, row = next(iter(row_of_task.items()))
+            raise unknown("task", task, sorted(tasks), where=row.where)
+        weighted = {task: metrics for task in tasks if (metrics := self._metrics_of(task))}
+        known = {metric_named(metric) for _, metrics in evaluators for metric in metrics}
+        is_known = bool(evaluators) and all(metrics for _, metrics in evaluators)
+        if is_known and weighted and all(known.isdisjoint(metrics) for metrics in weighted.values()):
+            (name, own), (task, wanted) = evaluators[0], next(iter(weighted.items()))
+            raise DiscernmentError(
+                f"evaluator {in_one_line(name)}, task {in_one_line(task)}: the weights ({self.name}) are for "
+                f"{_counted(wanted)}; expected at least one of its metrics: {_counted(own)}"
+            )
+
+    def _metrics_of(self, task: str) -> list[str]:
+        """The metrics of a task that have weights."""
+        weights_of_rows = (row.weights for (row_task, _), row in self.rows.items() if row_task == task)
+        return list(dict.fromkeys(metric for weights in weights_of_rows for metric in weights))
+
+
+def open_weights(source: str | Path) -> Weights:
+    """Reads weights from a table in any format of `tables`, or the packaged ones, whose name is `assumed`.
+
+    A table has the columns `task`, `perturbation`, `metric` and `weight` or `votes` (`weight` counts if the table has
+    both), and optionally `source`.
+    """
+    if str(source) == ASSUMED:
+        return Weights(ASSUMED, _read(_PACKAGED))
+    rows = _read(source)
+    name = Path(source).name
+    return Weights(f"{name}, assumed" if any(row.is_assumed for row in rows.values()) else name, rows)
+
+
+def _read(source: str | Path) -> dict[tuple[str, str], WeightsRow]:
+    names = column_names(source)
+    column = next((name for name in ("weight", "votes") if name in names), "weight or votes")
+    rows: dict[tuple[str, str], WeightsRow] = {}
+    for where, row in rows_of(source, (*_KEYS, column), "task, perturbation, metric and weight or votes"):
+        task, perturbation, metric = (cell(row, key, where) for key in _KEYS)
+        own = rows.setdefault((task_named(task), perturbation_key(perturbation)), WeightsRow(where, {}))
+        metric = metric_named(metric)
+        if metric in own.weights:
+            raise DiscernmentError(
+                f"{where}: the {column} of {in_one_line(metric, 60)} for {in_one_line(perturbation, 60)} is repeated"
+            )
+        own.weights[metric] = number_of(row.get(column), column, where)
+        own.is_assumed |= str(row.get("source") or "").strip().casefold() == ASSUMED
+    if not rows:
+        raise DiscernmentError(f"{source}: no weights; expected a weight in each row")
+    for own in rows.values():
+        own.weights = _shares(own.weights, own.where)
+    return rows
+
+
+def rows_of(path: str | Path, columns: Sequence[str], expected: str = "") -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Yields the rows of a table with their places for error messages, and checks that the columns are there."""
+    names = column_names(path)
+    if not set(columns) <= set(names):
+        listed = ", ".join(in_one_line(repr(name), 40) for name in names[:20]) or "none"
+        raise DiscernmentError(f"{path}: expected the columns {expected or ', '.join(columns)}; there are {listed}")
+    for number, row in enumerate(table_rows(path)):
+        if number >= _MAX_ROWS:
+            raise DiscernmentError(f"{path}: more than {_MAX_ROWS:,} rows, which is the limit")
+        yield row
+
+
+def cell(row: Mapping[str, Any], key: str, where: str) -> str:
+    """The text of a cell that must not be empty."""
+    value = row.get(key)
+    name = from_csv_value(value.strip()) if isinstance(value, str) else ""
+    if not name:
+        raise DiscernmentError(f"{where}, column {key!r}: expected a name, not {in_one_line(repr(value), 40)}")
+    return name
+
+
+def number_of(value: Any, column: str, where: str) -> float:
+    """A number of at least 0, whole in the column `votes`."""
+    try:
+        number = math.nan if isinstance(value, bool) else float(value)
+    except (TypeError, ValueError, OverflowError):
+        number = math.nan
+    if not 0 <= number < math.inf or (column == "votes" and number != int(number)):
+        expected = "a whole number of at least 0" if column == "votes" else "a number of at least 0"
+        shown = in_one_line(repr(value), 40)
+        raise DiscernmentError(f"{where}, column {column!r}: expected {expected}, not {shown}")
+    return number
+
+
+def _shares(values: Mapping[str, float], where: str) -> dict[str, float]:
+    try:
+        total = math.fsum(values.values())
+    except OverflowError:
+        total = math.inf
+    if not 0 < total < math.inf:
+        problem = "are all 0" if total == 0 else "are too large"
+        raise DiscernmentError(f"{where}: the weights of one perturbation {problem}; expected a positive, finite sum")
+    return {metric: value / total for metric, value in values.items()}
+
+
+def perturbation_key(name: str) -> str:
+    """The name of a kind or perturbation, with our name instead of the paper's."""
+    kind, slash, degree = name.partition("/")
+    return f"{rule_of(kind)}{slash}{degree}"
+
+
+def _counted(kinds: Iterable[str]) -> str:
+    return few_names(list(dict.fromkeys(kinds)), 5)
+
+
+@dataclass(frozen=True)
+class TaskVotes:
+    """The votes on the kinds of damage of one task."""
+
+    task: str
+    # by kind (or `kind/degree`), the number of votes for each metric of the task
+    votes: Mapping[str, Mapping[str, int]]
+    n_voters: int
+    kappa: float | None  # Fleiss' kappa; None if it is undefined, for example if a voter lacks a vote
+
+
+@dataclass(frozen=True)
+class Survey:
+    """The votes of a survey."""
+
+    name: str  # names of its files
+    tasks: tuple[TaskVotes, ...]  # votes of each task
+    notes: tuple[str, ...] = ()
+
+    def write(self, path: Path) -> None:
+        """Writes the weights as CSV for `open_weights`."""
+        rows = [
+            (
+                task.task,
+                name,
+                metric,
+                n_votes / sum(votes.values()),
+                n_votes,
+                f"{counted(task.n_voters, 'voter')}, {self.name}",
+            )
+            for task in self.tasks
+            for name, votes in task.votes.items()
+            for metric, n_votes in votes.items()
+        ]
+        write_whole(path, utf8(csv_text(("task", "perturbation", "metric", "weight", "votes", "source"), rows)))
+
+
+def read_survey(*paths: str | Path) -> Survey:
+    """Reads votes from exports, and from tables with a vote in each row: `voter`, `task`, `perturbation`, `metric`."""
+    places: dict[tuple[str, str, str], tuple[str, str]] = {}
+    votes: dict[str, dict[str, Counter[str]]] = {}
+    n_open = n_others = 0
+    for row in (row for path in paths for row in _rows_of_survey(path)):
+        if row.kind != "vote":
+            n_others += 1
+            continue
+        if row.cells.get("metric") is None:
+            n_open += 1
+            continue
+        where, cells = row.where, {**row.cells, "voter": row.annotator}
+        voter, task, perturbation, metric = (cell(cells, key, where) for key in _VOTE_COLUMNS)
+        task, perturbation = task_named(task), perturbation_key(perturbation)
+        metric, key = metric_named(metric), (voter, task, perturbation)
+        if key not in places:
+            places[key] = metric, where
+            votes.setdefault(task, {}).setdefault(perturbation, Counter())[metric] += 1
+        elif places[key][0] != metric:
+            shown = f"{in_one_line(voter, 40)} on {in_one_line(perturbation, 40)}"
+            raise DiscernmentError(
+                f"{where}: a second vote of {shown}, after {places[key][1]}; expected one vote, or equal votes"
+            )
+    if not votes:
+        raise DiscernmentError(f"{', '.join(map(str, paths))}: no votes; expected a vote in each row")
+    voters = {task: {voter for voter, voted, _ in places if voted == task} for task in votes}
+    notes = [f"{counted(n_open, 'item')} without a vote, left out"] if n_open else []
+    if n_others:
+        notes.append(f"{counted(n_others, 'row')} about answers not used here: the 'checklists' commands read them")
+    tasks = tuple(_task_votes(task, task_votes, len(voters[task])) for task, task_votes in votes.items())
+    return Survey(", ".join(Path(path).name for path in paths), tasks, tuple(notes))
+
+
+def _rows_of_survey(path: str | Path) -> Sequence[Row]:
+    file = read_rows(Path(path), error=DiscernmentError)
+    if file.header is None:
+        for _ in rows_of(path, _VOTE_COLUMNS):
+            break  # checks the columns
+    return file.rows
+
+
+def _task_votes(task: str, votes: Mapping[str, Counter[str]], n_voters: int) -> TaskVotes:
+    metrics = sorted({metric for counter in votes.values() for metric in counter})
+    kappa = fleiss_kappa(np.array([[counter[metric] for metric in metrics] for counter in votes.values()]))
+    table = {name: {metric: counter[metric] for metric in metrics} for name, counter in votes.items()}
+    return TaskVotes(task, table, n_voters, None if math.isnan(kappa) else kappa)

@@ -1,0 +1,243 @@
+"""The result of an experiment as data: sentences, tables and charts. `pfgen_fast.report.findings` writes the files."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from ...base.untrusted_text import csv_text, in_one_line, markdown_block, markdown_link, markdown_table, markdown_text
+from ..statistics.correlation import COEFFICIENTS, Correlation
+from .chart_data import Chart, HeatMap
+
+Cell = str | int | float | bool | None
+"""The value of a table cell; None is an empty cell."""
+
+CORRELATION_COLUMNS = tuple(f"{name}{end}" for name in COEFFICIENTS for end in ("", " low", " high"))
+"""The columns of `correlation_cells`."""
+
+_N_CSV_DIGITS = 12
+_LONGEST_NOTE, _LONGEST_SENTENCE = 400, 1000
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of results."""
+
+    name: str  # part of the file name
+    title: str
+    columns: tuple[str, ...]
+    # floats are finite; a value that cannot be computed is None, and the finding says why
+    rows: tuple[tuple[Cell, ...], ...]
+    n_digits: int = 4  # digits after the decimal point in readable form; CSV files have 12 significant digits
+    # columns in readable form, or another table as the readable form; None for all columns. A table that shows no
+    # column is only written as CSV
+    shown: tuple[str, ...] | Table | None = None
+
+    def __post_init__(self) -> None:
+        for row in self.rows:
+            if len(row) != len(self.columns):
+                raise ValueError(f"table {self.name}: a row of {len(row)} cells under {len(self.columns)} columns")
+            if any(isinstance(cell, float) and not math.isfinite(cell) for cell in row):
+                raise ValueError(f"table {self.name}: a cell is NaN or infinite in {row}")
+
+    def texts(self) -> list[list[str]]:
+        """The cells in readable form, bounded in length and safe to print."""
+        return [[_text(cell, self.n_digits) for cell in row] for row in self.rows]
+
+    def to_csv(self) -> str:
+        """The table as CSV; None is an empty cell."""
+        return csv_text(self.columns, ([_shortest(cell) for cell in row] for row in self.rows))
+
+    def to_markdown(self) -> str:
+        """The table as Markdown."""
+        return markdown_table(self.columns, self.texts(), list(filter(self.is_text, range(len(self.columns)))))
+
+    def to_dicts(self) -> list[dict[str, Cell]]:
+        """The rows as dictionaries by column name, with full digits."""
+        return [dict(zip(self.columns, row, strict=True)) for row in self.rows]
+
+    def is_text(self, column: int) -> bool:
+        """Whether a column contains any text."""
+        return any(isinstance(row[column], str | bool) for row in self.rows)
+
+    def readable(self) -> Table:
+        """The table in its readable form."""
+        if self.shown is None or isinstance(self.shown, Table):
+            return self.shown or self
+        places = [self.columns.index(name) for name in self.shown]
+        rows = tuple(tuple(row[place] for place in places) for row in self.rows)
+        return replace(self, columns=self.shown, rows=rows, shown=None)
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A chart with a name and a caption."""
+
+    name: str  # part of the file names
+    title: str
+    chart: Chart
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A part of a text that is compared with another."""
+
+    text: str
+    is_changed: bool = False  # whether the other text lacks it
+
+
+Pieces = tuple[Piece, ...]
+"""A text as consecutive pieces."""
+
+Change = Literal["equal", "deleted", "inserted"]
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A text before and after a change."""
+
+    title: str  # description of the change and its effect
+    before: Pieces
+    after: Pieces  # text after the change; it has the same unchanged pieces in the same order
+
+    @property
+    def in_one(self) -> list[tuple[str, Change]]:
+        """Both texts as one text in pieces."""
+        changes: list[tuple[str, Change]] = []
+        after = list(self.after)
+        for piece in self.before:
+            while not piece.is_changed and after and after[0].is_changed:
+                changes.append((after.pop(0).text, "inserted"))
+            changes.append((piece.text, "deleted") if piece.is_changed else (after.pop(0).text, "equal"))
+        return [*changes, *((piece.text, "inserted") for piece in after)]
+
+    def to_markdown(self) -> str:
+        """The title and the text, with deleted parts in [-...-] and new parts in {+...+}."""
+        forms = {"equal": "{}", "deleted": "[-{}-]", "inserted": "{{+{}+}}"}
+        text = "".join(forms[change].format(text) for text, change in self.in_one)
+        return f"{markdown_text(self.title)}\n\n{markdown_block(text)}"
+
+
+@dataclass(frozen=True)
+class PairGroup:
+    """Pairs that share a property."""
+
+    title: str  # name of the property
+    pairs: tuple[Pair, ...]  # one or more pairs
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Texts before and after a change, side by side."""
+
+    title: str  # title, a few words
+    groups: tuple[PairGroup, ...]  # pairs in groups; Markdown shows the first pair of each group, pages show all
+    before: str = "before"  # name of the texts before the change
+    after: str = "after"  # name of the texts after the change
+
+    def to_markdown(self) -> str:
+        """The first pair of each group."""
+        pairs = (f"**{markdown_text(group.title)}**: {group.pairs[0].to_markdown()}" for group in self.groups)
+        return "\n\n".join((f"## {markdown_text(self.title)}", *pairs))
+
+
+@dataclass(frozen=True)
+class Finding:
+    """The outcome of an experiment."""
+
+    name: str  # name of the experiment
+    answer: str  # result in one sentence, which is shown first
+    paragraph: str  # details of the result in short sentences, with numbers
+    tables: tuple[Table, ...]  # one or more tables
+    pictures: tuple[Picture, ...]  # one or more pictures
+    notes: tuple[str, ...] = ()  # limits of the result, such as runs that were left out, one sentence each
+    question: str = ""  # question that the experiment answers
+    runs: tuple[str, ...] = ()  # names of the runs; pages link to them
+    comparisons: tuple[Comparison, ...] = ()  # texts before and after changes
+    sentences: tuple[str, ...] = ()  # result in a few sentences, which pages and terminals show instead of the answer
+    example: Pair | None = None  # text before and after a change, which is shown below the sentences
+
+    def to_markdown(self) -> str:
+        """The finding as Markdown, with links to pictures in the same folder."""
+        blocks = [f"# {markdown_text(self.name)}"]
+        blocks += [f"**{markdown_text(sentence)}**" for sentence in self.first]
+        if self.notes:
+            blocks.append(_listed(self.shown_notes))
+        if self.example is not None:
+            blocks.append(self.example.to_markdown())
+        maps = [picture for picture in self.pictures if isinstance(picture.chart, HeatMap)]
+        others = [picture for picture in self.pictures if picture not in maps]
+        blocks += map(self._picture_markdown, maps)
+        blocks.append(markdown_text(self.paragraph))
+        blocks += map(self._picture_markdown, others)
+        blocks += [comparison.to_markdown() for comparison in self.comparisons]
+        for table in self.shown_tables:
+            blocks += [f"## {markdown_text(table.title)}", table.to_markdown().rstrip("\n")]
+        return "\n\n".join(blocks) + "\n"
+
+    def _picture_markdown(self, picture: Picture) -> str:
+        link = markdown_link(picture.title, self.file_name(picture) + ".svg")
+        return f"## {markdown_text(picture.title)}\n\n!{link}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """The finding as data for JSON, with full digits: sentences, and tables as lists of rows."""
+        return {
+            "name": self.name,
+            "question": self.question,
+            "answer": self.answer,
+            "paragraph": self.paragraph,
+            "notes": list(self.notes),
+            "tables": {table.name: table.to_dicts() for table in self.tables},
+        }
+
+    @property
+    def first(self) -> list[str]:
+        """The sentences that readers see first, bounded in length and safe to print."""
+        return [in_one_line(sentence, _LONGEST_SENTENCE) for sentence in self.sentences or (self.answer,)]
+
+    @property
+    def shown_notes(self) -> list[str]:
+        """The notes, bounded in length and safe to print."""
+        return [in_one_line(note, _LONGEST_NOTE) for note in self.notes]
+
+    @property
+    def shown_tables(self) -> list[Table]:
+        """The tables in readable form."""
+        return [table.readable() for table in self.tables if table.shown != ()]
+
+    def file_name(self, part: Table | Picture) -> str:
+        """The file name of a table or picture, without its ending."""
+        return f"{self.name}-{part.name}"
+
+
+def correlation_cells(by_name: Mapping[str, Correlation]) -> tuple[Cell, ...]:
+    """Each coefficient and its interval."""
+    return tuple(end for name in COEFFICIENTS for end in (by_name[name].value, by_name[name].low, by_name[name].high))
+
+
+def with_interval(r: Correlation, n_digits: int = 3) -> str:
+    """A coefficient and its interval for a sentence."""
+    interval = "" if r.low is None else f" (95 % interval {r.low:.{n_digits}f} to {r.high:.{n_digits}f})"
+    return f"{r.value:.{n_digits}f}{interval}"
+
+
+def _listed(sentences: Iterable[str]) -> str:
+    return "\n".join(f"* {markdown_text(sentence)}" for sentence in sentences)
+
+
+def _shortest(cell: Cell) -> Cell:
+    if isinstance(cell, bool):
+        return str(cell).lower()
+    return f"{cell:.{_N_CSV_DIGITS}g}" if isinstance(cell, float) else cell
+
+
+def _text(cell: Cell, n_digits: int) -> str:
+    if cell is None:
+        return "–"
+    if isinstance(cell, bool):
+        return "yes" if cell else "no"
+    if isinstance(cell, float):
+        return f"{cell:.{n_digits}f}"
+    return f"{cell:,}" if isinstance(cell, int) else in_one_line(cell, 80)

@@ -1,0 +1,164 @@
+"""`sets`: does it matter which set of reference answers a run is scored with?"""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ...base.errors import ExperimentError
+from ...suite.suite import Suite
+from ..statistics.correlation import Correlation, Floats, check_columns, coefficient, correlate
+from .chart_data import Matrix, Scatter, correlation_floor
+from .finding import CORRELATION_COLUMNS, Finding, Picture, Table, correlation_cells, with_interval
+from .run_means import Cluster, Clusters, Pick, RunMeans, clusters_of
+from .scored_runs import RunFigures
+
+_VERY_ALIKE = 0.999
+_BY_SET = ("fluency", "truthfulness")
+_WITH = "score with {} alone"
+
+
+@dataclass(frozen=True, eq=False)
+class ScoresBySet:
+    """The scores of runs with each of some sets alone."""
+
+    runs: RunMeans  # runs of models; the scores with a set alone are a further metric
+    sets: tuple[str, ...]
+    questions: str  # description of the questions that the scores are means over
+
+    @property
+    def scores(self) -> dict[str, Floats]:
+        """By set, the score of each run with this set alone."""
+        return {name: self.runs.means[_WITH.format(name)] for name in self.sets}
+
+    def with_sets(self, names: Sequence[str]) -> Floats:
+        """The scores with several sets together: a score is linear in its sets."""
+        mean: Floats = np.mean([self.scores[name] for name in names], axis=0)
+        return mean
+
+    def one_per_model(self, pick: Pick) -> ScoresBySet:
+        """The scores of each model's best run, or the means of the runs of each model."""
+        return replace(self, runs=self.runs.one_per_model(pick))
+
+
+def scores_by_set(figures: RunFigures, wanted: Sequence[str] | None = None) -> ScoresBySet:
+    """Computes the scores of the runs with each set alone: means over the questions that have all of these sets."""
+    sets = chosen_sets(figures.suite, wanted)
+    columns = np.array([n for n, question in enumerate(figures.suite) if set(sets) <= set(question.answers)], dtype=int)
+    if not len(columns):
+        raise ExperimentError(f"no question has all of the sets {', '.join(sets)}")
+    helpfulness = figures.question_scores["helpfulness"][:, columns]
+    scores = {}
+    for name in sets:
+        fluency, truthfulness = (figures.set_scores[metric][name][:, columns] for metric in _BY_SET)
+        scores[_WITH.format(name)] = ((fluency + truthfulness + helpfulness) / 3).mean(axis=1)
+    runs = RunMeans(figures.names, figures.models, {**figures.means, **scores}, figures.problems)
+    questions = f"the {len(columns)} questions that have the sets {', '.join(sets)}"
+    return ScoresBySet(runs.chosen(runs.rows_of_models()), sets, questions)  # without the yardsticks `system/...`
+
+
+def chosen_sets(suite: Suite, wanted: Sequence[str] | None) -> tuple[str, ...]:
+    """The given sets, or the combination of sets that most questions have."""
+    if wanted is None:
+        together = Counter(frozenset(question.answers) for question in suite if len(question.answers) > 1)
+        if not together:
+            raise ExperimentError("each question has only one reference set, so sets cannot be compared")
+        most = max(together, key=lambda names: (together[names], len(names), sorted(names)))
+        return tuple(sorted(most))
+    for name in wanted:
+        if name not in suite.set_names:
+            raise ExperimentError(f"the suite has no set {name!r}; it has {', '.join(suite.set_names)}")
+    if len(set(wanted)) < 2:
+        raise ExperimentError(f"sets {', '.join(wanted)}: expected at least two to compare")
+    return tuple(dict.fromkeys(wanted))
+
+
+_Pairs = dict[tuple[str, str], dict[str, Correlation]]
+
+
+def sets(by_set: ScoresBySet, *, cluster: Cluster = "model") -> Finding:
+    """Correlates the scores of the runs with one set alone, with each pair of sets, and with all sets."""
+    runs, scores = by_set.runs, by_set.scores
+    check_columns({f"the score with set {name}": column for name, column in scores.items()}, "runs")
+    clusters = clusters_of(runs.models, cluster)
+    pairs = {
+        (a, b): correlate(scores[a], scores[b], clusters=clusters.numbers) for a, b in itertools.combinations(scores, 2)
+    }
+    columns = ("set", "and", "runs", "clusters", *CORRELATION_COLUMNS)
+    pair_rows = (
+        (*pair, len(runs.names), clusters.n, *correlation_cells(correlations)) for pair, correlations in pairs.items()
+    )
+    names, matrix = _correlated(by_set)
+    matrix_rows = tuple((name, *row) for name, row in zip(names, matrix.tolist(), strict=True))
+    title = "Correlations between the scores with one set alone, with 95 % intervals"
+    return Finding(
+        "sets",
+        _answer(by_set, pairs),
+        _words(by_set, pairs, clusters),
+        (
+            Table("pairs", title, columns, tuple(pair_rows), 5),
+            Table("matrix", "Pearson's correlations between combinations of sets", ("sets", *names), matrix_rows, 5),
+            runs.table("scores", "The score of each run with one set alone", scores.items()),
+        ),
+        (
+            Picture(
+                "pairs",
+                "The score of each run with one set alone against its score with another set",
+                _pairs_chart(runs, pairs),
+            ),
+            Picture(
+                "matrix",
+                "Pearson's correlations between sets",
+                Matrix(names, names, matrix, "Pearson", correlation_floor(matrix)),
+            ),
+        ),
+        (*runs.problems, *clusters.warnings("runs")),
+        question="Does it matter which set of reference answers a run is scored with?",
+        runs=runs.names,
+    )
+
+
+def _correlated(by_set: ScoresBySet) -> tuple[tuple[str, ...], Floats]:
+    """Each set, each pair of sets and all sets by name, and the correlations between their scores."""
+    sizes = sorted({1, 2, len(by_set.sets)})
+    chosen = [names for n in sizes for names in itertools.combinations(by_set.sets, n)]
+    columns = [by_set.with_sets(names) for names in chosen]
+    matrix = np.array([[coefficient("Pearson", a, b) for b in columns] for a in columns])
+    return tuple(map("+".join, chosen)), matrix
+
+
+def _answer(by_set: ScoresBySet, pairs: _Pairs) -> str:
+    correlations = sorted((by_name["Pearson"] for by_name in pairs.values()), key=lambda pearson: pearson.value)
+    n_alike = sum(correlation.value > _VERY_ALIKE for correlation in correlations)
+    return (
+        f"With one reference set or another alone, Pearson's correlation of the scores of {len(by_set.runs.names)} "
+        f"runs is at least {with_interval(correlations[0], 5)}; {n_alike} of {len(correlations)} "
+        f"{'pair is' if len(correlations) == 1 else 'pairs are'} above {_VERY_ALIKE}."
+    )
+
+
+def _words(by_set: ScoresBySet, pairs: _Pairs, clusters: Clusters) -> str:
+    listed = "; ".join(f"{a}-{b} {with_interval(correlations['Pearson'], 5)}" for (a, b), correlations in pairs.items())
+    (a, b), lowest = min(pairs.items(), key=lambda pair: pair[1]["Kendall"].value)
+    farthest = max(float(np.abs(by_set.scores[a] - by_set.scores[b]).max()) for a, b in pairs)
+    return (
+        f"Scores are means over {by_set.questions}. Pearson's correlations over {clusters.counted('runs')}: "
+        f"{listed}. The rankings agree least between {a} and {b} (Kendall {lowest['Kendall'].value:.4f}). A run's "
+        f"scores with two sets differ by {farthest:.4f} at most."
+    )
+
+
+def _pairs_chart(runs: RunMeans, pairs: _Pairs) -> Scatter:
+    panels = (
+        runs.points(
+            *(_WITH.format(name) for name in pair),
+            has_diagonal=True,
+            title=f"{len(runs.names)} runs, r = {correlations['Pearson'].value:.5f}",
+        )
+        for pair, correlations in pairs.items()
+    )
+    return Scatter(tuple(panels))

@@ -1,0 +1,172 @@
+"""A judge, its server and its requests. The key of a request is a hash of everything that affects the reply."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, cast
+
+from ...base.journal import json_line
+from ...base.untrusted_text import utf8
+from ...generation.engines import ModelEngine, Sampling, open_engine
+from ...generation.engines.hosted import request_form
+from ...generation.prompts import Message, Prompt, Request
+from ...generation.protocol import ServerForm
+
+MAX_REQUEST_BYTES = 4 << 20
+"""The maximum length of a request in a file of replies, more than any judge accepts."""
+
+_MOST_BYTES = 6  # maximum number of bytes of a character in JSON, as an escape
+
+
+@dataclass(frozen=True)
+class RequestOptions:
+    """The format of requests to a model.
+
+    Raises:
+        EngineError: The engine uses no server, or an option is unknown or invalid.
+    """
+
+    engine: str = "openai"  # engine with the server's protocol, such as `anthropic`
+    # engine's options for requests, such as `omit`, `extra_body` or `reasoning_effort`
+    options: Mapping[str, Any] = field(default_factory=dict, hash=False)
+
+    def __post_init__(self) -> None:
+        _ = self.form("", Sampling())
+
+    def form(self, model: str, sampling: Sampling) -> ServerForm:
+        """The protocol of requests to a model."""
+        return request_form(self.engine, model, "chat", sampling, self.options)
+
+    @cached_property
+    def shaping(self) -> dict[str, Any]:
+        """The parameters that differ from the defaults of the OpenAI protocol."""
+        parameters = self.form("", Sampling()).parameters
+        engine = {} if self.engine == "openai" else {"engine": self.engine}
+        return {name: value for name, value in parameters.items() if value is not None} | engine
+
+
+@dataclass(frozen=True)
+class Judge:
+    """A model that judges, with its sampling parameters.
+
+    Example:
+        >>> request = Judge("org/judge").request("Is ice lighter than water?", seed=1, name="question 1")
+        >>> request.prompt.messages, request.key[:8]
+        (({'role': 'user', 'content': 'Is ice lighter than water?'},), '2fe78060')
+    """
+
+    model: str  # name on the server
+    temperature: float = 0.0  # 0 takes the most likely token
+    max_tokens: int = 300  # maximum number of tokens in a reply
+    options: RequestOptions = field(default_factory=RequestOptions)
+
+    @property
+    def signature(self) -> str:
+        """Everything that affects replies besides the model, as a part of signatures."""
+        shaping = f"|request:{_sorted_json(self.options.shaping)}" if self.options.shaping else ""
+        temperature = "none" if self.sent_temperature is None else f"{self.sent_temperature:g}"
+        return f"temperature:{temperature}|max_tokens:{self.max_tokens}{shaping}"
+
+    @property
+    def sent_temperature(self) -> float | None:
+        """The temperature in requests; None if requests have no temperature."""
+        return None if "temperature" in self.options.options.get("omit", ()) else self.sampling.temperature
+
+    @property
+    def most_tokens(self) -> int:
+        """The maximum number of tokens in a reply, including the budget for reasoning."""
+        return self.max_tokens + (self.options.options.get("thinking_budget") or 0)
+
+    @property
+    def sampling(self) -> Sampling:
+        """The sampling parameters in the form that engines take."""
+        return Sampling(max_tokens=self.max_tokens, temperature=self.temperature, top_p=1.0, stop=())
+
+    @cached_property
+    def form(self) -> ServerForm:
+        """The protocol of requests to the judge."""
+        return self.options.form(self.model, self.sampling)
+
+    def request(
+        self, content: str, *, seed: int, name: str, system: str | None = None, schema: Mapping[str, Any] | None = None
+    ) -> JudgeRequest:
+        """Creates a request with a user message, and optionally a system message and a JSON schema for the reply.
+
+        `name` names the request in error messages. Lone surrogates, which cannot be sent, become escapes.
+        """
+        messages: list[Message] = [] if system is None else [{"role": "system", "content": _encodable(system)}]
+        messages.append({"role": "user", "content": _encodable(content)})
+        return JudgeRequest(Prompt(messages=tuple(messages)), seed, name, self, schema=schema)
+
+
+@dataclass(frozen=True)
+class JudgeRequest(Request):
+    """A single request to a judge."""
+
+    judge: Judge
+
+    @property
+    def messages(self) -> list[Message]:
+        """The messages of the prompt."""
+        return list(self.prompt.messages or ())
+
+    @cached_property
+    def key(self) -> str:
+        """SHA-256 of everything that affects the reply."""
+        sampling = self.judge.sampling
+        parts = [self.judge.model, self.messages, self.judge.sent_temperature, sampling.max_tokens, self.seed]
+        parts += [_sorted_json(self._shaping)] if self._shaping else []
+        return hashlib.sha256(json.dumps(parts, ensure_ascii=False).encode()).hexdigest()
+
+    def record(self) -> dict[str, Any]:
+        """The request as it is stored with its reply, for audits."""
+        sampling = self.judge.sampling
+        parameters = {"temperature": self.judge.sent_temperature, "max_tokens": sampling.max_tokens, "seed": self.seed}
+        return {"model": self.judge.model, "messages": self.messages, "parameters": {**parameters, **self._shaping}}
+
+    @property
+    def _shaping(self) -> dict[str, Any]:
+        shaping = self.judge.options.shaping
+        return shaping if self.schema is None else {**shaping, "schema": self.schema}
+
+
+def is_too_long(request: JudgeRequest) -> bool:
+    """Whether a request has more than `MAX_REQUEST_BYTES` in a file of replies; such a request is not sent."""
+    n_characters = sum(len(message["content"]) for message in request.messages)
+    return _MOST_BYTES * n_characters > MAX_REQUEST_BYTES and len(json_line(request.record())) > MAX_REQUEST_BYTES
+
+
+def _sorted_json(value: Any) -> str:
+    return json.dumps(value, sort_keys=True)
+
+
+def _encodable(text: str) -> str:
+    encodable = utf8(text).decode()
+    # An unchanged text remains the same object, because the requests for several ratings share one long prompt.
+    return text if encodable == text else encodable
+
+
+@dataclass(frozen=True)
+class Server:
+    """A server and its connection options, with the defaults of `generation.engines.server_engine.Connection`."""
+
+    base_url: str | None = None  # address including `/v1`; None for the default address of the judge's engine
+    key_env: str | None = None  # environment variable that holds the key; None for the default of the engine
+    concurrency: int = 16
+    timeout: float = 120.0
+    retries: int = 5
+    backoff: float = 0.5
+    requests_per_minute: float | None = None
+    tokens_per_minute: float | None = None
+
+    def engine(self, judge: Judge) -> ModelEngine:
+        """Opens the engine for a judge."""
+        options = {**judge.options.options, **vars(self)}
+        return cast(
+            ModelEngine,
+            open_engine(judge.options.engine, model=judge.model, mode="chat", sampling=judge.sampling, **options),
+        )

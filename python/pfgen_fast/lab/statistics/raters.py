@@ -1,0 +1,254 @@
+"""Agreement of any number of raters, with draws of clusters of units, and raters who differ from the others.
+
+A unit is an answer or a question about it. `values` has a row for each rater and a column for each unit; NaN stands for
+a missing rating. Figures of draws are from sums over clusters, so they are computed once for all draws.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...runs.statistics.paired import corrected, paired_difference
+from .correlation import Floats, is_constant, pearson, resampled_pearson, resampled_spearman, spearman
+from .resampling import Counts, resampled_means
+
+Ints = NDArray[np.int64]
+
+SMALLEST_SHIFT = 0.5
+"""Smaller differences between a rater's mean and that of the others are not named."""
+SMALLEST_LOSS = 0.1
+"""Smaller differences between a rater's correlation and the mean of the others' are not named."""
+FEWEST_UNITS = 10
+"""Raters with fewer units that others rated, too, are not named."""
+_LEVEL = 0.025
+
+
+@dataclass(frozen=True, eq=False)
+class Figure:
+    """A figure, and its value in each draw; NaN where it is undefined."""
+
+    value: float
+    draws: Floats
+    clusters: Ints  # numbers of the clusters of its units
+
+
+def alpha(values: Floats, clusters: Ints, counts: Counts) -> Figure:
+    """Krippendorff's alpha on the interval scale; units with one rating do not count."""
+    is_there = ~np.isnan(values)
+    known = values[is_there]
+    middle = (known.min() + known.max()) / 2 if known.size else 0.0  # centred, so that squares keep all digits
+    centred = np.where(is_there, values - middle, 0.0)
+    n, total, squares = is_there.sum(axis=0).astype(np.float64), centred.sum(axis=0), (centred * centred).sum(axis=0)
+    is_paired = n > 1
+    within = np.zeros(len(n))
+    within[is_paired] = (n * squares - total * total)[is_paired] / (n[is_paired] - 1)
+    sums = np.where(is_paired, np.stack([n, total, squares, within]), 0.0)
+
+    def statistic(n: Any, total: Any, squares: Any, within: Any) -> Any:
+        between = n * squares - total * total
+        return np.where(between > 1e-12 * n * squares, 1 - (n - 1) * within / between, np.nan)
+
+    return _figure(sums, statistic, clusters, counts)
+
+
+def krippendorff_alpha(ratings: Any) -> float | None:
+    """Krippendorff's alpha on the interval scale: a row for each rater, NaN for a missing rating; None if undefined."""
+    values = np.asarray(ratings, dtype=np.float64)
+    value = alpha(values, np.zeros(values.shape[1], dtype=np.int64), np.ones((0, 1), dtype=np.int32)).value
+    return None if math.isnan(value) else value
+
+
+def fleiss(votes: Floats, clusters: Ints, counts: Counts) -> Figure:
+    """Fleiss' kappa of votes: a row for each level, and for each unit the number of raters who chose the level.
+
+    The observed agreement is the mean over units of the share of pairs of raters with the same level, and the expected
+    one follows from the shares of the levels among all ratings. Units may have different numbers of raters; units with
+    one rater do not count.
+    """
+    n = votes.sum(axis=0)
+    is_paired = n > 1
+    same = np.zeros(len(n))
+    same[is_paired] = ((votes * (votes - 1)).sum(axis=0)[is_paired]) / (n * (n - 1))[is_paired]
+    sums = np.where(is_paired, np.vstack([is_paired, same, votes]), 0.0)
+
+    def statistic(n_units: Any, same: Any, *votes: Any) -> Any:
+        stacked = np.stack(votes)
+        shares = stacked / stacked.sum(axis=0)
+        expected = (shares * shares).sum(axis=0)
+        return np.where(expected < 1, (same / n_units - expected) / (1 - expected), np.nan)
+
+    return _figure(sums, statistic, clusters, counts)
+
+
+def fleiss_kappa(counts: Any) -> float:
+    """Fleiss' kappa: a row for each unit, with the number of raters who chose each level; NaN if undefined."""
+    votes = np.asarray(counts, dtype=np.float64)
+    if votes.ndim != 2 or not votes.size:
+        return math.nan
+    return fleiss(votes.T, np.zeros(len(votes), dtype=np.int64), np.ones((0, 1), dtype=np.int32)).value
+
+
+def _figure(sums: Floats, statistic: Callable[..., Any], clusters: Ints, counts: Counts) -> Figure:
+    n_clusters = counts.shape[1]
+    by_cluster = np.stack([np.bincount(clusters, row, n_clusters) for row in sums])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        value = float(statistic(*(np.float64(math.fsum(row)) for row in sums.tolist())))
+        drawn: Floats = np.asarray(statistic(*(resampled_means(by_cluster, counts) * n_clusters).T), dtype=np.float64)
+    return Figure(value, drawn, np.flatnonzero(by_cluster[0]))
+
+
+@dataclass(frozen=True, eq=False)
+class Correlated:
+    """The correlation of two raters over the units that both rated."""
+
+    n: int
+    pearson: Figure
+    spearman: Figure
+
+
+def correlated(x: Floats, y: Floats, clusters: Ints, counts: Counts) -> Correlated:
+    """The correlation of two columns, with NaN for a missing rating; undefined below three common units."""
+    both = ~np.isnan(x) & ~np.isnan(y)
+    n = int(both.sum())
+    if n < 3:
+        undefined = Figure(math.nan, np.full(len(counts), np.nan), clusters[:0])
+        return Correlated(n, undefined, undefined)
+    a, b, units = x[both], y[both], clusters[both]
+    used = np.unique(units)
+    return Correlated(
+        n,
+        Figure(_or_nan(pearson(a, b)), resampled_pearson(a, b, units, counts), used),
+        Figure(_or_nan(spearman(a, b)), resampled_spearman(a, b, units, counts), used),
+    )
+
+
+def mean_of(figures: list[Figure]) -> Figure:
+    """The mean of the figures that are defined, in each draw too."""
+    defined = [figure for figure in figures if not math.isnan(figure.value)]
+    if not defined:
+        return Figure(math.nan, figures[0].draws if figures else np.empty(0), np.empty(0, dtype=np.int64))
+    draws = np.stack([figure.draws for figure in defined])
+    n = (~np.isnan(draws)).sum(axis=0)
+    with np.errstate(invalid="ignore"):
+        means = np.where(np.isnan(draws), 0.0, draws).sum(axis=0) / n
+    used = np.unique(np.concatenate([figure.clusters for figure in defined]))
+    return Figure(math.fsum(figure.value for figure in defined) / len(defined), means, used)
+
+
+@dataclass(frozen=True, eq=False)
+class Against:
+    """A rater against the mean of the other raters of the same units."""
+
+    n: int  # number of units that others rated, too
+    pearson: Figure
+    shift: float  # mean rating minus the mean of the others; NaN without units
+    low: float | None
+    high: float | None
+    p_value: float | None  # of no shift, corrected over the raters by Holm's method
+    is_shifted: bool  # whether the shift is significant and large enough to be named
+    is_unlike: bool  # whether the rater agrees less with the others than the other raters do
+
+
+def against_others(values: Floats, clusters: Ints, counts: Counts) -> list[Against]:
+    """Compares each rater with the mean of the other raters who are not named.
+
+    A shift is named if it is significant at 0.05 (clustered t test, Holm over raters) and at least `SMALLEST_SHIFT`. A
+    rater is unlike the others if the correlation with their mean is lower than the mean of the other raters'
+    correlations in all but 0.025 / raters of the draws, and by at least `SMALLEST_LOSS`. The correlation of a rater who
+    gives all units the same rating counts as 0. The rater furthest from the others is named first, and the others are
+    compared again without this rater. At least two raters remain unnamed: of two, nobody can say who differs.
+    """
+    reference = list(range(len(values)))
+    result: dict[int, Against] = {}
+    while True:
+        result |= _against(values, reference, clusters, counts)
+        named = [rater for rater in reference if result[rater].is_shifted or result[rater].is_unlike]
+        if not named:
+            return [result[rater] for rater in range(len(values))]
+        reference.remove(max(named, key=lambda rater: (result[rater].is_unlike, abs(result[rater].shift))))
+
+
+def _against(values: Floats, reference: list[int], clusters: Ints, counts: Counts) -> dict[int, Against]:
+    """Each rater of the reference against the others in it."""
+    figures_of = {}
+    for rater in reference:
+        rest = values[[other for other in reference if other != rater]]
+        n = (~np.isnan(rest)).sum(axis=0)
+        with np.errstate(invalid="ignore"):
+            others = np.where(n > 0, np.where(np.isnan(rest), 0.0, rest).sum(axis=0) / n, np.nan)
+        is_common = ~np.isnan(values[rater]) & ~np.isnan(others)
+        own, means, units = values[rater][is_common], others[is_common], clusters[is_common]
+        difference = paired_difference(own, means, clusters=units.tolist()) if len(own) else None
+        figures_of[rater] = correlated(own, means, units, counts), difference
+    p_values = [1.0 if shift is None or shift.p_value is None else shift.p_value for _, shift in figures_of.values()]
+    p_holm = dict(zip(figures_of, corrected(p_values, "holm").tolist(), strict=True))
+    result = {}
+    for rater, (figures, shift) in figures_of.items():
+        others_r = mean_of([other.pearson for number, (other, _) in figures_of.items() if number != rater])
+        is_flat = figures.n > 0 and is_constant(values[rater][~np.isnan(values[rater])])
+        own_r = Figure(0.0, np.zeros(len(counts)), clusters[:0]) if is_flat else figures.pearson
+        loss = others_r.draws - own_r.draws if len(reference) > 1 else np.full(1, np.nan)
+        defined = np.sort(loss[~np.isnan(loss)])
+        is_lower = len(defined) > 0 and defined[int(_LEVEL / len(values) * len(defined))] > 0
+        is_judged = len(reference) > 2 and figures.n >= FEWEST_UNITS
+        is_shifted = shift is not None and p_holm[rater] < _LEVEL and abs(shift.mean) >= SMALLEST_SHIFT
+        result[rater] = Against(
+            figures.n,
+            figures.pearson,
+            math.nan if shift is None else shift.mean,
+            None if shift is None else shift.low,
+            None if shift is None else shift.high,
+            None if shift is None or shift.p_value is None else p_holm[rater],
+            is_judged and is_shifted,
+            bool(is_judged and is_lower and others_r.value - own_r.value >= SMALLEST_LOSS),
+        )
+    return result
+
+
+def disagreement(values: Floats) -> Floats:
+    """The mean absolute difference of two raters of each unit; NaN with fewer than two ratings."""
+    n_raters = len(values)
+    total, n = np.zeros((2, values.shape[1]))
+    for i in range(n_raters):
+        for j in range(i):
+            apart = np.abs(values[i] - values[j])
+            total += np.nan_to_num(apart)
+            n += ~np.isnan(apart)
+    with np.errstate(invalid="ignore"):
+        means: Floats = total / n
+    return means
+
+
+def same_levels(tables: Any, levels: Sequence[float]) -> tuple[Floats, Floats]:
+    """The share of equal levels and quadratic kappa of two raters, from tables of the counts of each pair of levels.
+
+    Kappa is NaN if a rater gave only one level.
+    """
+    counts = np.asarray(tables, dtype=np.float64)
+    values = np.asarray(levels, dtype=np.float64)
+    first, second = counts.sum(axis=2), counts.sum(axis=1)
+    n = first.sum(axis=1)
+    weights = (values[:, np.newaxis] - values) ** 2
+    by_chance = (first[:, :, np.newaxis] * second[:, np.newaxis, :] * weights).sum(axis=(1, 2))
+    has_kappa = ((first > 0).sum(axis=1) > 1) & ((second > 0).sum(axis=1) > 1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        kappa = np.where(has_kappa, 1 - (counts * weights).sum(axis=(1, 2)) * n / by_chance, np.nan)
+        return np.trace(counts, axis1=1, axis2=2) / n, kappa
+
+
+def tables_of(pair: Any, groups: Ints, n_groups: int, n_levels: int) -> Ints:
+    """Counts each pair of levels in each group."""
+    first, second = np.asarray(pair, dtype=np.int64)
+    cells = (groups * n_levels + first) * n_levels + second
+    counts: Ints = np.bincount(cells, minlength=n_groups * n_levels * n_levels).astype(np.int64)
+    return counts.reshape(n_groups, n_levels, n_levels)
+
+
+def _or_nan(value: float | None) -> float:
+    return math.nan if value is None else value

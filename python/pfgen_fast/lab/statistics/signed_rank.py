@@ -1,0 +1,321 @@
+"""Wilcoxon's signed-rank test of damaged texts against their originals: do the originals score higher?
+
+Differences are rounded to a grid first, because 4.0 - 3.8 and 3.6 - 3.4 are different floats, but equal differences
+must share their rank. The normal approximation without continuity correction is used for every number of pairs, in
+logarithms; the exact test, which SciPy does not have for ties, is available too. Texts may be in clusters, such as the
+answers to a question: then the sums of the signed ranks of clusters are tested (Rosner, Glynn and Lee, 2006). Rules:
+docs/discernment_rules.md.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import repeat
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...base.errors import DiscernmentError
+from .discernment_scores import Floats, discernment_score
+
+Ints = NDArray[np.int64]
+Zeros = Literal["drop", "pratt"]
+
+ZEROS: tuple[Zeros, ...] = ("drop", "pratt")
+
+MAX_EXACT = 500
+"""The exact test is undefined for more differences than this: its time grows with the cube of their number."""
+
+_GRID_BITS = 40
+_AT_ONCE = 1 << 15  # values whose temporary arrays fit into the cache of a core
+
+
+class Groups(NamedTuple):
+    """Groups of equal differences other than zero, or sums of clusters, by cell and then by ascending rank."""
+
+    cells: Ints  # cell of each group
+    doubled_ranks: Ints  # twice the mean rank, or twice the amount of the sum
+    sizes: Ints
+
+
+@dataclass(frozen=True, eq=False)
+class SignedRank:
+    """Signed-rank tests: floats and ints for two vectors, arrays with a value for each cell for two matrices.
+
+    Undefined figures are NaN.
+    """
+
+    n_pairs: Any  # number of pairs in which both texts have a score
+    n_zero: Any  # number of pairs with the same score
+    n: Any  # number of pairs with different scores
+    units: Any  # number of clusters with such a pair; `n` without clusters
+    r_plus: Any  # sum of the ranks of the pairs in which the original is better
+    r_minus: Any  # sum of the ranks of the pairs in which the damaged text is better
+    tie_term: Any  # sum of t³ - t over groups of t equal differences other than zero
+    mean: Any  # mean of `r_plus` if the damage has no effect; NaN if n is 0
+    variance: Any  # variance of `r_plus` if the damage has no effect; NaN if n is 0
+    inflation: Any  # how much larger the clusters make the variance
+    ceiling_z: Any  # `z` if all originals were better
+    exact_plus: Any  # sum of the ranks, or of the sums of clusters, that favour the original
+    z: Any  # distance of `r_plus` from its mean in standard deviations; NaN if n is 0
+    log_p: Any  # natural logarithm of the p-value of "the originals are not better"; 0 if n is 0
+    share_lower: Any  # share of the pairs in which the damaged text is worse; NaN without pairs
+    share_equal: Any  # share of the pairs with the same score
+    share_higher: Any  # share of the pairs in which the damaged text is better
+    mean_drop: Any  # mean difference by which damaged texts are worse; NaN without pairs
+    _groups: Groups = field(repr=False, kw_only=True)
+
+    @property
+    def p(self) -> Any:
+        """The p-value; 0 if it is too small for a float."""
+        return _like(self.n, np.exp(self.log_p))
+
+    @property
+    def d(self) -> Any:
+        """The discernment score: the p-value's logarithm to the base 0.05."""
+        return _like(self.n, discernment_score(self.log_p))
+
+    @property
+    def reverse_d(self) -> Any:
+        """The discernment score of the opposite alternative: from 1 on, the damage is rewarded."""
+        return _like(self.n, discernment_score(log_tail(-np.asarray(self.z))))
+
+    @property
+    def ceiling_d(self) -> Any:
+        """The discernment score if all n originals were better."""
+        return _like(self.n, discernment_score(log_tail(self.ceiling_z)))
+
+    @property
+    def rank_biserial(self) -> Any:
+        """The rank-biserial correlation, from -1 (all damaged texts are better) to 1 (all originals); NaN if n is 0."""
+        with np.errstate(invalid="ignore"):
+            correlation = np.subtract(self.r_plus, self.r_minus) / np.add(self.r_plus, self.r_minus)
+        return _like(self.n, correlation)
+
+    @property
+    def exact_p(self) -> Any:
+        """The exact p-value; NaN if n exceeds 500."""
+        return _like(self.n, self._exact[0])
+
+    @property
+    def exact_d(self) -> Any:
+        """The discernment score of the exact test; NaN if n exceeds 500."""
+        return _like(self.n, discernment_score(self._exact[1]))
+
+    @cached_property
+    def _exact(self) -> Floats:
+        """Exact p-values and their logarithms, computed on demand because they take time."""
+        n = np.atleast_1d(self.n)
+        doubled = np.rint(2 * np.atleast_1d(self.exact_plus)).astype(np.int64)
+        exact = np.full((2, len(n)), np.nan)
+        exact[:, n == 0] = [[1.0], [0.0]]
+        cells, ranks, sizes = self._groups
+        borders = np.searchsorted(cells, np.arange(len(n) + 1))
+        for cell in np.flatnonzero((n > 0) & (n <= MAX_EXACT)).tolist():
+            part = slice(borders[cell], borders[cell + 1])
+            exact[:, cell] = exact_test(ranks[part], sizes[part], int(doubled[cell]))
+        return exact
+
+
+def signed_rank(original: Any, damaged: Any, *, zeros: Zeros = "drop", clusters: Any = None) -> SignedRank:
+    """Tests whether originals score higher than the damaged texts.
+
+    Args:
+        original: The score of each original, higher if it is better: a vector, or a matrix with a row for each cell.
+        damaged: The scores of the damaged texts in the same order. Pairs without both scores are left out.
+        zeros: `"drop"` leaves out pairs with the same score, `"pratt"` ranks them first.
+        clusters: The cluster of each pair, a whole number from 0; for matrices also a row for each cell.
+
+    Raises:
+        DiscernmentError: A shape or an option is invalid.
+
+    Example:
+        >>> found = signed_rank([5, 7, 9, 11, 13], [4, 5, 6, 7, 8])
+        >>> found.n, found.r_plus, round(found.d, 4), found.exact_p * 32
+        (5, 15.0, 1.2808, 1.0)
+    """
+    x, y = checked_scores(original, damaged, zeros)
+    per_chunk = max(1, _AT_ONCE // max(1, x.shape[1]))
+    chunks = [slice(begin, begin + per_chunk) for begin in range(0, len(x), per_chunk)] or [slice(0, 0)]
+    codes = None if clusters is None else np.broadcast_to(clusters, x.shape)
+    tested = [
+        _test(x[chunk], y[chunk], zeros, chunk.start, None if codes is None else codes[chunk]) for chunk in chunks
+    ]
+    columns = [np.concatenate(parts) for parts in zip(*(columns for columns, _ in tested), strict=True)]
+    groups = Groups(*(np.concatenate(parts) for parts in zip(*(groups for _, groups in tested), strict=True)))
+    values = [column[0].item() for column in columns] if np.ndim(original) == 1 else columns
+    return SignedRank(*values, _groups=groups)
+
+
+def checked_scores(original: Any, damaged: Any, zeros: Zeros = "drop") -> tuple[Floats, Floats]:
+    """Checks the scores of originals and damaged texts, and returns them as matrices; a vector becomes one row."""
+    try:
+        x, y = np.asarray(original, dtype=np.float64), np.asarray(damaged, dtype=np.float64)
+    except (TypeError, ValueError) as problem:
+        raise DiscernmentError(f"scores: expected vectors or matrices of numbers ({problem})") from None
+    if x.shape != y.shape or x.ndim not in (1, 2):
+        raise DiscernmentError(
+            f"scores of the shapes {x.shape} and {y.shape}: expected two vectors or two matrices of the same shape"
+        )
+    if zeros not in ZEROS:
+        raise DiscernmentError(f"zeros {zeros!r}: expected one of {', '.join(ZEROS)}")
+    return np.atleast_2d(x), np.atleast_2d(y)
+
+
+def differences_on_grid(x: Floats, y: Floats) -> Floats:
+    """The differences of each row, positive where the original is better, as whole numbers up to 2^41 in size.
+
+    The unit is 2^-40 of the power of two above the row's largest score. Pairs with a missing score are NaN.
+    """
+    is_pair = np.isfinite(x) & np.isfinite(y)
+    largest = np.where(is_pair, np.maximum(np.abs(x), np.abs(y)), 0.0).max(axis=1, initial=0.0, keepdims=True)
+    exponent = np.frexp(largest)[1]
+    # In two steps, since the whole power of two may be no float; nor may the difference before it is scaled.
+    half = -exponent // 2
+    first, second = np.ldexp(1.0, half), np.ldexp(1.0, -exponent - half)
+    with np.errstate(invalid="ignore", over="ignore"):
+        g: Floats = np.rint((x * first * second - y * first * second) * 2.0**_GRID_BITS)
+    g[~is_pair] = np.nan
+    return g
+
+
+def log_tail(z: Any) -> Floats:
+    """The natural logarithm of the p-value of each z; 0 where z is undefined, because then nothing differs."""
+    from scipy.special import log_ndtr
+
+    values = np.asarray(z, dtype=np.float64)
+    return np.where(np.isnan(values), 0.0, log_ndtr(-values)) + 0.0  # no negative zero
+
+
+def under_the_null(n: Any, n_zero: Any, tie_term: Any) -> tuple[Floats, Floats]:
+    """Mean and variance of the sum of positive ranks if the damage has no effect; NaN if no pair differs."""
+    ranked, zero = np.asarray(n, dtype=np.float64), np.asarray(n_zero, dtype=np.float64)
+    mean = (ranked * (ranked + 1) - zero * (zero + 1)) / 4
+    squares = ranked * (ranked + 1) * (2 * ranked + 1) - zero * (zero + 1) * (2 * zero + 1)
+    variance = (2 * squares - tie_term) / 48  # one division, so that it is the fraction rounded once
+    nothing = ranked == zero
+    return np.where(nothing, np.nan, mean), np.where(nothing, np.nan, variance)
+
+
+def _test(
+    x: Floats, y: Floats, zeros: Zeros, first_cell: int, codes: NDArray[np.int_] | None
+) -> tuple[list[NDArray[Any]], Groups]:
+    """The columns of `SignedRank` for some cells, and the groups that the exact test needs."""
+    g = differences_on_grid(x, y)
+    n_pairs, n_zero = (~np.isnan(g)).sum(axis=1), (g == 0).sum(axis=1)
+    n, n_lower = n_pairs - n_zero, (g > 0).sum(axis=1)
+    n_ranked_zeros = n_zero if zeros == "pratt" else np.zeros_like(n_zero)
+    groups, n_plus = _groups(g, n_zero - n_ranked_zeros)
+
+    def sums(values: NDArray[Any]) -> Floats:
+        return np.bincount(groups.cells, values, len(g)).astype(np.float64)
+
+    r_plus = sums(n_plus * groups.doubled_ranks) / 2
+    r_minus = sums((groups.sizes - n_plus) * groups.doubled_ranks) / 2
+    tie_term = sums(groups.sizes.astype(np.float64) ** 3 - groups.sizes)
+    mean, variance = under_the_null(n + n_ranked_zeros, n_ranked_zeros, tie_term)
+    is_kept = (n <= MAX_EXACT)[groups.cells]
+    kept = Groups(groups.cells[is_kept] + first_cell, groups.doubled_ranks[is_kept], groups.sizes[is_kept])
+    units, inflation, exact_plus, ceiling = n, np.ones(len(g)), r_plus, mean / np.sqrt(variance)
+    if codes is not None:
+        ranks = _signed_ranks(g, n_zero - n_ranked_zeros)
+        totals, amounts = _cluster_sums(ranks, codes), _cluster_sums(np.abs(ranks), codes)
+        units, exact_plus = (amounts > 0).sum(axis=1), np.maximum(totals, 0).sum(axis=1)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            inflation = (totals**2).sum(axis=1) / 4 / variance
+            ceiling = amounts.sum(axis=1) / np.sqrt((amounts**2).sum(axis=1))
+        variance = variance * inflation
+        kept = _groups_of_sums(totals, n <= MAX_EXACT, first_cell)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        z = (r_plus - mean) / np.sqrt(variance)
+    with np.errstate(invalid="ignore", over="ignore"):
+        drop = x - y
+        drop[np.isnan(g) | (g == 0)] = 0.0
+        share_lower, share_equal, share_higher = (count / n_pairs for count in (n_lower, n_zero, n - n_lower))
+        mean_drop = drop.sum(axis=1) / n_pairs + 0.0
+    columns = [n_pairs, n_zero, n, units, r_plus, r_minus, tie_term, mean, variance, inflation, ceiling, exact_plus]
+    columns += [z, log_tail(z), share_lower, share_equal, share_higher, mean_drop]
+    return columns, kept
+
+
+def _signed_ranks(g: Floats, n_unranked: Ints) -> Floats:
+    """The rank of each difference with its sign; 0 for missing differences and zeros."""
+    from scipy.stats import rankdata
+
+    ranks = rankdata(np.where(np.isnan(g), np.inf, np.abs(g)), axis=1) - n_unranked[:, np.newaxis]
+    signed: Floats = np.nan_to_num(np.sign(g)) * ranks
+    return signed
+
+
+def _cluster_sums(values: Floats, codes: NDArray[np.int_]) -> Floats:
+    """The sum of each row over each cluster (column)."""
+    n_clusters = int(codes.max(initial=-1)) + 1
+    places = codes + n_clusters * np.arange(len(values))[:, np.newaxis]
+    sums = np.bincount(places.ravel(), values.ravel(), len(values) * n_clusters)
+    return sums.astype(np.float64).reshape(len(values), n_clusters)
+
+
+def _groups_of_sums(totals: Floats, is_kept: NDArray[np.bool_], first_cell: int) -> Groups:
+    amounts = np.sort(np.rint(2 * np.abs(totals)).astype(np.int64), axis=1)
+    cells, columns = np.nonzero(np.where(is_kept[:, np.newaxis], amounts, 0))
+    return Groups(cells + first_cell, amounts[cells, columns], np.ones(len(cells), dtype=np.int64))
+
+
+def _groups(g: Floats, n_unranked: Ints) -> tuple[Groups, Ints]:
+    """The groups of equal differences other than zero, and the number of positive differences in each."""
+    # A single sort of numbers whose last bit is the sign; missing differences come last.
+    keys = np.sort(2 * np.abs(g) + (g > 0), axis=1)
+    sizes_of_g = np.floor(keys / 2)
+    begins = np.ones(keys.shape, dtype=bool)
+    np.not_equal(sizes_of_g[:, 1:], sizes_of_g[:, :-1], out=begins[:, 1:])
+    starts = np.flatnonzero(begins)
+    sizes = np.diff(starts, append=keys.size)
+    n_plus_before = np.append(0, np.cumsum(keys != 2 * sizes_of_g))
+    n_plus = n_plus_before[starts + sizes] - n_plus_before[starts]
+    cells, columns = np.divmod(starts, max(1, keys.shape[1]))
+    doubled_ranks = 2 * (columns - n_unranked[cells]) + sizes + 1  # of the first and the last of the group together
+    is_ranked = sizes_of_g.ravel()[starts] > 0
+    return Groups(cells[is_ranked], doubled_ranks[is_ranked], sizes[is_ranked]), n_plus[is_ranked]
+
+
+def _like(n: Any, values: Any) -> Any:
+    """A float for vectors, an array for matrices, like the fields."""
+    return values if isinstance(n, np.ndarray) else float(np.ravel(values)[0])
+
+
+def exact_test(doubled_ranks: NDArray[np.int_], sizes: NDArray[np.int_], doubled_r_plus: int) -> tuple[float, float]:
+    """The share of the sign patterns whose sum of positive ranks is at least the given sum, and its logarithm.
+
+    Floats hold the counts up to 2^500 and only add them, so the result is exact to 1e-13.
+    """
+    n = int(sizes.sum())
+    if not n:  # the sums of all clusters are 0
+        return 1.0, 0.0
+    doubled_r_minus = int((doubled_ranks * sizes).sum()) - doubled_r_plus
+    # Each pattern has an opposite, so the shorter tail is enough.
+    if doubled_r_minus <= doubled_r_plus:
+        count = _patterns_up_to(doubled_ranks, sizes, doubled_r_minus)
+        return math.ldexp(count, -n), math.log(count) - n * math.log(2.0) + 0.0
+    others = math.ldexp(_patterns_up_to(doubled_ranks, sizes, doubled_r_plus - 1), -n)
+    return 1.0 - others, math.log1p(-others) + 0.0
+
+
+def _patterns_up_to(ranks: NDArray[np.int_], sizes: NDArray[np.int_], limit: int) -> float:
+    """The number of sets of ranks with a sum of at most `limit`."""
+    if limit < 0:
+        return 0.0
+    unit = max(1, int(np.gcd.reduce(ranks)))  # often all ranks are even, or there is only one
+    limit //= unit
+    n_sets = np.zeros(limit + 1)
+    n_sets[0] = 1.0
+    highest = 0
+    for rank, size in zip((ranks // unit).tolist(), sizes.tolist(), strict=True):
+        if rank > limit:
+            break
+        for _ in repeat(None, size):
+            highest = min(limit, highest + rank)
+            n_sets[rank : highest + 1] += n_sets[: highest + 1 - rank]
+    return float(n_sets.sum())

@@ -1,0 +1,165 @@
+"""Writes the report of checklists: a page, and the table next to it as Markdown, CSV and JSON.
+
+Untrusted text enters the page as in the report of runs: through the template, which escapes it, and as JSON that
+scripts put into text nodes. A page in one file is bounded: if all answers of many models exceed that, the page says
+what it leaves out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+from ...base.errors import ChecklistError
+from ...base.file_writing import write_whole
+from ...base.untrusted_text import json_text, utf8
+from ...lab.checklists.checklist_runs import Run
+from ...lab.checklists.line_files import OnFault
+from ...lab.checklists.scoring.scores import Scores
+from ...lab.checklists.scoring.table_data import to_csv, to_dict
+from ...lab.checklists.scoring.text_tables import to_markdown
+from .. import page_files
+from ..answers import packed
+from ..page_files import PAGE, in_parts, write_bounded_page, write_page_folder
+from ..templating import markup, page_json, page_text
+from .checklists_overview import (
+    N_TINTS,
+    category_rows,
+    gap_rows,
+    length_rows,
+    mark_rows,
+    marks_in_order,
+    model_rows,
+    overview_of,
+    shown_tasks,
+    span_of,
+)
+from .evidence import Extent, ModelEvidence, evidence_of, task_line
+
+NAME = "table"
+"""The beginning of the names of the files next to a page in a folder."""
+
+_GENERATOR = "pfgen-fast checklists report"
+
+_SCRIPTS = (
+    *("sorting.js", "unpacking.js"),
+    *("checklists/state.js", "address.js", "checklists/tasks.js", "checklists/answers.js", "dialog.js"),
+    *("checklists/task_view.js", "checklists/questions.js", "steps.js", "checklists/main.js"),
+)
+
+# The parts that are left out first need the most space and are read least.
+_EXTENTS = (
+    Extent(),
+    *(Extent(n) for n in (32_000, 16_000, 8_000, 4_000, 2_000, 1_000, 500, 0)),
+    *(Extent(0, n) for n in (200, 100, 50, 0)),
+)
+
+
+def write_checklists(
+    scores: Scores,
+    runs: Sequence[Run],
+    output: Path,
+    *,
+    judge: str | None = None,
+    on_fault: OnFault | None = None,
+    on_model: Callable[[str], None] | None = None,
+) -> list[Path]:
+    """Writes a page, in a bounded file (.html) or in a folder, and the table next to it in three forms."""
+    is_file = is_one_file(output)
+    name, folder = (output.stem, output.parent) if is_file else (NAME, output)
+    beside = {
+        f"{name}.md": to_markdown(scores, with_categories=True, with_lengths=True),
+        f"{name}.csv": to_csv(scores),
+        f"{name}.json": json_text(to_dict(scores, with_questions=True), indent=1) + "\n",
+    }
+    page = _Page(scores, evidence_of(scores, runs, judge=judge, on_fault=on_fault, on_model=on_model), beside)
+    if is_file:
+        page.write_file(output)
+    else:
+        page.write_folder(output)
+    for file, content in beside.items():
+        write_whole(folder / file, utf8(content))
+    return [output if is_file else output / PAGE, *(folder / file for file in beside)]
+
+
+def is_one_file(output: Path) -> bool:
+    """Whether the output is a page in one file: a name that ends in .html, unless it is a folder."""
+    return output.suffix.lower() in (".html", ".htm") and not output.is_dir()
+
+
+class _Page:
+    """A page before it is known how much of the texts fits into it."""
+
+    def __init__(self, scores: Scores, models: Sequence[ModelEvidence], downloads: Mapping[str, str]) -> None:
+        if not models:
+            raise ChecklistError("a report needs at least one run")
+        self._scores, self._models = scores, models
+        self._tasks = shown_tasks(scores, models)
+        self._marks = marks_in_order(mark for model in models for mark in model.marks)
+        self._overview = overview_of(scores, models, self._marks)
+        self._downloads = packed(dict(downloads))
+
+    def write_file(self, path: Path) -> None:
+        """Writes the page in one file of at most `page_files.MAX_BYTES`."""
+        write_bounded_page(
+            path,
+            len(self._tasks),
+            _EXTENTS,
+            self._lines,
+            lambda extent, lines: self._pieces(extent, list(in_parts(lines, len))),
+            n_runs=len(self._models),
+            error=ChecklistError,
+        )
+
+    def write_folder(self, folder: Path) -> None:
+        """Writes the page into a folder, with files of data next to it; nothing is left out."""
+        sizes: list[int] = []
+
+        def data() -> Iterator[list[str]]:
+            for part in in_parts(self._lines(Extent()), len):
+                sizes.append(len(part))
+                yield part
+
+        write_page_folder(
+            folder,
+            _GENERATOR,
+            {"tasks": data()},
+            lambda files: self._pieces(Extent(), [[""] * n for n in sizes], files["tasks"]),
+        )
+
+    def _lines(self, extent: Extent, step: int = 1) -> Iterator[str]:
+        return (task_line(task, self._models, extent) for task in self._tasks[::step])
+
+    def _pieces(self, extent: Extent, parts: Sequence[Sequence[str]], files: Sequence[str] = ()) -> Iterator[str]:
+        scores = self._scores
+        overview = {
+            **self._overview,
+            "files": files,
+            "parts": [len(part) for part in parts],
+            "extent": extent._asdict(),
+        }
+        low, high = span_of([model.average for model in scores.models])
+        return page_text(
+            "checklists.html.jinja",
+            style="checklists.css",
+            scripts=_SCRIPTS,
+            generator=_GENERATOR,
+            loads_scripts=bool(files),
+            suite=scores.suite,
+            scores=scores,
+            n_answers=sum(len(model.answers) for model in scores.models),
+            rows=model_rows(scores),
+            place=lambda value: f"{100 * (value - low) / (high - low):.1f}",
+            categories=category_rows(scores),
+            lengths=length_rows(scores),
+            marks=self._marks,
+            marked=mark_rows(self._models, self._marks) if self._marks else [],
+            gaps=gap_rows(scores),
+            means=self._overview["means"],
+            n_tints=N_TINTS,
+            extent=extent,
+            max_megabytes=page_files.MAX_BYTES // 1_000_000,
+            overview=markup(page_json(overview)),
+            downloads=markup(self._downloads),
+            parts=[] if files else [markup("\n".join(lines)) for lines in parts],
+        )

@@ -1,0 +1,247 @@
+"""Makes the files of one or several tests of evaluators."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from ...base.untrusted_text import few_names, in_one_line
+from ...lab.discernment.discernment_result import Discernment, Example
+from ...lab.discernment.evaluator_comparison import comparison_warnings
+from ...lab.discernment.paper import Published, claims, datasets
+from ...lab.discernment.weights import ASSUMED
+from ...lab.experiments.finding import Cell, Comparison, Finding, Pair, PairGroup, Table
+from ..differences import marked
+from ..findings import write_finding
+from .discernment_rows import Result, labels, raw_name, results, words_of
+from .discernment_tables import Agreements, agreement_tables, tables
+from .discernment_verdicts import LEGEND, missed_cells, sentences, verdict_table
+from .pictures import pictures
+
+_CLAIM_COLUMNS = ("dataset", "models", "scores", "claim", "ours")
+_PUBLISHED_COLUMNS = ("dataset", "model", "score", "published", "evaluator", "ours", "n_items")
+_OURS = {
+    "d_average": ("printed_d", "average"),
+    "d_minimum": ("printed_d", "minimum"),
+    "weighted_average": ("weighted_d", "average"),
+    "weighted_minimum": ("weighted_d", "minimum"),
+}
+"""For each score of the paper, the column of our summary to compare it with."""
+
+
+def paper_tables(results: Sequence[Result], published: Sequence[Published]) -> list[Table]:
+    """The claims about the data sets whose plans were run, and the published figures, if any."""
+    dataset_of = {
+        result: name
+        for result in results
+        for name in datasets()
+        if result.test.scored.plan.name.startswith(f"paper: {name}")
+    }
+    tables = []
+    if names := dict.fromkeys([*dataset_of.values(), *(figure.dataset for figure in published)]):
+        tables.append(_claims(names, dataset_of))
+    if published:
+        title = "Figures read off the paper's pictures, next to ours"
+        rows = tuple(row for figure in published for row in _published_rows(figure, dataset_of))
+        tables.append(Table("published", title, _PUBLISHED_COLUMNS, rows, 2))
+    return tables
+
+
+def _claims(names: Iterable[str], dataset_of: dict[Result, str]) -> Table:
+    wanted = list(names)
+    wanted_claims = dict.fromkeys(claim for name in wanted for claim in claims(name))
+    rows = []
+    for claim in wanted_claims:
+        general = not set(claim.datasets) & set(datasets())
+        own = [result for result, name in dataset_of.items() if general or name in claim.datasets]
+        ours = "; ".join(map(_in_short, own)) or None
+        rows.append((", ".join(claim.datasets), claim.models, claim.scores, claim.claim, ours))
+    return Table("claims", "What the paper says of its data sets, next to our figures", _CLAIM_COLUMNS, tuple(rows))
+
+
+def _in_short(result: Result) -> str:
+    row = result.summary("printed_d", "all")
+    if row is None or row["average"] is None:
+        return f"{result.title}: undefined"
+    return f"{result.title}: average {row['average']:.1f}, minimum {row['minimum']:.1f}"
+
+
+def _published_rows(figure: Published, dataset_of: dict[Result, str]) -> Iterable[tuple[Cell, ...]]:
+    known = (figure.dataset, figure.model, figure.score, figure.value)
+    own = [result for result, name in dataset_of.items() if name == figure.dataset]
+    score, statistic = _OURS[figure.score]
+    for result in own:
+        row = result.summary(score, "all")
+        yield *known, result.label, None if row is None else row[statistic], result.test.work.n_items
+    if not own:
+        yield *known, None, None, None
+
+
+NAME = "discernment"
+"""The beginning of the names of all files."""
+
+_MANY = 4
+
+
+def write_discernment(
+    tests: Sequence[Discernment],
+    folder: Path,
+    *,
+    published: Sequence[Published] | None = None,
+    agreements: Agreements | None = None,
+) -> list[Path]:
+    """Writes the files of one or several tests, each atomically: a page, Markdown, tables and pictures."""
+    return write_finding(finding_of(tests, published or (), agreements or {}), folder)
+
+
+def finding_of(
+    tests: Sequence[Discernment], published: Sequence[Published] = (), agreements: Agreements | None = None
+) -> Finding:
+    """The finding of one or several tests, in words, tables, pictures and examples."""
+    task_results = results(tests)
+    names = labels(tests)
+    named = ", ".join(names) if len(names) <= _MANY else f"{len(names)} evaluators"
+    answer, *others = sentences(task_results)
+    return Finding(
+        NAME,
+        answer,
+        _paragraph(tests, names, task_results),
+        (
+            verdict_table(task_results),
+            *tables(tests, task_results),
+            *agreement_tables(agreements or {}, names),
+            *paper_tables(task_results, published),
+        ),
+        tuple(pictures(task_results)),
+        (*_restrictions(task_results), *_notes(tests, names)),
+        question=f"How well {'does' if len(names) == 1 else 'do'} {named} notice damage?",
+        comparisons=tuple(comparison for result in task_results for comparison in _comparisons(result)),
+        sentences=(answer, *others) if others else (),
+        example=next(filter(None, map(_example, task_results)), None),
+    )
+
+
+def _paragraph(tests: Sequence[Discernment], names: Sequence[str], results: Sequence[Result]) -> str:
+    """Explains the figures, and gives the work of each test."""
+    ceilings = [row["ceiling_d"] for result in results for row in result.rows("cells") if row["ceiling_d"]]
+    most = f" With these items, it can hardly exceed {max(ceilings):.1f}." if ceilings else ""
+    margin = next((test.margin for test in tests if test.margin is not None), None)
+    blind = "" if margin is None else f" The margin of blindness is {margin:g} SD of the originals' scores."
+    parts = [
+        "The discernment score d shows how consistently the damaged texts got lower scores than their originals: it is "
+        f"the p-value of a paired rank test on a logarithmic scale, where 1 stands for p = 0.05.{most} It grows "
+        f"with the number of items, and a d below 1 does not prove that there is no effect. Verdicts: {LEGEND}.{blind}"
+    ]
+    for test, name in zip(tests, names, strict=True):
+        work = test.work
+        asked = f", {work.n_requests:,} requests" if work.n_requests else ""
+        cost = "" if work.cost is None else f" for about {work.cost:,.2f}"
+        parts.append(
+            f"{name}: {work.n_texts:,} damaged texts of {work.n_items:,} items, {work.n_impossible:,} impossible ones, "
+            f"{work.n_missing:,} scores missing{asked}{cost}; {work.seconds:,.1f} s."
+        )
+    return " ".join(parts)
+
+
+def _notes(tests: Sequence[Discernment], names: Sequence[str]) -> list[str]:
+    """The limits of the answer. A note that is not common to all tests begins with the names of its tests."""
+    names_of: dict[str, list[str]] = {}
+    for test, name in zip(tests, names, strict=True):
+        for note in dict.fromkeys((*test.warnings, *test.notes)):
+            names_of.setdefault(note, []).append(name)
+    notes = [note if len(names) == len(tests) else f"{', '.join(names)}: {note}" for note, names in names_of.items()]
+    if any(test.weights and test.weights.endswith(ASSUMED) for test in tests):
+        notes.append("The weights of weighted d are assumed weights: no expert was asked.")
+    return [*comparison_warnings(tests), *notes]
+
+
+def _restrictions(results: Sequence[Result]) -> Iterator[str]:
+    """Notes on comparisons that use only a part of the kinds and degrees, or that are not possible."""
+    for task in dict.fromkeys(result.task for result in results):
+        own = [result for result in results if result.task == task and result.common]
+        where = f"Task {in_one_line(task)}: " if len({result.task for result in results}) > 1 else ""
+        rows = [row for result in own for score in ("d", "weighted_d") if (row := result.in_common(score, "all"))]
+        if rows and not rows[0]["n_common"]:
+            yield f"{where}The evaluators and weights have no kind and degree in common, so nothing is compared."
+        elif listed := [f"{result.label} {result.common_share}" for result in own if result.common_share]:
+            yield (
+                f"{where}Averages are compared only on the kinds and degrees that all evaluators and weights have: "
+                f"{few_names(listed, _MANY)}."
+            )
+
+
+# --- examples
+
+
+def _example(result: Result) -> Pair | None:
+    """A text with the highest degree of damage that some metric does not notice, or else with any damage.
+
+    Of several texts, it is the one with the fewest changes.
+    """
+    missed: dict[str, list[str]] = {}
+    for row in missed_cells(result):
+        missed.setdefault(raw_name(row), []).append(row["metric"])
+    candidates = []
+    for examples in _examples(result).values():
+        for (perturbation, item), (first, *_) in examples.items():
+            pair = Pair("", *marked(first.original, first.damaged))
+            n_changed = sum(len(text) for text, change in pair.in_one if change != "equal")
+            candidates.append((perturbation not in missed, n_changed, perturbation, item, pair))
+    if not candidates:
+        return None
+    *_, perturbation, item, pair = min(candidates, key=lambda candidate: candidate[:2])
+    unseen = f", not noticed by {in_one_line(', '.join(missed[perturbation]))}" if perturbation in missed else ""
+    title = f"Example of {result.title}: {result.words.get(perturbation, perturbation)}{unseen}"
+    return replace(pair, title=in_one_line(f"{title} (item {item}: {_scores(result, perturbation, item)})", 1000))
+
+
+def _scores(result: Result, perturbation: str, item: str) -> str:
+    """All scores of an item, before and after a perturbation."""
+    scored = result.test.scored
+    number = next((number for number, candidate in enumerate(scored.collection.items) if candidate.id == item), None)
+    scores = next((part.scores for part in scored.perturbed if part.perturbation.name == perturbation), None)
+    if number is None or scores is None:
+        return "scores unknown"
+    return ", ".join(
+        f"{in_one_line(name, 40)} {_score(scored.originals[name][number])} → {_score(scores[name][number])}"
+        for name in result.metrics
+    )
+
+
+def _comparisons(result: Result) -> list[Comparison]:
+    """The items whose scores fell most and least in each cell, by kind of damage; none if there are no examples."""
+    groups = tuple(
+        PairGroup(words_of(kind), tuple(_pair(result, examples) for examples in group.values()))
+        for kind, group in _examples(result).items()
+    )
+    title = f"Examples of {result.title}: the largest and the smallest drop of each score"
+    return [Comparison(title, groups, "original", "damaged")] if groups else []
+
+
+def _examples(result: Result) -> dict[str, dict[tuple[str, str], list[Example]]]:
+    """The examples by kind, then by perturbation and item."""
+    kinds = {perturbation.name: perturbation.kind for perturbation in result.test.scored.plan.perturbations}
+    tasks = {item.id: item.task for item in result.test.scored.collection.items}
+    by_kind: dict[str, dict[tuple[str, str], list[Example]]] = {}
+    for example in result.test.examples:
+        if tasks.get(example.item, result.task) == result.task:
+            examples = by_kind.setdefault(kinds.get(example.perturbation, example.perturbation), {})
+            examples.setdefault((example.perturbation, example.item), []).append(example)
+    return by_kind
+
+
+def _pair(result: Result, examples: Sequence[Example]) -> Pair:
+    """A damaged text with all the scores that it is an example for."""
+    first = examples[0]
+    scores = "; ".join(
+        f"{in_one_line(drop.metric, 40)} {_score(drop.original_score)} → {_score(drop.damaged_score)} "
+        f"({drop.which} drop)"
+        for drop in examples
+    )
+    title = f"{result.words.get(first.perturbation, first.perturbation)}, item {in_one_line(first.item, 40)}: {scores}"
+    return Pair(in_one_line(title, 1000), *marked(first.original, first.damaged))
+
+
+def _score(value: float) -> str:
+    return f"{value:.3f}" if abs(value) < 10 else f"{value:.1f}"

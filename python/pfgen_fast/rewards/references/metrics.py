@@ -1,0 +1,114 @@
+"""The names of the metrics, and the tokenizers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from ...base.native import _core
+from ...base.untrusted_text import unknown_name
+
+_CORE = _core.ReferenceMetric
+
+BLEU, CHRF, CHRF_WORDS = "bleu", "chrf", "chrf++"
+CORPUS_BLEU = "corpus_bleu"
+_PLAIN = {
+    BLEU: _CORE.bleu,
+    CORPUS_BLEU: _CORE.bleu,
+    CHRF: _CORE.chrf,
+    CHRF_WORDS: _CORE.chrf_words,
+    "rouge_l": _CORE.rouge_l,
+    "rouge_lsum": _CORE.rouge_lsum,
+    "token_f1": _CORE.token_f1,
+    "exact_match": _CORE.exact_match,
+}
+_WITH_ORDER = {"rouge": _CORE.rouge_n, "rep": _CORE.rep, "distinct": _CORE.distinct}
+_NUMBERED = re.compile(r"(rouge|rep|distinct)_([0-9]+)")
+NGRAM_METRICS = ("fluency", "truthfulness")
+"""The metrics of docs/scoring.md that need many references and no keyword rules."""
+
+METRICS = (*_PLAIN, *NGRAM_METRICS, "rouge_1", "rouge_2", "rep_4", "distinct_2")
+"""The names of the metrics; the numbers in names may be others."""
+
+MOST_ORDER = 16
+"""The longest n-grams that may be counted."""
+
+TOKENIZERS = ("none", "char", "13a", "intl", "zh", "rouge", "squad")
+"""The tokenizers, in the order of the core."""
+
+_USUAL_TOKENIZERS: dict[_core.ReferenceMetric | None, str] = {
+    _CORE.bleu: "13a",
+    _CORE.token_f1: "squad",
+    _CORE.exact_match: "squad",
+}
+
+
+@dataclass(frozen=True)
+class Metric:
+    """One metric of a `ReferenceScorer`; `order` is the length of its n-grams, if its name has one."""
+
+    name: str
+    kind: _core.ReferenceMetric | None  # None of `NGRAM_METRICS`
+    order: int = 0
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of its columns, in the order of the core."""
+        is_rouge = self.name.startswith("rouge_")
+        return (self.name, f"{self.name}_precision", f"{self.name}_recall") if is_rouge else (self.name,)
+
+    @property
+    def needs_references(self) -> bool:
+        """Whether it compares with references."""
+        return self.kind not in {_CORE.rep, _CORE.distinct}
+
+    @property
+    def reads_tokens(self) -> bool:
+        """Whether it depends on the tokenizer."""
+        return self.kind not in {None, _CORE.chrf, _CORE.chrf_words}
+
+    @property
+    def usual_tokenizer(self) -> str:
+        """The tokenizer that the metric uses by default."""
+        return _USUAL_TOKENIZERS.get(self.kind, "rouge" if self.needs_references else "char")
+
+
+def read_metrics(names: str | Iterable[str]) -> tuple[Metric, ...]:
+    """The metrics with these names; raises ValueError for an unknown name."""
+    is_one = isinstance(names, str) or not isinstance(names, Iterable)
+    metrics = {name: _metric(name) for name in ([names] if is_one else names)}
+    if not metrics:
+        raise ValueError("metrics: expected the name of at least one metric")
+    return tuple(metrics.values())
+
+
+def _metric(name: object) -> Metric:
+    if not isinstance(name, str):
+        raise TypeError(f"metrics: expected names of metrics, not {type(name).__name__}")
+    if name in NGRAM_METRICS:
+        return Metric(name, None)
+    if name in _PLAIN:
+        return Metric(name, _PLAIN[name])
+    if match := _NUMBERED.fullmatch(name):
+        order = int(match[2]) if len(match[2]) <= 3 else 0
+        if 1 <= order <= MOST_ORDER and name == f"{match[1]}_{order}":
+            return Metric(name, _WITH_ORDER[match[1]], order)
+        raise ValueError(f"metric {name[:40]!r}: expected n-grams of 1 to {MOST_ORDER} tokens")
+    raise ValueError(unknown_name("metric", name, METRICS))
+
+
+def lower_is_better(column: str) -> bool:
+    """Whether lower values of a column of scores are better: of our own columns, only of `rep_n`."""
+    return re.fullmatch("rep_[0-9]+", column) is not None
+
+
+def corpus_name(metric: str) -> str:
+    """The metric of an answer whose counts a metric of a corpus adds up."""
+    return BLEU if metric == CORPUS_BLEU else metric
+
+
+def check_tokenizer(name: object) -> None:
+    """Raises ValueError for an unknown tokenizer."""
+    if name not in TOKENIZERS:
+        raise ValueError(unknown_name("tokenizer", name, TOKENIZERS))

@@ -1,0 +1,116 @@
+"""Reads the references of a batch: a list for each answer."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...base.errors import TrialsError
+from ...base.native import _core
+from ...base.untrusted_text import counted
+
+NO_LIST = 0xFFFFFFFF
+"""The number of a list that is missing."""
+
+_EXPECTED = "expected a list of references for each answer"
+A_NULL = "expected a list of references, got a null"
+"""The problem of a missing list."""
+_EMPTY = "expected at least one reference, got an empty list"
+
+Nulls = Literal["error", "null"]
+
+
+@dataclass(frozen=True)
+class ReferenceLists:
+    """The texts of all lists, where each list begins, and the list of each row; equal lists may have one number."""
+
+    texts: _core.TextColumn
+    begins: NDArray[np.uint64]
+    numbers: NDArray[np.uint32]
+
+
+def read_lists(source: Any, n_rows: int, nulls: Nulls) -> ReferenceLists:
+    """Reads the references of `n_rows` answers; raises TrialsError."""
+    if source is None or isinstance(source, (str, bytes, dict)):
+        raise _error(f"{_EXPECTED}, got {_kind(source)}")
+    is_arrow = hasattr(source, "__arrow_c_stream__") or hasattr(source, "__arrow_c_array__")
+    if is_arrow and not hasattr(source, "ndim"):  # a column of Python objects (of pandas) may not export itself
+        return _of_arrow(source, n_rows, nulls)
+    try:
+        rows = source if isinstance(source, list) else list(source.tolist() if hasattr(source, "tolist") else source)
+    except TypeError:
+        raise _error(f"{_EXPECTED}, got {_kind(source)}") from None
+    _check_length(len(rows), n_rows)
+    return _joined(rows, nulls)
+
+
+def no_lists(n_rows: int) -> ReferenceLists:
+    """One empty list for all rows, for metrics without references."""
+    return ReferenceLists(_core.TextColumn([], "references"), np.zeros(2, np.uint64), np.zeros(n_rows, np.uint32))
+
+
+def _check_length(n_lists: int, n_rows: int) -> None:
+    if n_lists != n_rows:
+        problem = f"{counted(n_lists, 'list')} for {counted(n_rows, 'answer')}; {_EXPECTED}"
+        raise _error(problem)
+
+
+def _of_arrow(source: Any, n_rows: int, nulls: Nulls) -> ReferenceLists:
+    texts, begins, is_null = _core.import_lists(source, "references")
+    _check_length(len(is_null), n_rows)
+    if nulls == "error" and is_null.any():
+        raise _error(A_NULL, int(is_null.argmax()))
+    is_empty = (np.diff(begins) == 0) & ~is_null
+    if is_empty.any():
+        raise _error(_EMPTY, int(is_empty.argmax()))
+    return ReferenceLists(texts, begins, np.where(is_null, NO_LIST, np.arange(n_rows)).astype(np.uint32))
+
+
+def _joined(rows: Sequence[Any], nulls: Nulls) -> ReferenceLists:
+    texts: list[Any] = []
+    begins, list_numbers = [0], []
+    numbers: dict[int, int] = {}  # a list that several rows share is read once; `rows` keeps all lists alive
+    for row, value in enumerate(rows):
+        number = numbers.get(id(value))
+        if number is None:
+            if value is None or (isinstance(value, float) and value != value):
+                if nulls == "error":
+                    raise _error(A_NULL, row)
+                number = NO_LIST
+            else:
+                texts += value if type(value) is list else _list(value, row)
+                if len(texts) == begins[-1]:
+                    raise _error(_EMPTY, row)
+                number = len(begins) - 1
+                begins.append(len(texts))
+            numbers[id(value)] = number
+        list_numbers.append(number)
+    lists = np.array(begins, np.uint64), np.array(list_numbers, np.uint32)
+    try:
+        return ReferenceLists(_core.TextColumn(texts, "references"), *lists)
+    except _core.BadRow as error:
+        _, at, problem = error.args
+        number = bisect_right(begins, at) - 1
+        problem = f"reference {at - begins[number]}: {problem}"
+        raise _error(problem, list_numbers.index(number)) from None
+
+
+def _list(value: Any, row: int) -> list[Any]:
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    if isinstance(value, (list, tuple)):
+        return list(value)
+    raise _error(f"expected a list of references, got {_kind(value)}", row)
+
+
+def _error(problem: str, row: int | None = None) -> TrialsError:
+    return TrialsError(problem, column="references", row=row)
+
+
+def _kind(value: object) -> str:
+    return "None" if value is None else f"one {type(value).__name__}"

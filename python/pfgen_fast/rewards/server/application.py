@@ -1,0 +1,200 @@
+"""The ASGI application of the reward server.
+
+The event loop only receives, counts and sends bytes. Workers decode bodies, score answers and encode replies. A request
+that waits for a worker is dropped if its client disconnects or if it has waited for too long.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import Any
+
+from ...base.errors import PfgenError, RewardError, TrialsError
+from ...base.optional import optional
+from ...base.threads import run_until
+from ...generation.prompts import Mode
+from ...scoring.scorer import Scorer
+from ..reward import Reward
+from .access import Guard
+from .admission import Place, Receive, Room
+from .description import ENDPOINTS, described
+from .limits import Gone, Limits, Refusal, too_busy
+from .whole_replies import JSON, Replies, Reply, json_of
+
+Send = Callable[[Any], Awaitable[None]]
+Work = Callable[[bytes], Reply]
+
+_log = logging.getLogger(__name__)
+_SHARE_OF_QUEUE, _SHARE_OF_ALL = 0.5, 0.9
+"""The shares of the time limit after which a worker must have started, and finished; the rest is for the reply."""
+
+_WATCH_AFTER_SECONDS = 0.1
+"""Seconds before the server begins to check whether a client has disconnected; most requests are finished earlier."""
+
+
+_SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
+
+
+class Metrics:
+    """The metrics of one server."""
+
+    def __init__(self, room: Room, signature: str) -> None:
+        self._prometheus = prometheus = optional("prometheus_client", extra="serve", needed_for="the server")
+        self._registry = registry = prometheus.CollectorRegistry()
+        names = ("path", "status")
+        self._requests = prometheus.Counter("pfgen_requests", "Requests.", names, registry=registry)
+        self._answers = prometheus.Counter("pfgen_answers", "Scored answers.", registry=registry)
+        self._seconds = prometheus.Histogram(
+            "pfgen_request_seconds", "Time of requests.", names[:1], registry=registry, buckets=_SECONDS
+        )
+        in_progress = prometheus.Gauge("pfgen_requests_in_progress", "Requests in progress.", registry=registry)
+        in_progress.set_function(lambda: room.n_requests)
+        held = prometheus.Gauge("pfgen_held_bytes", "Bytes of their bodies.", registry=registry)
+        held.set_function(lambda: room.n_bytes)
+        prometheus.Info("pfgen", "Signature of the scores.", registry=registry).info({"signature": signature})
+        prometheus.ProcessCollector(registry=registry)
+
+    def count(self, path: str, status: int, seconds: float, n_answers: int) -> None:
+        """Counts a request; `path` must have few different values."""
+        self._requests.labels(path, status).inc()
+        self._seconds.labels(path).observe(seconds)
+        self._answers.inc(n_answers)
+
+    def text(self) -> bytes:
+        """The metrics in the text format of Prometheus."""
+        content: bytes = self._prometheus.generate_latest(self._registry)
+        return content
+
+
+class Application:
+    """The object that uvicorn calls for each request."""
+
+    def __init__(
+        self, source: Scorer | Reward, guard: Guard, limits: Limits, *, mode: Mode = "completion", workers: int = 1
+    ) -> None:
+        self.room = Room(limits)
+        self._limits, self._guard = limits, guard
+        self._workers = ThreadPoolExecutor(workers, thread_name_prefix="pfgen-score")
+        reward = source if isinstance(source, Reward) else Reward(source)
+        self._metrics = Metrics(self.room, reward.signature)
+        replies = Replies(reward, limits, mode)
+        document = json_of(described(reward.signature, limits))
+        self._posted: dict[str, Work] = {path: partial(route.answer, replies) for path, route in ENDPOINTS.items()}
+        self._shown: dict[str, Callable[[], Reply]] = {
+            "/healthz": lambda: Reply(b'{"status":"ok"}'),
+            "/metrics": lambda: Reply(self._metrics.text(), "text/plain; version=0.0.4; charset=utf-8"),
+            "/openapi.json": lambda: Reply(document),
+        }
+
+    def close(self) -> None:
+        """Stops the workers and drops the requests that wait for them."""
+        self._workers.shutdown(wait=False, cancel_futures=True)
+
+    async def __call__(self, scope: Mapping[str, Any], receive: Receive, send: Send) -> None:
+        """Answers a request."""
+        begin = time.perf_counter()
+        path = scope["path"]
+        with Place(self.room) as place:
+            try:
+                reply = await self._reply(scope, receive, place)
+            except Gone:
+                reply = None
+            except Refusal as refusal:
+                reply = _refused(refusal)
+            except (RewardError, TrialsError) as error:
+                reply = _refused(Refusal(400, str(error)))
+            except asyncio.CancelledError:  # by a second signal
+                reply = _refused(Refusal(503, "the server shuts down", {"Connection": "close"}))
+            except Exception as error:
+                _log.error("%s: %s", path, error, exc_info=None if isinstance(error, PfgenError) else error)
+                reply = _refused(Refusal(500, "the server failed; see its log for the cause"))
+            known = path if path in self._posted or path in self._shown else "other"
+            status, n_answers = (reply.status, reply.n_answers) if reply else (499, 0)
+            self._metrics.count(known, status, time.perf_counter() - begin, n_answers)
+            if reply is not None:
+                place.hold(len(reply.content))
+                await _send(reply, send)
+
+    async def _reply(self, scope: Mapping[str, Any], receive: Receive, place: Place) -> Reply:
+        path, headers = scope["path"], _headers(scope)
+        try:
+            self._guard.check(headers, is_open=path == "/healthz")
+            work = self._posted.get(path)
+            if work is None and path not in self._shown:
+                raise Refusal(404, f"unknown path; expected one of {', '.join((*self._posted, *self._shown))}")
+            methods = ("POST",) if work else ("GET", "HEAD")
+            if scope["method"] not in methods:
+                raise Refusal(405, f"{path} requires {methods[0]}", {"Allow": ", ".join(methods)})
+            if work is None:
+                return self._shown[path]()
+            # Pages of other origins cannot send this type without a preflight.
+            if headers.get("content-type", "").partition(";")[0].strip().lower() != JSON:
+                raise Refusal(415, f"Content-Type: expected {JSON}")
+        except Refusal as refusal:
+            refusal.headers = {**refusal.headers, "Connection": "close"}  # because the body is not read
+            raise
+        begin = time.monotonic()
+        body = await place.body(headers, receive)
+        return await self._worked(partial(work, body), receive, place, begin)
+
+    async def _worked(self, work: Callable[[], Reply], receive: Receive, place: Place, begin: float) -> Reply:
+        cancelled = threading.Event()
+        submitted = self._workers.submit(run_until, cancelled.is_set, work)
+        future = asyncio.wrap_future(submitted)
+        place.keep_until(future)
+        done, _ = await asyncio.wait((future,), timeout=_WATCH_AFTER_SECONDS)
+        if not done:
+            leaving = asyncio.ensure_future(receive())  # after the body, the only message is the disconnect
+            try:
+                for share in (_SHARE_OF_QUEUE, _SHARE_OF_ALL):
+                    left = begin + share * self._limits.seconds - time.monotonic()
+                    await asyncio.wait((future, leaving), timeout=max(left, 0), return_when=asyncio.FIRST_COMPLETED)
+                    if future.done():
+                        break
+                    if submitted.cancel():  # succeeds only if no worker has started
+                        future.cancel()
+                    if leaving.done():
+                        raise Gone
+                    if future.done():
+                        raise too_busy("the request has waited for too long; try again later", 503)
+                else:
+                    raise Refusal(413, f"scoring takes more than {self._limits.seconds:g} s; send smaller batches")
+            finally:
+                cancelled.set()  # ends comparisons that may take minutes
+                leaving.cancel()
+        return future.result()
+
+
+def _headers(scope: Mapping[str, Any]) -> dict[str, str]:
+    """The headers. Headers with the same name are joined, so a request with two hosts is refused."""
+    headers: dict[str, str] = {}
+    for raw_name, raw_value in scope["headers"]:
+        name, value = raw_name.decode("latin-1"), raw_value.decode("latin-1")
+        headers[name] = f"{headers[name]}, {value}" if name in headers else value
+    return headers
+
+
+def _refused(refusal: Refusal) -> Reply:
+    return Reply(json_of({"error": refusal.sentence}), status=refusal.status, headers=refusal.headers)
+
+
+async def _send(reply: Reply, send: Send) -> None:
+    headers = {"Content-Type": reply.kind, "Content-Length": str(len(reply.content)), **_PROTECTION, **reply.headers}
+    encoded = [(name.lower().encode(), value.encode("latin-1")) for name, value in headers.items()]
+    await send({"type": "http.response.start", "status": reply.status, "headers": encoded})
+    await send({"type": "http.response.body", "body": reply.content, "more_body": True})
+    await send({"type": "http.response.body", "body": b""})  # waits until most of the content is sent
+
+
+_PROTECTION = {
+    "Cache-Control": "no-store",
+    "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "X-Content-Type-Options": "nosniff",
+}

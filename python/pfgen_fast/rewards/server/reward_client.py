@@ -1,0 +1,223 @@
+"""The client of the reward server, for training programs, with the methods of a scorer.
+
+It needs httpx (`pip install 'pfgen-fast[serve]'`), but no suite.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote, urlsplit
+
+from ...base.errors import ServingError, TrialsError
+from ...base.optional import optional
+from ...base.untrusted_text import in_one_line
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+_BUSY = (429, 502, 503)
+_FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS, _LONGEST_ASKED_PAUSE_SECONDS = 0.1, 5.0, 30.0
+
+
+class RewardClient:
+    """Sends batches to a reward server. It is thread-safe, and can be pickled and sent to workers.
+
+    Connections are kept open. A request is retried while the server is busy, restarts or cannot be reached. The pause
+    before a retry is the pause that the server requests; otherwise it grows from 0.1 to 5 seconds.
+
+    Args:
+        url: The address of the server, such as `"http://127.0.0.1:8000"`; a password in it is the token.
+        token: The token of the server, if it needs one.
+        timeout: Timeout for a reply, in seconds.
+        retry_seconds: Maximum time for retries after the first failure, in seconds; 0 disables retries.
+        n_answers: The maximum number of answers in a request; a larger batch becomes several requests.
+
+    Example:
+        >>> client = RewardClient("http://127.0.0.1:8000")
+        >>> client
+        RewardClient('http://127.0.0.1:8000')
+    """
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        token: str | None = None,
+        timeout: float = 60.0,
+        retry_seconds: float = 60.0,
+        n_answers: int = 4096,
+    ) -> None:
+        if not retry_seconds >= 0 or n_answers < 1:
+            raise ServingError(f"retry_seconds {retry_seconds}, n_answers {n_answers}: expected at least 0 and 1")
+        self.url, password = _address(url)
+        token = token or password
+        settings = {"token": token, "timeout": timeout, "retry_seconds": retry_seconds, "n_answers": n_answers}
+        self._copy = partial(RewardClient, self.url, **settings)  # type: ignore[arg-type]
+        self._retry_seconds, self._n_answers = retry_seconds, n_answers
+        self._signature = ""  # of the first reply: after a restart, a server may have another suite
+        self._httpx = optional("httpx", extra="serve", needed_for="the client of a reward server")
+        headers = {"Content-Type": "application/json"}
+        if token is not None:
+            headers["Authorization"] = f"Bearer {token}"
+        # A reward server is in the local network, so proxies of the environment are not used.
+        self._http = self._httpx.Client(timeout=timeout, headers=headers, trust_env=False)
+
+    def reward(self, questions: str | Sequence[str] | None, answers: Sequence[str], **known: Sequence[Any]) -> Floats:
+        """The rewards of the answers, equal to those of `Reward` or `Scorer.reward` bit for bit.
+
+        `questions` is one question for all answers, or a list with the question of each answer; None if the server has
+        a metric of references. `known` are `prompts`, `references`, `finished` and `n_tokens`; see `Reward`.
+
+        Raises:
+            TrialsError: The server cannot score the answers, or they are too many or too long.
+            ServingError: The server cannot be reached, is too busy, or refuses the token.
+        """
+        import numpy as np
+
+        parts = [
+            np.array(reply["rewards"], dtype=np.float64) for reply in self._replies("reward", questions, answers, known)
+        ]
+        return np.concatenate(parts)
+
+    def score(
+        self, questions: str | Sequence[str] | None, answers: Sequence[str], **known: Sequence[Any]
+    ) -> dict[str, NDArray[Any]]:
+        """The columns of a `ScoreTable` by name, with NaN for missing sets. Raises the errors of `reward`.
+
+        If the server has a shape or a metric of references, the columns are those of `Reward.details`.
+        """
+        import numpy as np
+
+        tables = [reply["scores"] for reply in self._replies("score", questions, answers, known)]
+        return {
+            name: np.concatenate([np.array(table[name], dtype=kind) for table in tables])
+            for name in tables[0]
+            for kind in (str if name == "question_id" else float,)
+        }
+
+    def signature(self) -> str:
+        """The signature of the scores; see `Scorer.signature`. Raises the errors of `reward`."""
+        signature: str = self._reply("reward", {"questions": [], "answers": []}, 0)["signature"]
+        return signature
+
+    def close(self) -> None:
+        """Closes the connections."""
+        self._http.close()
+
+    def __enter__(self) -> RewardClient:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return self._copy, ()
+
+    def __repr__(self) -> str:
+        return f"RewardClient({self.url!r})"
+
+    def _replies(
+        self, path: str, questions: str | Sequence[str] | None, answers: Sequence[str], known: Mapping[str, Any]
+    ) -> list[dict[str, Any]]:
+        arguments = {"questions": questions, "answers": answers, **known}
+        whole = {"questions": arguments.pop("questions")} if isinstance(questions, str) else {}
+        columns = {name: _listed(name, values) for name, values in arguments.items() if values is not None}
+        for name, values in columns.items():
+            if len(values) != len(columns["answers"]):
+                raise TrialsError(f"{len(values)} {name} and {len(answers)} answers; expected equal numbers")
+        replies = []
+        for first in range(0, max(len(answers), 1), self._n_answers):
+            rows = slice(first, first + self._n_answers)
+            batch = {**whole, **{name: values[rows] for name, values in columns.items()}}
+            replies.append(self._reply(path, batch, first))
+        return replies
+
+    def _reply(self, path: str, batch: dict[str, Any], first: int) -> dict[str, Any]:
+        """The reply to a part of a batch; `first` is the number of its first row in the batch of the caller."""
+        import orjson
+
+        last = first + len(batch["answers"]) - 1
+        try:
+            body = orjson.dumps(batch)
+        except orjson.JSONEncodeError as problem:
+            raise TrialsError(f"rows {first} to {last} cannot be sent: {problem}") from None
+        response = self._response(f"{self.url}/{path}", body)
+        if response.status_code == 200:
+            with contextlib.suppress(ValueError, KeyError, TypeError, AttributeError):
+                reply: dict[str, Any] = orjson.loads(response.content)
+                columns = [reply["rewards"]] if path == "reward" else list(reply["scores"].values())
+                signature = in_one_line(reply["signature"], 2000)
+                if all(len(column) == len(batch["answers"]) for column in columns):
+                    self._signature = self._signature or signature
+                    if signature != self._signature:
+                        raise ServingError(f"{self.url}: expected the signature {self._signature}, not {signature}")
+                    return reply
+            raise ServingError(f"{self.url}: the reply is not from a reward server")
+        if response.status_code in (400, 413):
+            raise TrialsError(f"{_sentence(response)}, in rows {first} to {last}")
+        raise ServingError(f"{self.url}: {_sentence(response)}")
+
+    def _response(self, url: str, body: bytes) -> Any:
+        """The response to a request, which is retried while the server is busy or cannot be reached."""
+        wait, end = _FIRST_PAUSE_SECONDS, None
+        while True:
+            asked, problem = None, ""
+            try:
+                response = self._http.post(url, content=body)
+            except self._httpx.TransportError as error:
+                problem = f"{self.url}: cannot be reached: {in_one_line(error, 200)}"
+            else:
+                if response.status_code not in _BUSY:
+                    return response
+                asked = response.headers.get("retry-after")
+            end = time.monotonic() + self._retry_seconds if end is None else end
+            left = end - time.monotonic()
+            if left <= 0:
+                if problem:
+                    raise ServingError(f"{problem} (retried for {self._retry_seconds:g} s)")
+                return response
+            time.sleep(min(_seconds(asked, wait), left))
+            wait = min(2 * wait, _LONGEST_PAUSE_SECONDS)
+
+
+def _listed(name: str, values: Any) -> list[Any]:
+    if isinstance(values, str) or not hasattr(values, "__len__"):
+        raise TrialsError(f"{name}: expected a list with one value for each answer, not one {type(values).__name__}")
+    listed: list[Any] = values.tolist() if hasattr(values, "tolist") else list(values)  # an array has its own numbers
+    return listed
+
+
+def _address(url: str) -> tuple[str, str | None]:
+    """The address without its password, so that no message shows it, and the password."""
+    try:
+        parts = urlsplit(url)
+        is_address = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        is_address = False
+    if not is_address:
+        raise ServingError("url: expected an address such as http://127.0.0.1:8000")
+    place = parts.netloc.rpartition("@")[2]
+    return f"{parts.scheme}://{place}{parts.path}".rstrip("/"), unquote(parts.password) if parts.password else None
+
+
+def _sentence(response: Any) -> str:
+    """The message of a refusal, or its status if there is no message."""
+    import orjson
+
+    try:
+        return in_one_line(orjson.loads(response.content)["error"], 500)
+    except (ValueError, KeyError, TypeError):
+        return f"status {response.status_code}"
+
+
+def _seconds(retry_after: str | None, otherwise: float) -> float:
+    """The pause in seconds that a server requests, up to a maximum."""
+    is_number = retry_after is not None and retry_after.isdecimal() and len(retry_after) < 9
+    return min(float(retry_after or 0), _LONGEST_ASKED_PAUSE_SECONDS) if is_number else otherwise

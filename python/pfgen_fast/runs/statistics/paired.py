@@ -1,0 +1,324 @@
+"""Differences of means over questions: of two runs, and of all pairs of many runs.
+
+Tests are Student's t over questions, with one number for each question: the mean of its trials, which contains the
+noise of the trials. Questions may be in clusters, and scores of 0 or 1 may have Tango's score test. A question without
+a score is NaN and left out. `verdicts` decides families of pairs. Definitions and accuracy: docs/statistics.md.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...base.mean_interval import ROUNDING
+from .paired_proportions import Floats, tango_interval, tango_p_values
+
+Correction = Literal["holm", "bh"]
+Test = Literal["t", "clustered t", "Tango", "sign", "swapping"]
+
+ALPHA = 0.05
+"""The level of verdicts; intervals are 95 % intervals."""
+
+TESTS: dict[Test, str] = {
+    "t": "paired t-test",
+    "clustered t": "cluster-robust paired t-test",
+    "Tango": "Tango's score test",
+    "sign": "sign test",
+    "swapping": "paired approximate randomization",
+}
+"""The tests of a pair, with their full names."""
+
+MIN_QUESTIONS = 6
+"""Fewer questions or clusters give no verdict: even if all favour one run, the sign test has p = 2 / 2**5 = 0.0625."""
+
+_SMALLEST = 1e-150  # smaller differences, whose squares are 0, count as 0
+
+
+def sign_test(n: Any) -> Any:
+    """The p-value of the sign test if all `n` differences have the same sign."""
+    return 2.0 / 2.0 ** np.minimum(n, 1000)
+
+
+@dataclass(frozen=True)
+class PairedDifference:
+    """The mean difference of two runs over the questions that both have, with its test and the test's interval."""
+
+    mean: float  # mean of A - B
+    # Two-sided p-value of "the difference is `shift`"; None with one question or cluster. If all questions have the
+    # same difference, it is the p-value of the sign test, 2 / 2**n; if all differences are the shift, it is 1
+    p_value: float | None
+    n: int  # number of questions that both have
+    n_clusters: int | None = None  # number of clusters of these questions; None without clusters
+    test: Test = "t"  # test of the p-value
+    error: float = 0.0  # standard error of the mean; 0 with one question or cluster, and without spread
+    degrees: float = math.nan  # degrees of freedom of the t-test; infinite for Tango's test
+    solved_alone: tuple[int, int] | None = None  # of Tango's test: number of questions that only A, and only B, solves
+
+    def interval(self, alpha: float = ALPHA) -> tuple[float, float] | tuple[None, None]:
+        """The ends of the interval that the test does not reject at this level; None without a p-value or spread."""
+        from scipy.special import stdtrit
+
+        if self.p_value is None:
+            return None, None
+        if self.solved_alone is not None:
+            return tango_interval(*self.solved_alone, self.n, alpha)
+        if not self.error:
+            return None, None
+        half = float(stdtrit(self.degrees, 1 - alpha / 2)) * self.error
+        return self.mean - half, self.mean + half
+
+    @property
+    def low(self) -> float | None:
+        """The lower end of the 95 % interval."""
+        return self.interval()[0]
+
+    @property
+    def high(self) -> float | None:
+        """The upper end of the 95 % interval."""
+        return self.interval()[1]
+
+    @property
+    def has_verdict(self) -> bool:
+        """Whether there are enough questions and clusters for a verdict."""
+        n_units = self.n if self.n_clusters is None else self.n_clusters
+        return self.p_value is not None and min(self.n, n_units) >= MIN_QUESTIONS
+
+    def differs(self, alpha: float = ALPHA) -> bool | None:
+        """Whether the runs differ at this level; None (no verdict) with fewer than `MIN_QUESTIONS` questions."""
+        return self.p_value <= alpha if self.has_verdict and self.p_value is not None else None
+
+
+class Pairs(NamedTuple):
+    """All pairs of runs, in the order in which the runs were given. Matrices are symmetric except for the signs."""
+
+    differences: Floats  # mean difference of the row's run to the column's run; NaN if they share no question
+    n: NDArray[np.int_]  # number of questions that both runs have
+    n_clusters: NDArray[np.int_]  # number of clusters of these questions; `n` without clusters
+    p_values: Floats  # p-value of each pair; NaN if it is undefined, and on the diagonal
+
+
+class Tested(NamedTuple):
+    """Tests of one run against others."""
+
+    means: Floats  # mean differences; NaN without a common question
+    n: NDArray[np.int_]  # numbers of common questions
+    n_clusters: NDArray[np.int_]  # numbers of clusters of these questions; `n` without clusters
+    p_values: Floats
+    errors: Floats  # standard errors of the mean differences; 0 without spread
+    degrees: Floats  # degrees of freedom of the t-test; infinite for Tango's test
+    solved_alone: tuple[NDArray[np.int_], NDArray[np.int_]] | None  # see `PairedDifference`
+
+
+def paired_difference(
+    a: Any, b: Any, *, clusters: Sequence[Hashable] | None = None, shift: float = 0.0, binary: bool = False
+) -> PairedDifference:
+    """Computes the mean difference A - B over the questions that both runs have, and tests whether it is `shift`.
+
+    With clusters (one for each question), the test and the interval are cluster-robust. `binary` asks for Tango's score
+    test, for scores that are all 0 or 1, without clusters.
+    """
+    both = np.stack([np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)])
+    is_common = ~np.isnan(both).any(axis=0)
+    both = both[:, is_common]
+    if not both.size:
+        raise ValueError("a difference needs a question that both runs have")
+    kept = None if clusters is None else [clusters[at] for at in np.flatnonzero(is_common).tolist()]
+    tested = against([both[0]], [both[1:]], clusters=kept, shift=shift, binary=binary)
+    n, p, error = int(tested.n[0]), float(tested.p_values[0]), float(tested.errors[0])
+    solved_alone = None
+    if tested.solved_alone is not None:
+        solved_alone = int(tested.solved_alone[0][0]), int(tested.solved_alone[1][0])
+    test: Test = "Tango" if solved_alone else "t" if clusters is None else "clustered t"
+    if not solved_alone and not error and p < 1:
+        test = "sign"  # all differences are equal
+    return PairedDifference(
+        math.fsum((both[0] - both[1]).tolist()) / n,
+        None if math.isnan(p) else p,
+        n,
+        None if clusters is None else int(tested.n_clusters[0]),
+        test,
+        error,
+        float(tested.degrees[0]),
+        solved_alone,
+    )
+
+
+def all_pairs(*strata: Any, clusters: Sequence[Hashable] | None = None, binary: bool = False) -> Pairs:
+    """Compares every pair of runs as `paired_difference` does.
+
+    Each stratum has a row of scores for each run. The means of several strata have the same weight; their test has the
+    degrees of freedom of Welch and Satterthwaite, without clusters.
+    """
+    matrices = [np.asarray(stratum, dtype=np.float64) for stratum in strata]
+    n_runs = len(matrices[0])
+    differences, p = (np.full((n_runs, n_runs), np.nan) for _ in range(2))
+    n, n_clusters = (np.zeros((n_runs, n_runs), dtype=np.int_) for _ in range(2))
+    np.fill_diagonal(n, sum((~np.isnan(matrix)).sum(axis=1) for matrix in matrices))
+    codes = None if clusters is None else cluster_codes(clusters)
+    np.fill_diagonal(n_clusters, n.diagonal() if codes is None else _n_clusters(~np.isnan(matrices[0]), codes))
+    for row in range(n_runs - 1):
+        row_scores, others = [matrix[row] for matrix in matrices], [matrix[row + 1 :] for matrix in matrices]
+        tested = against(row_scores, others, clusters=codes, binary=binary)
+        for matrix, values in zip((differences, n, n_clusters, p), tested[:4], strict=True):
+            matrix[row, row + 1 :] = matrix[row + 1 :, row] = values
+    differences[np.tril_indices(n_runs, -1)] *= -1
+    return Pairs(differences, n, n_clusters, p)
+
+
+def against(
+    baseline: Sequence[Floats],
+    others: Sequence[Floats],
+    *,
+    clusters: Sequence[Hashable] | NDArray[np.int_] | None = None,
+    shift: float = 0.0,
+    binary: bool = False,
+) -> Tested:
+    """Tests the mean differences between one run and others; see `all_pairs` and `paired_difference`.
+
+    If a stratum has no common question, the difference is undefined and the number is 0.
+    """
+    from scipy.special import stdtr
+
+    if clusters is not None and (len(baseline) > 1 or binary):
+        raise ValueError("strata and Tango's score test have no clusters")
+    codes = None if clusters is None else cluster_codes(clusters)
+    parts = [of_stratum(x, y, codes) for x, y in zip(baseline, others, strict=True)]
+    means, variances, counts, units, part_degrees, largest = (np.stack(column) for column in zip(*parts, strict=True))
+    has_all = (counts > 0).all(axis=0)
+    n, n_units = (np.where(has_all, numbers.sum(axis=0), 0) for numbers in (counts, units))
+    mean, total = means.sum(axis=0) / len(means), variances.sum(axis=0)
+    from_shift = mean - shift
+    errors = np.sqrt(total) / len(means)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        t = from_shift / errors
+        degrees = 1 / ((variances / total) ** 2 / part_degrees).sum(axis=0) if len(means) > 1 else part_degrees[0]
+    p = np.where(np.abs(from_shift) <= np.maximum(_SMALLEST, ROUNDING * largest.max(axis=0)), 1.0, sign_test(n_units))
+    has_spread = total > 0
+    p[has_spread] = 2 * stdtr(degrees[has_spread], -np.abs(t[has_spread]))
+    solved_alone = None
+    if binary:
+        solved_alone = (baseline[0] > others[0]).sum(axis=1), (baseline[0] < others[0]).sum(axis=1)
+        p, degrees = tango_p_values(*solved_alone, np.maximum(n, 1), shift), np.full(len(p), np.inf)
+    p[(units < 2).any(axis=0)] = np.nan
+    return Tested(mean, n, n_units, p, errors, degrees, solved_alone)
+
+
+def cluster_codes(clusters: Sequence[Hashable] | NDArray[np.int_]) -> NDArray[np.int_]:
+    """Whole numbers from 0 for clusters."""
+    if isinstance(clusters, np.ndarray):
+        return clusters
+    numbers = {cluster: number for number, cluster in enumerate(dict.fromkeys(clusters))}
+    return np.array([numbers[cluster] for cluster in clusters], dtype=np.int_)
+
+
+def cluster_sums(values: NDArray[Any], codes: NDArray[np.int_]) -> NDArray[Any]:
+    """The sums of each row over the questions of each cluster (column)."""
+    order = np.argsort(codes, kind="stable")
+    begins = np.flatnonzero(np.diff(codes[order], prepend=-1))
+    sums: NDArray[Any] = np.add.reduceat(values[:, order], begins, axis=1)
+    return sums
+
+
+def _n_clusters(is_common: NDArray[np.bool_], codes: NDArray[np.int_]) -> NDArray[np.int_]:
+    n: NDArray[np.int_] = (cluster_sums(is_common.astype(np.int_), codes) > 0).sum(axis=1)
+    return n
+
+
+def of_stratum(
+    baseline: Floats, others: Floats, codes: NDArray[np.int_] | None
+) -> tuple[Floats, Floats, NDArray[np.int_], NDArray[np.int_], Floats, Floats]:
+    """Mean differences, variances (0 without spread), numbers of questions, of clusters, degrees, largest amounts."""
+    difference = baseline - others
+    is_common = ~np.isnan(difference)
+    n = n_units = is_common.sum(axis=1)
+    largest = np.where(is_common, np.maximum(np.abs(baseline), np.abs(others)), 0).max(axis=1, initial=0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        mean = np.where(is_common, difference, 0).sum(axis=1) / n
+        from_mean = np.where(is_common, difference - mean[:, None], 0)
+        if codes is None:
+            variance = (from_mean**2).sum(axis=1) / (n - 1) / n
+            degrees = n - 1.0
+        else:  # as in `mean_interval.ends`
+            sizes, from_mean = cluster_sums(is_common.astype(np.float64), codes), cluster_sums(from_mean, codes)
+            n_units, n_column = (sizes > 0).sum(axis=1), n[:, None]
+            variance = (from_mean**2 / (1 - sizes / n_column)).sum(axis=1) / n / n
+            parts = sizes**2 / (n_column - sizes)
+            degrees = n**2 / ((sizes**2).sum(axis=1) + parts.sum(axis=1) ** 2 - (parts**2).sum(axis=1))
+    varies = np.abs(from_mean).max(axis=1, initial=0) > np.maximum(_SMALLEST, ROUNDING * largest)
+    return mean, np.where(varies & (n_units > 1), variance, 0.0), n, n_units, degrees, largest
+
+
+def corrected(p_values: Any, correction: Correction) -> Floats:
+    """Corrects one or more p-values for multiple comparisons."""
+    values = np.asarray(p_values, dtype=np.float64)
+    order = np.argsort(values, kind="stable")
+    n = len(values)
+    if correction == "holm":
+        ordered = np.maximum.accumulate(values[order] * np.arange(n, 0, -1))
+    else:
+        ordered = np.minimum.accumulate((values[order] * (n / np.arange(1, n + 1)))[::-1])[::-1]
+    after = np.empty(n)
+    after[order] = np.minimum(ordered, 1.0)
+    return after
+
+
+def holm_levels(p_values: Any, alpha: float = ALPHA) -> Floats:
+    """The level at which Holm's procedure decides each p-value of a family.
+
+    It is `alpha` divided by the number of p-values that are left when the procedure reaches this one; all p-values
+    after the first one that is not significant have the level of that one. So the interval at this level, by the same
+    test, excludes 0 exactly if the corrected p-value is at most `alpha`.
+    """
+    values = np.asarray(p_values, dtype=np.float64)
+    order = np.argsort(values, kind="stable")
+    n_left = np.arange(len(values), 0, -1)
+    is_stop = corrected(values, "holm")[order] > alpha
+    first = int(is_stop.argmax()) if is_stop.any() else len(values)
+    n_left[first:] = n_left[first : first + 1]
+    levels = np.empty(len(values))
+    levels[order] = alpha / n_left
+    return levels
+
+
+def tied_ranks(
+    run_ranks: Sequence[int | None], scores: Sequence[Sequence[float | None]]
+) -> list[tuple[int, int] | None]:
+    """The rank range of each run (`rank_ranges`) among the runs with a rank; None without a rank or a verdict."""
+    ranked = [place for place, rank in enumerate(run_ranks) if rank is not None]
+    tied: list[tuple[int, int] | None] = [None] * len(run_ranks)
+    values = [[math.nan if score is None else score for score in scores[place]] for place in ranked]
+    for place, ranks in zip(ranked, rank_ranges(values) if ranked else (), strict=True):
+        tied[place] = ranks
+    return tied
+
+
+def rank_ranges(
+    *strata: Any,
+    higher_is_better: bool = True,
+    alpha: float = ALPHA,
+    clusters: Sequence[Hashable] | None = None,
+    binary: bool = False,
+) -> list[tuple[int, int] | None]:
+    """The ranks that each run (row) may have: 1 + the number of better runs, and the number of runs - the worse ones.
+
+    Strata are those of `all_pairs`. A run is better or worse if it differs significantly. The comparisons of a run with
+    all others are one family, corrected by Holm, so with a probability of 95 % the range holds the rank of the run.
+    None without any verdict.
+    """
+    pairs = all_pairs(*strata, clusters=clusters, binary=binary)
+    n_runs = len(pairs.n)
+    sign = 1 if higher_is_better else -1
+    ranges: list[tuple[int, int] | None] = []
+    for row in range(n_runs):
+        has_verdict = (pairs.n_clusters[row] >= MIN_QUESTIONS) & ~np.isnan(pairs.p_values[row])
+        has_verdict[row] = False
+        differs = corrected(pairs.p_values[row][has_verdict], "holm") <= alpha
+        gains = sign * pairs.differences[row][has_verdict][differs]
+        has_any = bool(has_verdict.any()) or (n_runs == 1 and pairs.n_clusters[0, 0] >= MIN_QUESTIONS)
+        ranges.append((1 + int((gains < 0).sum()), n_runs - int((gains > 0).sum())) if has_any else None)
+    return ranges

@@ -1,0 +1,1 @@
+"""Published suites: their manifests, and how they are downloaded and checked."""

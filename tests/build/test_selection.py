@@ -1,0 +1,152 @@
+"""The native selection, against the rules in plain Python."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from makers import strategies
+from makers.effort import examples
+from pfgen_fast import TrialsError
+from pfgen_fast.ngram import NgramSampler
+from pfgen_fast.build.selection import coverage, distribution_error, select
+from makers import selection_rules
+
+COLUMNS = st.lists(strategies.texts(10), min_size=1, max_size=9)
+ORDERS = st.one_of(st.integers(1, 4), st.sampled_from([10, 13, 64]))
+
+
+@pytest.fixture(scope="module")
+def answers():
+    return NgramSampler("mini", order=4).sample("Q07", range(400))
+
+
+@examples(200)
+@given(COLUMNS, ORDERS, st.data())
+def test_error_and_coverage_are_those_of_plain_counting(answers, max_order, data):
+    rows = data.draw(st.lists(st.integers(0, len(answers) - 1), min_size=1, unique=True))
+    held = [selection_rules.ngrams(answer, max_order) for answer in answers]
+    expected = rounded(selection_rules.error_of(held, rows))
+    assert distribution_error(answers, rows, max_order=max_order) == expected
+    chosen = set().union(*(held[row] for row in rows))
+    for of_order in coverage(answers, rows, max_order=max_order):
+        counts = {g: n for g, n in selection_rules.frequencies(held).items() if len(g) == of_order.order}
+        assert (of_order.n_ngrams, of_order.n_held) == (len(counts), len(chosen & set(counts)))
+        kept = sum(n for g, n in counts.items() if g in chosen)
+        assert of_order.share == (kept / sum(counts.values()) if counts else 1)
+
+
+@examples(100)
+@given(COLUMNS, st.integers(1, 4), st.text(max_size=3), st.integers(1, 3), st.data())
+def test_a_climb_equals_recounting_after_every_swap(answers, max_order, seed, restarts, data):
+    size = data.draw(st.integers(1, len(answers)))
+    proposals = data.draw(st.one_of(st.none(), st.integers(1, 100)))
+    options = {"max_order": max_order, "seed": seed, "restarts": restarts, "proposals": proposals}
+    expected, restart, n_proposals = selection_rules.select(answers, size, **options)
+    found = select(answers, size, **options, threads=data.draw(st.integers(1, 3)))
+    assert found.rows.tolist() == sorted(expected.order)
+    assert found.error == rounded(expected.error)
+    assert found.initial_error == rounded(expected.initial_error)
+    assert (found.proposals, found.accepted) == (n_proposals, expected.accepted)
+    assert (found.restart, found.finished) == (restart, expected.finished)
+
+
+def rounded(error: Fraction) -> float:
+    return error.numerator / error.denominator
+
+
+@pytest.mark.slow
+def test_every_point_of_the_curve_is_exact(answers):
+    """No drift: after thousands of swaps, the error equals one that is computed from scratch."""
+    found = select(answers, 40, seed="curve")
+    assert found.error == rounded(selection_rules.error(answers, found.rows.tolist(), 10))
+    errors = [error for _, error in found.curve]
+    assert errors == sorted(errors, reverse=True)
+    assert found.curve[0] == (0, found.initial_error)
+    assert found.curve[-1] == (found.proposals, found.error)
+    assert found.proposals % 360 == 0
+    for made, error in found.curve[1:]:
+        assert select(answers, 40, seed="curve", proposals=made).error == error
+
+
+def test_a_timed_selection_is_repeated_by_its_number_of_proposals(answers):
+    timed = select(answers * 5, 100, seconds=0.2)
+    again = select(answers * 5, 100, proposals=max(timed.proposals, 1))
+    assert timed.proposals > 0
+    assert again.rows.tolist() == timed.rows.tolist()
+
+
+def test_progress_is_reported_and_its_errors_end_the_work(answers):
+    told = []
+
+    def stop_at_the_third(made, error):
+        told.append((made, error))
+        if len(told) == 3:
+            raise KeyError("enough")
+
+    with pytest.raises(KeyError, match="enough"):
+        select(answers * 10, 400, restarts=1000, progress=stop_at_the_third)
+    assert [made for made, _ in told] == sorted(made for made, _ in told)
+    assert all(0 <= error < 1 for _, error in told)
+
+
+def test_ctrl_c_ends_the_work():
+    # In a separate process, because workers of pytest-xdist ignore SIGINT; a process begun in the background does too.
+    script = (
+        "import os, signal, threading\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        "from pfgen_fast.ngram import NgramSampler\n"
+        "from pfgen_fast.build.selection import select\n"
+        "answers = NgramSampler('mini', order=4).sample('Q07', range(400)) * 10\n"
+        "threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT)).start()\n"
+        "try:\n    select(answers, 400, restarts=100_000)\n"
+        "except KeyboardInterrupt:\n    print('ended')\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=100)
+    assert done.stdout == "ended\n", done.stderr
+
+
+def test_fewer_answers_than_are_to_be_chosen_are_an_error():
+    with pytest.raises(TrialsError, match=r"^answers: expected at least 3 answers to select from, not 2$"):
+        select(["a", "b"], 3)
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "expected"),
+    [
+        ("size", 0, "a whole number from 1 to 2147483647, not 0"),
+        ("max_order", 65, "a whole number from 1 to 64, not 65"),
+        ("proposals", 0, "a whole number from 1 to 9223372036854775807, not 0"),
+        ("seconds", float("nan"), "a number above 0, not nan"),
+        ("threads", 0, "1 to .*, not 0"),
+    ],
+)
+def test_an_option_that_is_out_of_range_is_named(option, value, expected):
+    options = {"size": 1, option: value}
+    with pytest.raises(ValueError, match=f"{option}: expected {expected}"):
+        select(["a"], **options)
+
+
+@pytest.mark.parametrize(
+    ("rows", "problem"),
+    [
+        ([], "rows: expected at least one row"),
+        ([2], "rows: expected numbers from 0 to 1, not 2"),
+        ([0, 0], "rows: expected each row once"),
+    ],
+)
+def test_rows_that_cannot_be_are_named(rows, problem):
+    for ask in (distribution_error, coverage):
+        with pytest.raises(ValueError, match=problem):
+            ask(["a", "b"], rows)
+
+
+@pytest.mark.slow  # no smaller answer is too long
+def test_answers_too_long_to_count_exactly_are_an_error():
+    """No overflow: 67.2 million code points in 64 orders exceed the limit of the core."""
+    with pytest.raises(TrialsError, match="answers: too many and too long"):
+        select(["x" * 67_200_000, "y"], 1, max_order=64)

@@ -1,0 +1,118 @@
+from __future__ import annotations
+
+import math
+
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pfgen_fast.build.build_config import KEEP_WORDS, Frequency, Length, Normalise, Select
+from pfgen_fast.build.normalise import Rewrite
+from pfgen_fast.build.stages import FilterStage, FrequencyStage, LengthStage, NormaliseStage, SelectStage, describe, most_frequent_reasons
+
+
+def table(*answers):
+    return pa.table({"row": pa.array(range(len(answers)), pa.int64()), "answer": pa.array(answers, pa.string())})
+
+
+def sifted(stage, *answers, threads=2):
+    """What a stage keeps and removes: rows with answers, rows with reasons."""
+    result = stage.run(table(*answers), threads, lambda what: None)
+    kept = list(zip(*result.kept.to_pydict().values(), strict=True))
+    removed = {row["row"]: row["reason"] for row in result.removed.to_pylist()}
+    assert sorted([row for row, _ in kept] + list(removed)) == list(range(len(answers)))
+    return kept, removed, result.figures
+
+
+def test_normalising_changes_answers_and_removes_some():
+    rules = (Rewrite("wide", "characters", "１", "1"), Rewrite("no", "remove", "bad"))
+    stage = NormaliseStage(Normalise(rules=rules))
+    kept, removed, figures = sifted(stage, " a  1 ", "bad １", "　", "b１", "c")
+    assert kept == [(0, "a 1"), (3, "b1"), (4, "c")]
+    assert removed == {1: "no: bad", 2: "nothing is left"}
+    assert figures == {"changed": {"wide": 2}}
+
+
+def test_the_filter_names_the_first_pattern_that_objects():
+    stage = FilterStage(wrong=("cold", "hot"), required=("water",))
+    kept, removed, _ = sifted(stage, "water", "hot cold water", "hot", "ice", "wet water")
+    assert kept == [(0, "water"), (4, "wet water")]
+    assert removed == {1: "wrong: cold", 2: "wrong: hot", 3: "lacks: water"}
+
+
+# Order 3: in the first round only "abx" and "qqq" occur once; without their answers, so do "bcd" and "cde".
+ONCE_RARE = ["abcde", "abc", "bcdeabx", "xyzxyz", "cdqqq", "ab", "xyz"]
+
+
+def test_the_frequency_filter_counts_occurrences_and_removes_once():
+    kept, removed, figures = sifted(FrequencyStage(Frequency(3, 2)), *ONCE_RARE)
+    # "dea", "eab" and "abx" are rare in row 2, "yzx" and "zxy" in row 3, "cdq", "dqq" and "qqq" in row 4.
+    assert removed == {2: "dea", 3: "yzx", 4: "cdq"}
+    assert [row for row, _ in kept] == [0, 1, 5, 6]
+    assert figures["rounds"] == [{"n_rare": 8, "n_distinct": 12, "n_removed": 3}]
+
+
+def test_the_frequency_filter_may_go_on_until_nothing_is_rare():
+    kept, removed, figures = sifted(FrequencyStage(Frequency(3, 2, True)), *ONCE_RARE)
+    # Then "bcd" and "cde" are rare in row 0, "xyz" in row 6; then "abc" in row 1.
+    assert removed == {0: "bcd", 1: "abc", 2: "dea", 3: "yzx", 4: "cdq", 6: "xyz"}
+    assert kept == [(5, "ab")]
+    assert [one["n_removed"] for one in figures["rounds"]] == [3, 2, 1, 0]
+
+
+@given(st.lists(st.integers(0, 9), max_size=12), st.integers(0, 9), st.integers(1, 12) | st.sampled_from(KEEP_WORDS))
+def test_the_nearest_lengths_are_those_of_a_plain_sort(lengths, target, keep):
+    answers = ["x" * length for length in lengths]
+    kept, removed, figures = sifted(LengthStage(Length(target, keep), Select(size=1, duplicates="keep")), *answers)
+    order = sorted(range(len(lengths)), key=lambda row: (abs(lengths[row] - target), row))
+    wanted = {"all": len(lengths), "auto": math.isqrt(len(lengths))}.get(keep, keep)
+    n_kept = wanted if wanted < len(lengths) or keep == "all" else math.isqrt(len(lengths))
+    assert [row for row, _ in kept] == sorted(order[:n_kept])
+    assert removed == {row: f"length {lengths[row]}" for row in order[n_kept:]}
+    assert ("note" in figures) == (isinstance(keep, int) and keep >= len(lengths))
+
+
+def test_lengths_are_shaped_when_fewer_answers_than_keep_are_left():
+    """The geometric mean of 5,000 answers and 50 to select: each of the two stages leaves a tenth."""
+    kept, _, figures = sifted(LengthStage(Length(100, 30_000), Select(size=50)), *(f"{i:05}" for i in range(5000)))
+    assert len(kept) == 500
+    assert figures["note"] == (
+        "length.keep is 30,000, but this stage received only 5,000 answers, so it keeps the 500 nearest to 100; "
+        'add raw answers, lower length.keep, or set it to "auto" or "all"'
+    )
+
+
+@pytest.mark.parametrize(("n", "n_kept"), [(10, 10), (40, 20), (9000, 300), (40_000, 300)])
+def test_an_automatic_number_is_thirty_for_each_to_select_at_most(n, n_kept):
+    """For a million answers and a thousand to select, that is what the published suite kept."""
+    stage = LengthStage(Length(target=5), Select(size=10))
+    assert len(sifted(stage, *(f"{i:05}" for i in range(n)))[0]) == n_kept
+
+
+def test_a_choice_may_hold_each_text_only_once():
+    answers = ["ab", "cd", "ab", "ab", "ef"]
+    _, removed, _ = sifted(SelectStage(Select(3, 2, "drop", 1, 100), "s"), *answers)
+    assert removed == {2: "duplicate", 3: "duplicate"}
+    assert sifted(SelectStage(Select(3, 2), "s"), *answers)[1] == removed
+    kept, removed, _ = sifted(SelectStage(Select(3, 2, "keep", 1, 100), "s"), *answers)
+    assert set(removed.values()) == {"not chosen"}
+    assert len(kept) == 3
+
+
+def test_a_choice_has_the_distribution_of_all():
+    answers = ["common answer"] * 30 + ["rare one"] * 10
+    kept, _, figures = sifted(SelectStage(Select(4, 10, "keep", 1, 2000), "s"), *answers)
+    assert sorted(answer for _, answer in kept) == ["common answer"] * 3 + ["rare one"]
+    assert figures["error"] == 0
+    assert len(figures["coverage"]) == 10
+    assert all(held == all_of_them and share == 1 for all_of_them, held, share in figures["coverage"])
+
+
+def test_figures_of_lengths_and_reasons():
+    described = describe(table("ab", "abcd", "x" * 500))
+    assert (described["n"], described["mean"]) == (3, 506 / 3)
+    assert described["std"] == pytest.approx(math.sqrt(sum((n - 506 / 3) ** 2 for n in (2, 4, 500)) / 3))
+    assert (described["lengths"][2], described["lengths"][4], described["lengths"][401]) == (1, 1, 1)
+    assert describe(table())["mean"] is None
+    reasons = pa.table({"reason": ["b", "a", "c", "c"]})
+    assert most_frequent_reasons(reasons) == [("c", 2), ("a", 1), ("b", 1)]

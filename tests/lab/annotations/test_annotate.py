@@ -1,0 +1,182 @@
+"""`pfgen-fast annotate`: what annotators get, what stays hidden, and what is refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from makers.own_checklists import own_suite, written
+from pfgen_fast.lab.annotations.annotation_plan import Asked, make_plan
+from pfgen_fast.lab.annotations.annotation_rows import Header, export_lines
+from pfgen_fast.lab.checklists.checklist_runs import Answer, open_runs, write_run
+from pfgen_fast.lab.checklists.judgements import Judgement
+from pfgen_fast.lab.checklists.people.people_items import judgement_items, mark_items, pair_items
+
+SUITE = own_suite()
+TASKS = {task.key for task in SUITE.tasks if task.length is None}
+MODELS = ("secret_one", "secret_two", "secret_three")
+JUDGE = "secret_judge"
+
+
+@pytest.fixture
+def runs(tmp_path: Path) -> Path:
+    """Runs of three models on four tasks; two models gave the same answer to the last one."""
+    for model in MODELS:
+        answers, judgements = [], []
+        for task in SUITE.tasks:
+            if task.key in TASKS:
+                same = task.id == "report_2" and model != MODELS[0]
+                answers.append(Answer(task.id, f"{'same' if same else model[7:]} answer to {task.id}"))
+                scores = (0.5,) * SUITE.n_questions[task.key]
+                judgements.append(
+                    Judgement(task.id, answers[-1].sha256, scores, judge=JUDGE, reasons=("why",) * len(scores))
+                )
+        write_run(tmp_path / "runs" / model, answers, judgements, {"model": f"org/{model}"})
+    return tmp_path / "runs"
+
+
+def made(items: Any, names: list[str], **options: Any) -> Any:
+    asked = Asked("own", "0" * 64, "en", "", ())
+    return make_plan(items, names, asked, **{"overlap": 0.5, **options})
+
+
+def test_equal_answers_are_one_item_and_no_pair(runs: Path) -> None:
+    opened = open_runs([runs])
+    n_tasks = len(TASKS)
+    assert len(mark_items(SUITE, opened, TASKS)) == 3 * n_tasks - 1
+    assert sum(len(item.source) == 2 for item in mark_items(SUITE, opened, TASKS)) == 1
+    # The pair of the two equal answers is none, and each of them makes the same pair with the third.
+    assert len(pair_items(SUITE, opened, TASKS)) == 3 * n_tasks - 2
+    assert len(pair_items(SUITE, opened, TASKS, reference=MODELS[1])) == 2 * n_tasks - 1
+    assert len(judgement_items(SUITE, opened, TASKS)) == 3 * n_tasks - 1
+    assert {item.content["id"] for item in mark_items(SUITE, opened, {("letter_1", None)})} == {"letter_1"}
+
+
+def test_a_sheet_hides_models_and_judges_and_orders_pairs_at_random(runs: Path) -> None:
+    opened = open_runs([runs])
+    items = [make(SUITE, opened, TASKS) for make in (mark_items, pair_items, judgement_items)]
+    plan = made([item for some in items for item in some], ["a", "b"], overlap=1)
+    assert "secret" not in json.dumps([sheet.to_dict() for sheet in plan.sheets])
+    assert JUDGE in json.dumps(plan.record)
+    kinds = [item["kind"] for item in plan.sheets[0].items]
+    assert kinds == sorted(kinds, key=["mark", "pair", "judgement"].index)
+    first, second = ({self_key(item): item for item in sheet.items if item["kind"] == "pair"} for sheet in plan.sheets)
+    n_swapped = sum(first[key]["first"] != second[key]["first"] for key in first)
+    assert 0 < n_swapped < len(first)
+    for sheet in plan.sheets:
+        for item in sheet.items:
+            assert item["kind"] != "pair" or item["first"] != item["second"]
+    assert made(items[0], ["a", "b"]).sheets == made(items[0][::-1], ["a", "b"]).sheets
+
+
+def self_key(item: Any) -> Any:
+    return item["id"], frozenset((item["first_sha256"], item["second_sha256"]))
+
+
+def test_the_command_writes_a_page_for_each_annotator_and_the_same_again(call: Any, runs: Path, tmp_path: Path) -> None:
+    suite = written(SUITE, tmp_path / "suite")
+    command = ("annotate", suite, runs, "--annotators", "3", "--overlap", "0.5", "-o", tmp_path / "people")
+    code, printed, _ = call(*command)
+    assert code == 0
+    assert printed.startswith("14 items for 3 annotators, 7 of them for 3 annotators each: 9 to 10 on each page")
+    pages = sorted((tmp_path / "people" / "pages").iterdir())
+    before = [page.read_bytes() for page in pages]
+    assert [page.name for page in pages] == ["a1.html", "a2.html", "a3.html"]
+    assert not any(b"secret" in page for page in before)
+    assert call(*command, "--quiet")[:2] == (0, "")
+    assert [page.read_bytes() for page in pages] == before
+    code, _, err = call(*command, "--seed", "1")
+    assert code == 2
+    assert "plan.json: the plan of other runs, options or another suite" in err
+
+
+def test_the_status_tells_what_each_annotator_has_left(call: Any, runs: Path, tmp_path: Path) -> None:
+    suite, people = written(SUITE, tmp_path / "suite"), tmp_path / "people"
+    asks = ("--ask", "marks", "--ask", "judgements", "--annotators", "3", "--overlap", "1", "--items", "6")
+    assert call("annotate", suite, runs, *asks, "-o", people)[0] == 0
+    plan = json.loads((people / "plan.json").read_text(encoding="utf-8"))["annotators"]
+    rows = [{name: value for name, value in item.items() if name != "source"} for item in plan["a1"]["items"]]
+    n_marks = sum(row["kind"] == "mark" for row in rows)
+    done = [{"length": None, **row, "verdicts": [1, 1, 1], "overall": 8} for row in rows[1:n_marks]]
+    opinion = {"length": None, **rows[n_marks], "question": 1}
+    said = [*done, {**opinion, "is_reasonable": True}, {**opinion, "question": 2, "is_reasonable": None}]
+    (people / "exports").mkdir()
+    for name, sheet in (("a1", plan["a1"]["sheet"]), ("a2", "0" * 64)):
+        content = export_lines(Header(name, "own", "", sheet), said)
+        (people / "exports" / f"{name}.jsonl").write_bytes(content)
+    before = sorted(people.rglob("*"))
+    code, printed, err = call("annotate", "-o", people, "--status")
+    assert (code, n_marks) == (3, 4)
+    assert printed == "a1: 3 of 6 items done, 1 begun; left: 1, 5 to 6\na3: 0 of 6 items done; left: 1 to 6\n"
+    assert "a2.jsonl: the export of another sheet or annotator; remove it, or rename it" in err
+    assert sorted(people.rglob("*")) == before
+    (people / "exports" / "a2.jsonl").unlink()
+    assert call("annotate", "-o", people, "--status")[0] == 0
+    for items, message in (
+        ("[1]", "['a1'].items[0]: expected an object"),
+        ('[{"kind": 1}]', "[0].kind: expected one of"),
+    ):
+        (people / "plan.json").write_text(f'{{"annotators": {{"a1": {{"sheet": "x", "items": {items}}}}}}}')
+        code, _, err = call("annotate", "-o", people, "--status")
+        assert (code, message in err) == (2, True)
+
+
+def test_a_guideline_of_the_suite_is_shown_before_ours(call: Any, runs: Path, tmp_path: Path) -> None:
+    suite = written(SUITE, tmp_path / "suite")
+    for number, (options, text) in enumerate(
+        [((), "What to do"), ((), "Own rules"), (("--guideline", tmp_path / "g.md"), "Given rules")]
+    ):
+        if number == 1:
+            (suite / "guideline.md").write_text("# Own rules\n", encoding="utf-8")
+        (tmp_path / "g.md").write_text("# Given rules\n", encoding="utf-8")
+        assert call("annotate", suite, runs, "-o", tmp_path / f"people{number}", *options)[0] == 0
+        assert text in (tmp_path / f"people{number}" / "pages" / "a1.html").read_text(encoding="utf-8")
+
+
+def test_experts_vote_on_all_kinds_of_damage_and_the_survey_is_read(call: Any, tmp_path: Path) -> None:
+    code, printed, _ = call("annotate", "--ask", "votes", "--annotators", "2", "--language", "ja", "-o", tmp_path / "v")
+    assert (code, printed.split(":")[0]) == (0, "69 items for 2 annotators, 69 of them for 2 annotators each")
+    for name, metric in (("a1", "fluency"), ("a2", "coherence")):
+        rows = [{"kind": "vote", "task": "story", "perturbation": "char_typo", "metric": metric}]
+        rows += [{**rows[0], "perturbation": "negate", "metric": None}, {"kind": "pair", "choice": "tie"}]
+        (tmp_path / f"{name}.jsonl").write_bytes(export_lines(Header(name, "kinds of damage", ""), rows))
+    code, printed, err = call(
+        "discern", "votes", *(tmp_path / f"{name}.jsonl" for name in ("a1", "a2", "a1")), "-o", tmp_path / "w.csv"
+    )
+    assert code == 0
+    assert "story: 2 voters, 1 kind of damage" in printed
+    assert "items without a vote, left out" in err
+    assert "rows about answers not used here: the 'checklists' commands read them" in err
+    assert "story,char_typo,fluency,0.5,1" in (tmp_path / "w.csv").read_text(encoding="utf-8")
+
+
+def test_votes_have_no_areas(call: Any, tmp_path: Path) -> None:
+    command = ("annotate", "--ask", "votes", "-o", tmp_path / "v")
+    assert call(*command, "--area", "x")[2].startswith("error: --area, --length and --reference: expected without")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--ask", "pairs", "--reference", "secret_on"), "--reference: unknown run 'secret_on'"),
+        (("--ask", "votes"), "--ask votes: expected without a suite, runs and other questions"),
+        (("--annotator", "a", "--annotator", "A"), "--annotator: a is repeated; expected different names"),
+        (("--annotator", "../a"), "--annotator '../a': expected at most 40 letters"),
+        (("--annotator", "a", "--annotators", "2"), "--annotators and --annotator: expected one of them"),
+        (("--annotators", "15"), "15 annotators for 14 items: expected at least one item for each annotator"),
+        (("--status",), "--status: expected with -o alone"),
+        (("--overlap", "-0.1"), "--overlap -0.1: expected a share from 0 to 1"),
+        (("--raters", "2"), "--raters 2: expected at least 2, and at most all annotators (1)"),
+    ],
+)
+def test_bad_input_is_one_sentence(
+    call: Any, runs: Path, tmp_path: Path, options: tuple[str, ...], message: str
+) -> None:
+    suite = written(SUITE, tmp_path / "suite")
+    code, printed, err = call("annotate", suite, runs, "-o", tmp_path / "people", *options)
+    assert (code, printed) == (2, "")
+    assert err.startswith(f"error: {message}")
+    assert err.count("\n") == 1
+    assert not (tmp_path / "people").exists()

@@ -1,0 +1,191 @@
+"""Methods of scoring answers side by side: over answers, over models, and question by question."""
+
+from __future__ import annotations
+
+import csv
+import json
+import random
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from makers.own_checklists import changed, judged_models, suite_of_36, write_judged, written
+from makers.people import write_rows
+from makers.runs import make_varied_runs
+from pfgen_fast import Scorer
+from pfgen_fast.base.errors import ChecklistError
+from pfgen_fast.lab.checklists.checklist_runs import open_runs
+from pfgen_fast.lab.checklists.checklist_suite import ChecklistSuite
+from pfgen_fast.lab.checklists.judgement_files import write_judgements
+from pfgen_fast.lab.checklists.judgements import Judgement
+from pfgen_fast.lab.checklists.reliability.method_correlation import correlate, correlated
+from pfgen_fast.lab.checklists.reliability.method_values import (
+    Values,
+    checklist_values,
+    metric_values,
+    ngram_values,
+    people_values,
+)
+from pfgen_fast.lab.checklists.tasks import LEVELS
+
+SUITE = suite_of_36(weights=(55.0, 25.0, 15.0, 5.0))
+FIRST = judged_models(SUITE)
+
+
+@pytest.fixture
+def runs(tmp_path):
+    return open_runs([write_judged(tmp_path / "runs", FIRST)])
+
+
+def metrics_file(path, values):
+    """A table of a metric; `values` says its value of a model's judgement."""
+    with path.open("w", encoding="utf-8", newline="") as file:
+        table = csv.writer(file)
+        table.writerow(["model", "id", "length", "trial", "quality"])
+        for model, listed in FIRST.items():
+            for one in listed:
+                value = values(model, one)
+                table.writerow([model, one.id, "", 1, "" if value is None else value])
+    return path
+
+
+def score(one):
+    return sum(weight * verdict for weight, verdict in zip((55, 25, 15, 5), one.scores, strict=True))
+
+
+def test_a_metric_that_is_the_score_correlates_fully_over_the_answers_that_every_method_has(runs, tmp_path):
+    values = checklist_values(SUITE, runs)
+    metric = metric_values(metrics_file(tmp_path / "m.csv", lambda _, one: score(one)), SUITE)
+    found = correlated(Values(SUITE, {**values.methods, **metric}, values.verdicts), draws=20)
+    assert found.names == ("checklist", "avg-c", "quality")
+    one = found.over_answers(*(found.columns[name] for name in ("checklist", "quality")), np.arange(144))
+    assert (one.n, one.value.cells, one.p) == (144, (1, None, None), 0)
+    assert found.over_models("checklist", "quality").value.cells == (1, None, None)
+    tasks = found.grid.tasks_of(found.model_means["checklist"][0])
+    assert [found.grid.tasks[task].length for task in tasks] == [None] * len(tasks)
+    assert "without spread, have none" in correlate(found).paragraph
+    assert "quality goes best with checklist: Spearman 1.000" in correlate(found).answer
+    some = metrics_file(tmp_path / "m.csv", lambda model, one: None if one.id.startswith("fable") else 1.0)
+    found = correlated(Values(SUITE, {**values.methods, **metric_values(some, SUITE)}, values.verdicts), draws=10)
+    assert len(found.places) == 4 * 24
+    notes = correlate(found).notes
+    assert "48 of 144 values by checklist are left out: not every method has these answers" in notes
+
+
+def test_intervals_draw_whole_tasks(runs, tmp_path):
+    """A metric that knows the task only is as sure as the tasks are many, not the answers."""
+    draw = random.Random(2)
+    of_task = {task.id: draw.random() for task in SUITE.tasks}
+    values = checklist_values(SUITE, runs)
+    by_task = metric_values(metrics_file(tmp_path / "m.csv", lambda _, one: of_task[one.id]), SUITE)
+    found = correlated(Values(SUITE, {**values.methods, **by_task}), draws=300)
+    one = found.over_answers(found.columns["checklist"], found.columns["quality"], np.arange(144))
+    assert one.value.low < one.value.value < one.value.high
+    assert one.value.low < 0
+    only = Values(SUITE, {"checklist": values.methods["checklist"], **by_task})
+    assert correlate(correlated(only, draws=300)).answer.endswith("; that may be chance.")
+
+
+def test_unknown_methods_and_lonely_ones_are_refused(runs):
+    values = checklist_values(SUITE, runs)
+    with pytest.raises(ChecklistError, match="chcklist"):
+        correlated(values, against="chcklist")
+    with pytest.raises(ChecklistError, match="a correlation needs two methods"):
+        correlated(Values(SUITE, {"checklist": values.methods["checklist"]}))
+    apart = {"a": {("m", ("x", None, 1)): 1.0}, "b": {("m", ("y", None, 1)): 1.0}}
+    with pytest.raises(ChecklistError, match=r"no answer has a value by every method \(a 1, b 1\)"):
+        correlated(Values(SUITE, apart))
+
+
+def test_overall_ratings_are_methods_and_equal_weights_only_where_they_differ(tmp_path):
+    overall = changed(FIRST, lambda _, one: replace(one, method="llm-eval", scores=(7.0,)))
+    runs = open_runs([write_judged(tmp_path / "runs", {model: [*FIRST[model], *overall[model]] for model in FIRST})])
+    values = checklist_values(SUITE, runs)
+    assert set(values.methods) == {"checklist", "avg-c", "llm-eval"}
+    assert values.methods["llm-eval"]["alpha", ("fable-000", None, 1)] == 7
+    assert set(checklist_values(suite_of_36(), runs).methods) == {"checklist", "llm-eval"}
+
+
+def test_peoples_marks_are_joined_by_the_hash_of_the_answer(runs, tmp_path):
+    path = tmp_path / "marks.jsonl"
+    lines = []
+    for listed in FIRST.values():
+        for one in listed[:6]:
+            for annotator, more in (("ann", 0), ("bob", 1)):
+                line = {"id": one.id, "response_sha256": one.response_sha256, "annotator": annotator}
+                lines.append({**line, "verdicts": one.scores, "overall": min(10, round(score(one) / 12) + more)})
+    lines.append({**lines[0], "response_sha256": "0" * 64})
+    found, notes = people_values([write_rows(path, lines)], SUITE, runs, scale="unit")
+    assert len(found) == 24
+    first = FIRST["alpha"][0]
+    assert found["alpha", first.key] == sum(line["overall"] for line in lines[:2]) / 2
+    assert notes == ["1 marked answers are not in these runs"]
+    with pytest.raises(ChecklistError, match="none of the 1 marked answers"):
+        people_values([write_rows(path, lines[-1:])], SUITE, runs, scale="unit")
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("model,id,m\nalpha,fable-000,x\n", r"line 2, m: expected a number, not 'x'"),
+        ("model,id,m\nalpha,nothing,1\n", r"line 2: .*nothing"),
+        ("id,m\nfable-000,1\n", r"line 2: expected columns model and id"),
+        ("model,id\nalpha,fable-000\n", r"no metrics: expected columns of numbers"),
+    ],
+)
+def test_bad_tables_of_metrics_are_named(tmp_path, content, said):
+    path = tmp_path / "m.csv"
+    path.write_text(content, encoding="utf-8")
+    with pytest.raises(ChecklistError, match=said):
+        metric_values(path, SUITE)
+
+
+def test_the_command_reads_metrics_and_refuses_options_that_lack_others(runs, tmp_path, call):
+    suite = written(SUITE, tmp_path / "suite")
+    metrics = metrics_file(tmp_path / "m.csv", lambda model, one: len(model) + one.words)
+    command = ("checklists", "correlate", tmp_path / "runs", "--suite", suite)
+    code, printed, _ = call(*command, "--metrics", metrics, "--draws", "10", "--json")
+    assert code == 0
+    tables = json.loads(printed)["tables"]
+    assert {row["method"] for row in tables["answers"]} == {"avg-c", "quality"}
+    assert {row["part"] for row in tables["answers"]} == {"all", "letters", "stories"}
+    for options, said in (
+        (("--marks", metrics), "expected --scale unit"),
+        (("--scale", "ui"), "expected with --marks"),
+    ):
+        code, _, err = call(*command, *options)
+        assert (code, said in err) == (2, True)
+
+
+def judge_by_ngrams(target, mini):
+    """Judges each answer: the first question by fluency, the second by truthfulness, the others at random."""
+    suite, scorer, draw = ChecklistSuite.load(target), Scorer(mini), random.Random(3)
+    questions = {question.question_id: question.question for question in mini}
+    for run in open_runs([target / "runs"]):
+        listed = []
+        for answer in run.answers(suite).values():
+            table = scorer.score([questions[answer.id]], [answer.response])
+            scores = [table.fluency[0], table.truthfulness[0], *(draw.random() for _ in range(3))]
+            levels = tuple(min(LEVELS, key=lambda level, s=s: abs(level - s)) for s in scores)
+            listed.append(Judgement(answer.id, answer.sha256, levels, trial=answer.trial, judge="judge"))
+        write_judgements(run.folder / "judgements.jsonl", listed)
+    return suite
+
+
+def test_ngram_scores_stand_beside_checklists(tmp_path, mini, call):
+    make_varied_runs(tmp_path / "result", mini, n_runs=4, n_trials=2)
+    target = tmp_path / "checklists"
+    code, _, said = call("checklists", "import", "mini", "-o", target, "--runs", tmp_path / "result")
+    assert code == 0, said
+    suite, runs = judge_by_ngrams(target, mini), open_runs([target / "runs"])
+    of_ngrams = ngram_values(runs, suite, mini)
+    assert set(of_ngrams) == {"n-gram fluency", "n-gram truthfulness", "n-gram helpfulness"}
+    assert len(of_ngrams["n-gram fluency"]) == 4 * 8 * 2
+    command = ("checklists", "correlate", target / "runs", "--suite", target, "--ngram", "mini", "--draws", "20")
+    code, printed, said = call(*command, "--json")
+    assert code == 0, said
+    tables = json.loads(printed)["tables"]
+    assert {row["method"] for row in tables["answers"]} == set(of_ngrams)
+    assert len(tables["questions"]) == 5 * 3
+    of_first = {row["method"]: row["Spearman"] for row in tables["questions"] if row["number"] == 1}
+    assert of_first["n-gram fluency"] > 0.5

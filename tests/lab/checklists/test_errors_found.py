@@ -1,0 +1,204 @@
+"""Errors of long answers: sentences, each error by its rule, what judgements alone tell, and hostile text."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from makers.long_answers import run_of, suite_of_essays
+from pfgen_fast.base.errors import ChecklistError
+from pfgen_fast.lab.checklists.checklist_runs import Answer, Run
+from pfgen_fast.lab.checklists.judgements import Judgement
+from pfgen_fast.lab.checklists.metrics.error_counts import Share, model_errors
+from pfgen_fast.lab.checklists.metrics.error_modes import (
+    ErrorRules,
+    claim_in,
+    errors_of,
+    has_closing_punctuation,
+    repeated,
+    sentences,
+    signals,
+)
+from pfgen_fast.lab.checklists.rejections import PUBLISHED_PHRASES, Rejections, phrases_for
+from pfgen_fast.lab.checklists.tasks import sha256_of
+
+ICE = "Ice floats on water because it is lighter."
+STORY = "The fog came in from the sea, and nobody saw the harbour until noon."
+
+
+def found_in(tmp_path, *answers, judgements=(), language="en", profile="ours"):
+    rules = ErrorRules(suite_of_essays(language), profile)
+    return errors_of(run_of(tmp_path / "model", *answers, judgements=judgements), rules)
+
+
+def error_of(tmp_path, response, finish_reason=None, **rules):
+    return found_in(tmp_path, Answer("sea", response, finish_reason=finish_reason), **rules)[0]
+
+
+def test_a_sentence_that_occurs_three_times_is_a_repetition_if_it_is_long_or_in_the_published_profile(tmp_path):
+    twice = error_of(tmp_path / "a", f"{ICE} {STORY} {ICE}")
+    assert (twice.repeated, twice.is_repetition, twice.sentence) == (2, False, None)
+    thrice = error_of(tmp_path / "b", f"{ICE} {STORY} {ICE}\n\n{ICE}")
+    assert (thrice.repeated, thrice.longest_run, thrice.is_repetition, thrice.sentence) == (3, 2, True, ICE)
+    assert not error_of(tmp_path / "c", f"Yes. {STORY} Yes. Yes.").is_repetition
+    assert error_of(tmp_path / "d", f"Yes. {STORY} Yes. Yes.", profile="published").is_repetition
+
+
+@pytest.mark.parametrize(
+    ("response", "language", "phrase"),
+    [
+        ("I'm sorry, but that is too long.", "en", "I'm sorry, but"),
+        ("\n\n**I’M SORRY, BUT** no.", "en", "I'm sorry, but"),
+        ("# As an AI language model, no", "en-GB", "As an AI"),
+        ('"I can\'t believe it," she said.', "en", None),
+        ("申し訳ありませんが、書けません。", "ja", "申し訳"),
+        ("「申し訳ございません", "ja", "申し訳"),
+        ("文字数の制約のため、概要を書きます。", "ja", "文字数の制約"),
+        ("I'm sorry, but no.", "ja", None),
+    ],
+)
+def test_an_answer_that_begins_with_a_phrase_is_a_rejection(tmp_path, response, language, phrase):
+    assert error_of(tmp_path, response, language=language).rejection == phrase
+
+
+def test_the_published_profile_has_other_phrases(tmp_path):
+    response = "Given the length, here is a part."
+    assert error_of(tmp_path / "a", response, profile="published").rejection == "Given the"
+    whole = "given the constraints of this platform, here is a part."
+    assert error_of(tmp_path / "w", whole, profile="published").rejection == "Given the constraints of this platform"
+    assert Rejections(["I", "I can", "I can't"]).phrase_of("I can not") == "I can"
+    assert phrases_for("fr") == ()
+    assert "no phrases of rejection are packaged for the language fr" in ErrorRules(suite_of_essays("fr")).notes[0]
+
+
+def test_an_answer_counts_for_each_phrase_that_it_begins_with(tmp_path):
+    rules = ErrorRules(suite_of_essays(), "published")
+    short, long = PUBLISHED_PHRASES
+    answers = [
+        Answer("sea", f"{long}, no."),
+        Answer("ice", f"**{short.upper()} LIMIT**"),
+        Answer("fog", f"{short} fog."),
+        Answer("fog", STORY, trial=2),
+    ]
+    found = model_errors("m", errors_of(run_of(tmp_path / "model", *answers), rules), rules).total
+    assert found.shares["rejection"] == Share(3, 4)
+    assert found.phrases == {short: Share(3, 4), long: Share(1, 4)}
+    assert found.to_dict()["rejection_phrases"][long] == {"count": 1, "n": 4, "percent": 25.0}
+
+
+def test_the_servers_reason_decides_whether_an_answer_was_cut_off(tmp_path):
+    unfinished = "And then the fog"
+    assert error_of(tmp_path / "a", STORY, finish_reason="length").cut_off == "by its limit"
+    assert error_of(tmp_path / "b", unfinished, finish_reason="stop").cut_off is None
+    assert error_of(tmp_path / "c", unfinished).cut_off == "without closing punctuation"
+    assert error_of(tmp_path / "d", STORY).cut_off is None
+    assert error_of(tmp_path / "e", f"{unfinished}\n\nWord count: 2020").cut_off is None
+
+
+def test_ends_that_close():
+    for end in (".", "!**", "?”", "。", "。』」", "…", "\n```", "\n| a | b |", ".</s>", "</s>", ".)\n\n", "\n---"):
+        assert has_closing_punctuation(f"It ended{end}"), end
+
+
+def test_an_answer_that_equals_that_to_another_task_is_filtered(tmp_path):
+    refused = "This cannot be shown."
+    answers = [
+        Answer("sea", refused),
+        Answer("ice", refused),
+        Answer("fog", STORY),
+        Answer("fog", STORY, trial=2),  # the same task: a model without any chance in it
+        Answer("fog", "", length="short"),
+        Answer("sea", "", length="short"),
+    ]
+    found = found_in(tmp_path, *answers)
+    assert [one.key[0] for one in found if one.is_filtered] == ["sea", "ice"]
+    assert [one.key[:2] for one in found if one.is_empty] == [("fog", "short"), ("sea", "short")]
+
+
+def test_signals_decide_nothing_but_are_named():
+    def signals_of(text):
+        return signals(text, text.split())
+
+    assert signals_of(STORY) == ()
+    assert signals_of('Rate it: {"evaluation_score": 1}') == ("holds evaluation_score",)
+    assert signals_of("the sea is wide " * 20) == ("repetition-4 above 0.5", "few distinct words")
+    assert signals_of("1 2 3 4 5 6 a") == ("few letters",)
+    assert signals_of("1 2 3 4 5 6 氷 é a い ½ ー") == ()
+    assert signals_of("1 2 3 4 5 6 氷 é a い ٣ 。") == ("few letters",)
+    assert signals_of("氷は水に浮く。") == ()
+
+
+@pytest.mark.parametrize(
+    ("end", "expected"),
+    [
+        ("(Word count: 2,020)", (2020, "words")),
+        ("[16000+ words]", (16000, "words")),
+        ("This story has a word count of approximately 1,500.", (1500, "words")),
+        ("Words: 100\nWords: 200", (200, "words")),
+        ("Length: 15 minutes", None),
+        ("（約２，０００字）", (2000, "characters")),
+        ("三百字で書いた。", None),
+    ],
+)
+def test_claims_of_the_own_length_are_found_in_answers(end, expected):
+    claim = claim_in(f"{STORY}\n\n{end}", 5)
+    assert (claim and (claim.claimed, claim.unit)) == expected
+    assert not claim_in("Words: 110", 100).is_wrong
+    assert claim_in("Words: 111", 100).is_wrong
+    assert claim_in("文字数：7", 1).counted == 5
+
+
+def test_without_its_answer_a_judgement_gives_the_words_and_the_commonest_sentence(tmp_path):
+    judgements = [
+        Judgement("sea", "0" * 64, (1.0, 1.0), length="short", words=15, most_repeated_sentence=4),
+        Judgement("ice", "0" * 64, (1.0, 1.0)),
+    ]
+    for profile in ("ours", "published"):
+        rules = ErrorRules(suite_of_essays(), profile)
+        found = model_errors("m", errors_of(run_of(tmp_path / profile, judgements=judgements), rules), rules)
+        short = found.lengths["short"]
+        assert short.length.mean_shortfall == 5
+        # A commonest sentence of any length counts by the published rule alone.
+        assert short.shares["repetition"].percent == (100 if profile == "published" else None)
+        assert short.shares["rejection"].percent is None
+        assert found.total.n == 1
+        assert found.total.shares["repetition"].n == 0
+
+
+def test_published_figures_of_another_answer_do_not_count(tmp_path):
+    text = f"Yes. {STORY}"
+    facts = {"scores": (1.0, 1.0), "words": 99, "most_repeated_sentence": 9}
+    of_it, of_another = (
+        error_of(tmp_path / name, text, profile="published", judgements=[Judgement("sea", sha256_of(judged), **facts)])
+        for name, judged in (("a", text), ("b", "another text"))
+    )
+    assert (of_it.words, of_it.repeated) == (99, 9)
+    assert (of_another.words, of_another.repeated) == (18, 1)
+
+
+def test_a_run_without_anything_is_named(tmp_path):
+    with pytest.raises(ChecklistError, match="has neither answers nor judgements"):
+        errors_of(Run("m", tmp_path), ErrorRules(suite_of_essays()))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", []),
+        ("One. Two! Three?", ["One.", "Two!", "Three?"]),
+        ("Version 1.5 costs 3.20 euros.", ["Version 1.5 costs 3.20 euros."]),
+        ('"Go!" he said. (Yes.) No.', ['"Go!"', "he said.", "(Yes.)", "No."]),
+        ("A heading\n\nA line\nthat goes on", ["A heading", "A line that goes on"]),
+        ("氷は浮く。水は沈む？はい！", ["氷は浮く。", "水は沈む？", "はい！"]),
+        ("「氷は浮く。」と言った。", ["「氷は浮く。」", "と言った。"]),
+    ],
+)
+def test_where_sentences_end(text, expected):
+    assert sentences(text) == expected
+
+
+@pytest.mark.parametrize("text", ["." * 10**6 + "x", "\n " * 500_000, "." + ")" * 10**6 + "x"])
+def test_hostile_text_takes_linear_time(text):
+    begin = time.process_time()
+    repeated(sentences(text))
+    assert time.process_time() - begin < 3

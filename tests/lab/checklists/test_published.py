@@ -1,0 +1,107 @@
+"""What follows from the published answers and judgements of HelloBench; more in `figures.of_judgements`."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import pytest
+from figures.of_judgements import errors, scores, suite
+from makers.published import HELLOBENCH, expected, hellobench_table, needs_hellobench, vectors
+from pfgen_fast.lab.checklists.checklist_runs import Run
+from pfgen_fast.lab.checklists.metrics import answer_metrics
+from pfgen_fast.lab.checklists.metrics.answer_metrics import measure, model_metrics, open_metrics
+from pfgen_fast.lab.checklists.scoring.table_data import to_dict
+
+pytestmark = [pytest.mark.slow, needs_hellobench]
+
+FIGURES = ("score", "rescaled", "rescaled_plain", "rescaled_missing_as_zero", "words")
+OF_LENGTH = (*FIGURES, "mean_absolute_length_error", "mean_shortfall", "share_long_enough")
+OF_AVERAGE = (*FIGURES[1:], "rescaled_over_answers")
+LENGTHS = ("2k", "4k", "8k", "16k")
+
+
+@cache
+def rows() -> dict[str, dict[str, Any]]:
+    return {row["model"]: row for row in to_dict(scores())["rows"]}
+
+
+def close(figure: float) -> Any:
+    return pytest.approx(figure, abs=1e-9, rel=0)
+
+
+def test_the_twenty_models_have_the_expected_scores():
+    assert rows().keys() == expected().keys()
+    n_compared = 0
+    for model, of_model in expected().items():
+        row = rows()[model]
+        assert row["areas"].keys() == of_model["tasks"].keys()
+        assert row["categories"].keys() == of_model["categories"].keys()
+        assert row["lengths"].keys() == of_model["lengths"].keys()
+        parts = [(row["areas"][area], part, FIGURES) for area, part in of_model["tasks"].items()]
+        parts += [(row["categories"][name], part, FIGURES[:2]) for name, part in of_model["categories"].items()]
+        parts += [(row["lengths"][length], part, OF_LENGTH) for length, part in of_model["lengths"].items()]
+        parts += [(row["average"], of_model["average"], OF_AVERAGE)]
+        for ours, theirs, names in parts:
+            for name in ("n", "missing"):
+                assert ours.get(name) == theirs.get(name, ours.get(name))
+            for name in names:
+                assert ours[name] == close(theirs[name]), (model, name)
+                n_compared += 1
+    assert n_compared == 20 * (5 * 5 + 38 * 2 + 5) + 24 * 8  # six models have answers of the four lengths
+
+
+def part_of(model: str, cell: str) -> dict[str, Any]:
+    """The figures of a cell of the published tables."""
+    row = rows()[model]
+    if cell == "average":
+        return row["average"]
+    return row["lengths" if cell in LENGTHS else "areas"]["heuristic_text_generation" if cell == "no limit" else cell]
+
+
+def test_the_published_tables_follow_cell_by_cell():
+    cells = [row for row in hellobench_table("main_table.csv") if row["score_recomputed"]]
+    for cell in cells:
+        part = part_of(cell["key"], cell["cell"])
+        score, words = part["rescaled"], part["words"]
+        assert f"{score:.4f}" == cell["score_recomputed"], cell
+        assert f"{words:.2f}" == cell["words_recomputed"], cell
+        is_equal = {"score": f"{score:.2f}" == cell["score_paper"], "words": f"{words:.0f}" == cell["words_paper"]}
+        for what, holds in is_equal.items():
+            assert cell[f"{what}_equal"] == ("yes" if holds else "no"), cell
+        assert bool(cell["note"]) >= (not is_equal["score"])
+        if cell["answers"]:
+            assert (part["n"], len(part["missing"])) == (int(cell["answers"]), int(cell["missing"]))
+    assert len(cells) == 108 + 30 + 30  # the figures of docs/hellobench.md count the equal cells
+
+
+@pytest.mark.parametrize(
+    "model", [*(pytest.param(name, marks=pytest.mark.parity) for name in ("gpt4o_0806", "suri_7b")), "yi_large"]
+)
+def test_the_mean_metrics_of_published_answers(model, monkeypatch):
+    monkeypatch.setattr(answer_metrics, "words", lambda text, counter: text.split())  # the tokens of these figures
+    measures = open_metrics(suite(), metrics=["repetition", "distinct"])
+    run = Run(model, HELLOBENCH, HELLOBENCH / "generations" / f"{model}.jsonl.xz")
+    found = model_metrics(model, [one for one in measure(run, measures) if one.task.length is None], measures)
+    of_areas = vectors("metrics")["generations"][model]
+    assert found.areas.keys() == of_areas.keys()
+    for area, figures in of_areas.items():
+        part = found.areas[area]
+        assert part.n == figures["n"]
+        for metric in ("repetition_4", "distinct_4"):
+            assert part.metrics[metric].n == figures["n"] - figures["too_short"]
+            assert part.metrics[metric].mean == pytest.approx(figures[metric], abs=1e-12)
+
+
+@pytest.mark.parametrize("model", ["suri_7b", "yi_large", "gpt4o_0806"])
+@pytest.mark.parity
+def test_the_published_figures_of_error_modes(model):
+    found = errors(model)
+    listed = [row for row in hellobench_table("paper/error_modes.csv") if row["model"] == model]
+    assert listed
+    for row in listed:
+        part = found.lengths[row["length"]] if row["length"] else found.areas[row["task"]]
+        if row["mode"] == "length":
+            assert part.length.mean_absolute_length_error == pytest.approx(float(row["recomputed"]), abs=0.05)
+        else:
+            assert part.shares[row["mode"]].percent == pytest.approx(float(row["recomputed"]), abs=0.005)

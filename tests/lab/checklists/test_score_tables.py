@@ -1,0 +1,194 @@
+"""Tables of scores: JSON and CSV with full digits, readable tables, and the commands that print them."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from makers.checklists_to_judge import suite
+from makers.own_checklists import suite_of
+from makers.terminal import on_terminal
+from pfgen_fast.cli.checklists_options import lines_of
+from pfgen_fast.lab.checklists.checklist_runs import open_runs, write_run
+from pfgen_fast.lab.checklists.checklist_suite import write_suite
+from pfgen_fast.lab.checklists.judgements import Judgement
+from pfgen_fast.lab.checklists.scoring import text_tables
+from pfgen_fast.lab.checklists.scoring.checklist_scoring import score_runs
+from pfgen_fast.lab.checklists.scoring.table_data import category_names, to_csv, to_dict
+from pfgen_fast.runs.items.score_reading import read_item_scores
+
+KEYS = (("tales", "common"), ("letters", "common"))
+TASKS = [replace(task, category="common") for task in suite().tasks]
+LONG = [replace(task, length="2k", wanted_words=20) for task in TASKS[:3]]
+
+
+SUITE = suite_of("small", dict.fromkeys(KEYS, ("Q?", "R?")), dict.fromkeys(KEYS, (60, 40)), [*TASKS, *LONG])
+
+
+def rows(score=(1, 0.5), without=(), **changes):
+    found = [Judgement(task.id, "0" * 64, score, task.length, judge="j", words=10) for task in SUITE.tasks]
+    return [replace(row, **changes) for row in found if row.key[:2] not in without]
+
+
+def written(folder, **models):
+    for name, judgements in models.items():
+        write_run(folder / name, (), judgements, {})
+    return folder
+
+
+@pytest.fixture
+def runs(tmp_path):
+    """Three models: of one, an answer is missing, and of another one is unjudged."""
+    unjudged = replace(rows()[0], scores=None, fault="form")
+    return written(
+        tmp_path / "runs",
+        good=rows((1, 1)),
+        gaps=rows(without=[("T01", None), ("T00", "2k")]),
+        wild=[unjudged, *rows((0.25, 0.25))[1:]],
+    )
+
+
+@pytest.fixture
+def scores(runs):
+    return score_runs(SUITE, open_runs([runs]))
+
+
+def test_json_has_the_names_of_the_published_figures_and_equal_categories_that_of_their_area(scores):
+    found = json.loads(json.dumps(to_dict(scores)))
+    assert [row["model"] for row in found["rows"]] == ["good", "gaps", "wild"]
+    row = found["rows"][1]
+    part = row["areas"]["letters"]
+    figures = {"score": 80.0, "rescaled": 20.0, "rescaled_plain": 0.0, "rescaled_missing_skipped": 20.0, "words": 10.0}
+    figures |= {"rescaled_missing_as_zero": pytest.approx((400 / 6 - 75) * 4), "interval_95": None}
+    assert part == {"n": 5, "missing": ["T01"], "unjudged": [], "stale": [], **figures}
+    average, length = row["average"], row["lengths"]["2k"]
+    assert (row["place"], average["rescaled"], average["rescaled_over_answers"]) == (2, 20.0, 20.0)
+    assert (length["missing"], length["mean_absolute_length_error"]) == (["T00"], 10.0)
+    assert found["rows"][2]["areas"]["tales"]["unjudged"] == ["T00"]
+    assert (found["missing"], found["method"], found["weights"]) == ("skip", "checklist", "suite")
+    assert [row["rank_range"] for row in found["rows"]] == [[1, 1], [2, 2], [3, 3]]
+    found = to_dict(scores, with_questions=True)["rows"][1]["categories"]
+    assert list(found) == ["tales/common", "letters/common"]
+    assert list(category_names(suite()).values()) == ["short", "formal"]
+    questions = [{"question": "Q?", "weight": 60, "mean": 1.0}, {"question": "R?", "weight": 40, "mean": 0.5}]
+    assert found["tales/common"]["questions"] == questions
+
+
+def test_csv_has_a_row_for_each_part_with_full_digits(scores):
+    found = list(csv.DictReader(io.StringIO(to_csv(scores))))
+    kinds = [f"{row['kind']} {row['part']}" for row in found[:6]]
+    assert kinds[:3] == ["average ", "area tales", "area letters"]
+    assert kinds[3:] == ["category tales/common", "category letters/common", "length 2k"]
+    (row,) = (row for row in found if (row["model"], row["part"]) == ("gaps", "letters"))
+    assert (row["place"], row["n"], row["missing"]) == ("2", "5", "1")
+    assert float(row["rescaled_missing_as_zero"]) == (400 / 6 - 75) * 4
+
+
+def test_a_figure_with_missing_answers_is_marked_and_the_figure_by_the_other_rule_is_beside_it(runs):
+    scores = score_runs(SUITE, open_runs([runs]))
+    table = text_tables.ranking(scores)
+    row = dict(zip(table.heads, table.rows[1], strict=True))
+    expected = {"place": "2", "model": "gaps", "average": "20.00*", "95 % interval": "–", "tales": "20.00"}
+    expected |= {"letters": "20.00*", "missing": "1", "missing as zero": "-6.67", "words": "10", "rank range": "2"}
+    assert row == expected
+    zero = text_tables.ranking(score_runs(SUITE, open_runs([runs]), missing="zero"))
+    row = dict(zip(zero.heads, zero.rows[1], strict=True))
+    assert (row["average"], row["letters"], row["missing skipped"]) == ("-6.67*", "-33.33*", "20.00")
+
+
+def test_texts_say_what_is_missing_how_lengths_were_met(scores):
+    assert text_tables.missing_sentences(scores) == [
+        "* gaps, letters: no judgement of 1 of 6 answers; left out 20.00, as zeros -33.33",
+        "* gaps, 2k: no judgement of 1 of 3 answers; left out 20.00, as zeros -86.67",
+        "wild, tales: left out, because the judge gave no usable reply (yet): T00",
+    ]
+    row = dict(zip(text_tables.by_length(scores).heads, text_tables.by_length(scores).rows[0], strict=True))
+    assert [row[name] for name in ("length", "answers", "words")] == ["2k", "3", "10"]
+    assert [row[name] for name in ("error", "shortfall", "long enough %")] == ["10.0", "10.0", "0.0"]
+    table = text_tables.by_question(scores, scores.models[1])
+    assert (table.heads, table.rows[0]) == (("category", "1", "2"), ("tales/common", "1.000", "0.500"))
+
+
+def test_scores_below_0_come_with_their_scale(runs, suite_folder, call):
+    line = "The table shows (score - 75) × 4, from -300 to 100: 0 is a score of 75 of 100."
+    for options in ((), ("--markdown",)):
+        printed = [
+            call("checklists", "table", runs / name, "--suite", suite_folder, *options)[1] for name in ("wild", "good")
+        ]
+        assert [line in text for text in printed] == [True, False]
+
+
+def test_markdown_shows_untrusted_names_as_text(tmp_path):
+    scores = score_runs(SUITE, open_runs([written(tmp_path, **{"<b>|x": rows()})]))
+    found = text_tables.to_markdown(scores, with_categories=True, with_lengths=True)
+    assert "<b>" not in found
+    assert "&#60;b&#62;&#124;x" in found
+    heads = [line for line in found.splitlines() if line.startswith("## ")]
+    assert heads == ["## Average over areas", "## Words", "## By category", "## By wanted length"]
+    assert "signature: checklists:" in found
+
+
+@pytest.mark.parametrize("width", [40, 80, 140, None])
+def test_tables_fit_their_width_and_lose_no_column(width):
+    heads = ("model", *(f"heuristic_text_generation_{number}" for number in range(20)))
+    rows = tuple((f"{'long_' * 8}{number}", *(f"{number}.{place:02}" for place in range(20))) for number in range(3))
+    lines = lines_of(text_tables.TextTable("t", heads, rows), width)
+    assert all(len(line) <= (width or 1000) for line in lines)
+    text = "\n".join(lines)
+    assert all(f"1.{place:02}" in text for place in range(20))
+    table = text_tables.TextTable("t", ("model", "score"), (("a", "1.00*"), ("b", "22.00")))
+    heads = ["model  score", "a       1.00*", "b      22.00"]
+    assert lines_of(table, 80) == heads, "marks shift neither digits nor heads"
+    table = text_tables.TextTable("t", ("model", "truthfulness", "equal weights"), (("a", "1.00", "2.00"),))
+    assert lines_of(table, 80) == [
+        "                       equal",
+        "model  truthfulness  weights",
+        "a              1.00     2.00",
+    ]
+
+
+@pytest.fixture
+def suite_folder(tmp_path):
+    write_suite(SUITE, tmp_path / "suite")
+    return tmp_path / "suite"
+
+
+def test_table_has_several_forms(runs, suite_folder, tmp_path, call):
+    common = ("checklists", "table", runs / "good", runs / "gaps", "--suite", suite_folder)
+    code, printed, _ = call(*common, "--json", "--missing", "zero")
+    found = json.loads(printed)
+    assert (code, found["missing"]) == (0, "zero")
+    code, printed, _ = call(*common, "--csv", tmp_path / "t.csv", "--markdown")
+    assert printed.startswith("## Average over areas\n\n| place | model |")
+    assert (tmp_path / "t.csv").read_text().startswith("place,model,kind,part,n,missing")
+    code, _, _ = call(*common, "--answers", tmp_path / "answers.csv", "--json")
+    answers = read_item_scores([tmp_path / "answers.csv"])
+    assert (code, set(answers.models), answers.notes) == (0, {"good", "gaps"}, ())
+    assert answers.of("good", "score").tolist() == [100.0] * len(SUITE.tasks)
+    assert np.isnan(answers.of("gaps", "score")).sum() == 2
+    assert set(answers.subjects) == {"tales", "letters"}
+    code, _, said = call("checklists", "table", runs, "--suite", suite_folder)
+    assert code == 3
+    assert "note: 1 answer left out: the judge gave no usable reply" in said
+
+
+def test_a_single_run_is_shown_with_areas_categories_and_questions(runs, suite_folder, call):
+    command = ("checklists", "table", runs / "gaps", "--suite", suite_folder)
+    _, printed, _ = call(*command)
+    assert {"gaps", "By category", "By wanted length", "Mean verdict on each question"} <= set(printed.splitlines())
+    categories = json.loads(call(*command, "--json")[1])["rows"][0]["categories"]
+    assert all(one["questions"] for one in categories.values() if one["n"])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("width", [80, 140])
+def test_a_terminal_shows_areas_beside_or_below_the_average(runs, suite_folder, width):
+    arguments = ("-m", "pfgen_fast", "checklists", "table", str(runs / "good"), str(runs / "gaps"), "--suite")
+    lines = on_terminal(*arguments, str(suite_folder), columns=width)
+    assert lines[0] == ("Average" if width == 80 else "Average over areas")
+    assert ("By area" in lines) == (width == 80)
+    assert all(len(line) <= width for line in lines if not line.startswith(("*", "95 % interval:", "  suite:")))

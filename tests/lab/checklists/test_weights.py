@@ -1,0 +1,234 @@
+"""Weights from people's marks: the regression of one checklist, the fit of a suite, files of marks, and commands."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from makers.own_checklists import own_suite, own_suite_in
+from makers.people import people, row_of, write_rows
+from makers.published import needs_hellobench, vectors
+from pfgen_fast.base.errors import ChecklistError
+from pfgen_fast.lab.checklists.checklist_runs import Answer, write_run
+from pfgen_fast.lab.checklists.checklist_suite import ChecklistSuite
+from pfgen_fast.lab.checklists.judgements import Judgement
+from pfgen_fast.lab.checklists.people.people_reading import People, read_marks
+from pfgen_fast.lab.checklists.tasks import sha256_of
+from pfgen_fast.lab.checklists.weights.fitting import fit_suite, fit_weights
+
+
+@needs_hellobench
+def test_the_worked_examples_follow_and_open_weights_fit_as_well_and_are_equal() -> None:
+    n_open = 0
+    for case in vectors("regression")["cases"]:
+        fitted, expected = fit_weights(case["x"], case["y"]), case["fit"]
+        assert fitted.mse == pytest.approx(expected["mse"], abs=1e-9)
+        assert fitted.r2 == pytest.approx(expected["r2"], abs=1e-9)
+        assert fitted.rank == expected["rank"]
+        assert fitted.raw == pytest.approx(expected["bvls"], abs=1e-9)
+        if fitted.is_identified:
+            assert fitted.raw == pytest.approx(expected["weights"], abs=1e-9)
+            assert fitted.raw == pytest.approx(expected["published_procedure"], abs=1e-4)
+            assert fitted.weights == pytest.approx(expected["normalised"], abs=1e-9)
+            assert fitted.at_bound == tuple(expected["at_bound"])
+        else:
+            n_open += 1
+            assert fitted.weights == pytest.approx((50, 50))
+    assert n_open == 1
+
+
+def test_weights_have_the_sum_100_equal_marks_no_r2_and_another_bound_is_kept() -> None:
+    fitted = fit_weights([[1, 1, 0.5], [0.5, 1, 0], [0, 0.5, 1], [1, 0, 1]], [7, 4, 5, 7])
+    assert (sum(fitted.weights), fitted.n_rows) == (pytest.approx(100), 4)
+    assert fitted.perfect_mark == pytest.approx(sum(fitted.raw))
+    fitted = fit_weights([[1, 0.5], [0.5, 1]], [6, 6])
+    assert (fitted.r2, fitted.mse) == (None, pytest.approx(0))
+    fitted = fit_weights([[1, 0], [0, 1], [1, 1]], [3, 0, 3], bound=0)
+    assert (fitted.raw, fitted.at_bound) == (pytest.approx((3, 0)), (False, True))
+    beyond = fit_weights([[1, 1], [1, 0], [0.5, 0]], [11.3, 4.0, -0.7])  # simulated marks, not whole numbers
+    assert beyond.perfect_mark == pytest.approx(11.3, abs=1)
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "marks", "message"),
+    [
+        ([], [], "no marks: expected at least one"),
+        ([[1, 0]], [1, 2], "1 rows of verdicts for 2 marks"),
+        ([[1, 0], [1]], [1, 2], "verdicts are not a table of numbers"),
+        ([[1, None]], [1], "row 0, question 1: the verdict is missing or no number"),
+        ([[1], [2]], [1, 1], "row 1, question 0: the verdict is 2; expected a number from 0 to 1; divide"),
+        ([[1], [1]], [1, 11], "row 1: the mark is 11; expected a number from 0 to 10"),
+    ],
+)
+def test_bad_marks_are_named(verdicts: Any, marks: Any, message: str) -> None:
+    with pytest.raises(ChecklistError, match=f"^{message}"):
+        fit_weights(verdicts, marks)
+
+
+@pytest.mark.parametrize(("bound", "message"), [(-1, "the bound"), (11, "the bound"), (0, "all weights are 0")])
+def test_an_invalid_bound_and_weights_of_zero_are_refused(bound: float, message: str) -> None:
+    with pytest.raises(ChecklistError, match=message):
+        fit_weights([[1]], [0], bound=bound)
+
+
+SUITE = own_suite()
+THANKS, REQUESTS, WEATHER = ("letters", "thanks"), ("letters", "requests"), ("reports", "weather")
+RULE = {THANKS: (3.0, 2.0, 5.0), REQUESTS: (6.0, 3.0)}
+
+
+def test_the_rule_that_people_followed_comes_back() -> None:
+    fit = fit_suite(SUITE, people(SUITE, RULE))
+    assert fit.weights[THANKS] == pytest.approx((30, 20, 50))
+    assert fit.weights[REQUESTS] == pytest.approx((200 / 3, 100 / 3))
+    assert WEATHER not in fit.weights
+    assert fit.notes == ("1 of 3 categories have no marks, and keep their weights",)
+
+
+def test_without_an_annotator_it_is_the_fit_of_the_others() -> None:
+    marks = people(SUITE, {THANKS: (3.0, 2.0, 5.0)}, annotators="abc", noise=1)
+    (one,) = fit_suite(SUITE, marks).categories.values()
+    others = replace(marks, marks=tuple(mark for mark in marks.marks if mark.annotator != "b"))
+    assert one.without["b"] == fit_suite(SUITE, others).categories[THANKS].fitted
+    assert list(one.without) == ["a", "b", "c"]
+    assert one.largest_change is not None
+    assert one.largest_change[0] > 0
+    (alone,) = fit_suite(SUITE, people(SUITE, {THANKS: (3.0, 2.0, 5.0)}, annotators="a")).categories.values()
+    assert (alone.without, alone.largest_change) == ({}, None)
+
+
+def test_a_draw_takes_an_answer_with_all_its_annotators() -> None:
+    """Marks of two annotators who agree are worth no more than those of one."""
+    marks = people(SUITE, {THANKS: (3.0, 2.0, 5.0)}, annotators="a", noise=1)
+    twice = People(tuple(replace(mark, annotator=name) for mark in marks.marks for name in "ab"))
+    once, doubled = (fit_suite(SUITE, each, draws=200).categories[THANKS] for each in (marks, twice))
+    np.testing.assert_allclose(once.draws, doubled.draws, atol=1e-9)
+
+
+def test_draws_that_define_no_weights_are_left_out_and_counted() -> None:
+    fit = fit_suite(SUITE, people(SUITE, {THANKS: RULE[THANKS]}, n_answers=4, annotators="a"), draws=200)
+    (one,) = fit.categories.values()
+    assert 0 < one.n_undefined < 200
+    assert fit.notes[0] == f"letters/thanks: {one.n_undefined} of 200 draws define no weights and are left out"
+    assert len(one.spreads) == 3
+
+
+ROW = {"id": "letter_1", "response_sha256": "0a", "annotator": "a", "category": "thanks"}
+ROW |= {"verdicts": [1, 0.5, 0.25], "overall": 7}
+
+
+def marked(path: Path, *rows: dict[str, Any], scale: Any = "unit") -> Any:
+    return read_marks(write_rows(path / "marks.jsonl", rows), SUITE, scale=scale)
+
+
+def test_verdicts_of_annotation_tools_are_divided_by_four_and_equal_marks_count_once(tmp_path: Path) -> None:
+    rows = [{**ROW, "verdicts": [4, 2, 1]}] * 2
+    (mark, other) = marked(tmp_path, *rows, {**rows[0], "annotator": "b"}, scale="ui").marks
+    assert (mark.verdicts, mark.overall, other.annotator) == ((1, 0.5, 0.25), 7, "b")
+
+
+@pytest.mark.parametrize("cell", ["[1, 0.5, 0.25]", "1 0.5 0.25", "1;0.5;0.25", "1, 0.5, 0.25"])
+def test_a_cell_of_a_csv_file_holds_all_verdicts(tmp_path: Path, cell: str) -> None:
+    path = tmp_path / "marks.csv"
+    path.write_text(f'id,response_sha256,annotator,verdicts,overall\nletter_1,0a,a,"{cell}",7\n')
+    (mark,) = read_marks(path, SUITE, scale="unit").marks
+    assert (mark.verdicts, mark.overall, mark.area, mark.category) == ((1, 0.5, 0.25), 7, "letters", "thanks")
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"id": "letter_7"}, "line 1: unknown task 'letter_7'; expected one of letter_3"),
+        ({"length": "8k"}, "line 1: the task letter_1 has no length '8k'; expected no length"),
+        ({"category": "requests"}, "line 1: category: expected 'thanks', the category of letter_1, not 'requests'"),
+        ({"verdicts": [1, 0.5]}, "line 1: verdicts: expected 3, one for each question, not 2"),
+        ({"verdicts": [1, 3, 0]}, r"line 1: verdicts\[1\]: the verdict 3; expected 0 to 1; is this --scale ui"),
+        ({"verdicts": [1, -0.25, 0]}, r"line 1: verdicts\[1\]: the verdict -0.25; expected 0 to 1$"),
+        ({"overall": 11}, "line 1: overall: 11; expected a mark from 0 to 10"),
+    ],
+)
+def test_a_bad_mark_is_named(tmp_path: Path, changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(ChecklistError, match=rf"marks\.jsonl, {message}"):
+        marked(tmp_path, {**ROW, **changes})
+
+
+def test_unusual_marks_are_noted(tmp_path: Path) -> None:
+    assert marked(tmp_path, ROW, scale="ui").notes == ("no verdict is above 1 of 4: is this --scale unit?",)
+    notes = marked(tmp_path, {**ROW, "overall": 6.5}).notes
+    assert notes == ("1 of 1 overall marks are not whole numbers; they are used unrounded",)
+
+
+@pytest.fixture
+def suite(tmp_path: Path) -> ChecklistSuite:
+    return own_suite_in(tmp_path / "suite")
+
+
+@pytest.fixture
+def marks(tmp_path: Path, suite: ChecklistSuite) -> Path:
+    return write_rows(tmp_path / "marks.jsonl", list(map(row_of, people(suite, RULE, noise=0.5).marks)))
+
+
+@pytest.fixture
+def runs(tmp_path: Path, suite: ChecklistSuite) -> Path:
+    for name, verdict in (("best", 1.0), ("middle", 0.75), ("last", 0.5)):
+        answers = [Answer(task.id, f"{name} {task.id}") for task in suite.tasks if task.length is None]
+        judgements = []
+        for answer in answers:
+            n = len(suite.checklist(suite.by_key[answer.id, None]).questions)
+            judgements.append(Judgement(answer.id, answer.sha256, (verdict,) * (n - 1) + (0.5,), judge="m"))
+        write_run(tmp_path / "runs" / name, answers, judgements, {"model": name})
+    return tmp_path / "runs"
+
+
+@pytest.mark.slow
+def test_fit_writes_weights_and_suites(call: Any, tmp_path: Path, marks: Path) -> None:
+    common = ("checklists", "fit", marks, "--suite", tmp_path / "suite")
+    code, out, err = call(*common, "--scale", "unit", "--bootstrap", 20, "--page", tmp_path / "page")
+    assert code == 0
+    assert "48 marks of 2 annotators define the weights of 2 of 2 categories" in out
+    assert "1 of 3 categories have no marks" in err
+    assert "Does it thank somebody?" in (tmp_path / "page/checklist-weights.html").read_text()
+    (tmp_path / "suite" / "guideline.md").write_text("# Our rules\n")
+    options = ("--bootstrap", 50, "--json", "--output", tmp_path / "fitted")
+    found = json.loads(call(*common, "--scale", "unit", *options)[1])
+    weights: dict[str, list[float]] = {}
+    for row in found["tables"]["weights"]:
+        weights.setdefault(row["category"], []).append(row["weight"])
+    before, fitted = (ChecklistSuite.load(tmp_path / name) for name in ("suite", "fitted"))
+    assert (fitted.checklists[WEATHER], fitted.hash == before.hash) == (before.checklists[WEATHER], False)
+    assert list(fitted.checklists[THANKS].weights) == weights["thanks"]
+    assert (tmp_path / "fitted" / "guideline.md").read_text() == "# Our rules\n"
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "guideline.md").write_text("# My own notes\n")
+    assert "is not the folder of a suite" in call(*common, "--scale", "unit", "-o", tmp_path / "notes")[2]
+    assert (tmp_path / "notes" / "guideline.md").read_text() == "# My own notes\n"
+    assert call(*common, "--scale", "unit", "--output", tmp_path / "weights.json")[0] == 0
+    assert json.loads((tmp_path / "weights.json").read_text())["letters"] == weights
+    assert "--scale" in call(*common)[2]
+
+
+def test_fit_writes_no_weights_that_marks_leave_open(call: Any, tmp_path: Path, suite: ChecklistSuite) -> None:
+    few = people(suite, {THANKS: (3.0, 2.0, 5.0)}, n_answers=1).marks
+    path = write_rows(tmp_path / "marks.jsonl", list(map(row_of, few)))
+    common = ("checklists", "fit", path, "--suite", tmp_path / "suite", "--scale", "unit", "-o", tmp_path / "w.json")
+    code, out, err = call(*common)
+    assert code == 2
+    assert "not defined: rank 2 of 3" in out
+    assert "letters/thanks: 2 marks define only 2 of 3 weights" in err
+    assert not (tmp_path / "w.json").exists()
+    code, _, err = call(*common, "--allow-unidentified")
+    assert code == 0
+    assert "nearest to equal" in err
+    assert sum(json.loads((tmp_path / "w.json").read_text())["letters"]["thanks"]) == pytest.approx(100)
+
+
+def test_fit_leaves_out_marks_of_other_answers(call: Any, tmp_path: Path, suite: ChecklistSuite, runs: Path) -> None:
+    mark, *others = people(suite, RULE).marks
+    rows = [row_of(one, response_sha256=sha256_of(f"best {one.id}")) for one in (mark, others[-1])]
+    path = write_rows(tmp_path / "marks.jsonl", [*rows, row_of(others[0])])
+    common = ("checklists", "fit", path, "--suite", tmp_path / "suite", "--scale", "unit")
+    assert "1 mark not used, because no run has the answers: letter_" in call(*common, "--run", runs / "best")[2]
+    assert "no marks are left: the runs have none of the answers of 3 marks" in call(*common, "--run", runs / "last")[2]

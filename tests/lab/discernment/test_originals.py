@@ -1,0 +1,100 @@
+"""Originals of the task answers: from a run, from the sample answers and from the reference answers of a suite."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from makers.runs import make_run, trial_lines
+from pfgen_fast import Scorer, Suite
+from pfgen_fast.base.errors import DiscernmentError, SuiteError, TrialsError
+from pfgen_fast.lab.discernment.originals import from_run, from_suite, known_originals, without_originals
+
+
+def lines_of(suite, answers):
+    return [json.dumps({"question": question.question, "answer": text}) for text in answers for question in suite]
+
+
+def test_a_run_gives_its_first_answers_to_each_question_that_are_not_blank(mini, tmp_path):
+    run = make_run(tmp_path / "run", lines_of(mini, ["", "First.", " \n", "Second.", "Third."]))
+    collection = from_run(run, mini)
+    assert [item.id for item in collection.items][:3] == ["Q01-1", "Q01-2", "Q02-1"]
+    assert [item.text for item in collection.items] == ["First.", "Second."] * len(mini)
+    assert {item.question for item in collection.items} == {question.question for question in mini}
+    assert {(item.task, item.language) for item in collection.items} == {("answers", "en")}
+    assert collection.notes == ()
+    assert collection.items[0].references == (mini.samples[0].answer,)
+    assert {item.id for item in from_run(run, mini.only(["Q03"])).items} == {"Q03-1", "Q03-2"}
+    assert len(from_run(run / "trials.jsonl", mini, per_question=3)) == 3 * len(mini)
+
+
+def test_questions_with_too_few_answers_are_noted(mini, tmp_path):
+    lines = [*lines_of(mini, ["First."]), json.dumps({"question": mini["Q02"].question, "answer": "Second."})]
+    collection = from_run(make_run(tmp_path / "run", lines), mini)
+    assert len(collection) == len(mini) + 1
+    assert collection.notes == (
+        "Of 8 questions, 7 have fewer than 2 answers that are not blank: Q01, Q03, Q04, Q05, Q06 and 2 more.",
+    )
+
+
+def test_anything_but_a_single_run_of_the_suite_is_refused(mini, tmp_path):
+    for name in "ab":
+        make_run(tmp_path / name, trial_lines(mini))
+    with pytest.raises(DiscernmentError, match=r"2 runs, such as .*a; expected one run"):
+        from_run(tmp_path, mini)
+    with pytest.raises(DiscernmentError, match="answers to each question: expected at least 1, not 0"):
+        from_run(tmp_path / "a", mini, per_question=0)
+    make_run(tmp_path / "c", [json.dumps({"question": "Who?", "answer": "x"})])
+    with pytest.raises(TrialsError, match="unknown question 'Who\\?' in suite mini"):
+        from_run(tmp_path / "c", mini)
+
+
+def test_a_suite_gives_sample_answers_if_there_are_enough_or_else_reference_answers(mini):
+    references = from_suite(mini)
+    assert references.name == "reference answers of suite mini"
+    assert len(references) == 16
+    for item in references.items:
+        assert any(item.text in answers for answers in mini[item.question].answers.values())
+    more = from_suite(mini, "references", per_question=20).items
+    assert more[0] == references.items[0]
+    of_set = {name: {item.text for item in more[:20]} & {*texts} for name, texts in mini["Q01"].answers.items()}
+    assert all(of_set.values())  # of all sets, though the sets follow one another in the file
+    samples = from_suite(mini, "samples")
+    assert samples.name == "sample answers of suite mini"
+    assert [item.text for item in samples.items] == [sample.answer for sample in mini.samples]
+    assert all(item.references == () for item in samples.items)
+    assert samples.notes == ()
+
+
+def test_originals_that_the_scores_count_are_noted(mini, tmp_path):
+    note = (
+        "16 of 16 originals are reference answers of suite mini, which its n-gram scores count; --leave-out "
+        "removes them from the suite before scoring."
+    )
+    assert known_originals(mini, from_suite(mini)) == (note,)
+    assert known_originals(mini, from_run(make_run(tmp_path / "run", trial_lines(mini)), mini)) == (note,)
+    assert known_originals(mini, from_suite(mini, "samples")) == ()
+
+
+def test_a_suite_without_the_originals_scores_by_the_other_references(mini):
+    collection = from_suite(mini)
+    left = without_originals(mini, collection)
+    assert known_originals(left, collection) == ()
+    assert left.metadata_hash != mini.metadata_hash
+    n_answers = sum(len(texts) for question in mini for texts in question.answers.values())
+    assert sum(len(texts) for question in left for texts in question.answers.values()) == n_answers - 16
+    questions, texts = zip(*((item.question, item.text) for item in collection.items), strict=True)
+    with_them = Scorer(mini, threads=1).score(questions, texts)["average"]
+    assert (Scorer(left, threads=1).score(questions, texts)["average"] < with_them).all()
+    assert without_originals(mini, from_suite(mini, "samples")) is mini
+
+
+def test_a_set_is_never_left_without_references_and_missing_sample_answers_are_named(make_suite):
+    suite = Suite.load(make_suite({}))
+    collection = from_suite(suite)
+    with pytest.raises(SuiteError, match="the originals are all reference answers of set P, so the set would be empty"):
+        without_originals(suite, collection)
+    with pytest.raises(SuiteError, match=r"no sample answers to its questions in questions\.jsonl"):
+        from_suite(suite, "samples")
+    with pytest.raises(DiscernmentError, match="unknown source of originals 'sample'; expected one of samples"):
+        from_suite(suite, "sample")

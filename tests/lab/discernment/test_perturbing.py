@@ -1,0 +1,133 @@
+"""Damage to columns of texts: what is asked for, what comes back, and what bad input is told."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pfgen_fast.base.errors import DiscernmentError, TrialsError
+from pfgen_fast.lab.discernment.damage.donors import Donors
+from pfgen_fast.lab.discernment.perturbing import perturb, perturbed_columns
+from pfgen_fast.lab.evaluators.evaluator import text_column
+
+TEXTS = ["氷は水に浮く。水より軽いからだ。", "Ice floats on water. It is lighter, as ice has air in it.", "。"]
+ANSWERS = ["Ice floats.", "Ice is light.", "The sun rises."]
+INVALID = pa.array([b"\xe3\x81"], pa.binary()).cast(pa.string(), safe=False)
+
+
+class Text(str):
+    """A text of another class."""
+
+    __slots__ = ()
+
+
+def test_texts_come_back_in_their_order_with_none_where_it_is_impossible():
+    assert perturb([*TEXTS, "", " \n"], "newline") == [TEXTS[0] + "\n", TEXTS[1] + "\n", "。\n", None, None]
+    assert perturb(TEXTS, "char_repeat", k=1)[2] is None
+    assert perturb([], "loop", permille=200) == []
+    assert perturbed_columns(TEXTS, "answer_swap", [], donors=Donors(TEXTS)) == []
+    for kind in ("punctuation", "answer_swap"):  # without degrees
+        assert perturb(TEXTS, kind, permille=200) == perturb(TEXTS, kind, k=1) == perturb(TEXTS, kind)
+
+
+@pytest.mark.parametrize(
+    "sequence_of",
+    [tuple, iter, np.array, lambda texts: list(map(Text, texts)), lambda texts: pa.chunked_array([texts])],
+)
+def test_texts_may_be_any_sequence_of_texts(sequence_of):
+    found = perturb(sequence_of(TEXTS), "char_delete", permille=100)
+    assert found == perturb(TEXTS, "char_delete", permille=100)
+    assert {type(text) for text in found} == {str, type(None)}
+    options = {"permille": 1000, "language": "en"}
+    assert perturb(TEXTS, "sentence_insert", donors=sequence_of(TEXTS[:2]), **options) == perturb(
+        TEXTS, "sentence_insert", donors=TEXTS[:2], **options
+    )
+
+
+def test_whole_numbers_may_be_those_of_numpy_and_seeds_have_64_bits():
+    degree = {"permille": 500}
+    assert perturb(TEXTS, "char_typo", permille=np.int64(500), seed=np.int64(3)) == perturb(
+        TEXTS, "char_typo", seed=3, **degree
+    )
+    assert perturb(TEXTS, "word_drop", k=np.int32(2)) == perturb(TEXTS, "word_drop", k=2)
+    assert perturb(TEXTS, "char_typo", seed=-1, **degree) == perturb(TEXTS, "char_typo", seed=2**64 - 1, **degree)
+    assert perturb(TEXTS, "char_typo", seed=2**64, **degree) == perturb(TEXTS, "char_typo", **degree)
+    with pytest.raises(TypeError):
+        perturb(TEXTS, "loop", k=1, seed=0.5)
+
+
+def test_without_a_language_the_text_decides():
+    by_text = perturb(TEXTS, "punctuation")
+    assert by_text == perturb(TEXTS, "punctuation", language=["ja", "en", None])
+    assert by_text[0] == "氷は水に浮く．水より軽いからだ．"
+    assert perturb(TEXTS, "punctuation", language="en") == [None] * 3
+    assert perturb(["Ice。", "ー。", "ｱ。", "々。", "한。"], "punctuation") == [None, "ー．", "ｱ．", "々．", None]
+
+
+def test_an_answer_takes_nothing_from_answers_to_its_question_and_donors_given_are_a_pool_for_all():
+    questions = ["ice", "ice", "sun"]
+    assert perturb(ANSWERS, "answer_swap", questions=questions)[:2] == ["The sun rises."] * 2
+    assert perturb(ANSWERS, "answer_swap", questions=["ice"] * 3) == [None] * 3
+    assert set(perturb(ANSWERS, "answer_swap", questions=["ice", None, None])) <= set(ANSWERS)
+    assert None not in perturb(ANSWERS, "random_ending")
+    swapped = [None, *ANSWERS[:1] * 2]
+    assert perturb(ANSWERS, "answer_swap", donors=ANSWERS[:1] * 2) == swapped
+    assert perturb(ANSWERS, "answer_swap", donors=ANSWERS[:1], questions=questions) == swapped
+    assert perturb(ANSWERS, "answer_swap", donors=[]) == [None] * 3
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"kind": "char_delet", "k": 1}, "unknown kind 'char_delet'; expected one of char_delete, "),
+        (
+            {"kind": "paraphrase"},
+            "kind 'paraphrase' is made by a language model; expected a kind made by rules: char_delete, ",
+        ),
+        ({"kind": "loop", "k": 0}, "loop: k 0: expected a whole number from 1 to 1000000$"),
+        ({"kind": "newline", "permille": 1001}, "newline: permille 1001: expected a whole number from 1 to 1000$"),
+        ({"kind": "newline", "language": "jp"}, "unknown language 'jp'; expected 'ja' or 'en'$"),
+        ({"kind": "newline", "language": ["ja"]}, "languages: 1 entries for 3 texts; expected one for each"),
+    ],
+)
+def test_an_impossible_request_is_one_sentence(options, said):
+    with pytest.raises(DiscernmentError, match=f"^{said}"):
+        perturb(TEXTS, **options)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"texts": "Ice"}, "texts: expected a sequence of str, not one str"),
+        ({"texts": ["Ice", 3]}, r"texts\[1\]: expected a str, not int"),
+        ({"texts": ["Ice", None]}, r"texts\[1\]: expected a str, not NoneType"),
+        ({"texts": INVALID}, r"texts\[0\]: invalid UTF-8"),
+        ({"kind": "answer_swap", "donors": [3]}, r"donors\[0\]: expected a str, not int"),
+        ({"kind": "wrong_ending", "alternatives": [3]}, r"alternatives\[0\]: expected a str, not int"),
+    ],
+)
+def test_a_value_that_is_not_a_text_is_named(options, said):
+    with pytest.raises(TrialsError, match=said):
+        perturb(**{"texts": TEXTS[:1], "kind": "newline", **options})
+
+
+# Columns of texts are compared row by row, by their code points
+
+COLUMN = st.none() | st.text("aé氷😀", max_size=3)
+
+
+@given(st.lists(COLUMN), st.lists(st.text("aé氷😀", min_size=1, max_size=2)))
+def test_texts_that_contain_a_part_are_counted_in_any_encoding(texts, parts):
+    expected = sum(text is not None and any(part in text for part in parts) for text in texts)
+    for column in (text_column(texts), text_column(pa.array(texts, pa.string()))):
+        assert column.n_with_any(parts) == expected
+
+
+@given(st.lists(st.tuples(COLUMN, COLUMN)))
+def test_columns_differ_as_their_texts_do_in_any_encoding(rows):
+    own, others = [one for one, _ in rows], [other for _, other in rows]
+    expected = [one is not None and one != other for one, other in rows]
+    for column in (text_column(others), text_column(pa.array(others, pa.string()))):
+        assert text_column(own).differs_from(column).tolist() == expected

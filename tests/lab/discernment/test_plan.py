@@ -1,0 +1,254 @@
+"""Plans: names of perturbations, the usual plan, parts of it, degrees, plans of users and given texts."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pytest
+from makers.tested_evaluators import problem, written
+from pfgen_fast.lab.discernment.choosing import chosen_plan, open_plan
+from pfgen_fast.lab.discernment.discernment_items import CollectionItem
+from pfgen_fast.lab.discernment.discernment_plan import (
+    Perturbation,
+    Plan,
+    perturbation,
+    perturbations_named,
+    usual_plan,
+)
+from pfgen_fast.lab.discernment.kinds import ALIASES, KINDS, LADDERS
+from pfgen_fast.lab.discernment.model_damage_prompts import made_prompt
+from pfgen_fast.lab.evaluators.criteria import read_criteria
+
+
+def names(plan):
+    return [one.name for one in plan.perturbations]
+
+
+def item(**changes):
+    return CollectionItem("a", "Ice floats.", "story", "en", **changes)
+
+
+def test_the_usual_plan_has_every_kind_of_a_rule_with_its_ladder():
+    plan = usual_plan()
+    assert plan.name == "usual"
+    assert len(plan.perturbations) == 18 * 5 + 1 + 4
+    assert plan.kinds == tuple(
+        kind.name for kind in KINDS.values() if kind.method == "rule" and kind.name != "wrong_ending"
+    )
+    for one in plan.perturbations:
+        kind = KINDS[one.kind]
+        assert one.level == kind.level
+        assert one.is_control == (kind.ladder is None)
+        assert one.permille is None or one.permille in LADDERS[kind.ladder]
+
+
+@pytest.mark.parametrize(
+    ("name", "permille", "k", "method"),
+    [
+        ("char_delete/30", 30, None, "rule"),
+        ("char_delete/k5", None, 5, "rule"),
+        ("grammar_error/minor", None, None, "model"),
+        ("paraphrase", None, None, "model"),
+        ("newline", None, None, "rule"),
+        ("random_ending/1000", 1000, None, "rule"),
+        ("random_ending", 1000, None, "rule"),
+    ],
+)
+def test_a_name_says_kind_and_degree(name, permille, k, method):
+    (one,) = perturbations_named(name)
+    assert (one.permille, one.k, one.method) == (permille, k, method)
+    assert one.name == (name if name != "random_ending" else "random_ending/1000")
+    assert one.rule == ALIASES.get(one.kind, one.kind)
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("char_delet", "unknown kind 'char_delet'; expected one of char_delete, "),
+        ("char_delete/0", "char_delete/0: expected a degree such as 30 (per mille) or k5, not '0'"),
+        ("char_delete/1001", "char_delete: permille 1001: expected a whole number from 1 to 1000"),
+        ("answer_swap/30", "answer_swap: the kind has no degrees; expected neither permille nor k"),
+        ("grammar_error/slight", "unknown degree of grammar_error 'slight'; expected one of minor, major"),
+        ("paraphrase/minor", "unknown degree of paraphrase 'minor'; expected one of none"),
+    ],
+)
+def test_an_unknown_kind_or_degree_is_refused(name, expected):
+    assert problem(perturbation, "negate") == "negate: expected either permille or k, not neither"
+    assert problem(perturbation, "negate", permille=1, k=1) == "negate: expected either permille or k, not both"
+    assert problem(perturbation, "paraphrase", k=1) == "paraphrase: made by a model; expected neither permille nor k"
+    found = problem(perturbations_named, name)
+    assert found.startswith(expected)
+    if name == "char_delet":
+        assert sorted(found.partition("one of ")[2].partition(";")[0].split(", ")) == sorted([*KINDS, *ALIASES])
+
+
+IN_ANY_ORDER = ["negate/k3", "newline", "negate/500", "negate/k1", "negate/200", "negate/500"]
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({"kinds": ["truncate", "char_delete/10"]}, [*(f"truncate/{p}" for p in LADDERS["cut"]), "char_delete/10"]),
+        ({"kinds": IN_ANY_ORDER}, ["negate/200", "negate/500", "negate/k1", "negate/k3", "newline"]),
+        ({"levels": ["control"]}, ["identity", "newline", "punctuation", "width"]),
+    ],
+)
+def test_a_part_of_a_plan_has_its_degrees_in_rising_order(options, expected):
+    plan = chosen_plan(**options)
+    assert (names(plan), plan.name) == (expected, "usual, changed")
+    assert chosen_plan() == usual_plan()
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({"kinds": ["negat"]}, "unknown kind 'negat'; expected one of negate, "),
+        ({"levels": ["words"]}, "unknown level 'words'; expected one of word, character, sentence, control"),
+        ({"kinds": ["negate"], "levels": ["control"]}, "the plan is empty; expected at least one perturbation"),
+    ],
+)
+def test_a_wrong_choice_is_refused(options, expected):
+    assert problem(chosen_plan, **options).startswith(expected)
+
+
+# --- texts that come with the items
+
+
+def test_given_texts_are_added_and_take_the_place_of_made_ones():
+    items = [item(perturbed={"char_delete/30": "x", "grammar_error/major": "x"}), item(perturbed={"noise/low": "x"})]
+    plan = usual_plan(items)
+    given = [one for one in plan.perturbations if one.method == "given"]
+    assert given == [
+        Perturbation("char_delete", "30", 30, None, "character", "given"),
+        Perturbation("grammar_error", "major", None, None, "word", "given"),
+        Perturbation("noise", "low", None, None, "word", "given"),
+    ]
+    assert [one.kind for one in plan.perturbations].count("char_delete") == 5
+    assert plan.notes == ("The kind noise is unknown, so it counts as damage to words.",)
+    assert "wrong_ending/1000" not in names(plan)
+    assert "wrong_ending/1000" in names(usual_plan([*items, item(alternative="Ice sinks.")]))
+    assert names(chosen_plan(plan, kinds=["noise"])) == ["noise/low"]
+    assert problem(chosen_plan, plan, kinds=["nose"]).startswith("unknown kind 'nose'; expected one of ")
+
+
+# --- files
+
+
+def test_a_file_names_kinds_and_degrees(tmp_path):
+    path = written(
+        tmp_path / "short.toml",
+        """
+        name = "short one"
+        ladders.light = [10, 20]
+        [kinds]
+        newline = {}
+        char_delete = { ladder = "light" }
+        word_drop = { permille = [100, 200] }
+        truncate = { k = [5, 10] }
+        answer_swap = {}
+        char_typo = { ladder = "words" }
+        grammar_error = { degrees = ["minor"] }
+        fictional_entity = {}
+        paraphrase = {}
+        """,
+    )
+    plan = open_plan(path)
+    assert plan.name == "short one"
+    assert names(plan) == [
+        *("newline", "char_delete/10", "char_delete/20", "word_drop/100", "word_drop/200", "truncate/k5"),
+        *("truncate/k10", "answer_swap/1000", *(f"char_typo/{p}" for p in LADDERS["words"]), "grammar_error/minor"),
+        *("fictional_entity/minor", "fictional_entity/major", "paraphrase"),
+    ]
+
+
+IN_A_FILE = {
+    "": "kinds: expected a table with at least one kind, such as negate = {}",
+    "kind = {}": "unknown key 'kind'; expected one of kinds, name, ladders",
+    "ladders.fine = [1]\nkinds.negate = {}": "ladders.fine: a ladder with this name exists; ",
+    "ladders.own = [2, 1]\nkinds.negate = {}": "ladders.own: permille: expected ascending degrees, ",
+    "kinds.char_typo = { ladder = [10, 20] }": "kinds.char_typo: unknown ladder '[10, 20]'; ",
+    "ladders = 3\nkinds.negate = {}": "ladders: expected a table of lists, such as light = [10, 20]",
+}
+IN_A_KIND = {
+    "negat = {}": "unknown kind 'negat'; expected one of negate, ",
+    "negate = { permil = [3] }": "unknown key 'permil'; expected one of permille, ",
+    "negate = { k = [1], permille = [1] }": "expected one of ladder, permille, k, degrees, ",
+    "negate = { ladder = 'steep' }": "unknown ladder 'steep'; expected one of ",
+    "negate = { degrees = ['minor'] }": "degrees have names only if a model makes ",
+    "newline = { k = [1] }": "the kind has no such degrees; expected {} instead of k",
+    "grammar_error = { degrees = ['no'] }": "unknown degree of grammar_error 'no'; ",
+    "negate = { prompt = '{text}' }": "a rule makes the texts; expected a prompt only for kinds that a model makes",
+    "paraphrase = { prompt = 'Say it.' }": "expected the placeholder {text} in the template",
+    "paraphrase = { prompt = '{text} {txet}' }": "unknown placeholder {txet}; there are {text}, {what}, ",
+    "grammar_error = { prompt = '{text}' }": 'prompt: expected a prompt for each degree, as { minor = "...", major = ',
+    "grammar_error = { prompt = { minor = '{text}' } }": "prompt: expected a prompt for each degree, as { minor = ",
+}
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        *IN_A_FILE.items(),
+        *((f"kinds.{text}", f"kinds.{text.split()[0]}: {expected}") for text, expected in IN_A_KIND.items()),
+    ],
+)
+def test_a_file_that_breaks_the_rules_is_named_with_the_place(tmp_path, text, expected):
+    path = written(tmp_path / "short.toml", text)
+    assert problem(open_plan, path).startswith(f"{path}: {expected}")
+
+
+def test_a_plan_may_replace_the_prompt_of_each_kind_and_degree_that_a_model_makes(tmp_path):
+    text = """
+[kinds]
+paraphrase = { prompt = "Say in {language}: {text}" }
+grammar_error = { degrees = ["major"], prompt = "{count} errors in {what}: {text}" }
+rewrite_insert = { prompt = { minor = "Once: {text}", major = "Everywhere: {text}" } }
+fictional_entity = {}
+"""
+    plan = open_plan(written(tmp_path / "own.toml", text))
+    prompts = {one.name: one.prompt for one in plan.perturbations}
+    assert prompts == {
+        "paraphrase": "Say in {language}: {text}",
+        "grammar_error/major": "{count} errors in {what}: {text}",
+        "rewrite_insert/minor": "Once: {text}",
+        "rewrite_insert/major": "Everywhere: {text}",
+        "fictional_entity/minor": None,
+        "fictional_entity/major": None,
+    }
+    assert plan.notes == (
+        "The prompts of the plan replace the packaged prompts of paraphrase, grammar_error/major, "
+        "rewrite_insert/minor, rewrite_insert/major.",
+    )
+    other = replace(plan, perturbations=tuple(replace(one, prompt=None) for one in plan.perturbations))
+    assert plan.hash(tables="t") != other.hash(tables="t")
+    summary = CollectionItem("1", "Ice {floats}.", "summarization", "en")
+    filled = [made_prompt(summary, one, read_criteria()) for one in plan.perturbations[:2]]
+    assert filled == ["Say in English: Ice {floats}.", "five errors in a summary of a source text: Ice {floats}."]
+
+
+def test_unknown_plans_and_kinds_of_a_model_among_rules_only_are_refused(tmp_path):
+    assert problem(open_plan, "SumEval").startswith("unknown plan 'SumEval'; expected one of SummEval, ")
+    path = written(tmp_path / "short.toml", "kinds.paraphrase = {}")
+    expected = f"{path}: paraphrase is made by a language model; expected only kinds made by rules"
+    assert problem(open_plan, path, rules_only=True) == expected
+
+
+# --- the hash
+
+
+def test_the_hash_is_of_all_that_decides_the_texts_and_not_of_the_order():
+    plan = chosen_plan(kinds=["negate/200", "newline", "grammar_error/minor"])
+    backwards = Plan(plan.perturbations[::-1], "another name", ("A note.",))
+    own = plan.hash(tables="t")
+    assert re.fullmatch("[0-9a-f]{64}", own)
+    assert backwards.hash(tables="t") == own
+    others = [
+        chosen_plan(kinds=["negate/201", "newline", "grammar_error/minor"]).hash(tables="t"),
+        chosen_plan(kinds=["negate/k200", "newline", "grammar_error/minor"]).hash(tables="t"),
+        plan.hash(tables="u"),
+        replace(plan, analyser="sudachi").hash(tables="t"),
+        plan.hash(tables="t", outside_texts={"grammar_error/minor": ["x", None]}),
+        plan.hash(tables="t", outside_texts={"grammar_error/minor": ["x", "y"]}),
+    ]
+    assert len({own, *others}) == len(others) + 1

@@ -1,0 +1,299 @@
+"""Tests of evaluators from the first text to the last figure."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from makers.tested_evaluators import (
+    ByText,
+    a_collection,
+    a_plan,
+    column,
+    discerned,
+    given,
+    length,
+    letters,
+    one,
+    similarity,
+    some_items,
+)
+from pfgen_fast import DiscernmentError, Scorer
+from pfgen_fast.lab.discernment import discernment_scoring as scoring
+from pfgen_fast.lab.discernment import running
+from pfgen_fast.lab.discernment.damaged import Damage, all_texts
+from pfgen_fast.lab.discernment.discernment_items import Collection, CollectionItem
+from pfgen_fast.lab.discernment.discernment_plan import Plan, usual_plan
+from pfgen_fast.lab.discernment.perturbing import Perturbed
+from pfgen_fast.lab.discernment.running import discern
+from pfgen_fast.lab.evaluators.evaluator import Metric, text_column
+from pfgen_fast.lab.evaluators.function_evaluator import FunctionEvaluator
+from pfgen_fast.lab.evaluators.ngram_evaluator import NgramEvaluator
+from pfgen_fast.lab.judging.budget import Prices, Spending
+
+
+def test_damage_is_noticed_and_a_metric_where_lower_is_better_is_turned_but_not_its_means():
+    distance = ByText({"distance": lambda item, text: 1 - similarity(item, text)}, metrics=[Metric("distance", False)])
+    nine = a_collection(9)  # as few as are allowed
+    found, turned = (one(discerned(each, nine, min_items=9).cells, degree="300") for each in (None, distance))
+    assert found["n_items"] == found["n"] == 9
+    assert found["share_lower"] == found["rank_biserial"] == found["mean_original"] == 1
+    assert found["d"] == found["ceiling_d"] > 1
+    assert found["exact_d"] == pytest.approx(9 * math.log(2) / math.log(20))
+    assert (found["noticed"], found["significant_bh"], found["few"]) == (True, True, False)
+    assert found["mean_drop"] == pytest.approx(1 - found["mean_perturbed"])
+    for name in ("d", "exact_d", "reverse_d", "share_lower", "r_plus"):
+        assert turned[name] == found[name]
+    assert turned["mean_drop"] == pytest.approx(found["mean_drop"])
+    assert turned["mean_original"] == 0
+    assert not math.copysign(1, turned["mean_original"]) < 0
+    assert turned["mean_perturbed"] == pytest.approx(1 - found["mean_perturbed"])
+
+
+def test_an_item_for_which_a_perturbation_is_impossible_takes_no_part():
+    items = [*some_items(12), *(CollectionItem(f"mute {n}", "…!", "headlines", "en") for n in range(3))]
+    found = discerned(ByText({"length": length}), items, a_plan("char_delete/300", "identity"))
+    row = one(found.cells, kind="char_delete")
+    assert (row["n_items"], row["n_impossible"], row["n_missing"], row["share_lower"]) == (12, 3, 0, 1.0)
+    of_texts, texts = all_texts(Damage(items, a_plan("char_delete/300", "newline")))  # the originals, and each column
+    assert [item.id for item in of_texts] == [item.id for item in items] * 3
+    assert (texts.tolist()[:15], texts[29], texts[30]) == ([item.text for item in items], None, items[0].text + "\n")
+    of_all = one(found.perturbations, kind="char_delete")
+    assert (of_all["n_items"], of_all["n_impossible"], of_all["reason"]) == (12, 3, "nothing to damage")
+    assert one(found.perturbations, kind="identity")["reason"] is None
+    assert (found.work.n_items, found.work.n_texts, found.work.n_impossible) == (15, 27, 3)
+
+
+def test_a_kind_that_is_impossible_for_all_is_listed_with_its_reason():
+    items = [CollectionItem(str(n), f"Ice floats{'!' * n}", "headlines", "en") for n in range(12)]
+    found = discerned(items=items, plan=a_plan("number_change", "char_delete/150", "char_delete/300"))
+    row = one(found.perturbations, kind="number_change", degree="200")
+    assert (row["n_items"], row["n_impossible"], row["d"], row["noticed"]) == (0, 12, None, None)
+    assert row["reason"] == "nothing to damage"
+    cell = one(found.cells, kind="number_change", degree="200")
+    assert cell["d"] is cell["mean_drop"] is cell["few"] is cell["share_lower"] is None
+    assert "Task headlines: The damage 'numbers changed' is impossible for all items: nothing to damage." in found.notes
+    total = one(found.summary, score="d", scope="all")
+    assert (total["n_perturbations"], total["n_defined"]) == (7, 2)
+    assert one(found.profile, kind="number_change")["verdict"] is None
+    assert {curve.kind for curve in found.curves} == {"char_delete"}
+
+
+def test_a_cell_with_too_few_items_is_undefined():
+    texts = ["Ice does not float."] * 12 + [f"One and {n}7 seals swim." for n in range(6)]
+    items = [CollectionItem(str(n), text, "headlines", "en") for n, text in enumerate(texts)]
+    found, enough = (discerned(items=items, plan=a_plan("number_change/1000"), min_items=n) for n in (10, 6))
+    note = "Task headlines: 1 perturbation is undefined, because too few items have scores: all numbers changed."
+    assert (column(found.cells, "d"), found.notes) == ([None], (note,))
+    assert column(enough.cells, "d")[0] > 1
+
+
+def test_missing_scores_are_left_out_and_too_many_make_a_cell_undefined():
+    def with_missing(n_missing, n_items):
+        names = {f"item {number}" for number in range(n_missing)}
+
+        def of(item, text):
+            return math.nan if item.id in names and text != item.text else similarity(item, text)
+
+        return discerned(ByText({"similarity": of}), a_collection(n_items), a_plan("char_delete/300"))
+
+    for n_missing, n_items in ((2, 10), (3, 15)):
+        some = with_missing(n_missing, n_items)
+        cell = one(some.cells)
+        assert (cell["n_items"], cell["n_missing"], cell["n"]) == (n_items, n_missing, n_items - n_missing)
+        assert cell["noticed"]
+        assert some.work.n_missing == n_missing
+    many = with_missing(4, 15)
+    assert (column(many.cells, "d"), column(many.cells, "n_missing")) == ([None], [4])
+    named = "because more than 20 % of the scores are missing: 30 % of characters deleted (similarity)."
+    assert many.warnings == (f"Task headlines: 1 cell is undefined, {named}",)
+    no_original = ByText({"length": lambda item, text: math.inf if text == some_items()[0].text else len(text)})
+    found = discerned(no_original, a_collection(15), a_plan("char_delete"))
+    assert (set(column(found.cells, "n_missing")), set(column(found.cells, "n_items"))) == ({1}, {15})
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"items": a_collection(9)}, "some texts: 9 items, expected at least 10; --min-items lowers this"),
+        ({"items": a_collection(9), "min_items": 4}, "min_items: expected at least 5, not 4"),
+        ({"zeros": "keep"}, "unknown treatment of zeros 'keep'; expected one of drop, pratt"),
+        ({"language": "de"}, "unknown language 'de'; expected one of"),
+    ],
+)
+def test_too_few_items_and_arguments_out_of_range_are_errors(options, message):
+    with pytest.raises(DiscernmentError, match=message):
+        discerned(**options)
+
+
+def test_two_scores_for_one_text_by_a_deterministic_evaluator_are_a_warning():
+    counter = itertools.count()
+    restless = ByText({"rating": lambda item, text: float(next(counter) % 7)})
+    warnings = " ".join(discerned(restless, plan=a_plan("char_delete/300", "identity")).warnings)
+    assert "claims to be deterministic, but gave an original two different scores" in warnings
+    assert "rating is not repeatable: " in warnings
+    honest = discerned(replace(restless, is_deterministic=False), plan=a_plan("char_delete/300"))
+    assert not any("claims to be deterministic" in each for each in honest.warnings)
+
+
+def test_one_percent_of_the_originals_is_scored_twice_and_requests_count_as_work():
+    evaluator, told = ByText({"length": length}), []
+    evaluator.spending = Spending(Prices(1.0, 2.0), n_requests=7, n_prompt_tokens=1_000_000)
+    found = discerned(evaluator, a_collection(201), a_plan("newline"), on_progress=lambda *counts: told.append(counts))
+    assert evaluator.calls == [201, 3, 201]
+    assert (told[0], told[-1]) == ((0, 402), (402, 402))
+    assert (found.work.n_requests, found.work.cost) == (7, 1.0)
+    evaluator.spending = Spending(n_requests=7)
+    assert discerned(evaluator).work.cost is None
+
+
+def test_neither_the_size_of_calls_nor_the_order_of_items_changes_a_figure(monkeypatch):
+    plan = a_plan("char_delete", "word_drop", "answer_swap", "identity")
+    expected = discerned(plan=plan)
+    evaluator = ByText({"similarity": similarity})
+    monkeypatch.setattr(scoring, "TEXTS_AT_A_TIME", 30)
+    found = discerned(evaluator, plan=plan)
+    assert max(evaluator.calls) == 24
+    assert found.cells == expected.cells
+    backwards = discerned(items=Collection(a_collection().items[::-1], "some texts"), plan=plan)
+    assert column(backwards.cells, "d") == column(expected.cells, "d")
+    assert backwards.signature == expected.signature
+
+
+def test_the_signature_names_all_that_figures_depend_on(tmp_path, monkeypatch):
+    weights = tmp_path / "weights.csv"
+    weights.write_text("task,perturbation,metric,weight\nheadlines,char_delete,similarity,3\n")
+    usual = {"plan": a_plan("char_delete/30", "answer_swap")}
+    found = discerned(**usual)
+    assert re.fullmatch(
+        r"discernment:[^|]+\|collection:[0-9a-f]{64}\|plan:[0-9a-f]{64}\|seed:0\|evaluator:by text:\['similarity'\]"
+        r"\|zeros:drop\|combine:harmonic\|weights:none",
+        found.signature,
+    )
+    others = [
+        discerned(**usual, evaluator=ByText({"length": length})),
+        discerned(**usual, items=a_collection(13)),
+        discerned(plan=a_plan("char_delete/30")),
+        discerned(**usual, seed=1),
+        discerned(**usual, zeros="pratt"),
+        discerned(**usual, weights=weights),
+        discerned(**usual, donors=["It rained."]),
+        discerned(**usual, donors=["It snowed."]),
+    ]
+    assert column(found.cells, "mean_drop") != column(others[3].cells, "mean_drop")
+    assert discerned(**usual, donors=["It rained.", "It rained."]).signature == others[-2].signature
+    monkeypatch.setattr(running, "tables_hash", lambda: "other tables")
+    others.append(discerned(**usual))
+    assert len({found.signature, *(other.signature for other in others)}) == len(others) + 1
+
+
+def test_each_task_has_tables_of_its_own_and_only_the_metrics_that_score_it():
+    items = [*some_items(12), *(replace(item, id=f"s {item.id}", task="story") for item in some_items(11))]
+    evaluator = ByText(
+        {
+            "similarity": lambda item, text: similarity(item, text) if item.task == "headlines" else math.nan,
+            "length": lambda item, text: length(item, text) if item.task == "story" else math.nan,
+            "letters": letters,
+        }
+    )
+    found = discerned(evaluator, items, a_plan("char_delete/300"))
+    assert [(row["task"], row["metric"], row["n_items"]) for row in found.cells] == [
+        *(("headlines", "similarity", 12), ("headlines", "letters", 12)),
+        *(("story", "length", 11), ("story", "letters", 11)),
+    ]
+    assert [row["d"] is None for row in found.perturbations] == [False, False]
+    assert found.warnings == ()
+    assert {example.metric for example in found.examples if example.item.startswith("s ")} == {"length", "letters"}
+
+
+def test_texts_that_come_with_items_are_taken_as_they_are():
+    items = [replace(item, perturbed={"typo/1": item.text[1:], "typo/2": item.text}) for item in some_items()]
+    items[0] = replace(items[0], perturbed={})
+    items[1] = replace(items[1], perturbed={"typo/1": " \n"})
+    found = discerned(ByText({"length": length}), items, Plan((given("typo/1"), given("typo/2"))))
+    first, second = found.perturbations
+    assert (first["n_items"], first["n_impossible"], first["method"]) == (10, 2, "given")
+    assert first["d"] > 2
+    assert (second["n_items"], second["reason"]) == (0, "the text would be the same")
+    assert {example.damaged for example in found.examples} <= {item.text[1:] for item in items}
+
+
+def test_items_plans_weights_and_evaluators_may_be_given_in_short():
+    items = [{"id": number, "text": item.text, "task": "story"} for number, item in enumerate(some_items())]
+
+    def fluency(items, texts):
+        return {"fluency": [similarity(item, text) for item, text in zip(items, texts, strict=True)]}
+
+    found = discern(fluency, items, ["char_delete/30", "newline"])
+    evaluator = FunctionEvaluator(fluency, name="fluency")
+    rows = [CollectionItem(str(row["id"]), row["text"], row["task"]) for row in items]
+    expected = discern(evaluator, rows, a_plan("char_delete/30", "newline"))
+    assert found.cells == expected.cells
+    assert found.signature.split("|plan:")[1] == expected.signature.split("|plan:")[1]
+    usual = discern(fluency, items, "usual", language="ja")
+    assert len(column(usual.perturbations, "d")) == len(usual_plan().perturbations)
+    assert {item.language for item in usual.scored.collection.items} == {"ja"}
+    with pytest.raises(DiscernmentError, match="unknown plan 'unusual'; expected one of usual, "):
+        discern(fluency, items, "unusual")
+    with pytest.raises(DiscernmentError, match="expected an Evaluator, a table or a function, not 'ngr"):
+        discern("ngram", items)
+    with pytest.raises(DiscernmentError, match="item 1: no text in column 'text'"):
+        discern(fluency, [{"id": "1", "task": "story"}])
+
+
+def test_kinds_of_a_model_need_a_model_and_their_texts_are_a_part_of_the_signature():
+    plan = a_plan("paraphrase", "char_delete/30")
+    with pytest.raises(DiscernmentError, match="paraphrase: a language model makes its texts; expected"):
+        discerned(plan=plan)
+
+    def by_model(suffix):
+        def maker(items, perturbations):
+            texts = text_column([None, *(item.text + suffix for item in items[1:])])
+            impossible = np.array([3] + [0] * (len(items) - 1), dtype=np.uint8)
+            return [Perturbed(texts, impossible, 0.25) for _ in perturbations]
+
+        return discerned(plan=plan, maker=maker)
+
+    found = by_model(" So.")
+    row = one(found.perturbations, kind="paraphrase")
+    assert (row["n_items"], row["reason"], row["edit_share"]) == (11, "no usable reply", 0.25)
+    assert found.signature == by_model(" So.").signature != by_model(" Thus.").signature
+
+
+def test_weak_originals_are_a_warning_and_known_ones_a_note(mini, scorer):
+    def found_of(text_of):
+        items = [
+            CollectionItem(f"{question.question_id}-{n}", text_of(question, n), "answers", question=question.question)
+            for question in mini
+            for n in range(2)
+        ]
+        return discerned(NgramEvaluator(scorer), items, a_plan("char_delete/300"))
+
+    found = found_of(lambda question, n: f"It is so, {n} times.")
+    (warning,) = (each for each in found.warnings if "reference answers" in each)
+    assert warning.startswith("The originals score 0.")
+    found = found_of(lambda question, n: question.answers[mini.set_names[0]][0])
+    assert not any("reference answers" in each for each in found.warnings)
+    assert any("originals are reference answers of suite mini" in each for each in found.notes)
+    compiled = discerned(
+        NgramEvaluator(Scorer.from_bytes(scorer.to_bytes())), found.scored.collection, found.scored.plan
+    )
+    assert (compiled.cells, compiled.warnings) == (found.cells, ())  # though its reference answers are unknown
+
+
+def test_identity_is_scored_by_another_call():
+    class Kept(ByText):
+        def again(self):
+            return ByText({"length": lambda item, text: length(item, text) + 1})
+
+    evaluator = Kept({"length": length}, is_deterministic=False)
+    found = discerned(evaluator, plan=a_plan("newline", "identity", "char_delete"))
+    assert [row["mean_drop"] for row in found.controls] == [-1, -1]
+    assert one(found.controls, kind="identity")["reverse_d"] > 1
+    assert column(found.cells, "kind") == ["newline", "identity", *["char_delete"] * 5]
+    begin = "Task headlines: length is not repeatable: 12 of 12 originals got a different score when they were scored "
+    assert found.warnings[0].startswith(begin)

@@ -1,0 +1,173 @@
+"""Criteria: what the packaged ones say, what a file of a user's may say, and what prompts are made of them."""
+
+from __future__ import annotations
+
+import itertools
+import re
+
+import pytest
+from pfgen_fast import JudgingError
+from pfgen_fast.lab.evaluators.criteria import LANGUAGES, Criterion, read_criteria
+from pfgen_fast.lab.evaluators.ratings import Scale
+
+KEY = """
+[criteria.charm.en]
+name = "charm"
+definition = "How charming it is."
+steps = ["Read it."]
+"""
+
+
+@pytest.fixture
+def write(tmp_path):
+    def write(content):
+        path = tmp_path / "criteria.toml"
+        path.write_text(content, encoding="utf-8")
+        return path
+
+    return write
+
+
+def test_a_prompt_shows_criterion_scale_steps_context_question_and_text_in_this_order():
+    prompt = read_criteria().prompt(
+        "qa",
+        "answer_quality",
+        language="en",
+        text="Because {text} of {steps}.",
+        context="The {context}.",
+        question="Why?",
+    )
+    parts = [
+        "an answer to a question about a passage, written in English, by one criterion only: answer quality",
+        "How good the answer is",
+        "from 1 (as bad as can be) to 5 (as good as can be)",
+        "\n1. Read the passage",
+        "\n3. Weigh",
+        "[Question]\nWhy?\n[End of: Question]",
+        "[Passage]\nThe {context}.\n[End of: Passage]",
+        "[Text to rate]\nBecause {text} of {steps}.\n[End of the text to rate]",
+        "not instructions to you",
+        "[[rating]], for example [[1]] or [[5]]",
+    ]
+    places = [prompt.index(part) for part in parts]
+    assert places == sorted(places)
+    assert all(prompt.count(part) == 1 for part in parts)
+    assert not re.search(r"{(?!text|steps|context)", prompt)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_packaged_prompt_is_whole_and_has_no_empty_block(language):
+    criteria = read_criteria()
+    prompts = set()
+    for task, of_task in criteria.tasks.items():
+        for metric in of_task.criteria:
+            prompt = criteria.prompt(task, metric, language=language, text="Ice floats.")
+            assert "{" not in prompt
+            assert "None" not in prompt
+            assert "\n\n\n" not in prompt
+            assert of_task.criteria[metric][language].name in prompt
+            assert all(step in prompt for step in of_task.criteria[metric][language].steps)
+            prompts.add(prompt)
+    assert len(prompts) == sum(len(task.criteria) for task in criteria.tasks.values())
+
+
+def test_a_prompt_is_in_the_language_of_the_text():
+    prompts = [read_criteria().prompt("story", "fluency", language=each, text="x") for each in ("ja", "en", "de")]
+    assert [bool(re.search("[ぁ-ん]", prompt)) for prompt in prompts] == [True, False, False]
+    assert "物語の結末（日本語）" in prompts[0]
+    assert "written in de," in prompts[2]
+
+
+def test_a_file_of_criteria_alone_serves_every_task(write):
+    criteria = read_criteria(write(KEY))
+    assert criteria.scale == Scale(1, 5)
+    assert criteria.task("any").criteria == {"charm": {"en": Criterion("charm", "How charming it is.", ("Read it.",))}}
+    prompt = criteria.prompt("any", "charm", language="ja", text="水")  # there is no other language
+    assert prompt.startswith("You are asked to rate a text, written in Japanese, by one criterion only: charm.")
+
+
+def test_a_task_may_choose_metrics_and_word_its_own(write):
+    head = 'scale = [0, 10]\n[tasks.ads]\nmetrics = ["charm", "truth"]\nwhat.en = "an advertisement"\n'
+    own = '[tasks.ads.criteria.truth.en]\nname = "truth"\ndefinition = "Is it so?"\nsteps = []\n'
+    criteria = read_criteria(write(head + own + KEY))
+    assert criteria.scale == Scale(0, 10)
+    assert list(criteria.task("ads").criteria) == ["charm", "truth"]
+    assert "from 0 (as bad" in criteria.prompt("ads", "truth", language="en", text="x")
+    assert criteria.what("ads", "ja") == "an advertisement"
+    with pytest.raises(JudgingError, match="the criteria: unknown task 'adds'; expected one of ads"):
+        criteria.task("adds")
+
+
+def test_the_hash_changes_with_all_that_a_prompt_says(write):
+    changes = [
+        ("charming", "graceful"),
+        ('name = "charm"', 'name = "grace"'),
+        ('"Read it."', '"Read it twice."'),
+        (".en]", ".ja]"),
+        ("\n[criteria", "scale = [1, 6]\n[criteria"),
+        ("\n[criteria", '[tasks.default]\nwhat.en = "a line"\n[criteria'),
+        ("\n[criteria", '[tasks.default]\ncontext.en = "Around it"\n[criteria'),
+        ("\n[criteria", "[tasks.default]\nneeds_question = true\n[criteria"),
+        ("\n[criteria", "[tasks.other]\n[criteria"),
+    ]
+    hashes = [read_criteria(write(KEY.replace(old, new, 1))).hash for old, new in [("", ""), *changes]]
+    assert all(one != other for one, other in itertools.combinations(hashes, 2))
+    assert read_criteria(write(KEY)).hash == hashes[0]
+
+
+FRAME = 'frame.en = "Rate {text} from {low} to {high} by {criterion}. Write only [[rating]]."\n'
+
+
+def test_a_frame_replaces_the_prompt_around_a_criterion_as_a_whole(write):
+    criteria = read_criteria(write(FRAME + KEY))
+    prompt_of_charm = criteria.prompt("any", "charm", language="ja", text="水 {low}")
+    assert prompt_of_charm == "Rate 水 {low} from 1 to 5 by charm. Write only [[rating]]."
+    packaged = read_criteria(write(FRAME.replace("{criterion}", "{definition}")))
+    prompt = packaged.prompt("story", "fluency", language="ja", text="水")  # the frame has no other language
+    assert prompt.startswith("Rate 水 from 1 to 5 by How well the text is written")
+    assert list(packaged.tasks) == list(read_criteria().tasks)
+    of_steps = read_criteria(write(FRAME.replace("{criterion}", "{steps}")))
+    alone = read_criteria(write(FRAME.replace("{criterion}", "charm") + KEY))  # one metric needs no placeholder
+    assert alone.prompt("any", "charm", language="en", text="水 {low}") == prompt_of_charm
+    hashes = [of.hash for of in (criteria, packaged, of_steps, read_criteria(), read_criteria(write(KEY)))]
+    assert len(set(hashes)) == 5
+
+
+FAULTS = {
+    "a frame without text": ("frame.en = 'Rate it: [[1]]'" + KEY, r"frame\['en'\]: expected the placeholder {text}"),
+    "a frame with a typing error": (
+        "frame.en = '{text} {lo} [[1]]'" + KEY,
+        "unknown placeholder {lo}; there are {what}",
+    ),
+    "a frame without brackets": ("frame.en = '{text}'" + KEY, "expected a request for a rating in double brackets"),
+    "a frame of no language": (
+        "frame.ja = '{text} [[1]]'" + KEY,
+        "frame: expected a frame in a language of .* charm: en",
+    ),
+    "a frame that asks the same for each metric": (
+        "frame.en = 'Rate {what} {text} [[1]]'",
+        r"frame\['en'\]: expected {criterion}, {definition} or {steps}, because the prompts for the 4 metrics of the "
+        "task summarization are equal without them",
+    ),
+    "no TOML": ("[", "not TOML"),
+    "unknown key": ("tsks = 1", r"unknown key 'tsks'; expected one of tasks, scale, frame, criteria"),
+    "unknown language": (KEY.replace(".en", ".de"), r"criteria\['charm'\]: unknown key 'de'; expected one of en, ja"),
+    "no definition": (KEY.replace("definition", "#"), r"criteria\['charm'\]\['en'\]: the key 'definition' is missing"),
+    "a metric without criterion": (
+        "tasks.a.metrics = ['charms']" + KEY,
+        r"metrics: unknown criterion 'charms'; expected one of charm",
+    ),
+    "a metric twice": ("tasks.a.metrics = ['charm', 'charm']" + KEY, "at least one metric, and each metric only once"),
+    "no criteria": ("", r"expected at least one criterion, as \[criteria\.NAME\.en\]"),
+    "no language": ("[criteria.charm]", r"criteria\['charm'\]: expected at least one of en, ja"),
+    "a scale of three": ("scale = [1, 2, 3]", "scale: expected two numbers, the lowest and the highest rating"),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_file_that_breaks_the_rules_is_refused_with_the_place(write, fault):
+    content, message = FAULTS[fault]
+    path = write(content)
+    with pytest.raises(JudgingError, match=message) as caught:
+        read_criteria(path)
+    assert str(caught.value).startswith(f"{path}: ")

@@ -1,0 +1,195 @@
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from makers.runs import make_run, make_varied_runs, trial_lines
+from pfgen_fast import ExperimentError, Scorer
+from pfgen_fast.lab.experiments import read_figures, score_runs
+from pfgen_fast.lab.experiments.relations import relations
+from pfgen_fast.lab.experiments.run_means import clusters_of
+from pfgen_fast.lab.experiments.stability import stability
+from pfgen_fast.runs.aggregation import evaluate
+from pfgen_fast.runs.run_scorer import RunScorer
+from pfgen_fast.runs.trials import find_runs
+
+
+def test_one_pass_gives_the_figures_of_result_json(scored, varied, mini):
+    scorer = Scorer(mini)
+    for number, run in enumerate(find_runs([varied])):
+        result = evaluate(run, scorer)
+        assert scored.models[number] == run.config()["model"]
+        assert scored.means["score"][number] == pytest.approx(result.score, abs=6e-5)
+        assert scored.means["length"][number] == pytest.approx(result.length, abs=0.06)
+        for index, question in enumerate(mini):
+            values = result.questions[question.question_id].scores
+            assert scored.question_scores["helpfulness"][number, index] == values.helpfulness
+            for name, value in values.fluency.items():
+                assert scored.set_scores["fluency"][name][number, index] == value * len(values.fluency)
+    means = np.bincount(scored.cells, scored.answer_scores["score"]) / np.bincount(scored.cells)
+    assert means == pytest.approx(scored.question_scores["score"].ravel(), abs=1e-5)
+
+
+def test_figures_of_a_result_that_is_up_to_date_are_taken_and_others_are_not(tmp_path, mini):
+    make_varied_runs(tmp_path, mini, n_runs=3, n_trials=1)
+    runs = find_runs([tmp_path])
+    usual = score_runs([tmp_path], suite=mini).question_scores["helpfulness"][:, 0]
+    for run, change in zip(runs, ({}, {"metadata_hash": "0"}, {"questions": {}}), strict=True):
+        result = evaluate(run, Scorer(mini)).to_dict()
+        result["questions"]["Q01"]["scores"]["helpfulness"] = 0.12345
+        (run.folder / "result.json").write_text(json.dumps({**result, **change}))
+    assert score_runs([tmp_path], suite=mini).question_scores["helpfulness"][:, 0].tolist() == [0.12345, *usual[1:]]
+
+
+def test_runs_with_up_to_date_results_are_not_read_again(tmp_path, mini, monkeypatch):
+    make_varied_runs(tmp_path, mini, n_runs=4, n_trials=2)
+    scored = score_runs([tmp_path], suite=mini)
+    list(RunScorer(suite=mini).score(find_runs([tmp_path])))
+    stale = find_runs([tmp_path])[2].folder / "result.json"
+    stale.write_text(stale.read_text().replace('"num_trials"', '"Num_trials"'))
+    read = []
+    monkeypatch.setattr(
+        RunScorer, "read", lambda _, runs, read_runs=RunScorer.read: read_runs(_, read.extend(runs) or runs)
+    )
+    figures = read_figures([tmp_path], suite=mini)
+    assert [run.folder for run in read] == [stale.parent]
+    assert figures.names == scored.names
+    for metric, means in scored.means.items():
+        assert figures.means[metric].tolist() == means.tolist()
+
+
+def test_a_run_that_cannot_be_read_is_named_and_the_others_are_scored(tmp_path, varied, mini):
+    make_run(tmp_path / "bad", ["no JSON"])
+    (tmp_path / "loose").mkdir()
+    (tmp_path / "loose" / "trial_001.jsonl").write_text("\n".join(trial_lines(mini, 1)))
+    scored = score_runs([varied, tmp_path], suite=mini)
+    loose, bad = scored.problems
+    assert len(scored.names) == 6
+    assert "bad/trials.jsonl, line 1" in bad
+    assert "loose: left out, because the trials are not packed" in loose
+    assert not (tmp_path / "loose" / "trials.jsonl.xz").exists()
+
+
+def test_fewer_than_three_runs_are_no_experiment(tmp_path, mini):
+    make_varied_runs(tmp_path, mini, n_runs=2, n_trials=1)
+    with pytest.raises(ExperimentError, match=r"^an experiment needs at least 3 runs, but only 2 can be scored"):
+        score_runs([tmp_path], suite=mini)
+
+
+def test_relations_are_those_of_the_means_and_of_the_answers(scored):
+    finding = relations(scored)
+    table = {row[:3]: row[3:] for row in finding.tables[0].rows}
+    assert len(table) == 12
+    for over, n, values in (("runs", 6, scored.means), ("answers", 144, scored.answer_scores)):
+        *counts, pearson, low, high = table[over, "fluency", "length"][:5]
+        assert (counts, low, high) == ([n, 6], None, None)  # of six runs
+        assert pearson == pytest.approx(np.corrcoef(values["fluency"], values["length"])[0, 1])
+    assert "the correlations are of only 6 models" in finding.notes[0]
+    assert f"fluency and length {table['runs', 'fluency', 'length'][2]:.4f}" in finding.paragraph
+    of_means = relations(scored.chosen(list(range(6))))
+    assert of_means.tables[0].rows == finding.tables[0].rows[:6]
+    assert [picture.name for picture in of_means.pictures] == ["runs"]
+    assert "answers" not in of_means.paragraph
+
+
+def test_ten_runs_have_intervals_and_yardsticks_are_no_runs_of_models(tmp_path, mini):
+    make_varied_runs(tmp_path, mini, n_runs=11, n_trials=1)
+    yardstick = tmp_path / "org" / "model-0" / "abc" / "config.json"
+    yardstick.write_text(yardstick.read_text().replace("org/model-0", "system/ground-truth"))
+    scored = score_runs([tmp_path], suite=mini)
+    finding = relations(scored)
+    for row in finding.tables[0].rows:
+        assert row[3] == (10 if row[0] == "runs" else len(scored.run_numbers))
+        assert row[6] <= row[5] <= row[7]
+    assert finding.notes == ()
+    _, of_parts, of_runs = finding.tables
+    assert "system/ground-truth" not in {row[0] for row in of_runs.rows}
+    assert of_parts.columns[-2:] == ("best run", "system/ground-truth")
+    best = max(range(1, 11), key=lambda run: scored.means["score"][run])
+    for part, mean, *_, of_best, of_yardstick in of_parts.rows:
+        values = scored.means[part]
+        assert (mean, of_best, of_yardstick) == (pytest.approx(values[1:].mean()), values[best], values[0])
+    assert re.search(r"\d+ of 10 runs have \w+ > \w+ > \w+\.", finding.paragraph)
+
+
+def test_runs_of_one_model_are_one_cluster(scored):
+    twice = scored.chosen([*range(6), *range(6)])
+    more = replace(twice, models=tuple(f"org-{run % 3}/model-{run % 6}" for run in range(12)))
+    found = {by: relations(more, cluster=by) for by in ("model", "organisation", "none")}
+    by_model, by_organisation, by_run = (finding.tables[0].rows[0][3:7] for finding in found.values())
+    assert [by_model[:2], by_organisation[:2], by_run[:2]] == [(12, 6), (12, 3), (12, 12)]
+    assert by_run[2] == by_model[2]
+    assert (by_run[3] is None, by_model[3]) == (False, None)
+    assert "12 runs of 6 models" in found["model"].paragraph
+
+
+def test_one_run_of_each_model_is_its_best_or_the_mean_of_all(scored):
+    runs = replace(scored, models=("a", "a", "b", "b", "b", "c"))
+    best, mean = runs.one_per_model("best"), runs.one_per_model("mean")
+    scores = runs.means["score"]
+    assert best.models == mean.models == ("a", "b", "c")
+    assert best.means["score"].tolist() == [max(scores[:2]), max(scores[2:5]), scores[5]]
+    assert mean.means["score"] == pytest.approx([scores[:2].mean(), scores[2:5].mean(), scores[5]])
+
+
+def test_an_organisation_is_what_a_name_has_before_the_slash():
+    clusters = clusters_of(["Org/a", "org/b", "alone", "other/x", "alone"], "organisation")
+    assert (clusters.n, clusters.counted("runs")) == (3, "5 runs of 3 organisations")
+    assert clusters_of(["a", "a"], "none").counted("runs") == "2 runs"
+    assert clusters_of(["a", "b"], "model").counted("models") == "2 models"
+
+
+def runs_that_answer(folder, mini, answer):
+    for run in range(3):
+        lines = [json.dumps({"question": question.question, "answer": answer(question, run)}) for question in mini]
+        make_run(folder / f"run{run}", lines)
+    return score_runs([folder], suite=mini)
+
+
+def test_a_constant_column_is_named_and_not_correlated(tmp_path, mini):
+    short = runs_that_answer(tmp_path / "a", mini, lambda question, run: question.answers["A"][run][: 10 + run])
+    finding = relations(short)
+    assert any(note.startswith("helpfulness is 0 for all 3 runs") for note in finding.notes)
+    assert not any("helpfulness" in row for row in finding.tables[0].rows)
+    same = runs_that_answer(tmp_path / "b", mini, lambda *_: "")
+    with pytest.raises(ExperimentError, match="nothing to correlate: fluency is 0 for all 3 runs"):
+        relations(same)
+    with pytest.raises(ExperimentError, match="score is 0 for all 3 runs"):
+        stability(same)
+
+
+@pytest.mark.parametrize(
+    ("experiment", "options", "said"),
+    [
+        ("relations", (), "Over the 6 runs, Pearson's correlation is highest between .*6 runs of 144 answers"),
+        ("stability", ("--draws", "3"), "^Two disjoint parts "),
+    ],
+)
+def test_the_command_writes_the_files_and_says_the_result(call, varied, tmp_path, undrawn, experiment, options, said):
+    code, out, _ = call("experiment", experiment, varied, "-s", "mini", *options, "-o", tmp_path)
+    assert code == 0
+    assert re.search(said, out, re.DOTALL)
+    assert (tmp_path / f"{experiment}.html").exists()
+
+
+def test_relations_takes_runs_or_a_leaderboard(call, varied, tmp_path, undrawn):
+    assert call("score", varied, "-s", "mini", "-o", tmp_path / "scored")[0] == 0
+    table = tmp_path / "leaderboard.csv"
+    assert call("leaderboard", tmp_path / "scored", "-f", "csv", "-o", table)[0] == 0
+    code, out, _ = call("experiment", "relations", "--table", table, "-o", tmp_path / "out")
+    assert (code, "Over the 6 runs" in out) == (0, True)
+    for arguments in ((varied, "--table", table), ()):
+        code, _, err = call("experiment", "relations", *arguments, "-s", "mini", "-o", tmp_path / "none")
+        assert (code, "expected one of them" in err) == (2, True)
+
+
+def test_the_command_names_what_it_left_out(call, varied, tmp_path, undrawn):
+    make_run(tmp_path / "bad", ["no JSON"])
+    arguments = ("experiment", "relations", varied, tmp_path / "bad", "-s", "mini", "-o", tmp_path / "out")
+    code, out, err = call(*arguments, "-q")
+    assert (code, out, err.count("\n")) == (3, "", 1)
+    assert "bad/trials.jsonl, line 1" in err
+    assert "\nnote: the correlations are of only 6 models" in call(*arguments)[2]

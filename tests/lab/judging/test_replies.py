@@ -1,0 +1,95 @@
+"""Stored replies: complete or absent, with their requests, written by one process at a time."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from pfgen_fast import JudgingError
+from pfgen_fast.generation.openai_protocol import Details
+from pfgen_fast.lab.judging.judge_requests import Judge
+from pfgen_fast.lab.judging.reply_store import Replies
+
+
+def request(number=0):
+    return Judge("org/judge").request(f"text {number}", seed=number, name=f"request {number}")
+
+
+def keep(path, *pairs):
+    with Replies(path).adding() as add:
+        for number, reply in pairs:
+            add(request(number), reply)
+
+
+def test_an_entry_has_request_reply_time_and_details(tmp_path, monkeypatch):
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")
+    path, said = tmp_path / "new" / "replies.jsonl", Details("stop", "judge-2024-08-06", "fp_1")
+    kept = Replies(path)
+    with kept.adding() as add:
+        add(request(0), "yes", said)
+        add(request(1), "[[3]] \ud800 水")
+    line = path.read_text(encoding="utf-8").splitlines()[1]
+    assert json.loads(line) == {
+        "key": request(1).key,
+        "request": request(1).record(),
+        "reply": "[[3]] \ud800 水",
+        "finish_reason": None,
+        "model": None,
+        "system_fingerprint": None,
+        "time": "2023-11-14T22:13:20+00:00",
+    }
+    assert list(json.loads(line))[:3] == ["key", "request", "reply"]
+    for replies in (kept, Replies(path)):
+        assert replies[request(1).key] == "[[3]] \ud800 水"
+        assert [replies.details(request(number).key) for number in range(3)] == [said, Details(), Details()]
+        assert [replies.time(request(number).key) for number in (0, 2)] == ["2023-11-14T22:13:20+00:00", None]
+    assert [path.name for path in path.parent.iterdir()] == ["replies.jsonl"]  # no lock is left
+
+
+def test_entries_of_other_programs_are_read(tmp_path):
+    path = tmp_path / "replies.jsonl"
+    odd = {"finish_reason": ["stop"], "model": "\x1b[2J\ud800", "system_fingerprint": "x" * 201}
+    entries = [{"key": request().key, "reply": "[[7]]"}, {"key": "k", "reply": "r", **odd}]
+    path.write_text("".join(json.dumps(entry) + "\n" for entry in entries))
+    keep(path, (1, "[[8]]"))
+    assert [Replies(path).get(request(number).key) for number in range(3)] == ["[[7]]", "[[8]]", None]
+    assert Replies(path).details("k") == Details(None, "\\u001b[2J\\ud800", None)
+
+
+def test_incomplete_and_invalid_entries_are_skipped(tmp_path):
+    path = tmp_path / "replies.jsonl"
+    keep(path, (1, "one"))
+    with path.open("ab") as file:
+        file.write(b'[]\n{"key": 3, "reply": "x"}\n{"key": "k"}\n\xff\n' + b"[" * 100_000 + b'\n{"key": "torn", "re')
+    assert len(Replies(path)) == 1
+    keep(path, (2, "two"))
+    assert [Replies(path).get(request(number).key) for number in (1, 2)] == ["one", "two"]
+
+
+def test_a_file_of_something_else_is_refused(tmp_path):
+    path = tmp_path / "replies.jsonl"
+    path.write_text("model,rating\n")
+    with pytest.raises(JudgingError, match=r"replies\.jsonl: expected replies of a judge, found only other content"):
+        Replies(path)
+    path.write_text('{"key": "torn')  # what a kill left of the first entry
+    assert len(Replies(path)) == 0
+    with pytest.raises(JudgingError, match="no such file; expected the replies of an earlier call"):
+        Replies(tmp_path / "none.jsonl", must_exist=True)
+
+
+def test_a_second_process_is_refused(tmp_path):
+    path = tmp_path / "replies.jsonl"
+    with Replies(path).adding() as add:
+        with pytest.raises(JudgingError, match="another process is adding"), Replies(path).adding():
+            pass
+        add(request(), "[[3]]")
+    keep(path, (1, "[[4]]"))
+    assert len(Replies(path)) == 2
+
+
+def test_reasoning_is_kept_in_the_file_but_is_no_part_of_a_reply(tmp_path):
+    path = tmp_path / "replies.jsonl"
+    quoting = '{"reason": "It shows its </think> tag.", "score": 2}'  # JSON may quote a tag
+    keep(path, (1, '<think>{"verdict": 0}</think>\n{"verdict": 1}'), (2, quoting))
+    assert [Replies(path)[request(number).key] for number in (1, 2)] == ['{"verdict": 1}', quoting]
+    assert "<think>" in path.read_text()

@@ -1,0 +1,133 @@
+"""Correlations: compared with values computed by hand, pair by pair, and with SciPy."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pfgen_fast import ExperimentError
+from pfgen_fast.lab.statistics.correlation import (
+    COEFFICIENTS,
+    check_columns,
+    coefficient,
+    correlate,
+    few_values,
+    kendall,
+    p_value,
+    pearson,
+    resampled_pearson,
+    resampled_spearman,
+    spearman,
+    spearman_rows,
+)
+
+
+@st.composite
+def columns(draw):
+    """Two columns that are not constant, with many ties."""
+    n = draw(st.integers(3, 12))
+    column = st.lists(st.integers(0, 6), min_size=n, max_size=n).filter(lambda values: len(set(values)) > 1)
+    return tuple(np.array(draw(column), dtype=float) for _ in range(2))
+
+
+@settings(deadline=None)  # the first example imports SciPy
+@given(columns())
+def test_coefficients_are_those_of_scipy(both):
+    from scipy import stats
+
+    x, y = both
+    expected = [float(f(x, y).statistic) for f in (stats.pearsonr, stats.spearmanr, stats.kendalltau)]
+    assert [coefficient(name, x, y) for name in COEFFICIENTS] == pytest.approx(expected, abs=1e-12)
+    assert kendall(x, y) == coefficient("Kendall", x, y)
+    assert [pearson(x, y), spearman(x, y)] == pytest.approx(expected[:2], abs=1e-12)
+    assert spearman_rows(x, y) == pytest.approx(expected[1], abs=1e-12)
+
+
+@pytest.mark.parametrize("constant", [(np.ones(4), np.arange(4.0)), (np.arange(4.0), np.ones(4))])
+def test_a_constant_column_correlates_with_nothing(constant):
+    assert kendall(*constant) is None
+    for name in COEFFICIENTS:
+        with pytest.raises(ExperimentError, match="a constant column has no correlation"):
+            coefficient(name, *constant)
+    with pytest.raises(ExperimentError, match="a constant column has no correlation"):
+        correlate(*constant)
+
+
+def test_columns_that_cannot_be_correlated_are_named():
+    check_columns({"a": np.array([1.0, 1.0, 2.0])}, "runs")
+    with pytest.raises(ExperimentError, match=r"^2 runs: a correlation needs at least 3$"):
+        check_columns({"a": np.array([1.0, 2.0])}, "runs")
+    with pytest.raises(ExperimentError, match=r"^b is 0\.5 for all 3 models: a constant column has no correlation"):
+        check_columns({"a": np.array([1.0, 2.0, 3.0]), "b": np.full(3, 0.5)}, "models")
+
+
+@settings(deadline=None)
+@given(columns(), st.data())
+def test_a_resample_has_the_coefficients_of_the_rows_that_it_draws(both, data):
+    x, y = both
+    cluster_of = np.array(data.draw(st.lists(st.integers(0, 3), min_size=len(x), max_size=len(x))))
+    counts = data.draw(st.lists(st.integers(0, 3), min_size=4, max_size=4).filter(any))
+    rows = np.repeat(np.arange(len(x)), np.array(counts)[cluster_of])
+    varies = len(rows) > 0 and np.ptp(x[rows]) > 0 and np.ptp(y[rows]) > 0
+    for name, of in (("Pearson", resampled_pearson), ("Spearman", resampled_spearman)):
+        expected = coefficient(name, x[rows], y[rows]) if varies else math.nan
+        found = of(x, y, cluster_of, np.array([counts, counts]))
+        assert found == pytest.approx([expected, expected], abs=1e-12, nan_ok=True)
+
+
+@pytest.mark.parametrize("clusters", [np.arange(40), np.arange(40) % 13])
+def test_intervals_are_those_of_the_jackknife_counted_cluster_by_cluster(clusters):
+    from scipy import stats
+
+    generator = np.random.default_rng(0)
+    x = generator.integers(0, 9, 40).astype(float)
+    y = x + generator.normal(0, 4, 40).round()
+    found, n = correlate(x, y, clusters=clusters), clusters.max() + 1
+    for name in COEFFICIENTS:
+        kept = (clusters != cluster for cluster in range(n))
+        without = np.arctanh([coefficient(name, x[rows], y[rows]) for rows in kept])
+        error = math.sqrt((n - 1) / n * ((without - without.mean()) ** 2).sum())
+        half = stats.t.ppf(0.975, n - 2) * error
+        ends = np.tanh(np.arctanh(coefficient(name, x, y)) + np.array([-half, half]))
+        assert (found[name].low, found[name].high) == pytest.approx(ends, abs=1e-5)
+
+
+def test_fewer_than_ten_values_or_clusters_have_no_interval():
+    x = np.arange(20.0)
+    y = x**2 % 11
+    assert correlate(x[:9], y[:9])["Pearson"].low is None
+    assert correlate(x[:10], y[:10])["Pearson"].low is not None
+    assert correlate(x, y, clusters=np.arange(20) % 9)["Kendall"].low is None
+    assert few_values(10, "runs") == []
+    assert few_values(3, "runs")[0].startswith("the correlations are of only 3 runs, so they have no intervals")
+
+
+def test_a_column_that_varies_in_one_cluster_only_has_no_interval():
+    x = np.r_[np.zeros(9), 1.0]
+    found = correlate(x, np.arange(10.0))
+    assert all((value.low, value.high) == (None, None) for value in found.values())
+    assert str(found["Pearson"]) == "0.5222"
+
+
+def test_a_constant_column_of_broken_decimals_has_no_correlation():
+    assert pearson([0.1] * 9, range(9)) is None
+    assert spearman([], []) is None
+
+
+def test_a_p_value_is_students():
+    assert p_value(0.6319, 10) == pytest.approx(0.05, abs=1e-4)  # of the tables for eight degrees of freedom
+    assert [p_value(1.0, 9), p_value(0.0, 9), p_value(0.3, 2)] == [0, 1, None]
+
+
+def test_rows_are_correlated_as_columns_and_a_constant_or_undefined_one_has_no_correlation():
+    x, y = np.random.default_rng(0).integers(0, 3, (2, 30, 6)).astype(float)
+    expected = [math.nan if (r := spearman(*pair)) is None else r for pair in zip(x, y, strict=True)]
+    assert spearman_rows(x + np.linspace(0, 1e-12, 6), y) == pytest.approx(expected, nan_ok=True)
+    assert np.isnan(spearman_rows(np.array([1.0, 2.0]), np.array([[3.0, 3.0], [1.0, math.nan]]))).all()
+
+
+def test_two_values_have_a_kendall_correlation():
+    assert kendall([1, 2], [3, 4]) == -kendall([1, 2], [4, 3]) == 1

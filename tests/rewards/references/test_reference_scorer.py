@@ -1,0 +1,230 @@
+"""The scorer: containers, settings, rows that share lists, threads, own tokenizers, tables of scores."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import random
+
+import duckdb
+import numpy as np
+import pandas
+import polars
+import pyarrow
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from makers.effort import examples
+from pfgen_fast import Question, ReferenceScorer, Suite, TrialsError
+from pfgen_fast.oracle import Oracle
+from pfgen_fast.rewards.references.metrics import METRICS, NGRAM_METRICS
+
+ALL = [*(name for name in METRICS if name not in NGRAM_METRICS), "rouge_3", "rep_2", "distinct_1"]
+ANSWERS = [
+    "Ice floats.",
+    "",
+    "氷は水に浮きます。",
+    "x" * 300,
+    "It is less dense than water 𠮷.",
+    "Ice floats.\nIt melts.",
+]
+REFERENCES = [["Ice floats on water.", "Ice floats."], [""], ["氷は浮く。", "水"], ["x" * 200], ["𠮷"], ["It melts."]]
+LISTS = pyarrow.array(REFERENCES)
+
+CONTAINERS = {
+    "tuples": lambda: tuple(map(tuple, REFERENCES)),
+    "generator": lambda: (references for references in REFERENCES),
+    "numpy objects": lambda: np.array([*REFERENCES, None], dtype=object)[:-1],
+    "numpy arrays": lambda: [np.array(references) for references in REFERENCES],
+    "pandas": lambda: pandas.Series(REFERENCES),
+    "pandas arrow": lambda: pandas.Series(REFERENCES, dtype=pandas.ArrowDtype(LISTS.type)),
+    "polars": lambda: polars.Series(REFERENCES),
+    "polars slice": lambda: polars.Series([["skipped", "too"], *REFERENCES, []]).slice(1, len(REFERENCES)),
+    "pyarrow": lambda: LISTS,
+    "pyarrow large": lambda: LISTS.cast(pyarrow.large_list(pyarrow.large_string())),
+    "pyarrow views": lambda: LISTS.cast(pyarrow.list_(pyarrow.string_view())),
+    "pyarrow slice": lambda: pyarrow.array([["skipped"], None, *REFERENCES, ["skipped"]])[2:-1],
+    "pyarrow dictionary": lambda: LISTS.cast(pyarrow.list_(pyarrow.dictionary(pyarrow.int32(), pyarrow.string()))),
+    "pyarrow chunks": lambda: pyarrow.chunked_array([LISTS[:1], LISTS[1:1], LISTS[1:]]),
+    "pyarrow table": lambda: pyarrow.table({"references": LISTS}),
+    "duckdb": lambda: duckdb.sql("SELECT unnest($lists) AS r", params={"lists": REFERENCES}),
+}
+
+
+def values(scores):
+    return {name: scores[name].tolist() for name in scores.columns}
+
+
+def assert_same(found, expected):
+    assert found.columns == expected.columns
+    for name in expected.columns:
+        np.testing.assert_array_equal(found[name], expected[name])
+    assert found.corpus_bleu == expected.corpus_bleu
+    assert found.corpus("chrf++") == expected.corpus("chrf++")
+
+
+@pytest.mark.parametrize("container", CONTAINERS)
+def test_a_container_of_references(container):
+    scorer = ReferenceScorer(ALL)
+    assert_same(scorer.score(ANSWERS, CONTAINERS[container]()), scorer.score(ANSWERS, REFERENCES))
+
+
+def test_what_the_columns_hold():
+    scores = ReferenceScorer(["exact_match", "token_f1", "rep_2", "distinct_2", "rouge_1"]).score(
+        ["The ice floats!", "abab", "a"], [["ice floats"], ["ab ab", "abab"], ["b"]]
+    )
+    assert scores.exact_match.tolist() == [1, 1, 0]
+    assert scores.token_f1.tolist() == [1, 1, 0]
+    assert scores.rep_2.tolist()[1:2] == [1 / 2]  # "ab" of "ab" and "ba" occurs again
+    assert scores.distinct_2.tolist()[1:2] == [2 / 3]
+    assert np.isnan(scores.rep_2[2])  # no n-gram
+    assert scores.rouge_1_precision[0] == 2 / 3
+    assert scores.rouge_1_recall[0] == 1
+
+
+@st.composite
+def grouped(draw):
+    """Rows of a few groups with one list each, equal or the same object, in any order."""
+    texts = st.text("ab cé水\n.", max_size=90) | st.sampled_from(["ab" * 40, "", "a b"])
+    groups = draw(st.lists(st.lists(texts, min_size=1, max_size=3), min_size=1, max_size=4))
+    rows = draw(st.lists(st.tuples(texts, st.sampled_from(groups), st.booleans()), min_size=1, max_size=80))
+    return [(answer, list(references) if is_copy else references) for answer, references, is_copy in rows]
+
+
+@examples(150)
+@given(grouped(), st.randoms(use_true_random=False))
+def test_rows_are_scored_separately(rows, rng):
+    one, several = (ReferenceScorer(ALL, threads=threads) for threads in (1, 3))
+    expected = [values(one.score([answer], [references])) for answer, references in rows]
+    order = rng.sample(range(len(rows)), len(rows))
+    found = several.score([rows[i][0] for i in order], [rows[i][1] for i in order])
+    for place, i in enumerate(order):
+        for name, (value,) in expected[i].items():
+            np.testing.assert_array_equal(found[name][place], value)
+
+
+def test_references_that_are_not_kept_give_the_same():
+    """A list of more than 4096 references is read again for each answer, so that memory is bounded."""
+    rng = random.Random(4)
+    references = ["".join(rng.choices("abc ", k=rng.randrange(20))) for _ in range(5000)]
+    answers = ["abc cab", "cc", "abc abc bca"]
+    found = ReferenceScorer(ALL).score(answers, [references] * 3)
+    parts = [ReferenceScorer(ALL).score(answers, [references[i : i + 2500]] * 3) for i in (0, 2500)]
+    for name in ("chrf", "chrf++", "rouge_1", "rouge_lsum", "token_f1"):
+        np.testing.assert_array_equal(found[name], np.maximum(parts[0][name], parts[1][name]))
+
+
+def test_a_function_as_tokenizer_is_called_once_for_each_text():
+    texts = []
+
+    def tokenize(text):
+        texts.append(text)
+        return [(word, len(word)) for word in text.split()]  # any hashable values
+
+    metrics = ["bleu", "rouge_2", "rouge_l", "rouge_lsum", "token_f1", "exact_match", "distinct_2", "chrf"]
+    answers = ["Ice floats.\nIt melts.", "Ice floats.\nIt melts."]
+    references = [["It melts.\n\nIce sinks."], ["Ice floats.\nIt melts."]]
+    found = ReferenceScorer(metrics, tokenize=tokenize).score(answers, references)
+    assert sorted(texts) == sorted({*answers, references[0][0], "Ice floats.", "It melts.", "Ice sinks."})
+    assert_equal_but_names(found, ReferenceScorer(metrics, tokenize="none").score(answers, references))
+    lowered = ReferenceScorer("bleu", tokenize=str.split, lowercase=True).score(["ICE FLOATS"], [["ice floats"]])
+    assert lowered.bleu.round(9) == 100
+
+
+def assert_equal_but_names(found, expected):
+    assert values(found) == values(expected)
+
+
+def test_shares_of_the_answer_need_no_references():
+    scorer = ReferenceScorer(["rep_4", "distinct_4"])
+    assert not scorer.needs_references
+    found = scorer.score(["abcdabcd", "abc"])
+    assert found.rep_4.tolist()[0] == 1 / 4
+    assert_equal_but_names(found.rows(0, 1), scorer.score(["abcdabcd", "abc"], [["x"], ["y"]]).rows(0, 1))
+
+
+def test_missing_answers_and_lists_have_no_scores():
+    scorer = ReferenceScorer(["bleu", "chrf", "rouge_l"])
+    answers, references = ["Ice.", None, "Ice."], [["Ice."], ["Ice."], None]
+    for given_lists in (references, pyarrow.array(references), polars.Series(references)):
+        scores = scorer.score(answers, given_lists, nulls="null")
+        assert scores.chrf.tolist()[0] == 100
+        assert np.isnan(scores.chrf[1:]).all()
+        assert scores.corpus("chrf") == 100
+        assert pyarrow.table(scores)["rouge_l"].to_pylist() == [1, None, None]
+
+
+def test_a_batch_without_answers_or_without_lists():
+    scorer = ReferenceScorer([*ALL, *NGRAM_METRICS])
+    empty = scorer.score([], [])
+    assert len(empty) == len(list(empty)) == 0
+    assert empty.corpus_bleu == empty.corpus("chrf") == 0
+    assert repr(empty).startswith("ReferenceScores(0 answers, none scored; ")
+    for missing in ([None, None], pyarrow.array([None, None], pyarrow.list_(pyarrow.string()))):
+        scores = scorer.score(["Ice.", None], missing, nulls="null")
+        assert all(np.isnan(scores[name]).all() for name in scores.columns)
+        assert scores.corpus_bleu == 0
+        assert repr(scores) == "ReferenceScores(2 answers, none scored; corpus bleu 0.0000; corpus chrf 0.0000; " + (
+            "corpus chrf++ 0.0000)"
+        )
+
+
+def test_a_corpus_is_the_sum_of_its_rows():
+    scores = ReferenceScorer(["corpus_bleu", "chrf"]).score(ANSWERS, REFERENCES)
+    assert scores.columns == ("chrf",)
+    assert "6 answers; corpus bleu" in repr(ReferenceScorer("corpus_bleu").score(ANSWERS, REFERENCES))
+    assert scores.corpus_bleu == scores.corpus("corpus_bleu")
+    sums = [part.counts("bleu").sum(axis=0) for part in (scores.rows(0, 2), scores.rows(2, 6))]
+    np.testing.assert_array_equal(sums[0] + sums[1], scores.counts("bleu").sum(axis=0))
+    with pytest.raises(ValueError, match="unknown metric of a corpus 'rouge_l'; expected one of bleu, chrf"):
+        scores.corpus("rouge_l")
+
+
+def test_a_table_of_scores():
+    scorer = ReferenceScorer(["bleu", "rouge_l"], smooth="floor", tokenize="char")
+    scores = scorer.score(ANSWERS, REFERENCES)
+    assert repr(scores).startswith("ReferenceScores(6 answers; mean bleu ")
+    assert (
+        repr(ReferenceScorer(["rep_2", "rep_5"]).score(["abab", ""])) == "ReferenceScores(2 answers; mean rep_2 0.5000)"
+    )
+    assert "𠮷" in scores._repr_html_()
+    assert scores.signature == scorer.signature
+    assert "bleu(tok:char,smooth:floor[0.1],eff:yes,order:4)|rouge_l(tok:char)|case:mixed" in scores.signature
+    frame = polars.DataFrame(scores)
+    assert frame.columns == list(scores.columns)
+    np.testing.assert_array_equal(frame["bleu"].to_numpy(), scores.bleu)
+    for same in (pickle.loads(pickle.dumps(scores)), copy.copy(scores), scores.rows(0, 6)):
+        assert_equal_but_names(same, scores)
+        assert same.corpus("bleu") == scores.corpus("bleu")
+    assert list(scores)[2] == {name: scores[name][2] for name in scores.columns}
+
+
+def test_a_scorer_is_sent_as_its_settings():
+    scorer = ReferenceScorer(ALL, smooth="add-k", threads=2)
+    scorer.score(["a"], [["a"]])
+    content = pickle.dumps(scorer)
+    assert len(content) < 600
+    assert pickle.loads(content) == scorer
+    assert pickle.loads(content).signature == scorer.signature
+
+
+def test_fluency_and_truthfulness_are_those_of_a_suite_made_of_the_references():
+    rng = random.Random(7)
+    words = ["Ice ", "floats ", "on ", "water ", "because ", "it ", "is ", "light", ".", "氷は", "浮く。"]
+    lists = [["".join(rng.choices(words, k=8)) for _ in range(100 + i)] for i in range(3)]
+    answers = ["Ice floats on water.", "x" * 160, None, "氷は浮く。", "", "It floats."]
+    references = [lists[0], lists[1], lists[0], lists[2], lists[1], None]
+    scorer = ReferenceScorer(["chrf", "truthfulness", "fluency"])
+    for _ in range(2):  # compiled, then kept
+        found = scorer.score(answers, references, nulls="null")
+        assert found.columns == ("chrf", "truthfulness", "fluency")
+        for row, (answer, of_row) in enumerate(zip(answers, references, strict=True)):
+            question = Question("Q", "?", {"A": tuple(of_row or ())})
+            if answer is None or of_row is None:
+                assert np.isnan([found.fluency[row], found.truthfulness[row]]).all()
+            else:
+                expected = Oracle(Suite("own", (question,))).score_one("Q", answer)
+                assert found.fluency[row] == expected["fluency"]["A"]
+                assert found.truthfulness[row] == expected["truthfulness"]["A"]
+    with pytest.raises(TrialsError, match=r"^references\[1\]: fluency and truthfulness need at least 100 .*, got 99$"):
+        scorer.score(["a", "b"], [lists[0], lists[0][:99]])

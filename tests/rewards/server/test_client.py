@@ -1,0 +1,189 @@
+"""The client: rewards as the scorer has them, and what it does about servers that are busy, gone or of no help."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import pickle
+from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
+
+import httpx
+import numpy as np
+import pytest
+from makers.documented import documented_example
+from makers.reward_server import TOKEN, batch_of_all_kinds, serving
+from pfgen_fast import Scorer, TrialsError
+from pfgen_fast.base.errors import ServingError
+from pfgen_fast.rewards.server.reward_client import RewardClient
+
+
+@pytest.fixture(scope="module")
+def server():
+    with serving("--suite", "mini", env={"PFGEN_FAST_TOKEN": TOKEN}) as running:
+        yield running
+
+
+@pytest.fixture
+def client(server):
+    with RewardClient(server.url, token=TOKEN, n_answers=7, retry_seconds=0) as made:
+        yield made
+
+
+@pytest.mark.slow
+def test_rewards_and_scores_equal_those_of_the_scorer(client, scorer):
+    questions, answers = batch_of_all_kinds().values()
+    assert client.reward(questions, answers).tobytes() == scorer.reward(questions, answers).tobytes()
+    assert client.reward("Q07", answers).tobytes() == scorer.reward("Q07", answers).tobytes()
+    assert client.reward("Q07", []).tolist() == []
+    table, expected = client.score(questions, answers), scorer.score(questions, answers)
+    assert tuple(table) == expected.columns
+    for name in expected.columns:
+        assert np.array_equal(table[name], expected[name])
+        assert table[name].dtype == expected[name].dtype or name == "question_id"
+    assert client.signature() == scorer.signature
+
+
+@pytest.mark.slow
+def test_a_set_that_a_question_lacks_is_nan(make_suite):
+    folder = make_suite({}, {"answers": {"P": ["an answer"], "R": ["another answer"]}})
+    with serving("--suite", folder) as running, RewardClient(running.url) as client:
+        found = client.score(["Q01", "Q02"], ["an", "an"])["fluency_R"]
+    assert found.tobytes() == Scorer(folder).score(["Q01", "Q02"], ["an", "an"])["fluency_R"].tobytes()
+
+
+def test_threads_share_a_client_and_workers_get_one_of_their_own(client, scorer):
+    sent = pickle.loads(pickle.dumps(client))
+    answers = [f"Ice floats {n} times." for n in range(64)]
+    with ThreadPoolExecutor(8) as pool, contextlib.closing(sent):
+        found = [list(pool.map(one.reward, ["Q07"] * 64, [[answer] for answer in answers])) for one in (client, sent)]
+    assert np.ravel(found).tolist() == scorer.reward("Q07", answers).tolist() * 2
+
+
+def test_answers_that_cannot_be_scored_are_named_with_their_rows(client):
+    with pytest.raises(TrialsError, match=r"Q99.*in rows 0 to 0"):
+        client.reward("Q99", ["Ice."])
+    with pytest.raises(TrialsError, match=r"answers\[0\]: expected a text, not null, in rows 7 to 8"):
+        client.reward("Q07", [*["Ice."] * 7, None, ""])
+    with pytest.raises(TrialsError, match=r"rows 0 to 0 cannot be sent: .*surrogates"):
+        client.reward("Q07", ["\ud800"])
+    with pytest.raises(TrialsError, match="1 questions and 2 answers"):
+        client.reward(["Q07"], ["", ""])
+
+
+GOOD = (200, {}, {"rewards": [0.5], "signature": "s"})
+
+
+@pytest.fixture
+def replying(monkeypatch):
+    """Makes a client of a server that sends these replies: a status, headers and JSON, or None to hang up."""
+
+    def client_of(*replies, **options):
+        left = list(replies)
+
+        def reply(request):
+            if not left or (given := left.pop(0)) is None:
+                raise httpx.RemoteProtocolError("Server disconnected")
+            status, headers, value = given
+            return httpx.Response(status, headers=headers, json=value)
+
+        server = httpx.MockTransport(reply)
+        monkeypatch.setattr(httpx, "Client", functools.partial(httpx.Client, transport=server))
+        return RewardClient("http://127.0.0.1:1", **options), left
+
+    return client_of
+
+
+@pytest.fixture
+def waits(monkeypatch):
+    """The seconds that the client would have slept, on a clock that only sleeping moves."""
+    slept = []
+    clock = SimpleNamespace(sleep=slept.append, monotonic=lambda: sum(slept))
+    monkeypatch.setattr("pfgen_fast.rewards.server.reward_client.time", clock)
+    return slept
+
+
+def test_a_busy_server_is_asked_again_when_it_says(waits, replying):
+    busy = {"error": "busy"}
+    replies = [(429, {"Retry-After": "3"}, busy), None, (503, {}, busy), (429, {"Retry-After": "9999"}, busy), GOOD]
+    client, left = replying(*replies)
+    assert client.reward("Q07", ["Ice."]).tolist() == [0.5]
+    assert left == []
+    assert waits == [3.0, 0.2, 0.4, 30.0]
+
+
+def test_a_restart_of_a_minute_is_waited_for(waits, replying):
+    client, left = replying(*[None] * 16, GOOD)
+    assert client.reward("Q07", ["Ice."]).tolist() == [0.5]
+    assert left == []
+    assert waits[:8] == [0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 5.0, 5.0]
+    assert 50 < sum(waits) < 60
+    with pytest.raises(ServingError, match=r"cannot be reached.*\(retried for 60 s\)"):
+        client.reward("Q07", ["Ice."])
+
+
+def test_rewards_of_a_server_with_another_signature_are_an_error(replying):
+    client, _ = replying(GOOD, (200, {}, {"rewards": [0.5], "signature": "t"}), n_answers=1)
+    with pytest.raises(ServingError, match="expected the signature s, not t"):
+        client.reward("Q07", ["Ice.", "Ice."])
+
+
+@pytest.mark.parametrize(
+    ("replies", "sentence"),
+    [
+        ([(429, {}, {"error": "too\nbusy"})] * 3, r"too\\nbusy"),
+        ([(500, {}, [])], "status 500"),
+        ([None] * 3, "cannot be reached: Server disconnected"),
+        *(
+            ([(200, {}, reply)], "the reply is not from a reward server")
+            for reply in ([], {}, {"rewards": 3, "signature": "s"}, {"rewards": [], "signature": "s"})
+        ),
+    ],
+)
+def test_the_client_gives_up_with_one_sentence(waits, replying, replies, sentence):
+    client, left = replying(*replies, retry_seconds=0.2)
+    with pytest.raises(ServingError, match=sentence):
+        client.reward("Q07", ["Ice."])
+    assert left == []
+    assert waits == pytest.approx([0.1] * (len(replies) - 1))
+
+
+def test_a_password_in_the_address_is_the_token_and_no_token_is_shown(server, scorer):
+    with RewardClient(server.url, token="wrong-token-0123456789") as client:
+        with pytest.raises(ServingError, match=r"Authorization: expected 'Bearer TOKEN'") as error:
+            client.reward("Q07", ["Ice."])
+        assert "wrong-token" not in str(error.value) + repr(client)
+    host = server.url.removeprefix("http://")
+    with RewardClient(f"http://trainer:{TOKEN}@{host}", retry_seconds=0) as client:
+        assert client.reward("Q07", ["Ice."]).tolist() == scorer.reward("Q07", ["Ice."]).tolist()
+        assert TOKEN not in repr(client) + client.url
+        with pickle.loads(pickle.dumps(client)) as again:
+            assert again.reward("Q07", ["Ice."]).tolist() == scorer.reward("Q07", ["Ice."]).tolist()
+    with pytest.raises(ServingError) as error, RewardClient(f"http://x:{TOKEN}@127.0.0.1:1", retry_seconds=0) as client:
+        client.reward("Q07", ["Ice."])
+    assert TOKEN not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        *(
+            ({"url": url}, "url: expected an address such as http")
+            for url in ("http://[::1", "127.0.0.1:80", "http://127.0.0.1:99999")
+        ),
+        *(({"retry_seconds": seconds}, "expected at least 0 and 1") for seconds in (float("nan"), -1)),
+        ({"n_answers": 0}, "expected at least 0 and 1"),
+    ],
+)
+def test_arguments_of_the_client_are_checked(options, sentence):
+    with pytest.raises(ServingError, match=sentence):
+        RewardClient(**{"url": "http://127.0.0.1:8000", **options})
+
+
+@pytest.mark.slow
+def test_the_documented_client_runs(monkeypatch, capsys):
+    with serving("--suite", "mini") as running:
+        example = documented_example("RewardClient(").replace("http://127.0.0.1:8000", running.url)
+        exec(example, names := {})
+        names["client"].close()
+    assert capsys.readouterr().out.startswith("[0.3533 ")

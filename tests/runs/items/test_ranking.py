@@ -1,0 +1,138 @@
+"""Models of a table ranked by their mean over common items."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from makers.hostile import NAMES, acting, formulas, markdown_tokens
+from pfgen_fast import TrialsError, leaderboard
+from pfgen_fast.base.mean_interval import mean_interval
+from pfgen_fast.runs.items.item_table import ItemScores
+from pfgen_fast.runs.items.ranking import MAX_MODELS_WITH_RANGES, rank_models
+from pfgen_fast.runs.statistics.paired import rank_ranges
+
+
+def table(values: object, *, models: tuple[str, ...] = (), **changes: object) -> ItemScores:
+    matrix = np.array(values, dtype=np.float64)
+    names = models or tuple(f"m{number}" for number in range(len(matrix)))
+    items = tuple(f"q{number}" for number in range(matrix.shape[1]))
+    return ItemScores(names, items, {"accuracy": matrix}, **changes)
+
+
+@given(st.data())
+def test_models_are_ranked_on_the_items_that_all_have(data):
+    n_models, n_items = data.draw(st.integers(2, 6)), data.draw(st.integers(6, 12))
+    cells = (
+        st.sampled_from((0.0, data.draw(st.sampled_from((0.25, 1.0))), 1.0, np.nan))
+        if data.draw(st.booleans())
+        else st.floats(0, 1)
+    )
+    values = np.array(data.draw(st.lists(st.lists(cells, min_size=n_items, max_size=n_items), min_size=n_models,
+                                         max_size=n_models)))  # fmt: skip
+    values[:, 0] = 1.0  # a common item
+    common = values[:, ~np.isnan(values).any(axis=0)]
+    found = rank_models(table(values))
+    rows = [int(of.model[1:]) for of in found.models]
+    binary = bool(np.isin(values[~np.isnan(values)], (0, 1)).all())
+    assert [of.score for of in found.models] == [mean_interval(common[row], binary=binary) for row in rows]
+    assert [of.score.mean for of in found.models] == sorted((of.score.mean for of in found.models), reverse=True)
+    assert [of.n_items for of in found.models] == (~np.isnan(values[rows])).sum(axis=1).tolist()
+    expected = rank_ranges(common[rows], binary=binary) if common.shape[1] >= 6 else [None] * n_models
+    assert [of.ranks for of in found.models] == expected
+    n_common, is_said = common.shape[1], any("ranked on the" in sentence for sentence in found.notes)
+    assert (found.n_compared, is_said) == (n_common, n_common < n_items)
+
+
+def test_the_direction_and_the_metric_are_chosen():
+    scores = ItemScores(
+        ("a", "b"),
+        tuple("123456"),
+        {"accuracy": np.array([[1.0] * 6, [0.0] * 6]), "loss": np.array([[3.0] * 6, [1.0] * 5 + [np.nan]])},
+        higher_is_better={"loss": False},
+    )
+    first, by_loss = rank_models(scores), rank_models(scores, "loss")
+    assert [of.model for of in first.models] == ["a", "b"]
+    assert first.models[0].metrics == {"loss": 3.0}
+    assert "ranked by accuracy, the first of 2 metrics; --metric chooses another" in first.notes
+    assert [(of.model, of.score.mean, of.metrics) for of in by_loss.models] == [
+        ("b", 1.0, {"accuracy": 0.0}),
+        ("a", 3.0, {"accuracy": 1.0}),
+    ]
+    assert "loss: lower is better" in by_loss.notes
+    with pytest.raises(TrialsError, match=r"unknown metric 'los'.*did you mean 'loss'\?"):
+        rank_models(scores, "los")
+
+
+def test_tables_that_cannot_be_ranked_are_refused():
+    nan = np.nan
+    with pytest.raises(TrialsError, match=r"no item has a score of all 2 models.*; m1 has the fewest items \(1 of 3\)"):
+        rank_models(table([[1, 1, nan], [nan, nan, 1]]))
+    with pytest.raises(TrialsError, match="the table has no scores"):
+        rank_models(ItemScores((), (), {}))
+
+
+def test_one_model_few_items_and_many_models_have_no_rank_ranges():
+    assert rank_models(table([[0.0, 1.0] * 4])).models[0].ranks is None
+    few = rank_models(table([[0, 1, 1], [1, 1, 1]]))
+    assert [of.ranks for of in few.models] == [None, None]
+    assert few.notes == ("3 common items: no rank ranges, because a test needs at least 6",)
+    many = rank_models(table(np.zeros((MAX_MODELS_WITH_RANGES + 1, 6))))
+    assert {of.ranks for of in many.models} == {None}
+    assert "too many for tests of all pairs" in many.notes[0]
+
+
+def test_clusters_widen_the_intervals_and_decide_whether_there_are_rank_ranges():
+    values = np.repeat([[0.0, 1, 1, 0, 1, 1], [0.0, 0, 0, 1, 0, 0]], 3, axis=1)
+    alone = rank_models(table(values))
+    clustered = rank_models(table(values, clusters=tuple(f"d{number // 3}" for number in range(18))))
+    assert (alone.test, clustered.test) == ("Tango's score tests", "paired t-tests with 6 clusters")
+    assert (alone.is_binary, clustered.is_binary) == (True, False)
+    assert clustered.models[0].score.half_width > 1.5 * alone.models[0].score.half_width
+    few = rank_models(table(values, clusters=("d",) * 9 + ("e",) * 9))
+    assert few.models[0].ranks is None
+    assert few.notes == ("2 clusters: no rank ranges, because a test needs at least 6",)
+
+
+def test_a_subject_tells_how_little_it_tells():
+    subjects = ("maths",) * 7 + ("art", "art", "law", None)
+    values = [[1, 0, 1, 1, 0, 1, 1, 0, 1, 1, 1], [0, 0, 1, 0, 0, 1, 0, 1, 1, 0, 1]]
+    found = rank_models(table(values, subjects=subjects))
+    best = found.models[0].subjects
+    assert {name: (of.mean, of.n, of.low) for name, of in best.items() if name != "maths"} == {
+        "art": (0.5, 2, pytest.approx(0.0945, abs=1e-4)),
+        "law": (1.0, 1, pytest.approx(0.2065, abs=1e-4)),
+    }
+    assert best["maths"] == mean_interval(values[0][:7], binary=True)
+    markdown = found.to_markdown(with_subjects=True)
+    assert "| model | maths (7) | art (2) | law (1) |" in markdown
+    assert "1.0000 0.2065 to 1.0000" in markdown
+    assert "subjects with fewer than 6 items, about which a score tells little: art (2), law (1)" in markdown
+    assert json.loads(found.to_json(with_subjects=True))["models"][0]["subjects"]["law"]["num_items"] == 1
+
+
+def test_tables_in_memory_are_ranked_as_notebook_tables():
+    found = leaderboard({"item": [1, 2] * 2, "model": ["a", "a", "b", "b"], "acc": [0, 1, 1, 1]}, metric="acc")
+    assert [of.model for of in found] == ["b", "a"]
+    assert repr(found) == "ModelRanking(2 models; best b 1.0000)"
+    assert "<td>b</td>" in found._repr_html_()
+    with pytest.raises(TrialsError, match="cannot be ranked with a table"):
+        leaderboard({"item": [1], "model": ["a"], "score": [0]}, with_published=True)
+
+
+def test_hostile_names_are_harmless_in_every_form():
+    scores = table(np.arange(len(NAMES) * 6.0).reshape(-1, 6), models=NAMES, subjects=NAMES[:6])
+    found = rank_models(ItemScores(scores.models, scores.items, {NAMES[0]: scores.values["accuracy"],
+                                                                 NAMES[5]: scores.values["accuracy"]},
+                                   subjects=scores.subjects))  # fmt: skip
+    texts = [getattr(found, f"to_{form}")(with_subjects=True) for form in ("markdown", "csv", "json")]
+    assert not any(map(acting, texts))
+    assert not formulas(texts[1])
+    assert {token.type for token in markdown_tokens(texts[0])} <= {
+        *("table_open", "table_close", "thead_open", "thead_close", "tbody_open", "tbody_close", "tr_open", "tr_close"),
+        *("th_open", "th_close", "td_open", "td_close", "inline", "text", "bullet_list_open", "bullet_list_close"),
+        *("list_item_open", "list_item_close", "paragraph_open", "paragraph_close"),
+    }
