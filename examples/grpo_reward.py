@@ -17,8 +17,8 @@ from itertools import chain
 from typing import Any
 
 from pfgen_fast import PfgenError, Reward, Scorer, Suite
-from pfgen_fast.generation.prompts import MODES
 from pfgen_fast.integrations.trl import RewardFunction, make_dataset, make_reward
+from pfgen_fast.scoring.reply_text import MODES
 from pfgen_fast.suite.rules import PROFILES
 
 

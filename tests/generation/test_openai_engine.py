@@ -22,10 +22,11 @@ from pfgen_fast.generation.engines.server_engine import _Reply, _seconds
 from pfgen_fast.generation.events import Events, Trouble
 from pfgen_fast.generation.generating import generate
 from pfgen_fast.generation.openai_protocol import Details, NoAnswer, RequestForm
-from pfgen_fast.generation.prompts import MODES, STOP, make_tasks
+from pfgen_fast.generation.prompts import make_tasks
 from pfgen_fast.generation.protocol import Usage
 from pfgen_fast.generation.setting import Setting
 from pfgen_fast.runs.trials import Trials
+from pfgen_fast.scoring.reply_text import MODES, STOP
 
 KEY = "sk-0123456789abcdefSECRET"
 

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from pfgen_fast import Scorer, Suite, SuiteError
 from pfgen_fast.base.errors import EngineError
 from pfgen_fast.generation.context import Context
-from pfgen_fast.generation.prompts import MODES, cleaned, make_tasks
+from pfgen_fast.generation.prompts import make_tasks
 from pfgen_fast.generation.setting import Setting
+from pfgen_fast.scoring.reply_text import MODES, cleaned
 from pfgen_fast.suite.faults import find_faults
 from pfgen_fast.suite.questions import language_of
 

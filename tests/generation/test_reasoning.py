@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from makers.effort import examples
 from makers.published import FOLDER
 from pfgen_fast.base.errors import EngineError
-from pfgen_fast.generation.reasoning import answer_text
-from pfgen_fast.scoring.reasoning_text import TAGS
+from pfgen_fast.scoring.reply_text import TAGS, answer_text
 
 VECTORS = FOLDER.parent / "generation" / "reasoning-vectors.json"
 

@@ -17,7 +17,7 @@ from pfgen_fast.generation.engines.transformers import ChatTemplate
 from pfgen_fast.generation.generating import generate
 from pfgen_fast.generation.prompts import make_tasks
 from pfgen_fast.generation.setting import Setting
-from pfgen_fast.scoring.reasoning_text import first_part
+from pfgen_fast.scoring.reply_text import first_part
 
 SHORT = Sampling(max_tokens=24)
 

@@ -12,8 +12,9 @@ from makers.fault_server import Server
 from pfgen_fast import Suite
 from pfgen_fast.generation.engines import Engine, open_engine
 from pfgen_fast.generation.generating import Generated, generate
-from pfgen_fast.generation.prompts import Mode, Request
+from pfgen_fast.generation.prompts import Request
 from pfgen_fast.generation.setting import Setting
+from pfgen_fast.scoring.reply_text import Mode
 
 
 def moody(request: Request) -> str:

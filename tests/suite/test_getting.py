@@ -155,8 +155,8 @@ def test_a_kill_leaves_no_suite_and_the_next_call_goes_on(suites_home, tmp_path)
         return whole(request)
 
     program = (
-        "import sys; from pathlib import Path; from pfgen_fast.suite.published import getting, published\n"
-        "published._MANIFESTS = Path(sys.argv[1]); getting.get_suite('pfgen-bench', source=sys.argv[2])"
+        "import sys; from pathlib import Path; from pfgen_fast.suite.published import getting, manifests\n"
+        "manifests._MANIFESTS = Path(sys.argv[1]); getting.get_suite('pfgen-bench', source=sys.argv[2])"
     )
     part = suites_home / ".pfgen-bench.get-part"
     with serving(held_back) as server:

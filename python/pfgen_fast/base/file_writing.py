@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO
 
-from .errors import PfgenError
+from .errors import EngineError, PfgenError
 
 
 def check_folder(folder: Path) -> None:
@@ -142,3 +142,15 @@ def _open_unnamed(folder: Path, mode: int) -> IO[bytes] | None:
         if error.errno in (errno.EOPNOTSUPP, errno.EISDIR, errno.ENOENT, errno.EINVAL):
             return None  # not supported by this file system
         raise
+
+
+def timestamp() -> str:
+    """The current time in ISO 8601, or SOURCE_DATE_EPOCH if it is set, so that runs can be reproduced exactly."""
+    import datetime
+
+    epoch = os.environ.get("SOURCE_DATE_EPOCH")
+    try:
+        moment = datetime.datetime.fromtimestamp(int(epoch), datetime.timezone.utc) if epoch else None
+    except (ValueError, OverflowError, OSError):
+        raise EngineError(f"SOURCE_DATE_EPOCH: expected seconds since 1970, not {epoch!r}") from None
+    return (moment or datetime.datetime.now(datetime.timezone.utc)).isoformat()

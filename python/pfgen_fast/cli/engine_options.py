@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 from typer import Option
 
-from ..scoring.reasoning_text import ReasoningChoice
+from ..scoring.reply_text import ReasoningChoice
 from . import options
 from .app import caution, print_line
 from .command_class import option_group

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 from typer import Argument, Option
 
 from ..base.errors import PfgenError
-from ..scoring.reasoning_text import ReasoningChoice
+from ..scoring.reply_text import ReasoningChoice
 from . import options
 from .app import Json, Quiet
 from .command_class import option_group

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Option
 
-from ..scoring.reasoning_text import ReasoningChoice
+from ..scoring.reply_text import ReasoningChoice
 from . import options
 from .app import Json, Quiet, caution, exit_if_partial, fail, note, print_json, print_line, shown, warn
 from .asking import note_existing, watch_over

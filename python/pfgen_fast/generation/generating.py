@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING, Any
 from ..base.errors import EngineError
 from ..runs.run_scorer import Outcome, RunScorer
 from ..runs.trials import RunFolder
+from ..scoring.reply_text import STOP, Mode, check_mode
 from ..suite.suite import Suite
 from .context import N_SENTENCES, Context
 from .engines import Engine, Sampling, default_model, open_engine
 from .events import Events, Reports, Trouble
 from .json_parts import without_none
-from .prompts import NUM_EXAMPLES, STOP, Mode, Task, check_mode
+from .prompts import NUM_EXAMPLES, Task
 from .protocol import RawReply
 from .raw_replies import ReplySummary
 from .reasoning import Reasoning

@@ -1,4 +1,4 @@
-"""Prompts: the requests for the questions of a trial, and the part of an answer that is kept.
+"""Prompts: the requests for the questions of a trial.
 
 A prompt depends only on the suite, the mode, the trial number and a seed string. Rules: docs/generation.md.
 """
@@ -9,21 +9,16 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha1
-from typing import TYPE_CHECKING, Any, Literal, TypedDict, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 from ..base.errors import EngineError
 from ..base.untrusted_text import in_one_line, is_encodable
+from ..scoring.reply_text import Mode, check_mode
 
 if TYPE_CHECKING:
     from ..suite.questions import Instructions, Question, Sample
     from ..suite.suite import Suite
     from .context import Context
-
-Mode = Literal["completion", "qa", "chat"]
-MODES: tuple[Mode, ...] = get_args(Mode)
-
-STOP: Mapping[Mode, tuple[str, ...]] = {"completion": ("Q:", "\n\n"), "qa": ("Q:",), "chat": ("Q:",)}
-"""The stop strings by mode. An answer ends at the first of them."""
 
 NUM_EXAMPLES = 20
 
@@ -119,12 +114,6 @@ def make_tasks(
     return [task(question) for question in suite]
 
 
-def check_mode(mode: str) -> None:
-    """Raises EngineError unless the mode is known."""
-    if mode not in MODES:
-        raise EngineError(f"unknown mode {mode!r}; expected one of {', '.join(MODES)}")
-
-
 def sampling_seed(seed: str, trial: int) -> int:
     """The sampling seed of a trial."""
     return int(sha1(f"{seed}::{trial}".encode()).hexdigest(), 16) % 2**31
@@ -187,16 +176,3 @@ def with_system(prompt: Prompt, text: str) -> Prompt:
     old = [message["content"] for message in messages if message["role"] == "system"]
     system: Message = {"role": "system", "content": "\n\n".join([text, *old])}
     return replace(prompt, messages=(system, *(message for message in messages if message["role"] != "system")))
-
-
-def cleaned(answer: str, mode: Mode) -> str:
-    """The part of a raw answer that is kept: the stripped text; except in completions, the text after the first `A:`.
-
-    Example:
-        >>> cleaned(" A: It floats.\\n", "qa"), cleaned(" A: It floats.\\n", "completion")
-        ('It floats.', 'A: It floats.')
-    """
-    if mode == "completion":
-        return answer.strip()
-    before, marker, after = answer.partition("A:")
-    return (after if marker else before).strip()

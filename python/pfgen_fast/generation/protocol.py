@@ -14,9 +14,10 @@ from typing import Any, ClassVar
 
 from ..base.errors import EngineError
 from ..base.untrusted_text import in_one_line, shown_value, unknown_name
+from ..scoring.reply_text import Mode
 from .engines import Sampling
 from .json_parts import merged
-from .prompts import Mode, Request
+from .prompts import Request
 
 _LONGEST_NAME = 200  # longer reported names are ignored
 AT_THE_LIMIT = ("length", "max_tokens")  # in the protocols of OpenAI and Anthropic

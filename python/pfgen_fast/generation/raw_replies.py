@@ -17,7 +17,7 @@ from typing import Any
 from ..base.errors import PfgenError
 from ..base.file_writing import write_whole
 from ..base.journal import Journal, json_line
-from ..scoring.reasoning_text import DividedReply
+from ..scoring.reply_text import DividedReply
 from ..tables.formats import table_rows
 from .protocol import Details, RawReply
 

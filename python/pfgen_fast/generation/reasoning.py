@@ -1,4 +1,4 @@
-"""Separates the answer in a model's reply from its reasoning. Rules: docs/generation.md, section 2."""
+"""How a run treats reasoning. Rules: docs/generation.md, section 2."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ from typing import Any
 
 from ..base.errors import EngineError
 from ..base.untrusted_text import shown_value
-from ..scoring.reasoning_text import DividedReply, divided_text, first_part
+from ..scoring.reply_text import DividedReply, Mode, answer_text, check_tags
 from .engines import Sampling
-from .prompts import Mode, cleaned
 from .protocol import RawReply
 
 
@@ -24,9 +23,7 @@ class Reasoning:
     retries: int = 0  # number of further requests after unfinished reasoning; then the answer is empty
 
     def __post_init__(self) -> None:
-        for opening, closing in self.tags:
-            if not opening or not closing or opening == closing:
-                raise EngineError(f"reasoning tags: expected two different texts, got {opening!r} and {closing!r}")
+        check_tags(self.tags)
         for option, value in (("--reasoning-tokens", self.tokens), ("--retry-unfinished", self.retries)):
             if value < 0:
                 raise EngineError(f"{option}: expected at least 0, got {value}")
@@ -65,33 +62,3 @@ class Reasoning:
         is_unfinished = divided.state == "unfinished" or reply.is_unfinished
         reasoning = (reply.reasoning or "") + divided.reasoning
         return DividedReply(divided.answer, "unfinished" if is_unfinished else "closed", reasoning)
-
-
-def answer_text(
-    text: str,
-    *,
-    mode: Mode = "chat",
-    stop: Sequence[str] = (),
-    keep: bool = False,
-    tags: Sequence[tuple[str, str]] = (),
-) -> DividedReply:
-    """Takes the answer from the text of a reply. Engines, rewards and judges use the same rules.
-
-    Args:
-        text: The text as the model wrote it.
-        mode: The mode of the prompt. In `qa` and `chat`, the answer follows the first label `A:`.
-        stop: The answer ends at the first of these strings. They have no effect within the reasoning.
-        keep: Whether reasoning counts as a part of the answer, as in the published runs.
-        tags: Pairs of opening and closing tags in addition to `TAGS`.
-
-    Example:
-        >>> reply = answer_text("<think>Q: why?</think> A: It floats. Q: And", stop=["Q:"])
-        >>> reply.answer, reply.state
-        ('It floats.', 'closed')
-
-    Raises:
-        EngineError: A tag is empty, or an opening tag equals its closing tag.
-    """
-    tags = Reasoning(tags=tuple(tags)).tags
-    divided = DividedReply(text) if keep else divided_text(text, tags)
-    return DividedReply(cleaned(first_part(divided.answer, stop), mode), divided.state, divided.reasoning)

@@ -7,10 +7,8 @@ atomically to a file for this trial. Only one process at a time may write to a f
 from __future__ import annotations
 
 import contextlib
-import datetime
 import hashlib
 import json
-import os
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -18,7 +16,7 @@ from typing import Any
 
 from ..base.errors import EngineError
 from ..base.file_reading import read_stored
-from ..base.file_writing import write_whole
+from ..base.file_writing import timestamp, write_whole
 from ..base.journal import Journal, json_line, sole_writer
 from ..base.untrusted_text import folder_names, in_one_line, utf8
 from ..runs.trials import RunFolder, Trials, pack_trials, packed_trials, single_trials
@@ -57,16 +55,6 @@ def run_folder(root: Path, config: Mapping[str, Any]) -> Path:
             f"model: expected a name that can be a folder, such as 'org/model', not {in_one_line(model)!r}"
         )
     return root.joinpath(*names, config_hash(config))
-
-
-def timestamp() -> str:
-    """The current time in ISO 8601, or SOURCE_DATE_EPOCH if it is set, so that runs can be reproduced exactly."""
-    epoch = os.environ.get("SOURCE_DATE_EPOCH")
-    try:
-        moment = datetime.datetime.fromtimestamp(int(epoch), datetime.timezone.utc) if epoch else None
-    except (ValueError, OverflowError, OSError):
-        raise EngineError(f"SOURCE_DATE_EPOCH: expected seconds since 1970, not {epoch!r}") from None
-    return (moment or datetime.datetime.now(datetime.timezone.utc)).isoformat()
 
 
 @contextlib.contextmanager

@@ -12,12 +12,13 @@ from typing import Any
 from ..base.errors import EngineError, PfgenError
 from ..base.untrusted_json import read_json
 from ..base.untrusted_text import in_one_line, is_encodable
+from ..scoring.reply_text import MODES, STOP, Mode
 from ..suite.questions import INSTRUCTIONS, Instructions, language_of
 from ..suite.suite import Suite
 from .context import Context
 from .engines import Sampling
 from .json_parts import member_of
-from .prompts import MODES, NUM_EXAMPLES, STOP, Mode, Task, make_tasks, unescaped, with_system
+from .prompts import NUM_EXAMPLES, Task, make_tasks, unescaped, with_system
 from .reasoning import Reasoning
 
 _LOCAL = ("transformers", "hf", "vllm")

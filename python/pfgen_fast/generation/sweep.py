@@ -15,6 +15,7 @@ from typing import Any
 from ..base.errors import EngineError, PfgenError
 from ..base.untrusted_text import csv_text, json_text, markdown_table, markdown_text
 from ..runs.precision import Interval, TrialScores
+from ..scoring.reply_text import Mode
 from ..scoring.scorer import Scorer
 from ..suite.rules import SCORES
 from ..suite.suite import Suite
@@ -22,7 +23,6 @@ from .engines import engine_options, refuse_unknown_options
 from .events import Events
 from .generating import Generated, Generation, generate
 from .json_parts import without_none
-from .prompts import Mode
 from .raw_replies import ReplySummary
 from .reasoning import Reasoning
 from .run_async import run_async

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from ..base.errors import TrialsError
 from ..base.optional import optional
 from ..generation.engines import Sampling
-from ..generation.prompts import NUM_EXAMPLES, STOP, Mode, check_mode
-from ..scoring.reasoning_text import without_reasoning
+from ..generation.prompts import NUM_EXAMPLES
+from ..scoring.reply_text import STOP, Mode, check_mode, without_reasoning
 from ..scoring.score_table import ScoreTable
 from ..scoring.spec import ScorerSpec
 from ..suite.rules import AVERAGE_FIRST

@@ -16,8 +16,8 @@ from ..base.file_writing import write_whole
 from ..base.optional import optional
 from ..base.untrusted_text import utf8
 from ..generation.engines import Sampling
-from ..generation.prompts import NUM_EXAMPLES, STOP, Mode, check_mode
-from ..scoring.reasoning_text import without_reasoning
+from ..generation.prompts import NUM_EXAMPLES
+from ..scoring.reply_text import STOP, Mode, check_mode, without_reasoning
 from ..scoring.spec import ScorerSpec
 from ..suite.cache import own_cache_folder
 from ..suite.rules import AVERAGE_FIRST

@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Any
 
 from pfgen_fast.base.errors import PfgenError
-from pfgen_fast.generation.prompts import check_mode
 from pfgen_fast.rewards.reward import Reward
 from pfgen_fast.rewards.server.openrlhf_requests import scores_of_queries
+from pfgen_fast.scoring.reply_text import check_mode
 
 SUITE, MODE, SHAPE = "PFGEN_FAST_SUITE", "PFGEN_FAST_MODE", "PFGEN_FAST_SHAPE"
 

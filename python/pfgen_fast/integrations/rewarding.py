@@ -12,11 +12,10 @@ from typing import Any
 
 from ..base.errors import PfgenError
 from ..base.untrusted_text import shown_value
-from ..generation.prompts import STOP, Mode, Task, make_tasks
-from ..generation.reasoning import answer_text
+from ..generation.prompts import Task, make_tasks
 from ..rewards.reward import Reward
 from ..rewards.shape import ShapeLike
-from ..scoring.reasoning_text import DividedReply
+from ..scoring.reply_text import STOP, DividedReply, Mode, answer_text
 from ..scoring.score_table import ScoreTable
 from ..suite.rules import column_of
 from ..suite.suite import Suite

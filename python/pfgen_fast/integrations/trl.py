@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..base.errors import PfgenError, TrialsError
 from ..base.optional import optional
-from ..generation.prompts import NUM_EXAMPLES, Mode, check_mode
+from ..generation.prompts import NUM_EXAMPLES
 from ..rewards.reward import Reward
 from ..rewards.shape import ShapeLike
+from ..scoring.reply_text import Mode, check_mode
 from ..suite.suite import Suite
 from .rewarding import Completion, answer_in, answers_in, reward_of, text_of_prompt, training_tasks
 

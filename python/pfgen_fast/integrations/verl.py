@@ -14,8 +14,9 @@ from typing import Any
 from ..base.errors import TrialsError
 from ..base.file_writing import writing_whole
 from ..base.optional import optional
-from ..generation.prompts import NUM_EXAMPLES, Mode, Prompt, check_mode
+from ..generation.prompts import NUM_EXAMPLES, Prompt
 from ..rewards.reward import Reward as ShapedReward
+from ..scoring.reply_text import Mode, check_mode
 from ..suite.suite import Suite
 from .rewarding import answers_in, reward_of, training_tasks
 

@@ -146,7 +146,7 @@ def junit_xml(checks: Sequence[Check], suite: str) -> bytes:
     """A JUnit file, valid against the schemas of Ant and Jenkins; characters that XML forbids are escaped."""
     from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-    from ..generation.run_writer import timestamp
+    from ..base.file_writing import timestamp
 
     cases = [_case(check, suite) for check in checks]
     tags = [child.tag for case in cases for child in case]

@@ -19,7 +19,7 @@ from ..base.file_writing import write_whole
 from ..base.journal import json_line
 from ..base.native import _core
 from ..base.untrusted_json import Fault, any_object, checked, parse_json, read_json, unique
-from ..scoring.reasoning_text import CLOSING_TAGS, divided_text
+from ..scoring.reply_text import CLOSING_TAGS, divided_text
 from ..tables.formats import tables_hint
 
 _TRIALS_NAMES = ("trials.jsonl.xz", "trials.jsonl.zst", "trials.jsonl.gz", "trials.jsonl")

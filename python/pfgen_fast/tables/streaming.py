@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 from ..base.errors import PfgenError
-from ..scoring.reasoning_text import ReasoningChoice
+from ..scoring.reply_text import ReasoningChoice
 from .arrow_columns import giving_memory_back
 from .formats import check_target, format_of, has_encoding, opened, reader_of, writer_to
 from .table_job import Nulls, TableJob, TableScorer

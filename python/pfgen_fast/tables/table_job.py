@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from ..base.errors import PfgenError, TrialsError
 from ..base.untrusted_text import in_one_line
 from ..rewards.references.reference_scorer import ReferenceScorer
-from ..scoring.reasoning_text import ReasoningChoice, without_reasoning
+from ..scoring.reply_text import ReasoningChoice, without_reasoning
 from ..scoring.scorer import Scorer
 from ..scoring.spec import ScorerSpec
 from ..suite.rules import check_choice

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from ...base.errors import EngineError
 from ...base.untrusted_text import is_encodable, unknown_name
-from ..prompts import STOP, Mode, Request, Task, check_mode
+from ...scoring.reply_text import STOP, Mode, check_mode
+from ..prompts import Request, Task
 
 if TYPE_CHECKING:
     from ...suite.suite import Suite

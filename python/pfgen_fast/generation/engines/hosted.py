@@ -9,11 +9,11 @@ from typing import Any, ClassVar
 
 from ...base.errors import EngineError
 from ...base.untrusted_text import in_one_line
+from ...scoring.reply_text import Mode
 from ...suite.suite import Suite
 from ..anthropic_protocol import AnthropicForm
 from ..json_parts import without_none
 from ..openai_protocol import RequestForm
-from ..prompts import Mode
 from ..protocol import ServerForm
 from . import Sampling, refuse_unknown_options
 from .server_engine import Connection, ServerEngine

@@ -14,8 +14,9 @@ from typing import Any
 
 from ...base.errors import EngineError
 from ...base.untrusted_text import harmless
+from ...scoring.reply_text import Mode
 from ...suite.suite import Suite
-from ..prompts import Mode, Request
+from ..prompts import Request
 from . import Sampling
 
 MAX_CODE_POINTS = 1 << 20

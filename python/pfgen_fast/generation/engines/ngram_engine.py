@@ -10,10 +10,10 @@ from collections.abc import AsyncGenerator, Mapping, Sequence
 from typing import Any
 
 from ...base.errors import EngineError, PfgenError
-from ...scoring.reasoning_text import first_part
+from ...scoring.reply_text import Mode, first_part
 from ...suite.suite import Suite
 from ..ngram_sampler import ORDER, NgramSampler
-from ..prompts import Mode, Task
+from ..prompts import Task
 from . import Sampling
 
 

@@ -13,9 +13,9 @@ from typing import Any
 from ...base.errors import EngineError, TrialsError
 from ...base.untrusted_text import few_names, in_one_line
 from ...runs.trials import Trials, find_runs, single_trials
+from ...scoring.reply_text import Mode
 from ...suite.suite import Suite
 from ...tables.formats import table_rows
-from ..prompts import Mode
 from . import Sampling
 from .stored import UNKNOWN, StoredAnswers
 

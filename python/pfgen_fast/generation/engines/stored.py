@@ -12,9 +12,10 @@ from hashlib import sha1
 from typing import Any
 
 from ...base.errors import EngineError
+from ...scoring.reply_text import Mode
 from ...suite.questions import Question
 from ...suite.suite import Suite
-from ..prompts import Mode, Task
+from ..prompts import Task
 from . import Sampling
 
 _OF_PROMPTS = ("context", "instruction", "instructions", "num_examples", "prefix")

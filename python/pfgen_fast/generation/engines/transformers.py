@@ -20,9 +20,9 @@ from ...base.errors import EngineError, TrialsError
 from ...base.file_reading import read_stored
 from ...base.optional import optional
 from ...base.untrusted_text import in_one_line
-from ...scoring.reasoning_text import MARKERS, TAG_TEXTS, first_part, opened_by
+from ...scoring.reply_text import MARKERS, TAG_TEXTS, Mode, first_part, opened_by
 from ...suite.suite import Suite
-from ..prompts import Message, Mode, Prompt, Request
+from ..prompts import Message, Prompt, Request
 from ..protocol import Details, RawReply, Usage
 from . import Sampling
 

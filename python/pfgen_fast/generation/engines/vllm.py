@@ -9,10 +9,10 @@ from typing import Any
 from ...base.errors import EngineError
 from ...base.optional import optional
 from ...base.untrusted_text import in_one_line
-from ...scoring.reasoning_text import first_part
+from ...scoring.reply_text import Mode, first_part
 from ...suite.suite import Suite
 from ..json_parts import without_none
-from ..prompts import Mode, Request
+from ..prompts import Request
 from ..protocol import Details, RawReply, Usage, reported_name
 from . import Sampling
 from .transformers import (

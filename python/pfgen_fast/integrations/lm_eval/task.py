@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from pfgen_fast import Scorer
 from pfgen_fast.base.optional import optional
-from pfgen_fast.generation.prompts import NUM_EXAMPLES, Mode, Prompt
-from pfgen_fast.generation.reasoning import answer_text
+from pfgen_fast.generation.prompts import NUM_EXAMPLES, Prompt
 from pfgen_fast.integrations.rewarding import rewards_of, training_tasks
+from pfgen_fast.scoring.reply_text import Mode, answer_text
 from pfgen_fast.suite.rules import SCORES
 
 if TYPE_CHECKING:

@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from ...base.errors import JudgingError
+from ...base.file_writing import timestamp
 from ...base.journal import Journal
 from ...generation.protocol import Details, reported_name
-from ...generation.run_writer import timestamp
-from ...scoring.reasoning_text import without_reasoning
+from ...scoring.reply_text import without_reasoning
 from .judge_requests import JudgeRequest
 
 UNKNOWN = Details()

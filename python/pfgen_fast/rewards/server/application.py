@@ -18,7 +18,7 @@ from typing import Any
 from ...base.errors import PfgenError, RewardError, TrialsError
 from ...base.optional import optional
 from ...base.threads import run_until
-from ...generation.prompts import Mode
+from ...scoring.reply_text import Mode
 from ...scoring.scorer import Scorer
 from ..reward import Reward
 from .access import Guard

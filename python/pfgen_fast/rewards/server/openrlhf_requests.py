@@ -11,9 +11,7 @@ from typing import Any
 
 from ...base.errors import TrialsError
 from ...base.untrusted_text import in_one_line
-from ...generation.prompts import STOP, Mode
-from ...generation.reasoning import answer_text
-from ...scoring.reasoning_text import opened_by
+from ...scoring.reply_text import STOP, Mode, answer_text, opened_by
 from ..reward import Reward
 
 END_TOKENS = (

@@ -15,7 +15,7 @@ from typing import Any
 
 from ...base.errors import ServingError
 from ...base.optional import optional
-from ...generation.prompts import Mode, check_mode
+from ...scoring.reply_text import Mode, check_mode
 from ...scoring.scorer import Scorer
 from ..reward import Reward
 from .access import TOKEN_VARIABLE, Guard

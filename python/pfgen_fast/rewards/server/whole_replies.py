@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ...generation.prompts import Mode
+from ...scoring.reply_text import Mode
 from ...scoring.score_table import ScoreTable
 from ..reward import Reward, RewardTable
 from .json_bodies import Check, booleans, decoded, integers, lists_of_texts, text_or_texts, texts

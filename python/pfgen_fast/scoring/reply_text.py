@@ -1,12 +1,20 @@
-"""Separates the answer from the reasoning in a model's reply. Rules: docs/generation.md, section 2."""
+"""Takes the answer from a model's reply: stop strings, labels and reasoning. Rules: docs/generation.md, section 2."""
 
 from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
+
+from ..base.errors import EngineError
+
+Mode = Literal["completion", "qa", "chat"]
+MODES: tuple[Mode, ...] = get_args(Mode)
+
+STOP: Mapping[Mode, tuple[str, ...]] = {"completion": ("Q:", "\n\n"), "qa": ("Q:",), "chat": ("Q:",)}
+"""The stop strings by mode. An answer ends at the first of them."""
 
 ReasoningChoice = Literal["keep", "strip"]  # whether texts that are scored keep their reasoning
 
@@ -51,6 +59,49 @@ class DividedReply:
         return text.strip()
 
 
+def check_mode(mode: str) -> None:
+    """Raises EngineError unless the mode is known."""
+    if mode not in MODES:
+        raise EngineError(f"unknown mode {mode!r}; expected one of {', '.join(MODES)}")
+
+
+def check_tags(tags: Sequence[tuple[str, str]]) -> None:
+    """Raises EngineError unless each opening tag and its closing tag are two different texts."""
+    for opening, closing in tags:
+        if not opening or not closing or opening == closing:
+            raise EngineError(f"reasoning tags: expected two different texts, got {opening!r} and {closing!r}")
+
+
+def answer_text(
+    text: str,
+    *,
+    mode: Mode = "chat",
+    stop: Sequence[str] = (),
+    keep: bool = False,
+    tags: Sequence[tuple[str, str]] = (),
+) -> DividedReply:
+    """Takes the answer from the text of a reply. Engines, rewards and judges use the same rules.
+
+    Args:
+        text: The text as the model wrote it.
+        mode: The mode of the prompt. In `qa` and `chat`, the answer follows the first label `A:`.
+        stop: The answer ends at the first of these strings. They have no effect within the reasoning.
+        keep: Whether reasoning counts as a part of the answer, as in the published runs.
+        tags: Pairs of opening and closing tags in addition to `TAGS`.
+
+    Example:
+        >>> reply = answer_text("<think>Q: why?</think> A: It floats. Q: And", stop=["Q:"])
+        >>> reply.answer, reply.state
+        ('It floats.', 'closed')
+
+    Raises:
+        EngineError: A tag is empty, or an opening tag equals its closing tag.
+    """
+    check_tags(tags)
+    divided = DividedReply(text) if keep else divided_text(text, tags)
+    return DividedReply(cleaned(first_part(divided.answer, stop), mode), divided.state, divided.reasoning)
+
+
 def divided_text(text: str, tags: Sequence[tuple[str, str]] = ()) -> DividedReply:
     """Divides a text at `TAGS` and at further pairs of tags, or at its channels."""
     if _CHANNEL in text:
@@ -87,6 +138,19 @@ def first_part(answer: str, stop: Sequence[str]) -> str:
         'It '
     """
     return min((answer.partition(text)[0] for text in stop), key=len, default=answer)
+
+
+def cleaned(answer: str, mode: Mode) -> str:
+    """The part of a raw answer that is kept: the stripped text; except in completions, the text after the first `A:`.
+
+    Example:
+        >>> cleaned(" A: It floats.\\n", "qa"), cleaned(" A: It floats.\\n", "completion")
+        ('It floats.', 'A: It floats.')
+    """
+    if mode == "completion":
+        return answer.strip()
+    before, marker, after = answer.partition("A:")
+    return (after if marker else before).strip()
 
 
 def _final_channel(text: str, tags: Sequence[tuple[str, str]]) -> DividedReply:
