@@ -11,7 +11,7 @@ import sys
 import pytest
 from makers.runs import make_varied_runs, write_small_suite
 from makers.terminal import on_terminal
-from pfgen_fast.cli import layout
+from pfgen_fast.base import table as layout
 from rich.cells import cell_len
 
 ANSWER = "Ice floats because it is less dense than water."

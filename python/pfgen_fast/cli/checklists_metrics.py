@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from typer import Option
 
 from ..base.errors import ChecklistError
+from ..base.table import shortened
 from ..base.untrusted_text import in_one_line
 from .app import Exit, Json, Quiet, counting, exit_if_partial, note, print_json, print_line, shown
 from .checklists_options import Faults, RunsWithAnswers, SuiteOption
 from .command_class import option_group
-from .layout import aligned, rest, shortened
+from .layout import aligned, rest
 from .suite_line import print_signature
 
 if TYPE_CHECKING:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ..base.table import shortened, width_of
 from ..base.untrusted_text import counted, few_names, markdown_table, markdown_text, signed
 from .app import print_json, shown, stdout
-from .layout import aligned, columns, cut, folded, rest, shortened, width_of
+from .layout import aligned, columns, cut, folded, rest
 from .suite_line import print_origin
 
 if TYPE_CHECKING:

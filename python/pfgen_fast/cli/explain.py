@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Literal
 
 from typer import Option
 
+from ..base.table import width_of
 from ..base.untrusted_text import counted, harmless
 from ..suite.rules import MAX_ORDER
 from . import options
 from .app import Json, fail, print_json, shown, stdout, styled
-from .layout import aligned, width_of
+from .layout import aligned
 from .suite_line import print_origin, suite_or_here
 
 if TYPE_CHECKING:

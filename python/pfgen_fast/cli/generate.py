@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Option
 
+from ..base.table import shortened
 from ..base.untrusted_text import json_text
 from . import options
 from .app import Json, Quiet, counted, exit_if_partial, fail, note, print_json, print_line, shown, stdout, warn
 from .asking import note_existing, watch_over
 from .command_class import option_group
 from .engine_options import ReasoningOptions, engine_options, print_replies
-from .layout import rest, shortened
+from .layout import rest
 from .score import outcome_as_json, print_outcomes
 from .suite_line import print_origin, suite_or_here
 

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Literal
 from typer import Argument, Option
 
 from ..base.errors import TrialsError
+from ..base.table import told_apart, width_of
 from ..base.untrusted_text import few_names, utf8
 from ..runs.items.by_subject import few_items, subject_lines, subject_table
 from . import options
 from .app import Json, Quiet, counted, exit_if_partial, fail, note, shown, stderr, stdout, warn
-from .layout import aligned, columns, told_apart, width_of
+from .layout import aligned, columns
 from .score_table_options import OF_TABLES, ScoreTableOptions, refuse
 from .suite_line import about_interval, given_suite
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from typer import Option
 
 from ..base.errors import PfgenError, TrialsError
+from ..base.table import LEAST, shortened
 from ..runs.items.by_subject import subject_record
 from . import options
 from .app import (
@@ -29,7 +30,7 @@ from .app import (
     warn,
 )
 from .gate_options import ThresholdOptions, form_of
-from .layout import LEAST, columns, folded, rest, shortened
+from .layout import columns, folded, rest
 from .leaderboard import print_subjects
 from .score_table_options import refuse
 from .suite_line import about_interval, given_suite, print_origin, print_origins

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 from typer import Argument, Option
 
 from ..base.errors import SuiteError
+from ..base.table import shortened
 from . import options
 from .app import Exit, Json, Quiet, caution, counted, counting, fail, note, print_json, print_line, shown, stdout, warn
-from .layout import columns, cut, rest, shortened
+from .layout import columns, cut, rest
 from .suite_line import print_origin, source_or_here, suite_or_here
 
 if TYPE_CHECKING:

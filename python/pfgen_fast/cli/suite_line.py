@@ -9,8 +9,9 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ..base.table import shortened
 from .app import counted, print_line, shown
-from .layout import columns, folded, rest, shortened
+from .layout import columns, folded, rest
 
 if TYPE_CHECKING:
     from ..runs.run_scorer import Outcome

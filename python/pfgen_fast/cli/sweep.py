@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Option
 
+from ..base.table import shortened
 from ..scoring.reply_text import ReasoningChoice
 from . import options
 from .app import Json, Quiet, caution, exit_if_partial, fail, note, print_json, print_line, shown, warn
 from .asking import note_existing, watch_over
 from .engine_options import Tags, engine_options
-from .layout import cut, rest, shortened
+from .layout import cut, rest
 from .suite_line import about_interval, print_origin, suite_or_here
 
 if TYPE_CHECKING:

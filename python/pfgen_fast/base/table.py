@@ -1,0 +1,319 @@
+"""The one table: typed columns and rows of values, which terminals, files, pages and notebooks show alike.
+
+A column has a name for files and a title for readers, and decides digits and alignment: figures are aligned to the
+right, texts to the left. Files contain the values with full precision; readers see rounded, bounded, escaped texts.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import Any, Literal, TypeVar
+from unicodedata import category, east_asian_width
+
+from .optional import optional
+from .untrusted_text import csv_text, html_text, in_one_line, json_text, markdown_table
+
+T = TypeVar("T")
+
+LEAST = 12
+"""The least width of a shortened text, so that different texts still look different."""
+
+NOTHING = "–"
+"""What readers see in place of a value that does not exist."""
+
+_MOST_CHARACTERS = 80
+_MOST_ROWS_IN_NOTEBOOKS = 20
+
+
+class Html(str):
+    """A cell that is HTML already, for notebooks."""
+
+    __slots__ = ()
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a table.
+
+    Attributes:
+        name: The key in CSV, JSON and data frames.
+        title: The head for readers; by default the name.
+        digits: The digits of floats after the decimal point, for readers.
+        is_signed: Whether positive numbers have a plus sign, as differences do.
+        form: Makes the text that readers see of a value other than None, in place of the rules for its type.
+        view: Who sees the column: everyone, only readers (terminal, Markdown, pages), or only files.
+        is_optional: Whether a terminal that is too narrow leaves it out.
+        is_text: Whether it is aligned to the left; by default if any value is a text.
+    """
+
+    name: str
+    title: str = ""
+    digits: int = 4
+    is_signed: bool = False
+    form: Callable[[Any], str] | None = None
+    view: Literal["all", "readers", "files"] = "all"
+    is_optional: bool = False
+    is_text: bool | None = None
+
+    @property
+    def head(self) -> str:
+        """The title for readers, bounded in length and safe to print."""
+        return in_one_line(self.title or self.name, _MOST_CHARACTERS)
+
+    def shown(self, value: Any) -> str:
+        """A value as readers see it, bounded in length and safe to print."""
+        if value is None or (isinstance(value, float) and math.isnan(value)):
+            return NOTHING
+        if self.form is not None:
+            return self.form(value)
+        if isinstance(value, bool):
+            return "yes" if value else "no"
+        if isinstance(value, float):
+            return figure(value, self.digits, is_signed=self.is_signed)
+        if isinstance(value, int):
+            return f"{value:+,}" if self.is_signed else f"{value:,}"
+        return in_one_line(value, _MOST_CHARACTERS)
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of values.
+
+    Attributes:
+        columns: The columns.
+        rows: The rows, each with one value for each column: text, number, bool, or None where no value exists.
+        title: The title for readers.
+        name: A part of the names of its files.
+        significant: The significant digits of floats in CSV; None for full precision.
+    """
+
+    columns: Sequence[Column]
+    rows: Sequence[Sequence[Any]]
+    title: str = ""
+    name: str = ""
+    significant: int | None = None
+
+    def __post_init__(self) -> None:
+        for row in self.rows:
+            if len(row) != len(self.columns):
+                raise ValueError(f"table {self.name}: a row of {len(row)} cells under {len(self.columns)} columns")
+
+    @classmethod
+    def of_records(cls, cells: Sequence[tuple[Column, Callable[[T], Any]]], records: Iterable[T], **more: Any) -> Table:
+        """Creates a table of records; each column comes with the function that takes its value from a record."""
+        rows = [tuple(value(record) for _, value in cells) for record in records]
+        return cls([column for column, _ in cells], rows, **more)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def values(self, name: str) -> list[Any]:
+        """The values of a column."""
+        place = [column.name for column in self.columns].index(name)
+        return [row[place] for row in self.rows]
+
+    def for_readers(self) -> Table:
+        """The table with the columns that readers see."""
+        return self._without("files")
+
+    def for_files(self) -> Table:
+        """The table with the columns of CSV, JSON and data frames."""
+        return self._without("readers")
+
+    def _without(self, view: str) -> Table:
+        places = [place for place, column in enumerate(self.columns) if column.view != view]
+        rows = [[row[place] for place in places] for row in self.rows]
+        return replace(self, columns=[self.columns[place] for place in places], rows=rows)
+
+    def texts(self) -> list[list[str]]:
+        """The rows as readers see them."""
+        table = self.for_readers()
+        return [[column.shown(value) for column, value in zip(table.columns, row, strict=True)] for row in table.rows]
+
+    def heads(self) -> list[str]:
+        """The heads of the columns that readers see."""
+        return [column.head for column in self.for_readers().columns]
+
+    def text_columns(self) -> list[int]:
+        """The places of the columns that are aligned to the left, among those that readers see."""
+        table = self.for_readers()
+        return [place for place, column in enumerate(table.columns) if table._is_text(place, column)]
+
+    def _is_text(self, place: int, column: Column) -> bool:
+        if column.is_text is not None:
+            return column.is_text
+        return any(isinstance(row[place], str) for row in self.rows)
+
+    def lines(self, width: int | None = None) -> list[str]:
+        """The lines of the table, the head first; in a given width, names are shortened and optional columns left out.
+
+        Args:
+            width: The number of terminal columns; None if the text is not for a terminal.
+        """
+        cells, to_left = [self.heads(), *self.texts()], self.text_columns()
+        places = list(range(len(cells[0])))
+        widths = [max(width_of(row[place]) for row in cells) for place in places]
+        optional_places = [place for place, column in enumerate(self.for_readers().columns) if column.is_optional]
+        least = [min(n, LEAST) if place in to_left else n for place, n in enumerate(widths)]
+        while width is not None and optional_places and _total(least[place] for place in places) > width:
+            places.remove(optional_places.pop())
+        if width is not None and to_left:
+            longest = max((place for place in places if place in to_left), key=widths.__getitem__, default=None)
+            surplus = _total(widths[place] for place in places) - width
+            if longest is not None and surplus > 0:
+                names = told_apart([row[longest] for row in cells], max(widths[longest] - surplus, LEAST))
+                cells = [[*row[:longest], name, *row[longest + 1 :]] for row, name in zip(cells, names, strict=True)]
+                widths[longest] = max(map(width_of, names))
+        return [
+            "  ".join(padded(row[place], widths[place], to_left=place in to_left) for place in places).rstrip()
+            for row in cells
+        ]
+
+    def to_text(self, width: int | None = None) -> str:
+        """The table for a terminal, with its columns aligned."""
+        return "\n".join(self.lines(width))
+
+    def to_markdown(self) -> str:
+        """The table as Markdown."""
+        return markdown_table(self.heads(), self.texts(), self.text_columns())
+
+    def to_csv(self) -> str:
+        """The table as CSV; a value that does not exist is an empty cell."""
+        table = self.for_files()
+        return csv_text([column.name for column in table.columns], (list(map(self._stored, row)) for row in table.rows))
+
+    def _stored(self, value: Any) -> Any:
+        if isinstance(value, bool):
+            return str(value).lower()
+        if isinstance(value, float):
+            exact = repr(value) if self.significant is None else f"{value:.{self.significant}g}"
+            return None if math.isnan(value) else exact
+        return value
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """The rows as dictionaries by column name, with full precision."""
+        table = self.for_files()
+        names = [column.name for column in table.columns]
+        return [dict(zip(names, map(_finite, row), strict=True)) for row in table.rows]
+
+    def to_json(self) -> str:
+        """The rows as JSON."""
+        return json_text(self.to_dicts(), indent=2) + "\n"
+
+    def to_pandas(self) -> Any:
+        """The rows as a pandas.DataFrame."""
+        return self._frame("pandas")
+
+    def to_polars(self) -> Any:
+        """The rows as a polars.DataFrame."""
+        return self._frame("polars")
+
+    def _frame(self, library: str) -> Any:
+        table = self.for_files()
+        columns = {column.name: [row[place] for row in table.rows] for place, column in enumerate(table.columns)}
+        return optional(library, extra=library, needed_for=f"Table.to_{library}").DataFrame(columns)
+
+    def _repr_html_(self) -> str:
+        """The table for notebooks: at most 20 rows, no script, texts as they are."""
+        table, to_left = self.for_readers(), self.text_columns()
+        heads = "".join(f"<th>{html_text(head)}</th>" for head in self.heads())
+        rows = []
+        for row in islice(table.rows, _MOST_ROWS_IN_NOTEBOOKS):
+            cells = []
+            for place, (column, value) in enumerate(zip(table.columns, row, strict=True)):
+                style = ' style="text-align:left"' if place in to_left else ""
+                cells.append(f"<td{style}>{value if isinstance(value, Html) else html_text(column.shown(value))}</td>")
+            rows.append(f"<tr>{''.join(cells)}</tr>")
+        n_more = len(self.rows) - _MOST_ROWS_IN_NOTEBOOKS
+        more = f"<p>{n_more:,} more rows</p>" if n_more > 0 else ""
+        return f"<table><thead><tr>{heads}</tr></thead><tbody>{''.join(rows)}</tbody></table>{more}"
+
+
+def figure(value: float, digits: int = 4, *, is_signed: bool = False) -> str:
+    """A number with `digits` decimals; a number that rounds to zero is never negative.
+
+    Example:
+        >>> figure(-0.00001), figure(0.5, 2, is_signed=True)
+        ('0.0000', '+0.50')
+    """
+    text = f"{value:+.{digits}f}"
+    if math.isfinite(value) and not any(character in "123456789" for character in text):
+        text = f"+{text[1:]}"
+    return text if is_signed else text.removeprefix("+")
+
+
+def bearing_digits(half_width: float | None, most: int = 4) -> int:
+    """The decimals that a figure bears whose interval has this half width: those of its first two significant digits.
+
+    Example:
+        >>> bearing_digits(0.0123), bearing_digits(0.21), bearing_digits(None)
+        (3, 2, 4)
+    """
+    if half_width is None or not 0 < half_width < math.inf:
+        return most
+    return min(most, max(0, 1 - math.floor(math.log10(half_width))))
+
+
+def width_of(text: str) -> int:
+    """The number of terminal columns of a text; East Asian characters take two columns.
+
+    Example:
+        >>> width_of("ice"), width_of("氷")
+        (3, 2)
+    """
+    return len(text) if text.isascii() else sum(map(_width, text))
+
+
+def _width(character: str) -> int:
+    if category(character) in ("Mn", "Me", "Cf"):
+        return 0
+    return 2 if east_asian_width(character) in "WF" else 1
+
+
+def padded(text: str, width: int, *, to_left: bool = False) -> str:
+    """Pads a text to a width."""
+    blanks = " " * (width - width_of(text))
+    return text + blanks if to_left else blanks + text
+
+
+def shortened(text: str, width: int | None, *, share_of_end: float = 0.75) -> str:
+    """Shortens a name or path to a width; the ellipsis is near its beginning, because its end is more specific.
+
+    Example:
+        >>> shortened("result/openai/gpt-4o-2024-08-06/5e1e9f4", 25)
+        'result…2024-08-06/5e1e9f4'
+    """
+    if width is None or width_of(text) <= (width := max(width, LEAST)):
+        return text
+    end = beginning(text[::-1], int((width - 1) * share_of_end))[::-1]
+    return f"{beginning(text, width - 1 - width_of(end))}…{end}"
+
+
+def told_apart(names: Sequence[str], width: int | None) -> list[str]:
+    """Shortens names to a width; the ellipsis is in their middle, or where more of the names still differ.
+
+    Example:
+        >>> told_apart(["org/model-7b-instruct-qa", "org/model-7b-instruct-chat"], 18)
+        ['org/model…truct-qa', 'org/model…uct-chat']
+    """
+    candidates = [[shortened(name, width, share_of_end=share) for name in names] for share in (0.5, 0.75, 0.25)]
+    return max(candidates, key=lambda shown: len(set(shown)))  # the first of those with as many different names
+
+
+def beginning(text: str, width: int) -> str:
+    """The longest beginning of a text that fits a width."""
+    n = taken = 0
+    while n < len(text) and (taken := taken + _width(text[n])) <= width:
+        n += 1
+    return text[:n]
+
+
+def _total(widths: Iterator[int]) -> int:
+    return sum(n + 2 for n in widths) - 2
+
+
+def _finite(value: Any) -> Any:
+    return None if isinstance(value, float) and not math.isfinite(value) else value
