@@ -17,7 +17,7 @@ from makers.pages import overview_in
 from makers.reported import unpacked
 from makers.runs import make_run
 from pfgen_fast.base.untrusted_text import signed
-from pfgen_fast.report.templating import source
+from pfgen_fast.report.pages import source
 from pfgen_fast.runs.statistics.paired import paired_difference
 from pfgen_fast.runs.statistics.verdicts import decided
 

@@ -8,7 +8,7 @@ import re
 from makers.hostile import NAMES, acting
 from makers.pages import Outline, check_policy, embedded
 from pfgen_fast.report.annotation_page import sheet_page, words
-from pfgen_fast.report.templating import FOLDER
+from pfgen_fast.report.pages import FOLDER
 from report.sheets import mark_item, sheet_of
 
 CODE = "".join(path.read_text() for path in sorted((FOLDER / "annotation").glob("*.js")))

@@ -16,7 +16,7 @@ from pfgen_fast.base.errors import ChecklistError, PfgenError
 from pfgen_fast.lab.checklists.checklist_runs import Answer, open_runs, write_run
 from pfgen_fast.lab.checklists.scoring.checklist_scoring import score_runs
 from pfgen_fast.lab.checklists.tasks import Task
-from pfgen_fast.report import page_files
+from pfgen_fast.report import pages
 from pfgen_fast.report.checklists import write_checklists
 from pfgen_fast.report.checklists.checklists_overview import question_means, tint, titles
 
@@ -158,15 +158,15 @@ def test_what_does_not_fit_is_left_out_in_order_and_said(suite, tmp_path, monkey
     whole = written(suite, [run], tmp_path / "p.html")[0].read_text()
     assert 'id="extent"' not in whole
     assert overview_in(whole)["extent"] == {"answer": None, "reason": None}
-    monkeypatch.setattr(page_files, "MAX_BYTES", len(whole.encode()) * 2 // 3)
+    monkeypatch.setattr(pages, "MAX_BYTES", len(whole.encode()) * 2 // 3)
     cut = written(suite, [run], tmp_path / "p.html")[0].read_text()
-    assert len(cut.encode()) <= page_files.MAX_BYTES
+    assert len(cut.encode()) <= pages.MAX_BYTES
     assert overview_in(cut)["extent"] == {"answer": 16_000, "reason": None}
     (entry,) = tasks_in(cut)["letter_1", None]["entries"]
     assert (len(entry["answer"]), entry["length"]) == (16_000, 30_000)
     said = "leaves out the text of answers after the first 16,000 characters."
     assert said in words_of(cut)
-    monkeypatch.setattr(page_files, "MAX_BYTES", 50_000)
+    monkeypatch.setattr(pages, "MAX_BYTES", 50_000)
     with pytest.raises(ChecklistError, match="too many for one page"):
         written(suite, [run], tmp_path / "p.html")
     folder = written(suite, [run], tmp_path / "folder")[0].read_text()

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pfgen_fast.lab.experiments import Comparison, Pair, PairGroup
-from pfgen_fast.report.differences import N_SHOWN, marked
+from pfgen_fast.lab.experiments.finding import N_SHOWN, marked
 
 TEXTS = st.text(alphabet="ab\u0301\u3099氷、\u200d\ud800\x00", max_size=60)
 

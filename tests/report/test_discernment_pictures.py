@@ -13,7 +13,7 @@ from pfgen_fast.lab.evaluators.evaluator import Metric
 from pfgen_fast.report.charts import drawn
 from pfgen_fast.report.discernment.discernment_writing import finding_of
 from pfgen_fast.report.drawing import DIVERGING, WHITE_ON
-from pfgen_fast.report.templating import source
+from pfgen_fast.report.pages import source
 
 
 @pytest.fixture(scope="module")

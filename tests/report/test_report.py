@@ -17,7 +17,7 @@ from makers.reported import unlike_runs, unpacked
 from pfgen_fast import Suite
 from pfgen_fast.base.errors import TrialsError
 from pfgen_fast.base.mean_interval import mean_interval
-from pfgen_fast.report import ReportRun, page_files, write_report
+from pfgen_fast.report import ReportRun, pages, write_report
 from pfgen_fast.report.overview import RUN_WORDS, headline, missed_keywords, overview_of
 from pfgen_fast.report.safe_runs import by_score, check_run
 from pfgen_fast.runs.run_result import parse_result
@@ -168,14 +168,14 @@ def test_texts_that_do_not_pack_are_cut_so_that_the_page_has_its_size(mini, page
     whole = page(*runs)
     size = len(whole.encode())
     assert overview_in(whole)["n_shown"] == 100_000
-    monkeypatch.setattr(page_files, "MAX_BYTES", size - 125_000)
+    monkeypatch.setattr(pages, "MAX_BYTES", size - 125_000)
     cut = page(*runs)
     assert overview_in(cut)["n_shown"] == 1000
     assert size - 500_000 < len(cut.encode()) <= size - 125_000
     held = [line for number in range(len(mini)) for line in answers_in(cut, number)[1:]]
     assert sum(len(line["texts"]) for line in held) == 5 * 5 * len(mini)
     assert "At most 1000 characters of each answer are shown" in cut
-    monkeypatch.setattr(page_files, "MAX_BYTES", 100_000)
+    monkeypatch.setattr(pages, "MAX_BYTES", 100_000)
     with pytest.raises(TrialsError, match=r"5 runs are too many for one page of .* write a folder"):
         page(*runs)
 

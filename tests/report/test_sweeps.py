@@ -6,7 +6,7 @@ import json
 import re
 
 import pytest
-from pfgen_fast.report.sweeps import lines, swept_values
+from pfgen_fast.report.overview import lines, swept_values
 
 
 def test_runs_that_differ_in_few_parameters_are_a_sweep():
@@ -39,13 +39,8 @@ def test_other_runs_are_not_a_sweep(configs):
 
 def test_all_other_parameters_are_constant_along_a_line():
     points = [{"t": t, "mode": mode} for t in (1.0, 0.5, 10.0) for mode in ("qa", "chat")]
-    of_t = lines(points, "t")
-    assert [(line.name, line.points) for line in of_t] == [("mode qa", (2, 0, 4)), ("mode chat", (3, 1, 5))]
-    assert [(line.name, line.points) for line in lines(points, "mode")] == [
-        ("t 0.5", (2, 3)),
-        ("t 1", (0, 1)),
-        ("t 10", (4, 5)),
-    ]
+    assert list(lines(points, "t").items()) == [("mode qa", [2, 0, 4]), ("mode chat", [3, 1, 5])]
+    assert list(lines(points, "mode").items()) == [("t 0.5", [2, 3]), ("t 1", [0, 1]), ("t 10", [4, 5])]
 
 
 @pytest.mark.slow

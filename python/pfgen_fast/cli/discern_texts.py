@@ -108,7 +108,7 @@ class _Kinds:
         """Prints the text without and with the damage."""
         from ..lab.discernment.kinds import KINDS
         from ..lab.discernment.perturbing import perturb
-        from ..report.differences import marked
+        from ..lab.experiments.finding import marked
 
         if perturbation.method == "model":
             fail(f"{perturbation.kind}: is made by a language model; expected a kind that is made by a rule")

@@ -129,8 +129,8 @@ class _Relations:
     call: Call
 
     def __call__(self) -> None:
-        from ..lab.experiments.leaderboard_table import read_leaderboard
         from ..lab.experiments.relations import relations as find
+        from ..lab.experiments.run_means import read_leaderboard
 
         if bool(self.paths) == (self.table is not None):
             fail(f"{'both runs and' if self.paths else 'neither runs nor'} --table: expected one of them")

@@ -92,7 +92,7 @@ class _Report:
 
     def __call__(self) -> None:
         from ..report import read_run, write_readme, write_report, write_report_folder
-        from ..report.sweeps import with_intervals
+        from ..report.overview import with_intervals
         from ..runs.checkout import suite_of_all
         from ..runs.leaderboard import find_results, mixed_suites
         from ..runs.result_tables import are_score_tables

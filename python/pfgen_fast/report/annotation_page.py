@@ -13,8 +13,7 @@ from typing import Any
 
 from ..lab.annotations.annotation_rows import export_lines
 from ..lab.annotations.sheets import SHOWN, Sheet, row_of
-from .page_files import write_page
-from .templating import markup, page_json, page_text, source
+from .pages import markup, page_json, page_text, source, write_page
 
 _SCRIPTS = (
     *("annotation/words.js", "annotation/items.js", "annotation/storage.js", "annotation/item_view.js"),

@@ -22,9 +22,8 @@ from ..suite.keywords import Rule
 from ..suite.pattern_time import searched
 from ..suite.questions import Question
 from ..suite.suite import Suite
-from .page_files import in_parts
+from .pages import in_parts, page_json
 from .safe_runs import N_SHOWN, CheckedAnswer, ReportRun
-from .templating import page_json
 
 N_REFERENCES = 10
 """The maximum number of reference answers shown of a set."""

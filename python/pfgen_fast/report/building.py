@@ -17,8 +17,7 @@ from ..build.stages import examples
 from ..scoring.scorer import Scorer
 from ..suite.rules import AVERAGE_FIRST
 from ..suite.suite import Suite
-from .page_files import write_page
-from .templating import markup, page_json, page_text
+from .pages import markup, page_json, page_text, write_page
 
 _NAME = "report.html"
 _N_EXAMPLES = 5

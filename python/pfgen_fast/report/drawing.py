@@ -20,7 +20,7 @@ import numpy as np
 from ..base.optional import optional
 from ..base.untrusted_text import terminal_text
 from ..lab.statistics.correlation import Floats
-from .templating import source
+from .pages import source
 
 COLORS = ("#3b82f6", "#e8710a", "#12a37f", "#b05cd6", "#d6455d", "#7a8699")
 """The colours of curves and bars, equal to those of `LOOKS` in page.js."""

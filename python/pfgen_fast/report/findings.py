@@ -1,21 +1,45 @@
-"""Writes the files of a finding: a page, Markdown, CSV for each table, PNG and SVG for each picture."""
+"""Writes the files of a finding: a page, Markdown, CSV for each table, PNG and SVG for each picture.
+
+A page embeds its pictures as SVG in its own colours, and their points have names and values. The policy of the page
+allows no styles in attributes, so they become presentation attributes. Colours of black, white and of scales become
+variables of the page's style, which knows light and dark.
+"""
 
 from __future__ import annotations
 
 import base64
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 from ..base.file_writing import write_whole
 from ..base.untrusted_text import in_one_line, utf8
-from ..lab.experiments.chart_data import HeatMap
-from ..lab.experiments.finding import Finding, Table
-from .charts import drawn
-from .drawing import stored_alike
-from .heat_maps import level_of
-from .inline_svg import inline_svg
-from .templating import markup, page_text
+from ..lab.experiments.chart_data import HeatMap, Points, Ranges, Scatter
+from ..lab.experiments.finding import Finding, Picture, Table
+from .charts import ON_DIVERGING, ON_LEVEL, POINTS, drawn, level_of
+from .drawing import DIVERGING, LEVELS, stored_alike
+from .pages import markup, page_text
+
+_SVG, _XLINK = "http://www.w3.org/2000/svg", "{http://www.w3.org/1999/xlink}href"
+_COLORS = {
+    "#000000": "currentColor",
+    "#ffffff": "var(--ground)",
+    "#cccccc": "var(--line)",
+    **{color: f"var(--level-{number})" for number, color in enumerate(LEVELS)},
+    **{color: f"var(--diverging-{number})" for number, color in enumerate(DIVERGING)},
+}
+_FONT = re.compile(r"(?:[^,]* )?(?P<size>[0-9.]+px) ")
+_REFERENCE = re.compile(r"url\(#([^)]*)\)")
+_WIDE = 700.0  # points of type
+
+ElementTree.register_namespace("", _SVG)
+ElementTree.register_namespace("xlink", _XLINK[1:-5])
+
+
+Mark = tuple[str, str | None]
+"""The text of a point and the run that it stands for, if any."""
 
 
 def write_finding(finding: Finding, folder: Path) -> list[Path]:
@@ -70,3 +94,120 @@ def _shown(finding: Finding, table: Table) -> dict[str, Any]:
         "columns": [(name, not readable.is_text(column)) for column, name in enumerate(readable.columns)],
         "rows": [list(map(shown, cells, texts)) for cells, texts in zip(readable.rows, readable.texts(), strict=True)],
     }
+
+
+# --- pictures
+
+
+def inline_svg(svg: bytes, name: str, picture: Picture) -> str:
+    """An SVG of matplotlib as an element of a page."""
+    root = ElementTree.fromstring(svg)
+    for element in root.iter():
+        element[:] = [child for child in element if child.tag not in (_tag("metadata"), _tag("style"))]
+        _use_attributes(element)
+    for number, marks in enumerate(marks_of(picture.chart)):
+        _mark_points(_group(root, f"{POINTS}{number}"), marks)
+    for element in root.iter():
+        _own_ids(element, name)
+    is_wide = float(root.get("viewBox", "0 0 0 0").split()[2]) > _WIDE
+    root.attrib |= {
+        "class": "drawing wide" if is_wide else "drawing",
+        "fill": "currentColor",
+        "stroke-linejoin": "round",
+        "stroke-linecap": "butt",
+        "role": "group" if any(marks_of(picture.chart)) else "img",
+        "aria-label": in_one_line(picture.title, 400),
+    }
+    return ElementTree.tostring(root, encoding="unicode")
+
+
+def marks_of(chart: object) -> list[list[Mark]]:
+    """The marks of the points of each panel; empty for charts whose points have no names."""
+    if isinstance(chart, Scatter):
+        return [_of_points(points) for points in chart.panels]
+    return [_of_rows(chart)] if isinstance(chart, Ranges) else []
+
+
+def _of_points(points: Points) -> list[Mark]:
+    labels = f"{points.x_label} {{:.4g}}, {points.y_label} {{:.4g}}"
+    return _marks(points.labels or points.runs, points.runs, map(labels.format, points.x, points.y))
+
+
+def _of_rows(chart: Ranges) -> list[Mark]:
+    texts = [f"{value:.4g}" for value in chart.values]
+    if chart.low is not None and chart.high is not None:
+        ends = zip(texts, chart.low, chart.high, strict=True)
+        texts = [f"{text} ({low:.4g} to {high:.4g})" for text, low, high in ends]
+    return _marks(chart.names, chart.runs, texts)
+
+
+def _marks(names: Sequence[str], runs: Sequence[str | None], texts: Iterable[str]) -> list[Mark]:
+    known = zip(names, texts, runs or [None] * len(names), strict=bool(names))
+    return [(f"{in_one_line(name)}: {text}", run) for name, text, run in known]
+
+
+def _tag(name: str) -> str:
+    return f"{{{_SVG}}}{name}"
+
+
+def _group(root: ElementTree.Element, identity: str) -> ElementTree.Element | None:
+    return next((element for element in root.iter(_tag("g")) if element.get("id") == identity), None)
+
+
+def _use_attributes(element: ElementTree.Element) -> None:
+    """Replaces the style attribute by presentation attributes without the font family."""
+    for declaration in element.attrib.pop("style", "").split(";"):
+        name, _, value = map(str.strip, declaration.partition(":"))
+        if name == "font":
+            font = _FONT.match(value)
+            name, value = "font-size", font["size"] if font else "9px"
+        if name and not name.startswith("-"):
+            element.set(name, _COLORS.get(value, value))
+
+
+def _own_ids(element: ElementTree.Element, prefix: str) -> None:
+    """Makes the ids of a picture unique on its page."""
+    if identity := element.get("id"):
+        if identity.startswith((ON_LEVEL, ON_DIVERGING)):  # several elements have it
+            element.set("class", identity)
+            del element.attrib["id"]
+        else:
+            element.set("id", f"{prefix}-{identity}")
+    if (target := element.get(_XLINK, "")).startswith("#"):
+        element.set(_XLINK, f"#{prefix}-{target[1:]}")
+    for name, value in element.attrib.items():
+        if "url(#" in value:
+            element.set(name, _REFERENCE.sub(rf"url(#{prefix}-\1)", value))
+
+
+def _mark_points(group: ElementTree.Element | None, marks: list[Mark]) -> None:
+    if group is None:
+        return
+    use = _tag("use")
+    places = [(parent, at) for parent in group.iter() for at, child in enumerate(parent) if child.tag == use]
+    if len(places) != len(marks):  # a point is outside of its panel, so that the marks cannot be assigned
+        return
+    _let_uses_look(group)
+    for number, ((parent, index), mark) in enumerate(zip(places, marks, strict=True)):
+        # Only one point of a panel is reached by Tab; experiment.js goes to the others by the arrow keys.
+        point = _marked(mark, "0" if number == 0 else "-1")
+        point.set("class", "point")
+        point.append(parent[index])
+        parent[index] = point
+
+
+def _let_uses_look(group: ElementTree.Element) -> None:
+    """Removes the looks of a shape, because each use of the shape has its own, which a style can change."""
+    for shape in group.iter(_tag("path")):
+        for name in ("fill", "stroke", "stroke-width"):
+            shape.attrib.pop(name, None)
+
+
+def _marked(mark: Mark, tab: str) -> ElementTree.Element:
+    """An element with the text of a mark."""
+    text, run = mark
+    element = ElementTree.Element(_tag("g"), {"tabindex": tab, "role": "img"})
+    if run is not None:
+        element.set("data-run", in_one_line(run, 200))
+    ElementTree.SubElement(element, _tag("title")).text = text
+    return element

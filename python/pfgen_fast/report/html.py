@@ -16,12 +16,11 @@ from ..base.errors import TrialsError
 from ..scoring.tinting import LEVELS
 from ..suite.rules import PARTS
 from ..suite.suite import Suite
-from . import page_files
+from . import pages
 from .answers import packed, packed_answers, packed_trials
 from .overview import FLUENT, UNHELPFUL, headline, missed_keywords, overview_of
-from .page_files import write_bounded_page, write_page_folder
+from .pages import markup, page_json, page_text, write_bounded_page, write_page_folder
 from .safe_runs import N_SHOWN, ReportRun, by_score, check_run
-from .templating import markup, page_json, page_text
 
 _OVERVIEW = (
     "tabs",
@@ -67,7 +66,7 @@ def untracked(items: Iterable[T], total: int, what: str) -> Iterable[T]:
 
 
 def write_report(entries: Sequence[ReportRun], suite: Suite, path: Path, *, track: Track[Any] = untracked) -> None:
-    """Writes a page in one file, of at most `page_files.MAX_BYTES`."""
+    """Writes a page in one file, of at most `pages.MAX_BYTES`."""
     page = _Page(entries, suite, track)
     samples = (sample for run in page.runs for question in run.questions.values() for sample in question.samples)
     longest = max((len(sample.answer) for sample in samples), default=0)
@@ -139,7 +138,7 @@ class _Page:
             levels=list(enumerate(LEVELS)),
             n_shown=n_shown,
             is_cut=n_shown < N_SHOWN,
-            max_megabytes=page_files.MAX_BYTES // 1_000_000,
+            max_megabytes=pages.MAX_BYTES // 1_000_000,
             figures=markup(self._figures),
             answers=list(map(markup, answers)),
         )

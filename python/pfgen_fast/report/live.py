@@ -18,10 +18,9 @@ from ..base.errors import PfgenError, TrialsError
 from ..runs.leaderboard import find_results
 from ..suite.suite import Suite
 from .html import GENERATOR, Track, untracked, write_report_folder
-from .page_files import PAGE, write_page
+from .overview import with_intervals
+from .pages import PAGE, page_text, write_page
 from .safe_runs import ReportRun, read_run
-from .sweeps import with_intervals
-from .templating import page_text
 
 _DATA_FILE = re.compile(r"/(data/(?:answers|trials)-[0-9a-f]{16}\.js)")
 

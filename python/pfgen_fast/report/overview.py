@@ -4,17 +4,22 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import chain
+from pathlib import Path
 from typing import Any
 
+from ..base.errors import PfgenError
 from ..base.mean_interval import MeanInterval, mean_interval
 from ..base.untrusted_text import in_one_line
 from ..runs.leaderboard import ranks
+from ..runs.precision import TrialScores
 from ..runs.statistics.paired import MIN_QUESTIONS, tied_ranks
+from ..runs.trials import RunFolder
+from ..scoring.scorer import Scorer
 from ..suite.rules import PARTS
 from ..suite.suite import Suite
-from .safe_runs import CheckedQuestion, CheckedRun, ShownFigures
-from .sweeps import axis, lines, plain_values, point_name, swept_values
+from .safe_runs import CheckedQuestion, CheckedRun, ReportRun, ShownFigures
 
 FLUENT = 0.7
 """An answer of at least this fluency is fluent; the fluency of reference answers is 1 on average."""
@@ -41,6 +46,13 @@ RUN_COLUMNS = (
 
 _MAX_SETTINGS = 3
 _MAX_SETTING = 40
+_MAX_SWEPT, _MAX_SWEPT_VALUES, _MAX_SWEEP = 4, 30, 500
+# These may follow from other parameters: a model's name may be derived from them, the stop texts depend on the mode.
+_MAY_FOLLOW = ("model", "stop")
+_NOT_THERE = "–"
+
+Settings = dict[str, float | str]
+"""The swept parameters of a run, as numbers and bounded texts."""
 
 
 def overview_of(runs: Sequence[CheckedRun], suite: Suite) -> dict[str, Any]:
@@ -200,24 +212,101 @@ def _is_fluent_but_not_helpful(figures: ShownFigures) -> bool:
     return fluency is not None and helpfulness is not None and fluency >= FLUENT and helpfulness <= UNHELPFUL
 
 
+# --- sweeps
+
+
 def _sweep(runs: Sequence[CheckedRun]) -> dict[str, Any] | None:
     """The lines over each parameter in which the runs differ; None if they are not a sweep."""
     swept = swept_values([run.source.result.config for run in runs])
     if swept is None:
         return None
-    points = [plain_values(values) for values in swept]
     return {
         "parameters": [
             {
-                "name": in_one_line(parameter),
-                "values": axis(points, parameter),
-                "points": [values[parameter] for values in points],
-                "lines": [{"name": line.name, "runs": line.points} for line in lines(points, parameter)],
+                "name": parameter,
+                "values": _axis(swept, parameter),
+                "points": [values[parameter] for values in swept],
+                "lines": [{"name": name, "runs": numbers} for name, numbers in lines(swept, parameter).items()],
             }
             for parameter in swept[0]
         ],
-        "names": [point_name(values) for values in points],
+        "names": [_settings_in_words(values) for values in swept],
         "intervals": [
             {metric: interval.half_width for metric, interval in run.source.intervals.items()} for run in runs
         ],
     }
+
+
+def swept_values(configs: Sequence[Mapping[str, Any] | None]) -> list[Settings] | None:
+    """The values of each run for the parameters in which the runs differ; None if the runs are not a sweep."""
+    known = [
+        {in_one_line(key): _plain(value) for key, value in config.items()}
+        for config in configs
+        if isinstance(config, Mapping)
+    ]
+    if len(known) < len(configs) or not 2 <= len(configs) <= _MAX_SWEEP:
+        return None
+    columns = {key: [config.get(key, _NOT_THERE) for config in known] for config in known for key in config}
+    differing = {key: values for key, values in columns.items() if len(set(values)) > 1}
+    for key in _MAY_FOLLOW:
+        others = [values for other, values in differing.items() if other != key]
+        if key in differing and any(
+            len(set(zip(other, differing[key], strict=True))) == len(set(other)) for other in others
+        ):
+            del differing[key]
+    if not 1 <= len(differing) <= _MAX_SWEPT or any(len(set(v)) > _MAX_SWEPT_VALUES for v in differing.values()):
+        return None
+    return [dict(zip(differing, values, strict=True)) for values in zip(*differing.values(), strict=True)]
+
+
+def _plain(value: object) -> float | str:
+    """A parameter as a number if possible, otherwise as a bounded text; a missing parameter is a dash."""
+    if isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e15:
+        return float(value)
+    if isinstance(value, list) and all(isinstance(item, str) for item in value):
+        return in_one_line("+".join(value), 60)
+    try:
+        return _NOT_THERE if value is None else in_one_line(value, 60) or "(empty)"
+    except RecursionError:
+        return "(nested)"
+
+
+def lines(points: Sequence[Settings], parameter: str) -> dict[str, list[int]]:
+    """The points as lines over one parameter, one for each combination of the others, by its words."""
+    orders = {key: {value: number for number, value in enumerate(_axis(points, key))} for key in points[0]}
+
+    def order(number: int) -> tuple[list[int], int]:
+        values = points[number]
+        return [orders[key][values[key]] for key in values if key != parameter], orders[parameter][values[parameter]]
+
+    grouped: dict[str, list[int]] = {}
+    for number in sorted(range(len(points)), key=order):
+        others = {key: value for key, value in points[number].items() if key != parameter}
+        grouped.setdefault(_settings_in_words(others), []).append(number)
+    return grouped
+
+
+def _axis(points: Sequence[Settings], parameter: str) -> list[float | str]:
+    """The values of a parameter in the order of an axis: numbers in ascending order, then others as they occur."""
+    values = list(dict.fromkeys(point[parameter] for point in points))
+    numbers = sorted(value for value in values if isinstance(value, float))
+    return [*numbers, *(value for value in values if isinstance(value, str))]
+
+
+def _settings_in_words(values: Settings) -> str:
+    return ", ".join(f"{key} {f'{value:.12g}' if isinstance(value, float) else value}" for key, value in values.items())
+
+
+def with_intervals(runs: Sequence[tuple[Path, ReportRun]], suite: Suite) -> list[ReportRun]:
+    """The runs, each given with its result.json; runs of a sweep get intervals from their trials."""
+    if swept_values([run.result.config for _, run in runs]) is None:
+        return [run for _, run in runs]
+    scorer = Scorer(suite)
+    with_scores = []
+    for path, run in runs:
+        try:
+            scores = TrialScores.of(RunFolder(path.parent, None), scorer)
+        except PfgenError:  # a result can be reported without its trials
+            scores = TrialScores(scorer)
+        with_scores.append(replace(run, intervals=scores.intervals() if scores.n_trials else {}))
+    return with_scores

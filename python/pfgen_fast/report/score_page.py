@@ -18,8 +18,7 @@ from ..runs.items.ranking import Compared, compared_models, rank_models
 from .answers import packed
 from .html import GENERATOR, SCRIPTS, of_overview
 from .overview import about_page, shown_interval
-from .page_files import write_page
-from .templating import markup, page_text
+from .pages import markup, page_text, write_page
 
 MAX_ITEMS = 20_000
 MAX_SCORES = 1_000_000

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 from pfgen_fast import ExperimentError
-from pfgen_fast.lab.experiments.leaderboard_table import read_leaderboard
+from pfgen_fast.lab.experiments.run_means import read_leaderboard
 
 HEAD = "run,model,score,length,fluency_A,fluency_B,truthfulness_A,truthfulness_B,helpfulness,other\n"
 

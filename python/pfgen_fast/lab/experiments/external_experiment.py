@@ -24,8 +24,7 @@ from ..statistics.correlation import (
 )
 from .chart_data import Points, Scatter
 from .finding import CORRELATION_COLUMNS, Cell, Finding, Picture, Table, correlation_cells, with_interval
-from .leaderboard_table import number_in, read_rows
-from .run_means import Cluster, Clusters, Pick, RunMeans, clusters_of
+from .run_means import Cluster, Clusters, Pick, RunMeans, clusters_of, number_in, read_rows
 
 _N_NAMED = 5
 

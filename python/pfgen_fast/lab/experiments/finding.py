@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from difflib import SequenceMatcher
 from typing import Any, Literal
 
 from ...base.untrusted_text import csv_text, in_one_line, markdown_block, markdown_link, markdown_table, markdown_text
@@ -17,6 +19,11 @@ Cell = str | int | float | bool | None
 CORRELATION_COLUMNS = tuple(f"{name}{end}" for name in COEFFICIENTS for end in ("", " low", " high"))
 """The columns of `correlation_cells`."""
 
+N_SHOWN = 300
+"""The maximum number of characters shown of a text."""
+
+_N_IN_FRONT = 60
+_JOINER = "\u200d"
 _N_CSV_DIGITS = 12
 _LONGEST_NOTE, _LONGEST_SENTENCE = 400, 1000
 
@@ -92,6 +99,51 @@ Pieces = tuple[Piece, ...]
 """A text as consecutive pieces."""
 
 Change = Literal["equal", "deleted", "inserted"]
+
+
+def marked(before: str, after: str) -> tuple[Pieces, Pieces]:
+    """Both texts in pieces. Both have equal unchanged pieces; no character is split from its marks.
+
+    Of long texts, only the part around the first difference is compared, so that marking is never slow.
+    """
+    is_long = max(len(before), len(after)) > N_SHOWN
+    start = max(0, n_equal(before, after) - _N_IN_FRONT) if is_long else 0
+    # A cut may split a character from its marks; dots show where the text is cut.
+    windows = [text[start : start + N_SHOWN] for text in (before, after)]
+    first, second = map(_characters, windows)
+    pieces: tuple[list[Piece], list[Piece]] = ([], [])
+    if start:
+        for side in pieces:
+            side.append(Piece("…"))
+    are_cut = [len(text) > start + N_SHOWN for text in (before, after)]
+    steps = SequenceMatcher(None, first, second, autojunk=False).get_opcodes()
+    if all(are_cut) and len(steps) > 2 and steps[-1][0] in ("delete", "insert"):
+        del steps[-1]  # only one text reaches this far, because it is shorter before this point
+    for tag, begin, end, begin_after, end_after in steps:
+        for side, text in zip(pieces, ("".join(first[begin:end]), "".join(second[begin_after:end_after])), strict=True):
+            if text:
+                side.append(Piece(text, is_changed=tag != "equal"))
+    for side, is_cut in zip(pieces, are_cut, strict=True):
+        if is_cut:
+            side.append(Piece("…", is_changed=not all(are_cut)))
+    return tuple(pieces[0]), tuple(pieces[1])
+
+
+def n_equal(first: str, second: str) -> int:
+    """The length of the longest common beginning of two texts."""
+    pairs = enumerate(zip(first, second, strict=False))
+    return next((n for n, (a, b) in pairs if a != b), min(len(first), len(second)))
+
+
+def _characters(text: str) -> list[str]:
+    """The characters of a text, each with the marks that are joined to it."""
+    parts: list[str] = []
+    for char in text:
+        if parts and (parts[-1].endswith(_JOINER) or char == _JOINER or unicodedata.category(char).startswith("M")):
+            parts[-1] += char
+        else:
+            parts.append(char)
+    return parts
 
 
 @dataclass(frozen=True)

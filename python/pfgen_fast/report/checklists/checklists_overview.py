@@ -12,7 +12,7 @@ from ...lab.checklists.metrics.error_counts import MODES
 from ...lab.checklists.rejections import UNANSWERED
 from ...lab.checklists.scoring.scores import ModelScores, Part, Scores, State
 from ...lab.checklists.tasks import Checklist, Task
-from ..differences import n_equal
+from ...lab.experiments.finding import n_equal
 from .evidence import ModelEvidence
 
 STATES: tuple[State | None, ...] = ("judged", "stale", "unjudged", "missing", None)

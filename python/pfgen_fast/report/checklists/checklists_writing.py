@@ -18,10 +18,9 @@ from ...lab.checklists.line_files import OnFault
 from ...lab.checklists.scoring.scores import Scores
 from ...lab.checklists.scoring.table_data import to_csv, to_dict
 from ...lab.checklists.scoring.text_tables import to_markdown
-from .. import page_files
+from .. import pages
 from ..answers import packed
-from ..page_files import PAGE, in_parts, write_bounded_page, write_page_folder
-from ..templating import markup, page_json, page_text
+from ..pages import PAGE, in_parts, markup, page_json, page_text, write_bounded_page, write_page_folder
 from .checklists_overview import (
     N_TINTS,
     category_rows,
@@ -100,7 +99,7 @@ class _Page:
         self._downloads = packed(dict(downloads))
 
     def write_file(self, path: Path) -> None:
-        """Writes the page in one file of at most `page_files.MAX_BYTES`."""
+        """Writes the page in one file of at most `pages.MAX_BYTES`."""
         write_bounded_page(
             path,
             len(self._tasks),
@@ -158,7 +157,7 @@ class _Page:
             means=self._overview["means"],
             n_tints=N_TINTS,
             extent=extent,
-            max_megabytes=page_files.MAX_BYTES // 1_000_000,
+            max_megabytes=pages.MAX_BYTES // 1_000_000,
             overview=markup(page_json(overview)),
             downloads=markup(self._downloads),
             parts=[] if files else [markup("\n".join(lines)) for lines in parts],

@@ -11,8 +11,7 @@ from ...lab.discernment.discernment_result import Discernment, Example
 from ...lab.discernment.evaluator_comparison import comparison_warnings
 from ...lab.discernment.paper import Published, claims, datasets
 from ...lab.discernment.weights import ASSUMED
-from ...lab.experiments.finding import Cell, Comparison, Finding, Pair, PairGroup, Table
-from ..differences import marked
+from ...lab.experiments.finding import Cell, Comparison, Finding, Pair, PairGroup, Table, marked
 from ..findings import write_finding
 from .discernment_rows import Result, labels, raw_name, results, words_of
 from .discernment_tables import Agreements, agreement_tables, tables

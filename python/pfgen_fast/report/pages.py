@@ -1,0 +1,236 @@
+"""Pages from templates, and pages as files: one file of bounded size, or a folder with files of data.
+
+All values of templates and all strings of JSON pass `base.untrusted_text` here, so the texts that templates and
+scripts show are harmless. A page on disk can load only scripts, so the files of data are scripts that call `register`.
+Their names contain the hash of their content, so the old page finds its own data until the new page replaces it.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeVar
+
+from .. import __version__
+from ..base.errors import PfgenError
+from ..base.file_reading import open_regular
+from ..base.file_writing import write_whole, writing_whole
+from ..base.untrusted_text import harmless
+
+FOLDER = Path(__file__).parent / "templates"
+
+PAGE = "index.html"
+"""The name of the page in a folder."""
+
+MAX_BYTES = 20_000_000
+"""The maximum size of a page in one file."""
+
+_DATA = "data"
+_PART_SIZE = 500_000
+_N_SAMPLED = 40
+_MARK_WITHIN = 4096
+
+T = TypeVar("T")
+
+
+def page_text(
+    name: str,
+    *,
+    style: str,
+    scripts: Iterable[str],
+    generator: str = "",
+    loads_scripts: bool = False,
+    asks_server: bool = False,
+    **values: Any,
+) -> Iterator[str]:
+    """Yields the text of a page in pieces, from a template, a style, scripts and values.
+
+    The style and the scripts follow those of all pages. The policy of the page allows no other code.
+    """
+    css = "".join(source(name) for name in ("report.css", style) if name)
+    code = {"early_script": source("theme.js"), "script": "".join(map(source, ("page.js", "saving.js", *scripts)))}
+    code = {key: _script_text(script) for key, script in code.items()}
+    strict = " 'strict-dynamic'" if loads_scripts else ""
+    connect = "; connect-src 'self'" if asks_server else ""
+    policy = (
+        f"default-src 'none'; script-src {_hashes(code.values())}{strict}; "
+        f"style-src {_hashes([css])}; img-src data: blob:; base-uri 'none'; form-action 'none'{connect}"
+    )
+    embedded = {key: markup(text) for key, text in {"style": css, "policy": policy, **code}.items()}
+    template = _environment().get_template(name)
+    pieces: Iterator[str] = template.generate(version=__version__, generator=generator, **values, **embedded)
+    return pieces
+
+
+@cache
+def _environment() -> Any:
+    """The templates, each compiled once: HTML output is escaped, texts are harmless, undefined names are errors."""
+    import jinja2
+
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(FOLDER),
+        autoescape=lambda file: file is not None and ".html" in file,
+        finalize=lambda value: harmless(value) if type(value) is str else value,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.filters["figure"] = _figure
+    environment.filters["breakable"] = lambda name: markup("_<wbr>").join(harmless(name).split("_"))
+    return environment
+
+
+def _figure(value: float | None, form: str) -> str:
+    """A number by the rules of `format`, without a negative zero."""
+    if value is None:
+        return "–"
+    text = format(value, form)
+    return text if text.strip("-0.") else text.removeprefix("-")
+
+
+def markup(text: str) -> Any:
+    """Text that templates do not escape."""
+    from markupsafe import Markup
+
+    return Markup(text)
+
+
+def source(name: str) -> str:
+    """The unchanged text of a file in the templates' folder."""
+    return (FOLDER / name).read_text(encoding="utf-8")
+
+
+def _script_text(code: str) -> str:
+    """Code that is safe inside a script element, because nothing in it can end the element."""
+    code = code.replace("\r\n", "\n").replace("\r", "\n")  # as browsers read it before they take its hash
+    return code.replace("</script", "<\\/script").replace("<!--", "<\\!--")
+
+
+def _hashes(blocks: Iterable[str]) -> str:
+    """The blocks as sources of a policy."""
+    digests = (hashlib.sha256(block.encode()).digest() for block in blocks)
+    return " ".join(f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests) or "'none'"
+
+
+def page_json(value: Any) -> str:
+    """JSON with harmless texts that is safe inside a script element, whatever its texts contain."""
+    text = json.dumps(_harmless_texts(value), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    for character in "<>&":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return text
+
+
+def _harmless_texts(value: Any) -> Any:
+    if isinstance(value, str):
+        return harmless(value)
+    if isinstance(value, Mapping):
+        return {harmless(key): _harmless_texts(item) for key, item in value.items()}
+    return [*map(_harmless_texts, value)] if isinstance(value, list | tuple) else value
+
+
+# --- files
+
+
+def write_page(path: Path, pieces: Iterable[str]) -> None:
+    """Writes a page in one file of any size."""
+    with writing_whole(path) as file:
+        for piece in pieces:
+            file.write(piece.encode())
+
+
+def write_bounded_page(
+    path: Path,
+    n_lines: int,
+    forms: Sequence[T],
+    lines: Callable[[T, int], Iterable[str]],
+    page: Callable[[T, Sequence[str]], Iterable[str]],
+    *,
+    n_runs: int,
+    error: type[PfgenError],
+) -> None:
+    """Writes a page in one file of at most `MAX_BYTES`, with its data in the first form that fits.
+
+    `lines(form, n)` returns every n-th of the `n_lines` lines of the data; `page(form, lines)` returns the page.
+    """
+    room = MAX_BYTES - sum(len(piece.encode()) for piece in page(forms[0], [])) - 100 * n_lines
+    step = max(1, n_lines // _N_SAMPLED)
+    for form in forms:
+        if step > 1 and step * sum(map(len, lines(form, step))) > 1.1 * room:
+            continue
+        fitting = list(_while_they_fit(lines(form, 1), room))
+        if len(fitting) == n_lines:
+            write_page(path, page(form, fitting))
+            return
+    raise error(
+        f"{n_runs} runs are too many for one page of {MAX_BYTES // 1_000_000} MB; report fewer runs, or write a folder "
+        "(a name without .html)"
+    )
+
+
+def _while_they_fit(lines: Iterable[str], n_bytes: int) -> Iterator[str]:
+    for line in lines:
+        n_bytes -= len(line) + 1
+        if n_bytes < 0:
+            return
+        yield line
+
+
+def in_parts(values: Iterable[T], size: Callable[[T], int]) -> Iterator[list[T]]:
+    """Groups values into parts, each of which ends with the value that makes it large enough."""
+    part: list[T] = []
+    so_far = 0
+    for value in values:
+        part.append(value)
+        so_far += size(value)
+        if so_far >= _PART_SIZE:
+            yield part
+            part, so_far = [], 0
+    if part:
+        yield part
+
+
+def may_replace(page: Path, generator: str) -> bool:
+    """Whether a page does not exist or is from this generator, which page.html.jinja names near the beginning."""
+    return not page.exists() or f'<meta name="generator" content="{generator}">'.encode() in _begin(page)
+
+
+def write_page_folder(
+    folder: Path,
+    generator: str,
+    data: Mapping[str, Iterable[Any]],
+    page: Callable[[Mapping[str, Sequence[str]]], Iterable[str]],
+) -> None:
+    """Writes files of data, then the page with their addresses, and removes the files of data of earlier pages.
+
+    The names of `data` begin the names of files; a value of None has no file and the address "".
+    """
+    if not may_replace(folder / PAGE, generator):
+        raise PfgenError(f"{folder / PAGE}: not from a report; choose another folder, or remove the file")
+    mark = f"// Data of a {generator}.\n".encode()
+    addresses: dict[str, list[str]] = {name: [] for name in data}
+    for name, all_values in data.items():
+        for values in all_values:
+            address = ""
+            if values is not None:
+                content = mark + f"register({page_json(values)});\n".encode()
+                address = f"{_DATA}/{name}-{hashlib.sha256(content).hexdigest()[:16]}.js"
+                write_whole(folder / address, content)
+            addresses[name].append(address)
+    write_page(folder / PAGE, page(addresses))
+    written = {address for places in addresses.values() for address in places}
+    for path in sorted(path for name in data for path in (folder / _DATA).glob(f"{name}-*.js")):
+        if f"{_DATA}/{path.name}" not in written and _begin(path).startswith(mark):
+            path.unlink(missing_ok=True)
+
+
+def _begin(path: Path) -> bytes:
+    try:
+        with open_regular(path) as file:
+            return file.read(_MARK_WITHIN)
+    except OSError:
+        return b""
