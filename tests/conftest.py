@@ -16,8 +16,8 @@ import typer
 from hypothesis import HealthCheck, settings
 from hypothesis.internal.conjecture import providers
 from makers import effort
-from makers.discernment_data import needs_discernment_data
-from makers.published import needs_hellobench, needs_published_runs
+from makers.pages import leave_out_drawing
+from makers.published import needs_discernment_data, needs_hellobench, needs_published_runs
 from makers.runs import make_varied_runs
 from pfgen_fast import Scorer, Suite
 from pfgen_fast.cli.app import main
@@ -187,8 +187,6 @@ def memory() -> Iterator[Any]:
 @pytest.fixture
 def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
     """Pages are written without their pictures."""
-    from makers.undrawn import leave_out_drawing
-
     leave_out_drawing(monkeypatch)
 
 
@@ -201,7 +199,7 @@ def varied(tmp_path_factory: pytest.TempPathFactory, mini: Suite) -> Path:
 @pytest.fixture
 def suites_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The empty directory of fetched suites; the packaged suite is published as `pfgen-bench`, without its address."""
-    from makers.published_suites import write_manifest
+    from makers.suite_files import write_manifest
     from pfgen_fast.suite.published import downloads
     from pfgen_fast.suite.published import manifests as published
 

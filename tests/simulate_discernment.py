@@ -7,7 +7,7 @@ from functools import cache
 from itertools import product
 
 import numpy as np
-from makers.claims import FALSE_ALARMS, Claim
+from claims import FALSE_ALARMS, Claim
 from numpy.random import Generator
 from pfgen_fast.lab.statistics.detectability import change_interval
 from pfgen_fast.lab.statistics.discernment_scores import discernment_score

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from makers.claims import COVERAGE, FALSE_ALARMS, Claim, holds
+from claims import COVERAGE, FALSE_ALARMS, Claim, holds
 from numpy.random import Generator
 from pfgen_fast.base.mean_interval import mean_interval
 from pfgen_fast.runs.statistics.paired import paired_difference

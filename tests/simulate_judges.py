@@ -8,7 +8,7 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-from makers.claims import COVERAGE, Claim, within
+from claims import COVERAGE, Claim, within
 from numpy.random import Generator
 from pfgen_fast.lab.statistics.correlation import resampled_pearson, resampled_spearman, spearman_rows
 from pfgen_fast.lab.statistics.intervals_of_draws import interval_of_draws

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from makers.claims import COVERAGE, Claim, holds
+from claims import COVERAGE, Claim, holds
 from numpy.random import Generator
 from pfgen_fast.lab.statistics.prediction_powered import MarkedStratum, PredictionPowered, mean_of_strata
 from pfgen_fast.lab.statistics.stratified import Stratum, half_widths

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from makers.annotators import rated
-from makers.claims import FALSE_ALARMS, Claim, within
+from claims import FALSE_ALARMS, Claim, within
+from makers.people import rated
 from numpy.random import Generator
 from pfgen_fast.lab.statistics.intervals_of_draws import clustered_rate, interval_of_draws
 from pfgen_fast.lab.statistics.raters import Against, against_others, alpha, correlated

@@ -10,33 +10,26 @@ from __future__ import annotations
 
 import argparse
 import multiprocessing
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from functools import cache
 from itertools import product, repeat
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from claims import COVERAGE, FALSE_ALARMS, Claim, holds
 from makers import published
-from makers.claims import COVERAGE, FALSE_ALARMS, Claim, holds
-from makers.simulated_worlds import (
-    TRUTH,
-    Source,
-    World,
-    drawn_trials,
-    published_scores,
-    skewed,
-    trial_means,
-    two_runs,
-    usual,
-)
 from numpy.random import Generator
+from pfgen_fast import Scorer
 from pfgen_fast.base.mean_interval import mean_interval
+from pfgen_fast.generation.ngram_sampler import NgramSampler
 from pfgen_fast.lab.experiments.stability import RunPairs
 from pfgen_fast.lab.statistics.correlation import COEFFICIENTS, correlate
 from pfgen_fast.runs.precision import half_width, least_trials
 from pfgen_fast.runs.statistics.paired import paired_difference, rank_ranges
 from pfgen_fast.runs.statistics.paired_randomization import against_baseline
+from pfgen_fast.runs.trials import Trials, find_runs
 from simulate_discernment import claims_of_discernment
 from simulate_items import claims_of_items
 from simulate_judges import claims_of_judges
@@ -46,6 +39,74 @@ from simulate_raters import claims_of_raters
 _N_DRAWS = 999  # `compare --paired-ar` has ten times as many, for p-values with another digit
 _N_WORST = 10  # cases of each table
 _DOCUMENT = Path(__file__).parents[1] / "docs" / "statistics_coverage.md"
+
+
+World = Callable[[Generator, int], np.ndarray]
+Source = str | tuple[int, float, int]  # of trials: the model of a published run, or the arguments of `ngram_scores`
+
+
+# ---- The means of questions
+
+
+def trial_means(generator: Generator, means: np.ndarray, n_trials: int) -> np.ndarray:
+    """The means of trials around the true means of questions: noise, and a keyword that is there or not."""
+    hit = np.linspace(0.02, 0.98, means.shape[-1])
+    keyword = generator.binomial(n_trials, hit, means.shape) / n_trials - hit
+    return means + 0.1 * generator.standard_normal(means.shape) / n_trials**0.5 + keyword / 3
+
+
+def usual(generator: Generator, n: int) -> np.ndarray:
+    return 1.1 * generator.beta(5, 3, n)
+
+
+def skewed(generator: Generator, n: int) -> np.ndarray:
+    return generator.beta(1, 6, n)
+
+
+TRUTH = {usual: 1.1 * 5 / 8, skewed: 1 / 7}  # the true means of these worlds
+
+
+def two_runs(
+    generator: Generator, n_questions: int, n_trials: tuple[int, int], apart: float, ties: float
+) -> np.ndarray:
+    """The question means of two runs that are equally good, but differ from question to question by `apart`."""
+    means = usual(generator, n_questions)
+    differences = apart * generator.standard_normal(n_questions) * (generator.uniform(size=n_questions) >= ties)
+    pair = [means + differences / 2, means - differences / 2]
+    # Where answers tie, both runs always answer in the same way.
+    return np.stack(pair if ties else [trial_means(generator, m, n) for m, n in zip(pair, n_trials, strict=True)])
+
+
+# ---- Trials: answers of the n-gram engine, and published ones
+
+
+@cache
+def ngram_scores(order: int, temperature: float, n_answers: int) -> np.ndarray:
+    """The scores of so many answers to each question of the packaged suite; their means are the truth."""
+    sampler, scorer = NgramSampler("mini", order=order, temperature=temperature), Scorer("mini")
+    ids = [question.question_id for question in scorer.suite]
+    return np.array([scorer.reward(each, sampler.sample(each, range(n_answers))) for each in ids])
+
+
+@cache
+def published_scores() -> dict[str, np.ndarray]:
+    """The scores of the published runs of 100 trials, by model."""
+    scorer = Scorer(published.suite())
+    found = {}
+    for run in find_runs([published.FOLDER / "result"]):
+        trials = Trials.of(run)
+        average = scorer.score(trials.lines.questions, trials.lines.answers)["average"]
+        rows = [average[trials.rows_by_question[question.question]] for question in scorer.suite]
+        if {len(row) for row in rows} == {100}:
+            found[run.folder.parent.name] = np.array(rows)
+    return found
+
+
+def drawn_trials(generator: Generator, source: Source, n_trials: int) -> tuple[np.ndarray, float]:
+    """The scores of trials that are drawn from a source, and the mean of all scores of the source."""
+    scores = published_scores()[source] if isinstance(source, str) else ngram_scores(*source)
+    columns = generator.integers(scores.shape[1], size=(len(scores), n_trials))
+    return np.take_along_axis(scores, columns, axis=1), scores.mean()
 
 
 # ---- Draws: whether an interval held the truth, or an alarm was false

@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from makers import documented, shell_blocks
+from makers import documented, terminal
 from makers.documented import DOCS, ROOT
+from makers.pages import leave_out_drawing
 from makers.public_api import RECORD, expanded
-from makers.undrawn import leave_out_drawing
 
 # Pages that are run from their first block to their last, in one folder, and that show what is printed.
 WALKED = [
@@ -79,7 +79,7 @@ def fewer(text: str) -> str:
 
 
 def run_shell(block: str, whole: bool) -> str:
-    return shell_blocks.run_in_bash(block) if whole else shell_blocks.run_here(fewer(block))
+    return terminal.run_in_bash(block) if whole else terminal.run_here(fewer(block))
 
 
 def run_python(code: str, place: str, names: dict[str, object]) -> str:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import threading
 
 import pytest
-from makers import documented, shell_blocks
+from makers import documented, terminal
 from makers.documented import ROOT, tool
 from makers.fault_server import answering, serving
-from makers.published_suites import whole
 from makers.runs import results_as_lines
+from makers.suite_files import whole
 from pfgen_fast.runs import result_tables
 from pfgen_fast.suite.published.manifests import PublishedSuite
 
@@ -35,7 +35,7 @@ def test_a_model_finds_its_place(call, commands, suites_home, varied, tmp_path, 
     with serving(whole) as files, serving(lambda request: answer) as server:
         monkeypatch.setattr(PublishedSuite, "base_url", files.base_url)
         block = commands["suite"].replace("http://localhost:8000/v1", server.base_url)
-        printed = shell_blocks.run_here(block)
+        printed = terminal.run_here(block)
     assert "--suite pfgen-bench" in printed
     assert printed.count(" of 7, between ") == 2  # by evaluate and by place
 
@@ -48,9 +48,9 @@ def test_long_answers_are_judged_and_an_evaluator_is_tested(call, commands, monk
         monkeypatch.setenv("OPENAI_BASE_URL", f"http://127.0.0.1:{server.server_address[1]}/v1")
         assert call("checklists", "generate", "--suite", "essays-en", "-m", "fake/long", "-o", "runs")[0] == 0
         judge, discern = commands["checklists"].splitlines()
-        assert "7 of 7 ratings" in shell_blocks.run_here(judge.replace("org/judge", "fake/judge-1"))
+        assert "7 of 7 ratings" in terminal.run_here(judge.replace("org/judge", "fake/judge-1"))
         server.shutdown()
-    assert "damage" in shell_blocks.run_here(discern + "\n")
+    assert "damage" in terminal.run_here(discern + "\n")
 
 
 def test_it_is_as_long_as_a_first_page():

@@ -8,8 +8,8 @@ import json
 import threading
 
 import pytest
-from makers.browser import open_browser
 from makers.documented import ROOT, tool
+from makers.pages import open_browser
 
 check_site = tool("check_site")
 

@@ -12,7 +12,7 @@ from makers import strategies
 from makers.effort import examples
 from pfgen_fast import TrialsError
 from pfgen_fast.build.selection import document_frequencies, find_rare_ngrams
-from makers import selection_rules
+from makers import plain_rules
 
 COLUMNS = st.lists(strategies.texts(), max_size=12)
 ORDERS = st.one_of(st.integers(1, 8), st.sampled_from([13, 20, 21, 22, 40, 1000]))
@@ -36,7 +36,7 @@ def test_rare_ngrams_are_those_that_plain_counting_finds(answers, order, below, 
 @examples(200)
 @given(COLUMNS, st.one_of(st.integers(1, 5), st.sampled_from([10, 13, 64])), st.integers(1, 3), st.integers(1, 3))
 def test_document_frequencies_are_those_that_plain_counting_finds(answers, max_order, least, threads):
-    counts = selection_rules.frequencies(selection_rules.ngrams(answer, max_order) for answer in answers)
+    counts = plain_rules.frequencies(plain_rules.ngrams(answer, max_order) for answer in answers)
     found = document_frequencies(answers, max_order=max_order, least=least, threads=threads)
     assert list(found.items()) == [(ngram, n) for ngram, n in sorted(counts.items()) if n >= least]
 

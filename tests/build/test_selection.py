@@ -14,7 +14,7 @@ from makers.effort import examples
 from pfgen_fast import TrialsError
 from pfgen_fast.ngram import NgramSampler
 from pfgen_fast.build.selection import coverage, distribution_error, select
-from makers import selection_rules
+from makers import plain_rules
 
 COLUMNS = st.lists(strategies.texts(10), min_size=1, max_size=9)
 ORDERS = st.one_of(st.integers(1, 4), st.sampled_from([10, 13, 64]))
@@ -29,12 +29,12 @@ def answers():
 @given(COLUMNS, ORDERS, st.data())
 def test_error_and_coverage_are_those_of_plain_counting(answers, max_order, data):
     rows = data.draw(st.lists(st.integers(0, len(answers) - 1), min_size=1, unique=True))
-    held = [selection_rules.ngrams(answer, max_order) for answer in answers]
-    expected = rounded(selection_rules.error_of(held, rows))
+    held = [plain_rules.ngrams(answer, max_order) for answer in answers]
+    expected = rounded(plain_rules.error_of(held, rows))
     assert distribution_error(answers, rows, max_order=max_order) == expected
     chosen = set().union(*(held[row] for row in rows))
     for of_order in coverage(answers, rows, max_order=max_order):
-        counts = {g: n for g, n in selection_rules.frequencies(held).items() if len(g) == of_order.order}
+        counts = {g: n for g, n in plain_rules.frequencies(held).items() if len(g) == of_order.order}
         assert (of_order.n_ngrams, of_order.n_held) == (len(counts), len(chosen & set(counts)))
         kept = sum(n for g, n in counts.items() if g in chosen)
         assert of_order.share == (kept / sum(counts.values()) if counts else 1)
@@ -46,7 +46,7 @@ def test_a_climb_equals_recounting_after_every_swap(answers, max_order, seed, re
     size = data.draw(st.integers(1, len(answers)))
     proposals = data.draw(st.one_of(st.none(), st.integers(1, 100)))
     options = {"max_order": max_order, "seed": seed, "restarts": restarts, "proposals": proposals}
-    expected, restart, n_proposals = selection_rules.select(answers, size, **options)
+    expected, restart, n_proposals = plain_rules.select(answers, size, **options)
     found = select(answers, size, **options, threads=data.draw(st.integers(1, 3)))
     assert found.rows.tolist() == sorted(expected.order)
     assert found.error == rounded(expected.error)
@@ -63,7 +63,7 @@ def rounded(error: Fraction) -> float:
 def test_every_point_of_the_curve_is_exact(answers):
     """No drift: after thousands of swaps, the error equals one that is computed from scratch."""
     found = select(answers, 40, seed="curve")
-    assert found.error == rounded(selection_rules.error(answers, found.rows.tolist(), 10))
+    assert found.error == rounded(plain_rules.error(answers, found.rows.tolist(), 10))
     errors = [error for _, error in found.curve]
     assert errors == sorted(errors, reverse=True)
     assert found.curve[0] == (0, found.initial_error)

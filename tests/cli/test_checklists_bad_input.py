@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from makers.suite_folders import write_suite_files
+from makers.checklist_folders import write_suite_files
 from pfgen_fast.lab.checklists import line_files
 
 N_TASKS = 4

@@ -6,9 +6,8 @@ import json
 from pathlib import Path
 
 import pytest
-from makers.hellobench_checkouts import write_checkout
+from makers.checklist_folders import CHECKLISTS, TASKS, write_checkout, write_suite_files
 from makers.hostile import NAMES, acting
-from makers.suite_folders import CHECKLISTS, TASKS, write_suite_files
 from pfgen_fast.lab.checklists.checklist_runs import open_runs
 from pfgen_fast.lab.checklists.checklist_suite import ChecklistSuite
 

@@ -7,8 +7,7 @@ import json
 
 import pytest
 from makers.hostile import NAMES, acting
-from makers.long_answers import run_of, suite_of_essays
-from makers.own_checklists import written
+from makers.own_checklists import run_of, suite_of_essays, written
 from pfgen_fast.lab.checklists.checklist_runs import Answer
 from pfgen_fast.lab.checklists.judgements import Judgement
 

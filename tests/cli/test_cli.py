@@ -15,8 +15,8 @@ import urllib.request
 from pathlib import Path
 
 import pytest
-from makers.forged_index import forge_question
 from makers.runs import make_run, trial_lines, write_small_suite
+from makers.suite_files import forge_question
 from pfgen_fast import Scorer
 from pfgen_fast.base.mean_interval import mean_interval
 from pfgen_fast.runs.leaderboard import find_results, rank

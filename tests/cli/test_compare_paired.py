@@ -8,8 +8,8 @@ import shutil
 from pathlib import Path
 
 import pytest
-from makers import shell_blocks
-from makers.frames import run_python_blocks
+from makers import terminal
+from makers.engines import run_python_blocks
 
 PAGE = Path(__file__).parents[2] / "docs" / "integrations" / "sacrebleu.md"
 
@@ -66,7 +66,7 @@ def test_the_commands_of_the_page_run(varied, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     [block] = re.findall(r"```sh\n(.*?)```", page, re.DOTALL)
     [shown] = re.findall(r"```text\n(.*?)```", page, re.DOTALL)
-    assert shown in shell_blocks.run_here(block)
+    assert shown in terminal.run_here(block)
 
 
 def test_the_python_of_the_page_runs(capsys):

@@ -7,8 +7,8 @@ import sys
 from pathlib import Path
 
 import pytest
+from cli.discern_commands import KINDS, begin_work, cells, one_error, rows_of, run, tables, write_lines
 from makers.asked_engines import moody_text
-from makers.discern_commands import KINDS, begin_work, cells, one_error, rows_of, run, tables, write_lines
 from makers.fault_server import answering, serving
 
 ONCE = ("--ratings", 1, "--metric", "fluency")

@@ -10,7 +10,7 @@ import re
 from pathlib import Path
 
 import pytest
-from makers.discern_commands import KINDS, begin_work, cells, one_error, rows_of, run, tables, write_lines
+from cli.discern_commands import KINDS, begin_work, cells, one_error, rows_of, run, tables, write_lines
 from makers.hostile import NAMES, acting
 from makers.runs import make_run, trial_lines
 from pfgen_fast.cli.discern import _Run

@@ -7,7 +7,7 @@ import re
 from xml.etree import ElementTree
 
 import pytest
-from makers.discern_commands import begin_work, run
+from cli.discern_commands import begin_work, run
 from makers.own_checklists import own_suite_in, some_runs
 from makers.runs import make_run, trial_lines
 

@@ -7,9 +7,8 @@ import json
 import re
 
 import pytest
-from makers.anthropic_service import KEY, anthropic_error, fault_of_message, message
 from makers.checklists_to_judge import N_TASKS, as_judge, judge_command, reply_of, run, suite
-from makers.fault_server import Reply, answering, refusing, serving
+from makers.fault_server import KEY, Reply, answering, anthropic_error, fault_of_message, message, refusing, serving
 from pfgen_fast.lab.checklists.checklist_suite import write_suite
 from pfgen_fast.lab.checklists.judgement_files import read_judgements
 from pfgen_fast.lab.judging.families import of_family

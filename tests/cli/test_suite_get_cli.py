@@ -7,7 +7,7 @@ import shutil
 
 import pytest
 from makers.fault_server import serving
-from makers.published_suites import FILES, whole, write_checkout
+from makers.suite_files import FILES, whole, write_checkout
 
 
 @pytest.fixture

@@ -10,10 +10,9 @@ import re
 from pathlib import Path
 
 import pytest
-from makers.anthropic_service import KEY, anthropic_error, anthropic_service, message
 from makers.asked_engines import answers_to
 from makers.engines import integration
-from makers.fault_server import Reply, serving
+from makers.fault_server import KEY, Reply, anthropic_error, anthropic_service, message, serving
 from pfgen_fast.base.errors import EngineError
 from pfgen_fast.generation.anthropic_protocol import AnthropicForm
 from pfgen_fast.generation.engines import Sampling, open_engine

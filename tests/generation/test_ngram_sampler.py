@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from makers import ngram_rules, strategies
+from makers import plain_rules, strategies
 from makers.effort import examples
 from pfgen_fast import Question, Suite, SuiteError, TrialsError
 from pfgen_fast.ngram import NgramSampler
@@ -30,7 +30,7 @@ OPTIONS = st.fixed_dictionaries(
 def by_the_rules(question, seeds, **options):
     """The answers that the rules give, from all sets of a question."""
     of_all_sets = [answer for answers in question.answers.values() for answer in answers]
-    rules = ngram_rules.Sampler(question.question, of_all_sets, **options)
+    rules = plain_rules.Sampler(question.question, of_all_sets, **options)
     return [rules.sample(seed) for seed in seeds]
 
 

@@ -9,10 +9,9 @@ from importlib import import_module
 
 import numpy as np
 import pytest
-from makers import frames
+from makers import engines
 from makers.documented import documented_example
-from makers.engines import engine
-from makers.frames import bits
+from makers.engines import bits, engine
 from pfgen_fast import PfgenError, TrialsError
 
 pytestmark = pytest.mark.engines
@@ -27,7 +26,7 @@ N = 400
 @pytest.fixture(scope="module")
 def rows():
     """Rows with the keys `id`, `question` and `text`, which have no empty text; tests only read them."""
-    columns = zip(*frames.rows(N).values(), strict=True)
+    columns = zip(*engines.rows(N).values(), strict=True)
     return [{"id": f"{i:05}", "question": key, "text": text or "."} for i, key, text in columns]
 
 

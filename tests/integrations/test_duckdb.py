@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from makers.frames import SPEC, SUITE, bits, expected_bits, rows, run_python_blocks, write_rows
+from makers.engines import SPEC, SUITE, bits, expected_bits, rows, run_python_blocks, write_rows
 from pfgen_fast import PfgenError, ReferenceScorer, Scorer
 from pfgen_fast.integrations.duckdb import register
 

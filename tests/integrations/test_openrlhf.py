@@ -12,8 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from makers.documented import DOCS
-from makers.engines import integration
-from makers.frames import run_python_blocks
+from makers.engines import integration, run_python_blocks
 from makers.reward_server import TOKEN, serving
 from pfgen_fast import PfgenError
 from pfgen_fast.integrations import openrlhf as ours

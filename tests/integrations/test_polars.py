@@ -11,7 +11,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from makers.effort import examples
-from makers.frames import SPEC, SUITE, bits, expected_bits, rows, run_python_blocks, write_rows
+from makers.engines import SPEC, SUITE, bits, expected_bits, rows, run_python_blocks, write_rows
 from makers.strategies import answers
 from pfgen_fast import ReferenceScorer, Scorer, TrialsError
 from pfgen_fast.integrations.polars import score, score_references

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 from makers.documented import DOCS
-from makers.engines import integration
-from makers.frames import run_python_blocks
+from makers.engines import integration, run_python_blocks
 from pfgen_fast import PfgenError, Reward, TrialsError
 from pfgen_fast.generation.prompts import make_tasks
 from pfgen_fast.integrations.verl import compute_score, compute_score_batched, write_dataset

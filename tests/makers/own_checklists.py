@@ -1,13 +1,14 @@
 """Checklist suites in our own words, and runs on them with judgements: known models, known tasks, known verdicts.
 
-`own_suite` is small enough for a server in a test; in `some_runs`, everything that can be missing is missing somewhere.
+`own_suite` is small enough for a server in a test; in `some_runs`, everything that can be missing is missing somewhere;
+`suite_of_essays` has references, for what needs no judge.
 """
 
 from __future__ import annotations
 
 import hashlib
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -200,3 +201,38 @@ def write_judged(folder: Path, judgements: Mapping[str, list[Judgement]]) -> Pat
 
 def _level(value: float) -> float:
     return min(LEVELS, key=lambda level: abs(level - value))
+
+
+ESSAYS = (
+    Task("sea", "essays", "water", "Write about the sea.", reference="The sea is wide and the sea is deep."),
+    Task("ice", "essays", "water", "Write about ice.", reference="Ice floats on water because it is lighter."),
+    Task("fog", "letters", "weather", "Write to a friend about fog."),
+    Task("fog", "letters", "weather", "Write to a friend about fog, in 20 words.", "short", 20),
+    Task("sea", "essays", "water", "Write about the sea, in 20 words.", "short", 20),
+)
+
+
+def suite_of_essays(language: str = "en", *, has_references: bool = True) -> ChecklistSuite:
+    questions = {task.place: ("Does it name a place?", "Is it without any flaw?") for task in ESSAYS}
+    tasks = ESSAYS if has_references else [replace(task, reference=None) for task in ESSAYS]
+    counter = "characters" if language == "ja" else "regex"
+    return suite_of("essays", questions, {}, tasks, language=language, words=counter)
+
+
+def run_of(folder: Path, *answers: Answer, judgements: Iterable[Judgement] = ()) -> Run:
+    write_run(folder, answers, judgements, {"model": folder.name})
+    return open_runs([folder])[0]
+
+
+def write_tiny_wordnet(folder: Path, *synonyms: str) -> Path:
+    """Writes the files of NLTK's WordNet with one meaning, which nouns have in common."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for part in ("adj", "adv", "noun", "verb"):
+        for name in (f"index.{part}", f"data.{part}", f"{part}.exc"):
+            (folder / name).write_text("")
+    (folder / "index.sense").write_text("")
+    (folder / "lexnames").write_text("00\tnoun.artifact\t1\n")
+    words = " ".join(f"{word} 0" for word in synonyms)
+    (folder / "data.noun").write_text(f"00000000 00 n {len(synonyms):02x} {words} 000 | a thing  \n")
+    (folder / "index.noun").write_text("".join(f"{word} n 1 0 1 0 00000000  \n" for word in synonyms))
+    return folder

@@ -1,4 +1,4 @@
-"""Marks of people who follow a known rule, for tests of weights."""
+"""Marks of people: of a known rule, or as annotators set them who have a strictness and errors of their own."""
 
 from __future__ import annotations
 
@@ -9,6 +9,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
 from pfgen_fast.lab.checklists.checklist_suite import ChecklistSuite
 from pfgen_fast.lab.checklists.people.marks import Mark
 from pfgen_fast.lab.checklists.people.people_reading import People
@@ -64,3 +67,59 @@ def write_rows(path: Path, rows: Sequence[Mapping[str, Any]]) -> Path:
     """Writes rows as JSON lines."""
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     return path
+
+
+Floats = NDArray[np.float64]
+
+
+def rated(
+    generator: Generator,
+    *,
+    n_raters: int,
+    n_units: int,
+    noise: float = 1.2,
+    strictness: float = 0.2,
+    missing: float = 0.0,
+) -> Floats:
+    """Ratings of 0 to 10, unrounded: a quality with standard deviation 2, each rater's strictness, and errors."""
+    quality = generator.normal(6, 2, n_units)
+    own = generator.normal(0, strictness, (n_raters, 1))
+    values = quality + own + generator.normal(0, noise, (n_raters, n_units))
+    return np.where(generator.random(values.shape) < missing, np.nan, np.clip(values, 0, 10))
+
+
+def simulated_marks(
+    suite: ChecklistSuite,
+    *,
+    annotators: Sequence[str],
+    n_answers: int = 6,
+    noise: float = 0.2,
+    strictness: Mapping[str, float] | None = None,
+    careless: Sequence[str] = (),
+    unclear: Sequence[tuple[str, str, int]] = (),
+    seed: int = 0,
+) -> list[Mark]:
+    """Marks of all annotators for `n_answers` answers to each task.
+
+    An answer has a quality, from which verdicts and mark follow; careless annotators see another quality. An unclear
+    question (area, category, number from 0) is answered at random.
+    """
+    generator = np.random.default_rng(seed)
+    levels = np.asarray(suite.levels)
+    found = []
+    for task in suite.tasks:
+        for number in range(n_answers):
+            quality = generator.beta(3, 2)
+            for name in annotators:
+                seen = generator.beta(3, 2) if name in careless else quality
+                shift = (strictness or {}).get(name, 0.0)
+                n_questions = suite.n_questions[task.key]
+                exact = seen - shift + generator.normal(0, noise, n_questions)
+                for question in range(n_questions):
+                    if (*task.place, question) in unclear:
+                        exact[question] = generator.random()
+                verdicts = levels[np.abs(exact[:, np.newaxis] - levels).argmin(axis=1)]
+                overall = float(np.clip(np.rint(10 * (seen - shift) + generator.normal(0, 10 * noise / 2)), 0, 10))
+                answer = sha256_of(f"{task.id} {task.length} {number}")
+                found.append(marked(task, answer, name, verdicts.tolist(), overall))
+    return found

@@ -1,6 +1,7 @@
 """The published runs that tests compare with: a checkout of pfgen-bench, at PFGEN_BENCH or in its usual folder.
 
-Without a checkout, tests that need it are skipped with a message. If PFGEN_BENCH_REQUIRED is set (as in CI), they fail.
+Beside it are HelloBench's judgements and the worked examples of discernment. Without them, tests that need them are
+skipped with a message; if PFGEN_BENCH_REQUIRED is set (as in CI), they fail.
 """
 
 from __future__ import annotations
@@ -100,3 +101,21 @@ def hellobench_table(name: str) -> list[dict[str, str]]:
 def expected() -> Any:
     """The scores of the 20 models."""
     return json.loads((HELLOBENCH / "expected.json").read_text(encoding="utf-8"))
+
+
+DISCERNMENT = FOLDER.parent / "discernment"
+
+
+needs_discernment_data = needs(DISCERNMENT / "vectors.json", "no worked examples of discernment (beside PFGEN_BENCH)")
+
+
+@cache
+def perturbations() -> dict[str, Any]:
+    """Texts, the damaged texts by the rules, and the first numbers of the generator."""
+    return json.loads((DISCERNMENT / "perturbations.json").read_bytes())
+
+
+@cache
+def discernment_vectors() -> dict[str, Any]:
+    """Worked examples of all statistics."""
+    return json.loads((DISCERNMENT / "vectors.json").read_bytes())

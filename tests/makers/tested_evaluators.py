@@ -1,7 +1,9 @@
-"""Small collections, and evaluators that are functions of a text, for tests of discernment."""
+"""Small collections, evaluators that are functions of a text, and a language model that damages texts by itself."""
 
 from __future__ import annotations
 
+import hashlib
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,6 +14,7 @@ from pfgen_fast import DiscernmentError
 from pfgen_fast._core import TextColumn
 from pfgen_fast.lab.discernment.discernment_items import Collection, CollectionItem
 from pfgen_fast.lab.discernment.discernment_plan import Perturbation, Plan, perturbations_named
+from pfgen_fast.lab.discernment.model_damage_prompts import MADE
 from pfgen_fast.lab.discernment.running import discern
 from pfgen_fast.lab.evaluators.evaluator import Item, Metric
 
@@ -110,3 +113,28 @@ def problem(function, *arguments, **options):
 def written(path: Path, text: str) -> Path:
     path.write_text(text, encoding="utf-8")
     return path
+
+
+def text_in(prompt: str) -> str:
+    """The text that a prompt of ours asks to change."""
+    found = re.search(r"(?:\[Text\]|［文章］)\n(.*)\n(?:\[End of the text\]|［文章の終わり］)", prompt, re.DOTALL)
+    assert found is not None
+    return found[1]
+
+
+def damaged(prompt: str, seed: int) -> str:
+    """A usable reply: the text with four letters more."""
+    digest = hashlib.sha1(f"{prompt}\0{seed}".encode()).hexdigest()
+    return f"{text_in(prompt)}{digest[:4]}"
+
+
+def moody_damaged(prompt: str, seed: int) -> str:
+    """As `damaged`, but some are wrapped up, and most replies are not usable."""
+    digest = hashlib.sha1(f"{seed}\0{prompt}".encode()).digest()
+    text = damaged(prompt, seed)
+    replies = (text, f'Changed text: "{text}"', text_in(prompt), "Sorry, no.", "x" * 9999)
+    return replies[digest[0] % len(replies)]
+
+
+EVERY: list[Perturbation] = list(MADE.values())
+MINOR, PARAPHRASE = MADE["grammar_error/minor"], MADE["paraphrase"]

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from makers.browser import Tab, open_browser
+from makers.pages import Tab, open_browser
 from makers.reported import reported_run
 from pfgen_fast import Suite
 from pfgen_fast.report import write_report

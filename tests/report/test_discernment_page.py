@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from makers.discernments import a_discernment
-from makers.undrawn import leave_out_drawing
+from makers.pages import leave_out_drawing
 from pfgen_fast.report.discernment import write_discernment
+from report.discernments import a_discernment
 
 pytestmark = pytest.mark.browser
 

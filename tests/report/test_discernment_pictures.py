@@ -7,13 +7,13 @@ import re
 
 import numpy as np
 import pytest
-from makers.discernments import METRICS, N_ITEMS, a_discernment, picture_of
 from makers.pages import contrast
 from pfgen_fast.lab.evaluators.evaluator import Metric
 from pfgen_fast.report.charts import drawn
 from pfgen_fast.report.discernment.discernment_writing import finding_of
 from pfgen_fast.report.drawing import DIVERGING, WHITE_ON
 from pfgen_fast.report.pages import source
+from report.discernments import METRICS, N_ITEMS, a_discernment, picture_of
 
 
 @pytest.fixture(scope="module")

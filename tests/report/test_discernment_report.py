@@ -7,10 +7,8 @@ import dataclasses
 import re
 
 import pytest
-from makers.discernments import METRICS, N_ITEMS, a_discernment, a_plan, picture_of
 from makers.hostile import markdown_tokens
-from makers.pages import check_policy
-from makers.undrawn import leave_out_drawing
+from makers.pages import check_policy, leave_out_drawing
 from pfgen_fast.lab.discernment.discernment_plan import Plan, perturbation, perturbations_named
 from pfgen_fast.lab.discernment.discernment_result import CELL_COLUMNS, Example
 from pfgen_fast.lab.discernment.evaluator_comparison import Agreement
@@ -21,6 +19,7 @@ from pfgen_fast.report.charts import drawn
 from pfgen_fast.report.discernment import write_discernment
 from pfgen_fast.report.discernment.discernment_writing import finding_of
 from pfgen_fast.report.drawing import stored
+from report.discernments import METRICS, N_ITEMS, a_discernment, a_plan, picture_of
 
 UNDEFINED = {"d", "noticed", "mean_drop", "ceiling_d", "reverse_d", "rank_biserial"}
 FIGURES = {"verdicts", "perturbations", "summary", "profile", "controls", "cells", "work", "examples"}

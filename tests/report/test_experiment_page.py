@@ -5,12 +5,12 @@ import re
 
 import numpy as np
 import pytest
-from makers.discernments import METRICS, a_discernment
 from makers.pages import WHITE
 from pfgen_fast.lab.experiments import Finding, Picture, Table
 from pfgen_fast.lab.experiments.chart_data import Density, Matrix, Points, Ranges, Scatter
 from pfgen_fast.report.discernment import write_discernment
 from pfgen_fast.report.findings import write_finding
+from report.discernments import METRICS, a_discernment
 
 pytestmark = pytest.mark.browser
 

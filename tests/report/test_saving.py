@@ -10,7 +10,6 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from makers.discernments import a_discernment
 from makers.own_checklists import own_suite, some_runs
 from makers.reported import unlike_runs
 from pfgen_fast.base.untrusted_text import csv_value, terminal_text
@@ -20,6 +19,7 @@ from pfgen_fast.lab.experiments.chart_data import Points, Scatter
 from pfgen_fast.report.checklists import write_checklists
 from pfgen_fast.report.discernment import write_discernment
 from pfgen_fast.report.findings import write_finding
+from report.discernments import a_discernment
 
 pytestmark = pytest.mark.browser
 

@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 
 import pytest
 from makers.documented import DOCS, blocks
-from makers.shell_blocks import run_in_bash
+from makers.terminal import run_in_bash
 
 [WORKFLOW] = [block.code for block in blocks(DOCS / "guides" / "gates.md") if block.language == "yaml"]
 _STEP = re.compile(

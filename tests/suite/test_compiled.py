@@ -15,7 +15,7 @@ import warnings
 from pathlib import Path
 
 import pytest
-from makers.forged_index import damage_last_byte
+from makers.suite_files import damage_last_byte
 from pfgen_fast import IndexFormatError, Scorer, Suite, SuiteError, _core
 from pfgen_fast.scoring.index import index_of, save_index
 from pfgen_fast.suite.cache import cache_folder, cached_path, warn_once

@@ -10,7 +10,7 @@ import warnings
 from pathlib import Path
 
 import pytest
-from makers.forged_index import forge_question
+from makers.suite_files import forge_question
 from pfgen_fast import Scorer, Suite
 from pfgen_fast.suite import cache as caching
 from pfgen_fast.suite import suite_reading as remembering

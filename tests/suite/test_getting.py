@@ -15,7 +15,7 @@ from collections import namedtuple
 import pytest
 from makers import published
 from makers.fault_server import Gate, Reply, refusing, serving
-from makers.published_suites import FILES, Q03, but_for_q03, whole, write_checkout
+from makers.suite_files import FILES, Q03, but_for_q03, whole, write_checkout
 from pfgen_fast import Scorer, Suite
 from pfgen_fast.base.errors import SuiteError
 from pfgen_fast.base.lock import held

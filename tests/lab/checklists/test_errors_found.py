@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 import pytest
-from makers.long_answers import run_of, suite_of_essays
+from makers.own_checklists import run_of, suite_of_essays
 from pfgen_fast.base.errors import ChecklistError
 from pfgen_fast.lab.checklists.checklist_runs import Answer, Run
 from pfgen_fast.lab.checklists.judgements import Judgement

@@ -9,8 +9,7 @@ from dataclasses import replace
 
 import pytest
 from makers import published
-from makers.checklists_to_judge import entries
-from makers.hellobench_checkouts import (
+from makers.checklist_folders import (
     CATEGORIES,
     FIRST_LINES,
     WEIGHTED,
@@ -21,6 +20,7 @@ from makers.hellobench_checkouts import (
     write_checkout,
     write_lines,
 )
+from makers.checklists_to_judge import entries
 from pfgen_fast.base.errors import ChecklistError
 from pfgen_fast.lab.checklists.checklist_runs import REPLIES_FILE, open_runs
 from pfgen_fast.lab.checklists.checklist_suite import ChecklistSuite, write_suite

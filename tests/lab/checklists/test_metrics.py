@@ -10,7 +10,7 @@ import sys
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from makers.long_answers import run_of, suite_of_essays, write_tiny_wordnet
+from makers.own_checklists import run_of, suite_of_essays, write_tiny_wordnet
 from pfgen_fast.base.errors import ChecklistError
 from pfgen_fast.lab.checklists.checklist_runs import Answer
 from pfgen_fast.lab.checklists.metrics.answer_metrics import measure, model_metrics, open_metrics

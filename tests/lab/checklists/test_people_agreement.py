@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from makers.annotators import simulated_marks
 from makers.own_checklists import judged_models, own_suite, suite_of_36, write_judged, written
+from makers.people import simulated_marks
 from pfgen_fast.base.errors import ChecklistError
 from pfgen_fast.lab.annotations.annotation_rows import Header, export_lines
 from pfgen_fast.lab.checklists.checklist_runs import Answer, write_run

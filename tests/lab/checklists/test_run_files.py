@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from makers import checklists_to_judge
-from makers.suite_folders import write_suite_files
+from makers.checklist_folders import write_suite_files
 from pfgen_fast.base.errors import ChecklistError
 from pfgen_fast.lab.checklists.checklist_runs import Answer, open_runs, write_run
 from pfgen_fast.lab.checklists.checklist_suite import ChecklistSuite

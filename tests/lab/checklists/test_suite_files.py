@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from makers.suite_folders import CHECKLISTS, SETTINGS, TASKS, with_task, write_suite_files
+from makers.checklist_folders import CHECKLISTS, SETTINGS, TASKS, with_task, write_suite_files
 from pfgen_fast.base.compression import compressing
 from pfgen_fast.base.errors import ChecklistError
 from pfgen_fast.lab.checklists.checklist_suite import ChecklistSuite, write_suite

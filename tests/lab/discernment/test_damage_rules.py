@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from makers.discernment_data import folder, needs_discernment_data, perturbations
+from makers.published import DISCERNMENT, needs_discernment_data, perturbations
 from pfgen_fast.lab.discernment import discernment_plan as plan
 from pfgen_fast.lab.discernment.damage import RULES, perturbed
 from pfgen_fast.lab.discernment.damage.donors import Donors
@@ -284,5 +284,5 @@ def test_each_text_becomes_that_of_the_examples():
 
 @needs_discernment_data
 def test_the_packaged_tables_are_those_of_the_examples():
-    theirs = json.loads((folder() / "tables.json").read_bytes())
+    theirs = json.loads((DISCERNMENT / "tables.json").read_bytes())
     assert json.loads(FILE.read_bytes()) == theirs

@@ -7,7 +7,7 @@ import math
 
 import pytest
 from makers import published
-from makers.discernment_data import folder, needs_discernment_data
+from makers.published import DISCERNMENT, needs_discernment_data
 from pfgen_fast import Scorer
 from pfgen_fast.lab.discernment.originals import from_run
 from pfgen_fast.lab.discernment.running import discern
@@ -26,7 +26,7 @@ def test_the_measured_figures_come_out_to_their_digits():
     found = discern(NgramEvaluator(Scorer(suite)), items)
     assert found.scored.originals["average"].mean() == pytest.approx(0.861, abs=5e-4)
     cells = {(row["kind"], row["permille"], row["metric"]): row for row in found.cells}
-    with (folder() / "measured-gpt-4o.csv").open(encoding="utf-8", newline="") as file:
+    with (DISCERNMENT / "measured-gpt-4o.csv").open(encoding="utf-8", newline="") as file:
         measured = list(csv.DictReader(file))
     assert len(measured) == 376
     scores = {(of.perturbation.kind, of.perturbation.permille): of.scores for of in found.scored.perturbed}

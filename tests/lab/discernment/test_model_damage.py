@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from makers.asked_engines import FakeEngine
 from makers.fault_server import answering, refusing, serving
-from makers.text_makers import EVERY, MINOR, PARAPHRASE, damaged, moody_damaged
+from makers.tested_evaluators import EVERY, MINOR, PARAPHRASE, damaged, moody_damaged
 from pfgen_fast import DiscernmentError, JudgingError
 from pfgen_fast.lab.discernment.discernment_plan import Perturbation
 from pfgen_fast.lab.discernment.kinds import Impossible

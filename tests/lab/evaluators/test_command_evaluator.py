@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from makers.programs import FAILS_AT_LAST, LENGTHS, scored, script
+from lab.evaluators.programs import FAILS_AT_LAST, LENGTHS, scored, script
 from makers.reward_server import wait_until
 from pfgen_fast import DiscernmentError
 from pfgen_fast.lab.evaluators import command_evaluator as command
@@ -239,7 +239,7 @@ def test_ctrl_c_ends_the_program_and_keeps_its_scores(tmp_path):
     body = body.replace("    say", "    if each['row']:\n        time.sleep(600)\n    say")
     line = script(tmp_path / "score.py", body)
     call = f"""
-from makers.programs import scored
+from lab.evaluators.programs import scored
 from pfgen_fast.lab.evaluators.command_evaluator import CommandEvaluator
 try:
     scored(CommandEvaluator({line!r}, cache={str(tmp_path / "scores.jsonl")!r}), {TEXTS!r})

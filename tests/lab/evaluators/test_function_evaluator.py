@@ -8,7 +8,7 @@ import sys
 
 import numpy as np
 import pytest
-from makers.programs import items_of, scored
+from lab.evaluators.programs import items_of, scored
 from pfgen_fast import DiscernmentError, TrialsError
 from pfgen_fast.lab.evaluators.evaluator import Item, Metric, text_column
 from pfgen_fast.lab.evaluators.function_evaluator import FunctionEvaluator

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from makers.discernment_data import needs_discernment_data, vectors
+from makers.published import discernment_vectors as vectors
+from makers.published import needs_discernment_data
 from pfgen_fast import DiscernmentError
 from pfgen_fast.lab.discernment.evaluator_comparison import difference_of_averages
 from pfgen_fast.lab.statistics.discernment_scores import average, calibrated, combine, discernment_score, level_weights

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from makers.annotators import rated
+from makers.people import rated
 from makers.published import needs_hellobench, vectors
 from pfgen_fast.lab.statistics.correlation import pearson, spearman
 from pfgen_fast.lab.statistics.intervals_of_draws import clustered_rate, interval_of_draws

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from makers.claims import COVERAGE, Claim
+from claims import COVERAGE, Claim
 from simulate_discernment import claims_of_discernment
 from simulate_items import claims_of_items
 from simulate_judges import claims_of_judges

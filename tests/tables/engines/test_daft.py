@@ -9,8 +9,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from makers.engines import engine
-from makers.frames import bits, run_python_blocks, write_rows
+from makers.engines import bits, engine, run_python_blocks, write_rows
 from pfgen_fast import Scorer
 
 # Daft leaves the pipes of its processes to the garbage collector.

@@ -7,8 +7,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from makers.documented import documented_example
-from makers.engines import engine
-from makers.frames import rows
+from makers.engines import engine, rows
 from pfgen_fast import Scorer
 
 dask = engine("dask")

@@ -15,9 +15,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from makers.documented import documented_example
-from makers.engines import engine, mortal_spec
-from makers.frames import bits
-from makers.frames import rows as rows_of
+from makers.engines import bits, engine, mortal_spec
+from makers.engines import rows as rows_of
 from pfgen_fast import PfgenError, ReferenceScorer, Scorer, ScorerSpec, TrialsError
 from pfgen_fast.tables.engines.spark import score
 

@@ -10,10 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-from .hostile import acting
-from .tested_evaluators import some_items
-from .undrawn import leave_out_drawing
+from makers.hostile import acting
+from makers.pages import leave_out_drawing
+from makers.tested_evaluators import some_items
 
 KINDS = "char_delete/300,negate/1000,identity"
 
