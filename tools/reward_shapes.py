@@ -18,7 +18,7 @@ from pfgen_fast.lab.discernment.discernment_items import Collection
 from pfgen_fast.lab.discernment.originals import from_run, from_suite
 from pfgen_fast.lab.discernment.running import discern
 from pfgen_fast.lab.evaluators.ngram_evaluator import NgramEvaluator
-from pfgen_fast.rewards.shape import RECOMMENDED, ShapeLike
+from pfgen_fast.rewards.reward import RECOMMENDED, ShapeLike
 
 FIGURES = sensitivity.DOCS / "figures" / "reward_shapes.csv"
 PAGE = sensitivity.DOCS / "guides" / "reward.md"

@@ -20,11 +20,11 @@ import pytest
 from makers.builds import files_below, toml
 from makers.runs import make_run, trial_lines
 from pfgen_fast import PfgenError, Scorer, Suite
+from pfgen_fast.build.answer_tables import gather
 from pfgen_fast.build.build_config import read_config as read_build_config
-from pfgen_fast.build.inputs import gather
 from pfgen_fast.generation.batch_api import read_batch
-from pfgen_fast.generation.context import Context
 from pfgen_fast.generation.generating import Generation
+from pfgen_fast.generation.prompts import Context
 from pfgen_fast.generation.run_writer import config_hash
 from pfgen_fast.lab.discernment.choosing import open_plan
 from pfgen_fast.lab.discernment.item_files import read_collection
@@ -37,7 +37,7 @@ from pfgen_fast.lab.judging.reply_store import Replies
 from pfgen_fast.lab.judging.template import Template
 from pfgen_fast.report import ReportRun, write_readme, write_report
 from pfgen_fast.report.safe_runs import check_run
-from pfgen_fast.rewards.shape import shape_of
+from pfgen_fast.rewards.reward import shape_of
 from pfgen_fast.runs.aggregation import evaluate
 from pfgen_fast.runs.leaderboard import rank, to_csv, to_json, to_markdown
 from pfgen_fast.runs.run_result import read_result

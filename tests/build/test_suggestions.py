@@ -6,7 +6,7 @@ import re
 import pytest
 from pfgen_fast import Suite
 from pfgen_fast.base.errors import SuiteError, TrialsError
-from pfgen_fast.build.suggestions import suggest_keywords
+from pfgen_fast.build.selection import suggest_keywords
 from pfgen_fast.suite.keywords import freeze_rule
 
 

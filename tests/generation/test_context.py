@@ -11,8 +11,8 @@ from makers.asked_engines import FakeEngine
 from pfgen_fast import Suite
 from pfgen_fast.base.errors import EngineError, PfgenError
 from pfgen_fast.base.file_reading import read_stored
-from pfgen_fast.generation.context import Context
 from pfgen_fast.generation.generating import Generation, generate
+from pfgen_fast.generation.prompts import Context
 from pfgen_fast.generation.setting import Setting
 from pfgen_fast.generation.sweep import grid
 

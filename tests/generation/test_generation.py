@@ -10,11 +10,10 @@ import pytest
 from makers.asked_engines import FakeEngine
 from makers.runs import answers_by_trial
 from pfgen_fast.base.errors import EngineError
-from pfgen_fast.generation.context import Context
 from pfgen_fast.generation.engines import open_engine
 from pfgen_fast.generation.events import Trouble
 from pfgen_fast.generation.generating import MAX_ROUNDS, Generation, Setting, generate
-from pfgen_fast.generation.prompts import sampling_seed
+from pfgen_fast.generation.prompts import Context, sampling_seed
 from pfgen_fast.suite.questions import INSTRUCTIONS
 from pfgen_fast.suite.suite import Suite
 

@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pfgen_fast import Scorer, Suite, SuiteError
 from pfgen_fast.base.errors import EngineError
-from pfgen_fast.generation.context import Context
-from pfgen_fast.generation.prompts import make_tasks
+from pfgen_fast.generation.prompts import Context, make_tasks
 from pfgen_fast.generation.setting import Setting
 from pfgen_fast.scoring.reply_text import MODES, cleaned
 from pfgen_fast.suite.faults import find_faults

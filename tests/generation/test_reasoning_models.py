@@ -13,8 +13,7 @@ from makers.runs import make_run
 from pfgen_fast import Scorer
 from pfgen_fast.generation.engines.transformers import decoded, opened_reasoning
 from pfgen_fast.generation.generating import Generation
-from pfgen_fast.generation.reasoning import Reasoning
-from pfgen_fast.generation.setting import usual_mode
+from pfgen_fast.generation.setting import Reasoning, usual_mode
 from pfgen_fast.runs.run_result import read_result
 from pfgen_fast.runs.trials import Trials
 from pfgen_fast.scoring.reply_text import answer_text

@@ -8,8 +8,8 @@ import signal
 import threading
 
 import pytest
+from pfgen_fast.generation.engines import run_async
 from pfgen_fast.generation.generating import Generation
-from pfgen_fast.generation.run_async import run_async
 
 SETTING = contextvars.ContextVar("SETTING", default="unset")
 

@@ -32,6 +32,7 @@ MODULES = (
     "build.build_config",
     "build.pipeline",
     "build.selection",
+    "integrations.lm_eval",
     "rewards.parts",
     "rewards.server.reward_client",
 )

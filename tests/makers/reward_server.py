@@ -29,7 +29,7 @@ TOKEN = "a-token-of-these-tests-0123456789"
 _WITH_LIMITS = """
 import json, sys
 from pfgen_fast import Scorer
-from pfgen_fast.rewards.server.limits import Limits
+from pfgen_fast.rewards.server.admission import Limits
 from pfgen_fast.rewards.server.reward_server import serve
 sys.exit(not serve(Scorer("mini", threads=1), port=0, limits=Limits(**json.loads(sys.argv[1])), workers=1))
 """

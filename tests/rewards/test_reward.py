@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from pfgen_fast import PfgenError, ReferenceScorer, Reward, Scorer, ScorerSpec
 from pfgen_fast.rewards.parts import Clip, Copying, Floor, Overlong, Repetition, Scale, TooShort, Unfinished
-from pfgen_fast.rewards.shape import RECOMMENDED
+from pfgen_fast.rewards.reward import RECOMMENDED
 
 GOOD = "Ice is less dense than water, because its molecules form an open lattice."
 ANSWERS = [GOOD, f"{GOOD} {GOOD}", GOOD[:30], "", "Because it is cold.", "\U0001f363" * 500]

@@ -31,7 +31,7 @@ from ..suite.suite_reading import SAMPLES_FILE, SETTINGS_FILE, parse_suite_json,
 from ..suite.units import FileTokenizer, freeze_tokenizer, source_of
 from .answer_tables import read_table, write_table
 from .build_config import Config, QuestionConfig
-from .inputs import gather, input_files
+from .answer_tables import gather, input_files
 from .stages import NAMES, Stage, describe, most_frequent_reasons, stages_of
 
 

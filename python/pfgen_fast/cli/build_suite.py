@@ -135,7 +135,7 @@ class _Keywords:
     as_json: Json = False
 
     def __call__(self) -> None:
-        from ..build.suggestions import suggest_keywords
+        from ..build.selection import suggest_keywords
         from ..suite.suite import Suite
 
         if not 0 < self.min_share <= 1:

@@ -16,7 +16,7 @@ from .command_class import option_group
 
 if TYPE_CHECKING:
     from ..generation.raw_replies import ReplySummary
-    from ..generation.reasoning import Reasoning
+    from ..generation.setting import Reasoning
 
 
 @option_group
@@ -168,7 +168,7 @@ class ReasoningOptions:
     @property
     def chosen(self) -> Reasoning:
         """The options as the library takes them."""
-        from ..generation.reasoning import Reasoning
+        from ..generation.setting import Reasoning
 
         pairs: Any = tuple(self.reasoning_tags or ())
         return Reasoning(self.reasoning == "keep", pairs, self.reasoning_tokens, self.retry_unfinished)

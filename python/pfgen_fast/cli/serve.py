@@ -64,8 +64,7 @@ class _Serve:
 
     def __call__(self) -> None:
         from ..rewards.server import reward_server as server
-        from ..rewards.server.access import find_token
-        from ..rewards.server.limits import Limits
+        from ..rewards.server.admission import Limits, find_token
 
         token = find_token(self.token_file)
         limits = Limits(
@@ -88,8 +87,7 @@ class _Serve:
             os._exit(Exit.STOPPED)  # a worker may still be scoring
 
     def _reward(self) -> Reward:
-        from ..rewards.reward import Reward
-        from ..rewards.shape import shape_of
+        from ..rewards.reward import Reward, shape_of
         from ..scoring.scorer import Scorer
         from ..suite.rules import SCORES
 

@@ -17,10 +17,9 @@ from ..base.file_writing import writing_whole
 from ..base.untrusted_text import in_one_line, json_text
 from ..suite.suite import Suite
 from ..tables.formats import table_rows
-from .engines.hosted import REQUEST_FORMS, request_form
+from .engines.hosted import REQUEST_FORMS, RequestForm, request_form
 from .events import Events, TokenPrices
 from .generating import Generated, Generation
-from .openai_protocol import RequestForm
 from .protocol import RawReply, ServerForm, Usage
 from .run_writer import config_hash, run_folder, writing_run
 

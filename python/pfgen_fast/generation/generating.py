@@ -16,17 +16,13 @@ from ..runs.run_scorer import Outcome, RunScorer
 from ..runs.trials import RunFolder
 from ..scoring.reply_text import STOP, Mode, check_mode
 from ..suite.suite import Suite
-from .context import N_SENTENCES, Context
-from .engines import Engine, Sampling, default_model, open_engine
+from .engines import Engine, Sampling, default_model, open_engine, run_async
 from .events import Events, Reports, Trouble
-from .json_parts import without_none
-from .prompts import NUM_EXAMPLES, Task
-from .protocol import RawReply
+from .prompts import N_SENTENCES, NUM_EXAMPLES, Context, Task
+from .protocol import RawReply, without_none
 from .raw_replies import ReplySummary
-from .reasoning import Reasoning
-from .run_async import run_async
 from .run_writer import RunWriter, check_trials, run_folder, writing_run
-from .setting import Setting
+from .setting import Reasoning, Setting
 
 if TYPE_CHECKING:
     from typing_extensions import Self

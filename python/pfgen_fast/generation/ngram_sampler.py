@@ -1,25 +1,29 @@
-"""`NgramSampler`: samples millions of answers natively from the n-grams of a suite's reference answers.
+"""`NgramSampler`: samples millions of answers natively from the n-grams of a suite's references; the engine `ngram`.
 
 Rules: docs/ngram_engine.md. An answer depends only on the reference answers, the options, the question and the seed.
 """
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import operator
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..base.errors import SuiteError
+from ..base.errors import EngineError, PfgenError, SuiteError
 from ..base.native import _core
 from ..base.threads import checked_threads
+from ..scoring.reply_text import Mode, first_part
 from ..suite.faults import check_suite
 from ..suite.questions import Question
 from ..suite.suite import Suite
+from .engines import Sampling
+from .prompts import Task
 
 ORDER = 5
 """The default order of n-grams."""
@@ -143,3 +147,55 @@ def _seed(value: object) -> int:
     if not hasattr(value, "__index__") or not 0 <= operator.index(value) < 2**64:
         raise ValueError(f"seeds: expected a whole number from 0 up to 2**64 - 1, not {value!r}")
     return operator.index(value)
+
+
+class NgramEngine:
+    """Samples answers from a character n-gram model of each question's reference answers."""
+
+    name = "ngram"
+
+    def __init__(
+        self,
+        *,
+        suite: Suite,
+        model: str,
+        mode: Mode,
+        sampling: Sampling,
+        order: int = ORDER,
+        sets: Sequence[str] | None = None,
+    ) -> None:
+        try:
+            self._sampler = NgramSampler(
+                suite,
+                order=order,
+                temperature=sampling.temperature,
+                top_p=1.0 if sampling.top_p is None else sampling.top_p,
+                top_k=sampling.top_k,
+                sets=sets,
+                max_code_points=sampling.max_tokens,
+            )
+        except PfgenError:
+            raise
+        except ValueError as error:
+            raise EngineError(f"the engine ngram: {error}") from None
+        self._stop = sampling.stop
+        unused = dict.fromkeys(("context", "instruction", "instructions", "num_examples", "prefix"))
+        self.parameters: Mapping[str, Any] = {
+            **unused,
+            "order": order,
+            "sets": None if sets is None else list(self._sampler.sets),
+        }
+
+    async def answers(self, tasks: Sequence[Task]) -> AsyncGenerator[tuple[int, str], None]:
+        """Yields an answer to each task, question by question."""
+        by_question: dict[str, list[int]] = {}
+        for index, task in enumerate(tasks):
+            by_question.setdefault(task.question, []).append(index)
+        for question, indices in by_question.items():
+            seeds = [tasks[index].seed for index in indices]
+            drawn = await asyncio.to_thread(self._sampler.sample, question, seeds)
+            for index, answer in zip(indices, drawn, strict=True):
+                yield index, first_part(answer, self._stop)
+
+    async def close(self) -> None:
+        """Does nothing; there are no resources to release."""

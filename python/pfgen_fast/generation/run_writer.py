@@ -21,7 +21,7 @@ from ..base.journal import Journal, json_line, sole_writer
 from ..base.untrusted_text import folder_names, in_one_line, utf8
 from ..runs.trials import RunFolder, Trials, pack_trials, packed_trials, single_trials
 from ..suite.suite import Suite
-from .json_parts import without_none
+from .protocol import without_none
 from .raw_replies import RawReplies
 
 _UNFINISHED = ".unfinished.jsonl"

@@ -19,15 +19,13 @@ from ..scoring.reply_text import Mode
 from ..scoring.scorer import Scorer
 from ..suite.rules import SCORES
 from ..suite.suite import Suite
-from .engines import engine_options, refuse_unknown_options
+from .engines import engine_options, refuse_unknown_options, run_async
 from .events import Events
 from .generating import Generated, Generation, generate
-from .json_parts import without_none
+from .protocol import without_none
 from .raw_replies import ReplySummary
-from .reasoning import Reasoning
-from .run_async import run_async
 from .run_writer import check_trials
-from .setting import usual_mode
+from .setting import Reasoning, usual_mode
 
 HALF_WIDTH = 0.005
 """The half width of the interval for `trials_for`."""

@@ -13,8 +13,7 @@ from typing import Any
 from ..base.errors import PfgenError
 from ..base.untrusted_text import shown_value
 from ..generation.prompts import Task, make_tasks
-from ..rewards.reward import Reward
-from ..rewards.shape import ShapeLike
+from ..rewards.reward import Reward, ShapeLike
 from ..scoring.reply_text import STOP, DividedReply, Mode, answer_text
 from ..scoring.score_table import ScoreTable
 from ..suite.rules import column_of

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from ..base.errors import PfgenError, TrialsError
 from ..base.optional import optional
 from ..generation.prompts import NUM_EXAMPLES
-from ..rewards.reward import Reward
-from ..rewards.shape import ShapeLike
+from ..rewards.reward import Reward, ShapeLike
 from ..scoring.reply_text import Mode, check_mode
 from ..suite.suite import Suite
 from .rewarding import Completion, answer_in, answers_in, reward_of, text_of_prompt, training_tasks
@@ -56,7 +55,7 @@ def make_reward(
             `references`, a metric of `ReferenceScorer`.
         name: The prefix of the name of the function and of the logged names. Use different names if a training run has
             several suites.
-        shape: The shape of the reward, such as `"recommended"`; see `rewards.shape.shape_of`. A suite is scored
+        shape: The shape of the reward, such as `"recommended"`; see `rewards.reward.shape_of`. A suite is scored
             with the profile of the shape. For another profile, pass a `Reward` with your own `Scorer`.
         references: The column of the dataset with a list of reference answers for each prompt.
         max_completion_length: The limit of `GRPOConfig`; completions with this number of tokens count as unfinished.

@@ -16,8 +16,8 @@ import numpy as np
 
 from ..base.errors import RewardError
 from ..base.untrusted_text import shown_value, unknown_name
-from .batch import Batch, Floats, TextGroups, batch_of_texts
 from .references.reference_lists import read_lists
+from .score_sources import Batch, Floats, TextGroups, batch_of_texts
 
 Unit = Literal["characters", "tokens", "references"]
 UNITS = ("characters", "tokens", "references")

@@ -6,7 +6,7 @@ import json
 
 import pytest
 from pfgen_fast import JudgingError
-from pfgen_fast.generation.openai_protocol import Details
+from pfgen_fast.generation.engines.hosted import Details
 from pfgen_fast.lab.judging.judge_requests import Judge
 from pfgen_fast.lab.judging.reply_store import Replies
 

@@ -11,9 +11,8 @@ import pytest
 from makers.reward_server import SECONDS
 from pfgen_fast import ReferenceScorer, Reward, Scorer, TrialsError
 from pfgen_fast.base.errors import ServingError
-from pfgen_fast.rewards.server.access import Guard
+from pfgen_fast.rewards.server.admission import Guard, Limits, Refusal
 from pfgen_fast.rewards.server.application import Application
-from pfgen_fast.rewards.server.limits import Limits, Refusal
 
 pytest.importorskip("prometheus_client")
 HEADERS = [(b"host", b"localhost:80"), (b"content-type", b"application/json")]

@@ -10,7 +10,7 @@ import zlib
 
 import pytest
 from makers.reward_server import HTTP, parsed, post, received, serving_within, wait_until
-from pfgen_fast.rewards.server.limits import MAX_HEAD_BYTES, MAX_HEADERS
+from pfgen_fast.rewards.server.admission import MAX_HEAD_BYTES, MAX_HEADERS
 
 GOOD = b'{"questions": "Q07", "answers": ["Ice."]}'
 

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from makers.effort import examples, share
-from pfgen_fast.rewards.server.limits import Limits, Refusal
-from pfgen_fast.rewards.server.whole_replies import read_batch
+from pfgen_fast.rewards.server.admission import Limits, Refusal
+from pfgen_fast.rewards.server.replies import read_batch
 
 PIECES = ('":', '"', ":", "\\", '\\"', "{", "}", "[", ",", " ", "\n", "answers", "\u3042", "\U0001f363")
 TEXTS = st.lists(st.sampled_from(PIECES), max_size=5).map("".join)

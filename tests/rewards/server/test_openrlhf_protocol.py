@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from makers.reward_server import HTTP, serving
 from pfgen_fast import Reward, TrialsError
-from pfgen_fast.rewards.server.openrlhf_requests import END_TOKENS, scores_of_queries
+from pfgen_fast.rewards.server.replies import END_TOKENS, scores_of_queries
 from pfgen_fast.suite.rules import PARTS
 
 PROMPT = "Q: Why does ice float on water?\nA:"

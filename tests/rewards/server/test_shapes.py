@@ -9,10 +9,9 @@ import pytest
 from makers.reward_server import HTTP, serving
 from pfgen_fast import ReferenceScorer, Reward, Scorer, TrialsError
 from pfgen_fast.integrations import openrlhf
-from pfgen_fast.rewards.server.limits import Limits, Refusal
-from pfgen_fast.rewards.server.openrlhf_requests import scores_of_queries
+from pfgen_fast.rewards.server.admission import Limits, Refusal
+from pfgen_fast.rewards.server.replies import read_batch, scores_of_queries
 from pfgen_fast.rewards.server.reward_client import RewardClient
-from pfgen_fast.rewards.server.whole_replies import read_batch
 
 SHAPE = """
 [[shape]]

@@ -6,12 +6,14 @@ can also ask a judge.
 
 from __future__ import annotations
 
+import contextlib
+import contextvars
 import inspect
 import math
-from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from ...base.errors import EngineError
 from ...base.untrusted_text import is_encodable, unknown_name
@@ -19,18 +21,22 @@ from ...scoring.reply_text import STOP, Mode, check_mode
 from ..prompts import Request, Task
 
 if TYPE_CHECKING:
+    import asyncio
+
     from ...suite.suite import Suite
+
+T = TypeVar("T")
 
 ENGINES: Mapping[str, tuple[str, str]] = {
     "anthropic": (".hosted", "AnthropicEngine"),
-    "ground-truth": (".stored", "GroundTruthEngine"),
+    "ground-truth": (".without_model", "GroundTruthEngine"),
     "hf": (".transformers", "HfEngine"),
-    "manual": (".manual", "ManualEngine"),
-    "ngram": (".ngram_engine", "NgramEngine"),
+    "manual": (".without_model", "ManualEngine"),
+    "ngram": ("..ngram_sampler", "NgramEngine"),
     "openai": (".hosted", "OpenaiEngine"),
     "openai-api": (".hosted", "OpenaiApiEngine"),
-    "reference": (".stored", "ReferenceEngine"),
-    "replay": (".replay", "ReplayEngine"),
+    "reference": (".without_model", "ReferenceEngine"),
+    "replay": (".without_model", "ReplayEngine"),
     "transformers": (".transformers", "TransformersEngine"),
     "vllm": (".vllm", "VllmEngine"),
 }
@@ -190,3 +196,32 @@ def _engine_class(name: str) -> Any:
     _check_engine(name)
     module, kind = ENGINES[name]
     return getattr(import_module(module, __name__), kind)
+
+
+def run_async(coroutine: Coroutine[Any, Any, T]) -> T:
+    """Runs a coroutine to its end: in this thread, or in another thread if this one has a running event loop."""
+    import asyncio
+    from concurrent.futures import Future, ThreadPoolExecutor
+
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(coroutine)
+    started: Future[tuple[asyncio.AbstractEventLoop, asyncio.Task[Any]]] = Future()
+
+    async def kept() -> T:
+        task = asyncio.current_task()
+        assert task is not None
+        started.set_result((asyncio.get_running_loop(), task))
+        return await coroutine
+
+    context = contextvars.copy_context()
+    with ThreadPoolExecutor(1) as pool:
+        running = pool.submit(lambda: context.run(asyncio.run, kept()))
+        try:
+            return running.result()
+        except KeyboardInterrupt:
+            loop, task = started.result()
+            with contextlib.suppress(RuntimeError):  # the loop has just ended
+                loop.call_soon_threadsafe(task.cancel)
+            raise

@@ -11,9 +11,8 @@ from ...base.optional import optional
 from ...base.untrusted_text import in_one_line
 from ...scoring.reply_text import Mode, first_part
 from ...suite.suite import Suite
-from ..json_parts import without_none
 from ..prompts import Request
-from ..protocol import Details, RawReply, Usage, reported_name
+from ..protocol import Details, RawReply, Usage, reported_name, without_none
 from . import Sampling
 from .transformers import (
     ChatTemplate,

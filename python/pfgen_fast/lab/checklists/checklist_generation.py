@@ -21,12 +21,11 @@ from ...base.json_writing import json_bytes
 from ...base.untrusted_json import Fault, member, text
 from ...base.untrusted_text import few_names, folder_names, in_one_line, unknown_name
 from ...generation.engines import ENGINES as ALL_ENGINES
-from ...generation.engines import ModelEngine, Sampling, open_engine
+from ...generation.engines import ModelEngine, Sampling, open_engine, run_async
 from ...generation.events import Events, Reports, Trouble
 from ...generation.prompts import Prompt, Request, sampling_seed
 from ...generation.protocol import RawReply
-from ...generation.reasoning import Reasoning
-from ...generation.run_async import run_async
+from ...generation.setting import Reasoning
 from .checklist_runs import CONFIG_FILE, Answer, answer_of, read_answers, read_config, shown_key, write_answers
 from .checklist_suite import ChecklistSuite, keys_in_order
 from .judgements import AnswerKey

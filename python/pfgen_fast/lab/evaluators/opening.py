@@ -14,7 +14,7 @@ from .evaluator import Evaluator
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from ...rewards.shape import ShapeLike
+    from ...rewards.reward import ShapeLike
     from ...suite.suite import Suite
     from .table_evaluator import TableScores
 
@@ -77,8 +77,7 @@ def open_ngram(suite: Suite | str | Path, shape: ShapeLike = None, **options: An
 
     Only the reward uses the profile of the shape, unless the options name a profile, which all metrics use.
     """
-    from ...rewards.reward import Reward
-    from ...rewards.shape import shape_of
+    from ...rewards.reward import Reward, shape_of
     from ...scoring.scorer import Scorer
     from .ngram_evaluator import NgramEvaluator
 

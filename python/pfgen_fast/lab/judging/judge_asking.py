@@ -9,9 +9,8 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterable
 
-from ...generation.engines import ModelEngine
+from ...generation.engines import ModelEngine, run_async
 from ...generation.events import Events, Reports
-from ...generation.run_async import run_async
 from .budget import NO_USAGE, Estimate, Prices, Spending, prompt_tokens
 from .judge_requests import MAX_REQUEST_BYTES, JudgeRequest, is_too_long
 from .reply_store import UNKNOWN, KeptReplies

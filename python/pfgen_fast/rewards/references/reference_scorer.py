@@ -1,14 +1,14 @@
-"""The scorer of answers with references in their rows.
+"""The scorer of answers with references in their rows, and its tables of scores.
 
 A score depends only on the settings, the answer and its references, not on threads, batches or containers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass, fields
 from numbers import Integral, Real
-from typing import Any, Literal, get_args
+from typing import Any, Literal, Protocol, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 from ...base.core_errors import worded
 from ...base.native import _core
 from ...base.threads import cached_property, check_cancelled, checked_threads
+from ...base.untrusted_text import unknown_name
+from ...scoring.column_table import ColumnTable
 from ...suite.rules import check_choice
 from .metrics import (
     BLEU,
@@ -26,14 +28,125 @@ from .metrics import (
     NGRAM_METRICS,
     TOKENIZERS,
     Metric,
+    Tokenize,
+    TokenNumbers,
     check_tokenizer,
     corpus_name,
     read_metrics,
 )
-from .ngram_scores import NgramScores
-from .own_tokens import Tokenize, TokenNumbers
-from .reference_lists import ReferenceLists, no_lists, read_lists
-from .reference_scores import Counts, Floats, ReferenceScores
+from .reference_lists import NgramScores, ReferenceLists, no_lists, read_lists
+
+Floats = NDArray[np.float64]
+Counts = NDArray[np.int32]
+
+
+class TableScorer(Protocol):
+    """The parts of a `ReferenceScorer` that its tables use."""
+
+    @property
+    def signature(self) -> str:
+        """Identifies how the scores were computed."""
+
+    def of_corpus(self, metric: str, sums: NDArray[np.int64]) -> float:
+        """The score of a corpus from the sums of the counts of its rows."""
+
+
+class ReferenceScores(ColumnTable):
+    """Scores of a batch as NumPy columns, with one row for each answer in the order of the batch.
+
+    Columns are attributes and items, named after the metrics; ROUGE has `_precision` and `_recall` as well. BLEU and
+    chrF are from 0 to 100, all other metrics from 0 to 1. Rows of missing answers hold NaN. Arrow consumers accept the
+    table directly: `pyarrow.table(t)`, `polars.DataFrame(t)`, duckdb by name.
+
+    Example:
+        >>> from pfgen_fast import ReferenceScorer
+        >>> scores = ReferenceScorer(["bleu", "rouge_l"]).score(["Ice floats."], [["Ice floats on water."]])
+        >>> len(scores), scores.columns
+        (1, ('bleu', 'rouge_l', 'rouge_l_precision', 'rouge_l_recall'))
+    """
+
+    def __init__(
+        self, scorer: TableScorer, answers: _core.TextColumn, floats: dict[str, Floats], counts: dict[str, Counts]
+    ) -> None:
+        """Created by `ReferenceScorer.score`."""
+        self.scorer = scorer
+        self._answers, self._floats, self._counts = answers, floats, counts
+        self._first, self._size = 0, len(answers)  # the range of rows of `answers` that this table covers
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the columns, in order."""
+        return tuple(self._floats)
+
+    @property
+    def signature(self) -> str:
+        """Identifies how the scores were computed; see `ReferenceScorer.signature`."""
+        return self.scorer.signature
+
+    def counts(self, metric: str) -> Counts:
+        """The counts of each row that determine `bleu`, `chrf` or `chrf++`; the counts of a corpus are their sums.
+
+        BLEU: tokens of the answer, tokens of the nearest reference, matches of each order, n-grams of each order.
+        chrF: for each order n-grams of the answer, n-grams of the reference, matches.
+        """
+        try:
+            return self._counts[corpus_name(metric)]
+        except KeyError:
+            raise ValueError(unknown_name("metric of a corpus", metric, self._counts)) from None
+
+    def corpus(self, metric: str) -> float:
+        """BLEU, chrF or chrF++ of all answers together, as sacrebleu computes it for a corpus.
+
+        Example:
+            >>> from pfgen_fast import ReferenceScorer
+            >>> scores = ReferenceScorer("bleu").score(["Ice floats on water."], [["Ice floats on water."]])
+            >>> round(scores.corpus("bleu"), 6)
+            100.0
+        """
+        return self.scorer.of_corpus(corpus_name(metric), self.counts(metric).sum(axis=0, dtype=np.int64))
+
+    @property
+    def corpus_bleu(self) -> float:
+        """BLEU of all answers together; see `corpus`."""
+        return self.corpus(BLEU)
+
+    def __len__(self) -> int:
+        return self._size
+
+    def rows(self, start: int, stop: int) -> ReferenceScores:
+        """The rows from `start` up to `stop` as a new table, without a copy."""
+        start, stop, _ = slice(start, stop).indices(len(self))
+        part = slice(start, max(start, stop))
+        floats = {name: column[part] for name, column in self._floats.items()}
+        counts = {name: column[part] for name, column in self._counts.items()}
+        table = ReferenceScores(self.scorer, self._answers, floats, counts)
+        table._first, table._size = self._first + start, part.stop - start
+        return table
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        answers = [self._answers[self._first + row] for row in range(len(self))]
+        return _table, (self.scorer, answers, self._floats, self._counts)
+
+    def __repr__(self) -> str:
+        has_values = {name: ~np.isnan(column) for name, column in self._floats.items()}
+        is_scored = np.any([*has_values.values()], axis=0) if has_values else np.ones(len(self), bool)
+        shown = self._described(is_scored, [name for name, has_value in has_values.items() if has_value.any()])
+        return shown[:-1] + "".join(f"; corpus {name} {self.corpus(name):.4f}" for name in self._counts) + ")"
+
+    def _shown(self) -> tuple[Sequence[str], Iterator[Sequence[Any]], int]:
+        """The scores of each answer, and the answer."""
+        rows = ((*scores.values(), self._answers[self._first + row]) for row, scores in enumerate(self))
+        return (*self.columns, "answer"), rows, len(self)
+
+    def _words(self) -> list[str]:
+        return [repr(self)]
+
+
+def _table(
+    scorer: TableScorer, answers: list[str | None], floats: dict[str, Floats], counts: dict[str, Counts]
+) -> ReferenceScores:
+    return ReferenceScores(scorer, _core.TextColumn(answers, "answers", True), floats, counts)
+
 
 Smooth = Literal["exp", "floor", "add-k", "none"]
 

@@ -1,15 +1,175 @@
-"""Limits the memory of all requests: counts the requests in progress, and the bytes of their bodies and replies.
+"""Admission of requests: limits, access control, and the memory of all requests in progress.
 
-A request is counted until its reply is sent and its worker has finished.
+Local programs may send requests, remote programs need the token, and other origins are refused. The token is compared
+in constant time, and no message contains it. A request is counted until its reply is sent and its worker has finished.
 """
 
 from __future__ import annotations
 
 import asyncio
+import base64
+import hmac
+import math
+import os
+import stat
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
-from .limits import Gone, Limits, Refusal, too_busy
+from ...base.errors import ServingError
+from ...base.file_reading import open_regular
+
+MAX_VALUES = 1_000_000
+"""Maximum number of values in a JSON body; a value needs many times the memory of its text."""
+
+MAX_HEAD_BYTES = 1 << 15
+"""Maximum size of the head of a request, of its trailers, and of the extensions of a chunk, in bytes."""
+
+MAX_HEADERS = 100
+"""Maximum number of headers of a request; a header needs many times the memory of its text."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """The limits of a server; requests beyond them are refused."""
+
+    n_body_bytes: int = 32 << 20  # maximum size of a body
+    n_answers: int = 16_384  # maximum number of answers in a request
+    n_code_points: int = 100_000  # maximum length of an answer
+    n_requests: int = 256  # maximum number of requests in progress
+    n_held_bytes: int = 256 << 20  # maximum total size of bodies and replies
+    n_connections: int = 1024
+    n_pairs: int = (
+        1 << 38
+    )  # maximum number of pairs of characters of answers and references, for ROUGE-L; see `check_pairs`
+    seconds: float = 60.0  # from the first byte of a request to the last byte of its reply
+    idle_seconds: float = 75.0  # maximum time between two requests of a connection
+
+    def __post_init__(self) -> None:
+        if not 0 < self.seconds < math.inf:
+            raise ServingError(f"--seconds: expected a number of seconds, not {self.seconds}")
+
+    def __str__(self) -> str:
+        return (
+            f"{self.n_answers:,} answers of {self.n_code_points:,} characters and {self.n_body_bytes / 2**20:g} MiB "
+            f"per request, {self.n_requests:,} requests at a time, {self.seconds:g} s per request"
+        )
+
+
+@dataclass
+class Refusal(Exception):
+    """The reason for refusing a request, with the status, message and additional headers of the reply."""
+
+    status: int
+    sentence: str
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        return self.sentence
+
+
+def too_busy(sentence: str, status: int = 429) -> Refusal:
+    """The refusal of a request that may be retried after a second."""
+    return Refusal(status, sentence, {"Retry-After": "1"})
+
+
+class Gone(Exception):
+    """The client has disconnected, so no reply is needed."""
+
+
+def checked_answers(answers: list[str], limits: Limits) -> list[str]:
+    """Returns the answers, or raises Refusal if there are too many or one is too long."""
+    if len(answers) > limits.n_answers:
+        raise Refusal(413, f"{len(answers):,} answers; the limit for a request is {limits.n_answers:,}")
+    if max(map(len, answers), default=0) > limits.n_code_points:
+        place = next(place for place, answer in enumerate(answers) if len(answer) > limits.n_code_points)
+        sentence = f"answers[{place}]: {len(answers[place]):,} characters; the limit is {limits.n_code_points:,}"
+        raise Refusal(413, sentence)
+    return answers
+
+
+def check_pairs(answers: list[str], references: list[list[str]], limits: Limits) -> None:
+    """Raises Refusal if ROUGE-L or ROUGE-Lsum of these texts would take long; a line counts as 45 more characters."""
+    sizes = (sum(map(_size, texts)) for texts in references)
+    n_pairs = sum(_size(answer) * size for answer, size in zip(answers, sizes, strict=False))
+    if n_pairs > limits.n_pairs:
+        sentence = f"answers and references have {n_pairs:,} pairs of characters (a line counts as 45 more)"
+        raise Refusal(413, f"{sentence}; the limit is {limits.n_pairs:,}; send smaller batches")
+
+
+def _size(text: str) -> int:
+    return len(text) + 45 * text.count("\n")
+
+
+TOKEN_VARIABLE = "PFGEN_FAST_TOKEN"
+MIN_TOKEN_LENGTH = 16
+_MAX_TOKEN_LENGTH = 4096
+
+
+def find_token(file: Path | None) -> str | None:
+    """The token in a file; without a file, in the environment (`PFGEN_FAST_TOKEN`). None if no token is set."""
+    if file is None:
+        token = os.environ.get(TOKEN_VARIABLE)
+        return None if token is None else _checked(token, TOKEN_VARIABLE)
+    try:
+        with open_regular(file) as opened:
+            mode = os.fstat(opened.fileno()).st_mode
+            if os.name == "posix" and stat.S_IMODE(mode) & 0o077:
+                raise ServingError(f"{file}: others may read the token; expected mode 600 (chmod 600)")
+            content = opened.read(_MAX_TOKEN_LENGTH + 2)
+    except OSError as error:
+        raise ServingError(f"{file}: cannot be read: {error.strerror or error}") from None
+    return _checked(content.decode("latin-1").strip(), str(file))
+
+
+def _checked(token: str, where: str) -> str:
+    if not MIN_TOKEN_LENGTH <= len(token) <= _MAX_TOKEN_LENGTH or not all("!" <= letter <= "~" for letter in token):
+        raise ServingError(f"{where}: expected a token of at least {MIN_TOKEN_LENGTH} ASCII characters without spaces")
+    return token
+
+
+class Guard:
+    """Refuses requests without permission.
+
+    Without a token, the host of a request must be the loopback. This protects against websites whose name resolves to
+    the loopback (DNS rebinding). Requests of pages of other origins are always refused.
+    """
+
+    def __init__(self, token: str | None, port: int, host: str = "127.0.0.1") -> None:
+        self._token = None if token is None else token.encode()
+        bound = f"[{host}]" if ":" in host else host
+        names = {"127.0.0.1", "localhost", "[::1]", bound}
+        self._hosts = {f"{name}:{port}" for name in names} | (names if port == 80 else set())
+        self._expected = f"{bound}:{port} or localhost:{port}"
+
+    def check(self, headers: Mapping[str, str], *, is_open: bool = False) -> None:
+        """Raises Refusal if a request with these headers may not be answered; with `is_open`, no token is needed."""
+        host = headers.get("host", "").lower()
+        if self._token is None and host not in self._hosts:
+            raise Refusal(421, f"Host: expected {self._expected}")
+        origin = headers.get("origin")
+        if headers.get("sec-fetch-site", "none") not in ("none", "same-origin") or (
+            origin is not None and origin not in (f"http://{host}", f"https://{host}")
+        ):
+            raise Refusal(403, "requests of pages of other origins are refused")
+        if self._token is not None and not is_open and not hmac.compare_digest(_shown_token(headers), self._token):
+            challenge = {"WWW-Authenticate": 'Bearer realm="pfgen-fast", Basic realm="pfgen-fast"'}
+            raise Refusal(401, "Authorization: expected 'Bearer TOKEN' with the token of this server", challenge)
+
+
+def _shown_token(headers: Mapping[str, str]) -> bytes:
+    """The token of a request: a bearer token, or the password of basic authentication, which a URL can contain."""
+    scheme, _, value = headers.get("authorization", "").partition(" ")
+    if scheme.lower() == "bearer":
+        return value.strip().encode("latin-1", "replace")
+    if scheme.lower() == "basic":
+        try:
+            return base64.b64decode(value.strip(), validate=True).partition(b":")[2]
+        except ValueError:
+            return b""
+    return b""
+
 
 Receive = Callable[[], Awaitable[Any]]
 

@@ -17,8 +17,8 @@ from ....base.file_writing import writing_whole
 from ....base.lock import held
 from ....base.untrusted_text import first_names, in_one_line, json_text, utf8
 from ....generation.batch_api import batch_form
+from ....generation.engines.hosted import RequestForm
 from ....generation.events import Events
-from ....generation.openai_protocol import RequestForm
 from ....generation.protocol import Details
 from ...judging.budget import Estimate, Prices, Spending
 from ...judging.judge_asking import Progress

@@ -1,26 +1,172 @@
-"""Sources of a reward's scores: a suite, or reference answers in the rows."""
+"""The scores that a reward shapes, of a suite or of references in the rows, and the batch that its parts see."""
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
-from itertools import accumulate, pairwise
+from itertools import accumulate, count, pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
+from numpy.typing import NDArray
 
+from ..base.core_errors import worded
 from ..base.errors import RewardError, TrialsError
 from ..base.native import _core
-from ..base.threads import cached_property, checked_threads
+from ..base.threads import cached_property, checked_threads, default_threads
 from ..base.untrusted_text import unknown_name
 from ..scoring.scorer import Scorer
 from ..scoring.spec import ScorerSpec
 from ..suite.questions import some_references
 from ..suite.rules import PARTS, SCORES, Profile, column_of
 from ..suite.suite import Suite
-from .batch import Batch, Floats, Rows, TextGroups
 from .references.reference_lists import A_NULL, read_lists
 from .references.reference_scorer import ReferenceScorer
+
+Floats = NDArray[np.float64]
+Rows = NDArray[np.int32]
+Count = Callable[[_core.TextColumn, int], Floats]
+
+
+class TextGroups:
+    """Groups of texts: the reference answers of a question or a row, or a prompt.
+
+    Group g has the texts from `begins[g]` up to `begins[g + 1]`. What is computed from the groups is kept, so the
+    reference answers of a suite are prepared once.
+    """
+
+    def __init__(self, texts: _core.TextColumn, begins: NDArray[Any]) -> None:
+        self.texts, self.begins = texts, begins.astype(np.int64)
+        self._sources: dict[int, _core.CopySources] = {}
+        self._medians: dict[Count, Floats] = {}
+
+    def median_lengths(self, count: Count) -> Floats:
+        """The median length of the texts of each group; NaN for a group without texts."""
+        if count not in self._medians:
+            parts = np.split(count(self.texts, default_threads()), self.begins[1:-1])
+            self._medians[count] = np.array([np.median(part) if len(part) else np.nan for part in parts])
+        return self._medians[count]
+
+    def copied_shares(self, answers: _core.TextColumn, groups: Rows, run: int, n_threads: int) -> Floats:
+        """The share of each answer that is copied in runs of at least `run` characters from one text of its group."""
+        sources = self._sources.get(run)
+        if sources is None:  # two threads may both make it
+            sources = self._sources.setdefault(run, _core.CopySources(self.texts, self.begins[1:], run))
+        return sources.copied_shares(answers, groups, n_threads)
+
+
+@dataclass
+class Batch:
+    """A batch of answers; each figure is computed once."""
+
+    answers: _core.TextColumn
+    prompts: Any = None
+    finished: Any = None
+    n_tokens: Any = None
+    references: Callable[[], tuple[TextGroups, Rows]] | None = None  # the groups, and the group of each row
+    reference_means: Callable[[], Floats] | None = None  # the mean score of the references of each row
+    n_threads: int = 0
+
+    def __post_init__(self) -> None:
+        self.n_threads = self.n_threads or default_threads()
+        if not len(self.answers):  # without answers nothing is missing
+            self.prompts = [] if self.prompts is None else self.prompts
+            self.n_tokens = [] if self.n_tokens is None else self.n_tokens
+        self._check_length("prompts", self.prompts)
+        self._check_length("finished", self.finished)
+        self._check_length("n_tokens", self.n_tokens)
+        if self.finished is not None:
+            self.finished = np.asarray(self.finished)
+            if self.finished.ndim != 1 or (self.finished.dtype != np.bool_ and len(self.finished)):
+                raise TrialsError("finished: expected True or False for each answer")
+        if self.n_tokens is not None:
+            self.n_tokens = _numbers("n_tokens", self.n_tokens)
+
+    def _check_length(self, name: str, values: Any) -> None:
+        if values is None:
+            return
+        if isinstance(values, str) or not hasattr(values, "__len__"):
+            raise TrialsError(f"{name}: expected one value for each answer, not one {type(values).__name__}")
+        if len(values) != len(self.answers):
+            raise TrialsError(f"{len(values)} {name} for {len(self.answers)} answers; expected one for each answer")
+
+    def lengths(self, unit: str, *, has_punctuation: bool) -> Floats:
+        """The lengths of the answers in a unit of `parts.UNITS`; NaN for a missing answer.
+
+        Without punctuation, only characters that profile `normalised` reads count.
+        """
+        if unit == "tokens":
+            if self.n_tokens is None:
+                _missing("n_tokens", "lengths in tokens")
+            n_tokens: Floats = self.n_tokens
+            return n_tokens
+        count = _core.count_code_points if has_punctuation else _core.count_units
+        with worded():
+            lengths = count(self.answers, self.n_threads)
+        if unit == "characters":
+            return lengths
+        groups, rows = self._references
+        return lengths / np.maximum(groups.median_lengths(count)[rows], 1.0)
+
+    def repeated_shares(self, n: int) -> Floats:
+        """The share of the n-grams of each answer that occurred before in it."""
+        with worded():
+            return _core.repeated_shares(self.answers, n, self.n_threads)
+
+    def copied_shares(self, source: str, run: int) -> Floats:
+        """The share of each answer that is copied from its prompt, or from one of its references."""
+        groups, rows = self._prompts if source == "prompts" else self._references
+        with worded():
+            return groups.copied_shares(self.answers, rows, run, self.n_threads)
+
+    def means_of_references(self) -> Floats:
+        """The mean score of the references of each row."""
+        if self.reference_means is None:
+            _missing("references", "the part scale")
+        return self.reference_means()
+
+    @cached_property
+    def _references(self) -> tuple[TextGroups, Rows]:
+        if self.references is None:
+            _missing("references", "the shape")
+        return self.references()
+
+    @cached_property
+    def _prompts(self) -> tuple[TextGroups, Rows]:
+        if self.prompts is None:
+            _missing("prompts", "the part copying")
+        with worded():
+            prompts = _core.TextColumn(self.prompts, "prompts", False).tolist()
+        numbers: defaultdict[str, int] = defaultdict(count().__next__)  # equal prompts are prepared once
+        rows = np.array(list(map(numbers.__getitem__, prompts)), dtype=np.int32)
+        return TextGroups(_core.TextColumn(list(numbers), "prompts"), np.arange(len(numbers) + 1)), rows
+
+
+def batch_of_texts(answers: Any, **known: Any) -> Batch:
+    """A batch of these texts, for a part that is called alone."""
+    with worded():
+        return Batch(_core.TextColumn(answers, "answers", False), **known)
+
+
+def _numbers(name: str, values: Any) -> Floats:
+    try:
+        numbers = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise TrialsError(f"{name}: expected a number for each answer") from None
+    if numbers.ndim != 1:
+        raise TrialsError(f"{name}: expected a number for each answer")
+    is_valid = np.isfinite(numbers) & (numbers >= 0)
+    if not is_valid.all():
+        row = int(is_valid.argmin())
+        raise TrialsError(f"expected a number of at least 0, not {numbers[row]:g}", column=name, row=row)
+    return numbers
+
+
+def _missing(name: str, needed_for: str) -> NoReturn:
+    raise RewardError(f"{name} are missing; {needed_for} needs them for each answer")
 
 
 class SuiteSource:
