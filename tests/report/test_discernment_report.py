@@ -110,7 +110,7 @@ def verdicts_of(finding):
 
 
 def test_a_table_says_which_damage_each_score_notices_misses_rewards_and_penalises(one):
-    assert table(one, "verdicts").columns == ("damage", *(metric.name for metric in METRICS))
+    assert table(one, "verdicts").heads() == ["damage", *(metric.name for metric in METRICS)]
     shown = verdicts_of(one)
     assert shown["characters deleted"] == ("1 %",) * 4
     assert shown["statements negated"] == ("20 %", "20 %", "no (0.0)", "20 %")
@@ -150,10 +150,10 @@ def test_several_evaluators_stand_side_by_side():
     assert {picture.name for picture in finding.pictures} >= {"heat", "heat-2", "curves", "curves-2"}
     cells = table(finding, "cells")
     assert {row[0] for row in cells.rows} == {"ngram", "judge <b>"}
-    assert "evaluator" in cells.readable().columns
+    assert "evaluator" in cells.heads()
     assert len(finding.sentences) == 1 + 1 + 1
     for each in finding_of(found[:1]).tables:  # a column that is the same everywhere is in the file only
-        assert not {"evaluator", "task"} & set(each.readable().columns) or each.name in ("work", "examples")
+        assert not {"evaluator", "task"} & set(each.heads()) or each.name in ("work", "examples")
 
 
 def test_the_agreement_of_two_evaluators_is_a_table():
@@ -164,7 +164,7 @@ def test_the_agreement_of_two_evaluators_is_a_table():
 
 def test_assumed_weights_are_called_assumed_wherever_they_are_used():
     finding = finding_of([a_discernment(weights="assumed")])
-    shown = [each for each in finding.tables if "weighted_d" in each.columns or each.name == "summary"]
+    shown = [each for each in finding.tables if "weighted_d" in str(each.columns) or each.name == "summary"]
     shown += [each for each in finding.pictures if each.name == "bars"]
     assert ["assumed weights" in each.title for each in shown] == [True] * 3
     assert any("assumed weights" in note for note in finding.notes)
@@ -275,4 +275,4 @@ def test_the_word_blind_needs_a_margin_and_comes_with_what_may_have_been_missed(
     assert re.fullmatch(r"blind \(\d\.\d\d\)", verdict(margin=5.0))
     found = finding_of([a_discernment(margin=5.0)])
     assert "margin of blindness is 5 SD" in found.paragraph
-    assert "missed at most, SD" in table(found, "profile").readable().columns
+    assert "missed at most, SD" in table(found, "profile").heads()

@@ -6,8 +6,9 @@ import re
 import numpy as np
 import pytest
 from makers.pages import WHITE
-from pfgen_fast.lab.experiments import Finding, Picture, Table
+from pfgen_fast.lab.experiments import Finding, Picture
 from pfgen_fast.lab.experiments.chart_data import Density, Matrix, Points, Ranges, Scatter
+from pfgen_fast.lab.experiments.finding import finding_table
 from pfgen_fast.report.discernment import write_discernment
 from pfgen_fast.report.findings import write_finding
 from report.discernments import METRICS, a_discernment
@@ -18,7 +19,7 @@ RUNS = ("org/a model/1", "org/日本語/2", "org/c (x)/3")
 X, Y = np.array([0.1, 0.2, 0.3]), np.array([0.3, 0.1, 0.2])
 POINTS = Points(X, Y, "fluency", "length", labels=RUNS, runs=RUNS)
 RANGES = Ranges(RUNS, X, X - 0.1, X + 0.1, "score", runs=RUNS)
-TABLE = Table(
+TABLE = finding_table(
     "runs",
     "The runs",
     ("run", "score", "answers", "note"),

@@ -12,8 +12,9 @@ import pytest
 from makers.hostile import markdown_tokens
 from makers.pages import check_policy, contrast
 from pfgen_fast import PfgenError
-from pfgen_fast.lab.experiments import Finding, Picture, Table
+from pfgen_fast.lab.experiments import Finding, Picture
 from pfgen_fast.lab.experiments.chart_data import Bands, Density, Line, Matrix, Points, Ranges, Scatter
+from pfgen_fast.lab.experiments.finding import finding_table
 from pfgen_fast.report import drawing
 from pfgen_fast.report.charts import drawn
 from pfgen_fast.report.drawing import COLORS, LEVELS, LIMIT, QUIET, stored
@@ -24,7 +25,7 @@ POINTS = Points(UP, UP**2, "across", "up $x$", title="squares", labels=("", "", 
 
 
 def a_finding(name="trial", **changes):
-    table = Table("figures", "Figures", ("model", "value"), (("<b>=a|b</b>", 0.25), ("b", None)))
+    table = finding_table("figures", "Figures", ("model", "value"), (("<b>=a|b</b>", 0.25), ("b", None)))
     pictures = (Picture("line", "A line", Scatter((POINTS,))),)
     usual = Finding(name, "All <i>is</i> well.", "It was <i>not</i> before.", (table,), pictures)
     return dataclasses.replace(usual, **changes)
@@ -81,7 +82,7 @@ def test_a_name_in_a_picture_is_harmless_and_in_one_line():
 
 def test_titles_and_names_are_text_in_markdown_and_no_formulas_in_csv(tmp_path):
     hostile = "=a](javascript:x) <b>\n# b"
-    table = Table("figures", hostile, (hostile, "value"), ((hostile, -0.25),))
+    table = finding_table("figures", hostile, (hostile, "value"), ((hostile, -0.25),))
     picture = Picture("line", hostile, Scatter((POINTS,)))
     finding = a_finding(answer=hostile, paragraph=hostile, tables=(table,), pictures=(picture,), notes=(hostile,))
     tokens = markdown_tokens(finding.to_markdown())

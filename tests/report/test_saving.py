@@ -14,8 +14,9 @@ from makers.own_checklists import own_suite, some_runs
 from makers.reported import unlike_runs
 from pfgen_fast.base.untrusted_text import csv_value, terminal_text
 from pfgen_fast.lab.checklists.scoring.checklist_scoring import score_runs
-from pfgen_fast.lab.experiments import Finding, Picture, Table
+from pfgen_fast.lab.experiments import Finding, Picture
 from pfgen_fast.lab.experiments.chart_data import Points, Scatter
+from pfgen_fast.lab.experiments.finding import finding_table
 from pfgen_fast.report.checklists import write_checklists
 from pfgen_fast.report.discernment import write_discernment
 from pfgen_fast.report.findings import write_finding
@@ -29,7 +30,7 @@ HOSTILE = ("=1+1", "a|b <i> [x](y)", 'said "no", twice')
 def a_finding():
     points = Points(np.arange(3.0), np.arange(3.0) ** 2, "x", "y", labels=HOSTILE, runs=HOSTILE)
     rows = tuple((name, 1200 * number or None) for number, name in enumerate(HOSTILE))
-    table = Table("rows", "The rows", ("run", "answers"), rows)
+    table = finding_table("rows", "The rows", ("run", "answers"), rows)
     return Finding("trial", "Yes.", "All.", (table,), (Picture("points", "Points", Scatter((points,))),), runs=HOSTILE)
 
 

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from ..lab.checklists.checklist_suite import ChecklistSuite
     from ..lab.checklists.scoring.scores import Scores
     from ..lab.checklists.scoring.text_tables import TextTable
-    from ..lab.experiments.finding import Finding, Table
-
+    from ..lab.experiments.finding import Finding
+from ..base.table import Table
 
 MARK = "*"
 """Marks a figure with a footnote."""
@@ -279,6 +279,6 @@ def _readable(table: Table, n_rows: int) -> TextTable:
     """The first rows of a table; its leading columns of text are the names of the rows."""
     from ..lab.checklists.scoring.text_tables import TextTable
 
-    n_names = len(list(itertools.takewhile(table.is_text, range(len(table.columns)))))
-    rows = tuple(map(tuple, table.texts()[:n_rows]))
-    return TextTable(table.title, table.columns, rows, max(1, n_names))
+    heads, to_left = table.heads(), table.text_columns()
+    n_names = len(list(itertools.takewhile(to_left.__contains__, range(len(heads)))))
+    return TextTable(table.title, tuple(heads), tuple(map(tuple, table.texts()[:n_rows])), max(1, n_names))

@@ -250,9 +250,10 @@ class _Run:
         show_finding(finding, self.output, quiet=self.asking.quiet)
         if not self.asking.quiet:
             print_line("")
-            shown_tables = [table.readable() for table in finding.tables if table.name in ("verdicts", "common")]
             print_tables(
-                TextTable(table.title, table.columns, tuple(map(tuple, table.texts()))) for table in shown_tables
+                TextTable(table.title, tuple(table.heads()), tuple(map(tuple, table.texts())))
+                for table in finding.shown_tables
+                if table.name in ("verdicts", "common")
             )
             self.source.print_suite()
             for result in tests:

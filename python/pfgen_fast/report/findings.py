@@ -15,9 +15,10 @@ from typing import Any
 from xml.etree import ElementTree
 
 from ..base.file_writing import write_whole
+from ..base.table import Table
 from ..base.untrusted_text import in_one_line, utf8
 from ..lab.experiments.chart_data import HeatMap, Points, Ranges, Scatter
-from ..lab.experiments.finding import Finding, Picture, Table
+from ..lab.experiments.finding import Finding, Picture
 from .charts import ON_DIVERGING, ON_LEVEL, POINTS, drawn, level_of
 from .drawing import DIVERGING, LEVELS, stored_alike
 from .pages import markup, page_text
@@ -49,7 +50,7 @@ def write_finding(finding: Finding, folder: Path) -> list[Path]:
         name = finding.file_name(picture)
         png, svg = stored_alike(drawn(picture.chart), ("png", "svg"))
         contents |= {f"{name}.png": png, f"{name}.svg": svg}
-    for table in finding.tables:
+    for table in finding.file_tables:
         contents[f"{finding.file_name(table)}.csv"] = utf8(table.to_csv())
     contents[f"{finding.name}.md"] = utf8(finding.to_markdown())
     contents = {f"{finding.name}.html": _page(finding, contents).encode(), **contents}
@@ -74,25 +75,28 @@ def _page(finding: Finding, files: dict[str, bytes]) -> str:
             )
             for number, picture in enumerate(finding.pictures)
         ],
-        tables=[_shown(finding, table) for table in finding.tables if table.shown != ()],
+        tables=[_shown(finding, table, files) for table in finding.shown_tables],
     )
     return "".join(page)
 
 
-def _shown(finding: Finding, table: Table) -> dict[str, Any]:
+def _shown(finding: Finding, table: Table, files: dict[str, bytes]) -> dict[str, Any]:
     """A table for the template: each cell with its text, and the name of a run if it is one."""
-    runs, readable = frozenset(finding.runs), table.readable()
-
-    def shown(cell: object, text: str) -> Sequence[str | None]:
-        return text, in_one_line(cell, 200) if isinstance(cell, str) and cell in runs else None
-
+    file = f"{finding.file_name(table)}.csv"
+    runs, to_left, cells = frozenset(finding.runs), table.text_columns(), table.for_readers().rows
     return {
         "name": table.name,
         "title": table.title,
-        "file": f"{finding.file_name(table)}.csv",
-        "csv": base64.b64encode(utf8(table.to_csv())).decode(),
-        "columns": [(name, not readable.is_text(column)) for column, name in enumerate(readable.columns)],
-        "rows": [list(map(shown, cells, texts)) for cells, texts in zip(readable.rows, readable.texts(), strict=True)],
+        "file": file,
+        "csv": base64.b64encode(files[file]).decode(),
+        "columns": [(head, place not in to_left) for place, head in enumerate(table.heads())],
+        "rows": [
+            [
+                (text, in_one_line(cell, 200) if isinstance(cell, str) and cell in runs else None)
+                for cell, text in zip(row, texts, strict=True)
+            ]
+            for row, texts in zip(cells, table.texts(), strict=True)
+        ],
     }
 
 

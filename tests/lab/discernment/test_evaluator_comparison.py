@@ -50,8 +50,8 @@ def test_an_evaluator_with_five_of_nine_perturbations_is_compared_on_these_five(
     assert agreed.n_perturbations == 5
     assert agreed.difference == pytest.approx(rows[0][0]["average"] - rows[1][0]["average"])
     finding = finding_of([first, second])
-    (table,) = (each for each in finding.tables if each.name == "common")
-    assert [row[1] for row in table.readable().rows] == ["5 of 9", "5"]
+    (table,) = (each for each in finding.shown_tables if each.name == "common")
+    assert [row[1] for row in table.rows] == ["5 of 9", "5"]
     assert ", on the 5 of 9 kinds and degrees that all have." in finding.answer
     assert any("have: ByText 5 of 9." in note or "5 of 9" in note for note in finding.notes)
     bars = next(each for each in finding.pictures if each.name == "bars")

@@ -107,7 +107,7 @@ def test_ten_runs_have_intervals_and_yardsticks_are_no_runs_of_models(tmp_path, 
     assert finding.notes == ()
     _, of_parts, of_runs = finding.tables
     assert "system/ground-truth" not in {row[0] for row in of_runs.rows}
-    assert of_parts.columns[-2:] == ("best run", "system/ground-truth")
+    assert of_parts.heads()[-2:] == ["best run", "system/ground-truth"]
     best = max(range(1, 11), key=lambda run: scored.means["score"][run])
     for part, mean, *_, of_best, of_yardstick in of_parts.rows:
         values = scored.means[part]

@@ -3,7 +3,7 @@
 A finding is data; `pfgen_fast.report.findings` draws and writes it. Definitions: docs/experiments.md.
 """
 
-from .finding import Comparison, Finding, Pair, PairGroup, Picture, Piece, Table
+from .finding import Comparison, Finding, Pair, PairGroup, Picture, Piece
 from .run_means import RunMeans
 from .scored_runs import RunFigures, ScoredRuns, read_figures, score_runs
 
@@ -17,7 +17,6 @@ __all__ = [
     "RunFigures",
     "RunMeans",
     "ScoredRuns",
-    "Table",
     "read_figures",
     "score_runs",
 ]

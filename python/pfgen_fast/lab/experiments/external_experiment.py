@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from ...base.errors import ExperimentError
+from ...base.table import Table
 from ...base.untrusted_text import few_names, from_csv_value, in_one_line
 from ...suite.rules import SCORES
 from ..statistics.correlation import (
@@ -23,7 +24,7 @@ from ..statistics.correlation import (
     is_constant,
 )
 from .chart_data import Points, Scatter
-from .finding import CORRELATION_COLUMNS, Cell, Finding, Picture, Table, correlation_cells, with_interval
+from .finding import CORRELATION_COLUMNS, Cell, Finding, Picture, correlation_cells, finding_table, with_interval
 from .run_means import Cluster, Clusters, Pick, RunMeans, clusters_of, number_in, read_rows
 
 _N_NAMED = 5
@@ -127,14 +128,14 @@ def external(
         _answer(compared),
         " ".join(words),
         (
-            Table(
+            finding_table(
                 "correlations",
                 "Correlations over models, with 95 % intervals",
                 columns,
                 tuple(row for column in compared for row in column.correlation_rows),
             ),
             *(column.pairs_table(number) for number, column in enumerate(compared, start=1)),
-            Table("unmatched", "Models without a partner", ("file", "whose", "model"), tuple(unmatched)),
+            finding_table("unmatched", "Models without a partner", ("file", "whose", "model"), tuple(unmatched)),
         ),
         tuple(column.picture(number) for number, column in enumerate(compared, start=1)),
         (*runs.problems, *(f"left out: {problem}" for problem in problems), *fewest.warnings("models")),
@@ -206,7 +207,7 @@ class _Compared:
         ]
         rows.sort(key=lambda row: -row[2])
         columns = ("model", "theirs", "our score", self.name, "names are")
-        return Table(f"models-{number}", f"Models in common: {self.name}", columns, tuple(rows))
+        return finding_table(f"models-{number}", f"Models in common: {self.name}", columns, tuple(rows))
 
     def picture(self, number: int) -> Picture:
         title = f"{len(self.ours)} models, Pearson {self.pearson:.4f}"

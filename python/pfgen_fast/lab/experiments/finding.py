@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import math
 import unicodedata
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Any, Literal
 
-from ...base.untrusted_text import csv_text, in_one_line, markdown_block, markdown_link, markdown_table, markdown_text
+from ...base.table import Column, Table
+from ...base.untrusted_text import in_one_line, markdown_block, markdown_link, markdown_text
 from ..statistics.correlation import COEFFICIENTS, Correlation
 from .chart_data import Chart, HeatMap
 
@@ -24,58 +24,28 @@ N_SHOWN = 300
 
 _N_IN_FRONT = 60
 _JOINER = "\u200d"
-_N_CSV_DIGITS = 12
 _LONGEST_NOTE, _LONGEST_SENTENCE = 400, 1000
 
 
-@dataclass(frozen=True)
-class Table:
-    """A table of results."""
+def finding_table(
+    name: str,
+    title: str,
+    columns: Sequence[str | Column],
+    rows: Iterable[Sequence[Cell]],
+    digits: int = 4,
+    shown: Sequence[str] | None = None,
+) -> Table:
+    """A table of a finding, whose CSV file has 12 significant digits.
 
-    name: str  # part of the file name
-    title: str
-    columns: tuple[str, ...]
-    # floats are finite; a value that cannot be computed is None, and the finding says why
-    rows: tuple[tuple[Cell, ...], ...]
-    n_digits: int = 4  # digits after the decimal point in readable form; CSV files have 12 significant digits
-    # columns in readable form, or another table as the readable form; None for all columns. A table that shows no
-    # column is only written as CSV
-    shown: tuple[str, ...] | Table | None = None
-
-    def __post_init__(self) -> None:
-        for row in self.rows:
-            if len(row) != len(self.columns):
-                raise ValueError(f"table {self.name}: a row of {len(row)} cells under {len(self.columns)} columns")
-            if any(isinstance(cell, float) and not math.isfinite(cell) for cell in row):
-                raise ValueError(f"table {self.name}: a cell is NaN or infinite in {row}")
-
-    def texts(self) -> list[list[str]]:
-        """The cells in readable form, bounded in length and safe to print."""
-        return [[_text(cell, self.n_digits) for cell in row] for row in self.rows]
-
-    def to_csv(self) -> str:
-        """The table as CSV; None is an empty cell."""
-        return csv_text(self.columns, ([_shortest(cell) for cell in row] for row in self.rows))
-
-    def to_markdown(self) -> str:
-        """The table as Markdown."""
-        return markdown_table(self.columns, self.texts(), list(filter(self.is_text, range(len(self.columns)))))
-
-    def to_dicts(self) -> list[dict[str, Cell]]:
-        """The rows as dictionaries by column name, with full digits."""
-        return [dict(zip(self.columns, row, strict=True)) for row in self.rows]
-
-    def is_text(self, column: int) -> bool:
-        """Whether a column contains any text."""
-        return any(isinstance(row[column], str | bool) for row in self.rows)
-
-    def readable(self) -> Table:
-        """The table in its readable form."""
-        if self.shown is None or isinstance(self.shown, Table):
-            return self.shown or self
-        places = [self.columns.index(name) for name in self.shown]
-        rows = tuple(tuple(row[place] for place in places) for row in self.rows)
-        return replace(self, columns=self.shown, rows=rows, shown=None)
+    `shown` has the names of the columns that readers see, by default all; a table without any is only a file.
+    """
+    described = [
+        Column(column, digits=digits, view="all" if shown is None or column in shown else "files")
+        if isinstance(column, str)
+        else column
+        for column in columns
+    ]
+    return Table(described, tuple(rows), title, name, significant=12)
 
 
 @dataclass(frozen=True)
@@ -241,7 +211,7 @@ class Finding:
             "answer": self.answer,
             "paragraph": self.paragraph,
             "notes": list(self.notes),
-            "tables": {table.name: table.to_dicts() for table in self.tables},
+            "tables": {table.name: table.to_dicts() for table in self.file_tables},
         }
 
     @property
@@ -256,8 +226,13 @@ class Finding:
 
     @property
     def shown_tables(self) -> list[Table]:
-        """The tables in readable form."""
-        return [table.readable() for table in self.tables if table.shown != ()]
+        """The tables that readers see."""
+        return [table for table in self.tables if table.heads()]
+
+    @property
+    def file_tables(self) -> list[Table]:
+        """The tables that files contain; such a table has the same name as a shorter one that only readers see."""
+        return [table for table in self.tables if table.for_files().columns]
 
     def file_name(self, part: Table | Picture) -> str:
         """The file name of a table or picture, without its ending."""
@@ -277,19 +252,3 @@ def with_interval(r: Correlation, n_digits: int = 3) -> str:
 
 def _listed(sentences: Iterable[str]) -> str:
     return "\n".join(f"* {markdown_text(sentence)}" for sentence in sentences)
-
-
-def _shortest(cell: Cell) -> Cell:
-    if isinstance(cell, bool):
-        return str(cell).lower()
-    return f"{cell:.{_N_CSV_DIGITS}g}" if isinstance(cell, float) else cell
-
-
-def _text(cell: Cell, n_digits: int) -> str:
-    if cell is None:
-        return "–"
-    if isinstance(cell, bool):
-        return "yes" if cell else "no"
-    if isinstance(cell, float):
-        return f"{cell:.{n_digits}f}"
-    return f"{cell:,}" if isinstance(cell, int) else in_one_line(cell, 80)

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...base.errors import EngineError, ExperimentError, JudgingError
+from ...base.table import Table
 from ...base.untrusted_text import utf8
 from ...suite.questions import Question
 from ...suite.suite import Suite
@@ -28,7 +29,7 @@ from ..judging.judge_requests import Judge, RequestOptions, Server
 from ..judging.reply_store import Replies
 from ..statistics.correlation import COEFFICIENTS, MIN_VALUES, correlate, is_constant
 from .chart_data import Scatter
-from .finding import Finding, Picture, Table, with_interval
+from .finding import Finding, Picture, finding_table, with_interval
 from .run_means import RunMeans, clusters_of
 from .scored_runs import AnswersOfRuns, RunFigures, read_figures
 
@@ -280,11 +281,13 @@ def _words(runs: RunMeans, n_found: int, judge_name: str) -> tuple[str, str, lis
 def _models_table(models: RunMeans) -> Table:
     means = zip(models.models, models.means["rating"].tolist(), strict=True)
     rows = tuple(sorted(means, key=lambda row: (-row[1], row[0])))
-    return Table("models", "Mean rating of each model, for the experiment external", ("model", "rating"), rows, 3)
+    return finding_table(
+        "models", "Mean rating of each model, for the experiment external", ("model", "rating"), rows, 3
+    )
 
 
 def _spread_table(rated: Sequence[Rated], scale: Scale) -> Table:
     counts = Counter(row.rating for row in rated)
     ratings = range(scale.low, scale.high + 1)
     rows = tuple((rating, counts[rating], counts[rating] / len(rated)) for rating in ratings)
-    return Table("ratings", "How often each rating was given", ("rating", "times", "share"), rows)
+    return finding_table("ratings", "How often each rating was given", ("rating", "times", "share"), rows)

@@ -8,10 +8,11 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from ...base.errors import ExperimentError
+from ...base.table import Table
 from ...suite.rules import PARTS, SCORES
 from ..statistics.correlation import Correlation, Floats, check_columns, coefficient, correlate, is_constant
 from .chart_data import Density, Points, Scatter
-from .finding import CORRELATION_COLUMNS, Cell, Finding, Picture, Table, correlation_cells, with_interval
+from .finding import CORRELATION_COLUMNS, Cell, Finding, Picture, correlation_cells, finding_table, with_interval
 from .run_means import Cluster, Clusters, RunMeans, clusters_of
 from .scored_runs import ScoredRuns
 
@@ -54,7 +55,7 @@ def relations(scored: RunMeans, *, cluster: Cluster = "model", seed: int = 0) ->
         _answer(runs, by_runs),
         f"{len(scored.names)} runs{n_answers}; 95 % intervals are in brackets. {over_all} {_order(runs)}",
         (
-            Table("correlations", "Correlations, with 95 % intervals", columns, tuple(rows)),
+            finding_table("correlations", "Correlations, with 95 % intervals", columns, tuple(rows)),
             _parts_table(runs, scored.chosen(scored.rows_of_systems())),
             runs.table("runs", "The runs", ((metric, runs.means[metric]) for metric in ("score", *_CORRELATED))),
         ),
@@ -75,7 +76,7 @@ def _parts_table(runs: RunMeans, yardsticks: RunMeans) -> Table:
         rows.append((part, float(values.mean()), *quartiles, float(values[best]), *yardsticks.means[part].tolist()))
     columns = ("part", "mean", "first quartile", "median", "third quartile", "best run", *yardsticks.models)
     title = f"The parts of a score over {len(runs.names)} runs, and those of the best run, {runs.names[best]}"
-    return Table("parts", title, columns, tuple(rows))
+    return finding_table("parts", title, columns, tuple(rows))
 
 
 def _order(runs: RunMeans) -> str:

@@ -20,13 +20,14 @@ from numpy.typing import NDArray
 
 from ...base.errors import ExperimentError
 from ...base.file_reading import read_text
+from ...base.table import Table
 from ...base.untrusted_text import from_csv_value, in_one_line
 from ...runs.leaderboard import is_system, rank, to_csv
 from ...runs.result_tables import PUBLISHED, published
 from ...suite.rules import PARTS
 from ..statistics.correlation import MIN_VALUES, Floats, few_values
 from .chart_data import Points
-from .finding import Table
+from .finding import finding_table
 
 Cluster = Literal["model", "organisation", "none"]
 """The common property that makes runs depend on one another."""
@@ -127,7 +128,7 @@ class RunMeans:
         heads, values = zip(*columns, strict=True)
         order = np.argsort(-self.means[by], kind="stable").tolist()
         rows = tuple((self.names[run], self.models[run], *(column[run].item() for column in values)) for run in order)
-        return Table(name, title, ("run", "model", *heads), rows)
+        return finding_table(name, title, ("run", "model", *heads), rows)
 
 
 # --- leaderboards

@@ -13,7 +13,7 @@ from ...base.errors import ExperimentError
 from ...suite.suite import Suite
 from ..statistics.correlation import Correlation, Floats, check_columns, coefficient, correlate
 from .chart_data import Matrix, Scatter, correlation_floor
-from .finding import CORRELATION_COLUMNS, Finding, Picture, Table, correlation_cells, with_interval
+from .finding import CORRELATION_COLUMNS, Finding, Picture, correlation_cells, finding_table, with_interval
 from .run_means import Cluster, Clusters, Pick, RunMeans, clusters_of
 from .scored_runs import RunFigures
 
@@ -100,8 +100,10 @@ def sets(by_set: ScoresBySet, *, cluster: Cluster = "model") -> Finding:
         _answer(by_set, pairs),
         _words(by_set, pairs, clusters),
         (
-            Table("pairs", title, columns, tuple(pair_rows), 5),
-            Table("matrix", "Pearson's correlations between combinations of sets", ("sets", *names), matrix_rows, 5),
+            finding_table("pairs", title, columns, tuple(pair_rows), 5),
+            finding_table(
+                "matrix", "Pearson's correlations between combinations of sets", ("sets", *names), matrix_rows, 5
+            ),
             runs.table("scores", "The score of each run with one set alone", scores.items()),
         ),
         (

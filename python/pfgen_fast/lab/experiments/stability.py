@@ -17,10 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...base.mean_interval import mean_interval
+from ...base.table import Table
 from ...base.untrusted_text import place_cell
 from ..statistics.correlation import MIN_VALUES, SAME_RANKING, Floats, check_columns, kendall, ranks
 from .chart_data import MAX_ROWS, Bands, Line, Ranges
-from .finding import Cell, Finding, Picture, Table
+from .finding import Cell, Finding, Picture, finding_table
 from .scored_runs import ScoredRuns
 
 _STEPS = (1, 2, 5, 10, 20, 30, 50, 100, 200, 500)
@@ -170,7 +171,7 @@ def _ranges(scored: ScoredRuns, usual: Floats, without: Floats) -> Table:
         score, place = float(scored.means["score"][run]), place_cell(float(usual[run]))
         rows.append((scored.names[run], score, place, low, high, question))
     columns = ("run", "score", "place", "best place", "worst place", "moved most without")
-    return Table("ranks", "Ranks when any one question is left out", columns, tuple(rows))
+    return finding_table("ranks", "Ranks when any one question is left out", columns, tuple(rows))
 
 
 def _words_on_ranks(usual: Floats, without: Floats) -> str:
@@ -266,7 +267,7 @@ def _fewer_table(fewer: _ByWhat) -> Table:
     agreement = ("mean Kendall", "lowest 5 %", "swapped pairs", "Kendall of close pairs", "swapped close pairs")
     columns = ("what", "how many", "draws", *agreement)
     title = "Agreement between rankings from two disjoint parts; shares of swapped pairs"
-    return Table("fewer", title, columns, tuple(step.row() for steps in fewer.values() for step in steps))
+    return finding_table("fewer", title, columns, tuple(step.row() for steps in fewer.values() for step in steps))
 
 
 def _answer(fewer: _ByWhat) -> str:

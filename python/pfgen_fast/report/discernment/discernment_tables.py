@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import partial
 
+from ...base.table import Column, Table
 from ...base.untrusted_text import in_one_line
 from ...lab.discernment import discernment_result as result
 from ...lab.discernment.discernment_result import Discernment
 from ...lab.discernment.evaluator_comparison import DIFFERENCE, PLAIN, WEIGHTED, Agreement
 from ...lab.discernment.weights import ASSUMED
-from ...lab.experiments.finding import Cell, Table
+from ...lab.experiments.finding import Cell, finding_table
 from .discernment_rows import Result, Row, name_of, perturbation_words
 
 Agreements = Mapping[tuple[int, int], Mapping[str, Agreement]]
@@ -107,9 +108,9 @@ def common_tables(results: Sequence[Result], by: str = "") -> list[Table]:
     title = f"Averages on the kinds and degrees that all evaluators and scores have{by}"
     read = [_side_by_side(result) for result in results if result.common]
     kept = [place for place in range(len(_SIDE_BY_SIDE)) if any(row[place] for row in read)]
-    heads = tuple(_SIDE_BY_SIDE[place] for place in kept)
-    readable = Table("common", title, heads, tuple(tuple(row[place] for place in kept) for row in read))
-    return [Table("common", title, result.COMMON_COLUMNS, rows, 2, readable)] if rows else []
+    columns = [Column(_SIDE_BY_SIDE[place], view="readers") for place in kept]
+    for_readers = finding_table("common", title, columns, [[row[place] for place in kept] for row in read])
+    return [for_readers, finding_table("common", title, result.COMMON_COLUMNS, rows, shown=())] if rows else []
 
 
 def _side_by_side(result: Result) -> tuple[str, ...]:
@@ -132,20 +133,19 @@ def weighted_by(tests: Sequence[Discernment]) -> str:
     return f" (weighted: {', '.join(texts)})" if texts else ""
 
 
-def _stacked(tests: Sequence[Discernment], name: str, title: str, columns: Sequence[str], n_digits: int) -> Table:
-    """A table of all tests, whose readable form has the damage in words."""
-    shown = [column for column in columns if column not in _HIDDEN]
-    rows: list[tuple[Cell, ...]] = []
-    read: list[tuple[Cell, ...]] = []
-    for test in tests:
-        words = perturbation_words(test)
-        for row in getattr(test, name):
-            rows.append(tuple(row[column] for column in columns))
-            read.append(tuple(_read(column, row, words) for column in shown))
-    kept = [place for place, name in enumerate(shown) if name not in _OPTIONAL or len({row[place] for row in read}) > 1]
-    heads = tuple(_NAMES.get(shown[place], shown[place]) for place in kept)
-    readable = Table(name, title, heads, tuple(tuple(row[place] for place in kept) for row in read), n_digits)
-    return Table(name, title, tuple(columns), tuple(rows), n_digits, readable)
+def _stacked(tests: Sequence[Discernment], name: str, title: str, columns: Sequence[str], digits: int) -> Table:
+    """A table of all tests; its columns for readers have the damage in words."""
+    records = [(row, words) for test in tests for words in [perturbation_words(test)] for row in getattr(test, name)]
+    shown = {column: [_read(column, *record) for record in records] for column in columns if column not in _HIDDEN}
+    shown = {column: cells for column, cells in shown.items() if column not in _OPTIONAL or len(set(cells)) > 1}
+    described = [
+        *(Column(column, view="files") for column in columns),
+        *(Column(column, _NAMES.get(column, ""), digits, view="readers") for column in shown),
+    ]
+    in_files = ([row[column] for column in columns] for row, _ in records)
+    for_readers = zip(*shown.values(), strict=True)
+    rows = [(*cells, *texts) for cells, texts in zip(in_files, for_readers, strict=True)]
+    return finding_table(name, title, described, rows)
 
 
 def _read(column: str, row: Row, words: Mapping[str, str]) -> Cell:
@@ -175,7 +175,7 @@ def _work(tests: Sequence[Discernment]) -> Table:
         counts = (work.n_items, work.n_texts, work.n_impossible, work.n_missing)
         origin = (scored.seed, test.weights, scored.signature, test.signature)
         rows.append((scored.evaluator, *counts, *origin))
-    return Table("work", "Signatures", _WORK_COLUMNS, tuple(rows), 2)
+    return finding_table("work", "Signatures", _WORK_COLUMNS, tuple(rows), 2)
 
 
 def _examples(tests: Sequence[Discernment]) -> list[Table]:
@@ -187,7 +187,7 @@ def _examples(tests: Sequence[Discernment]) -> list[Table]:
         for test in tests
         for example in test.examples
     ]
-    return [Table("examples", "Examples", _EXAMPLE_COLUMNS, tuple(rows), shown=())] if rows else []
+    return [finding_table("examples", "Examples", _EXAMPLE_COLUMNS, tuple(rows), shown=())] if rows else []
 
 
 def agreement_tables(agreements: Agreements, names: Sequence[str]) -> list[Table]:
@@ -201,7 +201,7 @@ def agreement_tables(agreements: Agreements, names: Sequence[str]) -> list[Table
         for task, agreement in by_task.items()
     ]
     title = "Agreement: differences of the average d, and Kendall's correlation of d"
-    return [Table("agreement", title, _AGREEMENT_COLUMNS, tuple(rows), 3)] if rows else []
+    return [finding_table("agreement", title, _AGREEMENT_COLUMNS, tuple(rows), 3)] if rows else []
 
 
 def _bounded(text: str) -> str:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import takewhile
 
+from ...base.table import Table
 from ...base.untrusted_text import counted, few_names, in_one_line
-from ...lab.experiments.finding import Cell, Table
+from ...lab.experiments.finding import Cell, finding_table
 from .discernment_rows import (
     Result,
     Row,
@@ -124,7 +125,7 @@ def verdict_table(results: Sequence[Result]) -> Table:
         lines.append((f"{name} (harmless)" if kinds[kind] else name, *cells))
     names = [in_one_line(name, 40) for name in columns]
     whose = "each score notices" if len(results) == 1 else "each evaluator notices, its scores combined"
-    return Table("verdicts", f"Verdicts: the lightest damage that {whose}", ("damage", *names), tuple(lines))
+    return finding_table("verdicts", f"Verdicts: the lightest damage that {whose}", ("damage", *names), tuple(lines))
 
 
 def _lightest(rows: Sequence[Row], cells: Sequence[Row]) -> str | None:

@@ -6,12 +6,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from ...base.table import Table
 from ...base.untrusted_text import few_names, in_one_line
 from ...lab.discernment.discernment_result import Discernment, Example
 from ...lab.discernment.evaluator_comparison import comparison_warnings
 from ...lab.discernment.paper import Published, claims, datasets
 from ...lab.discernment.weights import ASSUMED
-from ...lab.experiments.finding import Cell, Comparison, Finding, Pair, PairGroup, Table, marked
+from ...lab.experiments.finding import Cell, Comparison, Finding, Pair, PairGroup, finding_table, marked
 from ..findings import write_finding
 from .discernment_rows import Result, labels, raw_name, results, words_of
 from .discernment_tables import Agreements, agreement_tables, tables
@@ -43,7 +44,7 @@ def paper_tables(results: Sequence[Result], published: Sequence[Published]) -> l
     if published:
         title = "Figures read off the paper's pictures, next to ours"
         rows = tuple(row for figure in published for row in _published_rows(figure, dataset_of))
-        tables.append(Table("published", title, _PUBLISHED_COLUMNS, rows, 2))
+        tables.append(finding_table("published", title, _PUBLISHED_COLUMNS, rows, 2))
     return tables
 
 
@@ -56,7 +57,9 @@ def _claims(names: Iterable[str], dataset_of: dict[Result, str]) -> Table:
         own = [result for result, name in dataset_of.items() if general or name in claim.datasets]
         ours = "; ".join(map(_in_short, own)) or None
         rows.append((", ".join(claim.datasets), claim.models, claim.scores, claim.claim, ours))
-    return Table("claims", "What the paper says of its data sets, next to our figures", _CLAIM_COLUMNS, tuple(rows))
+    return finding_table(
+        "claims", "What the paper says of its data sets, next to our figures", _CLAIM_COLUMNS, tuple(rows)
+    )
 
 
 def _in_short(result: Result) -> str:

@@ -8,8 +8,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from ....base.native import _core
+from ....base.table import Table
 from ....base.untrusted_text import counted, few_names, in_one_line
-from ...experiments.finding import Cell, Finding, Picture, Table
+from ...experiments.finding import Cell, Finding, Picture, finding_table
 from ...statistics.raters import FEWEST_UNITS, Against
 from .answer_grid import Estimate, matrix_of_pairs, ranges_of, with_ends
 from .rater_agreement import MarkedAnswers
@@ -54,7 +55,7 @@ def _parts(marks: MarkedAnswers, parts: Mapping[str, Mapping[str, Estimate]]) ->
         for part, row in parts.items()
     )
     columns = ("part", "shared answers", *with_ends(tuple(_FIGURES.values())))
-    return Table(
+    return finding_table(
         "parts", "Agreement of all annotators", columns, rows, 3, ("part", "shared answers", *_FIGURES.values())
     )
 
@@ -69,7 +70,9 @@ def _pairs(marks: MarkedAnswers) -> Table:
     names = ("Pearson", "Spearman"), ("same level", "quadratic kappa")
     columns = ("annotator", "other", "answers", *with_ends(names[0]), "verdicts", *with_ends(names[1]))
     shown = ("annotator", "other", "answers", *names[0], "verdicts", *names[1])
-    return Table("pairs", "Overall marks and verdicts of each two annotators", columns, tuple(rows), 3, shown)
+    return finding_table(
+        "pairs", "Overall marks and verdicts of each two annotators", columns, tuple(rows), 3, shown=shown
+    )
 
 
 def _annotators(marks: MarkedAnswers) -> Table:
@@ -102,7 +105,9 @@ def _annotators(marks: MarkedAnswers) -> Table:
         *("spread of marks", "flagged as unclear", "remark"),
     )
     shown = (*columns[:4], *columns[6:9], "spread of marks", "flagged as unclear", "remark")
-    return Table("annotators", "Annotators against the mean of the others", columns, tuple(rows), 3, shown)
+    return finding_table(
+        "annotators", "Annotators against the mean of the others", columns, tuple(rows), 3, shown=shown
+    )
 
 
 def _unlike(against: Against) -> str:
@@ -132,7 +137,7 @@ def _questions(marks: MarkedAnswers) -> Table:
         *("area", "category", "number", "shared answers", "mean difference", "more than other questions", "p (Holm)"),
         *("flags in category", "unclear", "question"),
     )
-    return Table("questions", "Mean difference of two annotators' verdicts by question", columns, rows, 3)
+    return finding_table("questions", "Mean difference of two annotators' verdicts by question", columns, rows, 3)
 
 
 def _answer(figures: Mapping[str, Estimate]) -> str:

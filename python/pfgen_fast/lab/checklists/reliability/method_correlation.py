@@ -16,8 +16,9 @@ from itertools import combinations
 import numpy as np
 
 from ....base.errors import ChecklistError
+from ....base.table import Table
 from ....base.untrusted_text import counted, unknown_name
-from ...experiments.finding import Cell, Finding, Picture, Table
+from ...experiments.finding import Cell, Finding, Picture, finding_table
 from ...statistics.correlation import Floats, p_value, resampled_spearman, spearman, spearman_rows
 from .answer_grid import AnswerGrid, Estimate, Ints, grid_fields, matrix_of_pairs, ranges_of
 from .method_values import PEOPLE, Place, Values
@@ -110,7 +111,7 @@ def correlate(table: Correlated) -> Finding:
     if by_models:
         rows = tuple((name, *_cells(coefficient)) for name, coefficient in by_models.items())
         title = f"Correlation with {first} over the means of models"
-        tables.append(Table("models", title, ("method", *_COLUMNS), rows))
+        tables.append(finding_table("models", title, ("method", *_COLUMNS), rows))
     tables += [_pair_table(table), *_question_tables(table)]
     return Finding(
         "correlate",
@@ -182,7 +183,9 @@ def _answer_table(first: str, by_answers: Mapping[str, Mapping[str, Coefficient]
     order = sorted(by_answers, key=lambda name: -(by_answers[name]["all"].value.value or -2.0))
     rows = [(name, part, *_cells(coefficient)) for name in order for part, coefficient in by_answers[name].items()]
     rows.sort(key=lambda row: row[1] != "all")
-    return Table("answers", f"Correlation with {first} over answers", ("method", "part", *_COLUMNS), tuple(rows))
+    return finding_table(
+        "answers", f"Correlation with {first} over answers", ("method", "part", *_COLUMNS), tuple(rows)
+    )
 
 
 def _pair_table(table: Correlated) -> Table:
@@ -191,7 +194,7 @@ def _pair_table(table: Correlated) -> Table:
         for place, name in enumerate(table.names)
         for other in table.names[place + 1 :]
     )
-    return Table("pairs", "Every two methods over answers", ("first", "second", *_COLUMNS), rows)
+    return finding_table("pairs", "Every two methods over answers", ("first", "second", *_COLUMNS), rows)
 
 
 def _question_tables(table: Correlated) -> list[Table]:
@@ -211,7 +214,7 @@ def _question_tables(table: Correlated) -> list[Table]:
                 coefficient = table.over_answers(column, table.columns[name], answers)
                 rows.append((area, category, number + 1, name, *_cells(coefficient), text))
     columns = ("area", "category", "number", "method", *_COLUMNS, "question")
-    return [Table("questions", "Questions of the checklists against other methods", columns, tuple(rows), 3)]
+    return [finding_table("questions", "Questions of the checklists against other methods", columns, tuple(rows), 3)]
 
 
 def _pictures(table: Correlated, by_answers: Mapping[str, Mapping[str, Coefficient]]) -> list[Picture]:

@@ -11,7 +11,7 @@ import numpy as np
 
 from ....base.errors import ChecklistError
 from ....base.untrusted_text import counted, in_one_line
-from ...experiments.finding import Cell, Finding, Table
+from ...experiments.finding import Cell, Finding, finding_table
 from ...statistics.correlation import pearson
 from ...statistics.intervals_of_draws import clustered_rate
 from ...statistics.raters import fleiss_kappa, krippendorff_alpha
@@ -50,14 +50,14 @@ def reasonable_finding(
     rates = list(_rates(suite, known, judges))
     pairs, kappa, alpha = _agreement(known)
     tables = (
-        Table(
+        finding_table(
             "rates",
             "Share of verdicts that people call reasonable, in percent",
             ("judge", "part", "opinions", "answers", "reasonable", "low", "high"),
             tuple((row.judge, row.part, row.n_opinions, row.n_answers, *row.share.times(100).cells) for row in rates),
             2,
         ),
-        Table(
+        finding_table(
             "pairs", "Agreement of each two annotators", ("annotator", "other", "verdicts", "Pearson", "same"), pairs, 3
         ),
     )

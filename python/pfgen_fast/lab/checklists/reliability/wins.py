@@ -12,9 +12,10 @@ from typing import Literal
 import numpy as np
 
 from ....base.errors import ChecklistError
+from ....base.table import Table
 from ....base.untrusted_text import counted, in_one_line, unknown_name
 from ...experiments.chart_data import Matrix
-from ...experiments.finding import Cell, Finding, Picture, Table
+from ...experiments.finding import Cell, Finding, Picture, finding_table
 from ...statistics.intervals_of_draws import Scale, clustered_rate, drawn_rate, interval_of_draws
 from ...statistics.resampling import bootstrap_counts
 from ...statistics.win_rates import FEWEST_CLUSTERS, WinRates, win_rates
@@ -207,7 +208,7 @@ def _rates(sources: Sequence[Wins]) -> Table:
         ]
         rows += sorted(listed, key=lambda row: (row[1], -float(row[5] or 0)))
     columns = ("model", "against", "by", "comparisons", "ties", *_RATES)
-    return Table("rates", "Win rates in percent", columns, tuple(rows), 1)
+    return finding_table("rates", "Win rates in percent", columns, tuple(rows), 1)
 
 
 def _means(wins: Wins) -> Table:
@@ -220,7 +221,7 @@ def _means(wins: Wins) -> Table:
             rows.append((model, len(numbers), *rate.cells, *controlled.cells))
     rows.sort(key=lambda row: -float(row[2] or 0))
     title = f"Mean win rates against all others, by {wins.source}, in percent"
-    return Table(f"means-{wins.source}", title, ("model", "opponents", *_RATES), tuple(rows), 1)
+    return finding_table(f"means-{wins.source}", title, ("model", "opponents", *_RATES), tuple(rows), 1)
 
 
 def _matrix(wins: Wins) -> Picture:

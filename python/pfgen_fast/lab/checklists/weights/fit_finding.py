@@ -7,9 +7,10 @@ from dataclasses import astuple
 
 import numpy as np
 
+from ....base.table import Table
 from ....base.untrusted_text import counted
 from ...experiments.chart_data import MAX_ROWS, Points, Ranges, Scatter
-from ...experiments.finding import Cell, Finding, Picture, Table
+from ...experiments.finding import Cell, Finding, Picture, finding_table
 from .fitting import CategoryFit, Fit, FittedWeights
 
 
@@ -54,7 +55,7 @@ def _fitted(fit: Fit) -> Table:
     )
     columns = ("category", "marks", "R²", "MSE", "largest sd", "weights (* at the bound)")
     shown = columns if any(category.spreads for category in fit.categories.values()) else (*columns[:4], columns[-1])
-    return Table("fitted", "The weights in short", columns, rows, n_digits=2, shown=shown)
+    return finding_table("fitted", "The weights in short", columns, rows, digits=2, shown=shown)
 
 
 def _in_short(fitted: FittedWeights) -> str:
@@ -75,7 +76,7 @@ def _categories(fit: Fit) -> Table:
         counts = (fitted.n_rows, category_fit.n_answers, len(category_fit.annotators), len(fitted.raw), fitted.rank)
         figures = (fitted.r2, fitted.mse, fitted.perfect_mark, sum(fitted.at_bound))
         rows.append((area, category, *counts, *figures, *(category_fit.largest_change or (None, None))))
-    return Table("categories", "How well marks are fitted", columns, tuple(rows), n_digits=2)
+    return finding_table("categories", "How well marks are fitted", columns, tuple(rows), 2)
 
 
 def _weights(fit: Fit) -> Table:
@@ -86,7 +87,7 @@ def _weights(fit: Fit) -> Table:
     shown = columns if any(category.spreads for category in fit.categories.values()) else (*columns[:7], "text")
     rows = tuple(row for category in fit.categories.values() for row in _rows(category))
     title = "The weights, and their distribution over draws of the answers"
-    return Table("weights", title, columns, rows, n_digits=2, shown=shown)
+    return finding_table("weights", title, columns, rows, digits=2, shown=shown)
 
 
 def _rows(category: CategoryFit) -> Iterator[tuple[Cell, ...]]:
