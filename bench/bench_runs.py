@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 from pfgen_fast import Suite
-from pfgen_fast.base.threads import default_threads
+from pfgen_fast.base.native import default_threads
 from pfgen_fast.runs.run_result import read_result
 from pfgen_fast.runs.run_scorer import Outcome, RunScorer
 from pfgen_fast.runs.trials import find_runs

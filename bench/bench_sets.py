@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 from pfgen_fast import Suite
-from pfgen_fast.base.native import _core
-from pfgen_fast.base.threads import default_threads
+from pfgen_fast.base.native import _core, default_threads
 from pfgen_fast.build.selection import distribution_error, document_frequencies, select
 from pfgen_fast.ngram import NgramSampler
 

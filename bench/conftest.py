@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 from pfgen_fast import Scorer, Suite
-from pfgen_fast.base.threads import default_threads
+from pfgen_fast.base.native import default_threads
 from pfgen_fast.oracle import Oracle
 from pytest_benchmark.fixture import BenchmarkFixture
 

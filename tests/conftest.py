@@ -200,8 +200,8 @@ def varied(tmp_path_factory: pytest.TempPathFactory, mini: Suite) -> Path:
 def suites_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The empty directory of fetched suites; the packaged suite is published as `pfgen-bench`, without its address."""
     from makers.suite_files import write_manifest
-    from pfgen_fast.suite.published import downloads
-    from pfgen_fast.suite.published import manifests as published
+    from pfgen_fast.suite import fetching as downloads
+    from pfgen_fast.suite import published as published
 
     monkeypatch.setattr(published, "_MANIFESTS", write_manifest(tmp_path / "manifests"))
     monkeypatch.setattr(downloads, "_PAUSE_SECONDS", 0.001)

@@ -11,7 +11,7 @@ from makers.fault_server import answering, serving
 from makers.runs import results_as_lines
 from makers.suite_files import whole
 from pfgen_fast.runs import result_tables
-from pfgen_fast.suite.published.manifests import PublishedSuite
+from pfgen_fast.suite.published import PublishedSuite
 
 README = ROOT / "README.md"
 

@@ -14,8 +14,7 @@ from typing import Any
 
 from .base.untrusted_text import shown_value
 from .scoring.normalisation import nfkc, normalised
-from .suite.keywords import Rule
-from .suite.pattern_time import searched
+from .suite.keywords import Rule, searched
 from .suite.questions import Question
 from .suite.rules import MAX_ORDER, THRESHOLD, Constants
 from .suite.suite import Suite

@@ -18,8 +18,7 @@ from makers.runs import PACKERS, make_run, trial_lines
 from pfgen_fast import PfgenError, TrialsError
 from pfgen_fast.base import file_reading as reading
 from pfgen_fast.base.errors import BuildError
-from pfgen_fast.base.untrusted_json import parse_json, read_json
-from pfgen_fast.base.untrusted_toml import read_toml
+from pfgen_fast.base.untrusted_json import parse_json, read_json, read_toml
 from pfgen_fast.lab.judging.template import Template
 from pfgen_fast.runs.run_scorer import RunScorer
 from pfgen_fast.runs.trials import RunFolder, Trials, find_runs, pack_trials
@@ -197,7 +196,7 @@ def test_single_trials_with_a_bad_line_or_beyond_the_limit_are_not_packed(tmp_pa
 
 
 def test_a_row_of_csv_that_never_ends_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr("pfgen_fast.tables.csv_lines.MAX_LINE_BYTES", 1000)
+    monkeypatch.setattr("pfgen_fast.tables.text_formats.MAX_LINE_BYTES", 1000)
     (tmp_path / "rows.csv").write_text('q,a\n1,"' + '","\n' * 1000)
     with pytest.raises(TrialsError, match="line 2: a row of more than"):
         list(table_rows(tmp_path / "rows.csv"))

@@ -43,7 +43,7 @@ from pfgen_fast.runs.leaderboard import rank, to_csv, to_json, to_markdown
 from pfgen_fast.runs.run_result import read_result
 from pfgen_fast.runs.run_scorer import RunScorer
 from pfgen_fast.runs.trials import RunFolder, find_runs, pack_trials
-from pfgen_fast.suite.faults import find_faults
+from pfgen_fast.suite.suite_reading import find_faults
 from pfgen_fast.tables.formats import table_rows
 
 VALUES = (

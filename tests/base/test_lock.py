@@ -9,7 +9,7 @@ import time
 
 import pytest
 from pfgen_fast import PfgenError
-from pfgen_fast.base.lock import held
+from pfgen_fast.base.file_writing import held
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="no FIFOs and no links for everybody here")
 
@@ -27,7 +27,7 @@ def test_a_lock_that_is_a_link_is_refused_and_not_followed(tmp_path, target):
 
 def test_a_fifo_is_not_waited_for(tmp_path):
     os.mkfifo(tmp_path / ".lock")
-    script = "import sys, pathlib; from pfgen_fast.base.lock import held; held(pathlib.Path(sys.argv[1])).__enter__()"
+    script = "import sys, pathlib, pfgen_fast.base.file_writing as f; f.held(pathlib.Path(sys.argv[1])).__enter__()"
     subprocess.run([sys.executable, "-c", script, tmp_path / ".lock"], check=True, timeout=60)
 
 

@@ -10,13 +10,13 @@ from makers.builds import QUESTIONS, TABLES, files_below, write_config, write_ra
 from makers.tiny_model import write_tokenizer
 from pfgen_fast import Scorer, Suite
 from pfgen_fast.base.errors import BuildError, PfgenError
-from pfgen_fast.base.lock import held
+from pfgen_fast.base.file_writing import held
 from pfgen_fast.ngram import NgramSampler
 from pfgen_fast.build.build_config import read_config
 from pfgen_fast.build.pipeline import branches_of, build, records
 from pfgen_fast.build.stages import NAMES
 from pfgen_fast.report.building import write_building_report
-from pfgen_fast.suite.faults import find_faults
+from pfgen_fast.suite.suite_reading import find_faults
 
 OF_QUESTION = """
 category = "science"

@@ -13,8 +13,8 @@ from pfgen_fast.base.errors import EngineError
 from pfgen_fast.generation.prompts import Context, make_tasks
 from pfgen_fast.generation.setting import Setting
 from pfgen_fast.scoring.reply_text import MODES, cleaned
-from pfgen_fast.suite.faults import find_faults
 from pfgen_fast.suite.questions import language_of
+from pfgen_fast.suite.suite_reading import find_faults
 
 
 def reference(folder, q, k, mode, s="", m=20, prefix="", instruction="", context=None):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from pfgen_fast import PfgenError, ScorerSpec
-from pfgen_fast.base.optional import optional
+from pfgen_fast.base.native import optional
 
 
 def on_import(module):
@@ -29,7 +29,7 @@ def score_frame(module):
         ("tables.engines.ray", "ray.data", "ray", score_frame),
         ("tables.engines.spark", "pyspark.sql.types", "spark", score_frame),
         ("tables.places", "fsspec", "remote", lambda module: module.file_info("s3://bucket/x")),
-        ("tables.value_table", "pyarrow.parquet", "tables", lambda module: module.check_value_table(Path("x.parquet"))),
+        ("tables.formats", "pyarrow.parquet", "tables", lambda module: module.check_value_table(Path("x.parquet"))),
         ("integrations.datatrove", "datatrove.pipeline.filters.base_filter", "datatrove", on_import),
         ("integrations.duckdb", "duckdb", "duckdb", lambda module: module.register(None, ScorerSpec("mini"))),
         ("integrations.duckdb", "pyarrow", "duckdb", lambda module: module.register(None, ScorerSpec("mini"))),
@@ -58,7 +58,7 @@ def test_under_a_limit_of_memory_a_package_that_does_not_load_lacks_memory(monke
     def fail(name):
         raise ImportError("failed to map segment from shared object")
 
-    monkeypatch.setattr("pfgen_fast.base.optional.import_module", fail)
+    monkeypatch.setattr("pfgen_fast.base.native.import_module", fail)
     monkeypatch.setattr(resource, "getrlimit", lambda limit: (1 << 28, -1))
     with pytest.raises(MemoryError, match=r"^not enough memory to load pyarrow \(failed to map segment"):
         optional("pyarrow", extra="tables", needed_for="Parquet")

@@ -14,8 +14,7 @@ from pfgen_fast.report.answers import N_REFERENCES, packed_answers
 from pfgen_fast.report.safe_runs import check_run
 from pfgen_fast.runs.run_result import parse_result
 from pfgen_fast.scoring.tinting import QuestionTints
-from pfgen_fast.suite.keywords import freeze_rule
-from pfgen_fast.suite.pattern_time import pattern_time_limit
+from pfgen_fast.suite.keywords import freeze_rule, pattern_time_limit
 from pfgen_fast.suite.questions import Question
 from pfgen_fast.suite.units import PatternTokenizer
 

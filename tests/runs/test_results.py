@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from makers.effort import examples
 from makers.runs import make_run, trial_lines
 from pfgen_fast import Scorer, TrialsError
-from pfgen_fast.base.json_writing import json_bytes
-from pfgen_fast.base.untrusted_json import MAX_DEPTH
+from pfgen_fast.base.untrusted_json import MAX_DEPTH, json_bytes
 from pfgen_fast.oracle import compensated_sum, naive_sum
 from pfgen_fast.runs.aggregation import evaluate
 from pfgen_fast.runs.leaderboard import rank

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from makers.effort import examples, share
 from makers.runs import make_run
 from pfgen_fast import Scorer
-from pfgen_fast.base.json_writing import WrittenObject
 from pfgen_fast.base.native import _core
+from pfgen_fast.base.untrusted_json import WrittenObject
 from pfgen_fast.runs import aggregation
 from pfgen_fast.runs.trials import Trials, find_runs
 from pfgen_fast.scoring.score_table import ScoreTable

@@ -18,7 +18,7 @@ import pytest
 from makers.suite_files import damage_last_byte
 from pfgen_fast import IndexFormatError, Scorer, Suite, SuiteError, _core
 from pfgen_fast.scoring.index import index_of, save_index
-from pfgen_fast.suite.cache import cache_folder, cached_path, warn_once
+from pfgen_fast.suite.compiled import cache_folder, cached_path, warn_once
 
 ANSWERS = ["the sea rises twice a day", "", "水は低い所へ流れる", "the moon, the moon, the moon " * 9]
 QUESTIONS = [

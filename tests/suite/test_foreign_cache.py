@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from makers.suite_files import forge_question
 from pfgen_fast import Scorer, Suite
-from pfgen_fast.suite import cache as caching
+from pfgen_fast.suite import compiled as caching
 from pfgen_fast.suite import suite_reading as remembering
 from pfgen_fast.suite.compiled import CompiledSuite
 

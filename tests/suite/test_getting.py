@@ -18,10 +18,10 @@ from makers.fault_server import Gate, Reply, refusing, serving
 from makers.suite_files import FILES, Q03, but_for_q03, whole, write_checkout
 from pfgen_fast import Scorer, Suite
 from pfgen_fast.base.errors import SuiteError
-from pfgen_fast.base.lock import held
-from pfgen_fast.suite.published import downloads
-from pfgen_fast.suite.published.getting import get_suite
-from pfgen_fast.suite.published.manifests import PublishedSuite, suites_folder
+from pfgen_fast.base.file_writing import held
+from pfgen_fast.suite import fetching as downloads
+from pfgen_fast.suite.fetching import get_suite
+from pfgen_fast.suite.published import PublishedSuite, suites_folder
 
 CONTENT = FILES[Q03]
 WRONG = CONTENT.replace("年".encode(), "月".encode(), 1)
@@ -155,8 +155,8 @@ def test_a_kill_leaves_no_suite_and_the_next_call_goes_on(suites_home, tmp_path)
         return whole(request)
 
     program = (
-        "import sys; from pathlib import Path; from pfgen_fast.suite.published import getting, manifests\n"
-        "manifests._MANIFESTS = Path(sys.argv[1]); getting.get_suite('pfgen-bench', source=sys.argv[2])"
+        "import sys; from pathlib import Path; from pfgen_fast.suite import fetching, published\n"
+        "published._MANIFESTS = Path(sys.argv[1]); fetching.get_suite('pfgen-bench', source=sys.argv[2])"
     )
     part = suites_home / ".pfgen-bench.get-part"
     with serving(held_back) as server:

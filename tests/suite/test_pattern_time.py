@@ -12,8 +12,8 @@ from pfgen_fast import PatternTimeout, Question, Rule, Scorer, Suite
 from pfgen_fast.oracle import Oracle
 from pfgen_fast.runs.run_scorer import RunScorer
 from pfgen_fast.runs.trials import find_runs
-from pfgen_fast.suite.faults import slow_patterns
-from pfgen_fast.suite.pattern_time import WHY, pattern_time_limit
+from pfgen_fast.suite.keywords import WHY, pattern_time_limit
+from pfgen_fast.suite.suite_reading import slow_patterns
 
 WORST = "a" * 199 + "!"
 

@@ -4,8 +4,8 @@ import hashlib
 
 import pytest
 from pfgen_fast import Question, Scorer, Suite, SuiteError, TrialsError
-from pfgen_fast.suite.faults import find_faults, reference_warnings
 from pfgen_fast.suite.keywords import freeze_rule, regex_searchers
+from pfgen_fast.suite.suite_reading import find_faults, reference_warnings
 
 
 def test_questions_are_found_by_id_and_by_text(mini):

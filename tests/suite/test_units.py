@@ -15,9 +15,9 @@ from pfgen_fast import Scorer, Suite, SuiteError
 from pfgen_fast.oracle import Oracle
 from pfgen_fast.scoring.explanation import explain
 from pfgen_fast.scoring.tinting import QuestionTints
-from pfgen_fast.suite.faults import find_faults
 from pfgen_fast.suite.keywords import freeze_rule
 from pfgen_fast.suite.questions import Question
+from pfgen_fast.suite.suite_reading import find_faults
 from pfgen_fast.suite.units import PatternTokenizer
 
 REFERENCES = ["Ice is less dense than water.", "Ice floats, as ice is less dense.", "It floats on water."]

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from makers.effort import examples
 from makers.scored_tables import score_content
 from pfgen_fast import PfgenError, TrialsError
-from pfgen_fast.tables import text_form
+from pfgen_fast.tables import table_rows as text_form
 from pfgen_fast.tables.formats import column_names, table_rows
 
 ENCODINGS = ["utf-8", "utf-8-sig", "cp932", "euc-jp", "iso2022_jp", "utf-16", "utf-16-le", "utf-32", "utf-7"]
@@ -190,7 +190,7 @@ def test_a_json_array_that_cannot_be_read_is_named_with_its_row(tmp_path, monkey
 
 
 def test_an_endless_row_of_a_json_array_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr("pfgen_fast.tables.json_tables.MAX_LINE_BYTES", 1000)
+    monkeypatch.setattr("pfgen_fast.tables.text_formats.MAX_LINE_BYTES", 1000)
     monkeypatch.setattr(text_form, "_BLOCK_BYTES", 100)
     for content in ('[{"q": "' + "x" * 2000, '[{"q": [' + "1, " * 2000, "[{" + '"a": {' * 2000):
         (tmp_path / "rows.json").write_text(content)

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 from makers.hostile import NAMES
 from pfgen_fast import PfgenError
-from pfgen_fast.tables.formats import table_rows
-from pfgen_fast.tables.value_table import check_value_table, writing_values
+from pfgen_fast.tables.formats import check_value_table, table_rows, writing_values
 
 COLUMNS = {"item": str, "text": str}
 KINDS = (".jsonl", ".csv", ".tsv", ".parquet", ".jsonl.gz", ".csv.xz", ".tsv.gz")

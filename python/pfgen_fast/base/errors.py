@@ -27,7 +27,7 @@ class SuiteError(PfgenError, ValueError):
 
 
 class PatternTimeout(SuiteError):
-    """The search of a keyword rule's pattern took longer than `suite.pattern_time.pattern_time_limit` allows."""
+    """The search of a keyword rule's pattern took longer than `suite.keywords.pattern_time_limit` allows."""
 
 
 class IndexFormatError(PfgenError, ValueError):

@@ -11,8 +11,7 @@ from typing import IO, Any
 
 from .errors import PfgenError
 from .file_reading import opened
-from .file_writing import make_folder, write_whole
-from .lock import held
+from .file_writing import held, make_folder, write_whole
 from .untrusted_text import utf8
 
 MAX_LINE_BYTES = 1 << 26

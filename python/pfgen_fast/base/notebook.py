@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
-from .optional import optional
+from .native import optional
 from .untrusted_text import html_text
 
 _MOST_ROWS = 20

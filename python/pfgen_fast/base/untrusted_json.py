@@ -1,4 +1,4 @@
-"""Decodes and validates untrusted JSON; each error is one sentence that names the location.
+"""Decodes and validates untrusted JSON and TOML, and writes JSON; each error names the location of the fault.
 
 A check is a function that converts a decoded value or raises a `Fault`. `checked` converts the fault to an error that
 contains the file and the location, such as `questions['Q01'].scores.fluency`.
@@ -6,16 +6,18 @@ contains the file and the location, such as `questions['Q01'].scores.fluency`.
 
 from __future__ import annotations
 
+import importlib
 import json
 import math
 import re
-from collections.abc import Callable, Iterable
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from .errors import PfgenError, TrialsError
 from .file_reading import read_stored
-from .untrusted_text import in_one_line
+from .untrusted_text import in_one_line, utf8
 
 T = TypeVar("T")
 
@@ -251,3 +253,121 @@ def unexpected(expected: str, value: Any) -> Fault:
     else:
         shown = in_one_line(json.dumps(value), 40)
     return Fault(f"expected {expected}, not {shown}")
+
+
+_MAX_BYTES = 1 << 20
+_MAX_KEY = 200
+_MAX_INTEGER = (1 << 63) - 1
+"""The largest integer that TOML requires; Python refuses to print much larger integers."""
+_QUOTED = r'"[^"\\\n]*(?:\\.[^"\\\n]*)*"?|\'[^\'\n]*\'?'
+_PART = rf"(?:[A-Za-z0-9_-]+|{_QUOTED})"
+_MULTILINE = r'"""(?:[^\\]|\\.)*?(?:"""|\\?\Z)|\'\'\'.*?(?:\'\'\'|\Z)'
+_KEY = re.compile(rf"{_MULTILINE}|#[^\n]*|({_PART}(?:[ \t]*\.[ \t]*{_PART})*)", re.DOTALL)
+"""A key, or text that can contain the same characters; each scan of a text takes linear time."""
+
+
+def read_toml(path: Path, *, error: type[PfgenError]) -> dict[str, Any]:
+    """The content of a TOML file of at most 1 MiB."""
+    toml = importlib.import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
+    stored = read_stored(path, limit=_MAX_BYTES)
+    try:
+        text = stored.decode()
+        if any(_n_dots(key[1] or "") > MAX_DEPTH for key in _KEY.finditer(text)):
+            raise RecursionError  # parsing would take quadratic time
+        content = toml.loads(text)
+    except UnicodeDecodeError as problem:
+        raise error(f"{path}: not TOML: not UTF-8 (byte {problem.start}: {problem.reason})") from None
+    except toml.TOMLDecodeError as problem:
+        raise error(f"{path}: not TOML: {in_one_line(problem, 200)}") from None
+    except RecursionError:
+        raise error(f"{path}: not TOML that can be read: nested too deeply") from None
+    except ValueError:  # Python refuses to convert it
+        raise error(f"{path}: not TOML that can be read: an integer has thousands of digits") from None
+    return checked(content, _showable, str(path), error=error)
+
+
+def _n_dots(key: str) -> int:
+    """The number of dots between the parts of a key."""
+    return re.sub(_QUOTED, "", key).count(".") if key.count(".") > MAX_DEPTH else 0
+
+
+def _showable(value: Any) -> dict[str, Any]:
+    """Checks that the keys and integers of an object fit into an error message."""
+    pending: list[tuple[str, Any]] = [("", any_object(value))]
+    while pending:
+        place, inner = pending.pop()
+        if isinstance(inner, dict):
+            for key in inner:
+                if len(key) > _MAX_KEY:
+                    raise Fault(f"the key {in_one_line(key, 40)} has more than {_MAX_KEY} characters").inside(place)
+            pending.extend((f"{place}.{in_one_line(key)}", part) for key, part in inner.items())
+        elif isinstance(inner, list):
+            pending.extend((f"{place}[{index}]", part) for index, part in enumerate(inner))
+        elif isinstance(inner, int) and not -_MAX_INTEGER <= inner <= _MAX_INTEGER:
+            raise Fault("an integer of more than 64 bits").inside(place)
+    return value  # type: ignore[no-any-return]
+
+
+# Values that json.dumps and orjson write differently. The patterns never match within a string, because a string has a
+# quote at the end of a line. Each pattern begins with literal characters, which makes the search fast.
+_SMALL = re.compile(rb"0\.0000[0-9]+(?=,?(?:\n|\Z))")
+_EXPONENT = re.compile(rb"e(-?)([0-9]+)(?=,?(?:\n|\Z))")
+_NULL = re.compile(rb"null,?(?:\n|\Z)")
+
+
+class WrittenObject(Mapping[str, Any]):
+    """A JSON text that behaves like the object it contains; it is decoded on the first access."""
+
+    __slots__ = ("_decoded", "json")
+
+    def __init__(self, json: bytes) -> None:
+        self.json = json
+        self._decoded: dict[str, Any] | None = None
+
+    def decoded(self) -> dict[str, Any]:
+        """The object."""
+        if self._decoded is None:
+            self._decoded = json.loads(self.json)
+        return self._decoded
+
+    def __getitem__(self, key: str) -> Any:
+        return self.decoded()[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.decoded())
+
+    def __len__(self) -> int:
+        return len(self.decoded())
+
+    def __repr__(self) -> str:
+        return repr(self.decoded())
+
+
+def json_bytes(value: Any) -> bytes:
+    """Encodes a value as `json.dumps(value, ensure_ascii=False, indent=2)` does, in UTF-8."""
+    import orjson  # slow to import
+
+    def as_written(part: Any) -> orjson.Fragment:
+        if isinstance(part, WrittenObject):
+            return orjson.Fragment(part.json)
+        raise TypeError
+
+    try:
+        fast = orjson.dumps(value, as_written, orjson.OPT_INDENT_2)
+        if not _NULL.search(fast):
+            fast = _EXPONENT.sub(lambda match: b"e" + (match[1] or b"+") + match[2].zfill(2), fast)
+            return _SMALL.sub(_as_python_writes, fast)
+    except TypeError:
+        pass  # a lone surrogate, or an integer of more than 64 bits
+    return utf8(json.dumps(value, ensure_ascii=False, indent=2, default=_decoded))
+
+
+def _decoded(value: Any) -> dict[str, Any]:
+    if isinstance(value, WrittenObject):
+        return value.decoded()
+    raise TypeError(f"Object of type {type(value).__name__} is not JSON serializable")
+
+
+def _as_python_writes(small: re.Match[bytes]) -> bytes:
+    before = small.string[max(small.start() - 1, 0) : small.start()]
+    return repr(float(small[0])).encode() if before in b" -" else small[0]

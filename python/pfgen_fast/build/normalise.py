@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base.errors import BuildError
-from ..base.untrusted_toml import read_toml
+from ..base.untrusted_json import read_toml
 from .answer_tables import arrow, check_pattern, matches
 from .config_table import ConfigTable
 

@@ -16,13 +16,15 @@ import numpy as np
 from numpy.typing import NDArray
 from ..base.errors import TrialsError
 from ..base.native import _core
-from ..base.core_errors import worded
-from ..base.threads import checked_threads
+from ..base.native import worded
+from ..base.native import checked_threads
 from collections.abc import Mapping, Sequence
 from ..base.errors import SuiteError
 from ..suite.keywords import REGEX_SYNTAX
 from ..suite.questions import Question
 from ..suite.suite import Suite
+from ..base.native import worded
+from ..base.native import checked_threads
 
 
 def find_rare_ngrams(answers: Any, *, order: int = 5, below: int = 2, threads: int | None = None) -> _core.RareNgrams:

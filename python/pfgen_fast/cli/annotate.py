@@ -107,7 +107,7 @@ class _Annotate:
             self._show_progress()
             return
         from ..base.file_writing import check_folder, write_whole
-        from ..base.json_writing import json_bytes
+        from ..base.untrusted_json import json_bytes
         from ..lab.annotations.annotation_plan import PLAN_FILE, check_annotators, check_plan_folder, make_plan
 
         check_folder(self.output)

@@ -42,8 +42,8 @@ class _Build:
     as_json: Json = False
 
     def __call__(self) -> None:
-        from ..suite.faults import reference_warnings
         from ..suite.suite import Suite
+        from ..suite.suite_reading import reference_warnings
 
         try:
             with counting("stages", quiet=self.quiet or self.as_json) as count:

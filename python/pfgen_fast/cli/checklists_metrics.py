@@ -64,7 +64,7 @@ class ModelOutput:
     quiet: Quiet = False
 
     def __post_init__(self) -> None:
-        from ..tables.value_table import check_value_table
+        from ..tables.formats import check_value_table
 
         if self.output is not None:
             check_value_table(self.output)
@@ -98,7 +98,7 @@ class ModelOutput:
 
     def write(self, models: Sequence[Any], columns: Columns) -> None:
         """Writes a row for each answer, if a file is given."""
-        from ..tables.value_table import writing_values
+        from ..tables.formats import writing_values
 
         if self.output is not None:
             columns = {**_KEY_COLUMNS, **columns}

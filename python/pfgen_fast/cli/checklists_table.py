@@ -84,7 +84,7 @@ class _Table:
         from ..lab.checklists.checklist_runs import open_runs
         from ..lab.checklists.scoring import table_data, text_tables
         from ..lab.checklists.scoring.calibrated import calibration_sentences
-        from ..tables.value_table import check_value_table, writing_values
+        from ..tables.formats import check_value_table, writing_values
 
         if not self.calibrate and (self.scale or self.half_width is not None):
             fail(f"{'--scale' if self.scale else '--half-width'}: only --calibrate MARKS uses it")

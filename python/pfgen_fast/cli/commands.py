@@ -199,7 +199,7 @@ class Root(Group):
         Refused arguments may be untrusted file names, which a shell expanded from `*`.
         """
         try:
-            from ..suite.pattern_time import pattern_time_limit
+            from ..suite.keywords import pattern_time_limit
 
             with pattern_time_limit():
                 return super().invoke(ctx)

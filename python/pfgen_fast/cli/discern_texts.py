@@ -39,7 +39,7 @@ class _Perturb:
 
     def __call__(self) -> None:
         from ..lab.discernment.damaged import texts_of as rows_of
-        from ..tables.value_table import check_value_table, writing_values
+        from ..tables.formats import check_value_table, writing_values
 
         check_value_table(self.output)
         source, asking = self.source, self.asking
@@ -234,7 +234,7 @@ class _Collect:
     def __call__(self) -> None:
         from ..lab.discernment.collecting import Bounds, collect, write_items
         from ..lab.discernment.item_files import ItemColumns
-        from ..tables.value_table import check_value_table
+        from ..tables.formats import check_value_table
         from .table import is_same
 
         for path in (self.output, *([] if self.donors is None else [self.donors])):

@@ -265,7 +265,7 @@ class _Judge:
 
     def __call__(self) -> None:
         from ..lab.experiments.judge_experiment import ITEM_COLUMNS, AnswersToJudge, JudgeOptions, RatedRuns
-        from ..tables.value_table import check_value_table, writing_values
+        from ..tables.formats import check_value_table, writing_values
 
         if self.items is not None:
             check_value_table(self.items)

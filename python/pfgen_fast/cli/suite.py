@@ -47,7 +47,7 @@ class _Info:
 
     def __call__(self) -> None:
         from ..lab.checklists.suite_files import packaged_suites
-        from ..suite.published.manifests import origin_of
+        from ..suite.published import origin_of
         from ..suite.suite import Suite
 
         if self.suite is None:
@@ -92,7 +92,7 @@ def _rows() -> Iterator[dict[str, Any]]:
     from ..lab.checklists.suite_files import PACKAGED as CHECKLISTS
     from ..lab.checklists.suite_files import packaged_suites
     from ..runs.checkout import suite_folder_here
-    from ..suite.published.manifests import fetched_folder, published_names
+    from ..suite.published import fetched_folder, published_names
     from ..suite.suite_reading import PACKAGED, packaged_names
 
     with contextlib.suppress(SuiteError):
@@ -139,8 +139,8 @@ class _Check:
     as_json: Json = False
 
     def __call__(self) -> None:
-        from ..suite.faults import find_faults, reference_warnings, slow_patterns
         from ..suite.suite import Suite
+        from ..suite.suite_reading import find_faults, reference_warnings, slow_patterns
 
         source = source_or_here(self.suite)
         faults = find_faults(source)
@@ -182,9 +182,9 @@ class _Compile:
     as_json: Json = False
 
     def __call__(self) -> None:
-        from ..base.threads import default_threads
+        from ..base.native import default_threads
         from ..scoring.index import index_of, save_index
-        from ..suite.cache import cached_path
+        from ..suite.compiled import cached_path
 
         loaded = suite_or_here(self.suite)
         threads, path = self.threads or default_threads(), self.output
@@ -233,7 +233,7 @@ class _Get:
     quiet: Quiet = False
 
     def __call__(self) -> None:
-        from ..suite.published.getting import get_suite
+        from ..suite.fetching import get_suite
 
         if self.name == "hellobench":
             raise SuiteError(f"hellobench: {_HELLOBENCH}")

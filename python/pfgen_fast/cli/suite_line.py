@@ -43,7 +43,7 @@ def source_or_here(source: str | None) -> str | Path:
 
 def fitting_suites(questions: Sequence[str]) -> list[str]:
     """The names of the fetched suites with all of these questions or IDs, and of packaged suites with these texts."""
-    from ..suite.published.manifests import fetched_names
+    from ..suite.published import fetched_names
     from ..suite.suite import Suite
     from ..suite.suite_reading import packaged_names
 

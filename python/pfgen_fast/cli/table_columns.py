@@ -27,7 +27,7 @@ _MAX_SHOWN_COLUMNS = 20
 def with_columns(options: T, path: Path, name: str, scorer: ReferenceScorer | None) -> T:
     """The options with the columns and the suite of a table; what is guessed is printed."""
     from ..runs.checkout import checkout_of
-    from ..suite.published.manifests import how_to_name_a_suite
+    from ..suite.published import how_to_name_a_suite
     from ..tables.formats import first_rows
     from ..tables.model_means import MODEL_NAMES, usual_column
 

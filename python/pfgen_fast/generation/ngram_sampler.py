@@ -16,12 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base.errors import EngineError, PfgenError, SuiteError
-from ..base.native import _core
-from ..base.threads import checked_threads
+from ..base.native import _core, checked_threads
 from ..scoring.reply_text import Mode, first_part
-from ..suite.faults import check_suite
 from ..suite.questions import Question
 from ..suite.suite import Suite
+from ..suite.suite_reading import check_suite
 from .engines import Sampling
 from .prompts import Task
 

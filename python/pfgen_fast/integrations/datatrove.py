@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..base.errors import PfgenError, TrialsError
-from ..base.optional import optional
+from ..base.native import optional
 from ..scoring.spec import ScorerSpec
 from ..suite.suite import Suite
 from ..tables.table_job import Nulls, TableJob

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..base.errors import PfgenError
-from ..base.optional import optional
+from ..base.native import optional
 from ..base.untrusted_text import in_one_line
 from ..rewards.references.reference_scorer import ReferenceScorer
 from ..tables.arrow_columns import score_arrays

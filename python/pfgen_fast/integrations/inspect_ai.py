@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..base.errors import TrialsError
-from ..base.optional import optional
+from ..base.native import optional
 from ..generation.engines import Sampling
 from ..generation.prompts import NUM_EXAMPLES
 from ..scoring.reply_text import STOP, Mode, check_mode, without_reasoning

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 from ..base.errors import EngineError, TrialsError
 from ..base.file_writing import write_whole
-from ..base.optional import optional
+from ..base.native import optional
 from ..base.untrusted_text import utf8
 from ..generation.engines import Sampling
 from ..generation.prompts import NUM_EXAMPLES
 from ..scoring.reply_text import STOP, Mode, check_mode, without_reasoning
 from ..scoring.spec import ScorerSpec
-from ..suite.cache import own_cache_folder
+from ..suite.compiled import own_cache_folder
 from ..suite.rules import AVERAGE_FIRST
 from ..suite.suite import Suite
 from .rewarding import answer_in, training_tasks

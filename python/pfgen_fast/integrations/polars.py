@@ -8,7 +8,7 @@ from operator import or_
 from typing import TYPE_CHECKING
 
 from ..base.errors import TrialsError
-from ..base.optional import optional
+from ..base.native import optional
 from ..rewards.references.reference_scorer import ReferenceScorer
 from ..scoring.scorer import Scorer
 from ..scoring.spec import ScorerSpec

@@ -17,7 +17,7 @@ from typing import Any, Literal, NamedTuple
 from .. import __version__
 from ..base.errors import PfgenError, TrialsError
 from ..base.mean_interval import mean_interval
-from ..base.optional import optional
+from ..base.native import optional
 from ..base.untrusted_text import harmless, in_one_line, json_text, unknown_name
 from ..report import ReportRun, write_report
 from ..runs.checkout import checkout_of, run_name, suite_of

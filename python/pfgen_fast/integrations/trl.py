@@ -12,7 +12,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..base.errors import PfgenError, TrialsError
-from ..base.optional import optional
+from ..base.native import optional
 from ..generation.prompts import NUM_EXAMPLES
 from ..rewards.reward import Reward, ShapeLike
 from ..scoring.reply_text import Mode, check_mode

@@ -13,7 +13,7 @@ from typing import Any
 
 from ..base.errors import TrialsError
 from ..base.file_writing import writing_whole
-from ..base.optional import optional
+from ..base.native import optional
 from ..generation.prompts import NUM_EXAMPLES, Prompt
 from ..rewards.reward import Reward as ShapedReward
 from ..scoring.reply_text import Mode, check_mode

@@ -18,8 +18,7 @@ from ..base.errors import TrialsError
 from ..base.untrusted_text import harmless, harmless_with_tints, in_one_line, shown_value
 from ..runs.trials import Trials, one_run
 from ..scoring.tinting import QuestionTints
-from ..suite.keywords import Rule
-from ..suite.pattern_time import searched
+from ..suite.keywords import Rule, searched
 from ..suite.questions import Question
 from ..suite.suite import Suite
 from .pages import in_parts, page_json

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from ..base.optional import optional
+from ..base.native import optional
 from ..base.untrusted_text import terminal_text
 from ..lab.statistics.correlation import Floats
 from .pages import source

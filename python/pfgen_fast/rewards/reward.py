@@ -10,12 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from ..base.core_errors import worded
 from ..base.errors import RewardError
-from ..base.native import _core
+from ..base.native import _core, worded
+from ..base.untrusted_json import read_toml
 from ..base.untrusted_text import shown_value, unknown_name
-from ..base.untrusted_toml import read_toml
-from ..scoring.column_table import ColumnTable
+from ..scoring.score_table import ColumnTable
 from ..scoring.scorer import Scorer
 from ..suite.rules import PROFILES, Profile
 from .parts import PARTS, Copying, Overlong, Part, Repetition, TooShort, Unfinished

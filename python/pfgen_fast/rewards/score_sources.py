@@ -13,10 +13,8 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from ..base.core_errors import worded
 from ..base.errors import RewardError, TrialsError
-from ..base.native import _core
-from ..base.threads import cached_property, checked_threads, default_threads
+from ..base.native import _core, cached_property, checked_threads, default_threads, worded
 from ..base.untrusted_text import unknown_name
 from ..scoring.scorer import Scorer
 from ..scoring.spec import ScorerSpec

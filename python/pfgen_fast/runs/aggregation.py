@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ..base.errors import PfgenError, TrialsError
 from ..base.file_reading import read_stored
-from ..base.json_writing import WrittenObject
 from ..base.native import _core
-from ..base.untrusted_json import MAX_JSON_BYTES, any_object, checked, parse_json
+from ..base.untrusted_json import MAX_JSON_BYTES, WrittenObject, any_object, checked, parse_json
 from ..suite.questions import Question
 from ..suite.rules import FLOAT_SUMS
 from ..suite.suite import Suite

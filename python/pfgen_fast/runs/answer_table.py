@@ -10,7 +10,7 @@ from typing import Any
 from ..base.errors import SuiteError
 from ..base.untrusted_text import json_text
 from ..scoring.score_table import ScoreTable
-from ..tables.value_table import Write, check_value_table, writing_values
+from ..tables.formats import WriteValues, check_value_table, writing_values
 from .checkout import run_name
 from .run_scorer import ReadRun
 
@@ -25,7 +25,7 @@ def writing_answers(path: Path) -> Iterator[Callable[[ReadRun, ScoreTable], None
     A text cell is written as it is, so a spreadsheet may read an untrusted answer as a formula.
     """
     check_value_table(path)
-    write: Write | None = None
+    write: WriteValues | None = None
     scores: list[str] = []
     with contextlib.ExitStack() as stack:
 

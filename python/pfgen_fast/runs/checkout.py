@@ -49,7 +49,7 @@ def suite_of(folder: Path, suite: Suite | None = None) -> Suite:
         return suite
     root = checkout_of(folder)
     if root is None:
-        from ..suite.published.manifests import how_to_name_a_suite
+        from ..suite.published import how_to_name_a_suite
 
         raise SuiteError(
             f"{folder}: the run is not in a checkout with a data/ folder of Q*.json files; {how_to_name_a_suite()}"
@@ -83,7 +83,7 @@ def suite_folder_here() -> Path:
     """The folder of the suite of `suite_here`."""
     root = checkout_of(Path.cwd() / "run")
     if root is None:
-        from ..suite.published.manifests import how_to_name_a_suite
+        from ..suite.published import how_to_name_a_suite
 
         raise SuiteError(
             f"the working folder is not in a checkout with a data/ folder of Q*.json files; {how_to_name_a_suite()}"

@@ -13,14 +13,14 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..base.json_writing import json_bytes
-from ..base.threads import cached_property
+from ..base.native import cached_property
 from ..base.untrusted_json import (
     any_object,
     checked,
     count,
     entries,
     items,
+    json_bytes,
     member,
     number,
     or_none,

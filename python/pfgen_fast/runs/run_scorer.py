@@ -16,10 +16,9 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from ..base.errors import PatternTimeout, PfgenError, SuiteError, TrialsError
 from ..base.file_reading import file_sha1
 from ..base.file_writing import write_whole
-from ..base.native import _core
-from ..base.threads import checked_threads
+from ..base.native import _core, checked_threads
 from ..scoring.reply_text import ReasoningChoice
-from ..suite.pattern_time import PATTERN_SECONDS, pattern_time_limit
+from ..suite.keywords import PATTERN_SECONDS, pattern_time_limit
 from .checkout import checkout_of, suite_of
 from .trials import RunFolder, Trials, pack_trials, reasoning_notes, stripped
 

@@ -12,13 +12,12 @@ from typing import Any, Literal
 import numpy as np
 
 from ..base.errors import TrialsError
-from ..base.threads import default_threads
+from ..base.native import default_threads
 from ..base.untrusted_json import any_object, checked, read_json
 from ..oracle import Oracle
 from ..scoring.index import built_index, index_of
 from ..scoring.scorer import Scorer
-from ..suite.cache import cached_path
-from ..suite.compiled import SuiteIndex, describe_questions
+from ..suite.compiled import SuiteIndex, cached_path, describe_questions
 from ..suite.rules import FloatSum
 from ..suite.suite import Suite
 from .aggregation import UnknownQuestions, evaluate, trials_of

@@ -8,16 +8,22 @@ from pathlib import Path
 from typing import Any
 
 from ..base.errors import IndexFormatError, PfgenError, SuiteError
+from ..base.file_reading import OWN_FILE, ForeignFileError
 from ..base.file_writing import writing_whole
-from ..base.native import _core
-from ..base.ownership import OWN_FILE, ForeignFileError
-from ..base.threads import ForkSafeLock
-from ..suite.cache import building, cached_path, clear_place, warn_once
-from ..suite.compiled import CompiledSuite, SuiteIndex, describe_questions
-from ..suite.faults import check_suite
+from ..base.native import ForkSafeLock, _core
+from ..suite.compiled import (
+    CompiledSuite,
+    SuiteIndex,
+    building,
+    cached_path,
+    clear_place,
+    describe_questions,
+    warn_once,
+)
 from ..suite.questions import Question
 from ..suite.rules import LIMIT, Profile
 from ..suite.suite import Suite
+from ..suite.suite_reading import check_suite
 
 _making = ForkSafeLock()
 

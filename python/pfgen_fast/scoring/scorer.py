@@ -12,10 +12,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
-from ..base.core_errors import COLUMN_ERRORS, raise_trials_error
 from ..base.errors import IndexFormatError, TrialsError
-from ..base.native import _core
-from ..base.threads import cached_property, checked_threads
+from ..base.native import COLUMN_ERRORS, _core, cached_property, checked_threads, raise_trials_error
 from ..base.untrusted_text import utf8
 from ..suite.compiled import CompiledSuite, SuiteIndex
 from ..suite.keywords import depth_first, regex_searchers, token_reader

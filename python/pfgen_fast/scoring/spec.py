@@ -9,7 +9,7 @@ import pickle
 from pathlib import Path
 from typing import Any
 
-from ..base.threads import ForkSafeLock, cached_property, checked_threads
+from ..base.native import ForkSafeLock, cached_property, checked_threads
 from ..suite.rules import FLOAT_SUMS, PROFILES, FloatSum, Profile, check_choice
 from ..suite.suite import Suite
 from .score_table import score_columns

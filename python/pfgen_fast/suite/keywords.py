@@ -1,20 +1,28 @@
-"""Keyword rules: parses them from JSON into frozen objects, and searches for their patterns.
+"""Keyword rules: parses them from JSON into frozen objects, and searches for their patterns, within a time limit.
 
 A rule is a pattern, an `and` of rules or an `or` of rules (docs/scoring.md, section 4). Rules are checked when they are
 parsed.
+
+Python's `re` checks for signals while it searches, so a timer can end a search. This works only in the main thread, and
+only on systems with `signal.setitimer`. On Windows and in other threads, there is no limit.
 """
 
 from __future__ import annotations
 
+import contextlib
 import re
+import signal
+import threading
+import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from types import FrameType
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
+from ..base.errors import PatternTimeout
 from ..base.native import _core
 from ..base.untrusted_text import shown_value
-from .pattern_time import searched
 
 if TYPE_CHECKING:
     from .units import Spelling
@@ -187,3 +195,66 @@ def depth_first(rules: tuple[Rule, ...]) -> Iterator[Rule]:
     for rule in rules:
         yield rule
         yield from depth_first(rule.parts)
+
+
+T = TypeVar("T")
+
+PATTERN_SECONDS = 10.0
+"""The limit of commands for the search of one pattern in one answer; a usual search takes microseconds."""
+
+_LOOKS = 10  # number of checks within the limit
+WHY = "nested repeats, or many repeats in a row, can match in exponentially many ways"
+
+
+class _Overdue(Exception):
+    """Raised within a search that has taken too long."""
+
+
+def searched(search: Callable[[str], T], text: str, where: str) -> T:
+    """Returns `search(text)`; raises PatternTimeout if the search exceeds the limit of `pattern_time_limit`."""
+    try:
+        return search(text)
+    except _Overdue as overdue:
+        raise PatternTimeout(f"{where} takes longer than {overdue} on one answer: {WHY}") from None
+
+
+def can_be_limited() -> bool:
+    """Whether a search can be ended here."""
+    return threading.current_thread() is threading.main_thread() and hasattr(signal, "setitimer")
+
+
+@contextlib.contextmanager
+def pattern_time_limit(seconds: float = PATTERN_SECONDS) -> Iterator[None]:
+    """Within this context, a scorer that searches one pattern in one answer for longer raises PatternTimeout.
+
+    Scorers set no limit themselves, because a timer and its signal (SIGALRM) belong to the program. The context
+    restores both; it does nothing outside the main thread and on systems without such timers (Windows). It does not
+    slow scoring.
+    """
+    if not can_be_limited():
+        yield
+        return
+    watched: FrameType | None = None  # the search at the last check; Python cannot reuse a frame while it is referenced
+    since = 0.0
+
+    def look(number: int, frame: FrameType | None) -> None:
+        nonlocal watched, since
+        if frame is None or frame.f_code is not searched.__code__:
+            watched = None
+        elif frame is not watched:
+            watched, since = frame, time.monotonic()
+        elif time.monotonic() - since >= seconds:
+            watched = None  # the timer must not interrupt the handling of the error
+            raise _Overdue(f"{seconds:g} s")
+
+    former = signal.signal(signal.SIGALRM, look)
+    begun = time.monotonic()
+    delay, interval = signal.setitimer(signal.ITIMER_REAL, seconds / _LOOKS, seconds / _LOOKS)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        watched = None
+        signal.signal(signal.SIGALRM, former)
+        if delay:
+            signal.setitimer(signal.ITIMER_REAL, max(delay - (time.monotonic() - begun), 1e-3), interval)

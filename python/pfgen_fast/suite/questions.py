@@ -8,8 +8,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, Literal
 
-from ..base.native import _core
-from ..base.threads import cached_property
+from ..base.native import _core, cached_property
 from .keywords import Rule
 from .units import Spelling, Tokenizer
 

@@ -16,12 +16,10 @@ from types import MappingProxyType
 from typing import Any
 
 from ..base.errors import IndexFormatError, SuiteError, TrialsError
-from ..base.ownership import ForeignFileError
-from ..base.threads import cached_property
+from ..base.file_reading import ForeignFileError
+from ..base.native import cached_property
 from ..base.untrusted_text import nearest_names
-from .cache import cached_path
-from .compiled import CompiledSuite, ReferencesOf, SuiteIndex, describe_question
-from .faults import key_faults, question_faults, samples_faults, settings_faults
+from .compiled import CompiledSuite, ReferencesOf, SuiteIndex, cached_path, describe_question
 from .keywords import freeze_rule
 from .questions import Instructions, Question, Sample
 from .rules import PROFILES, Profile
@@ -31,9 +29,13 @@ from .suite_reading import (
     SETTINGS_FILE,
     file_hashes,
     json_lines,
+    key_faults,
     parse_suite_json,
+    question_faults,
     question_files,
     read_bytes,
+    samples_faults,
+    settings_faults,
 )
 from .suite_reading import suite_folder as folder_of
 from .units import freeze_tokenizer

@@ -1,4 +1,7 @@
-"""Finds the files of a suite and decodes their JSON; errors name the file and the location in it."""
+"""Finds the files of a suite, decodes them and checks them; each fault is one sentence that names the file.
+
+A suite is checked once: when it is loaded, or when it is first used for scoring. Later code relies on this check.
+"""
 
 from __future__ import annotations
 
@@ -6,20 +9,26 @@ import contextlib
 import hashlib
 import json
 import os
+import re
 import time
-from collections.abc import Iterator, Sequence
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from ..base.errors import PfgenError, SuiteError, TrialsError
-from ..base.file_reading import file_sha1, opened, read_stored
+from ..base.errors import PatternTimeout, PfgenError, SuiteError, TrialsError
+from ..base.file_reading import OWN_FILE, ForeignFileError, file_sha1, open_own, opened, read_stored
 from ..base.file_writing import write_whole
-from ..base.ownership import OWN_FILE, ForeignFileError, open_own
 from ..base.untrusted_json import parse_json
-from ..base.untrusted_text import did_you_mean
-from .cache import make_cache_folder, own_cache_folder
-from .published.manifests import fetched_folder, published_names
+from ..base.untrusted_text import counted, did_you_mean, in_one_line, shown_value
+from .compiled import describe_question, make_cache_folder, own_cache_folder
+from .keywords import WHY, can_be_limited, pattern_time_limit, rule_faults, searched
+from .published import fetched_folder, published_names
+from .questions import Instructions, Question
+from .rules import LOOK_AHEAD
+from .units import FileTokenizer, tokenizer_faults
 
 PACKAGED = Path(__file__).parents[1] / "data"
 SAMPLES_FILE = "questions.jsonl"
@@ -146,3 +155,215 @@ def _remember(memory: Path, state: _State, hashes: list[str]) -> None:
 def _hashes(paths: Sequence[Path]) -> list[str]:
     with ThreadPoolExecutor(4) as pool:  # hashing releases the GIL
         return list(pool.map(file_sha1, paths))
+
+
+_REQUIRED = ("question_id", "question", "answers")
+ENOUGH_REFERENCES = 100
+"""Number of reference answers in a set below which the scores of answers depend on chance."""
+_OPTIONAL = ("category", "note", "keywords", "unit", "tokenizer", "tokenizer_sha1")
+
+
+def question_faults(source: object, folder: Path | None = None) -> Iterator[str]:
+    """Yields one sentence for each fault of a decoded question file."""
+    if not isinstance(source, dict):
+        yield f"expected a JSON object, not {type(source).__name__}"
+        return
+    for key in _REQUIRED:
+        if key not in source:
+            yield f"the key {key!r} is missing"
+    for key in source:
+        if key not in _REQUIRED + _OPTIONAL:
+            yield f"unknown key {shown_value(key)}; expected one of {', '.join(_REQUIRED + _OPTIONAL)}"
+    for key in ("question_id", "question"):
+        if key in source and (not isinstance(source[key], str) or not source[key]):
+            yield f"{key!r}: expected a non-empty string, not {shown_value(source[key])}"
+    yield from _name_faults("'question_id'", source.get("question_id"))
+    for key in ("category", "note"):
+        if not isinstance(source.get(key, ""), str):
+            yield f"{key!r}: expected a string, not {type(source[key]).__name__}"
+    keywords = source.get("keywords", [])
+    if not isinstance(keywords, list):
+        yield f"'keywords': expected a list of rules, not {type(keywords).__name__}"
+        keywords = []
+    for i, rule in enumerate(keywords):
+        yield from rule_faults(rule, f"keywords[{i}]")
+    yield from tokenizer_faults(source, folder)
+    if "answers" in source:
+        yield from _answers_faults(source["answers"])
+
+
+def _answers_faults(source: object) -> Iterator[str]:
+    if not isinstance(source, dict) or not source:
+        yield "'answers': expected an object with at least one set name and its list of reference answers"
+        return
+    for name, answers in source.items():
+        yield from _name_faults("the set name", name)
+        if not isinstance(answers, list) or not answers:
+            yield f"answers[{shown_value(name)}]: expected a list of at least one reference answer"
+            continue
+        for i, answer in enumerate(answers):
+            if not isinstance(answer, str):
+                yield f"answers[{shown_value(name)}][{i}]: expected a string, not {type(answer).__name__}"
+        if not any(answers):
+            yield f"answers[{shown_value(name)}]: all answers are empty, so the baseline would be 0"
+
+
+def _name_faults(what: str, name: object) -> Iterator[str]:
+    """Names become column names and values of tables, which cannot hold control characters or lone surrogates."""
+    if isinstance(name, str) and _has_any(name, "Cc", "Cs"):
+        yield f"{what} {shown_value(name)} contains a control character or a lone surrogate"
+
+
+def _has_any(text: str, *categories: str) -> bool:
+    return any(unicodedata.category(character) in categories for character in text)
+
+
+def check_suite(name: str, questions: Iterable[Question]) -> None:
+    """Checks a suite that was built in memory, as `Suite.load` checks its files."""
+    taken: dict[str, str] = {}
+    for number, question in enumerate(questions, start=1):
+        where = f"suite {name}, question {number}"
+        source = describe_question(question)
+        del source["sets"]
+        source["answers"] = {
+            name: list(answers) if isinstance(answers, tuple) else answers for name, answers in question.answers.items()
+        }
+        folder = question.tokenizer.path.parent if isinstance(question.tokenizer, FileTokenizer) else None
+        for fault in question_faults(source, folder):
+            raise SuiteError(f"{where}: {fault}")
+        for fault in key_faults(taken, question.question_id, question.question, where):
+            raise SuiteError(fault)
+    if not taken:
+        raise SuiteError(f"suite {name}: expected at least one question")
+
+
+def find_faults(source: str | Path) -> list[str]:
+    """Returns one sentence for each fault of the suite in a directory; the list is empty if `Suite.load` accepts it.
+
+    Each sentence names the file. Raises SuiteError if the directory does not exist or contains no question file.
+    """
+    folder = suite_folder(source)
+    taken: dict[str, str] = {}
+
+    def question_file_faults(path: Path) -> Iterator[str]:
+        decoded: Any = parse_suite_json(read_bytes(path), str(path))
+        file_faults = [f"{path}: {fault}" for fault in question_faults(decoded, path.parent)]
+        yield from file_faults or key_faults(taken, decoded["question_id"], decoded["question"], path)
+
+    optional = ((folder / SAMPLES_FILE, samples_faults), (folder / SETTINGS_FILE, settings_faults))
+    checks = [(path, question_file_faults) for path in question_files(folder)]
+    faults: list[str] = []
+    for path, faults_of in (*checks, *(check for check in optional if check[0].exists())):
+        try:
+            faults += faults_of(path)
+        except SuiteError as error:
+            faults.append(str(error))
+    return faults
+
+
+def samples_faults(path: Path) -> Iterator[str]:
+    """Yields one sentence for each fault of a file of sample answers."""
+    taken: set[str] = set()
+    for where, line in json_lines(path):
+        if not isinstance(line, dict):
+            yield f"{where}: expected an object with 'question' and 'answer', not {type(line).__name__}"
+            continue
+        for key in ("question", "answer"):
+            if not isinstance(line.get(key), str) or not line[key]:
+                yield f"{where}: {key!r}: expected a non-empty string, not {shown_value(line.get(key))}"
+            elif _has_any(line[key], "Cs"):
+                yield f"{where}: {key!r} contains a lone surrogate, which a prompt cannot contain"
+        question = line.get("question")
+        if isinstance(question, str):
+            if question in taken:
+                yield f"{where}: the question {shown_value(question)} already has a sample answer"
+            taken.add(question)
+
+
+def settings_faults(path: Path) -> Iterator[str]:
+    """Yields one sentence for each fault of a `suite.json`."""
+    settings = parse_suite_json(read_bytes(path), str(path))
+    if not isinstance(settings, dict):
+        yield f"{path}: expected a JSON object, not {type(settings).__name__}"
+        return
+    for key in settings:
+        if key != "instructions":
+            yield f"{path}: unknown key {shown_value(key)}; expected 'instructions'"
+    instructions = settings.get("instructions", {})
+    if not isinstance(instructions, dict):
+        yield f"{path}: 'instructions': expected an object with texts, not {type(instructions).__name__}"
+        return
+    names = [text.name for text in fields(Instructions)]
+    for key, text in instructions.items():
+        if key not in names:
+            yield f"{path}: unknown instruction {shown_value(key)}; expected {', '.join(names)}"
+        elif not isinstance(text, str) or _has_any(text, "Cs"):
+            yield f"{path}: instructions[{key!r}]: expected a text without lone surrogates, not {shown_value(text)}"
+
+
+def key_faults(taken: dict[str, str], question_id: str, question: str, path: Path | str) -> Iterator[str]:
+    """Records a question's id and text in `taken`, and yields a fault if another question uses one of them."""
+    for key in dict.fromkeys((question_id, question)):
+        if key in taken:
+            yield f"{path}: the id or text {shown_value(key)} is already used by question {shown_value(taken[key])}"
+        taken[key] = question_id
+
+
+def reference_warnings(questions: Iterable[Question]) -> Iterator[str]:
+    """Yields a sentence if sets have too few reference answers for n-gram scores, or a unit that is too small."""
+    questions = list(questions)
+    sizes = {
+        f"question {question.question_id}, set {name}": len(answers)
+        for question in questions
+        for name, answers in question.answers.items()
+    }
+    few = {where: size for where, size in sizes.items() if size < ENOUGH_REFERENCES}
+    if few:
+        where = min(few, key=lambda name: few[name])
+        yield (
+            f"{len(few):,} of {len(sizes):,} sets have fewer than {ENOUGH_REFERENCES} reference answers "
+            f"({in_one_line(where)}: {few[where]}), so chance decides their scores: with one reference answer "
+            "and no keyword rules, even an empty answer has the score 0.333; for few references, use reference metrics "
+            "(pfgen-fast score --metric; docs/references.md)"
+        )
+    alphabetic = [question for question in questions if question.tokenizer is None and _is_alphabetic(question)]
+    if alphabetic:
+        yield (
+            f"{len(alphabetic):,} of {counted(len(questions), 'question')} "
+            f"({in_one_line(alphabetic[0].question_id)}) compare answers in an alphabet by characters: an n-gram of 10 "
+            "characters is one or two words, so wrong answers in the usual words score well; compare tokens "
+            '("unit": "token", "tokenizer": "words"; docs/scoring.md, section 8)'
+        )
+
+
+def _is_alphabetic(question: Question) -> bool:
+    """Whether most letters of a few reference answers are Latin, Greek or Cyrillic."""
+    letters = [
+        letter for answers in question.answers.values() for text in answers[:10] for letter in text if letter.isalpha()
+    ]
+    return sum(letter < "\u0530" for letter in letters) > len(letters) / 2
+
+
+def slow_patterns(questions: Iterable[Question], seconds: float = 0.5) -> Iterator[str]:
+    """Yields one sentence for each pattern that takes too long on a test text, if `can_be_limited`."""
+    for question in questions if can_be_limited() else ():
+        for leaf in (leaf for rule in question.keywords for leaf in rule.leaves() if not leaf.is_plain_text):
+            where = f"question {question.question_id}: the pattern {shown_value(leaf.pattern)}"
+            begin = time.monotonic()
+            try:
+                with pattern_time_limit(seconds):
+                    for text in _texts_to_try(leaf.pattern):
+                        searched(re.compile(leaf.pattern).search, text, where)
+                        if time.monotonic() - begin > 3 * seconds:
+                            break
+            except PatternTimeout:
+                yield f"{where} takes longer than {seconds:g} s on a test text of {LOOK_AHEAD} characters: {WHY}"
+
+
+def _texts_to_try(pattern: str) -> Iterator[str]:
+    """Texts that repeat a part of the pattern or a usual character, as long as the longest text that a rule reads."""
+    letters = "".join(dict.fromkeys(character for character in pattern if character.isalnum()))
+    single = (*letters, *"aZ_5 .あ亜\n", *(f" {letter}" for letter in letters))
+    for unit in dict.fromkeys((*single, letters, letters[:-1], *re.findall(r"\w+", pattern))):
+        if unit:
+            yield (unit * LOOK_AHEAD)[: LOOK_AHEAD - 1] + "\x01"

@@ -17,8 +17,7 @@ from typing import Any, NamedTuple, Protocol
 
 from ..base.errors import SuiteError, TrialsError
 from ..base.file_reading import read_stored
-from ..base.optional import optional
-from ..base.threads import cached_property
+from ..base.native import cached_property, optional
 from ..base.untrusted_text import shown_value
 
 PATTERNS = {"whitespace": r"\S+", "words": r"\w+|[^\w\s]"}

@@ -17,8 +17,7 @@ from typing import Literal
 from ..base.errors import PfgenError, TrialsError
 from ..base.file_reading import read_stored
 from ..base.file_writing import make_folder
-from ..base.json_writing import json_bytes
-from ..base.untrusted_json import checked, entries, parse_json, text
+from ..base.untrusted_json import checked, entries, json_bytes, parse_json, text
 from ..base.untrusted_text import in_one_line
 from .formats import format_of, has_encoding, is_table
 from .places import (

@@ -20,7 +20,7 @@ from urllib.parse import quote, quote_plus, unquote, unquote_plus, urlsplit
 
 from ..base.errors import PfgenError, TrialsError
 from ..base.file_writing import write_whole
-from ..base.optional import optional
+from ..base.native import optional
 from ..base.untrusted_text import in_one_line
 
 _SCHEME = re.compile(r"([a-z][a-z0-9+.-]+)://", re.IGNORECASE)  # one letter is a drive

@@ -16,8 +16,7 @@ from ..base.errors import TrialsError
 from ..base.untrusted_json import Fault, parse_json
 from ..base.untrusted_text import in_one_line
 from .arrow_columns import MISFITS, pyarrow
-from .table_rows import STANDARD_STREAM, AnyColumns, Columns, RowBatch, RowBatches, Scores
-from .text_form import TextForm
+from .table_rows import STANDARD_STREAM, AnyColumns, Columns, RowBatch, RowBatches, Scores, TextForm
 
 if TYPE_CHECKING:
     import numpy as np

@@ -15,7 +15,7 @@ from pfgen_fast.base.errors import ChecklistError
 from pfgen_fast.lab.checklists.checklist_suite import ChecklistSuite, write_suite
 from pfgen_fast.lab.checklists.suite_files import packaged_prompts, packaged_suites
 from pfgen_fast.suite.suite_reading import PACKAGED
-from pfgen_fast.tables import parquet
+from pfgen_fast.tables import arrow_columns as parquet
 
 
 def test_a_suite_is_read_whole_and_writing_and_reading_change_nothing(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from ...base.errors import EngineError, SchemaRefused
-from ...base.optional import optional
+from ...base.native import optional
 from ...base.untrusted_text import in_one_line
 from ..events import Events, Trouble
 from ..prompts import Request

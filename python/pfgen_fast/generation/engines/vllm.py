@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ...base.errors import EngineError
-from ...base.optional import optional
+from ...base.native import optional
 from ...base.untrusted_text import in_one_line
 from ...scoring.reply_text import Mode, first_part
 from ...suite.suite import Suite

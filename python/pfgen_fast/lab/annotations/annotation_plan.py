@@ -19,8 +19,7 @@ import numpy as np
 
 from ...base.errors import AnnotationError
 from ...base.file_reading import read_stored
-from ...base.json_writing import json_bytes
-from ...base.untrusted_json import any_object, checked, entries, items, member, one_of, read_json, text
+from ...base.untrusted_json import any_object, checked, entries, items, json_bytes, member, one_of, read_json, text
 from ...base.untrusted_text import counted, few_names, in_one_line
 from .annotation_rows import KINDS, Kind, Row, about, read_rows
 from .sheets import Sheet, row_of

@@ -17,8 +17,7 @@ from typing import Any, Literal, cast
 from ...base.errors import ChecklistError
 from ...base.file_writing import check_folder, write_whole
 from ...base.journal import Journal, sole_writer
-from ...base.json_writing import json_bytes
-from ...base.untrusted_json import Fault, member, text
+from ...base.untrusted_json import Fault, json_bytes, member, text
 from ...base.untrusted_text import few_names, folder_names, in_one_line, unknown_name
 from ...generation.engines import ENGINES as ALL_ENGINES
 from ...generation.engines import ModelEngine, Sampling, open_engine, run_async

@@ -20,8 +20,7 @@ from typing import Any
 
 from ...base.errors import ChecklistError, TrialsError
 from ...base.file_writing import write_whole
-from ...base.json_writing import json_bytes
-from ...base.untrusted_json import any_object
+from ...base.untrusted_json import any_object, json_bytes
 from ...base.untrusted_text import in_one_line
 from ...runs.trials import expand
 from .checklist_suite import ChecklistSuite

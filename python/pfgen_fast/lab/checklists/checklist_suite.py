@@ -12,7 +12,7 @@ from typing import Any, Generic, Protocol, TypeVar
 from ...base.errors import ChecklistError
 from ...base.file_reading import read_stored
 from ...base.file_writing import check_folder, write_whole
-from ...base.json_writing import json_bytes
+from ...base.untrusted_json import json_bytes
 from ...base.untrusted_text import in_one_line, unknown_name
 from ..judging.template import Template
 from .checklist_files import CHECKLISTS_FILE, WEIGHTS_FILE, by_area

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from ...base.errors import ChecklistError
-from ...base.untrusted_toml import read_toml
+from ...base.untrusted_json import read_toml
 from .checklist_runs import Answer
 from .judgements import AnswerKey
 from .tasks import TaskKey

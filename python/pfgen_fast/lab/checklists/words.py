@@ -12,7 +12,7 @@ from itertools import islice
 from typing import Any, Literal, get_args
 
 from ...base.errors import ChecklistError
-from ...base.optional import optional
+from ...base.native import optional
 
 Counter = Literal["regex", "nltk", "characters"]
 COUNTERS: tuple[Counter, ...] = get_args(Counter)

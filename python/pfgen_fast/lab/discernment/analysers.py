@@ -12,7 +12,7 @@ from importlib.metadata import version
 from typing import Any, Protocol
 
 from ...base.errors import DiscernmentError
-from ...base.optional import optional
+from ...base.native import optional
 from .damage.text_reading import Analysis, Span, TextReading
 from .names import unknown
 

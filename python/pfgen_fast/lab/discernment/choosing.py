@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from ...base.errors import DiscernmentError, JudgingError
+from ...base.untrusted_json import read_toml
 from ...base.untrusted_text import few_names, in_one_line
-from ...base.untrusted_toml import read_toml
 from .discernment_items import CollectionItem
 from .discernment_plan import (
     Perturbation,

@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from ...base.errors import DiscernmentError
 from ...base.untrusted_text import counted, in_one_line, utf8
-from ...tables.value_table import check_value_table, writing_values
+from ...tables.formats import check_value_table, writing_values
 from ..evaluators.evaluator import language_of
 from .damage.text_reading import TextReading
 from .discernment_items import Collection, CollectionItem, checked_item

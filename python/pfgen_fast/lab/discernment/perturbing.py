@@ -13,9 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...base.core_errors import worded
 from ...base.errors import DiscernmentError
-from ...base.native import _core
+from ...base.native import _core, worded
 from ..evaluators.evaluator import language_of, text_column
 from .analysers import Analyser, open_analyser
 from .damage import perturbed

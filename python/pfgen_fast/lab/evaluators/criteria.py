@@ -15,9 +15,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from ...base.errors import JudgingError
-from ...base.untrusted_json import Fault, checked, count, entries, items, member, text, unexpected
+from ...base.untrusted_json import Fault, checked, count, entries, items, member, read_toml, text, unexpected
 from ...base.untrusted_text import unknown_name
-from ...base.untrusted_toml import read_toml
 from ..judging.template import Template
 from .ratings import Scale
 

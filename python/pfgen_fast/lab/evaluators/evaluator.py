@@ -13,8 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ...base.core_errors import worded
-from ...base.native import _core
+from ...base.native import _core, worded
 
 Floats = NDArray[np.float64]
 

@@ -13,11 +13,9 @@ from typing import Any, Literal, Protocol, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from ...base.core_errors import worded
-from ...base.native import _core
-from ...base.threads import cached_property, check_cancelled, checked_threads
+from ...base.native import _core, cached_property, check_cancelled, checked_threads, worded
 from ...base.untrusted_text import unknown_name
-from ...scoring.column_table import ColumnTable
+from ...scoring.score_table import ColumnTable
 from ...suite.rules import check_choice
 from .metrics import (
     BLEU,

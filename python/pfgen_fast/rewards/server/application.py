@@ -19,8 +19,7 @@ from typing import Any
 
 from ... import __version__
 from ...base.errors import PfgenError, RewardError, TrialsError
-from ...base.optional import optional
-from ...base.threads import run_until
+from ...base.native import optional, run_until
 from ...scoring.reply_text import Mode
 from ...scoring.scorer import Scorer
 from ..reward import Reward

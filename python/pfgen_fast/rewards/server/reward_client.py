@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
 from ...base.errors import ServingError, TrialsError
-from ...base.optional import optional
+from ...base.native import optional
 from ...base.untrusted_text import in_one_line
 
 if TYPE_CHECKING:

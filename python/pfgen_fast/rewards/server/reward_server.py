@@ -16,7 +16,7 @@ from http import HTTPStatus
 from typing import Any
 
 from ...base.errors import ServingError
-from ...base.optional import optional
+from ...base.native import optional
 from ...scoring.reply_text import Mode, check_mode
 from ...scoring.scorer import Scorer
 from ..reward import Reward

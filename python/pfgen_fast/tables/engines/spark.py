@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ...base.errors import PfgenError, TrialsError
-from ...base.optional import optional
+from ...base.native import optional
 from ...rewards.references.reference_scorer import ReferenceScorer
 from ...scoring.spec import ScorerSpec
 from ..batches import scored_batches

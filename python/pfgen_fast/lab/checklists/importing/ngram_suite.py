@@ -11,8 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ....base.errors import ChecklistError, SuiteError
-from ....base.untrusted_json import checked
-from ....base.untrusted_toml import read_toml
+from ....base.untrusted_json import checked, read_toml
 from ....runs.aggregation import trials_of
 from ....runs.checkout import run_name
 from ....runs.trials import RunFolder, Trials

@@ -13,8 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ....base.errors import ChecklistError
-from ....base.file_writing import writing_whole
-from ....base.lock import held
+from ....base.file_writing import held, writing_whole
 from ....base.untrusted_text import first_names, in_one_line, json_text, utf8
 from ....generation.batch_api import batch_form
 from ....generation.engines.hosted import RequestForm

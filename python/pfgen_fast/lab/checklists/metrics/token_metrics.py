@@ -14,7 +14,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from ....base.errors import ChecklistError
-from ....base.optional import optional
+from ....base.native import optional
 from ....base.untrusted_text import in_one_line
 from ....generation.engines.transformers import checked_device, loaded_model
 from ....rewards.references.reference_scorer import ReferenceScorer

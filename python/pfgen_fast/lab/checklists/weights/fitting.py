@@ -19,7 +19,7 @@ import numpy as np
 
 from ....base.errors import ChecklistError
 from ....base.file_writing import write_whole
-from ....base.json_writing import json_bytes
+from ....base.untrusted_json import json_bytes
 from ...statistics.bounded_regression import bounded_fit, bounded_fits
 from ...statistics.correlation import Floats
 from ...statistics.resampling import bootstrap_counts

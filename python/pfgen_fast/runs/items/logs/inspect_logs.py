@@ -23,8 +23,8 @@ from ....base.errors import TrialsError
 from ....base.file_reading import MAX_BYTES, MAX_LINE_BYTES, opened, reading
 from ....base.untrusted_json import parse_json
 from ....base.untrusted_text import counted, few_names, in_one_line, shown_value
-from ....tables.json_tables import array_elements, object_members
-from ....tables.text_form import decoded
+from ....tables.table_rows import decoded
+from ....tables.text_formats import array_elements, object_members
 from ..item_columns import ColumnNames
 from ..score_cells import label
 from ..score_rows import ScoreRows

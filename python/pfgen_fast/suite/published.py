@@ -1,4 +1,4 @@
-"""Published suites that `get_suite` fetches: their files with checksums, and the directory that keeps them."""
+"""Published suites: their files with checksums, their address, and the directory of the suites that were fetched."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from ...base.errors import PfgenError, SuiteError
-from ...base.untrusted_json import read_json
-from ...base.untrusted_text import unknown_name
+from ..base.errors import PfgenError, SuiteError
+from ..base.untrusted_json import read_json
+from ..base.untrusted_text import unknown_name
 
-_MANIFESTS = Path(__file__).parents[2] / "data" / "published"
+_MANIFESTS = Path(__file__).parents[1] / "data" / "published"
 ORIGIN_FILE = "origin.json"
 """The file in a fetched suite that says where the suite is from."""
 

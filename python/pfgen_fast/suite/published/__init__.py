@@ -1,1 +1,0 @@
-"""Published suites: their manifests, and how they are downloaded and checked."""
