@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import html
 import io
 import json
 import re
@@ -14,7 +13,8 @@ from makers.runs import files_of
 from pfgen_fast.base.errors import EngineError
 from pfgen_fast.generation.engines import ENGINES
 from pfgen_fast.generation.generating import generate
-from pfgen_fast.generation.sweep import grid, records, sweep, to_csv, to_json, to_markdown
+from pfgen_fast.generation.sweep import grid, sweep, sweep_table
+from pfgen_fast.suite.rules import SCORES
 
 GRID = {"temperature": [0.5, 1.0], "order": [3, 5]}
 
@@ -148,7 +148,12 @@ def test_a_point_that_fails_has_no_scores_and_does_not_stop_the_others(mini, tmp
     assert (broken.folder, broken.intervals, broken.n_trials) == (None, {}, 0)
     assert (good.problems, good.n_trials) == ((), 2)
     (empty,) = sweep(mini, grid("failing", {"model": "m", "bad": ["1"]}), trials=1, output=tmp_path)
-    assert (empty.intervals, empty.n_trials, len(empty.problems), records([empty])[0]["score"]) == ({}, 0, 1, None)
+    assert (empty.intervals, empty.n_trials, len(empty.problems), sweep_table([empty]).to_dicts()[0]["score"]) == (
+        {},
+        0,
+        1,
+        None,
+    )
 
 
 def test_points_with_the_same_run_and_invalid_numbers_are_refused(mini, tmp_path):
@@ -157,7 +162,7 @@ def test_points_with_the_same_run_and_invalid_numbers_are_refused(mini, tmp_path
     problem = "has the same run as examples 0, because the engine ngram ignores the differences"
     assert (first.problems, second.problems) == ((), (f"examples 20: {problem}",))
     with pytest.raises(EngineError, match="expected a number"):
-        sweep(mini, points, output=tmp_path, trials=0)
+        next(sweep(mini, points, output=tmp_path, trials=0))
 
 
 # ---- Tables
@@ -167,20 +172,18 @@ def test_points_with_the_same_run_and_invalid_numbers_are_refused(mini, tmp_path
 def test_tables_say_the_same_in_all_forms(mini, tmp_path):
     points = grid("ngram", {**GRID, "mode": ["qa", "completion"]})
     measured = list(sweep(mini, points, trials=10, output=tmp_path))
-    of_json = json.loads(to_json(measured))
-    of_csv = list(csv.DictReader(io.StringIO(to_csv(measured))))
+    table = sweep_table(measured)
+    of_json, of_csv = json.loads(table.to_json()), list(csv.DictReader(io.StringIO(table.to_csv())))
     assert [float(row["score"]) for row in of_csv] == [row["score"] for row in of_json]
     assert [row["mode"] for row in of_csv] == [row["mode"] for row in of_json] == ["qa"] * 4 + ["completion"] * 4
-    of_markdown = to_markdown(measured).splitlines()
-    assert of_markdown[0] == (
-        "| mode | temperature | order | score | fluency | truthfulness | helpfulness | trials | "
-        "trials for the interval | run |"
-    )
-    assert len(of_markdown) == 12
-    assert html.unescape(of_markdown[-1]) == f"Signature: {measured[0].signature}"
     assert {row["signature"] for row in [*of_csv, *of_json]} == {measured[0].signature}
+    head, _, first, *_ = of_markdown = table.to_markdown().splitlines()
+    assert head.split("|")[1:-1] == [
+        f" {name} " for name in ("mode", "temperature", "order", *SCORES, "trials", "for ±0.005", "run")
+    ]
+    assert len(of_markdown) == 10
     interval = measured[0].intervals["score"]
-    assert f"| qa | 0.5 | 3 | {interval.value:.4f} ±{interval.half_width:.4f} |" in of_markdown[2]
+    assert f"| qa | 0.5 | 3 | {interval.value:.4f} ±{interval.half_width:.4f} |" in first
 
 
 # ---- The command

@@ -84,7 +84,7 @@ class Table:
 
     Attributes:
         columns: The columns.
-        rows: The rows, each with one value for each column: text, number, bool, or None where no value exists.
+        rows: The rows, each with one value for each column: text, number, bool, list of texts, or None without a value.
         title: The title for readers.
         name: A part of the names of its files.
         significant: The significant digits of floats in CSV; None for full precision.
@@ -191,7 +191,7 @@ class Table:
         if isinstance(value, float):
             exact = repr(value) if self.significant is None else f"{value:.{self.significant}g}"
             return None if math.isnan(value) else exact
-        return value
+        return "; ".join(map(str, value)) if isinstance(value, list) else value
 
     def to_dicts(self) -> list[dict[str, Any]]:
         """The rows as dictionaries by column name, with full precision."""

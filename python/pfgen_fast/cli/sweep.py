@@ -3,27 +3,26 @@
 from __future__ import annotations
 
 import enum
-import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Option
 
-from ..base.table import shortened
+from ..base.table import Table, shortened
+from ..base.untrusted_text import markdown_text
 from ..scoring.reply_text import ReasoningChoice
 from . import options
 from .app import Json, Quiet, caution, exit_if_partial, fail, note, print_json, print_line, shown, warn
 from .asking import note_existing, watch_over
 from .engine_options import Tags, engine_options
-from .layout import cut, rest
+from .layout import print_table, rest
 from .suite_line import about_interval, print_origin, suite_or_here
 
 if TYPE_CHECKING:
-    from ..generation.sweep import Measured, Point
+    from ..generation.sweep import Point
     from ..suite.suite import Suite
 
-_SHORTEST_RUN = 16
 TABLES = (".md", ".csv", ".json")
 _AGAIN = "May be repeated."
 _INTEGERS = ("top_k", "max_tokens", "examples", "sentences", "reasoning_tokens", "order")
@@ -106,7 +105,7 @@ class _Sweep:
 
     def __call__(self) -> None:
         from ..generation.engines import INTERACTIVE
-        from ..generation.sweep import grid, to_json
+        from ..generation.sweep import grid, sweep_table
         from ..generation.sweep import sweep as sweep_over
 
         points = grid(self.engine, self.parameters, asks_hub=not self.dry_run)
@@ -123,16 +122,24 @@ class _Sweep:
             _list(points, loaded, self.output, as_json=self.as_json)
             return
         watch = watch_over("answers", quiet=is_silent or self.engine in INTERACTIVE)
-        with watch:
-            measuring = sweep_over(
-                loaded, points, trials=self.trials, output=self.output, on_progress=watch.count, events=watch.events
-            )
-            measured = list(_printed(measuring, points, quiet=is_silent))
+        measured = []
+        try:
+            with watch:
+                for point in sweep_over(
+                    loaded, points, trials=self.trials, output=self.output, on_progress=watch.count, events=watch.events
+                ):
+                    measured.append(point)
+                    warn(*point.problems)
+                    replies = point.replies.problems if point.replies else ()
+                    caution(*(f"{point.point.name}: {problem}" for problem in replies))
+        finally:  # a stopped sweep shows what it has measured
+            if not is_silent and (scored := [point for point in measured if point.intervals]):
+                print_table(sweep_table(scored))
+        table = sweep_table(measured)
         if self.table is not None:
-            _write_table(measured, self.table)
+            _write(table, self.table)
         if self.as_json:
-            rows = json.loads(to_json(measured))
-            print_json([{**row, "n_new": point.n_new} for row, point in zip(rows, measured, strict=True)])
+            print_json([{**row, "n_new": point.n_new} for row, point in zip(table.to_dicts(), measured, strict=True)])
         elif not self.quiet:
             if n_existing := sum(point.n_existing for point in measured):
                 note_existing(
@@ -183,69 +190,11 @@ def _list(points: Sequence[Point], suite: Suite, root: Path, *, as_json: bool) -
     exit_if_partial(any(row["problem"] for row in rows))
 
 
-def _printed(measured: Iterable[Measured], points: Sequence[Point], *, quiet: bool) -> Iterable[Measured]:
-    """Yields the points as they finish, and prints a line of the table for each."""
-    from ..generation.sweep import value_text
-
-    widths = {
-        key: max(len(key), *(len(shown(value_text(point.values[key]))) for point in points)) for key in points[0].values
-    }
-    rows = _Rows(widths)
-    if not quiet:
-        rows.print_heads()
-    for point in measured:
-        warn(*point.problems)
-        caution(*(f"{point.point.name}: {problem}" for problem in (point.replies.problems if point.replies else ())))
-        if point.intervals and not quiet:
-            rows.print(point)
-        yield point
-
-
-class _Rows:
-    """Prints the table: a line for each point, or two lines on a narrow terminal."""
-
-    def __init__(self, widths: Mapping[str, int]) -> None:
-        from ..generation.sweep import HALF_WIDTH, value_text
-        from ..suite.rules import SCORES
-
-        self._text, self._metrics, self._swept = value_text, SCORES, widths
-        self._needed = f"for ±{HALF_WIDTH:g}"
-        taken = len(self._wide(self._swept, [""] * len(SCORES), "", ""))
-        self._is_narrow = (rest(taken + _SHORTEST_RUN) or 0) < 0
-        self._line = self._narrow if self._is_narrow else self._wide
-        self._rest = rest(2 if self._is_narrow else taken)
-
-    def print_heads(self) -> None:
-        """Prints the heads of the columns."""
-        head = self._line({key: key for key in self._swept}, self._metrics, "trials", self._needed)
-        print_line((head if self._is_narrow else f"{head}run", "bold"))
-
-    def print(self, point: Measured) -> None:
-        """Prints a point."""
-        from ..generation.sweep import interval_text
-
-        values = {key: shown(self._text(value)) for key, value in point.point.values.items()}
-        scores = [interval_text(point.intervals[metric]) for metric in self._metrics]
-        needed = "–" if point.trials_for is None else f"{point.trials_for:,}"
-        line = self._line(values, scores, str(point.n_trials), needed)
-        run = shortened(shown(str(point.folder)), self._rest)
-        if self._is_narrow:
-            print_line(f"{cut(shown(point.point.name), self._rest)}\n  {run}")
-            print_line(line)
-        else:
-            print_line(f"{line}{run}")
-
-    def _wide(self, values: Mapping[str, object], scores: Sequence[str], trials: str, needed: str) -> str:
-        cells = [f"{value:>{self._swept[key]}}" for key, value in values.items()]
-        return "  ".join([*cells, *(f"{score:>15}" for score in scores), f"{trials:>6}", f"{needed:>10}", ""])
-
-    def _narrow(self, values: Mapping[str, object], scores: Sequence[str], trials: str, needed: str) -> str:
-        return " ".join([*(f"{score:>14}" for score in scores), f"{trials:>6}", f"{needed:>11}"])
-
-
-def _write_table(measured: Sequence[Measured], table: Path) -> None:
+def _write(table: Table, path: Path) -> None:
     from ..base.file_writing import write_whole
-    from ..generation import sweep as library
 
-    forms = {".md": library.to_markdown, ".csv": library.to_csv, ".json": library.to_json}
-    write_whole(table, forms[table.suffix](measured).encode())
+    text = {".md": Table.to_markdown, ".csv": Table.to_csv, ".json": Table.to_json}[path.suffix](table)
+    if path.suffix == ".md":
+        signatures = dict.fromkeys(filter(None, table.values("signature")))
+        text += "".join(f"\nSignature: {markdown_text(signature)}\n" for signature in signatures)
+    write_whole(path, text.encode())

@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from ..base.errors import EngineError, PfgenError
-from ..base.untrusted_text import csv_text, json_text, markdown_table, markdown_text
+from ..base.table import Column, Table
+from ..base.untrusted_text import in_one_line, json_text
 from ..runs.precision import Interval, TrialScores
 from ..scoring.reply_text import Mode
 from ..scoring.scorer import Scorer
@@ -138,121 +139,79 @@ def sweep(
     *,
     trials: int,
     output: str | Path = "result",
-    on_progress: Callable[[int, int], None] | None = None,
+    on_progress: Callable[[int, int], None] = lambda done, total: None,
     events: Events | None = None,
 ) -> Iterator[Measured]:
     """Generates and scores the run of each point, one after another, and yields the outcomes."""
     check_trials(trials)
-    call = _Sweep(suite, trials, Path(output), events, Scorer(suite))
-    return call.run(points, on_progress or (lambda done, total: None))
+    n_answers, scorer = trials * len(suite), Scorer(suite)
+    point_of_run: dict[Path, Point] = {}
+    for number, point in enumerate(points):
 
+        def on_answer(done: int, total: int, before: int = number * n_answers) -> None:
+            on_progress(before + done, len(points) * n_answers)
 
-@dataclass
-class _Sweep:
-    """A single call of `sweep`."""
-
-    _suite: Suite
-    _trials: int
-    _output: Path
-    _events: Events | None
-    _scorer: Scorer
-    _point_of: dict[Path, Point] = field(default_factory=dict)
-
-    def run(self, points: Sequence[Point], on_progress: Callable[[int, int], None]) -> Iterator[Measured]:
-        n_answers = self._trials * len(self._suite)
-        for number, point in enumerate(points):
-
-            def on_answer(done: int, total: int, before: int = number * n_answers) -> None:
-                on_progress(before + done, len(points) * n_answers)
-
-            yield self._measured(point, on_answer)
-            on_progress((number + 1) * n_answers, len(points) * n_answers)
-
-    def _measured(self, point: Point, on_progress: Callable[[int, int], None]) -> Measured:
         folder = None
         try:
-            engine = point.open(self._suite, loads=False)
-            folder = point.folder(self._suite, self._output, engine)
-            first = self._point_of.setdefault(folder, point)
+            engine = point.open(suite, loads=False)
+            folder = point.folder(suite, output, engine)
+            first = point_of_run.setdefault(folder, point)
             if first is not point:
                 run_async(engine.close())
-                raise EngineError(
-                    f"has the same run as {first.name}, because the engine {engine.name} ignores the differences"
-                )
+                problem = f"has the same run as {first.name}, because the engine {engine.name} ignores the differences"
+                raise EngineError(problem)
             generated = generate(
-                self._suite,
-                engine,
-                point.setting,
-                trials=self._trials,
-                output=self._output,
-                on_progress=on_progress,
-                events=self._events,
+                suite, engine, point.setting, trials=trials, output=output, on_progress=on_answer, events=events
             )
-            return self._scored(point, generated)
+            measured = _scored(point, generated, scorer)
         except PfgenError as error:
-            return Measured(point, folder, problems=(f"{point.name}: {error}",))
-
-    def _scored(self, point: Point, generated: Generated) -> Measured:
-        outcome = generated.score(self._suite)
-        problems = [*generated.problems, *([outcome.error] if outcome and outcome.error else ())]
-        scores = TrialScores(self._scorer) if generated.run is None else TrialScores.of(generated.run, self._scorer)
-        return Measured(
-            point,
-            generated.folder,
-            scores.intervals() if scores.n_trials else {},
-            scores.n_trials,
-            generated.n_new,
-            scores.trials_for(HALF_WIDTH),
-            problems=tuple(f"{point.name}: {problem}" for problem in problems),
-            signature=None if generated.run is None else self._scorer.signature,
-            n_existing=generated.n_existing,
-            oldest_answer=generated.oldest_answer,
-            replies=generated.replies,
-        )
+            measured = Measured(point, folder, problems=(f"{point.name}: {error}",))
+        yield measured
+        on_progress((number + 1) * n_answers, len(points) * n_answers)
 
 
-def records(measured: Sequence[Measured]) -> list[dict[str, Any]]:
-    """One record per point, with all values in full precision. Resuming a sweep does not change them."""
+def _scored(point: Point, generated: Generated, scorer: Scorer) -> Measured:
+    outcome = generated.score(scorer.suite)
+    problems = [*generated.problems, *([outcome.error] if outcome and outcome.error else ())]
+    scores = TrialScores(scorer) if generated.run is None else TrialScores.of(generated.run, scorer)
+    return Measured(
+        point,
+        generated.folder,
+        scores.intervals() if scores.n_trials else {},
+        scores.n_trials,
+        generated.n_new,
+        scores.trials_for(HALF_WIDTH),
+        problems=tuple(f"{point.name}: {problem}" for problem in problems),
+        signature=None if generated.run is None else scorer.signature,
+        n_existing=generated.n_existing,
+        oldest_answer=generated.oldest_answer,
+        replies=generated.replies,
+    )
+
+
+def sweep_table(measured: Sequence[Measured]) -> Table:
+    """A row for each point. Resuming a sweep does not change the rows."""
+    columns = [Column(key, form=lambda value: in_one_line(value_text(value))) for key in measured[0].point.values]
+    for metric in SCORES:
+        columns.append(Column(metric, form=_interval_text, view="readers"))
+        columns += [Column(name, view="files") for name in (metric, f"{metric}_half_width")]
+    columns += [
+        Column("n_trials", "trials"),
+        Column("trials_for_interval", f"for ±{HALF_WIDTH:g}"),
+        Column("run", form=lambda path: in_one_line(path, 1000)),
+        Column("problems", view="files"),
+        Column("signature", view="files"),
+    ]
     rows = []
     for point in measured:
-        record = {**point.point.values, "n_trials": point.n_trials}
-        for metric in SCORES:
-            interval = point.intervals.get(metric)
-            record |= {metric: interval and interval.value, f"{metric}_half_width": interval and interval.half_width}
-        record |= {"trials_for_interval": point.trials_for, "run": point.folder and point.folder.as_posix()}
-        rows.append({**record, "problems": list(point.problems), "signature": point.signature})
-    return rows
+        intervals = [point.intervals.get(metric) for metric in SCORES]
+        scores = [(row, row.value, row.half_width) if row else (None, None, None) for row in intervals]
+        run = point.folder and point.folder.as_posix()
+        origin = (point.n_trials, point.trials_for, run, list(point.problems), point.signature)
+        rows.append([*point.point.values.values(), *itertools.chain(*scores), *origin])
+    return Table(columns, rows, name="sweep")
 
 
-def to_json(measured: Sequence[Measured]) -> str:
-    """`records` as JSON."""
-    return json_text(records(measured), indent=2) + "\n"
-
-
-def to_csv(measured: Sequence[Measured]) -> str:
-    """`records` as CSV."""
-    rows = [{**record, "problems": "; ".join(record["problems"])} for record in records(measured)]
-    return csv_text(list(rows[0]), [list(row.values()) for row in rows])
-
-
-def to_markdown(measured: Sequence[Measured]) -> str:
-    """The table that the command prints, in Markdown."""
-    swept = list(measured[0].point.values)
-    heads = [*swept, *SCORES, "trials", "trials for the interval", "run"]
-    rows = []
-    for point in measured:
-        values = map(value_text, point.point.values.values())
-        figures = [interval_text(point.intervals.get(metric)) for metric in SCORES]
-        trials_for = "–" if point.trials_for is None else str(point.trials_for)
-        run = "–" if point.folder is None else point.folder.as_posix()
-        rows.append([*values, *figures, str(point.n_trials), trials_for, run])
-    signatures = dict.fromkeys(point.signature for point in measured if point.signature)
-    table = markdown_table(heads, rows, [*range(len(swept)), len(heads) - 1])
-    return "".join([table, *(f"\nSignature: {markdown_text(signature)}\n" for signature in signatures)])
-
-
-def interval_text(interval: Interval | None) -> str:
+def _interval_text(interval: Interval) -> str:
     """A value with its interval, such as `0.6311 ±0.0050`."""
-    if interval is None:
-        return "–"
     return f"{interval.value:.4f}" + ("" if interval.half_width is None else f" ±{interval.half_width:.4f}")
