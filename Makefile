@@ -45,7 +45,7 @@ fuzz: $(VENV)/with-tools ## compare core and oracle on generated suites, for FUZ
 	$(BIN)/python tests/fuzz_scoring.py --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED)
 
 simulate: $(VENV)/with-tools ## simulate the coverage of intervals and the errors of verdicts, for docs/statistics_coverage.md (some minutes; with published runs if found)
-	PYTHONPATH=tests $(BIN)/python tests/simulate_statistics.py
+	PYTHONPATH=tools $(BIN)/python -m simulation
 
 core: $(VENV)/with-tools ## run the C++ tests of the core, and count the work of building and scoring
 	PATH="$(abspath $(BIN)):$$PATH" && cmake --preset release && cmake --build --preset release && ctest --preset release

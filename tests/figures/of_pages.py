@@ -87,7 +87,7 @@ def of_the_yardsticks() -> Iterator[str]:
 
 @cache
 def simulated() -> dict[str, str]:
-    """The shares that tests/simulate_statistics.py found, by what they are of."""
+    """The shares that tools/simulation found, by what they are of."""
     text = (DOCS / "statistics_coverage.md").read_text(encoding="utf-8").partition("<!-- simulated -->")[2]
     cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines() if line[:1] == "|"]
     return {of_line[0]: of_line[-1] for of_line in cells}

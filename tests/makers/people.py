@@ -10,8 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.random import Generator
-from numpy.typing import NDArray
 from pfgen_fast.lab.checklists.checklist_suite import ChecklistSuite
 from pfgen_fast.lab.checklists.people.marks import Mark
 from pfgen_fast.lab.checklists.people.people_reading import People
@@ -67,25 +65,6 @@ def write_rows(path: Path, rows: Sequence[Mapping[str, Any]]) -> Path:
     """Writes rows as JSON lines."""
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     return path
-
-
-Floats = NDArray[np.float64]
-
-
-def rated(
-    generator: Generator,
-    *,
-    n_raters: int,
-    n_units: int,
-    noise: float = 1.2,
-    strictness: float = 0.2,
-    missing: float = 0.0,
-) -> Floats:
-    """Ratings of 0 to 10, unrounded: a quality with standard deviation 2, each rater's strictness, and errors."""
-    quality = generator.normal(6, 2, n_units)
-    own = generator.normal(0, strictness, (n_raters, 1))
-    values = quality + own + generator.normal(0, noise, (n_raters, n_units))
-    return np.where(generator.random(values.shape) < missing, np.nan, np.clip(values, 0, 10))
 
 
 def simulated_marks(

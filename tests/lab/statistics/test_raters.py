@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from makers.people import rated
+from makers.documented import tool
 from makers.published import needs_hellobench, vectors
 from pfgen_fast.lab.statistics.correlation import pearson, spearman
 from pfgen_fast.lab.statistics.intervals_of_draws import clustered_rate, interval_of_draws
@@ -29,6 +29,8 @@ from pfgen_fast.lab.statistics.resampling import bootstrap_counts
 
 NAN = math.nan
 LEVELS = (0.0, 0.1, 0.5, 0.75, 1.0)
+
+rated = tool("simulation.raters").rated
 
 
 def of_two(first, second, levels):

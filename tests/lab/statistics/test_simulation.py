@@ -3,26 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from claims import COVERAGE, Claim
-from simulate_discernment import claims_of_discernment
-from simulate_items import claims_of_items
-from simulate_judges import claims_of_judges
-from simulate_marks import claims_of_marks
-from simulate_raters import claims_of_raters
-from simulate_statistics import SCORE, claims, claims_of_correlations, claims_of_randomization, claims_of_trials
+from makers.documented import tool
 
+PROGRAM = tool("simulation.__main__")
 _N_DRAWS = 400
-_CLAIMS = [
-    *claims(),
-    *claims_of_correlations(),
-    *claims_of_randomization(),
-    *claims_of_items(),
-    *claims_of_marks(),
-    *claims_of_judges(),
-    *claims_of_raters(),
-    *claims_of_discernment(),
-    *claims_of_trials(orders=(10,), temperatures=(0.05, 0.5), n_answers=2_000),
-]
+_CLAIMS = PROGRAM.claims(PROGRAM.scores.claims_of_trials((10,), (0.05, 0.5), n_answers=2_000))
 _PROMISED = [claim for claim in _CLAIMS if claim.bounds is not None]
 _FIRST = {claim.table: claim for claim in reversed(_PROMISED)}
 _OTHERS = [pytest.param(claim, marks=pytest.mark.nightly) for claim in _PROMISED if claim is not _FIRST[claim.table]]
@@ -42,7 +27,7 @@ def test_an_interval_that_does_not_hold_is_noticed():
         drawn = generator.standard_normal(3)
         return abs(drawn.mean()) <= 1.96 * drawn.std(ddof=1) / 3**0.5
 
-    claim = Claim(SCORE, "too narrow", COVERAGE, too_narrow)
+    claim = PROGRAM.Claim(PROGRAM.scores.SCORE, "too narrow", (0.93, 0.97), too_narrow)
     found = claim.share(_N_DRAWS)
     assert not claim.is_held(*found)
     assert claim.share(_N_DRAWS) == found  # by the same seed

@@ -8,13 +8,14 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-from claims import COVERAGE, Claim, within
 from numpy.random import Generator
 from pfgen_fast.lab.statistics.correlation import resampled_pearson, resampled_spearman, spearman_rows
 from pfgen_fast.lab.statistics.intervals_of_draws import interval_of_draws
 from pfgen_fast.lab.statistics.raters import same_levels, tables_of
 from pfgen_fast.lab.statistics.resampling import bootstrap_counts
 from pfgen_fast.lab.statistics.win_rates import win_rates
+
+from .claims import COVERAGE, Claim, within
 
 JUDGES = "Two judges of the same answers: coverage of the interval of a figure over tasks"
 METHODS = "Two methods of scoring answers: coverage of the interval of a figure over tasks"

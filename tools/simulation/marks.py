@@ -7,10 +7,11 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from claims import COVERAGE, Claim, holds
 from numpy.random import Generator
 from pfgen_fast.lab.statistics.prediction_powered import MarkedStratum, PredictionPowered, mean_of_strata
 from pfgen_fast.lab.statistics.stratified import Stratum, half_widths
+
+from .claims import COVERAGE, Claim, holds
 
 MARKS = "Few marks and many verdicts of a judge: coverage of the interval"
 WIDTH = "Few marks and many verdicts of a judge: mean width of the interval, as a share of that of the marks alone"

@@ -1,27 +1,20 @@
-"""Every interval and verdict that the program prints, simulated with known truth: how often does it hold?
+"""Claims of `make simulate` about scores and runs: intervals, differences, ranks, correlations, and trials.
 
-`make simulate` runs the whole, some minutes, and writes the worst cases into docs/statistics_coverage.md; a small form
-of the same claims is among the tests. A *world* makes the mean score of each question of runs whose truth is known; a
-*claim* counts how often an interval holds the truth (coverage), or how often a difference is seen that is not there
-(false alarms).
+A *world* makes the mean score of each question of runs whose truth is known.
 """
 
 from __future__ import annotations
 
-import argparse
-import multiprocessing
+import os
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from functools import cache
-from itertools import product, repeat
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from claims import COVERAGE, FALSE_ALARMS, Claim, holds
-from makers import published
 from numpy.random import Generator
-from pfgen_fast import Scorer
+from pfgen_fast import Scorer, Suite
 from pfgen_fast.base.mean_interval import mean_interval
 from pfgen_fast.generation.ngram_sampler import NgramSampler
 from pfgen_fast.lab.experiments.stability import RunPairs
@@ -30,16 +23,11 @@ from pfgen_fast.runs.precision import half_width, least_trials
 from pfgen_fast.runs.statistics.paired import paired_difference, rank_ranges
 from pfgen_fast.runs.statistics.paired_randomization import against_baseline
 from pfgen_fast.runs.trials import Trials, find_runs
-from simulate_discernment import claims_of_discernment
-from simulate_items import claims_of_items
-from simulate_judges import claims_of_judges
-from simulate_marks import claims_of_marks
-from simulate_raters import claims_of_raters
+
+from .claims import COVERAGE, FALSE_ALARMS, Claim, holds
 
 _N_DRAWS = 999  # `compare --paired-ar` has ten times as many, for p-values with another digit
-_N_WORST = 10  # cases of each table
-_DOCUMENT = Path(__file__).parents[1] / "docs" / "statistics_coverage.md"
-
+PFGEN_BENCH = Path(os.environ.get("PFGEN_BENCH", "../shared/pfgen-bench"))
 
 World = Callable[[Generator, int], np.ndarray]
 Source = str | tuple[int, float, int]  # of trials: the model of a published run, or the arguments of `ngram_scores`
@@ -91,9 +79,9 @@ def ngram_scores(order: int, temperature: float, n_answers: int) -> np.ndarray:
 @cache
 def published_scores() -> dict[str, np.ndarray]:
     """The scores of the published runs of 100 trials, by model."""
-    scorer = Scorer(published.suite())
+    scorer = Scorer(Suite.load(PFGEN_BENCH / "data"))
     found = {}
-    for run in find_runs([published.FOLDER / "result"]):
+    for run in find_runs([PFGEN_BENCH / "result"]):
         trials = Trials.of(run)
         average = scorer.score(trials.lines.questions, trials.lines.answers)["average"]
         rows = [average[trials.rows_by_question[question.question]] for question in scorer.suite]
@@ -269,42 +257,3 @@ def claims_of_published() -> Iterator[Claim]:
         for n_trials in (least_trials(50), 10, 100):
             bounds = (0.93, 0.98) if n_trials < 10 else COVERAGE
             yield Claim(TRIALS, f"{name}, {n_trials} trials", bounds, _of_trials, (name, n_trials), 4)
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--draws", type=int, default=4_000)
-    parser.add_argument("--output", type=Path, default=_DOCUMENT)
-    arguments = parser.parse_args()
-    wanted = [*claims(), *claims_of_randomization(), *claims_of_items(), *claims_of_marks(), *claims_of_correlations()]
-    wanted += claims_of_trials()
-    if published.FOUND:
-        wanted += claims_of_published()
-    wanted += [*claims_of_judges(), *claims_of_raters(), *claims_of_discernment()]
-    is_worst_low = {claim.table: claim.bounds[0] > 0 for claim in wanted if claim.bounds}
-    rows: dict[str, list[tuple[float, str]]] = {}
-    n_wrong = 0
-    # Forked, so that the published scores are there.
-    pool = ProcessPoolExecutor(mp_context=multiprocessing.get_context("fork"))
-    shares = pool.map(Claim.share, wanted, repeat(arguments.draws))
-    for claim, (share, n) in zip(wanted, shares, strict=True):
-        is_held = claim.is_held(share, n)
-        n_wrong += not is_held
-        promised = "–" if claim.bounds is None else "{:.2f} to {:.2f}".format(*claim.bounds)
-        row = f"| {claim.shown} | {n:,} | {promised} | {share:.3f} |\n"
-        rank = share if is_worst_low.get(claim.table) else -share
-        rows.setdefault(claim.table, []).append((rank, row))
-        print(f"{'' if is_held else '! '}{claim.table}: {claim.what}: {share:.4f} of {n:,}", flush=True)
-    head = "| case | draws | promised | found |\n| --- | ---: | ---: | ---: |\n"
-    tables = "".join(
-        f"\n**{table}**\n\n{head}{''.join(row for _, row in sorted(of_table)[:_N_WORST])}"
-        for table, of_table in rows.items()
-    )
-    before, begin, rest = arguments.output.read_text(encoding="utf-8").partition("<!-- simulated -->\n")
-    _, end, after = rest.partition("<!-- /simulated -->")
-    arguments.output.write_text(f"{before}{begin}{tables}\n{end}{after}", encoding="utf-8")
-    raise SystemExit(f"{n_wrong} claims do not hold" if n_wrong else None)
-
-
-if __name__ == "__main__":
-    main()

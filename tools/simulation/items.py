@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from claims import COVERAGE, FALSE_ALARMS, Claim, holds
 from numpy.random import Generator
 from pfgen_fast.base.mean_interval import mean_interval
 from pfgen_fast.runs.statistics.paired import paired_difference
 from pfgen_fast.runs.statistics.power import needed
 from pfgen_fast.runs.statistics.verdicts import decided
+
+from .claims import COVERAGE, FALSE_ALARMS, Claim, holds
 
 CLUSTERS = "Items in clusters of unequal sizes: coverage of the interval of a difference"
 CLUSTER_ALARMS = "Items in clusters of unequal sizes: false alarms"

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from claims import FALSE_ALARMS, Claim, within
-from makers.people import rated
 from numpy.random import Generator
 from pfgen_fast.lab.statistics.intervals_of_draws import clustered_rate, interval_of_draws
 from pfgen_fast.lab.statistics.raters import Against, against_others, alpha, correlated
 from pfgen_fast.lab.statistics.resampling import bootstrap_counts
+
+from .claims import FALSE_ALARMS, Claim, within
 
 AGREEMENT = "Agreement of annotators: coverage of its interval over tasks"
 NAMED = "Annotators who differ from the others: any false name"
@@ -18,6 +18,22 @@ FOUND = "Annotators who differ from the others: the one who does is named"
 RATES = "Rates of reasonable verdicts: coverage, with several opinions on each answer"
 
 _DRAWS = 400
+
+
+def rated(
+    generator: Generator,
+    *,
+    n_raters: int,
+    n_units: int,
+    noise: float = 1.2,
+    strictness: float = 0.2,
+    missing: float = 0.0,
+) -> np.ndarray:
+    """Ratings of 0 to 10, unrounded: a quality with standard deviation 2, each rater's strictness, and errors."""
+    quality = generator.normal(6, 2, n_units)
+    own = generator.normal(0, strictness, (n_raters, 1))
+    values = quality + own + generator.normal(0, noise, (n_raters, n_units))
+    return np.where(generator.random(values.shape) < missing, np.nan, np.clip(values, 0, 10))
 
 
 def _agreement(generator: Generator, n_tasks: int, figure: str) -> bool:
