@@ -14,15 +14,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 from pfgen_fast.lab.checklists.checklist_runs import Run, open_runs
+from pfgen_fast.lab.checklists.checklist_scoring import score_runs
 from pfgen_fast.lab.checklists.checklist_suite import ChecklistSuite
-from pfgen_fast.lab.checklists.importing.hellobench_suite import import_suite
-from pfgen_fast.lab.checklists.judgement_files import write_judgements
-from pfgen_fast.lab.checklists.people.marks import Mark
-from pfgen_fast.lab.checklists.people.people_reading import People
-from pfgen_fast.lab.checklists.scoring.checklist_scoring import score_runs
+from pfgen_fast.lab.checklists.fitting import fit_suite
+from pfgen_fast.lab.checklists.hellobench import import_suite
+from pfgen_fast.lab.checklists.judgements import write_judgements
+from pfgen_fast.lab.checklists.marks import Mark, People
 from pfgen_fast.lab.checklists.tasks import Checklist, Prompts, Task
-from pfgen_fast.lab.checklists.weights.fitting import fit_suite
-from pfgen_fast.lab.judging.template import Template
 
 from .inputs import checkout_folder
 from .measuring import Disagreement, Measure
@@ -100,7 +98,7 @@ def _suite() -> ChecklistSuite:
         for name, n in zip(names, sizes, strict=True)
     }
     tasks = tuple(Task(name, "area", name, "Write.") for name in names)
-    return ChecklistSuite("bench", "en", ("area",), tasks, checklists, Prompts(Template("{response}", ("response",))))
+    return ChecklistSuite("bench", "en", ("area",), tasks, checklists, Prompts("{response}"))
 
 
 def _people(suite: ChecklistSuite) -> People:

@@ -19,7 +19,7 @@ from pfgen_fast import PfgenError, TrialsError
 from pfgen_fast.base import file_reading as reading
 from pfgen_fast.base.errors import BuildError
 from pfgen_fast.base.untrusted_json import parse_json, read_json, read_toml
-from pfgen_fast.lab.judging.template import Template
+from pfgen_fast.lab.judging.judge_requests import Template
 from pfgen_fast.runs.run_scorer import RunScorer
 from pfgen_fast.runs.trials import RunFolder, Trials, find_runs, pack_trials
 from pfgen_fast.tables.formats import table_rows

@@ -33,8 +33,8 @@ from pfgen_fast.lab.discernment.weights import open_weights, read_survey
 from pfgen_fast.lab.evaluators.table_evaluator import TableScores
 from pfgen_fast.lab.evaluators.user_code import KeptScores
 from pfgen_fast.lab.experiments.external_experiment import read_scores as read_outside_scores
+from pfgen_fast.lab.judging.judge_requests import Template
 from pfgen_fast.lab.judging.reply_store import Replies
-from pfgen_fast.lab.judging.template import Template
 from pfgen_fast.report import ReportRun, write_readme, write_report
 from pfgen_fast.report.safe_runs import check_run
 from pfgen_fast.rewards.reward import shape_of

@@ -10,7 +10,7 @@ from makers.checklists_to_judge import MODEL, N_TASKS, as_judge, honest, judge_c
 from makers.fault_server import refusing
 from pfgen_fast.lab.checklists.checklist_runs import Answer
 from pfgen_fast.lab.checklists.checklist_suite import write_suite
-from pfgen_fast.lab.checklists.judgement_files import read_judgements
+from pfgen_fast.lab.checklists.judgements import read_judgements
 
 VERSION = f"{MODEL} fp_1"
 

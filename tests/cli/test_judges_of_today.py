@@ -10,8 +10,8 @@ import pytest
 from makers.checklists_to_judge import N_TASKS, as_judge, judge_command, reply_of, run, suite
 from makers.fault_server import KEY, Reply, answering, anthropic_error, fault_of_message, message, refusing, serving
 from pfgen_fast.lab.checklists.checklist_suite import write_suite
-from pfgen_fast.lab.checklists.judgement_files import read_judgements
-from pfgen_fast.lab.judging.families import of_family
+from pfgen_fast.lab.checklists.judgements import read_judgements
+from pfgen_fast.lab.judging.judge_requests import of_family
 
 
 @pytest.fixture

@@ -10,14 +10,13 @@ from typing import Any
 import numpy as np
 import pytest
 from makers.published import HELLOBENCH, hellobench_table, needs_hellobench
+from pfgen_fast.lab.checklists.answer_texts import PUBLISHED_PHRASES
 from pfgen_fast.lab.checklists.checklist_runs import Run, open_runs
-from pfgen_fast.lab.checklists.importing.hellobench_suite import import_suite
-from pfgen_fast.lab.checklists.metrics.error_counts import ModelErrors, model_errors
-from pfgen_fast.lab.checklists.metrics.error_modes import ErrorRules, errors_of
-from pfgen_fast.lab.checklists.rejections import PUBLISHED_PHRASES
-from pfgen_fast.lab.checklists.reliability.wins import JUDGE, Ties, Wins, by_scores, wins
-from pfgen_fast.lab.checklists.scoring.checklist_scoring import score_runs
-from pfgen_fast.lab.checklists.scoring.scores import ModelScores, Scores
+from pfgen_fast.lab.checklists.checklist_scoring import score_runs
+from pfgen_fast.lab.checklists.error_modes import ErrorRules, ModelErrors, errors_of, model_errors
+from pfgen_fast.lab.checklists.hellobench import import_suite
+from pfgen_fast.lab.checklists.scores import ModelScores, Scores
+from pfgen_fast.lab.checklists.wins import JUDGE, Ties, Wins, by_scores, wins
 from pfgen_fast.lab.statistics.correlation import kendall
 
 from .registry import figures

@@ -10,33 +10,27 @@ from typing import Any
 
 from makers.fault_server import Reply, Request, serving
 from makers.own_checklists import suite_of
+from pfgen_fast.lab.checklists.checklist_requests import JudgeOptions
 from pfgen_fast.lab.checklists.checklist_runs import Answer, Run, open_runs, write_run
 from pfgen_fast.lab.checklists.checklist_suite import ChecklistSuite
-from pfgen_fast.lab.checklists.judging.ask_runs import Judging
-from pfgen_fast.lab.checklists.judging.checklist_requests import JudgeOptions
-from pfgen_fast.lab.checklists.suite_files import PLACES
+from pfgen_fast.lab.checklists.judge_runs import Judging
 from pfgen_fast.lab.checklists.tasks import Prompts, Task
-from pfgen_fast.lab.judging.budget import Spending
+from pfgen_fast.lab.judging.judge_asking import Spending
 from pfgen_fast.lab.judging.judge_requests import Server
-from pfgen_fast.lab.judging.template import Template
 
 N_TASKS = 12
 MODEL = "judge-2024-08-06"
 OPTIONS = JudgeOptions(MODEL)
 
 
-def template(text: str) -> Template:
-    return Template(text, PLACES)
-
-
 def prompts() -> Prompts:
     shown = 'Asked: {{"instruction": {instruction}}}\nAnswered: {{"response": {response}}}\n'
     return Prompts(
-        template(shown + "Judge these {num_checklist}: {checklists}"),
-        template("You judge by lists."),
-        template("You judge as a whole."),
-        template(shown + "From 0 to 10?"),
-        template(shown + "From 0 to 10, with {checklists} in mind?"),
+        shown + "Judge these {num_checklist}: {checklists}",
+        "You judge by lists.",
+        "You judge as a whole.",
+        shown + "From 0 to 10?",
+        shown + "From 0 to 10, with {checklists} in mind?",
     )
 
 

@@ -23,9 +23,9 @@ from makers.builds import files_below
 from pfgen_fast import PfgenError, ScorerSpec
 from pfgen_fast.build.build_config import read_config
 from pfgen_fast.build.pipeline import build
+from pfgen_fast.lab.checklists.checklist_requests import JudgeOptions
 from pfgen_fast.lab.checklists.checklist_runs import open_runs
-from pfgen_fast.lab.checklists.judging.ask_runs import Judging
-from pfgen_fast.lab.checklists.judging.checklist_requests import JudgeOptions
+from pfgen_fast.lab.checklists.judge_runs import Judging
 from pfgen_fast.lab.judging.judge_requests import Server
 from pfgen_fast.tables.folders import score_files
 from pfgen_fast.tables.table_job import TableJob

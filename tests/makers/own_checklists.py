@@ -14,16 +14,13 @@ from pathlib import Path
 from typing import Any
 
 from makers.hostile import NAMES
-from pfgen_fast.lab.checklists.checklist_files import checklist_of
 from pfgen_fast.lab.checklists.checklist_runs import Answer, Run, open_runs, write_run
+from pfgen_fast.lab.checklists.checklist_scoring import score_runs
 from pfgen_fast.lab.checklists.checklist_suite import ChecklistSuite, write_suite
-from pfgen_fast.lab.checklists.judgement_files import write_judgements
-from pfgen_fast.lab.checklists.judgements import Judgement
-from pfgen_fast.lab.checklists.scoring.checklist_scoring import score_runs
-from pfgen_fast.lab.checklists.scoring.scores import Scores
-from pfgen_fast.lab.checklists.suite_files import PLACES
+from pfgen_fast.lab.checklists.judgements import Judgement, write_judgements
+from pfgen_fast.lab.checklists.scores import Scores
+from pfgen_fast.lab.checklists.suite_files import checklist_of
 from pfgen_fast.lab.checklists.tasks import LEVELS, Checklist, Prompts, Task
-from pfgen_fast.lab.judging.template import Template
 
 SYSTEM = "You judge answers by yes-or-no questions."
 USER = (
@@ -56,12 +53,12 @@ def suite_of(
     """A suite in memory; questions and weights are by area and category."""
     checklists = {key: checklist_of(key, tuple(asked), weights.get(key)) for key, asked in questions.items()}
     areas = tuple(dict.fromkeys(area for area, _ in questions))
-    usual = {"language": "en", "prompts": Prompts(Template(USER, PLACES)), "areas": areas, "checklists": checklists}
+    usual = {"language": "en", "prompts": Prompts(USER), "areas": areas, "checklists": checklists}
     return ChecklistSuite(name, tasks=tuple(tasks), **{**usual, **others})
 
 
 def own_suite(tasks: Sequence[Task] = TASKS, **others: Any) -> ChecklistSuite:
-    prompts = Prompts(Template(USER, PLACES), Template(SYSTEM, PLACES))
+    prompts = Prompts(USER, SYSTEM)
     return suite_of("own", QUESTIONS, WEIGHTS, tasks, prompts=prompts, **others)
 
 

@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 from pfgen_fast.lab.checklists.checklist_suite import ChecklistSuite
-from pfgen_fast.lab.checklists.people.marks import Mark
-from pfgen_fast.lab.checklists.people.people_reading import People
+from pfgen_fast.lab.checklists.marks import Mark, People
 from pfgen_fast.lab.checklists.tasks import Task, sha256_of
 
 LEVELS = (0.0, 0.25, 0.5, 0.75, 1.0)

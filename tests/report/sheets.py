@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from makers.own_checklists import own_suite
-from pfgen_fast.lab.annotations.sheets import Sheet
-from pfgen_fast.lab.checklists.people.marks import questions_sha256
+from pfgen_fast.lab.annotations.annotation_rows import Sheet
+from pfgen_fast.lab.checklists.marks import questions_sha256
 
 SUITE = own_suite()
 

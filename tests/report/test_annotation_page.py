@@ -10,7 +10,7 @@ from makers.hostile import INJECTED, NAMES
 from makers.pages import WHITE
 from pfgen_fast.base.errors import ChecklistError
 from pfgen_fast.lab.annotations.annotation_rows import export_lines, read_rows
-from pfgen_fast.lab.checklists.people.people_reading import read_people
+from pfgen_fast.lab.checklists.marks import read_people
 from pfgen_fast.report.annotation_page import write_sheet
 from report.sheets import SUITE, mark_item, sheet_of
 

@@ -7,7 +7,7 @@ from makers.hostile import INJECTED
 from makers.own_checklists import TASKS, hostile_runs, own_suite, some_runs
 from makers.pages import WHITE
 from makers.published import HELLOBENCH, needs_hellobench
-from pfgen_fast.lab.checklists.scoring.checklist_scoring import score_runs
+from pfgen_fast.lab.checklists.checklist_scoring import score_runs
 from pfgen_fast.report.checklists import write_checklists
 
 pytestmark = pytest.mark.browser
@@ -201,7 +201,7 @@ def test_no_untrusted_text_acts(open_tab, tmp_path):
 @needs_hellobench
 def test_twenty_models_are_there_within_a_second(open_tab, tmp_path):
     from pfgen_fast.lab.checklists.checklist_runs import open_runs
-    from pfgen_fast.lab.checklists.importing.hellobench_suite import import_suite
+    from pfgen_fast.lab.checklists.hellobench import import_suite
 
     suite = import_suite(HELLOBENCH)
     runs = open_runs(sorted((HELLOBENCH / "judgements").iterdir()))

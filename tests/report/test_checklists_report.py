@@ -14,7 +14,7 @@ from makers.pages import Outline, check_policy, embedded, overview_in
 from makers.reported import unpacked
 from pfgen_fast.base.errors import ChecklistError, PfgenError
 from pfgen_fast.lab.checklists.checklist_runs import Answer, open_runs, write_run
-from pfgen_fast.lab.checklists.scoring.checklist_scoring import score_runs
+from pfgen_fast.lab.checklists.checklist_scoring import score_runs
 from pfgen_fast.lab.checklists.tasks import Task
 from pfgen_fast.report import pages
 from pfgen_fast.report.checklists import write_checklists

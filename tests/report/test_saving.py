@@ -13,7 +13,7 @@ import pytest
 from makers.own_checklists import own_suite, some_runs
 from makers.reported import unlike_runs
 from pfgen_fast.base.untrusted_text import csv_value, terminal_text
-from pfgen_fast.lab.checklists.scoring.checklist_scoring import score_runs
+from pfgen_fast.lab.checklists.checklist_scoring import score_runs
 from pfgen_fast.lab.experiments import Finding, Picture
 from pfgen_fast.lab.experiments.chart_data import Points, Scatter
 from pfgen_fast.lab.experiments.finding import finding_table

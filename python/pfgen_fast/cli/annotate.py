@@ -174,11 +174,11 @@ class _Annotate:
             raise AnnotationError("--reference: expected with --ask pairs")
         if self.suite is None or not self.runs:
             raise AnnotationError("expected a checklist suite and at least one run, such as: annotate essays-en runs")
+        from ..lab.checklists import people_items as makers
         from ..lab.checklists.checklist_generation import chosen_tasks
         from ..lab.checklists.checklist_runs import open_runs
         from ..lab.checklists.checklist_suite import ChecklistSuite
-        from ..lab.checklists.people import people_items as makers
-        from ..lab.checklists.people.people_items import asked_of
+        from ..lab.checklists.people_items import asked_of
 
         suite, runs = ChecklistSuite.load(self.suite), open_runs(self.runs)
         asked = asked_of(suite, language=self.language, guideline=self.guideline)
@@ -195,7 +195,7 @@ class _Annotate:
 
     def _votes(self) -> tuple[Asked, list[Item]]:
         from ..lab.annotations.annotation_plan import Asked
-        from ..lab.annotations.sheets import packaged_guideline, read_guideline
+        from ..lab.annotations.annotation_rows import packaged_guideline, read_guideline
         from ..lab.discernment.vote_items import vote_items
         from ..lab.evaluators.criteria import read_criteria
 

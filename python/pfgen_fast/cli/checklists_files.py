@@ -69,7 +69,7 @@ class _Import:
         elif is_ngram_suite:
             self.import_questions()
         else:
-            from ..lab.checklists.importing.hellobench_suite import import_suite
+            from ..lab.checklists.hellobench import import_suite
 
             self.write(import_suite, Path(self.source))
 
@@ -86,7 +86,7 @@ class _Import:
     def import_results(self, suite: str) -> None:
         """Writes a run for each model of HelloBench."""
         from ..lab.checklists.checklist_suite import ChecklistSuite
-        from ..lab.checklists.importing.hellobench_results import PUBLISHED_JUDGE, import_runs
+        from ..lab.checklists.hellobench import PUBLISHED_JUDGE, import_runs
 
         has_problems = False
         judge = self.judge or PUBLISHED_JUDGE
@@ -102,7 +102,7 @@ class _Import:
 
     def import_questions(self) -> None:
         """Writes the checklist suite of an n-gram suite, and the checklist runs of its runs."""
-        from ..lab.checklists.importing.ngram_suite import checklist_suite_of
+        from ..lab.checklists.ngram_suite import checklist_suite_of
         from ..runs.trials import find_runs
         from ..suite.suite import Suite
 
@@ -115,7 +115,7 @@ class _Import:
     def write_run(self, run: RunFolder, suite: Suite) -> bool:
         """Writes a checklist run, or warns why it cannot be written; returns whether it was written."""
         from ..lab.checklists.checklist_runs import write_run
-        from ..lab.checklists.importing.ngram_suite import answers_of, key_of
+        from ..lab.checklists.ngram_suite import answers_of, key_of
 
         key = key_of(run)
         folder = self.output / "runs" / key

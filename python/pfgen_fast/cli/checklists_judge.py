@@ -28,12 +28,11 @@ from .server_options import (
 
 if TYPE_CHECKING:
     from ..lab.checklists.checklist_generation import Generated
+    from ..lab.checklists.checklist_requests import JudgeOptions
     from ..lab.checklists.checklist_suite import ChecklistSuite
-    from ..lab.checklists.judging.ask_runs import Judging
-    from ..lab.checklists.judging.checklist_requests import JudgeOptions
-    from ..lab.checklists.judging.runs_to_judge import RunToJudge
+    from ..lab.checklists.judge_runs import Judging, RunToJudge
     from ..lab.checklists.tasks import Task
-    from ..lab.judging.budget import Spending
+    from ..lab.judging.judge_asking import Spending
     from ..lab.judging.judge_requests import Server
 
 
@@ -101,7 +100,7 @@ class _Judge:
     def __call__(self) -> None:
         from ..lab.checklists.checklist_runs import open_runs
         from ..lab.checklists.checklist_suite import ChecklistSuite
-        from ..lab.checklists.judging.ask_runs import Judging, write_batch
+        from ..lab.checklists.judge_runs import Judging
 
         self.refuse_two_ways()
         asking, quiet = self.asking, self.quiet
@@ -113,7 +112,7 @@ class _Judge:
         if is_asking and (asking.dry_run or not quiet):
             _say_cost(judging, asking.spending)
         if self.write_batch is not None and not asking.dry_run:
-            n_requests, path = counted(write_batch(judging, self.write_batch), "request"), shown(self.write_batch)
+            n_requests, path = counted(judging.write_batch(self.write_batch), "request"), shown(self.write_batch)
             print_line(f"{n_requests} written to {path}; give its output to --read-batch")
         if asking.dry_run or self.write_batch is not None:
             exit_if_partial(any(judged.faults for judged in judging.runs))
@@ -124,7 +123,7 @@ class _Judge:
 
     def options(self) -> JudgeOptions:
         """The options as the library takes them."""
-        from ..lab.checklists.judging.checklist_requests import JudgeOptions
+        from ..lab.checklists.checklist_requests import JudgeOptions
 
         return JudgeOptions(
             self.model,
@@ -155,7 +154,7 @@ class _Judge:
 
     def say_what_is_odd(self, suite: ChecklistSuite, judging: Judging) -> None:
         """Warns of invalid lines and of bias, and prints notes."""
-        from ..lab.checklists.judging.ask_runs import kept_by_others, names_a_version
+        from ..lab.checklists.judge_runs import names_a_version
 
         warn(*(fault for judged in judging.runs for fault in judged.faults))
         warn_of_family(self.model, (judged.run.model for judged in judging.runs))
@@ -164,7 +163,7 @@ class _Judge:
         if not names_a_version(self.model):
             name = f"the name {self.model} holds no date or hash"
             note(f"{name}, so it may become another model; the stored replies name the version")
-        note(*suite.notes, *kept_by_others(judging), *_stale(judging))
+        note(*suite.notes, *judging.kept_by_others(), *_stale(judging))
 
 
 def _say_cost(judging: Judging, spending: Spending) -> None:
@@ -181,7 +180,7 @@ def _say_cost(judging: Judging, spending: Spending) -> None:
 def _stale(judging: Judging) -> list[str]:
     stale = []
     for judged in judging.runs:
-        names = judging.stale(judged)
+        names = judged.stale()
         if names:
             what = f"{counted(len(names), 'judgement')} of another answer, instruction, checklist or prompt"
             stale.append(f"{judged.run.key}: {what} ({few_names(names)}) no longer count")
@@ -190,9 +189,7 @@ def _stale(judging: Judging) -> list[str]:
 
 def _take(judging: Judging, sources: list[Path]) -> str | None:
     """Reads output files of a batch; returns a sentence if a line was unusable."""
-    from ..lab.checklists.judging.ask_runs import read_batch
-
-    n_new, problems = read_batch(judging, sources)
+    n_new, problems = judging.read_batch(sources)
     warn(*problems)
     print_line(counted(n_new, "new reply"))
     return "some lines of the batch could not be used" if problems else None
@@ -202,7 +199,7 @@ def _ask(judging: Judging, server: Server | None, spending: Spending, *, quiet: 
     """Asks, and writes the judgements that follow, even if the asking fails or is interrupted."""
     problem = None
     try:
-        if server is not None and judging.n_open:
+        if server is not None and judging.open_ratings:
             with watch_over("replies", quiet=quiet) as watch:
                 ask = partial(judging.ask, server.engine, spending=spending)
                 problem = ask(on_progress=watch.count, events=watch.events)
@@ -242,7 +239,7 @@ def _conclude(judging: Judging, problem: str | None, *, is_offline: bool, quiet:
             print_line(shown(f"{judged.run.key}: {'; '.join(parts)}"))
     if not is_whole:
         why = problem or "some answers have no verdicts"
-        can_go_on = not is_offline and (problem or judging.n_open)
+        can_go_on = not is_offline and (problem or judging.open_ratings)
         fail(f"{why}; run the same command again to continue" if can_go_on else why, Exit.PARTIAL)
 
 
@@ -339,7 +336,7 @@ class _Generate:
         self.finish(answers)
 
     def print_cost(self, tasks: Sequence[Task]) -> None:
-        from ..lab.judging.budget import estimated_tokens
+        from ..lab.judging.judge_asking import estimated_tokens
 
         n_prompt_tokens = self.trials * sum(estimated_tokens(task.instruction or "") for task in tasks)
         n_answers = self.trials * len(tasks)

@@ -19,10 +19,9 @@ from .layout import aligned, rest
 from .suite_line import print_signature
 
 if TYPE_CHECKING:
+    from ..lab.checklists.answer_metrics import MeanMetrics, Measured, MetricSet, ModelMetrics
     from ..lab.checklists.checklist_runs import Run
-    from ..lab.checklists.metrics.answer_metrics import MeanMetrics, Measured, MetricSet, ModelMetrics
-    from ..lab.checklists.metrics.error_counts import ErrorCounts, ModelErrors
-    from ..lab.checklists.metrics.error_modes import ErrorRules
+    from ..lab.checklists.error_modes import ErrorCounts, ErrorRules, ModelErrors
 
 T = TypeVar("T")
 Columns = Mapping[str, tuple[type, Callable[[Any], Any]]]
@@ -164,13 +163,13 @@ class _Metrics:
     options: ModelOutput
 
     def __call__(self) -> None:
+        from ..lab.checklists.answer_metrics import measure, model_metrics, open_metrics
         from ..lab.checklists.checklist_suite import ChecklistSuite
-        from ..lab.checklists.metrics.answer_metrics import measure, model_metrics, open_metrics
 
         suite, options = ChecklistSuite.load(self.suite), self.options
         model = None
         if self.perplexity is not None:
-            from ..lab.checklists.metrics.token_metrics import Perplexity
+            from ..lab.checklists.answer_metrics import Perplexity
 
             model = Perplexity(self.perplexity, device=self.device)
         measures = open_metrics(
@@ -225,8 +224,7 @@ class _Errors:
 
     def __call__(self) -> None:
         from ..lab.checklists.checklist_suite import ChecklistSuite
-        from ..lab.checklists.metrics.error_counts import examples_of, model_errors
-        from ..lab.checklists.metrics.error_modes import ErrorRules, errors_of
+        from ..lab.checklists.error_modes import ErrorRules, errors_of, examples_of, model_errors
 
         suite, options = ChecklistSuite.load(self.suite), self.options
         rules = ErrorRules(suite, self.profile)
@@ -289,7 +287,7 @@ def _metric_text(name: str, value: float | None) -> str:
 
 
 def _print_errors(models: Sequence[ModelErrors], *, with_areas: bool) -> None:
-    from ..lab.checklists.metrics.error_counts import MODES
+    from ..lab.checklists.error_modes import MODES
 
     def cells(part: ErrorCounts) -> list[str]:
         return [f"{part.n:,}", *(_fixed(part.shares[mode].percent, 1) for mode in MODES), _fixed(part.longest_run, 0)]
@@ -334,7 +332,7 @@ def _print_lengths(models: Sequence[ModelErrors], *, with_areas: bool) -> None:
 
 
 def _print_examples(model: ModelErrors, most: int) -> None:
-    from ..lab.checklists.metrics.error_counts import examples_of
+    from ..lab.checklists.error_modes import examples_of
 
     listed = examples_of(model.answers, most)
     if listed:

@@ -19,12 +19,13 @@ from .layout import columns
 from .options import RandomSeed
 
 if TYPE_CHECKING:
+    from ..base.table import Table
     from ..lab.checklists.checklist_runs import Run
     from ..lab.checklists.checklist_suite import ChecklistSuite
-    from ..lab.checklists.scoring.scores import Scores
-    from ..lab.checklists.scoring.text_tables import TextTable
+    from ..lab.checklists.checklist_tables import TextTable
+    from ..lab.checklists.scores import Scores
     from ..lab.experiments.finding import Finding
-from ..base.table import Table
+
 
 MARK = "*"
 """Marks a figure with a footnote."""
@@ -210,7 +211,7 @@ class ScoreOptions(JudgedOptions):
 
     def score(self, runs: Sequence[Run]) -> Scores:
         """Scores runs."""
-        from ..lab.checklists.scoring.checklist_scoring import score_runs
+        from ..lab.checklists.checklist_scoring import score_runs
 
         return score_runs(
             self.loaded, runs, missing=self.missing, method=self.method, weights=self.weights, **self.of_judge
@@ -277,7 +278,7 @@ def _print_tables(finding: Finding, names: Sequence[str], *, has_page: bool) -> 
 
 def _readable(table: Table, n_rows: int) -> TextTable:
     """The first rows of a table; its leading columns of text are the names of the rows."""
-    from ..lab.checklists.scoring.text_tables import TextTable
+    from ..lab.checklists.checklist_tables import TextTable
 
     heads, to_left = table.heads(), table.text_columns()
     n_names = len(list(itertools.takewhile(to_left.__contains__, range(len(heads)))))

@@ -72,10 +72,10 @@ class _Fit:
     options: FitOptions
 
     def __call__(self) -> None:
+        from ..lab.checklists import fit_finding, fitting
         from ..lab.checklists.checklist_runs import open_runs
         from ..lab.checklists.checklist_suite import check_suite_folder
-        from ..lab.checklists.people.people_reading import read_marks
-        from ..lab.checklists.weights import fit_finding, fitting
+        from ..lab.checklists.marks import read_marks
 
         if self.to is not None and self.to.suffix != ".json":
             check_suite_folder(self.to)
@@ -121,9 +121,9 @@ class _Agreement:
 
     def __call__(self) -> None:
         from ..base.errors import ChecklistError
-        from ..lab.checklists.people.people_reading import People, read_marks
-        from ..lab.checklists.reliability.agreement_finding import agreement_finding
-        from ..lab.checklists.reliability.rater_agreement import JudgeMarks, MarkedAnswers, is_of_judges, judge_marks
+        from ..lab.checklists.agreement_finding import agreement_finding
+        from ..lab.checklists.marks import People, read_marks
+        from ..lab.checklists.rater_agreement import JudgeMarks, MarkedAnswers, is_of_judges, judge_marks
 
         options, suite = self.options, self.options.loaded
         runs = [path for path in self.sources if is_of_judges(path)]
@@ -157,9 +157,9 @@ class _Reasonable:
 
     def __call__(self) -> None:
         from ..base.errors import ChecklistError
+        from ..lab.checklists.agreement_finding import reasonable_finding
         from ..lab.checklists.checklist_runs import open_runs
-        from ..lab.checklists.people.people_reading import read_people
-        from ..lab.checklists.reliability.reasonable import reasonable_finding
+        from ..lab.checklists.marks import read_people
 
         options, suite = self.options, self.options.loaded
         people = read_people(self.opinions, suite)
@@ -199,10 +199,10 @@ class _Wins:
 
     def __call__(self) -> None:
         from ..base.errors import ChecklistError
+        from ..lab.checklists import wins
         from ..lab.checklists.checklist_runs import open_runs
-        from ..lab.checklists.people.people_reading import read_people
-        from ..lab.checklists.reliability import wins
-        from ..lab.checklists.scoring.checklist_scoring import score_runs
+        from ..lab.checklists.checklist_scoring import score_runs
+        from ..lab.checklists.marks import read_people
 
         options, suite, runs = self.options, self.options.loaded, open_runs(self.runs)
         sources, notes, signature = {}, [], f"suite:{suite.name} {suite.hash}"
@@ -269,10 +269,10 @@ class _Correlate:
     options: DrawnFindingOptions
 
     def __call__(self) -> None:
+        from ..lab.checklists import method_correlation as method_values
         from ..lab.checklists.checklist_runs import open_runs
-        from ..lab.checklists.reliability import method_values
-        from ..lab.checklists.reliability.method_correlation import correlate as find
-        from ..lab.checklists.reliability.method_correlation import correlated
+        from ..lab.checklists.method_correlation import correlate as find
+        from ..lab.checklists.method_correlation import correlated
 
         if self.scale is not None and not self.marks:
             fail("--scale: expected with --marks")

@@ -18,8 +18,8 @@ from .suite_line import print_signature
 
 if TYPE_CHECKING:
     from ..lab.checklists.checklist_runs import Run
-    from ..lab.checklists.scoring.scores import MissingRule, ModelScores, Part, Scores, State
-    from ..lab.checklists.scoring.text_tables import TextTable
+    from ..lab.checklists.checklist_tables import TextTable
+    from ..lab.checklists.scores import MissingRule, ModelScores, Part, Scores, State
     from ..runs.gate_checks import Check
 
 _WIDE = 120
@@ -81,9 +81,10 @@ class _Table:
     options: ScoreOptions
 
     def __call__(self) -> None:
+        from ..lab.checklists import checklist_tables as text_tables
+        from ..lab.checklists import scores as table_data
+        from ..lab.checklists.calibrated import calibration_sentences
         from ..lab.checklists.checklist_runs import open_runs
-        from ..lab.checklists.scoring import table_data, text_tables
-        from ..lab.checklists.scoring.calibrated import calibration_sentences
         from ..tables.formats import check_value_table, writing_values
 
         if not self.calibrate and (self.scale or self.half_width is not None):
@@ -129,7 +130,7 @@ class _Table:
 
     def _tables(self, scores: Scores) -> Iterator[TextTable]:
         """The tables for a terminal."""
-        from ..lab.checklists.scoring import text_tables
+        from ..lab.checklists import checklist_tables as text_tables
 
         is_single = len(scores.models) == 1
         if is_single:
@@ -153,8 +154,8 @@ class _Table:
 
     def _scores(self, runs: Sequence[Run]) -> Scores:
         """The scores, calibrated if there are marks."""
-        from ..lab.checklists.people.calibration import calibrated_scores
-        from ..lab.checklists.people.people_reading import read_marks
+        from ..lab.checklists.calibration import calibrated_scores
+        from ..lab.checklists.marks import read_marks
 
         people = self.calibrate and read_marks(self.calibrate, self.options.loaded, scale=self.scale)
         scores = self.options.score(runs)
@@ -222,7 +223,7 @@ def _write_csv(scores: Scores, path: Path | None) -> None:
     if path is not None:
         from ..base.file_writing import write_whole
         from ..base.untrusted_text import utf8
-        from ..lab.checklists.scoring.table_data import to_csv
+        from ..lab.checklists.scores import to_csv
 
         write_whole(path, utf8(to_csv(scores)))
 
@@ -238,7 +239,7 @@ def _figures(model: ModelScores) -> dict[str, float | None]:
 
 def _say(scores: Scores, options: ScoreOptions, *, is_quiet: bool) -> None:
     """Prints notes and signatures."""
-    from ..lab.checklists.scoring.text_tables import missing_sentences, scale_sentences
+    from ..lab.checklists.checklist_tables import missing_sentences, scale_sentences
 
     if not is_quiet:
         print_line((_ABOUT_COLUMNS, "dim"))

@@ -240,7 +240,7 @@ class _Run:
 
     def _show(self, tests: Sequence[Discernment], published: Sequence[Published]) -> None:
         """Writes the report, prints its first tables, and checks thresholds."""
-        from ..lab.checklists.scoring.text_tables import TextTable
+        from ..lab.checklists.checklist_tables import TextTable
         from ..lab.discernment.evaluator_comparison import agreement
         from ..report.discernment import finding_of
         from ..report.discernment.discernment_rows import results

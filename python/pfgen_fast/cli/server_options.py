@@ -19,7 +19,7 @@ from .engine_options import engine_options
 from .options import number_or_none
 
 if TYPE_CHECKING:
-    from ..lab.judging.budget import Spending
+    from ..lab.judging.judge_asking import Spending
     from ..lab.judging.judge_requests import RequestOptions, Server
 
 EngineChoice = Literal["openai", "anthropic"]
@@ -106,7 +106,7 @@ class ServerOptions:
     @cached_property
     def spending(self) -> Spending:
         """Prices and budget, shared by all models of a call."""
-        from ..lab.judging.budget import Prices, Spending
+        from ..lab.judging.judge_asking import Prices, Spending
 
         return Spending(Prices(self.prompt_price, self.reply_price), self.budget)
 
@@ -118,7 +118,7 @@ def number_of(temperature: float | Literal["none"] | None) -> float | None:
 
 def warn_of_family(judge: str, models: Iterable[str]) -> None:
     """Warns if a judge rates models of its own family, because judges are known to prefer such models."""
-    from ..lab.judging.families import of_family
+    from ..lab.judging.judge_requests import of_family
 
     if relatives := of_family(judge, models):
         note(f"{judge} tends to prefer models of its own family, which are among these runs: {few_names(relatives)}")

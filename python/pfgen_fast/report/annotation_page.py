@@ -11,8 +11,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from ..lab.annotations.annotation_rows import export_lines
-from ..lab.annotations.sheets import SHOWN, Sheet, row_of
+from ..lab.annotations.annotation_rows import SHOWN, Sheet, export_lines, row_of
 from .pages import markup, page_json, page_text, source, write_page
 
 _SCRIPTS = (

@@ -12,7 +12,7 @@ from pfgen_fast.lab.annotations.annotation_plan import Asked, make_plan
 from pfgen_fast.lab.annotations.annotation_rows import Header, export_lines
 from pfgen_fast.lab.checklists.checklist_runs import Answer, open_runs, write_run
 from pfgen_fast.lab.checklists.judgements import Judgement
-from pfgen_fast.lab.checklists.people.people_items import judgement_items, mark_items, pair_items
+from pfgen_fast.lab.checklists.people_items import judgement_items, mark_items, pair_items
 
 SUITE = own_suite()
 TASKS = {task.key for task in SUITE.tasks if task.length is None}

@@ -13,13 +13,13 @@ import pytest
 from makers.own_checklists import N_OF_CATEGORY, judged_models, suite_of_36, write_judged
 from makers.people import marked, row_of, write_rows
 from pfgen_fast.base.errors import ChecklistError
+from pfgen_fast.lab.checklists.calibrated import calibration_sentences
+from pfgen_fast.lab.checklists.calibration import calibrated_scores
 from pfgen_fast.lab.checklists.checklist_runs import open_runs
+from pfgen_fast.lab.checklists.checklist_scoring import score_runs
 from pfgen_fast.lab.checklists.checklist_suite import write_suite
-from pfgen_fast.lab.checklists.people.calibration import calibrated_scores
-from pfgen_fast.lab.checklists.people.marks import Mark
-from pfgen_fast.lab.checklists.scoring.calibrated import calibration_sentences
-from pfgen_fast.lab.checklists.scoring.checklist_scoring import score_runs
-from pfgen_fast.lab.checklists.scoring.scores import Scores
+from pfgen_fast.lab.checklists.marks import Mark
+from pfgen_fast.lab.checklists.scores import Scores
 from pfgen_fast.lab.statistics.prediction_powered import MarkedStratum, mean_of_strata
 
 SUITE = suite_of_36((40.0, 30.0, 20.0, 10.0))

@@ -16,12 +16,12 @@ from pfgen_fast import Scorer
 from pfgen_fast.base.errors import ChecklistError
 from pfgen_fast.lab.checklists.checklist_runs import open_runs
 from pfgen_fast.lab.checklists.checklist_suite import ChecklistSuite
-from pfgen_fast.lab.checklists.judgement_files import write_judgements
-from pfgen_fast.lab.checklists.judgements import Judgement
-from pfgen_fast.lab.checklists.reliability.method_correlation import correlate, correlated
-from pfgen_fast.lab.checklists.reliability.method_values import (
+from pfgen_fast.lab.checklists.judgements import Judgement, write_judgements
+from pfgen_fast.lab.checklists.method_correlation import (
     Values,
     checklist_values,
+    correlate,
+    correlated,
     metric_values,
     ngram_values,
     people_values,

@@ -7,19 +7,18 @@ import time
 import pytest
 from makers.own_checklists import run_of, suite_of_essays
 from pfgen_fast.base.errors import ChecklistError
-from pfgen_fast.lab.checklists.checklist_runs import Answer, Run
-from pfgen_fast.lab.checklists.judgements import Judgement
-from pfgen_fast.lab.checklists.metrics.error_counts import Share, model_errors
-from pfgen_fast.lab.checklists.metrics.error_modes import (
-    ErrorRules,
+from pfgen_fast.lab.checklists.answer_texts import (
+    PUBLISHED_PHRASES,
+    Rejections,
     claim_in,
-    errors_of,
     has_closing_punctuation,
+    phrases_for,
     repeated,
     sentences,
-    signals,
 )
-from pfgen_fast.lab.checklists.rejections import PUBLISHED_PHRASES, Rejections, phrases_for
+from pfgen_fast.lab.checklists.checklist_runs import Answer, Run
+from pfgen_fast.lab.checklists.error_modes import ErrorRules, Share, errors_of, model_errors, signals
+from pfgen_fast.lab.checklists.judgements import Judgement
 from pfgen_fast.lab.checklists.tasks import sha256_of
 
 ICE = "Ice floats on water because it is lighter."

@@ -14,12 +14,12 @@ from makers.checklists_to_judge import entries
 from makers.fault_server import answering, serving
 from makers.own_checklists import TASKS, own_suite, own_suite_in
 from pfgen_fast.base.errors import ChecklistError, DiscernmentError
-from pfgen_fast.lab.checklists.judging.checklist_evaluator import ChecklistJudge
-from pfgen_fast.lab.checklists.judging.checklist_requests import JudgeOptions
+from pfgen_fast.lab.checklists.checklist_evaluator import ChecklistJudge
+from pfgen_fast.lab.checklists.checklist_requests import JudgeOptions
 from pfgen_fast.lab.checklists.tasks import Checklist, Task
 from pfgen_fast.lab.evaluators.evaluator import Item, text_column
 from pfgen_fast.lab.evaluators.opening import open_evaluator, options_of
-from pfgen_fast.lab.judging.budget import Spending
+from pfgen_fast.lab.judging.judge_asking import Spending
 from pfgen_fast.lab.judging.reply_store import Replies
 from pfgen_fast.tables.formats import table_rows
 

@@ -24,8 +24,7 @@ from makers.checklists_to_judge import entries
 from pfgen_fast.base.errors import ChecklistError
 from pfgen_fast.lab.checklists.checklist_runs import REPLIES_FILE, open_runs
 from pfgen_fast.lab.checklists.checklist_suite import ChecklistSuite, write_suite
-from pfgen_fast.lab.checklists.importing.hellobench_results import import_runs
-from pfgen_fast.lab.checklists.importing.hellobench_suite import AREAS, import_suite, summary_category
+from pfgen_fast.lab.checklists.hellobench import AREAS, import_runs, import_suite, summary_category
 from pfgen_fast.lab.checklists.suite_files import packaged_prompts
 
 N_TASKS = sum(2 * len(categories) for categories in CATEGORIES.values())
@@ -51,7 +50,7 @@ def test_the_compact_form_gives_the_published_suite(tmp_path):
     summaries = [task for task in suite.tasks if task.area == "summarization"]
     assert [summary_category(task.instruction) for task in summaries] == [task.category for task in summaries]
     text = (published.HELLOBENCH / "prompts" / "checklist.user.txt").read_text(encoding="utf-8")
-    assert suite.prompts.user.text == text
+    assert suite.prompts.user == text
     write_suite(suite, tmp_path)
     again = ChecklistSuite.load(tmp_path)
     assert (again.hash, again.prompts) == (suite.hash, suite.prompts)
@@ -68,7 +67,7 @@ def test_a_checkout_gives_the_suite(tmp_path):
         assert category in CATEGORIES[area]
         assert list(checklist.questions) == questions_of(category)
         assert checklist.has_weights
-    assert suite.prompts.user.text.startswith('Asked: {{"instruction": {instruction}}}\n')
+    assert suite.prompts.user.startswith('Asked: {{"instruction": {instruction}}}\n')
     assert suite.prompts.overall_with_checklist_user is not None
     assert suite.notes == ()
 
@@ -103,7 +102,7 @@ BAD = {
     "summaries": (without("**/summarization*.jsonl"), "main_data/summarization.jsonl or results/generations/main_exp"),
     "checklists that differ": (
         rows("chat", lambda rows: rows[1].update(checklists=["Is it other?", "Is it?"])),
-        "chat.jsonl, line 2: its checklist differs from that of the other tasks of chat/rew",
+        "chat.jsonl, line 2: another checklist than other tasks of chat/rew",
     ),
     "no checklist": (rows("chat", lambda rows: rows[0].update(category="x", checklists=None)), "line 1.* chat/x"),
     "no category": (rows("chat", lambda rows: rows[1].pop("category")), "line 2: has no 'category'"),

@@ -9,7 +9,7 @@ import pytest
 from makers.runs import make_run
 from pfgen_fast import Suite
 from pfgen_fast.base.errors import ChecklistError
-from pfgen_fast.lab.checklists.importing.ngram_suite import answers_of, checklist_suite_of, key_of
+from pfgen_fast.lab.checklists.ngram_suite import answers_of, checklist_suite_of, key_of
 from pfgen_fast.runs.trials import RunFolder, find_runs
 
 

@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from makers.checklists_to_judge import suite, template
+from makers.checklists_to_judge import suite
 from pfgen_fast.base.errors import ChecklistError
-from pfgen_fast.lab.checklists.judging.checklist_requests import JudgeOptions
+from pfgen_fast.lab.checklists.checklist_requests import JudgeOptions
 from pfgen_fast.lab.checklists.tasks import Prompts
 from pfgen_fast.lab.checklists.words import has_nltk, words
 
@@ -85,18 +85,18 @@ VALUES = st.text(st.sampled_from("{} response\\n%\"'[]"))
 
 @given(VALUES, VALUES)
 def test_braces_and_names_of_places_in_values_mean_nothing(instruction, response):
-    prompts = Prompts(template('{{"a": {instruction}}} {{}} {response}'))
+    prompts = Prompts('{{"a": {instruction}}} {{}} {response}')
     wording = JudgeOptions("j").wording(suite(prompts=prompts))
     (message,) = wording.request(TASK.key, instruction, CHECKLIST, response).messages
     assert message["content"] == f'{{"a": {instruction}}} {{}} {response}'
 
 
 def test_an_unknown_place_is_refused_before_anything_is_asked():
-    prompts = Prompts(template("{answer} {response}"))
+    prompts = Prompts("{answer} {response}")
     with pytest.raises(ChecklistError, match="the suite small: unknown placeholder 'answer'; expected one of "):
         JudgeOptions("j").wording(suite(prompts=prompts))
     with pytest.raises(ChecklistError, match="the suite small has no prompt for the method llm-eval-c"):
-        JudgeOptions("j", method="llm-eval-c").wording(suite(prompts=Prompts(template("{response}"))))
+        JudgeOptions("j", method="llm-eval-c").wording(suite(prompts=Prompts("{response}")))
 
 
 def test_the_hash_of_prompts_depends_on_everything_that_is_sent():
@@ -105,6 +105,6 @@ def test_the_hash_of_prompts_depends_on_everything_that_is_sent():
         for profile in ("plain", "upstream")
         for method in ("checklist", "llm-eval", "llm-eval-c")
     }
-    changed = replace(SUITE.prompts, system=template("You judge strictly."))
+    changed = replace(SUITE.prompts, system="You judge strictly.")
     hashes.add(JudgeOptions("j").wording(suite(prompts=changed)).prompt_sha256)
     assert len(hashes) == 7

@@ -16,18 +16,16 @@ from makers.checklists_to_judge import (
     prompts,
     run,
     suite,
-    template,
     verdicts_of,
 )
 from pfgen_fast.base.errors import ChecklistError
+from pfgen_fast.lab.checklists.checklist_requests import JudgeOptions
 from pfgen_fast.lab.checklists.checklist_runs import Answer, open_runs
-from pfgen_fast.lab.checklists.judgement_files import read_judgements, write_judgements
-from pfgen_fast.lab.checklists.judgements import READING, Judgement
-from pfgen_fast.lab.checklists.judging.ask_runs import Judging, names_a_version
-from pfgen_fast.lab.checklists.judging.checklist_requests import JudgeOptions
-from pfgen_fast.lab.checklists.scoring.checklist_scoring import score_runs
-from pfgen_fast.lab.checklists.scoring.text_tables import missing_sentences
-from pfgen_fast.lab.checklists.tasks import sha256_of
+from pfgen_fast.lab.checklists.checklist_scoring import score_runs
+from pfgen_fast.lab.checklists.checklist_tables import missing_sentences
+from pfgen_fast.lab.checklists.judge_runs import Judging, names_a_version
+from pfgen_fast.lab.checklists.judgements import Judgement, read_judgements, write_judgements
+from pfgen_fast.lab.checklists.tasks import READING, sha256_of
 from pfgen_fast.lab.judging.reply_store import Replies
 
 
@@ -119,7 +117,7 @@ CHANGES = {
     "a question": (lambda: tale(questions=("Is it short?", "Is it good?", "Does it end?")), N_TASKS // 2),
     "fewer questions": (lambda: tale(questions=("Is it short?",), weights=(100,)), N_TASKS // 2),
     "the user message": (
-        lambda: {"prompts": replace(prompts(), user=template("{response} {instruction} Judge these {num_checklist}:"))},
+        lambda: {"prompts": replace(prompts(), user="{response} {instruction} Judge these {num_checklist}:")},
         N_TASKS,
     ),
     "the system message": (lambda: {"prompts": replace(prompts(), system=None)}, N_TASKS),
@@ -141,7 +139,7 @@ def test_verdicts_from_before_a_change_are_stale_and_left_out_and_requested_agai
     assert all(id in " ".join(sentences) for part in scores.models[0].areas.values() for id in part.stale[:3])
     assert len(sentences) == len([part for part in scores.models[0].areas.values() if part.stale])
     judging = Judging.open(open_runs([path]), changed, OPTIONS)
-    assert (len(judging.stale(judging.runs[0])), judging.n_open) == (n_stale, n_stale)
+    assert (len(judging.runs[0].stale()), len(judging.open_ratings)) == (n_stale, n_stale)
     assert judged([path], of=changed)[0].runs[0].standing().n_judged == N_TASKS
 
 

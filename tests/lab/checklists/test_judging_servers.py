@@ -11,8 +11,8 @@ from makers.checklists_to_judge import N_TASKS, OPTIONS, answers_of, as_judge, h
 from makers.fault_server import serving
 from makers.kills import is_hidden, judge_by_checklists, killed_everywhere
 from pfgen_fast.lab.checklists.checklist_runs import open_runs
-from pfgen_fast.lab.checklists.judgement_files import read_judgements
-from pfgen_fast.lab.checklists.judging.ask_runs import Judging
+from pfgen_fast.lab.checklists.judge_runs import Judging
+from pfgen_fast.lab.checklists.judgements import read_judgements
 
 CUT = '[{"checklist_id": 0, "evaluation_score": 1}, {"checklist_id": 1, "eval'
 
@@ -47,11 +47,11 @@ def test_after_all_tries_an_answer_is_unjudged_with_its_last_fault(path):
     (row,) = [row for row in read_judgements(path / "judgements.jsonl", suite()) if row.id == "T03"]
     assert (row.scores, row.reasons, row.tries, row.fault) == (None, (), 3, "number")
     again = Judging.open(open_runs([path]), suite(), OPTIONS)
-    assert again.n_open == 0  # three tries are all
+    assert len(again.open_ratings) == 0  # three tries are all
     more = Judging.open(open_runs([path]), suite(), replace(OPTIONS, n_tries=5))
-    assert more.n_open == 1
+    assert len(more.open_ratings) == 1
     fewer = Judging.open(open_runs([path]), suite(), replace(OPTIONS, n_tries=1))
-    assert fewer.n_open == 0
+    assert len(fewer.open_ratings) == 0
 
 
 def test_the_version_comes_from_the_server(path):

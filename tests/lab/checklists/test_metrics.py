@@ -12,9 +12,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from makers.own_checklists import run_of, suite_of_essays, write_tiny_wordnet
 from pfgen_fast.base.errors import ChecklistError
+from pfgen_fast.lab.checklists.answer_metrics import (
+    Meteor,
+    Perplexity,
+    TokenMetrics,
+    measure,
+    model_metrics,
+    open_metrics,
+)
 from pfgen_fast.lab.checklists.checklist_runs import Answer
-from pfgen_fast.lab.checklists.metrics.answer_metrics import measure, model_metrics, open_metrics
-from pfgen_fast.lab.checklists.metrics.token_metrics import Meteor, Perplexity, TokenMetrics
 from pfgen_fast.lab.checklists.words import words
 
 WORDS = st.lists(st.sampled_from(["the", "cat", "cats", "sat", "on", "mat"]), max_size=14)

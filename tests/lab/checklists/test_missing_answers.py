@@ -9,11 +9,11 @@ from dataclasses import replace
 
 import pytest
 from makers.checklists_to_judge import suite
+from pfgen_fast.lab.checklists import checklist_tables as text_tables
 from pfgen_fast.lab.checklists.checklist_runs import Answer, open_runs, write_run
+from pfgen_fast.lab.checklists.checklist_scoring import score_runs
 from pfgen_fast.lab.checklists.judgements import Judgement
-from pfgen_fast.lab.checklists.scoring import text_tables
-from pfgen_fast.lab.checklists.scoring.checklist_scoring import score_runs
-from pfgen_fast.lab.checklists.scoring.table_data import to_csv, to_dict
+from pfgen_fast.lab.checklists.scores import to_csv, to_dict
 from pfgen_fast.lab.checklists.tasks import sha256_of
 
 SUITE = suite()

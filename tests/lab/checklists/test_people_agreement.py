@@ -12,11 +12,11 @@ from makers.own_checklists import judged_models, own_suite, suite_of_36, write_j
 from makers.people import simulated_marks
 from pfgen_fast.base.errors import ChecklistError
 from pfgen_fast.lab.annotations.annotation_rows import Header, export_lines
+from pfgen_fast.lab.checklists.agreement_finding import agreement_finding
 from pfgen_fast.lab.checklists.checklist_runs import Answer, write_run
 from pfgen_fast.lab.checklists.judgements import Judgement
-from pfgen_fast.lab.checklists.people.marks import judgement_key
-from pfgen_fast.lab.checklists.reliability.agreement_finding import agreement_finding
-from pfgen_fast.lab.checklists.reliability.rater_agreement import MarkedAnswers
+from pfgen_fast.lab.checklists.marks import judgement_key
+from pfgen_fast.lab.checklists.rater_agreement import MarkedAnswers
 
 SUITE = own_suite()
 FIVE = tuple("abcde")

@@ -9,8 +9,7 @@ import pytest
 from makers.own_checklists import own_suite
 from pfgen_fast.base.errors import ChecklistError
 from pfgen_fast.lab.annotations.annotation_rows import Header, export_lines
-from pfgen_fast.lab.checklists.people.marks import questions_sha256
-from pfgen_fast.lab.checklists.people.people_reading import read_people
+from pfgen_fast.lab.checklists.marks import questions_sha256, read_people
 
 SUITE = own_suite()
 OF_ANSWER = {"id": "letter_1", "length": None, "response_sha256": "aa"}

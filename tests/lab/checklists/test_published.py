@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from figures.of_judgements import errors, scores, suite
 from makers.published import HELLOBENCH, expected, hellobench_table, needs_hellobench, vectors
+from pfgen_fast.lab.checklists import answer_metrics
+from pfgen_fast.lab.checklists.answer_metrics import measure, model_metrics, open_metrics
 from pfgen_fast.lab.checklists.checklist_runs import Run
-from pfgen_fast.lab.checklists.metrics import answer_metrics
-from pfgen_fast.lab.checklists.metrics.answer_metrics import measure, model_metrics, open_metrics
-from pfgen_fast.lab.checklists.scoring.table_data import to_dict
+from pfgen_fast.lab.checklists.scores import to_dict
 
 pytestmark = [pytest.mark.slow, needs_hellobench]
 

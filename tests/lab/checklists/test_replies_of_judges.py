@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from makers.checklists_to_judge import entries
 from makers.effort import examples, share
 from makers.published import needs_hellobench, vectors
-from pfgen_fast.lab.checklists.judging.parse_reply import ParsedReply, parse_overall, parse_reply
+from pfgen_fast.lab.checklists.parse_reply import ParsedReply, parse_overall, parse_reply
 
 
 def said(value, n=3, **options):

@@ -16,8 +16,7 @@ from makers.checklist_folders import write_suite_files
 from pfgen_fast.base.errors import ChecklistError
 from pfgen_fast.lab.checklists.checklist_runs import Answer, open_runs, write_run
 from pfgen_fast.lab.checklists.checklist_suite import ChecklistSuite
-from pfgen_fast.lab.checklists.judgement_files import read_judgements, write_judgements
-from pfgen_fast.lab.checklists.judgements import Judgement
+from pfgen_fast.lab.checklists.judgements import Judgement, read_judgements, write_judgements
 
 ANSWERS = (
     Answer("thanks-1", "Thank you.\n\u2028 \x00"),

@@ -13,12 +13,12 @@ from makers.checklists_to_judge import suite
 from makers.own_checklists import suite_of
 from makers.terminal import on_terminal
 from pfgen_fast.cli.checklists_options import lines_of
+from pfgen_fast.lab.checklists import checklist_tables as text_tables
 from pfgen_fast.lab.checklists.checklist_runs import open_runs, write_run
+from pfgen_fast.lab.checklists.checklist_scoring import score_runs
 from pfgen_fast.lab.checklists.checklist_suite import write_suite
 from pfgen_fast.lab.checklists.judgements import Judgement
-from pfgen_fast.lab.checklists.scoring import text_tables
-from pfgen_fast.lab.checklists.scoring.checklist_scoring import score_runs
-from pfgen_fast.lab.checklists.scoring.table_data import category_names, to_csv, to_dict
+from pfgen_fast.lab.checklists.scores import category_names, to_csv, to_dict
 from pfgen_fast.runs.items.score_reading import read_item_scores
 
 KEYS = (("tales", "common"), ("letters", "common"))

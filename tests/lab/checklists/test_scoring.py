@@ -9,10 +9,10 @@ import pytest
 from makers.checklists_to_judge import N_TASKS, suite
 from pfgen_fast.base.errors import ChecklistError
 from pfgen_fast.lab.checklists.checklist_runs import Answer, open_runs, write_run
+from pfgen_fast.lab.checklists.checklist_scoring import score_runs
 from pfgen_fast.lab.checklists.checklist_suite import hashes_of
 from pfgen_fast.lab.checklists.judgements import Judgement
-from pfgen_fast.lab.checklists.scoring.checklist_scoring import score_runs
-from pfgen_fast.lab.checklists.scoring.scores import Part
+from pfgen_fast.lab.checklists.scores import Part
 from pfgen_fast.lab.checklists.tasks import Rescaling, sha256_of
 
 SUITE = suite()

@@ -122,8 +122,14 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
     "no-tasks": ({"tasks.jsonl": None}, r"expected tasks.jsonl, which may be compressed"),
     "two-files": ({"tasks.jsonl.xz": lzma.compress(b"")}, "holds both tasks.jsonl and tasks.jsonl.xz; expected one"),
     "task-twice": ({"tasks.jsonl": with_task(length=None)}, "line 3: the task fable-1 appears twice"),
-    "task-area": ({"tasks.jsonl": with_task(area="poems")}, "line 3: unknown area 'poems'; expected one of letters"),
-    "task-category": ({"tasks.jsonl": with_task(category="fabel")}, "line 3: .*unknown category 'fabel'; .*fable"),
+    "task-area": (
+        {"tasks.jsonl": with_task(area="poems")},
+        "line 3: unknown category 'poems/fable'; expected one of stories/fable, letters/thanks",
+    ),
+    "task-category": (
+        {"tasks.jsonl": with_task(category="fabel")},
+        "line 3: .*unknown category 'stories/fabel'; .*did you mean 'stories/fable'",
+    ),
     "task-hash": ({"tasks.jsonl": with_task(sha256="abc")}, "sha256: expected 64 hexadecimal digits, not 'abc'"),
     "prompt-unknown": ({"suite.json": {**SETTINGS, "prompts": {"usr": "a"}}}, "prompts: unknown prompt 'usr'"),
     "prompt-outside": ({"suite.json": {**SETTINGS, "prompts": {"user": "../a"}}}, "expected a file in the folder of"),
@@ -149,7 +155,7 @@ def test_a_prompt_comes_from_its_file_or_the_package_and_unused_files_are_named(
     own = 'Task: {instruction} Answer: {response} {{"questions": {checklists}}}'
     files = {"prompts/user.txt": own, "prompts/system.txt": "Judge."}
     suite = suite_with(tmp_path, files, prompts={"user": "prompts/user.txt", "system": None})
-    assert suite.prompts.user.text == own
+    assert suite.prompts.user == own
     assert suite.prompts.system is None
     assert suite.prompts.overall_user == packaged_prompts("en").overall_user
     (note,) = suite.notes

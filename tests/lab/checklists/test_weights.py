@@ -15,10 +15,10 @@ from makers.published import needs_hellobench, vectors
 from pfgen_fast.base.errors import ChecklistError
 from pfgen_fast.lab.checklists.checklist_runs import Answer, write_run
 from pfgen_fast.lab.checklists.checklist_suite import ChecklistSuite
+from pfgen_fast.lab.checklists.fitting import fit_suite, fit_weights
 from pfgen_fast.lab.checklists.judgements import Judgement
-from pfgen_fast.lab.checklists.people.people_reading import People, read_marks
+from pfgen_fast.lab.checklists.marks import People, read_marks
 from pfgen_fast.lab.checklists.tasks import sha256_of
-from pfgen_fast.lab.checklists.weights.fitting import fit_suite, fit_weights
 
 
 @needs_hellobench

@@ -15,9 +15,9 @@ from makers.own_checklists import own_suite, written
 from pfgen_fast.lab.annotations.annotation_rows import Header, export_lines
 from pfgen_fast.lab.checklists.checklist_runs import Answer, open_runs, write_run
 from pfgen_fast.lab.checklists.judgements import Judgement
-from pfgen_fast.lab.checklists.people.marks import Pair
-from pfgen_fast.lab.checklists.reliability.wins import Comparison, by_people, wins
+from pfgen_fast.lab.checklists.marks import Pair
 from pfgen_fast.lab.checklists.tasks import sha256_of
+from pfgen_fast.lab.checklists.wins import Comparison, by_people, wins
 from pfgen_fast.lab.statistics.intervals_of_draws import drawn_rate
 
 SUITE = own_suite()

@@ -17,7 +17,7 @@ from pfgen_fast.lab.discernment.model_damage import DamageModel, Making, edit_di
 from pfgen_fast.lab.discernment.model_damage_prompts import made_prompt
 from pfgen_fast.lab.evaluators.criteria import read_criteria
 from pfgen_fast.lab.evaluators.evaluator import Item
-from pfgen_fast.lab.judging.budget import Prices, Spending
+from pfgen_fast.lab.judging.judge_asking import Prices, Spending
 from pfgen_fast.lab.judging.judge_requests import Judge, Server
 from pfgen_fast.lab.judging.reply_store import Replies
 

@@ -33,7 +33,7 @@ from pfgen_fast.lab.discernment.running import discern
 from pfgen_fast.lab.evaluators.evaluator import Metric, text_column
 from pfgen_fast.lab.evaluators.function_evaluator import FunctionEvaluator
 from pfgen_fast.lab.evaluators.ngram_evaluator import NgramEvaluator
-from pfgen_fast.lab.judging.budget import Prices, Spending
+from pfgen_fast.lab.judging.judge_asking import Prices, Spending
 
 
 def test_damage_is_noticed_and_a_metric_where_lower_is_better_is_turned_but_not_its_means():

@@ -9,9 +9,8 @@ from pfgen_fast import JudgingError
 from pfgen_fast.lab.evaluators.evaluator import Item, Metric, text_column
 from pfgen_fast.lab.evaluators.judge_evaluator import TEMPLATES, JudgeEvaluator, RatingTemplate, read_template
 from pfgen_fast.lab.evaluators.ratings import Scale
-from pfgen_fast.lab.judging.judge_requests import Judge
+from pfgen_fast.lab.judging.judge_requests import Judge, Template
 from pfgen_fast.lab.judging.reply_store import Replies
-from pfgen_fast.lab.judging.template import Template
 
 PLAIN = RatingTemplate("{question}|{sample}|{answer}|{language}", ("question", "sample", "answer", "language"))
 ITEM = Item("7", "Ice floats.", "answers", question="Why does ice float?", references=("It is lighter.", "other"))

@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 from makers.asked_engines import FakeEngine, moody
 from makers.fault_server import Reply, answering, refusing, serving
 from pfgen_fast import JudgingError
-from pfgen_fast.lab.judging.budget import Prices, Spending
-from pfgen_fast.lab.judging.judge_asking import Asking
+from pfgen_fast.lab.judging.judge_asking import Asking, Prices, Spending
 from pfgen_fast.lab.judging.judge_requests import Judge, Server
 from pfgen_fast.lab.judging.reply_store import Replies
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 from pfgen_fast import JudgingError
-from pfgen_fast.lab.judging.template import Template
+from pfgen_fast.lab.judging.judge_requests import Template
 
 NAMES = ("question", "sample", "answer", "language")
 

@@ -21,8 +21,7 @@ from ...base.errors import AnnotationError
 from ...base.file_reading import read_stored
 from ...base.untrusted_json import any_object, checked, entries, items, json_bytes, member, one_of, read_json, text
 from ...base.untrusted_text import counted, few_names, in_one_line
-from .annotation_rows import KINDS, Kind, Row, about, read_rows
-from .sheets import Sheet, row_of
+from .annotation_rows import KINDS, Kind, Row, Sheet, about, read_rows, row_of
 
 Stratum = tuple[str, ...]
 """The area, the category, the model and so on of an item."""

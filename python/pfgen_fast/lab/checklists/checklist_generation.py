@@ -27,9 +27,8 @@ from ...generation.protocol import RawReply
 from ...generation.setting import Reasoning
 from .checklist_runs import CONFIG_FILE, Answer, answer_of, read_answers, read_config, shown_key, write_answers
 from .checklist_suite import ChecklistSuite, keys_in_order
-from .judgements import AnswerKey
 from .line_files import data_file
-from .tasks import Task, check_instructions, sha256_of
+from .tasks import AnswerKey, Task, check_instructions, sha256_of
 
 _UNFINISHED = ".unfinished.jsonl"
 _MAX_NAME_BYTES = 255

@@ -24,8 +24,7 @@ from ...base.untrusted_json import any_object, json_bytes
 from ...base.untrusted_text import in_one_line
 from ...runs.trials import expand
 from .checklist_suite import ChecklistSuite
-from .judgement_files import read_judgements, write_judgements
-from .judgements import AnswerKey, Judgement
+from .judgements import Judgement, read_judgements, write_judgements
 from .line_files import (
     OnFault,
     checked_objects,
@@ -40,7 +39,7 @@ from .line_files import (
     whole_text,
     write_objects,
 )
-from .tasks import sha256_of
+from .tasks import AnswerKey, sha256_of
 
 REPLIES_FILE = "judge-replies.jsonl"
 CONFIG_FILE = "config.json"

@@ -14,12 +14,31 @@ from ...base.file_reading import read_stored
 from ...base.file_writing import check_folder, write_whole
 from ...base.untrusted_json import json_bytes
 from ...base.untrusted_text import in_one_line, unknown_name
-from ..judging.template import Template
-from .checklist_files import CHECKLISTS_FILE, WEIGHTS_FILE, by_area
-from .judgements import METHODS, AnswerKey, Method, Profile
 from .line_files import write_objects
-from .suite_files import FORMAT, GUIDELINE_FILE, PROMPTS, SETTINGS_FILE, read_suite
-from .tasks import LEVELS, Checklist, Missing, Prompts, Rescaling, Task, TaskKey, sha256_of
+from .suite_files import (
+    CHECKLISTS_FILE,
+    FORMAT,
+    GUIDELINE_FILE,
+    PROMPTS,
+    SETTINGS_FILE,
+    WEIGHTS_FILE,
+    by_area,
+    read_suite,
+)
+from .tasks import (
+    LEVELS,
+    METHODS,
+    AnswerKey,
+    Checklist,
+    Method,
+    Missing,
+    Profile,
+    Prompts,
+    Rescaling,
+    Task,
+    TaskKey,
+    sha256_of,
+)
 from .words import Counter
 
 
@@ -258,12 +277,12 @@ def _settings_of(suite: ChecklistSuite) -> dict[str, Any]:
 
 def _write_prompts(prompts: Prompts, folder: Path) -> None:
     for name in PROMPTS:
-        template: Template | None = getattr(prompts, name)
+        prompt: str | None = getattr(prompts, name)
         path = folder / "prompts" / f"{name}.txt"
-        if template is None:
+        if prompt is None:
             path.unlink(missing_ok=True)
         else:
-            write_whole(path, template.text.encode())
+            write_whole(path, prompt.encode())
 
 
 def _write_tasks(suite: ChecklistSuite, folder: Path) -> None:

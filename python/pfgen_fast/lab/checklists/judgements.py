@@ -1,30 +1,26 @@
-"""Judgements: a judge's verdicts on an answer, question by question. Files: `judgement_files`.
+"""Judgements: a judge's verdicts on an answer, question by question, and their files (JSON lines or Parquet).
 
-Judgements are derived from stored replies (`judging.reply_store`), so a file of judgements can be deleted. A judgement
-contains the hashes of its answer, instruction, checklist and prompt. If one of them has changed, it is stale.
+Judgements are derived from stored replies (`lab.judging.reply_store`), so a file of judgements can be deleted. A
+judgement contains the hashes of its answer, instruction, checklist and prompt. If one of them has changed, it is stale.
+Equal judgements count once; two different judgements of the same answer by the same judge are an error.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Literal, get_args
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import IO, Any
 
-Method = Literal["checklist", "llm-eval", "llm-eval-c"]
-"""A verdict on each question, or one overall rating of 0 to 10, without or with the questions in the prompt."""
-
-METHODS: tuple[Method, ...] = get_args(Method)
-
-Profile = Literal["plain", "upstream"]
-"""How an answer is shown to a judge and how the reply is parsed: by our rules, or as in HelloBench's code."""
-
-PROFILES: tuple[Profile, ...] = get_args(Profile)
-
-READING: Mapping[Profile, tuple[str, ...]] = {"plain": ("one list at the end",)}
-"""The rules for parsing replies, where they have changed: verdicts by other rules are stale."""
-
-AnswerKey = tuple[str, str | None, int]
-"""The ID and the length of a task, and the number of the trial."""
+from ...base.errors import ChecklistError
+from ...base.file_reading import read_stored
+from ...base.file_writing import writing_whole
+from ...base.untrusted_json import count, finite, items, one_of, or_none, text
+from ...base.untrusted_text import in_one_line
+from ...tables.arrow_columns import MISFITS, pyarrow
+from .checklist_suite import ChecklistSuite, hashes_of
+from .line_files import OnFault, checked_objects, fields_of, number_from_one, report_two, whole_text, write_objects
+from .tasks import METHODS, AnswerKey, Method
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,3 +72,149 @@ class Judgement:
     def key(self) -> AnswerKey:
         """The answer that was judged."""
         return self.id, self.length, self.trial
+
+
+_COUNTS = ("trial", "rating", "tries", "words", "most_repeated_sentence")
+_BEST_RATING = 10.0
+
+
+def read_judgements(
+    path: Path,
+    suite: ChecklistSuite,
+    *,
+    with_reasons: bool = True,
+    on_fault: OnFault | None = None,
+    on_misfit: OnFault | None = None,
+) -> list[Judgement]:
+    """The judgements of a file, in the order of the file; for `on_misfit` see `checked_objects`."""
+    checks = {name: check for name, check in _CHECKS.items() if with_reasons or name != "reasons"}
+
+    def judgement_of(value: Any) -> Judgement:
+        return Judgement(**fields_of(value, checks, ("id", "response_sha256", "scores")))
+
+    rows = _parquet_rows(path, checks) if path.suffix == ".parquet" else None
+    kept: list[Judgement] = []
+    first: dict[AnswerKey, Judgement] = {}
+    several: dict[Hashable, Judgement] = {}  # of answers with several ratings or judges
+    contradicted: set[Hashable] = set()
+    objects = checked_objects(
+        path, judgement_of, on_fault=on_fault, rows=rows, fits=_check_of(suite), on_misfit=on_misfit
+    )
+    for where, judgement in objects:
+        earliest = first.setdefault(judgement.key, judgement)
+        if earliest is not judgement:
+            several.setdefault(identity(earliest), earliest)
+            former = several.setdefault(identity(judgement), judgement)
+            if former.scores != judgement.scores:
+                contradicted.add(identity(judgement))
+                second = f"{where}: a second judgement of {in_one_line(judgement.id)} by the same judge"
+                report_two(f"{second}, with other verdicts than the first; expected only one", on_misfit)
+            if former is not judgement:
+                continue
+        kept.append(judgement)
+    return [row for row in kept if identity(row) not in contradicted] if contradicted else kept
+
+
+def write_judgements(path: Path, judgements: Iterable[Judgement]) -> None:
+    """Writes a file of judgements atomically, in the format of its extension; lines leave out default values."""
+    if path.suffix == ".parquet":
+        with writing_whole(path) as file:
+            _write_parquet(file, list(judgements))
+        return
+    usual = {field.name: field.default for field in fields(Judgement)}
+
+    def row(judgement: Judgement) -> dict[str, Any]:
+        values = ((name, getattr(judgement, name)) for name in usual)
+        return {name: value for name, value in values if name == "length" or value != usual[name]}
+
+    write_objects(path, map(row, judgements))
+
+
+def _write_parquet(file: IO[bytes], judgements: Sequence[Judgement]) -> None:
+    """Writes judgements as a table, with null for None."""
+    pa = pyarrow()
+    names = [field.name for field in fields(Judgement)]
+    columns = [pa.array([getattr(judgement, name) for judgement in judgements], _type(name)) for name in names]
+    pa.parquet.write_table(pa.Table.from_arrays(columns, names), file)
+
+
+def _parquet_rows(path: Path, names: Iterable[str]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """The rows of a table with the named columns, each with its place for error messages."""
+    pa, content = pyarrow(), read_stored(path)
+    at, n_rows = f"{path}: damaged or no table of judgements", 0
+    try:
+        with pa.parquet.ParquetFile(pa.BufferReader(content)) as table:
+            for batch in table.iter_batches(columns=[name for name in names if name in table.schema_arrow.names]):
+                columns = []
+                for name in batch.schema.names:
+                    at = f"{path}, column {name!r}"
+                    columns.append(batch.column(name).cast(_type(name)))
+                for row in pa.RecordBatch.from_arrays(columns, batch.schema.names).to_pylist():
+                    n_rows += 1
+                    yield f"{path}, row {n_rows}", row
+    except (pa.ArrowException, *MISFITS) as error:
+        raise ChecklistError(f"{at}: {error}") from None
+
+
+def _type(name: str) -> Any:
+    pa = pyarrow()
+    if name in _COUNTS:
+        return pa.int64()
+    others = {
+        "scores": pa.list_(pa.float64()),
+        "reasons": pa.list_(pa.string()),
+        "cut": pa.bool_(),
+        "temperature": pa.float64(),
+    }
+    return others.get(name, pa.string())
+
+
+def identity(judgement: Judgement) -> Hashable:
+    """The values that two judgements of the same answer by the same judge share."""
+    return (
+        *(judgement.id, judgement.length, judgement.trial, judgement.response_sha256, judgement.checklist_sha256),
+        *(judgement.judge, judgement.version, judgement.method, judgement.rating),
+        *(judgement.prompt_sha256, judgement.instruction_sha256, judgement.profile, judgement.temperature),
+        judgement.request,
+    )
+
+
+def _check_of(suite: ChecklistSuite) -> Callable[[Judgement, str], None]:
+    valid_levels, all_questions, hashes = frozenset(suite.levels), suite.n_questions, hashes_of(suite).tasks
+
+    def check(judgement: Judgement, where: str) -> None:
+        n_questions, scores = all_questions.get((judgement.id, judgement.length)), judgement.scores
+        if n_questions is None:
+            suite.task(judgement.id, judgement.length, where)  # raises the error
+            return
+        if scores is None or judgement.checklist_sha256 not in (None, hashes[judgement.id, judgement.length][1]):
+            return  # unjudged, or stale because the checklist has changed since
+        n_expected = n_questions if judgement.method == "checklist" else 1
+        if len(scores) != n_expected or len(judgement.reasons) not in (0, n_expected):
+            listed, what = (scores, "verdicts") if len(scores) != n_expected else (judgement.reasons, "reasons")
+            raise ChecklistError(f"{where}: {len(listed)} {what}; expected {n_expected}, one for each question")
+        if judgement.method != "checklist":
+            if not 0 <= scores[0] <= _BEST_RATING:
+                raise ChecklistError(f"{where}: the rating {scores[0]:g}; expected a number from 0 to {_BEST_RATING:g}")
+        elif not valid_levels.issuperset(scores):
+            question, verdict = next(pair for pair in enumerate(scores) if pair[1] not in valid_levels)
+            levels = ", ".join(f"{level:g}" for level in suite.levels)
+            raise ChecklistError(
+                f"{where}, question {question}: the verdict {verdict!r} is not a level of the suite; expected one of "
+                f"{levels}"
+            )
+
+    return check
+
+
+_CHECKS: Mapping[str, Callable[[Any], Any]] = {
+    **dict.fromkeys((field.name for field in fields(Judgement)), text),
+    "id": whole_text,
+    "scores": or_none(lambda value: items(value, finite)),
+    "method": one_of(METHODS),
+    "reasons": lambda value: items(value, or_none(text)),
+    "cut": one_of((True, False)),
+    "temperature": finite,
+    **dict.fromkeys(_COUNTS, count),
+    **dict.fromkeys(("trial", "rating"), number_from_one),
+}

@@ -5,25 +5,156 @@ Rules: docs/checklists.md. Every error is one sentence that names the file and t
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Iterable, Mapping
-from dataclasses import fields
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import fields, replace
 from functools import cache
 from itertools import pairwise
 from pathlib import Path, PurePosixPath
 from string import Formatter
-from typing import Any, get_args
+from typing import Any, TypeVar, get_args
 
 from ...base.errors import ChecklistError
 from ...base.file_reading import read_text
-from ...base.untrusted_json import Fault, entries, finite, items, member, one_of, text, unexpected
-from ...base.untrusted_text import did_you_mean, in_one_line, unknown_name
+from ...base.untrusted_json import MAX_NUMBER, Fault, count, entries, finite, items, member, one_of, text, unexpected
+from ...base.untrusted_text import did_you_mean, few_names, in_one_line, unknown_name
 from ...suite.suite_reading import packaged_names
-from ..judging.template import Template
-from .checklist_files import CHECKLISTS_FILE, read_checklists, shown_key
 from .line_files import checked_objects, data_file, fields_of, filled, json_file, number_from_one, whole_text
 from .tasks import LEVELS, Checklist, Missing, Prompts, Rescaling, Task, TaskKey
 from .words import COUNTERS
+
+T = TypeVar("T")
+
+CHECKLISTS_FILE = "checklists.json"
+WEIGHTS_FILE = "weights.json"
+COMMON = "common"
+"""The key of lists of questions that categories share, unless the suite has an area of this name."""
+
+Categories = dict[tuple[str, str], T]
+"""By area and category."""
+
+_question = filled("a question")
+_MAX_QUESTIONS = 1000
+_SAID_SUM = 1e-6
+_EXACT_SUM = 1e-12
+"""Weights whose sum differs from 100 by at most this stay unchanged, so writing and reading does not change them."""
+
+
+def read_checklists(folder: Path, areas: tuple[str, ...] | None) -> tuple[Categories[Checklist], list[str]]:
+    """The checklists of a suite, and notes on their weights."""
+    questions = _read_questions(folder / CHECKLISTS_FILE, areas)
+    path = folder / WEIGHTS_FILE
+    weights = json_file(path, _by_category(weights_of)) if path.exists() else {}
+    return with_weights(questions, weights, str(path))
+
+
+def with_weights(
+    questions: Categories[tuple[str, ...]], weights: Categories[tuple[float, ...]], where: str
+) -> tuple[Categories[Checklist], list[str]]:
+    """Makes the checklists of questions and weights (equal by default), and notes on the weights."""
+    for key, own in weights.items():
+        if key not in questions:
+            known = map(shown_category, questions)
+            raise ChecklistError(f"{where}: {unknown_name('category', shown_category(key), known)}")
+        if len(own) != len(questions[key]):
+            raise ChecklistError(
+                f"{where}, {shown_category(key)}: expected {len(questions[key])} weights, one for each question, "
+                f"not {len(own)}"
+            )
+    checklists = {key: checklist_of(key, asked, weights.get(key)) for key, asked in questions.items()}
+    sums = {shown_category(key): math.fsum(own) for key, own in weights.items()}
+    others = [f"{key} ({total:g})" for key, total in sums.items() if abs(total - 100) > _SAID_SUM]
+    listed = few_names(others, n_code_points=200)
+    return checklists, [f"weights were divided by their sum, which was not 100: {listed}"] if others else []
+
+
+def checklist_of(
+    key: tuple[str, str], questions: tuple[str, ...], weights: tuple[float, ...] | None = None
+) -> Checklist:
+    """Makes the checklist of a category. The sum of its weights becomes 100; by default they are equal."""
+    if weights is None:
+        return Checklist(*key, questions, (100 / len(questions),) * len(questions), has_weights=False)
+    total = math.fsum(weights)
+    if abs(total - 100) > _EXACT_SUM:
+        weights = tuple(weight / total * 100 for weight in weights)
+    return Checklist(*key, questions, weights)
+
+
+def by_area(categories: Mapping[tuple[str, str], T]) -> dict[str, dict[str, T]]:
+    """Values of categories in the form of files: by area, then by category."""
+    areas: dict[str, dict[str, T]] = {}
+    for (area, category), value in categories.items():
+        areas.setdefault(area, {})[category] = value
+    return areas
+
+
+def shown_category(key: tuple[str, str]) -> str:
+    """A category with its area, for messages."""
+    return "/".join(in_one_line(part, 60) for part in key)
+
+
+def weights_of(value: Any) -> tuple[float, ...]:
+    """A check of a list of weights."""
+    return items(value, _weight)
+
+
+def _weight(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= MAX_NUMBER:
+        raise unexpected("a weight above 0", value)
+    return float(value)
+
+
+def questions_of(value: Any) -> tuple[str, ...]:
+    """A check of a list of questions."""
+    questions = items(value, _question)
+    if not questions:
+        raise Fault("expected at least one question, not an empty list")
+    if len(questions) > _MAX_QUESTIONS:
+        raise Fault(f"expected at most {_MAX_QUESTIONS} questions, not {len(questions)}")
+    return questions
+
+
+def _by_category(check: Callable[[Any], T]) -> Callable[[Any], Categories[T]]:
+    def check_areas(value: Any) -> Categories[T]:
+        areas = entries(value, lambda area: entries(area, check))
+        return {(area, category): value for area, inner in areas.items() for category, value in inner.items()}
+
+    return check_areas
+
+
+def _read_questions(path: Path, areas: tuple[str, ...] | None) -> Categories[tuple[str, ...]]:
+    def check(value: Any) -> Categories[tuple[str, ...]]:
+        own, common = value, {}
+        if isinstance(value, dict) and COMMON in value and COMMON not in (areas or ()):
+            common = member(value, COMMON, lambda lists: entries(lists, questions_of))
+            own = {area: inner for area, inner in value.items() if area != COMMON}
+        return _by_category(lambda listed: _with_common(listed, common))(own)
+
+    questions = json_file(path, check)
+    for area, category in questions:
+        if areas is not None and area not in areas:
+            raise ChecklistError(f"{path}: {shown_category((area, category))}: {unknown_name('area', area, areas)}")
+    if not questions:
+        raise ChecklistError(f"{path}: no checklists; expected an object of areas, categories and questions")
+    return questions
+
+
+def _with_common(value: Any, common: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
+    """The questions of a category: a list, or its own questions inside a common list."""
+    if not isinstance(value, dict):
+        return questions_of(value)
+    name = member(value, "common", whole_text)
+    if name not in common:
+        raise Fault(unknown_name("common list", name, common)).inside(".common")
+    shared = common[name]
+    own: tuple[str, ...] = member(value, "own", lambda listed: items(listed, _question), ())
+    at = member(value, "at", count, len(shared))
+    if at > len(shared):
+        fault = Fault(f"expected a place from 0 to {len(shared)} in the list '{in_one_line(name)}', not {at}")
+        raise fault.inside(".at")
+    return (*shared[:at], *own, *shared[at:])
+
 
 PLACES = ("instruction", "response", "checklists", "num_checklist")
 """The placeholders in prompts: the task, the answer, the questions as JSON, and their number."""
@@ -38,12 +169,12 @@ _PACKAGED = Path(__file__).with_name("prompts")
 _MAX_BYTES = 1 << 20
 
 
-def read_prompt(path: Path, name: str) -> Template:
+def read_prompt(path: Path, name: str) -> str:
     """Reads a prompt from its file."""
     return prompt_of(read_text(path, error=ChecklistError, limit=_MAX_BYTES), name, str(path))
 
 
-def prompt_of(content: str, name: str, where: str) -> Template:
+def prompt_of(content: str, name: str, where: str) -> str:
     """Makes a prompt of its text, and checks its placeholders."""
     places = []
     try:
@@ -62,7 +193,7 @@ def prompt_of(content: str, name: str, where: str) -> Template:
     for place in _NEEDED.get(name, ()):
         if place not in places:
             raise ChecklistError(f"{where}: expected the placeholder {{{place}}} in the prompt")
-    return Template(content, PLACES)
+    return content
 
 
 @cache
@@ -70,13 +201,6 @@ def packaged_prompts(language: str) -> Prompts:
     """The packaged prompts in Japanese or, for any other language, English."""
     folder = _PACKAGED / ("ja" if language.partition("-")[0].lower() == "ja" else "en")
     return Prompts(**{name: read_prompt(folder / f"{name}.txt", name) for name in PROMPTS})
-
-
-def read_prompts(folder: Path, files: Mapping[str, str | None], language: str) -> Prompts:
-    """Reads the prompts of a suite: each from its file, None for null, and the packaged prompt without an entry."""
-    packaged = packaged_prompts(language)
-    prompts = {name: None if file is None else read_prompt(folder / file, name) for name, file in files.items()}
-    return Prompts(**{name: prompts.get(name, getattr(packaged, name)) for name in PROMPTS})
 
 
 def prompt_names(value: Any) -> dict[str, str | None]:
@@ -113,6 +237,9 @@ def read_suite(source: str | Path) -> dict[str, Any]:
     path = folder / SETTINGS_FILE
     settings = json_file(path, _settings)
     checklists, notes = read_checklists(folder, settings["areas"])
+    prompts: dict[str, Any] = {
+        name: None if file is None else read_prompt(folder / file, name) for name, file in settings["prompts"].items()
+    }
     there = tuple(dict.fromkeys(area for area, _ in checklists))
     for area in settings["areas"] or ():
         if area not in there:
@@ -121,7 +248,7 @@ def read_suite(source: str | Path) -> dict[str, Any]:
         **settings,
         "name": settings["name"] or folder.resolve().name,
         "areas": settings["areas"] or there,
-        "prompts": read_prompts(folder, settings["prompts"], settings["language"]),
+        "prompts": replace(packaged_prompts(settings["language"]), **prompts),
         "notes": (*settings["notes"], *notes, *_unused_prompts(folder, settings["prompts"])),
         "tasks": _read_tasks(folder, checklists),
         "checklists": checklists,
@@ -229,24 +356,15 @@ def checked_tasks(
     """Checks that tasks differ and have a checklist. Each task comes with its place for error messages."""
     known: dict[TaskKey, Task] = {}
     for where, task in rows:
-        _check_category(task, checklists, where)
+        if task.place not in checklists:
+            fault = unknown_name("category", shown_category(task.place), map(shown_category, checklists))
+            raise ChecklistError(f"{where}: {fault}")
         if task.key in known:
             raise ChecklistError(f"{where}: the task {in_one_line(task.id)} appears twice; expected each task once")
         if len(known) == _MAX_TASKS:
             raise ChecklistError(f"{where}: more than {_MAX_TASKS:,} tasks, which is the limit")
         known[task.key] = task
     return tuple(known.values())
-
-
-def _check_category(task: Task, checklists: Mapping[tuple[str, str], Checklist], where: str) -> None:
-    if task.place in checklists:
-        return
-    known = [category for area, category in checklists if area == task.area]
-    if not known:
-        areas = dict.fromkeys(area for area, _ in checklists)
-        raise ChecklistError(f"{where}: {unknown_name('area', task.area, areas)}")
-    key = shown_key(task.place)
-    raise ChecklistError(f"{where}: {key}: {unknown_name('category', task.category, known)}")
 
 
 def task_of(value: Any, *, area: str = "area") -> Task:

@@ -4,16 +4,30 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from typing import Literal, get_args
 
 from ...base.errors import ChecklistError
 from ...base.untrusted_text import first_names, utf8
-from ..judging.template import Template
-from .judgements import READING, Method, Profile
 from .words import Counter
+
+Method = Literal["checklist", "llm-eval", "llm-eval-c"]
+"""A verdict on each question, or one overall rating of 0 to 10, without or with the questions in the prompt."""
+
+METHODS: tuple[Method, ...] = get_args(Method)
+
+Profile = Literal["plain", "upstream"]
+"""How an answer is shown to a judge and how the reply is parsed: by our rules, or as in HelloBench's code."""
+
+PROFILES: tuple[Profile, ...] = get_args(Profile)
+
+READING: Mapping[Profile, tuple[str, ...]] = {"plain": ("one list at the end",)}
+"""The rules for parsing replies, where they have changed: verdicts by other rules are stale."""
+
+AnswerKey = tuple[str, str | None, int]
+"""The ID and the length of a task, and the number of the trial."""
 
 Missing = Literal["skip", "zero"]
 """Whether an answer without a judgement is left out or counts as zero."""
@@ -90,13 +104,13 @@ class Rescaling:
 class Prompts:
     """The prompts of a judge."""
 
-    user: Template
-    system: Template | None = None
-    overall_system: Template | None = None
-    overall_user: Template | None = None
-    overall_with_checklist_user: Template | None = None
+    user: str
+    system: str | None = None
+    overall_system: str | None = None
+    overall_user: str | None = None
+    overall_with_checklist_user: str | None = None
 
-    def of(self, method: Method) -> tuple[Template | None, Template | None]:
+    def of(self, method: Method) -> tuple[str | None, str | None]:
         """The system and the user message of a method; None for a message that the suite lacks."""
         if method == "checklist":
             return self.system, self.user
@@ -106,8 +120,7 @@ class Prompts:
 
     def sha256(self, method: Method, profile: Profile, counter: Counter) -> str:
         """The hash of everything that determines a verdict, except the texts of the task; judgements contain it."""
-        texts = [None if template is None else template.text for template in self.of(method)]
-        return sha256_of(json.dumps([method, profile, counter, *texts, *READING.get(profile, ())]))
+        return sha256_of(json.dumps([method, profile, counter, *self.of(method), *READING.get(profile, ())]))
 
 
 def check_instructions(tasks: Iterable[Task], where: str) -> None:

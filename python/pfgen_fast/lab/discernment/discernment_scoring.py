@@ -24,7 +24,7 @@ from ..evaluators.asking_evaluator import AskingEvaluator
 from ..evaluators.evaluator import Evaluator, Floats, Item, Metric, text_column
 from ..evaluators.score_checks import LARGEST, valid_scores
 from ..evaluators.table_evaluator import TableScores
-from ..judging.budget import Spending
+from ..judging.judge_asking import Spending
 from .damaged import Damage, Damaged
 from .discernment_items import Collection, CollectionItem
 from .discernment_plan import Plan, ordered, usual_plan

@@ -20,10 +20,18 @@ from ...base.untrusted_text import in_one_line
 from ...generation.prompts import sampling_seed
 from ..evaluators.criteria import Criteria, read_criteria
 from ..evaluators.evaluator import Item, language_of, text_column
-from ..judging.budget import Estimate, Spending, estimated_tokens
+from ..judging.judge_asking import (
+    Connect,
+    Estimate,
+    Spending,
+    Tries,
+    ask_in_rounds,
+    estimate_of_tries,
+    estimated_tokens,
+    open_tries,
+)
 from ..judging.judge_requests import Judge, JudgeRequest, RequestOptions, Server
 from ..judging.reply_store import Replies
-from ..judging.tries import Connect, Tries, ask_in_rounds, estimate_of_tries, open_tries
 from .discernment_plan import Perturbation
 from .kinds import Impossible
 from .model_damage_prompts import label_of, made_prompt, usable_text

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from ..evaluators.criteria import LANGUAGES, Criteria
 from ..evaluators.evaluator import Item, language_of
-from ..judging.template import Template
+from ..judging.judge_requests import Template
 from .discernment_plan import Perturbation, perturbations_named
 from .kinds import KINDS
 from .names import unknown

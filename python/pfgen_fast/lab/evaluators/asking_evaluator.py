@@ -16,10 +16,8 @@ from numpy.typing import NDArray
 from ...base.errors import JudgingError
 from ...base.untrusted_text import in_one_line
 from ...generation.events import Events
-from ..judging.budget import Estimate, Prices, Spending
-from ..judging.judge_asking import Progress
+from ..judging.judge_asking import Connect, Estimate, Prices, Progress, Spending
 from ..judging.reply_store import Replies
-from ..judging.tries import Connect
 from .evaluator import Floats, Item, Metric, Texts
 
 if TYPE_CHECKING:

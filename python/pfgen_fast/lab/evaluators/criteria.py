@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 from ...base.errors import JudgingError
 from ...base.untrusted_json import Fault, checked, count, entries, items, member, read_toml, text, unexpected
 from ...base.untrusted_text import unknown_name
-from ..judging.template import Template
+from ..judging.judge_requests import Template
 from .ratings import Scale
 
 T = TypeVar("T")

@@ -17,10 +17,9 @@ from numpy.typing import NDArray
 from ...base.errors import JudgingError
 from ...base.untrusted_text import unknown_name
 from ...generation.prompts import sampling_seed
-from ..judging.budget import Spending
+from ..judging.judge_asking import Connect, Spending
 from ..judging.judge_requests import Judge, JudgeRequest, RequestOptions, Server
 from ..judging.reply_store import Replies
-from ..judging.tries import Connect
 from .asking_evaluator import AskingEvaluator
 from .criteria import Criteria, read_criteria
 from .evaluator import Item, Metric, Texts, column_of, language_of

@@ -14,10 +14,9 @@ from pathlib import Path
 from ...base.errors import JudgingError
 from ...base.untrusted_text import shown_value
 from ...generation.prompts import sampling_seed
-from ..judging.judge_requests import Judge, JudgeRequest
+from ..judging.judge_asking import Connect
+from ..judging.judge_requests import Judge, JudgeRequest, Template
 from ..judging.reply_store import Replies
-from ..judging.template import Template
-from ..judging.tries import Connect
 from .evaluator import Floats, Item, Metric, Texts, column_of
 from .ratings import Ratings, Scale, check_n_ratings
 

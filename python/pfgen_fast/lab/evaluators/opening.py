@@ -22,7 +22,7 @@ _OPENERS: Mapping[str, tuple[tuple[str, str], ...]] = {
     "ngram": ((".opening", "open_ngram"), ("...scoring.scorer", "Scorer")),
     "metrics": ((".metrics_evaluator", "MetricsEvaluator"),),
     "judge": ((".criteria_judge", "open_judge"),),
-    "checklists:SUITE": (("..checklists.judging.checklist_evaluator", "open_checklists"),),
+    "checklists:SUITE": (("..checklists.checklist_evaluator", "open_checklists"),),
     "python:MODULE:FUNCTION": (
         (".function_evaluator", "open_function"),
         (".function_evaluator", "BatchedEvaluator"),

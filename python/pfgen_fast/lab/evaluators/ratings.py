@@ -11,10 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...base.errors import JudgingError
-from ..judging.judge_asking import Asking
+from ..judging.judge_asking import Asking, Connect
 from ..judging.judge_requests import Judge, JudgeRequest
 from ..judging.reply_store import Replies
-from ..judging.tries import Connect
 from .evaluator import Floats
 
 _IN_BRACKETS = re.compile(r"\[\[\s*([-+]?\d[\d.,/]*)\s*\]\]")

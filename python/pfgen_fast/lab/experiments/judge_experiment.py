@@ -24,7 +24,7 @@ from ...suite.suite import Suite
 from ..evaluators.evaluator import Item, text_column
 from ..evaluators.judge_evaluator import USUAL_LANGUAGE, JudgeEvaluator, read_template
 from ..evaluators.ratings import Scale, usual_temperature
-from ..judging.budget import Estimate, Prices, Spending
+from ..judging.judge_asking import Estimate, Prices, Spending
 from ..judging.judge_requests import Judge, RequestOptions, Server
 from ..judging.reply_store import Replies
 from ..statistics.correlation import COEFFICIENTS, MIN_VALUES, correlate, is_constant

@@ -1,19 +1,128 @@
-"""Asks a judge for missing replies: in batches, within a budget. Each reply is stored when it arrives.
+"""Asks a judge for missing replies, within a budget, and again for replies that are not usable.
 
-Requests are sent in the order of their keys, which are hashes. If asking stops early, all kinds of requests are
+Each reply is stored when it arrives, and the result depends only on the stored replies, so interruptions do not change
+it. Requests are sent in the order of their keys, which are hashes. If asking stops early, all kinds of requests are
 therefore about equally complete.
 """
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterable
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import astuple, dataclass, field
+from typing import ClassVar
 
+from ...base.errors import EngineError, JudgingError, PfgenError, SchemaRefused
 from ...generation.engines import ModelEngine, run_async
-from ...generation.events import Events, Reports
-from .budget import NO_USAGE, Estimate, Prices, Spending, prompt_tokens
-from .judge_requests import MAX_REQUEST_BYTES, JudgeRequest, is_too_long
-from .reply_store import UNKNOWN, KeptReplies
+from ...generation.events import Events, Reports, TokenPrices
+from ...generation.protocol import Usage
+from .judge_requests import MAX_REQUEST_BYTES, Judge, JudgeRequest, is_too_long
+from .reply_store import UNKNOWN, KeptReplies, Replies, SharedReplies
+
+NO_USAGE = Usage()
+
+_MESSAGE_TOKENS = 8  # estimated tokens that a server adds to each message
+
+
+def estimated_tokens(text: str) -> int:
+    """Estimates the tokens of a text: one token for four ASCII characters, one for each other character."""
+    n_ascii = len(text.encode("ascii", "ignore"))
+    return -(-n_ascii // 4) + len(text) - n_ascii
+
+
+def prompt_tokens(request: JudgeRequest) -> int:
+    """Estimates the tokens of a request's messages."""
+    return sum(estimated_tokens(message["content"]) + _MESSAGE_TOKENS for message in request.messages)
+
+
+@dataclass(frozen=True)
+class Prices(TokenPrices):
+    """A server's prices, in any currency; estimates ignore the prices of cached tokens."""
+
+    error: ClassVar[type[PfgenError]] = JudgingError
+
+    def most(self, request: JudgeRequest) -> float:
+        """The price of a request whose reply has the maximum length."""
+        return self.cost(prompt_tokens(request), request.judge.most_tokens)
+
+
+@dataclass
+class Spending:
+    """The cost of requests so far, and its limit. Several calls may share an object."""
+
+    prices: Prices = field(default_factory=Prices)
+    budget: float | None = None  # asking stops before a request that could exceed the budget; None for no limit
+    n_requests: int = 0
+    n_prompt_tokens: int = 0  # estimated
+    n_reply_tokens: int = 0  # reasoning included, as the server reports it; otherwise estimated from the texts
+    is_used_up: bool = False  # whether the budget has stopped a call
+
+    def __post_init__(self) -> None:
+        if self.budget is not None and not self.prices:
+            raise JudgingError("--budget needs prices: --prompt-price, --reply-price")
+        if self.budget is not None and not 0 <= self.budget < math.inf:
+            raise JudgingError(f"the budget {self.budget:g}: expected a number from 0")
+
+    @property
+    def cost(self) -> float:
+        """The estimated cost so far."""
+        return self.prices.cost(self.n_prompt_tokens, self.n_reply_tokens)
+
+    def affordable(self, requests: Sequence[JudgeRequest]) -> list[JudgeRequest]:
+        """The longest beginning of the requests for which the rest of the budget is certainly sufficient."""
+        if self.budget is None:
+            return list(requests)
+        within, cost = [], self.cost
+        for request in requests:
+            cost += self.prices.most(request)
+            if cost > self.budget:
+                break
+            within.append(request)
+        return within
+
+    def add(self, request: JudgeRequest, reply: str, usage: Usage = NO_USAGE) -> None:
+        """Counts a request and its reply. The usage includes tokens of reasoning that the reply does not show."""
+        self.n_requests += 1
+        self.n_prompt_tokens += prompt_tokens(request)
+        estimated = min(estimated_tokens(reply), request.judge.most_tokens)
+        self.n_reply_tokens += usage.n_reply_tokens or estimated
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """The estimated cost of missing replies."""
+
+    n_replies: int  # number of needed replies
+    n_stored: int  # number of stored replies
+    n_equal: int  # number of missing replies that an equal request will provide
+    n_requests: int  # number of requests to send
+    n_prompt_tokens: int  # estimated number of tokens in these requests
+    n_reply_tokens: int  # maximum number of tokens in their replies
+    cost: float  # estimated maximum cost
+
+    def __add__(self, other: Estimate) -> Estimate:
+        """The sum of two estimates."""
+        return Estimate(*(ours + theirs for ours, theirs in zip(astuple(self), astuple(other), strict=True)))
+
+    def sentence(self, what: str = "replies") -> str:
+        """The estimate in words; `what` names the replies.
+
+        Example:
+            >>> print(Estimate(4, 1, 1, 2, 900, 600, cost=0.05).sentence("ratings"))
+            4 ratings (1 stored already, 1 equal to others); 2 requests of about 900 tokens, and replies of 600 at \
+most: costs up to about 0.05
+        """
+        counts = {"stored already": self.n_stored, "equal to others": self.n_equal}
+        known = ", ".join(f"{n:,} {how}" for how, n in counts.items() if n)
+        words = f"{self.n_replies:,} {what}{f' ({known})' if known else ''}; "
+        if not self.n_requests:
+            return f"{words}nothing to ask"
+        words += f"{self.n_requests:,} {'request' if self.n_requests == 1 else 'requests'}"
+        words += f" of about {self.n_prompt_tokens:,} tokens, and replies of {self.n_reply_tokens:,} at most"
+        return f"{words}: costs up to about {self.cost:.2f}" if self.cost else words
+
 
 _REQUESTS_AT_A_TIME = 128
 
@@ -122,3 +231,130 @@ def _stopped_by(spending: Spending, next_one: JudgeRequest) -> str:
     done = f"{spending.n_requests:,} requests (about {spending.cost:.2f})"
     most = spending.prices.most(next_one)
     return f"the budget of {spending.budget:g} is used up after {done}; the next request may cost up to {most:.2g}"
+
+
+Connect = Callable[[Judge], ModelEngine]
+"""Opens the engine for a judge, such as `Server(...).engine`."""
+
+_AT_A_TIME = 2048  # maximum number of requests in memory, because requests contain long texts
+
+
+class Tries(ABC):
+    """The tries to get one usable reply, each with its own request. Requests are built on demand."""
+
+    def __init__(self, replies: Replies, n_tries: int) -> None:
+        self.replies, self._n_tries = replies, n_tries
+        self._keys: list[str] = []
+        self._n_replied = 0  # known part of `n_replied`
+        self._is_done = False
+
+    @abstractmethod
+    def request_of_try(self, number: int) -> JudgeRequest:
+        """The request of a try, from 1."""
+
+    @abstractmethod
+    def is_usable(self, reply: str) -> bool:
+        """Whether a reply is usable. It is called once for each reply, in the order of tries."""
+
+    @property
+    def n_replied(self) -> int:
+        """The number of tries with a reply, up to the first usable reply. It may exceed the current limit of tries."""
+        while not self._is_done:
+            reply = self.replies.get(self._key(self._n_replied))
+            if reply is None:
+                break
+            self._n_replied += 1
+            self._is_done = self.is_usable(reply)
+        return self._n_replied
+
+    def next_key(self) -> str | None:
+        """The key of the next request; None after a usable reply or the last try."""
+        n = self.n_replied
+        return None if self._is_done or n >= self._n_tries else self._key(n)
+
+    def next_request(self) -> JudgeRequest:
+        """The next request."""
+        return self.request_of_try(self.n_replied + 1)
+
+    def last_key(self) -> str | None:
+        """The key of the last request with a reply."""
+        return self._key(self.n_replied - 1) if self.n_replied else None
+
+    def known_keys(self) -> Iterator[str]:
+        """The keys of all requests that may have been sent."""
+        return map(self._key, range(max(self._n_tries, self.n_replied)))
+
+    def _key(self, index: int) -> str:
+        while len(self._keys) <= index:
+            self._keys.append(self.request_of_try(len(self._keys) + 1).key)
+        return self._keys[index]
+
+
+def open_tries(wanted: Iterable[Tries]) -> list[Tries]:
+    """The tries that need another reply."""
+    return [tries for tries in wanted if tries.next_key() is not None]
+
+
+def estimate_of_tries(wanted: Iterable[Tries], prices: Prices | None = None) -> Estimate:
+    """Estimates the cost of the missing replies, if each reply is usable."""
+    n = n_open = n_tokens = n_reply_tokens = 0
+    keys = set()
+    for tries in wanted:
+        n += 1
+        key = tries.next_key()
+        n_open += key is not None
+        if key is not None and key not in keys:
+            keys.add(key)
+            request = tries.next_request()
+            n_tokens += prompt_tokens(request)
+            n_reply_tokens += request.judge.most_tokens
+    cost = (prices or Prices()).cost(n_tokens, n_reply_tokens)
+    return Estimate(n, n - n_open, n_open - len(keys), len(keys), n_tokens, n_reply_tokens, cost)
+
+
+def ask_in_rounds(
+    wanted: Sequence[Tries],
+    connect: Connect,
+    *,
+    keeps_empty: bool = False,
+    spending: Spending | None = None,
+    on_progress: Progress | None = None,
+    events: Events | None = None,
+) -> str | None:
+    """Asks for the missing replies, and asks again if a reply is not usable; returns why replies are still missing."""
+    spending, problem = spending or Spending(), None
+    with contextlib.ExitStack() as stack:
+        files = {id(tries.replies): tries.replies for tries in open_tries(wanted)}
+        keeps = {name: stack.enter_context(replies.adding()) for name, replies in files.items()}
+        # The files are locked now; other processes may have added replies before.
+        still_open = [tries for tries in open_tries(wanted) if id(tries.replies) in keeps]
+        still_open.sort(key=lambda tries: tries.next_key() or "")
+        n_before, n_total = 0, len(still_open)
+
+        def tell(done: int, total: int) -> None:
+            nonlocal n_total
+            n_total = max(n_total, n_before + total)
+            if on_progress is not None:
+                on_progress(n_before + done, n_total)
+
+        for start in range(0, len(still_open), _AT_A_TIME):
+            chunk = still_open[start : start + _AT_A_TIME]
+            while asked := open_tries(chunk):
+                shared = SharedReplies(((tries.next_key() or "", tries.replies) for tries in asked), keeps)
+                asking = Asking((tries.next_request() for tries in asked), shared, keeps_empty=keeps_empty)
+                n_requests = asking.estimate().n_requests
+                judge = asked[0].next_request().judge
+                try:
+                    message = asking.ask(connect(judge), spending=spending, on_progress=tell, events=events)
+                except SchemaRefused as refused:
+                    if n_before or any(tries.n_replied for tries in wanted):  # some replies follow the schema
+                        raise EngineError(f"{refused}; without --structured, all ratings are asked for again") from None
+                    raise
+                problem = message or problem
+                if spending.is_used_up:
+                    return problem
+                if shared.n_kept == 0:  # another round would also get no reply
+                    break
+                n_before += n_requests
+                n_total += len(open_tries(chunk))
+    return problem if open_tries(wanted) else None

@@ -1,20 +1,77 @@
-"""A judge, its server and its requests. The key of a request is a hash of everything that affects the reply."""
+"""A judge, its server, its requests and prompt templates.
+
+The key of a request is a hash of everything that affects the reply.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import Any, cast
 
+from ...base.errors import JudgingError
+from ...base.file_reading import read_text
 from ...base.journal import json_line
 from ...base.untrusted_text import utf8
 from ...generation.engines import ModelEngine, Sampling, open_engine
 from ...generation.engines.hosted import request_form
 from ...generation.prompts import Message, Prompt, Request
 from ...generation.protocol import ServerForm
+
+_MAX_BYTES = 1 << 20
+
+
+@dataclass(frozen=True)
+class Template:
+    """A prompt with placeholders."""
+
+    text: str  # prompt; braces that enclose no placeholder stay as they are
+    placeholders: tuple[str, ...]  # names of all known placeholders
+
+    @classmethod
+    def read(cls, path: Path, *, placeholders: Sequence[str], needed: Sequence[str] = ()) -> Template:
+        """Reads a template from a UTF-8 file. The template must contain the placeholders in `needed`."""
+        text = read_text(path, error=JudgingError, limit=_MAX_BYTES)
+        try:
+            return cls.checked(text, placeholders=placeholders, needed=needed)
+        except JudgingError as error:
+            raise JudgingError(f"{path}: {error}") from None
+
+    @classmethod
+    def checked(cls, text: str, *, placeholders: Sequence[str], needed: Sequence[str] = ()) -> Template:
+        """Makes a template of a text; raises JudgingError if placeholders are unknown or missing."""
+        for name in needed:
+            if f"{{{name}}}" not in text:
+                raise JudgingError(f"expected the placeholder {{{name}}} in the template")
+        for name in re.findall(r"{(\w+)}", text):
+            if name not in placeholders:
+                known = ", ".join(f"{{{placeholder}}}" for placeholder in placeholders)
+                raise JudgingError(f"unknown placeholder {{{name}}}; there are {known}")
+        return cls(text, tuple(placeholders))
+
+    @property
+    def hash(self) -> str:
+        """SHA-256 of the text."""
+        return hashlib.sha256(utf8(self.text)).hexdigest()
+
+    def uses(self, placeholder: str) -> bool:
+        """Whether the text contains a placeholder."""
+        return f"{{{placeholder}}}" in self.text
+
+    def fill(self, **values: str) -> str:
+        """Replaces the placeholders by values; braces in the values stay as they are.
+
+        Example:
+            >>> Template("Q: {question} A: {answer}", ("question", "answer")).fill(question="{answer}?", answer="B")
+            'Q: {answer}? A: B'
+        """
+        return re.sub(f"{{({'|'.join(self.placeholders)})}}", lambda match: values[match[1]], self.text)
+
 
 MAX_REQUEST_BYTES = 4 << 20
 """The maximum length of a request in a file of replies, more than any judge accepts."""
@@ -170,3 +227,49 @@ class Server:
             ModelEngine,
             open_engine(judge.options.engine, model=judge.model, mode="chat", sampling=judge.sampling, **options),
         )
+
+
+_FAMILIES = {
+    "anthropic": ("claude",),
+    "cohere": ("command", "aya"),
+    "deepseek": (),
+    "google": ("gemini", "gemma", "palm"),
+    "meta": ("llama",),
+    "microsoft": ("phi",),
+    "mistral": ("mistralai", "mixtral", "ministral", "codestral", "magistral", "devstral"),
+    "moonshotai": ("kimi",),
+    "openai": ("gpt", "chatgpt", "davinci"),
+    "pfnet": ("plamo",),
+    "qwen": ("qwq",),
+    "xai": ("grok",),
+    "zai": ("glm", "chatglm", "thudm"),
+}
+"""The families, each with further words in the names of its models."""
+
+_FAMILY_OF = {word: family for family, words in _FAMILIES.items() for word in (family, *words)}
+_FAMILY_WORD = re.compile(r"[a-z]+")
+_O_MODEL = re.compile(r"o\d(-|$)")
+_NOT_GPT = re.compile(r"gpt-?(neox?|j)\b")
+_NO_ORGANISATIONS = {"models", "checkpoints", "runs", "weights", "local"}
+
+
+def families_of(model: str) -> set[str]:
+    """The families of a model, according to its name: the organisation, and the families with a word in the name.
+
+    Example:
+        >>> sorted(families_of("deepseek-ai/DeepSeek-R1-Distill-Qwen-7B"))
+        ['deepseek', 'deepseek-ai', 'qwen']
+    """
+    organisation, slash, name = model.lower().rpartition("/")
+    words = set(_FAMILY_WORD.findall(_NOT_GPT.sub("", f"{organisation}/{name}")))
+    families = {_FAMILY_OF[word] for word in words if word in _FAMILY_OF}
+    if _O_MODEL.match(name):
+        families.add("openai")
+    is_known = slash and "/" not in organisation and organisation not in _NO_ORGANISATIONS
+    return families | ({organisation} if is_known else set())
+
+
+def of_family(judge: str, models: Iterable[str]) -> list[str]:
+    """The models that share a family with a judge, or are the judge itself; each model once."""
+    own = families_of(judge)
+    return [model for model in dict.fromkeys(models) if model == judge or own & families_of(model)]

@@ -14,16 +14,18 @@ from ...base.errors import ChecklistError
 from ...base.file_writing import write_whole
 from ...base.untrusted_text import json_text, utf8
 from ...lab.checklists.checklist_runs import Run
+from ...lab.checklists.checklist_tables import to_markdown
 from ...lab.checklists.line_files import OnFault
-from ...lab.checklists.scoring.scores import Scores
-from ...lab.checklists.scoring.table_data import to_csv, to_dict
-from ...lab.checklists.scoring.text_tables import to_markdown
+from ...lab.checklists.scores import Scores, to_csv, to_dict
 from .. import pages
 from ..answers import packed
 from ..pages import PAGE, in_parts, markup, page_json, page_text, write_bounded_page, write_page_folder
 from .checklists_overview import (
     N_TINTS,
+    Extent,
+    ModelEvidence,
     category_rows,
+    evidence_of,
     gap_rows,
     length_rows,
     mark_rows,
@@ -32,8 +34,8 @@ from .checklists_overview import (
     overview_of,
     shown_tasks,
     span_of,
+    task_line,
 )
-from .evidence import Extent, ModelEvidence, evidence_of, task_line
 
 NAME = "table"
 """The beginning of the names of the files next to a page in a folder."""

@@ -1,0 +1,210 @@
+"""Answers of models to tasks as columns of numbers, draws of their tasks, and figures with intervals from the draws.
+
+In an average, all areas have the same weight. A part is left out if a model has no answer to its tasks. Tasks are drawn
+within their part; the draws are the same for all models.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..experiments.chart_data import Matrix, Ranges
+from ..statistics.correlation import Floats
+from ..statistics.intervals_of_draws import Scale, interval_of_draws
+from ..statistics.resampling import Counts, bootstrap_counts
+from ..statistics.stratified import Stratum
+from .checklist_suite import ChecklistSuite
+from .tasks import AnswerKey, Task
+
+Ints = NDArray[np.int64]
+
+_SEEDS = 1 << 16
+"""The seed differs by part, so that parts of the same size have different draws."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class AnswerGrid:
+    """Answers, with the numbers of their models and tasks, and how often tasks are drawn for intervals."""
+
+    suite: ChecklistSuite
+    models: tuple[str, ...]
+    tasks: tuple[Task, ...]
+    keys: tuple[AnswerKey, ...]
+    model_of: Ints
+    task_of: Ints
+    n_draws: int = 0
+    seed: int = 0
+
+    @property
+    def n_answers(self) -> int:
+        """The number of answers."""
+        return len(self.keys)
+
+    @cached_property
+    def parts(self) -> tuple[str, ...]:
+        """The parts of the suite that the tasks belong to: areas, and areas of a length."""
+        return tuple(dict.fromkeys(map(part_of, self.tasks)))
+
+    @cached_property
+    def part_of_task(self) -> Ints:
+        """The number of each task's part."""
+        return np.array([self.parts.index(part_of(task)) for task in self.tasks], dtype=np.int64)
+
+    @cached_property
+    def answers_of_parts(self) -> dict[str, Ints]:
+        """The numbers of the answers to each part of the suite."""
+        part_of_answer = self.part_of_task[self.task_of]
+        return {part: np.flatnonzero(part_of_answer == number) for number, part in enumerate(self.parts)}
+
+    @property
+    def main_parts(self) -> tuple[int, ...]:
+        """The numbers of the parts of an average: the areas, or the parts with a length if there are no areas."""
+        numbers = self.part_of_task.tolist()
+        main = [number for task, number in zip(self.tasks, numbers, strict=True) if task.length is None]
+        return tuple(dict.fromkeys(main or numbers))
+
+    @cached_property
+    def counts(self) -> Counts:
+        """How often each task (column) is in each draw (row) of tasks within their part."""
+        counts = np.zeros((self.n_draws, len(self.tasks)), dtype=np.int32)
+        for part in range(len(self.parts)):
+            tasks = np.flatnonzero(self.part_of_task == part)
+            counts[:, tasks] = bootstrap_counts(len(tasks), self.n_draws, seed=self.seed * _SEEDS + part)
+        return counts
+
+    def estimate(
+        self,
+        value: float | None,
+        draws: Floats,
+        tasks: Ints | None = None,
+        *,
+        scale: Scale = "fisher",
+        bounds: tuple[float, float] = (-math.inf, math.inf),
+    ) -> Estimate:
+        """A figure of some tasks (by default all) with its interval from draws of tasks within their part."""
+        if value is None or math.isnan(value):
+            return Estimate(None)
+        parts = self.part_of_task if tasks is None else self.part_of_task[tasks]
+        ends = interval_of_draws(value, draws, len(parts), len(np.unique(parts)), scale=scale, bounds=bounds)
+        return Estimate(float(value), *ends)
+
+    def tasks_of(self, parts: Iterable[str]) -> Ints:
+        """The numbers of the tasks of some parts."""
+        return np.flatnonzero(np.isin(self.part_of_task, [self.parts.index(part) for part in parts]))
+
+    @property
+    def words(self) -> str:
+        """Where intervals come from; empty without draws."""
+        if not self.n_draws:
+            return ""
+        return (
+            f" Intervals (95 %) are from {self.n_draws:,} draws of whole tasks within each area; figures of too few "
+            "tasks, or without spread, have none."
+        )
+
+    def strata(self, values: Floats) -> list[Stratum]:
+        """The values of answers by part, with a row for each model and a column for each task of the part."""
+        n_models, n_tasks = len(self.models), len(self.tasks)
+        cells, shape = self.model_of * n_tasks + self.task_of, (n_models, n_tasks)
+        totals, counts = (
+            np.bincount(cells, column, n_models * n_tasks).astype(np.float64).reshape(shape)
+            for column in (values, np.ones(len(cells)))
+        )
+        parts = (self.part_of_task == part for part in range(len(self.parts)))
+        return [Stratum(totals[:, tasks], counts[:, tasks]) for tasks in parts]
+
+    def averages(self, values: Floats) -> tuple[tuple[str, ...], Floats, Floats]:
+        """The parts that all models have, the means of the models over these parts, and these means in each draw."""
+        strata = self.strata(values)
+        counted = [part for part in self.main_parts if (strata[part].counts.sum(axis=1) > 0).all()]
+        n_models = len(self.models)
+        if not counted:
+            return (), np.full(n_models, np.nan), np.full((self.n_draws, n_models), np.nan)
+        means, draws = [], []
+        for part in counted:
+            stratum, drawn = strata[part], self.counts[:, self.part_of_task == part].astype(np.float64)
+            totals = np.array([math.fsum(row) for row in stratum.totals.tolist()])
+            means.append(totals / stratum.counts.sum(axis=1))
+            with np.errstate(invalid="ignore"):
+                draws.append((drawn @ stratum.totals.T) / (drawn @ stratum.counts.T))
+        return tuple(self.parts[part] for part in counted), np.mean(means, axis=0), np.mean(draws, axis=0)
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A figure with its 95 % interval over tasks; None where it is undefined."""
+
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+
+    @property
+    def cells(self) -> tuple[float | None, float | None, float | None]:
+        """The three numbers for a row of a table."""
+        return self.value, self.low, self.high
+
+    def times(self, factor: float) -> Estimate:
+        """The figure in another unit."""
+        return Estimate(*(None if cell is None else factor * cell for cell in self.cells))
+
+    def between(self, n_digits: int) -> str:
+        """The interval in parentheses, after a blank; empty without an interval."""
+        return "" if self.low is None else f" ({self.low:.{n_digits}f} to {self.high:.{n_digits}f})"
+
+
+def with_ends(names: Iterable[str]) -> tuple[str, ...]:
+    """The columns of figures with their intervals, for the cells of estimates."""
+    return tuple(column for name in names for column in (name, f"{name}, low", f"{name}, high"))
+
+
+def ranges_of(figures: Sequence[tuple[str, Estimate]], label: str) -> Ranges:
+    """Named figures as a chart; without an interval, both ends are the figure."""
+    values, low, high = (
+        np.array([row.value if (end := getattr(row, name)) is None else end for _, row in figures], dtype=np.float64)
+        for name in ("value", "low", "high")
+    )
+    return Ranges(tuple(name for name, _ in figures), values, low, high, label)
+
+
+def matrix_of_pairs(
+    names: Sequence[str],
+    pairs: Mapping[tuple[int, int], float | None],
+    label: str,
+    *,
+    n_digits: int = 2,
+    lowest: float | None = None,
+) -> Matrix:
+    """Figures of each two names as a chart; its colours begin at 0, or at -1 if a figure is negative."""
+    values = np.eye(len(names))
+    for (i, j), value in pairs.items():
+        values[i, j] = values[j, i] = 0.0 if value is None else value
+    usual = -1.0 if (values < 0).any() else 0.0
+    return Matrix(tuple(names), tuple(names), values, label, usual if lowest is None else lowest, 1.0, n_digits)
+
+
+def part_of(task: Task) -> str:
+    """The name of the part of the suite that a task belongs to: its area, with its length if it has one."""
+    return task.area if task.length is None else f"{task.area} {task.length}"
+
+
+def grid_fields(
+    suite: ChecklistSuite, places: Sequence[tuple[str, AnswerKey]], tasks: Iterable[Task]
+) -> dict[str, Any]:
+    """The fields of an `AnswerGrid`: `places` are the answers with their models, `tasks` the order of the tasks."""
+    numbers = {task: number for number, task in enumerate(tasks)}
+    models = {model: number for number, model in enumerate(dict.fromkeys(model for model, _ in places))}
+    return {
+        "suite": suite,
+        "models": tuple(models),
+        "tasks": tuple(numbers),
+        "keys": tuple(key for _, key in places),
+        "model_of": np.array([models[model] for model, _ in places], dtype=np.int64),
+        "task_of": np.array([numbers[suite.by_key[key[:2]]] for _, key in places], dtype=np.int64),
+    }

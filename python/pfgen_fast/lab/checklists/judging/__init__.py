@@ -1,1 +1,0 @@
-"""Asking judges: requests, parsing of replies, rounds of tries, batches, and a checklist as an evaluator."""

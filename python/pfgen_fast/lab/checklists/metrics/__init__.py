@@ -1,1 +1,0 @@
-"""Metrics of long answers without a judge: classic metrics and errors."""

@@ -1,1 +1,0 @@
-"""From judgements to the scores of models: which judgements count, means, intervals, and tables."""
