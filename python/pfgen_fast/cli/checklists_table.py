@@ -197,7 +197,7 @@ class _Report:
         from ..base.file_writing import check_folder
         from ..lab.checklists.checklist_runs import open_runs
         from ..report.checklists import write_checklists
-        from ..report.checklists.checklists_writing import is_one_file
+        from ..report.pages import is_one_file
 
         check_folder(self.output.parent if is_one_file(self.output) else self.output)
         opened, options = open_runs(self.runs), self.options

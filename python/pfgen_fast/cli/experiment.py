@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, TypeVar
 
@@ -19,19 +17,12 @@ from .server_options import JudgeTemperature, ServerOptions, number_of, warn_of_
 from .suite_line import given_suite, print_origin
 
 if TYPE_CHECKING:
-    from ..lab.experiments import Finding, RunFigures, RunMeans, ScoredRuns
-    from ..lab.experiments.scored_runs import OnBatch
-    from ..suite.suite import Suite
+    from ..lab.experiments.finding import Finding
+    from ..lab.experiments.run_means import RunMeans
+    from ..lab.experiments.scored_runs import RunFigures
 
 
 Runs = TypeVar("Runs", bound="RunFigures")
-
-
-@dataclass
-class _State:
-    suite: Suite | None = None
-    used: Suite | None = None
-    problems: Sequence[str] = ()
 
 
 @option_group
@@ -47,56 +38,30 @@ class Call:
         from ..base.file_writing import check_folder
 
         check_folder(self.output)
-        self.state.suite = given_suite(self.suite)
 
-    @cached_property
-    def state(self) -> _State:
-        """The suites of the call, and the problems of its runs."""
-        return _State()
-
-    def scored(self, paths: list[str]) -> ScoredRuns:
-        """The runs with the scores of every answer."""
-        from ..lab.experiments import score_runs
-
-        return self._read(score_runs, paths)
-
-    def figures(self, paths: list[str], on_batch: OnBatch | None = None) -> RunFigures:
-        """The runs with the figures of their results."""
-        from ..lab.experiments import read_figures
-
-        return self._read(read_figures, paths, on_batch=on_batch)
-
-    def _read(self, read: Callable[..., Runs], paths: list[str], **more: object) -> Runs:
-        """Reads runs, with a progress bar, records their suite, and warns of runs that are left out."""
+    def read(self, read: Callable[..., Runs], paths: list[str], **more: object) -> Runs:
+        """Reads runs with `score_runs` or `read_figures`, with a progress bar."""
+        suite = given_suite(self.suite)
         with counting("runs", quiet=self.quiet) as count:
-            runs = read(paths, suite=self.state.suite, threads=self.threads, on_progress=count, **more)
-        self.state.used = runs.suite
-        self.warn_of(runs.problems)
+            runs = read(paths, suite=suite, threads=self.threads, on_progress=count, **more)
+        warn(*runs.problems)
         return runs
 
-    def warn_of(self, problems: Sequence[str]) -> None:
-        """Names runs that are left out."""
-        self.state.problems = problems
-        warn(*problems)
-
-    def finish(self, finding: Finding) -> None:
+    def finish(self, finding: Finding, runs: RunMeans) -> None:
         """Writes the files of a finding, and prints it; ends with exit code 3 if runs were left out."""
-        show_finding(finding, self.output, quiet=self.quiet, is_said=self.state.problems)
-        if self.state.used is not None and not self.quiet:
-            print_origin(self.state.used)
-        exit_if_partial(self.state.problems)
+        show_finding(finding, self.output, quiet=self.quiet, is_said=runs.problems)
+        if not self.quiet:
+            print_origin(getattr(runs, "suite", None))
+        exit_if_partial(runs.problems)
 
 
-RunsChoice = Literal["all", "best", "mean"]
 Cluster = Annotated[
     Literal["model", "organisation", "none"],
     Option(help="Treat runs of one model, or one organisation (the part before the slash), as dependent in intervals."),
 ]
-RunsOption = Annotated[RunsChoice, Option(help="Use all runs of a model, the best run, or their mean.")]
-OutsideFiles = Option(
-    help="Read scores from a CSV with a header: model names, then columns of scores. May be repeated.",
-    metavar="FILE.csv",
-)
+RunsOption = Annotated[
+    Literal["all", "best", "mean"], Option(help="Use all runs of a model, the best run, or their mean.")
+]
 
 
 class _Relations:
@@ -129,19 +94,20 @@ class _Relations:
     call: Call
 
     def __call__(self) -> None:
-        from ..lab.experiments.relations import relations as find
+        from ..lab.experiments.relations import relations
         from ..lab.experiments.run_means import read_leaderboard
+        from ..lab.experiments.scored_runs import read_figures, score_runs
 
         if bool(self.paths) == (self.table is not None):
             fail(f"{'both runs and' if self.paths else 'neither runs nor'} --table: expected one of them")
-        means: RunMeans
+        runs: RunMeans
         if self.table is not None:
-            means = read_leaderboard(self.table)
-            self.call.warn_of(means.problems)
+            runs = read_leaderboard(self.table)
+            warn(*runs.problems)
         else:
-            means = (self.call.scored if self.runs == "all" else self.call.figures)(self.paths or [])
-        means = means if self.runs == "all" else means.one_per_model(self.runs)
-        self.call.finish(find(means, cluster=self.cluster, seed=self.seed))
+            runs = self.call.read(score_runs if self.runs == "all" else read_figures, self.paths or [])
+        means = runs if self.runs == "all" else runs.one_per_model(self.runs)
+        self.call.finish(relations(means, cluster=self.cluster, seed=self.seed), runs)
 
 
 class _Sets:
@@ -163,13 +129,13 @@ class _Sets:
     call: Call
 
     def __call__(self) -> None:
-        from ..lab.experiments.sets import scores_by_set
-        from ..lab.experiments.sets import sets as find
+        from ..lab.experiments.scored_runs import read_figures
+        from ..lab.experiments.sets import scores_by_set, sets
 
-        by_set = scores_by_set(self.call.figures(self.paths), self.chosen)
-        if self.runs != "all":
-            by_set = by_set.one_per_model(self.runs)
-        self.call.finish(find(by_set, cluster=self.cluster))
+        runs = self.call.read(read_figures, self.paths)
+        by_set = scores_by_set(runs, self.chosen)
+        by_set = by_set if self.runs == "all" else by_set.one_per_model(self.runs)
+        self.call.finish(sets(by_set, cluster=self.cluster), runs)
 
 
 class _Stability:
@@ -189,9 +155,11 @@ class _Stability:
     call: Call
 
     def __call__(self) -> None:
-        from ..lab.experiments.stability import stability as find
+        from ..lab.experiments.scored_runs import score_runs
+        from ..lab.experiments.stability import stability
 
-        self.call.finish(find(self.call.scored(self.paths), n_draws=self.draws, seed=self.seed))
+        runs = self.call.read(score_runs, self.paths)
+        self.call.finish(stability(runs, n_draws=self.draws, seed=self.seed), runs)
 
 
 class _External:
@@ -206,7 +174,11 @@ class _External:
     """
 
     paths: options.Paths
-    scores: Annotated[list[Path], OutsideFiles]
+    scores: list[Path] = Option(
+        ...,
+        help="Read scores from a CSV with a header: model names, then columns of scores. May be repeated.",
+        metavar="FILE.csv",
+    )
     pick: Literal["best", "mean"] = Option(
         "best", "--runs", help="Use the best run of a model, or the mean of its runs."
     )
@@ -214,12 +186,12 @@ class _External:
     call: Call
 
     def __call__(self) -> None:
-        from ..lab.experiments.external_experiment import external as find
-        from ..lab.experiments.external_experiment import read_scores
+        from ..lab.experiments.external_experiment import external, read_scores
+        from ..lab.experiments.scored_runs import read_figures
 
         files = [read_scores(path) for path in self.scores]
-        means = self.call.figures(self.paths)
-        self.call.finish(find(means, files, pick=self.pick, cluster=self.cluster))
+        runs = self.call.read(read_figures, self.paths)
+        self.call.finish(external(runs, files, pick=self.pick, cluster=self.cluster), runs)
 
 
 class _Judge:
@@ -265,6 +237,7 @@ class _Judge:
 
     def __call__(self) -> None:
         from ..lab.experiments.judge_experiment import ITEM_COLUMNS, AnswersToJudge, JudgeOptions, RatedRuns
+        from ..lab.experiments.scored_runs import read_figures
         from ..tables.formats import check_value_table, writing_values
 
         if self.items is not None:
@@ -286,7 +259,8 @@ class _Judge:
         )
         evaluator = wanted.evaluator()
         answers = AnswersToJudge(self.trials, self.seed)
-        rated = RatedRuns(call.figures(self.paths, answers), answers.chosen, evaluator)
+        runs = call.read(read_figures, self.paths, on_batch=answers)
+        rated = RatedRuns(runs, answers.chosen, evaluator)
         warn_of_family(self.model, rated.models)
         if asking.dry_run or not call.quiet:
             stdout().print(rated.estimate(asking.spending.prices).sentence("ratings"))
@@ -300,4 +274,4 @@ class _Judge:
         if self.items is not None:
             with writing_values(self.items, ITEM_COLUMNS) as write:
                 write(rated.by_item())
-        call.finish(rated.finding())
+        call.finish(rated.finding(), runs)

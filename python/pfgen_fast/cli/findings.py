@@ -13,21 +13,18 @@ if TYPE_CHECKING:
 
 
 def show_finding(finding: Finding, folder: Path, *, quiet: bool, is_said: Sequence[str] = ()) -> None:
-    """Writes the files of a finding and, unless quiet, prints its answer, its notes and its paragraph."""
+    """Writes the files of a finding and, unless quiet, prints it; notes in `is_said` were printed before."""
     from ..report.findings import write_finding
 
     page, *others = write_finding(finding, folder)
-    if quiet:
-        return
-    say_finding(finding, is_said)
-    stdout().print(f"{shown(page)} and {len(others)} other files")
+    if not quiet:
+        say_finding(finding, is_said)
+        stdout().print(f"{shown(page)} and {len(others)} other files")
 
 
 def say_finding(finding: Finding, is_said: Sequence[str] = ()) -> None:
-    """Prints the sentences of a finding, without notes that were printed before."""
+    """Prints the sentences of a finding: its answer, its notes and its paragraph."""
     for sentence in finding.first:
         stdout().print(styled((shown(sentence), "bold")))
-    for sentence in finding.notes:
-        if sentence not in is_said:
-            note(sentence)
+    note(*(sentence for sentence in finding.notes if sentence not in is_said))
     stdout().print(shown(finding.paragraph))

@@ -93,6 +93,7 @@ class _Report:
     def __call__(self) -> None:
         from ..report import read_run, write_readme, write_report, write_report_folder
         from ..report.overview import with_intervals
+        from ..report.pages import is_one_file
         from ..runs.checkout import suite_of_all
         from ..runs.leaderboard import find_results, mixed_suites
         from ..runs.result_tables import are_score_tables
@@ -118,8 +119,8 @@ class _Report:
         if self.serve:
             self.serve_page(suite, len(results))
             return
-        page = output and output.resolve()
-        page_folder = page.parent if page and _is_page(page) else page
+        is_page, page = output is not None and is_one_file(output), output and output.resolve()
+        page_folder = page.parent if page and is_page else page
         runs: list[tuple[Path, ReportRun]] = []
         for path in track(results, len(results), "results", quiet=self.quiet):
             try:
@@ -134,7 +135,7 @@ class _Report:
             for path, run in track(runs, len(runs), "runs", quiet=self.quiet):
                 write_readme(run, suite, path.with_name("README.md"))
         else:
-            write = write_report if _is_page(output) else write_report_folder
+            write = write_report if is_page else write_report_folder
             write(with_intervals(runs, suite), suite, output, track=partial(track, quiet=self.quiet))
         if not self.quiet:
             written = "a README.md next to each" if output is None else f"{output} ({_size(output) / 1e6:.1f} MB)"
@@ -144,10 +145,11 @@ class _Report:
 
     def report_table(self, output: Path | None) -> None:
         """Writes the page of tables of scores."""
+        from ..report.pages import is_one_file
         from ..report.score_page import write_score_report
 
         refuse(self, ("suite",), "runs")
-        if output is None or not _is_page(output):
+        if output is None or not is_one_file(output):
             fail("a table of scores becomes a page in one file: expected --output FILE.html")
         scores = self.tables.read(self.paths, quiet=self.quiet)
         name = ", ".join(Path(path).name for path in self.paths)
@@ -202,27 +204,19 @@ def _tracked(live: LiveReport, *, quiet: bool) -> Track[Any]:
     return tracked
 
 
-def _is_page(output: Path) -> bool:
-    """Whether the output is a single file."""
-    return output.suffix.lower() in (".html", ".htm") and not output.is_dir()
-
-
 def check_page(output: Path) -> None:
     """Ends the command if a report of this name cannot be written."""
-    from ..base.file_writing import check_folder
-
-    if _is_other_file(output):
-        page = output.with_suffix(".html").name
-        fail(f"{output}: expected a page, such as {page}, or a directory, not a file of the kind {output.suffix}")
-    check_folder(output.parent if _is_page(output) else output)
-
-
-def _is_other_file(output: Path) -> bool:
-    """Whether the name is the name of another kind of file, such as a picture."""
     from mimetypes import MimeTypes  # without the types of the system, which differ
 
-    is_file = MimeTypes().guess_type(output.name)[0] is not None or output.suffix.lower() == ".md"
-    return is_file and not (_is_page(output) or output.is_dir())
+    from ..base.file_writing import check_folder
+    from ..report.pages import is_one_file
+
+    is_page, suffix = is_one_file(output), output.suffix
+    is_other = MimeTypes().guess_type(output.name)[0] is not None or suffix.lower() == ".md"  # such as a picture
+    if is_other and not (is_page or output.is_dir()):
+        page = output.with_suffix(".html").name
+        fail(f"{output}: expected a page, such as {page}, or a directory, not a file of the kind {suffix}")
+    check_folder(output.parent if is_page else output)
 
 
 def _size(output: Path) -> int:

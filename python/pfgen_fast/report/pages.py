@@ -136,6 +136,11 @@ def _harmless_texts(value: Any) -> Any:
 # --- files
 
 
+def is_one_file(output: Path) -> bool:
+    """Whether the output is a page in one file: a name that ends in .html, unless it is a folder."""
+    return output.suffix.lower() in (".html", ".htm") and not output.is_dir()
+
+
 def write_page(path: Path, pieces: Iterable[str]) -> None:
     """Writes a page in one file of any size."""
     with writing_whole(path) as file:

@@ -19,7 +19,7 @@ from ...lab.checklists.line_files import OnFault
 from ...lab.checklists.scores import Scores, to_csv, to_dict
 from .. import pages
 from ..answers import packed
-from ..pages import PAGE, in_parts, markup, page_json, page_text, write_bounded_page, write_page_folder
+from ..pages import PAGE, in_parts, is_one_file, markup, page_json, page_text, write_bounded_page, write_page_folder
 from .checklists_overview import (
     N_TINTS,
     Extent,
@@ -81,11 +81,6 @@ def write_checklists(
     for file, content in beside.items():
         write_whole(folder / file, utf8(content))
     return [output if is_file else output / PAGE, *(folder / file for file in beside)]
-
-
-def is_one_file(output: Path) -> bool:
-    """Whether the output is a page in one file: a name that ends in .html, unless it is a folder."""
-    return output.suffix.lower() in (".html", ".htm") and not output.is_dir()
 
 
 class _Page:
