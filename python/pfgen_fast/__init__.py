@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from .runs.run_placement import place as place
     from .scoring.score_table import ScoreTable as ScoreTable
     from .scoring.scorer import Scorer as Scorer
-    from .scoring.spec import ScorerSpec as ScorerSpec
+    from .scoring.scorer import ScorerSpec as ScorerSpec
     from .suite.keywords import Rule as Rule
     from .suite.questions import Question as Question
     from .suite.suite import Suite as Suite
@@ -53,7 +53,7 @@ MODULES = {
     "leaderboard": "runs.result_tables",
     "ScoreTable": "scoring.score_table",
     "Scorer": "scoring.scorer",
-    "ScorerSpec": "scoring.spec",
+    "ScorerSpec": "scoring.scorer",
     "prediction_powered_mean": "lab.statistics.prediction_powered",
     "Rule": "suite.keywords",
     "Question": "suite.questions",

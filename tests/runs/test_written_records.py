@@ -11,7 +11,7 @@ from makers.effort import examples, share
 from makers.runs import make_run
 from pfgen_fast import Scorer
 from pfgen_fast.base.native import _core
-from pfgen_fast.base.untrusted_json import WrittenObject
+from pfgen_fast.base.untrusted_json import WrittenJson
 from pfgen_fast.runs import aggregation
 from pfgen_fast.runs.trials import Trials, find_runs
 from pfgen_fast.scoring.score_table import ScoreTable
@@ -44,8 +44,12 @@ def _question_and_answer(line):
     return trial["question"], trial["answer"]
 
 
+def answers_of(result):
+    return [answer for question in result.questions.values() for answer in question.samples]
+
+
 def records(result):
-    return [answer.record for question in result.questions.values() for answer in question.samples]
+    return [answer.record for answer in answers_of(result)]
 
 
 @pytest.mark.parametrize("ensure_ascii", [True, False])
@@ -65,13 +69,13 @@ def test_records_are_written_as_python_writes_them(mini, scorer, monkeypatch, en
         with monkeypatch.context() as patch:
             patch.setattr(ScoreTable, "records_json", lambda _, rows, *__: [None] * len(rows))
             made = result_of(content, scorer)
-        n_written += sum(isinstance(record, WrittenObject) for record in records(written))
-        assert not any(isinstance(record, WrittenObject) for record in records(made))
+        n_written += sum(isinstance(answer.stored, WrittenJson) for answer in answers_of(written))
+        assert not any(isinstance(answer.stored, WrittenJson) for answer in answers_of(made))
         n_too_long += sum("字超過" in str(record["scores"]["helpfulness_results"]) for record in records(made))
         expected = json.dumps(made.to_dict(), ensure_ascii=False, indent=2).encode("utf-8", "backslashreplace")
         assert written.content == made.content == expected
         # NaN of a trial differs from itself; all else is equal once decoded.
-        assert repr(list(map(dict, records(written)))) == repr(records(made))
+        assert repr(records(written)) == repr(records(made))
 
     check()
     assert n_too_long > 0
@@ -82,4 +86,4 @@ def test_records_of_profile_paper_are_made_by_python(mini, tmp_path):
     lines = [line.decode() for line in lines_of(mini, [({}, "a")] * len(mini), ensure_ascii=True)]
     (run,) = find_runs([make_run(tmp_path, lines)])
     result = aggregation.evaluate(run, Scorer(mini, profile="paper"))
-    assert all(isinstance(record, dict) for record in records(result))
+    assert not any(isinstance(answer.stored, WrittenJson) for answer in answers_of(result))

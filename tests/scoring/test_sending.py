@@ -175,7 +175,7 @@ def test_a_child_makes_its_scorer_even_if_a_thread_of_its_parent_was_making_one(
     program = """
 import os, threading
 from pfgen_fast import ScorerSpec
-from pfgen_fast.scoring import spec as module
+from pfgen_fast.scoring import scorer as module
 held = threading.Event()
 def hold():
     with module._making:

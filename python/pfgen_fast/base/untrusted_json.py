@@ -11,7 +11,7 @@ import json
 import math
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -315,32 +315,20 @@ _EXPONENT = re.compile(rb"e(-?)([0-9]+)(?=,?(?:\n|\Z))")
 _NULL = re.compile(rb"null,?(?:\n|\Z)")
 
 
-class WrittenObject(Mapping[str, Any]):
-    """A JSON text that behaves like the object it contains; it is decoded on the first access."""
+class WrittenJson:
+    """The JSON text of an object, which `json_bytes` inserts as it is; it is decoded on demand."""
 
-    __slots__ = ("_decoded", "json")
+    __slots__ = ("_decoded", "text")
 
-    def __init__(self, json: bytes) -> None:
-        self.json = json
+    def __init__(self, text: bytes) -> None:
+        self.text = text
         self._decoded: dict[str, Any] | None = None
 
     def decoded(self) -> dict[str, Any]:
         """The object."""
         if self._decoded is None:
-            self._decoded = json.loads(self.json)
+            self._decoded = json.loads(self.text)
         return self._decoded
-
-    def __getitem__(self, key: str) -> Any:
-        return self.decoded()[key]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.decoded())
-
-    def __len__(self) -> int:
-        return len(self.decoded())
-
-    def __repr__(self) -> str:
-        return repr(self.decoded())
 
 
 def json_bytes(value: Any) -> bytes:
@@ -348,8 +336,8 @@ def json_bytes(value: Any) -> bytes:
     import orjson  # slow to import
 
     def as_written(part: Any) -> orjson.Fragment:
-        if isinstance(part, WrittenObject):
-            return orjson.Fragment(part.json)
+        if isinstance(part, WrittenJson):
+            return orjson.Fragment(part.text)
         raise TypeError
 
     try:
@@ -363,7 +351,7 @@ def json_bytes(value: Any) -> bytes:
 
 
 def _decoded(value: Any) -> dict[str, Any]:
-    if isinstance(value, WrittenObject):
+    if isinstance(value, WrittenJson):
         return value.decoded()
     raise TypeError(f"Object of type {type(value).__name__} is not JSON serializable")
 

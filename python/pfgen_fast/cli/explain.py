@@ -40,7 +40,7 @@ class _Explain:
     def __call__(self) -> None:
         from ..base.file_reading import stdin
         from ..scoring import explanation as library
-        from ..scoring.scorer import signature_of
+        from ..scoring.score_table import signature_of
 
         answer = self.answer
         if answer is None or answer == "-":

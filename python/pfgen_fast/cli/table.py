@@ -165,7 +165,7 @@ class TableScoring(ScoreOptions):
     def _scorer(self) -> TableScorer:
         if self.reference_scorer:
             return self.reference_scorer
-        from ..scoring.spec import ScorerSpec
+        from ..scoring.scorer import ScorerSpec
 
         suite = suite_or_here(self.suite)
         return ScorerSpec(suite, profile=self.profile, float_sum=self.usual_sum, threads=self.threads)

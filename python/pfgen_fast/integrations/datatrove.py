@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..base.errors import PfgenError, TrialsError
 from ..base.native import optional
-from ..scoring.spec import ScorerSpec
+from ..scoring.scorer import ScorerSpec
 from ..suite.suite import Suite
 from ..tables.table_job import Nulls, TableJob
 

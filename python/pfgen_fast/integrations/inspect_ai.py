@@ -14,7 +14,7 @@ from ..generation.engines import Sampling
 from ..generation.prompts import NUM_EXAMPLES
 from ..scoring.reply_text import STOP, Mode, check_mode, without_reasoning
 from ..scoring.score_table import ScoreTable
-from ..scoring.spec import ScorerSpec
+from ..scoring.scorer import ScorerSpec
 from ..suite.rules import AVERAGE_FIRST
 from ..suite.suite import Suite
 from .rewarding import answer_in, training_tasks

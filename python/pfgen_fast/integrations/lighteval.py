@@ -18,7 +18,7 @@ from ..base.untrusted_text import utf8
 from ..generation.engines import Sampling
 from ..generation.prompts import NUM_EXAMPLES
 from ..scoring.reply_text import STOP, Mode, check_mode, without_reasoning
-from ..scoring.spec import ScorerSpec
+from ..scoring.scorer import ScorerSpec
 from ..suite.compiled import own_cache_folder
 from ..suite.rules import AVERAGE_FIRST
 from ..suite.suite import Suite

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 from ..base.errors import TrialsError
 from ..base.native import optional
 from ..rewards.references.reference_scorer import ReferenceScorer
-from ..scoring.scorer import Scorer
-from ..scoring.spec import ScorerSpec
+from ..scoring.scorer import Scorer, ScorerSpec
 from ..tables.table_job import Nulls, TableJob
 
 if TYPE_CHECKING:

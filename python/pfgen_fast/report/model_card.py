@@ -107,7 +107,7 @@ def _read(run: RunFolder, suite: Suite | None, model: str | None) -> _Scored:
             break
     else:
         raise TrialsError(f"{path}: its figures are not those of its answers; {again} scores it again")
-    float_sum = table.scorer.float_sum
+    float_sum = table.float_sum
     below, *above = reversed(re.split(r"[/\\]", suite.name))
     suite_name = above[0] if below == "data" and above else below  # `data/` has the name of its checkout
     settings = {

@@ -21,7 +21,6 @@ from ..generation.raw_replies import sentence_of
 from ..runs.checkout import run_name
 from ..runs.leaderboard import medal, model_of, order_key
 from ..runs.run_result import Figures, RunResult, ScoredAnswer, Scores, read_result
-from ..scoring.scorer import n_units
 from ..suite.questions import Question
 from ..suite.rules import TARGET_LENGTH
 from ..suite.suite import Suite
@@ -158,7 +157,7 @@ def _answer(sample: ScoredAnswer, asked: Question) -> CheckedAnswer:
     scores, (missing, excess) = sample.scores, _missing(sample.missing)
     figures = {"score": _shown(scores.average), **_scores(scores)}
     kept = sample.answer[:_N_KEPT]
-    return CheckedAnswer(kept, len(sample.answer), figures, missing, excess, n_units(asked, kept) > TARGET_LENGTH)
+    return CheckedAnswer(kept, len(sample.answer), figures, missing, excess, asked.n_units(kept) > TARGET_LENGTH)
 
 
 def _missing(names: Sequence[str]) -> tuple[tuple[str, ...], int]:

@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 from ..base.errors import RewardError, TrialsError
 from ..base.native import _core, cached_property, checked_threads, default_threads, worded
 from ..base.untrusted_text import unknown_name
-from ..scoring.scorer import Scorer
-from ..scoring.spec import ScorerSpec
+from ..scoring.scorer import Scorer, ScorerSpec
 from ..suite.questions import some_references
 from ..suite.rules import PARTS, SCORES, Profile, column_of
 from ..suite.suite import Suite

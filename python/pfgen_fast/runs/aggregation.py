@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from ..base.errors import PfgenError, TrialsError
 from ..base.file_reading import read_stored
 from ..base.native import _core
-from ..base.untrusted_json import MAX_JSON_BYTES, WrittenObject, any_object, checked, parse_json
+from ..base.untrusted_json import MAX_JSON_BYTES, WrittenJson, any_object, checked, parse_json
 from ..suite.questions import Question
 from ..suite.rules import FLOAT_SUMS
 from ..suite.suite import Suite
@@ -106,7 +106,7 @@ def _figures(trials: Trials, table: ScoreTable) -> tuple[Figures, list[tuple[Que
         scores,
         first,
         trials.lines.lengths,
-        getattr(_core.FloatSum, table.scorer.float_sum),
+        getattr(_core.FloatSum, table.float_sum),
     )
     columns = {name: number for number, name in enumerate(table.columns[1:])}  # without question_id
 
@@ -133,12 +133,11 @@ def _scored_answers(trials: Trials, table: ScoreTable, rows: Sequence[int]) -> I
     all_written = table.records_json(rows, list(map(trials.lines.line, rows)), RECORD_DEPTH)
     for row, written in zip(rows, all_written, strict=True):
         if written is not None:
-            yield ScoredAnswer(WrittenObject(written))
-            continue
-        record = trials.trial(row)
-        del record["question"]
-        record["scores"] = table.details(row)
-        yield ScoredAnswer(record)
+            yield ScoredAnswer(WrittenJson(written))
+        else:
+            record = trials.trial(row)
+            del record["question"]
+            yield ScoredAnswer({**record, "scores": table.details(row)})
 
 
 def with_recorded_sum(
@@ -154,7 +153,7 @@ def with_recorded_sum(
     hashes = result.input_hash.encode(), result.metadata_hash.encode()
     if stored == result.content or not all(part in stored for part in hashes):
         return result, table, None
-    (other,) = (float_sum for float_sum in FLOAT_SUMS if float_sum != table.scorer.float_sum)
+    (other,) = (float_sum for float_sum in FLOAT_SUMS if float_sum != table.float_sum)
     other_table = table.added_up(other)
     other_result = _aggregate(trials, other_table, config, known)
     if stored == other_result.content:
@@ -164,7 +163,7 @@ def with_recorded_sum(
         return result, table, None
     if recorded == _without_config(other_result.to_dict()):
         return other_result, other_table, None
-    problem = f"{path}: neither float sum reproduces its figures; the {table.scorer.float_sum} sum is used"
+    problem = f"{path}: neither float sum reproduces its figures; the {table.float_sum} sum is used"
     return result, table, problem
 
 

@@ -50,9 +50,9 @@ def means_of(run: RunFolder, scorer: Scorer, unknown: UnknownQuestions = "error"
     columns["length"] = np.asarray(trials.lines.lengths)
     rows = {text: trials.rows_by_question[text] for text in by_question}
     return MeansOfRun(
-        {**_means(whole, table.scorer.float_sum), "average": whole.score},
+        {**_means(whole, table.float_sum), "average": whole.score},
         {
-            text: {metric: round(value, 5) for metric, value in _means(figures, table.scorer.float_sum).items()}
+            text: {metric: round(value, 5) for metric, value in _means(figures, table.float_sum).items()}
             for text, figures in by_question.items()
         },
         {text: figures.score for text, figures in by_question.items()},

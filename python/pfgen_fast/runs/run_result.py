@@ -8,13 +8,14 @@ which are created four times as fast as frozen dataclasses.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..base.native import cached_property
 from ..base.untrusted_json import (
+    WrittenJson,
     any_object,
     checked,
     count,
@@ -36,9 +37,6 @@ RECORD_DEPTH = 4
 """The depth of a recorded answer in a result.json: result, questions, question, samples."""
 
 
-AsRecord = Callable[[Mapping[str, Any]], Mapping[str, Any]]
-
-
 class Scores(NamedTuple):
     """Scores by metric; fluency and truthfulness also by reference set, whose values sum to the metric."""
 
@@ -56,7 +54,13 @@ class Scores(NamedTuple):
 class ScoredAnswer(NamedTuple):
     """One of the recorded answers to a question; its parts are read on demand, because only reports show them."""
 
-    record: Mapping[str, Any]  # object in result.json: the trial without its question, and all details of the scores
+    # object in result.json: the trial without its question, and all details of the scores
+    stored: Mapping[str, Any] | WrittenJson
+
+    @property
+    def record(self) -> Mapping[str, Any]:
+        """The object in result.json."""
+        return self.stored.decoded() if isinstance(self.stored, WrittenJson) else self.stored
 
     @property
     def answer(self) -> str:
@@ -101,9 +105,9 @@ class QuestionResult(Figures):
     question: str
     samples: tuple[ScoredAnswer, ...]
 
-    def to_dict(self, as_record: AsRecord = dict) -> dict[str, Any]:
-        """As result.json holds it, with `as_record` applied to each recorded answer."""
-        samples = [as_record(sample.record) for sample in self.samples]
+    def to_dict(self, *, decodes: bool = True) -> dict[str, Any]:
+        """As result.json holds it; without `decodes`, answers that are already JSON are for `json_bytes`."""
+        samples = [sample.record if decodes else sample.stored for sample in self.samples]
         return {"question": self.question, **super().to_dict(), "samples": samples}
 
 
@@ -129,15 +133,15 @@ class RunResult(RunSummary):
 
     questions: Mapping[str, QuestionResult]
 
-    def to_dict(self, as_record: AsRecord = dict) -> dict[str, Any]:
-        """As result.json holds it, with `as_record` applied to each recorded answer."""
-        questions = {question_id: question.to_dict(as_record) for question_id, question in self.questions.items()}
+    def to_dict(self, *, decodes: bool = True) -> dict[str, Any]:
+        """As result.json holds it; for `decodes` see `QuestionResult.to_dict`."""
+        questions = {name: question.to_dict(decodes=decodes) for name, question in self.questions.items()}
         return {**super().to_dict(), "questions": questions}
 
     @cached_property
     def content(self) -> bytes:
         """The bytes of result.json."""
-        return json_bytes(self.to_dict(lambda record: record))  # records of the core are already JSON
+        return json_bytes(self.to_dict(decodes=False))
 
     def summary(self) -> RunSummary:
         """The result without its questions."""

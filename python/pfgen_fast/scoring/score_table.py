@@ -2,29 +2,34 @@
 
 from __future__ import annotations
 
+import json
 import math
 import operator
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ..base.errors import TrialsError
 from ..base.native import _core, cached_property
 from ..base.notebook import Html, NotebookTable
-from ..suite.rules import COLUMNS
+from ..base.untrusted_text import utf8
+from ..suite.keywords import depth_first
+from ..suite.rules import COLUMNS, FLOAT_SUMS, TARGET_LENGTH, check_choice
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
     from typing_extensions import Self
 
+    from ..suite.questions import Question
     from ..suite.rules import FloatSum, Profile
     from ..suite.suite import Suite
 
     Floats = NDArray[np.float64]
 
 
-_AVERAGE = COLUMNS.index("average")
+_HELPFULNESS, _AVERAGE = COLUMNS.index("helpfulness"), COLUMNS.index("average")
 _N_SHOWN = 300
 
 
@@ -91,24 +96,17 @@ def score_columns(set_names: Sequence[str]) -> tuple[str, ...]:
     return (*COLUMNS, *(f"{metric}_{name}" for metric in COLUMNS[:2] for name in set_names))
 
 
+def signature_of(suite: Suite, *, profile: Profile = "leaderboard", float_sum: FloatSum = "compensated") -> str:
+    """Names the version, the hash of the suite, the profile, the float sum and the n-gram orders."""
+    return f"pfgen-fast:{_core.__version__}|suite:{suite.metadata_hash}|profile:{profile}|sum:{float_sum}|orders:1-10"
+
+
 class TableScorer(Protocol):
     """The parts of a `Scorer` that its tables use."""
 
     suite: Suite
     profile: Profile
-    float_sum: FloatSum
-
-    @property
-    def signature(self) -> str:
-        """Identifies how the scores were computed."""
-
-    def _details(self, table: ScoreTable, row: int, code: int, scores: tuple[float, ...]) -> dict[str, Any]: ...
-
-    def _records(
-        self, table: ScoreTable, rows: Sequence[int], lines: Sequence[bytes], depth: int
-    ) -> list[bytes | None]: ...
-
-    def _added_up(self, table: ScoreTable, float_sum: FloatSum) -> ScoreTable: ...
+    core: _core.Scorer
 
 
 class ScoreTable(ColumnTable):
@@ -118,6 +116,10 @@ class ScoreTable(ColumnTable):
     reference set `fluency_<set>` and `truthfulness_<set>` (NaN where a question lacks the set). Rows of missing answers
     hold NaN. Arrow consumers accept the table directly: `pyarrow.table(t)`, `polars.DataFrame(t)`, duckdb by name.
 
+    Attributes:
+        scorer: The scorer of the batch.
+        float_sum: How the rounded parts of the scores are added up; see `Scorer`.
+
     Example:
         >>> from pfgen_fast import Scorer
         >>> table = Scorer("mini").score("Q07", ["Ice floats.", "It is less dense."])
@@ -126,11 +128,21 @@ class ScoreTable(ColumnTable):
 'truthfulness_A', 'truthfulness_B'))
     """
 
-    def __init__(self, scorer: TableScorer, answers: _core.TextColumn, scores: _core.Scores) -> None:
-        """Created by `Scorer.score`."""
+    def __init__(
+        self,
+        scorer: TableScorer,
+        answers: _core.TextColumn,
+        scores: _core.Scores,
+        float_sum: FloatSum,
+        *,
+        first: int = 0,
+        n_rows: int | None = None,
+    ) -> None:
+        """Created by `Scorer.score`. The table covers `n_rows` rows of the scores of a batch, from `first` on."""
         self.scorer = scorer
+        self.float_sum: FloatSum = float_sum
         self._answers, self._scores = answers, scores
-        self._first, self._size = 0, len(scores)  # the range of rows of `scores` that this table covers
+        self._first, self._size = first, len(scores) if n_rows is None else n_rows
 
     @cached_property
     def columns(self) -> tuple[str, ...]:
@@ -142,16 +154,14 @@ class ScoreTable(ColumnTable):
         """The core's scores of the whole batch, and the row in them that is the first row of this table."""
         return self._scores, self._first
 
-    def _own_rows(self, column: NDArray[Any]) -> NDArray[Any]:
-        return column[self._first : self._first + self._size]
-
     @cached_property
     def _codes(self) -> NDArray[np.int32]:
-        return self._own_rows(self._scores.codes)
+        return self._scores.codes[self._first : self._first + self._size]
 
     @cached_property
     def _floats(self) -> dict[str, Floats]:
-        return {name: self._own_rows(self._scores.column(i)) for i, name in enumerate(self.columns[1:])}
+        rows = slice(self._first, self._first + self._size)
+        return {name: self._scores.column(i)[rows] for i, name in enumerate(self.columns[1:])}
 
     @property
     def question_id(self) -> NDArray[np.str_]:
@@ -183,12 +193,10 @@ class ScoreTable(ColumnTable):
     @property
     def signature(self) -> str:
         """Identifies how the scores were computed; see `Scorer.signature`."""
-        return self.scorer.signature
+        return signature_of(self.scorer.suite, profile=self.scorer.profile, float_sum=self.float_sum)
 
     def __getitem__(self, column: str) -> NDArray[Any]:
-        if column == "question_id":
-            return self.question_id
-        return super().__getitem__(column)
+        return self.question_id if column == "question_id" else super().__getitem__(column)
 
     def __len__(self) -> int:
         return self._size
@@ -202,16 +210,14 @@ class ScoreTable(ColumnTable):
             2
         """
         start, stop, _ = slice(start, stop).indices(len(self))
-        part = ScoreTable.__new__(ScoreTable)
-        part.scorer, part._answers, part._scores = self.scorer, self._answers, self._scores
-        part._first, part._size = self._first + start, max(stop - start, 0)
-        return part
+        first, n_rows = self._first + start, max(stop - start, 0)
+        return ScoreTable(self.scorer, self._answers, self._scores, self.float_sum, first=first, n_rows=n_rows)
 
     def __reduce__(self) -> tuple[Any, ...]:
         import numpy as np
 
         answers = [self._answers[row] for row in range(self._first, self._first + len(self))]
-        return _table, (self.scorer, answers, self._codes, np.stack(list(self._floats.values())))
+        return _table, (self.scorer, answers, self._codes, np.stack(list(self._floats.values())), self.float_sum)
 
     def __repr__(self) -> str:
         return self._described(self.average == self.average, list(self._floats)[:4])  # NaN equals nothing
@@ -252,23 +258,51 @@ class ScoreTable(ColumnTable):
             raise IndexError(f"row {row} of a table of {len(self)}")
         index %= len(self)
         row_scores = self._scores.row(self._first + index)
-        if math.isnan(row_scores.values[_AVERAGE]):
+        code, values = row_scores.code, row_scores.values
+        if math.isnan(values[_AVERAGE]):
             raise TrialsError(f"row {index} holds no answer (a null), so it has no details")
-        return self.scorer._details(self, self._first + index, row_scores.code, row_scores.values)
+        question = self.scorer.suite.questions[code]
+        fluency, truthfulness = _set_columns(question, self.scorer.suite.set_names)
+        discount = 1.0
+        if self.scorer.profile == "paper":
+            discount = max(0.0, _core.discount(question.n_units(self._answers[self._first + index])))
+        cut = self.scorer.core.details(code, self._answers, self._first + index)
+        names = [rule.own_name for rule in depth_first(question.keywords)]
+        unmet: list[list[Any]] = [
+            [names[unmet.named_by], 1 - question.keywords[unmet.rule].importance] for unmet in cut.unmet
+        ]
+        if cut.truncation > TARGET_LENGTH and cut.score > 0:
+            unmet.append([f"{cut.truncation - TARGET_LENGTH}字超過", _core.discount(cut.truncation)])
+        return {
+            "fluency": {name: values[column] for name, column in fluency.items()},
+            "fluency_discount": discount,
+            "truthfulness": {name: values[column] for name, column in truthfulness.items()},
+            "helpfulness": values[_HELPFULNESS],
+            "helpfulness_results": unmet,
+            "average": values[_AVERAGE],
+        }
 
     def records_json(self, rows: Sequence[int], lines: Sequence[bytes], depth: int) -> list[bytes | None]:
         """The records of trials in a result.json, from their lines; None where `details` must be used instead."""
-        return self.scorer._records(self, [self._first + row for row in rows], lines, depth)
+        if self.scorer.profile == "paper":  # the discount differs in each record
+            return [None] * len(rows)
+        rows = [self._first + row for row in rows]
+        return self.scorer.core.records(
+            _record_forms(self.scorer.suite), self._scores, self._answers, rows, lines, depth
+        )
 
     def added_up(self, float_sum: FloatSum) -> ScoreTable:
         """The same scores, their rounded parts added up with this float sum; see `Scorer`.
 
         Example:
             >>> from pfgen_fast import Scorer
-            >>> Scorer("mini").score("Q07", ["Ice floats."]).added_up("naive").scorer.float_sum
+            >>> Scorer("mini").score("Q07", ["Ice floats."]).added_up("naive").float_sum
             'naive'
         """
-        return self.scorer._added_up(self, float_sum)
+        check_choice("float_sum", float_sum, FLOAT_SUMS)
+        core = self.scorer.core.with_float_sum(getattr(_core.FloatSum, float_sum))
+        scores = core.added_up(self._scores, self._first, len(self))
+        return ScoreTable(self.scorer, self._answers.part(self._first, len(self)), scores, float_sum)
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """Exports the table to Arrow consumers; NaN becomes null, and float columns are not copied."""
@@ -277,5 +311,34 @@ class ScoreTable(ColumnTable):
         return _core.export_stream(len(self), coded, list(self._floats), list(self._floats.values()))
 
 
-def _table(scorer: TableScorer, answers: list[str | None], codes: NDArray[np.int32], columns: Floats) -> ScoreTable:
-    return ScoreTable(scorer, _core.TextColumn(answers, "answers", True), _core.Scores(codes, columns))
+def _table(
+    scorer: TableScorer, answers: list[str | None], codes: NDArray[np.int32], columns: Floats, float_sum: FloatSum
+) -> ScoreTable:
+    return ScoreTable(scorer, _core.TextColumn(answers, "answers", True), _core.Scores(codes, columns), float_sum)
+
+
+def _set_columns(question: Question, set_names: Sequence[str]) -> tuple[dict[str, int], dict[str, int]]:
+    """The index of each set of a question in a row of scores, for fluency and for truthfulness."""
+    places = {name: len(COLUMNS) + set_names.index(name) for name in question.answers}
+    return places, {name: place + len(set_names) for name, place in places.items()}
+
+
+@lru_cache(maxsize=1)  # all runs of a command have the same suite
+def _record_forms(suite: Suite) -> list[_core.RecordForm]:
+    """What the records of each question have in common, for the core."""
+    encode = json.JSONEncoder(ensure_ascii=False).encode  # `json.dumps` would make it anew at each call
+
+    def written(values: Iterable[Any]) -> list[bytes]:
+        return [utf8(encode(value)) for value in values]
+
+    columns = [_set_columns(question, suite.set_names) for question in suite]
+    return [
+        _core.RecordForm(
+            set_names=written(question.answers),
+            fluency_columns=list(fluency.values()),
+            truthfulness_columns=list(truthfulness.values()),
+            rule_names=written(rule.own_name for rule in depth_first(question.keywords)),
+            rule_scores=written(1 - rule.importance for rule in question.keywords),
+        )
+        for question, (fluency, truthfulness) in zip(suite, columns, strict=True)
+    ]

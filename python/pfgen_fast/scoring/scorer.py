@@ -6,30 +6,28 @@ containers or the Python version. `Scorer.signature` names the package version, 
 
 from __future__ import annotations
 
-import json
+import pickle
 from collections.abc import Sequence
+from copy import copy
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 from ..base.errors import IndexFormatError, TrialsError
-from ..base.native import COLUMN_ERRORS, _core, cached_property, checked_threads, raise_trials_error
-from ..base.untrusted_text import utf8
+from ..base.native import COLUMN_ERRORS, ForkSafeLock, _core, cached_property, checked_threads, raise_trials_error
 from ..suite.compiled import CompiledSuite, SuiteIndex
 from ..suite.keywords import depth_first, regex_searchers, token_reader
 from ..suite.questions import Question
-from ..suite.rules import COLUMNS, FLOAT_SUMS, PROFILES, TARGET_LENGTH, FloatSum, Profile, check_choice
+from ..suite.rules import FLOAT_SUMS, PROFILES, FloatSum, Profile, check_choice
 from ..suite.suite import Suite
 from .index import compiled_pieces, index_of, open_index
-from .score_table import ScoreTable
+from .score_table import ScoreTable, score_columns, signature_of
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float64]
-
-_HELPFULNESS, _AVERAGE = COLUMNS.index("helpfulness"), COLUMNS.index("average")
 
 
 class Scorer:
@@ -74,9 +72,9 @@ class Scorer:
         self.profile: Profile = profile
         self.float_sum: FloatSum = float_sum
         self._index = None if index is None else Path(index)
-        self._core, self._rule_names = self._build(self._opened_index())
+        self.core = self._build(self._opened_index())
         if self._imports_numpy:  # and not when a thread needs it: a child that is forked meanwhile would wait for ever
-            self._core.reward([], [], 1)
+            self.core.reward([], [], 1)
 
     @classmethod
     def from_bytes(cls, content: Any, *, float_sum: FloatSum = "compensated", threads: int | None = None) -> Scorer:
@@ -122,19 +120,17 @@ class Scorer:
         if origin.is_checked and origin.folder is None:
             raise IndexFormatError(f"{self.suite.name}: {error}") from None
         index = index_of(self.suite, self.profile, self._threads, damage=str(error))
-        self._core, self._rule_names = self._build(index)
+        self.core = self._build(index)
 
-    def _build(self, index: SuiteIndex) -> tuple[_core.Scorer, list[list[str | None]]]:
+    def _build(self, index: SuiteIndex) -> _core.Scorer:
         column_of_set = {name: column for column, name in enumerate(self.suite.set_names)}
-        questions, rule_names = [], []
+        questions: list[_core.Question] = []
         codes: dict[str, int] = {}
         for code, question in enumerate(self.suite):
             columns = [column_of_set[name] for name in question.answers]
             questions.append(core_question(question, index[code], columns, self.profile))
-            rule_names.append([rule.own_name for rule in depth_first(question.keywords)])
             codes[question.question_id] = codes[question.question] = code
-        core = _core.Scorer(questions, codes, len(column_of_set), getattr(_core.FloatSum, self.float_sum))
-        return core, rule_names
+        return _core.Scorer(questions, codes, len(column_of_set), getattr(_core.FloatSum, self.float_sum))
 
     @property
     def signature(self) -> str:
@@ -170,7 +166,7 @@ class Scorer:
         check_choice("nulls", nulls, ("error", "null"))
         try:
             column = _core.TextColumn(answers, "answers", nulls == "null")
-            return ScoreTable(self, column, self._core.score(questions, column, self._threads))
+            return ScoreTable(self, column, self.core.score(questions, column, self._threads), self.float_sum)
         except _core.IndexFormatError as error:
             self._renew(error)
             return self.score(questions, answers, nulls=nulls)
@@ -187,7 +183,7 @@ class Scorer:
             array([0.35])
         """
         try:
-            return self._core.reward(questions, answers, self._threads)
+            return self.core.reward(questions, answers, self._threads)
         except _core.IndexFormatError as error:
             self._renew(error)
             return self.reward(questions, answers)
@@ -202,75 +198,6 @@ class Scorer:
             1.0
         """
         return self.score(question, (answer,)).details(0)
-
-    def _details(self, table: ScoreTable, row: int, code: int, scores: tuple[float, ...]) -> dict[str, Any]:
-        """The details of a row; `row` counts from the start of the batch, not of the table."""
-        question = self.suite.questions[code]
-        fluency, truthfulness = (
-            {name: scores[column] for name, column in self._columns[code][metric].items()} for metric in COLUMNS[:2]
-        )
-        is_paper = self.profile == "paper"
-        return {
-            "fluency": fluency,
-            "fluency_discount": max(0.0, _core.discount(n_units(question, table._answers[row]))) if is_paper else 1.0,
-            "truthfulness": truthfulness,
-            "helpfulness": scores[_HELPFULNESS],
-            "helpfulness_results": self._helpfulness_results(code, self._core.details(code, table._answers, row)),
-            "average": scores[_AVERAGE],
-        }
-
-    def _records(
-        self, table: ScoreTable, rows: Sequence[int], lines: Sequence[bytes], depth: int
-    ) -> list[bytes | None]:
-        """The records of trials with the details of their rows, written by the core; None where it cannot."""
-        if self.profile == "paper":  # its discount is another in each record
-            return [None] * len(rows)
-        return self._core.records(self._record_forms, table._scores, table._answers, rows, lines, depth)
-
-    @cached_property
-    def _with_other_sum(self) -> Scorer:
-        other = Scorer.__new__(Scorer)
-        other.__dict__.update(self.__dict__)
-        (other.float_sum,) = (float_sum for float_sum in FLOAT_SUMS if float_sum != self.float_sum)
-        other._core = self._core.with_float_sum(getattr(_core.FloatSum, other.float_sum))
-        return other
-
-    def _added_up(self, table: ScoreTable, float_sum: FloatSum) -> ScoreTable:
-        check_choice("float_sum", float_sum, FLOAT_SUMS)
-        scorer = self if float_sum == self.float_sum else self._with_other_sum
-        (scores, first), n = table.part, len(table)
-        return ScoreTable(scorer, table._answers.part(first, n), scorer._core.added_up(scores, first, n))
-
-    @cached_property
-    def _record_forms(self) -> list[_core.RecordForm]:
-        return [
-            _core.RecordForm(
-                set_names=list(map(_json_value, question.answers)),
-                fluency_columns=list(columns["fluency"].values()),
-                truthfulness_columns=list(columns["truthfulness"].values()),
-                rule_names=list(map(_json_value, names)),
-                rule_scores=[_json_value(1 - rule.importance) for rule in question.keywords],
-            )
-            for question, columns, names in zip(self.suite, self._columns, self._rule_names, strict=True)
-        ]
-
-    @cached_property
-    def _columns(self) -> list[dict[str, dict[str, int]]]:
-        """For each question, the index of each of its sets in a row of scores, for fluency and for truthfulness."""
-        names = self.suite.set_names
-        first = {metric: len(COLUMNS) + i * len(names) for i, metric in enumerate(COLUMNS[:2])}
-        return [
-            {metric: {name: begin + names.index(name) for name in question.answers} for metric, begin in first.items()}
-            for question in self.suite
-        ]
-
-    def _helpfulness_results(self, code: int, cut: _core.CutAnswer) -> list[list[Any]]:
-        names, rules = self._rule_names[code], self.suite.questions[code].keywords
-        truncation, score = cut.truncation, cut.score
-        results: list[list[Any]] = [[names[unmet.named_by], 1 - rules[unmet.rule].importance] for unmet in cut.unmet]
-        if truncation > TARGET_LENGTH and score > 0:
-            results.append([f"{truncation - TARGET_LENGTH}字超過", _core.discount(truncation)])
-        return results
 
 
 class LeanScorer(Scorer):
@@ -305,19 +232,6 @@ def core_question(
     )
 
 
-_encode = json.JSONEncoder(ensure_ascii=False).encode  # `json.dumps` would make it anew at each call
-
-
-def _json_value(value: Any) -> bytes:
-    """A name or a number as `json_bytes` writes it, without waiting for orjson."""
-    return utf8(_encode(value))
-
-
-def n_units(question: Question, answer: str) -> int:
-    """The length of an answer in the units of its question, characters or tokens."""
-    return len(answer) if question.spelling is None else len(question.spelling.read(answer).symbols)
-
-
 _CORE_ERRORS: tuple[type[Exception], ...] = (*COLUMN_ERRORS, _core.UnknownQuestion)
 
 
@@ -328,6 +242,114 @@ def _raise_trials_error(suite: Suite, error: Exception) -> NoReturn:
     raise TrialsError(suite.unknown_question(key), column="questions", row=row) from None
 
 
-def signature_of(suite: Suite, *, profile: Profile = "leaderboard", float_sum: FloatSum = "compensated") -> str:
-    """Names the version, the hash of the suite, the profile, the float sum and the n-gram orders."""
-    return f"pfgen-fast:{_core.__version__}|suite:{suite.metadata_hash}|profile:{profile}|sum:{float_sum}|orders:1-10"
+_scorers: dict[ScorerSpec, Scorer] = {}
+_SETTINGS = ("suite_hash", "profile", "float_sum", "index", "threads")
+_making = ForkSafeLock()
+
+
+class ScorerSpec:
+    """The settings of a `Scorer`; small, picklable and comparable, for processes that each create the scorer once.
+
+    A distributed engine sends a spec with every task; a process creates the scorer at the first use and keeps it.
+
+    A pickle contains the path and the hash of a suite's directory, not its references; only a suite that was built in
+    memory is sent whole. `scorer` raises an error if the receiver lacks that directory or has another suite there.
+    If the compiled index is missing, one process builds it into the machine's cache and the others wait.
+
+    Args:
+        suite: The suite, or anything that `Suite.load` accepts.
+        profile: See `Scorer`.
+        float_sum: See `Scorer`.
+        index: See `Scorer`; a path that every receiver can read.
+        threads: The number of threads of each scorer; by default one for each core that its process may use.
+
+    Example:
+        >>> import pickle
+        >>> spec = ScorerSpec("mini")
+        >>> len(pickle.dumps(spec)) < 1000, pickle.loads(pickle.dumps(spec)) == spec
+        (True, True)
+        >>> spec.scorer.signature == spec.signature, spec.scorer is ScorerSpec("mini").scorer
+        (True, True)
+    """
+
+    def __init__(
+        self,
+        suite: Suite | str | Path,
+        *,
+        profile: Profile = "leaderboard",
+        float_sum: FloatSum = "compensated",
+        index: str | Path | None = None,
+        threads: int | None = None,
+    ) -> None:
+        check_choice("profile", profile, PROFILES)
+        check_choice("float_sum", float_sum, FLOAT_SUMS)
+        self.__dict__["suite"] = suite if isinstance(suite, Suite) else Suite.load(suite)
+        self.suite_hash: str = self.suite.metadata_hash
+        self.profile: Profile = profile
+        self.float_sum: FloatSum = float_sum
+        self.index = None if index is None else str(index)
+        self.threads = None if threads is None else checked_threads(threads)
+
+    @cached_property
+    def suite(self) -> Suite:
+        """The suite; a receiver reads it at the first use, and raises SuiteError if it is missing or has changed."""
+        scorer = _scorers.get(self)  # engines send a spec with every task, and a suite from memory may be large
+        suite: Suite = pickle.loads(self._sent_suite) if scorer is None else scorer.suite
+        return suite
+
+    @cached_property
+    def _sent_suite(self) -> bytes:
+        return pickle.dumps(self.suite)
+
+    @property
+    def signature(self) -> str:
+        """The signature of the scorer; see `Scorer.signature`."""
+        return signature_of(self.suite, profile=self.profile, float_sum=self.float_sum)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of a `ScoreTable` without `question_id`."""
+        return score_columns(self.suite.set_names)
+
+    @property
+    def scorer(self) -> Scorer:
+        """The scorer of this process, which all equal specs share; raises the errors of `Scorer`."""
+        with _making:
+            if self not in _scorers:
+                _scorers[self] = Scorer(
+                    self.suite,
+                    profile=self.profile,
+                    float_sum=self.float_sum,
+                    threads=self.threads,
+                    index=self.index,
+                )
+            return _scorers[self]
+
+    def with_threads(self, threads: int) -> ScorerSpec:
+        """Returns a spec with this number of threads, unless it already has one; for engines that start processes.
+
+        Example:
+            >>> ScorerSpec("mini").with_threads(1).threads, ScorerSpec("mini", threads=4).with_threads(1).threads
+            (1, 4)
+        """
+        if self.threads is not None:
+            return self
+        other = copy(self)
+        other.threads = checked_threads(threads)
+        return other
+
+    @property
+    def _key(self) -> tuple[object, ...]:
+        return self.suite_hash, self.profile, self.float_sum, self.index, self.threads
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ScorerSpec) and self._key == other._key
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+    def __getstate__(self) -> dict[str, Any]:  # a receiver reads the suite at the first use
+        return {"_sent_suite": self._sent_suite, **{name: getattr(self, name) for name in _SETTINGS}}
+
+    def __repr__(self) -> str:
+        return f"ScorerSpec({self.suite_hash[:7]}, profile={self.profile!r}, float_sum={self.float_sum!r})"

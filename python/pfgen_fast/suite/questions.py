@@ -44,6 +44,10 @@ class Question:
         normalised = [_core.NormalisedText(text, has_spaces=True).units for text in texts]
         return Spelling.learned(self.tokenizer, texts + normalised)
 
+    def n_units(self, answer: str) -> int:
+        """The length of an answer in the units of this question, characters or tokens."""
+        return len(answer) if self.spelling is None else len(self.spelling.read(answer).symbols)
+
     def __reduce__(self) -> tuple[Any, ...]:
         # MappingProxyType cannot be pickled.
         rest = (self.keywords, self.category, self.note, self.tokenizer)

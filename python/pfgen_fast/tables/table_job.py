@@ -15,8 +15,7 @@ from ..base.errors import PfgenError, TrialsError
 from ..base.untrusted_text import in_one_line
 from ..rewards.references.reference_scorer import ReferenceScorer
 from ..scoring.reply_text import ReasoningChoice, without_reasoning
-from ..scoring.scorer import Scorer
-from ..scoring.spec import ScorerSpec
+from ..scoring.scorer import Scorer, ScorerSpec
 from ..suite.rules import check_choice
 from ..suite.suite import Suite
 from .arrow_columns import pyarrow

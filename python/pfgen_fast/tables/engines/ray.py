@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from ...base.errors import PfgenError, TrialsError
 from ...base.native import optional
 from ...rewards.references.reference_scorer import ReferenceScorer
-from ...scoring.spec import ScorerSpec
+from ...scoring.scorer import ScorerSpec
 from ..arrow_columns import check_schema, pyarrow
 from ..batches import scored_batches, scored_schema
 from ..table_job import Nulls, TableJob

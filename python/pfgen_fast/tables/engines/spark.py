@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ...base.errors import PfgenError, TrialsError
 from ...base.native import optional
 from ...rewards.references.reference_scorer import ReferenceScorer
-from ...scoring.spec import ScorerSpec
+from ...scoring.scorer import ScorerSpec
 from ..batches import scored_batches
 from ..table_job import Nulls, TableJob
 
