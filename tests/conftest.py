@@ -7,12 +7,10 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
-import typer
 from hypothesis import HealthCheck, settings
 from hypothesis.internal.conjecture import providers
 from makers import effort
@@ -107,7 +105,6 @@ def _plain_environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Non
     folder.mkdir(exist_ok=True)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(os, "fsync", lambda descriptor: None)  # no test cuts the power, and each call waits for the disk
-        patch.setattr(typer.main, "get_command", cache(typer.main.get_command))  # built anew by each call otherwise
         patch.setenv("PFGEN_FAST_CACHE", str(folder))
         patch.setenv("PFGEN_FAST_HOME", str(base / "home"))
         for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):

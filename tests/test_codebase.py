@@ -17,7 +17,6 @@ from makers import published
 from makers.documented import ROOT
 from makers.runs import make_run, trial_lines
 from pfgen_fast import _core
-from pfgen_fast.cli import commands
 
 PACKAGE = ROOT / "python" / "pfgen_fast"
 WITH_EXAMPLES = [
@@ -98,12 +97,6 @@ except interpreters.RunFailedError as error:
     assert "ImportError'>: pfgen_fast works only in the main interpreter: use threads or processes" in printed_by(
         script
     )
-
-
-def test_the_help_describes_a_command_as_the_command_does():
-    root = commands.Root()
-    said = {name: root.get_command(None, name).help.split("\n")[0] for name in root.list_commands(None)}
-    assert said == commands.LINES
 
 
 def test_the_stub_names_what_the_core_has():

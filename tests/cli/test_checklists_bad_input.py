@@ -297,7 +297,10 @@ def test_hostile_answers_and_reasons_reach_neither_page_nor_terminal(folder: Pat
 
 
 OPTIONS: dict[str, tuple[list[str], str]] = {
-    "a budget that is no number": (["--budget", "nan", "--prompt-price", "1"], "the budget nan: expected a number"),
+    "a budget that is no number": (
+        ["--budget", "nan", "--prompt-price", "1"],
+        "--budget: expected a number, not 'nan'",
+    ),
     "no replies offline": (["--offline"], "runs/heron/judge-replies.jsonl: no such file; expected the replies of an"),
     "no server": (["-q"], "the variable OPENAI_API_KEY is empty or not set; put the key into it"),
 }

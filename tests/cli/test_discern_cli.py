@@ -13,7 +13,7 @@ import pytest
 from cli.discern_commands import KINDS, begin_work, cells, one_error, rows_of, run, tables, write_lines
 from makers.hostile import NAMES, acting
 from makers.runs import make_run, trial_lines
-from pfgen_fast.cli.discern import _Run
+from pfgen_fast.cli.discern import DiscernRun
 
 SCORE = ("texts.jsonl", "-e", "python:mine:score")
 
@@ -182,7 +182,7 @@ def test_the_terminal_has_one_table_of_the_damage_that_scores_notice(call):
 @pytest.mark.slow
 def test_the_examples_of_the_help_work_as_typed_with_texts_that_have_no_task(call):
     write_lines("texts.jsonl", [{"id": row["id"], "text": row["text"]} for row in rows_of()])
-    examples = re.findall("pfgen-fast (discern run (?:texts|--from-suite).*)", _Run.__doc__)
+    examples = re.findall("pfgen-fast (discern run (?:texts|--from-suite).*)", DiscernRun.__doc__)
     assert len(examples) == 3
     for example in examples:
         assert call(*example.split())[0] == 0, example

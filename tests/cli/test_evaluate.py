@@ -230,7 +230,7 @@ def test_a_checkpoint_that_fails_is_named_and_the_others_are_evaluated(run_all, 
 @pytest.mark.parametrize(
     ("options", "problem"),
     [
-        (("ngram", "--watch", "nan"), "--watch: expected a number of seconds, got nan"),
+        (("ngram", "--watch", "nan"), "--watch: expected a number, not 'nan'"),
         (("ngram", "--watch", "5"), "--watch: no checkpoints to look for; expected the name of a model, without "),
         (("ngram", "-m", "step-*"), "step-*: the engine ngram loads no weights; expected the name of a model, "),
         (("openai", "--served-model", "x", "-m", "step-*"), "step-*: --served-model names the weights; expected "),

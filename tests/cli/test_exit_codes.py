@@ -7,7 +7,7 @@ import re
 
 import pytest
 from makers.documented import ROOT
-from makers.public_api import COMMANDS, LEAVES
+from makers.public_api import LEAVES, options_of
 from makers.runs import make_run, trial_lines
 
 WITHOUT_INPUT = {"discern kinds", "suite info", "serve"}
@@ -54,7 +54,7 @@ def test_each_command_with_a_check_is_documented():
     rows = section.split("| command |")[1].splitlines()[2:]
     documented = {name for row in rows if row for name in re.findall(r"`([^`]+)`", row.split("|")[1])}
     checks = {"--fail-under", "--fail-if-worse", "--non-inferior", "--verify"}
-    options = {name: {flag for one in COMMANDS[name][0].params for flag in one.opts} for name in LEAVES}
+    options = {name: {flag for option in options_of(name) for flag in option.names} for name in LEAVES}
     with_check = {f"{name} {option}" for name in LEAVES for option in checks & options[name]}
     assert documented == {*with_check, "suite check"}
 

@@ -25,9 +25,9 @@ LACKS = "error: not enough memory ({}); raise the limit of this process (ulimit 
 @pytest.mark.parametrize(
     ("module", "before", "error", "code", "line"),
     [
-        ("typer", "", "KeyboardInterrupt", 130, "error: stopped\n"),
+        ("dataclasses", "", "KeyboardInterrupt", 130, "error: stopped\n"),
         ("pfgen_fast.runs.trials", "", "KeyboardInterrupt", 130, "error: stopped\n"),
-        ("typer", "", "MemoryError", 2, LACKS.format("MemoryError")),
+        ("dataclasses", "", "MemoryError", 2, LACKS.format("MemoryError")),
         ("pfgen_fast.cli.score", LIMIT, "ImportError('failed to map segment')", 2, LACKS.format("ImportError")),
         ("pfgen_fast.runs.trials", LIMIT, "RuntimeError('no new thread')", 2, LACKS.format("RuntimeError")),
     ],

@@ -11,11 +11,10 @@ import re
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
 
 import pfgen_fast
-import typer
-from pfgen_fast.cli.app import app
+from pfgen_fast.cli import commands
+from pfgen_fast.cli.parser import Parameter, parameters_of
 
 ROOT = Path(__file__).parents[2]
 RECORD = ROOT / "tests" / "public_api.txt"
@@ -113,25 +112,24 @@ def _tree(module: str) -> ast.Module:
     return ast.parse(source.read_text(encoding="utf-8"))
 
 
-def _below(command: Any, context: Any = None, path: tuple[str, ...] = ()) -> Iterator[tuple[str, tuple[Any, Any]]]:
-    context = command.make_context(" ".join(("pfgen-fast", *path)), ["--help"], parent=context, resilient_parsing=True)
-    yield " ".join(path), (command, context)
-    for name in getattr(command, "commands", ()):
-        yield from _below(command.get_command(context, name), context, (*path, name))
+GROUPS = ["", *(name for name in commands.LINES if name not in commands.COMMANDS)]
+"""The commands that have commands of their own; the program itself has no name."""
+LEAVES = list(commands.COMMANDS)
 
 
-COMMANDS = dict(_below(typer.main.get_command(app)))
-"""The commands and groups, each with its context; the program itself has no name."""
-LEAVES = [name for name, (command, _) in COMMANDS.items() if not hasattr(command, "commands")]
-"""The names of the commands without commands of their own."""
+def options_of(name: str) -> list[Parameter]:
+    """The options of a command."""
+    return [option for option in parameters_of(commands.command_class(name)) if option.declared.is_option]
 
 
 def _of_commands() -> Iterator[str]:
-    for name, (command, _) in COMMANDS.items():
-        arguments = [parameter.name.upper() for parameter in command.params if not parameter.opts[0].startswith("-")]
-        options = [[*parameter.opts, *parameter.secondary_opts] for parameter in command.params]
-        shown = sorted("/".join(names) for names in options if names[0].startswith("-"))
-        yield " ".join(["pfgen-fast", *filter(None, [name]), *arguments, *shown])
+    yield from ("pfgen-fast --show-completion --version/-V", "pfgen-fast help COMMAND")
+    yield from (f"pfgen-fast {name}" for name in GROUPS[1:])
+    for name in LEAVES:
+        parameters = parameters_of(commands.command_class(name))
+        arguments = [parameter.field.upper() for parameter in parameters if not parameter.declared.is_option]
+        shown = sorted("/".join([*option.names, *option.off_names]) for option in options_of(name))
+        yield " ".join(["pfgen-fast", name, *arguments, *shown])
 
 
 def expanded(lines: Iterable[str]) -> Iterator[str]:

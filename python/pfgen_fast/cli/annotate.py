@@ -7,11 +7,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from typer import Argument, Option
-
 from ..base.errors import AnnotationError
 from .app import Quiet, counted, exit_if_partial, print_line, shown, warn
 from .options import RandomSeed
+from .parser import Argument, Option
 
 if TYPE_CHECKING:
     from ..lab.annotations.annotation_plan import AnnotationPlan, Asked, Item
@@ -26,7 +25,7 @@ class Ask(str, enum.Enum):
     votes = "votes"
 
 
-class _Annotate:
+class Annotate:
     """Makes pages on which people mark answers, compare answers, or check the verdicts of a judge.
 
     Each annotator gets one page, which works without a network and keeps all decisions in the browser until the

@@ -14,14 +14,11 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TypeVar
 
-import typer
-from typer import Option
-
-from .. import __version__
 from ..base.errors import PfgenError
 from ..base.untrusted_text import counted as counted
 from ..base.untrusted_text import json_text, terminal_text
-from .commands import Root
+from . import commands
+from .parser import Option
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -29,6 +26,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 T = TypeVar("T")
+_ANSI = {"bold": 1, "dim": 2, "red": 31, "green": 32, "yellow": 33}
 _OF_FULL_DISKS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
@@ -40,15 +38,6 @@ class Exit(enum.IntEnum):
     PARTIAL = 3  # some inputs failed, the others are done
     STOPPED = 130  # by Ctrl-C; the code that shells use
 
-
-app = typer.Typer(
-    name="pfgen-fast",
-    cls=Root,
-    no_args_is_help=True,
-    rich_markup_mode=None,  # rich takes longer to format the help than everything else together
-    context_settings={"help_option_names": ["-h", "--help"]},
-    pretty_exceptions_enable=False,
-)
 
 Quiet = Annotated[bool, Option("--quiet", "-q", help="Print errors only.")]
 Json = Annotated[bool, Option("--json", help="Print JSON to stdout.")]
@@ -75,21 +64,6 @@ def _console(*, to_stderr: bool) -> Console:
     return Console(stderr=to_stderr, markup=False, emoji=False, highlight=False, soft_wrap=is_whole)
 
 
-def _print_version(wanted: bool) -> None:
-    if wanted:
-        print(f"pfgen-fast {__version__}")
-        raise typer.Exit
-
-
-@app.callback()
-def describe(
-    version: Annotated[
-        bool, Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
-    ] = False,
-) -> None:
-    """Scores free-form answers with reference n-grams and keyword rules, without a judge model."""
-
-
 def main() -> None:
     """Runs the command line; user errors end in one line on stderr, never in a traceback."""
     # NumPy would start one thread per core, which takes as long as the rest of its import; no command needs them.
@@ -102,7 +76,7 @@ def main() -> None:
     warnings.formatwarning = _format_warning
     try:
         try:
-            app()
+            commands.run(sys.argv[1:])
         finally:
             sys.stdout.flush()  # at exit, Python would print the error and end with another code
     except PfgenError as error:
@@ -115,6 +89,7 @@ def main() -> None:
             raise
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # takes the rest of the buffer
         fail(f"stdout: cannot be written: {error.strerror}")
+    raise SystemExit(0)
 
 
 def _format_warning(
@@ -181,7 +156,7 @@ def print_line(*parts: str | tuple[str, str]) -> None:
     if _bars:
         _bars[-1].print(styled(*parts))
     else:
-        typer.echo("".join(part if isinstance(part, str) else _ansi(*part) for part in parts))
+        print("".join(part if isinstance(part, str) else _ansi(*part) for part in parts))
 
 
 _bars: list[Console] = []
@@ -189,7 +164,7 @@ _bars: list[Console] = []
 
 
 def _ansi(text: str, style: str) -> str:
-    return typer.style(text, **({style: True} if style in ("bold", "dim") else {"fg": style}))
+    return f"\x1b[{_ANSI[style]}m{text}\x1b[0m" if sys.stdout.isatty() and os.name == "posix" else text
 
 
 def _progress(*columns: ProgressColumn, below: Callable[[], str] | None) -> Progress:

@@ -6,16 +6,15 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from typer import Argument, Option
-
 from . import options
 from .app import Exit, Json, Quiet, caution, counting, exit_if_partial, fail, note, print_json, shown, stdout, warn
+from .parser import Argument, Option
 
 if TYPE_CHECKING:
     from ..build.pipeline import Built
 
 
-class _Build:
+class SuiteBuild:
     """Builds a suite from raw answers: normalises and filters them, and selects the reference answers.
 
     Every stage stores in the work directory the answers it kept, the answers it removed, and the reasons. Stages that
@@ -116,7 +115,7 @@ def _print(built: Built, report: Path | None) -> None:
         out.print(f"report: {shown(report)}")
 
 
-class _Keywords:
+class SuiteKeywords:
     """Suggests keyword rules: n-grams in a question's reference answers that the answers to other questions lack.
 
     The suggestions are a draft; a human decides what an answer must contain. --json adds the rules for the question

@@ -6,11 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from typer import Argument, Option
-
 from ..base.errors import PfgenError
 from ..base.untrusted_text import few_names
 from .app import Json, Quiet, counted, exit_if_partial, fail, note, print_json, print_line, shown, warn
+from .parser import Argument, Option
 
 if TYPE_CHECKING:
     from ..lab.checklists.checklist_suite import ChecklistSuite
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 S = TypeVar("S")
 
 
-class _Import:
+class ChecklistsImport:
     """Makes a checklist suite of HelloBench or of an n-gram suite, or runs of HelloBench's results.
 
     SOURCE is a checkout of HelloBench's repository, or an n-gram suite. With --suite, the answers and judgements of
@@ -130,7 +129,7 @@ class _Import:
         return True
 
 
-class _Info:
+class ChecklistsInfo:
     """Shows a checklist suite: areas, categories, numbers of tasks and questions, weights, and missing instructions.
 
     Examples

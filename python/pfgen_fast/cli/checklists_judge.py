@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
-
-from typer import Option
+from typing import TYPE_CHECKING, Literal
 
 from ..base.errors import SchemaRefused
 from ..base.untrusted_text import few_names
@@ -15,16 +13,21 @@ from . import options
 from .app import Exit, Json, Quiet, counted, exit_if_partial, fail, note, print_json, print_line, shown, warn
 from .asking import note_existing, watch_over
 from .checklists_options import MethodChoice, RunsWithAnswers, SuiteOption
-from .command_class import option_group
-from .engine_options import ReasoningOptions, engine_options
-from .server_options import (
+from .engine_options import (
+    Connection,
     JudgeTemperature,
+    LocalModel,
+    Rates,
+    ReasoningOptions,
+    RequestShape,
     ServerOptions,
     Structured,
+    chosen,
     number_of,
     retried_without_schema,
     warn_of_family,
 )
+from .parser import Option, option_group
 
 if TYPE_CHECKING:
     from ..lab.checklists.checklist_generation import Generated
@@ -44,7 +47,7 @@ class PatientServer(ServerOptions):
     structured: Structured = False
 
 
-class _Judge:
+class ChecklistsJudge:
     """Asks a judge the questions of each answer's checklist, and writes its verdicts.
 
     Every reply is stored next to the answers (judge-replies.jsonl) when it arrives. After an interruption, the same
@@ -250,10 +253,14 @@ def _versions(judged: RunToJudge) -> list[str]:
     return [f"judged by {name}" for name, _ in versions if name]
 
 
-_OTHERS = (*("order", "sets", "timeout", "thinking_budget"), *("input", "question_column", "answer_column"))
+@option_group
+class AnsweringOptions(LocalModel, RequestShape, Rates, Connection):
+    """The options of engines that answer tasks, with a long timeout."""
+
+    timeout: float = Option(1200.0, help="Hosted models: set the timeout of a whole reply, in seconds.")
 
 
-class _Generate:
+class ChecklistsGenerate:
     """Lets a model answer the tasks of a suite; the answers become a run that a judge can rate.
 
     Existing answers are not requested again, so the same command continues after an interruption. The defaults are the
@@ -291,9 +298,8 @@ class _Generate:
     seed: str = Option("", help="Set the seed (any text) of sampling.")
     stop: options.Stop = None
     tries: int = Option(3, min=1, help="Ask at most this often for an answer to a task.")
-    timeout: float = Option(1200.0, help="Hosted models: set the timeout of a whole reply, in seconds.")
     reasoning: ReasoningOptions
-    engine_settings: Annotated[dict[str, Any], engine_options(without=_OTHERS)]
+    engine_options: AnsweringOptions
     dry_run: bool = Option(False, help="Only show the number of requests.")
     quiet: Quiet = False
     as_json: Json = False
@@ -309,7 +315,8 @@ class _Generate:
         )
         from ..lab.checklists.checklist_suite import ChecklistSuite
 
-        temperature = options.temperature_of(self.temperature, self.engine_settings)
+        engine_settings = chosen(self.engine_options)
+        temperature = options.temperature_of(self.temperature, engine_settings)
         sampling = Sampling(self.max_tokens, temperature, self.top_p, self.top_k, tuple(self.stop or ()))
         setting = Setting(self.model, sampling, self.mode, self.seed, self.reasoning.chosen)
         suite = ChecklistSuite.load(self.suite)
@@ -318,9 +325,9 @@ class _Generate:
         if self.dry_run:
             self.print_cost(tasks)
             return
-        if self.engine in HOSTED:
-            self.engine_settings["timeout"] = self.timeout
-        engine = open_answering(self.engine, setting, **self.engine_settings)
+        if self.engine not in HOSTED:
+            del engine_settings["timeout"]
+        engine = open_answering(self.engine, setting, **engine_settings)
         with watch_over("answers", quiet=self.quiet or self.as_json) as watch:
             answers = generate_answers(
                 suite,

@@ -7,15 +7,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from typer import Option
-
 from ..base.errors import ChecklistError
 from ..base.table import shortened
 from ..base.untrusted_text import in_one_line
 from .app import Exit, Json, Quiet, counting, exit_if_partial, note, print_json, print_line, shown
 from .checklists_options import Faults, RunsWithAnswers, SuiteOption
-from .command_class import option_group
 from .layout import aligned, rest
+from .parser import Option, option_group
 from .suite_line import print_signature
 
 if TYPE_CHECKING:
@@ -122,7 +120,7 @@ class ModelOutput:
         exit_if_partial(self.faults)
 
 
-class _Metrics:
+class ChecklistsMetrics:
     """Computes classic metrics of long answers: how much they repeat, and how close they are to a reference.
 
     Repetition-n is the share of an answer's different n-grams that occur in it more than once; Distinct-n is the number
@@ -193,7 +191,7 @@ class _Metrics:
         )
 
 
-class _Errors:
+class ChecklistsErrors:
     """Finds errors of long answers: repetition, rejection, wrong length, answers cut off or filtered.
 
     repetition: a sentence of at least 20 characters occurs three times or more. rejection: the answer begins with a

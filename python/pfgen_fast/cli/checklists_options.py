@@ -9,14 +9,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from typer import Argument, Option
-
 from ..base.table import padded, shortened, width_of
 from .app import Json, Quiet, exit_if_partial, print_json, print_line, shown, stdout, warn
-from .command_class import option_group
 from .findings import say_finding, show_finding
 from .layout import columns
 from .options import RandomSeed
+from .parser import Argument, Option, option_group
 
 if TYPE_CHECKING:
     from ..base.table import Table

@@ -5,12 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Literal
 
-from typer import Argument, Option
-
 from .app import exit_if_partial, fail, print_line, shown
 from .checklists_options import DrawnFindingOptions, FindingOptions, JudgedRuns, MarksScale
-from .command_class import option_group
 from .options import RandomSeed
+from .parser import Argument, Option, option_group
 from .suite_line import given_suite
 
 Sources = Annotated[
@@ -31,7 +29,7 @@ class FitOptions(FindingOptions):
     )
 
 
-class _Fit:
+class ChecklistsFit:
     """Fits the weights of each checklist to people's marks.
 
     The marks of whole answers are regressed on the verdicts, without an intercept and with no coefficient below the
@@ -97,7 +95,7 @@ class _Fit:
         exit_if_partial(options.faults)
 
 
-class _Agreement:
+class ChecklistsAgreement:
     """How far do annotators agree, people and judges?
 
     Annotators are the people of exports and tables, and the judges of runs (a directory, a directory of runs, or a file
@@ -140,7 +138,7 @@ class _Agreement:
         options.finish(finding, tables=("parts", "annotators", "pairs"))
 
 
-class _Reasonable:
+class ChecklistsReasonable:
     """Which share of a judge's verdicts do people call reasonable?
 
     Reads the exports of 'annotate --ask judgements'. Shows the share by judge and area with its interval, and how far
@@ -170,7 +168,7 @@ class _Reasonable:
         )
 
 
-class _Wins:
+class ChecklistsWins:
     """How often is a model better than another?
 
     A model wins on a task if the score of its answer is higher, or if people chose it (--pairs, exports of 'annotate
@@ -232,7 +230,7 @@ class _Wins:
         options.finish(finding, tables=tuple(table.name for table in finding.tables))
 
 
-class _Correlate:
+class ChecklistsCorrelate:
     """Which methods agree about answers, and about models?
 
     Computes rank correlations over answers and over the means of models, with all methods on the same answers.

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import itertools
+import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
-
-import typer
-from typer import Option
 
 from .app import Json, counted, counting, exit_if_partial, fail, note, print_json, print_line, shown, stdout
 from .checklists_options import JudgedRuns, MarksScale, ScoreOptions, print_tables
 from .gate_options import ThresholdOptions, form_of
 from .layout import columns
+from .parser import Option
 from .suite_line import print_signature
 
 if TYPE_CHECKING:
@@ -31,7 +30,7 @@ _ABOUT_COLUMNS = (
 )
 
 
-class _Table:
+class ChecklistsTable:
     """Scores models and ranks them: average, interval, areas, words, and rank range.
 
     A score is the weighted sum of an answer's verdicts, 0 to 100, and printed rescaled as the suite says: (score - 75)
@@ -107,7 +106,7 @@ class _Table:
             print_json({**table_data.to_dict(scores, with_questions=is_single), **self.gate.record(checks)})
         elif self.markdown:
             text = text_tables.to_markdown(scores, with_categories=self.categories, with_lengths=self.lengths)
-            typer.echo(text, nl=False)
+            sys.stdout.write(text)
         else:
             print_tables(self._tables(scores))
         form = form_of(as_json=self.as_json, as_markdown=self.markdown, quiet=self.options.quiet)
@@ -165,7 +164,7 @@ class _Table:
         return calibrated_scores(scores, people.marks, half_width=self.half_width)
 
 
-class _Report:
+class ChecklistsReport:
     """Creates a page of models: scores with intervals, categories, questions, and answers with verdicts and reasons.
 
     The page needs no network, and text of answers and reasons cannot run code in it. It shows missing, unjudged and

@@ -1,67 +1,16 @@
-"""The subcommands with their lines in `--help`. The module of a subcommand is imported when it is called."""
+"""The commands with their lines in `--help`; the module of a command is imported when the command is called."""
 
 from __future__ import annotations
 
-import re
-from functools import cache
+import sys
+from collections import deque
 from importlib import import_module
 from typing import Any
 
-import typer
-from typer.core import TyperGroup
-
-from ..base.untrusted_text import nearest_names, terminal_text
-from . import stopped
-from .command_class import command
-
-_HYPHEN, _UNBROKEN_HYPHEN = "-", "\u2011"
-_EXAMPLE = re.compile(r"( *)(pfgen-fast .*(?:\n.+)*)")
-_OPTION = re.compile(r" (?=-)")
-
-_HelpFormatter: Any = typer.Context.formatter_class
-
-
-class _Formatter(_HelpFormatter):  # type: ignore[misc]  # typer may contain a copy of click
-    """Keeps words with hyphens whole, such as `--float-sum` and `n-gram`, at which lines would be broken."""
-
-    def write_text(self, text: str) -> None:
-        """Writes paragraphs; examples are continued on further lines as a shell reads them."""
-        paragraphs = (self._folded(paragraph) for paragraph in text.split("\n\n"))
-        super().write_text("\n\n".join(paragraphs).replace(_HYPHEN, _UNBROKEN_HYPHEN))
-
-    def write_dl(self, rows: Any, *args: Any, **settings: Any) -> None:
-        """Writes a list of options or commands."""
-        rows = [(first, second.replace(_HYPHEN, _UNBROKEN_HYPHEN)) for first, second in rows]
-        super().write_dl(rows, *args, **settings)
-
-    def write(self, string: str) -> None:
-        """Writes a part of the help."""
-        super().write(string.replace(_UNBROKEN_HYPHEN, _HYPHEN))
-
-    def _folded(self, paragraph: str) -> str:
-        """Splits an example into lines; the mark \\b in its first line prevents further wrapping."""
-        example = _EXAMPLE.fullmatch(paragraph)
-        if example is None:
-            return paragraph
-        indent, command = example[1], " ".join(example[2].split())
-        width = self.width - self.current_indent - len(indent) - len(" \\")
-        parts: list[str] = []
-        for option in _OPTION.split(command):
-            parts += [option] if len(option) <= width else option.split()
-        lines = [""]
-        for part in parts:
-            if lines[-1] and len(lines[-1]) + 1 + len(part) > width:
-                lines.append(f"  {part}")
-            else:
-                lines[-1] += f" {part}" if lines[-1] else part
-        return f"{indent}\b\n" + " \\\n".join(lines)
-
-
-class Context(typer.Context):
-    """The context of a command with this layout of help."""
-
-    formatter_class = _Formatter
-
+from .. import __version__
+from ..base.untrusted_text import did_you_mean, in_one_line
+from . import help
+from .parser import HelpWanted, UsageError, option_group, parameters_of, parse
 
 GROUPS = {
     "Score": {
@@ -104,140 +53,144 @@ EXAMPLES = {
 
 LINES = {name: line for lines in GROUPS.values() for name, line in lines.items()}
 
-_CLASSES = {
-    "score": ("score", "_Score"),
-    "evaluate": ("evaluate", "_Evaluate"),
-    "checklists import": ("checklists_files", "_Import"),
-    "checklists info": ("checklists_files", "_Info"),
-    "checklists generate": ("checklists_judge", "_Generate"),
-    "checklists judge": ("checklists_judge", "_Judge"),
-    "checklists table": ("checklists_table", "_Table"),
-    "checklists report": ("checklists_table", "_Report"),
-    "checklists metrics": ("checklists_metrics", "_Metrics"),
-    "checklists errors": ("checklists_metrics", "_Errors"),
-    "checklists fit": ("checklists_people", "_Fit"),
-    "checklists agreement": ("checklists_people", "_Agreement"),
-    "checklists reasonable": ("checklists_people", "_Reasonable"),
-    "checklists wins": ("checklists_people", "_Wins"),
-    "checklists correlate": ("checklists_people", "_Correlate"),
-    "annotate": ("annotate", "_Annotate"),
-    "serve": ("serve", "_Serve"),
-    "leaderboard": ("leaderboard", "_Leaderboard"),
-    "report": ("report", "_Report"),
-    "explain": ("explain", "_Explain"),
-    "compare": ("compare", "_Compare"),
-    "place": ("place", "_Place"),
-    "generate": ("generate", "_Generate"),
-    "sweep": ("sweep", "_Sweep"),
-    "prompts": ("generate", "_Prompts"),
-    "discern collect": ("discern_texts", "_Collect"),
-    "discern perturb": ("discern_texts", "_Perturb"),
-    "discern kinds": ("discern_texts", "_Kinds"),
-    "discern votes": ("discern_texts", "_Votes"),
-    "discern run": ("discern", "_Run"),
-    "experiment relations": ("experiment", "_Relations"),
-    "experiment sets": ("experiment", "_Sets"),
-    "experiment stability": ("experiment", "_Stability"),
-    "experiment external": ("experiment", "_External"),
-    "experiment judge": ("experiment", "_Judge"),
-    "suite info": ("suite", "_Info"),
-    "suite check": ("suite", "_Check"),
-    "suite compile": ("suite", "_Compile"),
-    "suite get": ("suite", "_Get"),
-    "suite build": ("build_suite", "_Build"),
-    "suite keywords": ("build_suite", "_Keywords"),
+COMMANDS = {
+    "score": ("score", "Score"),
+    "evaluate": ("evaluate", "Evaluate"),
+    "checklists import": ("checklists_files", "ChecklistsImport"),
+    "checklists info": ("checklists_files", "ChecklistsInfo"),
+    "checklists generate": ("checklists_judge", "ChecklistsGenerate"),
+    "checklists judge": ("checklists_judge", "ChecklistsJudge"),
+    "checklists table": ("checklists_table", "ChecklistsTable"),
+    "checklists report": ("checklists_table", "ChecklistsReport"),
+    "checklists metrics": ("checklists_metrics", "ChecklistsMetrics"),
+    "checklists errors": ("checklists_metrics", "ChecklistsErrors"),
+    "checklists fit": ("checklists_people", "ChecklistsFit"),
+    "checklists agreement": ("checklists_people", "ChecklistsAgreement"),
+    "checklists reasonable": ("checklists_people", "ChecklistsReasonable"),
+    "checklists wins": ("checklists_people", "ChecklistsWins"),
+    "checklists correlate": ("checklists_people", "ChecklistsCorrelate"),
+    "annotate": ("annotate", "Annotate"),
+    "serve": ("serve", "Serve"),
+    "leaderboard": ("leaderboard", "Leaderboard"),
+    "report": ("report", "Report"),
+    "explain": ("explain", "Explain"),
+    "compare": ("compare", "Compare"),
+    "place": ("place", "Place"),
+    "generate": ("generate", "Generate"),
+    "sweep": ("sweep", "Sweep"),
+    "prompts": ("generate", "Prompts"),
+    "discern collect": ("discern_texts", "DiscernCollect"),
+    "discern perturb": ("discern_texts", "DiscernPerturb"),
+    "discern kinds": ("discern_texts", "DiscernKinds"),
+    "discern votes": ("discern_texts", "DiscernVotes"),
+    "discern run": ("discern", "DiscernRun"),
+    "experiment relations": ("experiment", "ExperimentRelations"),
+    "experiment sets": ("experiment", "ExperimentSets"),
+    "experiment stability": ("experiment", "ExperimentStability"),
+    "experiment external": ("experiment", "ExperimentExternal"),
+    "experiment judge": ("experiment", "ExperimentJudge"),
+    "suite info": ("suite", "SuiteInfo"),
+    "suite check": ("suite", "SuiteCheck"),
+    "suite compile": ("suite", "SuiteCompile"),
+    "suite get": ("suite", "SuiteGet"),
+    "suite build": ("build_suite", "SuiteBuild"),
+    "suite keywords": ("build_suite", "SuiteKeywords"),
 }
 """The module and class of each command, in the order of the help; imported when the command is called."""
 
 
-# Typer contains a copy of click, or uses the installed one.
-_UsageError: Any = typer.BadParameter.__base__
+_OPTIONS = (
+    ("-V, --version", "Print the version."),
+    ("--show-completion SHELL", "Print what bash, zsh or fish evaluates to complete our commands."),
+)
 
 
-class Group(TyperGroup):
-    """A command with subcommands, whose help shows the complete first line of each."""
-
-    context_class = Context
-
-    def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """A subcommand by name; None if there is none."""
-        return _with_our_help(super().get_command(ctx, cmd_name))
-
-    def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """Writes the list of subcommands."""
-        with formatter.section("Commands"):
-            formatter.write_dl(list(self.lines().items()))
-
-    def lines(self) -> dict[str, str]:
-        """The help line of each subcommand."""
-        return {name: (command.help or "").partition("\n")[0] for name, command in self.commands.items()}
+def command_class(name: str) -> Any:
+    """The class of a command, whose fields are its options, and which runs the command when it is called."""
+    module, class_name = COMMANDS[name]
+    cls = getattr(import_module(f".{module}", __package__), class_name)
+    return cls if "__dataclass_fields__" in vars(cls) else option_group(cls)
 
 
-class Root(Group):
-    """The command `pfgen-fast`; imports a subcommand only when it is called, not for the help."""
-
-    def __init__(self, **settings: Any) -> None:
-        super().__init__(**settings)
-        names: Any = dict.fromkeys(LINES)  # for the suggestions after a misspelt name
-        self.commands = names
-
-    def lines(self) -> dict[str, str]:
-        """The help line of each subcommand."""
-        return LINES
-
-    def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """Writes the subcommands in groups by their purpose, each with an example."""
-        width = max(map(len, LINES))
-        for title, lines in GROUPS.items():
-            with formatter.section(title):
-                formatter.write_dl([(name.ljust(width), line) for name, line in lines.items()])
-                formatter.write_text(f"Example: {EXAMPLES[title]}")
-
-    def invoke(self, ctx: Any) -> Any:
-        """Runs a subcommand within the time limit of patterns; typer would end without a message after Ctrl-C.
-
-        Refused arguments may be untrusted file names, which a shell expanded from `*`.
-        """
-        try:
-            from ..suite.keywords import pattern_time_limit
-
-            with pattern_time_limit():
-                return super().invoke(ctx)
-        except KeyboardInterrupt:
-            stopped()
-        except _UsageError as error:
-            error.message = terminal_text(error.message) + _similar_choice(error.message)
-            raise
-
-    def list_commands(self, ctx: Any) -> list[str]:
-        """The names of the subcommands."""
+def subcommands(name: str) -> list[str]:
+    """The commands of a group, or of the program if the name is empty; none of a command."""
+    if not name:
         return list(LINES)
-
-    def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """A subcommand by name; None if there is none."""
-        if cmd_name not in LINES:
-            return None
-        return _subcommand(cmd_name)
+    return [path.removeprefix(f"{name} ") for path in COMMANDS if path.startswith(f"{name} ")]
 
 
-def _similar_choice(message: str) -> str:
-    """The hint after an unknown value of an option with fixed choices, as after an unknown subcommand."""
-    match = re.search(r"'(.*)' is not one of ('.*')", message)
-    near = nearest_names(match[1], re.findall("'([^']*)'", match[2])) if match else []
-    return f" Did you mean '{near[0]}'?" if near else ""
+def help_of(name: str) -> str:
+    """The help of a command, of a group of commands, or of the program if the name is empty."""
+    program = f"pfgen-fast {name}".strip()
+    if name in COMMANDS:
+        return help.of_command(program, command_class(name))
+    if name:
+        lines = {path: command_class(f"{name} {path}").__doc__.partition("\n")[0] for path in subcommands(name)}
+        return help.of_group(program, LINES[name], [help.section("Commands", lines.items())])
+    width = max(map(len, LINES))
+    about = "Scores free-form answers with reference n-grams and keyword rules, without a judge model."
+    sections = [
+        help.section(title, [(path.ljust(width), line) for path, line in lines.items()], f"Example: {EXAMPLES[title]}")
+        for title, lines in GROUPS.items()
+    ]
+    return help.of_group(program, about, sections, _OPTIONS)
 
 
-@cache
-def _subcommand(name: str) -> Any:
-    """A subcommand, made once, because typer evaluates every annotation, which takes long for a group."""
-    group = typer.Typer(cls=Group, help=LINES[name], no_args_is_help=True, add_completion=False, rich_markup_mode=None)
-    for path, (module, cls) in _CLASSES.items():
-        if path.split()[0] == name:
-            group.command(path.split()[-1])(command(getattr(import_module(f".{module}", __package__), cls)))
-    return _with_our_help(typer.main.get_command(group))
+def run(words: list[str]) -> None:
+    """Runs a command line; raises UsageError."""
+    name, rest = "", deque([*words[1:], "--help"] if words[:1] == ["help"] else words)
+    while name not in COMMANDS:
+        word, program = rest.popleft() if rest else "", f"pfgen-fast {name}".strip()
+        if word in ("", *help.NAMES):
+            (sys.stdout if word else sys.stderr).write(help_of(name))
+            raise SystemExit(0 if word else 2)
+        if not name and word in ("-V", "--version"):
+            print(f"pfgen-fast {__version__}")
+            return
+        if not name and word in ("--complete", "--show-completion"):
+            print("\n".join(completions([*rest])) if word == "--complete" else _completion_script([*rest]))
+            return
+        if word not in subcommands(name):
+            kind = "option" if word.startswith("-") else "command"
+            hint = did_you_mean(word, subcommands(name))
+            raise UsageError(f"no such {kind}: {in_one_line(word)}{hint or f' ({program} --help)'}")
+        name = f"{name} {word}".strip()
+    cls = command_class(name)
+    try:
+        command = parse(cls, rest)
+    except HelpWanted:
+        sys.stdout.write(help_of(name))
+        return
+    except UsageError as error:
+        more = "" if str(error).endswith("?") else f" (pfgen-fast {name} --help)"
+        raise UsageError(f"{error}{more}") from None
+    from ..suite.keywords import pattern_time_limit
+
+    with pattern_time_limit():
+        command()
 
 
-def _with_our_help(command: Any) -> Any:
-    if command is not None:
-        command.context_class = Context
-    return command
+def completions(words: list[str]) -> list[str]:
+    """The words that a shell offers for the last of these words: commands, options, or the choices of an option."""
+    *before, last = words or [""]
+    name = ""
+    for word in before:
+        if word in subcommands(name):
+            name = f"{name} {word}".strip()
+    offered = subcommands(name)
+    if name in COMMANDS:
+        options = {name: option for option in parameters_of(command_class(name)) for name in option.names}
+        choices = options[before[-1]].choices if before[-1] in options else ()
+        offered = [*choices] or [*options]
+    return [word for word in offered if word.startswith(last)]
+
+
+def _completion_script(shells: list[str]) -> str:
+    """What a shell evaluates to complete our commands; the names of files are completed where no word is offered."""
+    if shells == ["fish"]:
+        return "complete -c pfgen-fast -a '(pfgen-fast --complete (commandline -opc)[2..] (commandline -ct))'"
+    if shells not in (["bash"], ["zsh"]):
+        raise UsageError("--show-completion: expected bash, zsh or fish")
+    begin = ["autoload -U bashcompinit && bashcompinit"] if shells == ["zsh"] else []
+    function = '_pfgen_fast() { COMPREPLY=($(pfgen-fast --complete "${COMP_WORDS[@]:1:COMP_CWORD}")); }'
+    return "\n".join([*begin, function, "complete -o default -F _pfgen_fast pfgen-fast"])

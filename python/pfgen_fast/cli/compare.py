@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from typer import Argument, Option
-
 from ..base.untrusted_text import unknown_name
 from . import options
 from .app import Json, counted, fail
 from .comparison_printing import Shown, print_comparison
 from .gate_options import ComparisonGateOptions, form_of, number_that
+from .parser import Argument, Option
 from .score_table_options import OF_TABLES, ScoreTableOptions, refuse
 from .suite_line import given_suite
 
@@ -30,7 +29,7 @@ def _positive(text: str) -> float:
     return number_that(text, "a difference above 0", lambda value: value > 0)
 
 
-class _Compare:
+class Compare:
     """Tells whether run A is better than run B, by how much, and which questions decide it.
 
     The interval and the p-value are those of the paired t-test over the questions that both runs have. With more than

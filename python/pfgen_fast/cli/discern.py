@@ -7,17 +7,15 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from typer import Option
-
 from .app import counted, counting, fail, note, print_line, shown, stderr
 from .asking import duration
 from .checklists_options import print_tables
-from .command_class import option_group
 from .discern_asking import Asking
 from .discern_source import MADE_TEXTS, Source
+from .engine_options import JudgeTemperature, Structured, number_of, retried_without_schema
 from .findings import show_finding
 from .gate_options import ThresholdOptions
-from .server_options import JudgeTemperature, Structured, number_of, retried_without_schema
+from .parser import Option, option_group
 from .suite_line import print_signature
 
 if TYPE_CHECKING:
@@ -121,7 +119,7 @@ def _show(line: str) -> None:
 _LONG_SECONDS = 5.0
 
 
-class _Run:
+class DiscernRun:
     """Does an evaluator notice damage: from which degree on, what does it miss, what does it reward?
 
     Good texts are damaged in known ways and degrees, originals and damaged texts are scored separately, and a paired

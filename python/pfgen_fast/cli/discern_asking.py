@@ -8,13 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from typer import Option
 
 from ..lab.evaluators.evaluator import text_column
 from .app import Exit, Quiet, counted, fail, note, print_line
 from .asking import watch_over
-from .command_class import option_group
-from .server_options import ServerOptions
+from .engine_options import ServerOptions
+from .parser import Option, option_group
 
 if TYPE_CHECKING:
     from ..base.native import _core
@@ -54,7 +53,7 @@ class Asking(ServerOptions):
             fail("--maker is missing: some kinds of the plan need a language model; name it, or give --rules-only")
         server = self.server or Server()
         options = self.request_options(temperature)
-        if self.maker is not None and self.engine_settings.get("served_model"):
+        if self.maker is not None and self.served_model:
             fail(
                 "--maker and --served-model: expected one of them, because --served-model names the judge on the server"
             )

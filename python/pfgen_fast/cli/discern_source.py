@@ -7,13 +7,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-from typer import Argument, Option
-
 from ..base.untrusted_text import in_one_line
 from .app import fail
-from .command_class import option_group
 from .options import Threads
+from .parser import Argument, BadValue, Option, option_group
 from .suite_line import given_suite, print_origin, suite_or_here
 
 if TYPE_CHECKING:
@@ -46,7 +43,7 @@ def pair(text: str) -> tuple[str, str]:
     """Splits `KEY=COLUMN`."""
     key, _, column = (part.strip() for part in text.partition("="))
     if not (key and column):
-        raise typer.BadParameter(f"expected KEY=COLUMN, not {in_one_line(text)!r}")
+        raise BadValue(f"expected KEY=COLUMN, not {in_one_line(text)!r}")
     return key, column
 
 
@@ -75,7 +72,7 @@ class Source:
         2, min=1, help="Use this many answers to each question, with --from-run and --from-suite."
     )
     items: int | None = Option(None, min=1, help="Use only the first N items.", metavar="N")
-    column: list[Any] | None = Option(  # typer takes no list of pairs
+    column: list[Any] | None = Option(
         None,
         help="Read a key from another column, such as text=summary or perturbed.typo/1=worse. May be repeated.",
         parser=pair,

@@ -6,11 +6,10 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from typer import Argument, Option
-
 from .app import Quiet, counted, counting, fail, note, print_line, shown, stdout, styled
 from .discern_asking import Asking
 from .discern_source import MADE_TEXTS, Analyser, Language, Seed, Source, Task, pair
+from .parser import Argument, Option
 
 if TYPE_CHECKING:
     from ..lab.discernment.discernment_plan import Perturbation
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
 _ROWS_AT_A_TIME = 10_000
 
 
-class _Perturb:
+class DiscernPerturb:
     """Writes damaged texts to a table, to be scored elsewhere.
 
     The columns are item, perturbation ('original', or a name such as char_delete/30) and text. A table of their scores,
@@ -64,7 +63,7 @@ class _Perturb:
             source.print_suite()
 
 
-class _Kinds:
+class DiscernKinds:
     """Lists the kinds of damage with their levels and usual degrees, and an example of each; or shows a text damaged.
 
     Examples
@@ -160,7 +159,7 @@ def _styled(pieces: tuple[Piece, ...], color: str) -> list[str | tuple[str, str]
     return [(shown(piece.text), f"reverse {color}") if piece.is_changed else shown(piece.text) for piece in pieces]
 
 
-class _Votes:
+class DiscernVotes:
     """Computes weights from a survey in which experts chose, for each kind of damage, the metric that it harms most.
 
     Examples
@@ -189,7 +188,7 @@ class _Votes:
         print_line(f"weights: {shown(self.output)}")
 
 
-class _Collect:
+class DiscernCollect:
     """Makes a collection for discern run from a data set with several references or answers for each item.
 
     One text of each item is chosen, and the others become its references. The items are drawn at random. An item is a
@@ -208,7 +207,7 @@ class _Collect:
     output: Path = Option(
         ..., "-o", help="Write a .jsonl, .csv, .tsv or .parquet table, which may be compressed.", metavar="FILE"
     )
-    column: list[Any] | None = Option(  # typer takes no list of pairs
+    column: list[Any] | None = Option(
         None, help="Read a key from another column, such as text=summary. May be repeated.", parser=pair,
         metavar="KEY=COLUMN",
     )  # fmt: skip

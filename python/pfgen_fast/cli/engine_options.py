@@ -1,52 +1,39 @@
-"""The options of engines; each command has some of them."""
+"""The options of engines and of models behind servers; each command has some of them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
-from inspect import Signature, signature
+import copy
+import functools
+from collections.abc import Callable, Iterable
+from dataclasses import fields, replace
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from typer import Option
-
+from ..base.errors import SchemaRefused
+from ..base.untrusted_text import few_names
 from ..scoring.reply_text import ReasoningChoice
 from . import options
-from .app import caution, print_line
-from .command_class import option_group
+from .app import caution, note, print_line
+from .parser import Option, option_group
 
 if TYPE_CHECKING:
     from ..generation.raw_replies import ReplySummary
     from ..generation.setting import Reasoning
+    from ..lab.judging.judge_asking import Spending
+    from ..lab.judging.judge_requests import RequestOptions, Server
 
 
 @option_group
-class _Options:
-    """The options of all engines; each is None if it is not given."""
+class RequestShape:
+    """What a request to a model contains; each option is None if it is not given."""
 
-    order: int | None = Option(None, help="ngram: set the number of code points per n-gram. Default: 5.", metavar="N")
-    sets: list[str] | None = Option(
-        None, help="ngram, reference: use this reference set. May be repeated. Default: all.", metavar="NAME"
-    )
-    base_url: str | None = Option(
-        None,
-        help="Hosted models: set the address of the server, including /v1. Default: the engine's own; for openai "
-        "$OPENAI_BASE_URL, or OpenAI.",
-    )
-    key_env: str | None = Option(
-        None,
-        help="Hosted models: name the variable with the key. Default: OPENAI_API_KEY, ANTHROPIC_API_KEY.",
-        metavar="NAME",
-    )
-    concurrency: int | None = Option(None, help="Hosted models: limit the number of concurrent requests. Default: 16.")
-    retries: int | None = Option(None, help="Hosted models: set how often a request is retried. Default: 5.")
-    timeout: float | None = Option(
-        None, help="Hosted models: set the timeout of a whole reply, in seconds. Default: 120."
+    help_group = "Requests"
+    served_model: str | None = Option(
+        None, help="Hosted models: request this model; --model still names the run. Default: --model.", metavar="NAME"
     )
     max_tokens_name: str | None = Option(
         None, help="openai: send --max-tokens under this name, such as max_completion_tokens.", metavar="NAME"
-    )
-    served_model: str | None = Option(
-        None, help="Hosted models: request this model; --model still names the run. Default: --model.", metavar="NAME"
     )
     omit: list[str] | None = Option(
         None,
@@ -69,27 +56,65 @@ class _Options:
     reasoning_effort: str | None = Option(
         None, help="openai: set how much the model reasons, such as low or high.", metavar="EFFORT"
     )
+    enable_thinking: bool | None = Option(
+        None,
+        "--enable-thinking/--disable-thinking",
+        help="Turn reasoning on or off (Qwen3, Claude). Default: the model or server decides.",
+    )
+
+
+@option_group
+class Rates:
+    """The limits of a server."""
+
+    help_group = "Server"
     requests_per_minute: float | None = Option(
         None, help="Hosted models: limit the requests per minute. Default: no limit."
     )
     tokens_per_minute: float | None = Option(
         None, help="Hosted models: limit the tokens per minute. Default: no limit."
     )
-    enable_thinking: bool | None = Option(
-        None,
-        "--enable-thinking/--disable-thinking",
-        help="Turn reasoning on or off (Qwen3, Claude). Default: the model or server decides.",
-    )
+
+
+@option_group
+class ThinkingBudget:
+    """The limit of reasoning."""
+
+    help_group = "Requests"
     thinking_budget: int | None = Option(
         None,
         help="anthropic: limit the tokens of reasoning, in addition to --max-tokens. Default: by the model.",
         metavar="N",
     )
-    input: Path | None = Option(
-        None, help="replay: read a table (.jsonl, .csv, .parquet), a run, or samples_*.jsonl.", metavar="PATH"
+
+
+@option_group
+class Connection:
+    """How a server is reached; each option is None if it is not given."""
+
+    help_group = "Server"
+    base_url: str | None = Option(
+        None,
+        help="Hosted models: set the address of the server, including /v1. Default: the engine's own; for openai "
+        "$OPENAI_BASE_URL, or OpenAI.",
     )
-    question_column: str | None = Option(None, help="replay: name the question column. Default: question.")
-    answer_column: str | None = Option(None, help="replay: name the answer column. Default: answer.")
+    key_env: str | None = Option(
+        None,
+        help="Hosted models: name the variable with the key. Default: OPENAI_API_KEY, ANTHROPIC_API_KEY.",
+        metavar="NAME",
+    )
+    concurrency: int | None = Option(None, help="Hosted models: limit the number of concurrent requests. Default: 16.")
+    retries: int | None = Option(None, help="Hosted models: set how often a request is retried. Default: 5.")
+    timeout: float | None = Option(
+        None, help="Hosted models: set the timeout of a whole reply, in seconds. Default: 120."
+    )
+
+
+@option_group
+class LocalModel:
+    """How local weights are loaded; each option is None if it is not given."""
+
+    help_group = "Local weights"
     path: str | None = Option(None, help="transformers, vllm: load the model from this directory.", metavar="FOLDER")
     trust_remote_code: bool | None = Option(None, help="transformers, vllm: run program code that comes with a model.")
     chat_template: str | None = Option(
@@ -113,26 +138,41 @@ class _Options:
     )
 
 
-def engine_options(*names: str, without: Collection[str] = ()) -> Callable[..., dict[str, Any]]:
-    """Creates a function that collects the given options of engines, for a field of a command; default: all options."""
+@option_group
+class ReferenceSets:
+    """The reference sets of answers that need no model."""
 
-    def collect(**values: Any) -> dict[str, Any]:
-        chosen_options = {
-            name: value for name, value in values.items() if value not in (None, [])
-        }  # Typer passes [] for a list
-        if "omit" in chosen_options:
-            chosen_options["omit"] = list(options.names_of(chosen_options["omit"]))
-        return chosen_options
+    help_group = "Answers without a model"
+    sets: list[str] | None = Option(
+        None, help="ngram, reference: use this reference set. May be repeated. Default: all.", metavar="NAME"
+    )
 
-    hints = get_type_hints(_Options, include_extras=True)
-    fields = [parameter for name, parameter in signature(_Options).parameters.items() if name not in without]
-    chosen = [
-        parameter.replace(annotation=hints[parameter.name])
-        for parameter in fields
-        if not names or parameter.name in names
-    ]
-    collect.__signature__ = Signature(chosen)  # type: ignore[attr-defined]
-    return collect
+
+@option_group
+class StoredAnswers:
+    """The table of engine `replay`, and the order of engine `ngram`."""
+
+    help_group = "Answers without a model"
+    order: int | None = Option(None, help="ngram: set the number of code points per n-gram. Default: 5.", metavar="N")
+    input: Path | None = Option(
+        None, help="replay: read a table (.jsonl, .csv, .parquet), a run, or samples_*.jsonl.", metavar="PATH"
+    )
+    question_column: str | None = Option(None, help="replay: name the question column. Default: question.")
+    answer_column: str | None = Option(None, help="replay: name the answer column. Default: answer.")
+
+
+@option_group
+class EngineOptions(StoredAnswers, ReferenceSets, LocalModel, ThinkingBudget, RequestShape, Rates, Connection):
+    """The options of all engines."""
+
+
+def chosen(group: Any, *classes: Any) -> dict[str, Any]:
+    """The options of engines that are given, as the library takes them; those of some classes, or all of a group."""
+    names = [field.name for cls in classes or [type(group)] for field in fields(cls)]
+    settings = {name: getattr(group, name) for name in names if getattr(group, name) is not None}
+    if "omit" in settings:
+        settings["omit"] = list(options.names_of(settings["omit"]))
+    return settings
 
 
 Tags = Annotated[
@@ -141,7 +181,7 @@ Tags = Annotated[
         "--reasoning-tags",
         help="Also treat text between these tags as reasoning, such as <think> </think>. May be repeated.",
         metavar="OPEN CLOSE",
-        click_type=(str, str),  # makes click read pairs
+        n_values=2,
     ),
 ]
 
@@ -150,6 +190,7 @@ Tags = Annotated[
 class ReasoningOptions:
     """How a run treats reasoning."""
 
+    help_group = "Reasoning"
     reasoning: ReasoningChoice = Option(
         "strip", help="Remove reasoning from answers, or keep it there, as in the published runs."
     )
@@ -181,3 +222,113 @@ def print_replies(replies: ReplySummary | None, *, quiet: bool) -> None:
     if not quiet and (replies.n_reasoning or replies.n_cut):
         print_line(replies.sentence)
     caution(*replies.problems)
+
+
+EngineChoice = Literal["openai", "anthropic"]
+
+Structured = Annotated[
+    bool,
+    Option(
+        "--structured",
+        help="checklists: send a JSON schema of the verdicts. If the server refuses it, requests are sent without it.",
+    ),
+]
+
+
+def _temperature(text: str) -> float | Literal["none"]:
+    number = options.number_or_none(text)
+    return "none" if number is None else number
+
+
+JudgeTemperature = Annotated[
+    Any,
+    Option(
+        "--temperature",
+        help="Set the temperature of the judge. With none, requests have no temperature. Default: 0 for one "
+        "rating, 1 for several.",
+        parser=_temperature,
+        metavar="NUMBER|none",
+    ),
+]
+
+
+@option_group
+class ServerOptions(ThinkingBudget, RequestShape, Rates):
+    """The options of commands that ask a model."""
+
+    help_group = "Server"
+    engine: EngineChoice = Option("openai", help="Choose the protocol of the server.")
+    base_url: str | None = Option(None, help="Set the address of the server, including /v1.")
+    key_env: str | None = Option(
+        None,
+        help="Name the environment variable that holds the key. Default: by engine, such as OPENAI_API_KEY.",
+        metavar="NAME",
+    )
+    concurrency: int = Option(16, min=1, help="Limit the number of concurrent requests.")
+    timeout: float = Option(
+        120.0, min=0.001, help="Set the timeout in seconds of a request, or of a program that prints nothing."
+    )
+    retries: int = Option(5, min=0, help="Set how often a failed request is retried.")
+    prompt_price: float = Option(0.0, help="Set the price per million prompt tokens.")
+    reply_price: float = Option(0.0, help="Set the price per million reply tokens.")
+    budget: float | None = Option(None, min=0, help="Stop before the estimated cost of this call exceeds this amount.")
+    offline: bool = Option(False, help="Send no requests; use the stored replies.")
+    dry_run: bool = Option(False, help="Only show the number of requests and the cost.")
+
+    @cached_property
+    def server(self) -> Server | None:
+        """The server; None with --offline."""
+        from ..lab.judging.judge_requests import Server
+
+        if self.offline:
+            return None
+        rates = chosen(self, Rates)
+        return Server(self.base_url, self.key_env, self.concurrency, self.timeout, self.retries, **rates)
+
+    def request_options(self, temperature: float | Literal["none"] | None = None) -> RequestOptions:
+        """The options of requests; with the temperature `none`, requests have no temperature."""
+        from ..lab.judging.judge_requests import RequestOptions
+
+        shaping = chosen(self, RequestShape, ThinkingBudget)
+        if temperature == "none":
+            shaping["omit"] = [*shaping.get("omit", ()), "temperature"]
+        return RequestOptions(self.engine, shaping)
+
+    @cached_property
+    def spending(self) -> Spending:
+        """Prices and budget, shared by all models of a call."""
+        from ..lab.judging.judge_asking import Prices, Spending
+
+        return Spending(Prices(self.prompt_price, self.reply_price), self.budget)
+
+
+def number_of(temperature: float | Literal["none"] | None) -> float | None:
+    """The temperature as a number; None without the option, or if its value is `none`."""
+    return None if temperature == "none" else temperature
+
+
+def warn_of_family(judge: str, models: Iterable[str]) -> None:
+    """Warns if a judge rates models of its own family, because judges are known to prefer such models."""
+    from ..lab.judging.judge_requests import of_family
+
+    if relatives := of_family(judge, models):
+        note(f"{judge} tends to prefer models of its own family, which are among these runs: {few_names(relatives)}")
+
+
+def retried_without_schema(group: str) -> Callable[[Callable[[Any], None]], Callable[[Any], None]]:
+    """Calls a command again without --structured, an option of this group, if the server refuses the JSON schema."""
+
+    def retried(call: Callable[[Any], None]) -> Callable[[Any], None]:
+        @functools.wraps(call)
+        def run(command: Any) -> None:
+            try:
+                call(command)
+            except SchemaRefused as refused:
+                note(f"{refused}; asking without --structured")
+                options = copy.copy(getattr(command, group))  # keeps the amount that was spent so far
+                object.__setattr__(options, "structured", False)
+                call(replace(command, **{group: options}))
+
+        return run
+
+    return retried

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import math
 import time
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-import typer
-from typer import Option
-
 from ..base.errors import PfgenError
 from ..base.untrusted_text import json_text
 from .app import Json, Quiet, exit_if_partial, fail, note, print_json, print_line, shown, warn
 from .generate import Generating, as_json, print_answers
+from .parser import Option
 from .place import print_placement
-from .report import _Report, check_page
+from .report import Report, check_page
 from .score import print_outcome
 from .score_table_options import ScoreTableOptions
 from .suite_line import about_interval, print_origin
@@ -36,7 +33,7 @@ SETTLED_SECONDS = 60.0
 """How long a checkpoint must be unchanged before --watch takes it as complete."""
 
 
-class _Evaluate(Generating):
+class Evaluate(Generating):
     """Generates, scores, places and reports runs, also of the checkpoints of a training run.
 
     Answers the questions of a suite, scores the run, places it among the published runs, and writes a page with its
@@ -95,8 +92,6 @@ class _Evaluate(Generating):
     def __call__(self) -> None:
         if self.page:
             check_page(self.page)
-        if self.watch is not None and math.isnan(self.watch):
-            fail("--watch: expected a number of seconds, got nan")
         suite = self.loaded_suite()
         models = self.models()
         if len(models) != 1 or self.watch is not None:
@@ -219,7 +214,7 @@ class _Evaluate(Generating):
                     continue
                 is_partial |= evaluated.is_partial
                 if self.as_json:
-                    typer.echo(json_text(evaluated.record()))
+                    print(json_text(evaluated.record()))
                 if evaluated.outcome is not None and not self.as_json and (evaluated.outcome.error or not self.quiet):
                     print_outcome(evaluated.outcome, is_first=not folders)
                 if evaluated.entry is not None:
@@ -237,7 +232,7 @@ class _Evaluate(Generating):
     def report(self, runs: list[Path], page: Path) -> None:
         """Writes a page of runs."""
         paths = [str(run) for run in runs]
-        cast(Any, _Report)(paths=paths, suite=self.suite, output=page, tables=ScoreTableOptions(), quiet=True)()
+        cast(Any, Report)(paths=paths, suite=self.suite, output=page, tables=ScoreTableOptions(), quiet=True)()
 
     def placed(self, entry: Entry, suite: Suite, *, is_silent: bool) -> Placement | None:
         """The run among the published runs; None, with a note, if it cannot be placed."""

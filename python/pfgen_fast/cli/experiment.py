@@ -6,14 +6,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, TypeVar
 
-from typer import Argument, Option
-
 from . import options
 from .app import Exit, Quiet, counting, exit_if_partial, fail, stdout, warn
 from .asking import watch_over
-from .command_class import option_group
+from .engine_options import JudgeTemperature, ServerOptions, number_of, warn_of_family
 from .findings import show_finding
-from .server_options import JudgeTemperature, ServerOptions, number_of, warn_of_family
+from .parser import Argument, Option, option_group
 from .suite_line import given_suite, print_origin
 
 if TYPE_CHECKING:
@@ -64,7 +62,7 @@ RunsOption = Annotated[
 ]
 
 
-class _Relations:
+class ExperimentRelations:
     """How high fluency, truthfulness and helpfulness are, and how they and the length correlate.
 
     Computes the mean and quartiles of each part of a score, and Pearson's, Spearman's and Kendall's correlations of
@@ -110,7 +108,7 @@ class _Relations:
         self.call.finish(relations(means, cluster=self.cluster, seed=self.seed), runs)
 
 
-class _Sets:
+class ExperimentSets:
     """Does it matter which set of reference answers a run is scored with?
 
     Computes the score of each run with each reference set alone, and how these scores correlate.
@@ -138,7 +136,7 @@ class _Sets:
         self.call.finish(sets(by_set, cluster=self.cluster), runs)
 
 
-class _Stability:
+class ExperimentStability:
     """Would other questions or trials rank the runs in the same way?
 
     Computes the ranks without any one question, and compares rankings that have no question or trial in common: how
@@ -162,7 +160,7 @@ class _Stability:
         self.call.finish(stability(runs, n_draws=self.draws, seed=self.seed), runs)
 
 
-class _External:
+class ExperimentExternal:
     """Do the scores agree with other scores: of a judge model, of humans, of another leaderboard?
 
     Model names are matched exactly, then without case and separators, then without the part before the last slash. A
@@ -194,7 +192,7 @@ class _External:
         self.call.finish(external(runs, files, pick=self.pick, cluster=self.cluster), runs)
 
 
-class _Judge:
+class ExperimentJudge:
     """Lets a language model rate the answers, from 1 to 10 or on the template's scale, for comparison with the scores.
 
     Asks a server with the protocol of OpenAI or Anthropic. The cost is estimated first. Every rating is

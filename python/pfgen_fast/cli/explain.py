@@ -5,21 +5,20 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Literal
 
-from typer import Option
-
 from ..base.table import width_of
 from ..base.untrusted_text import counted, harmless
 from ..suite.rules import MAX_ORDER
 from . import options
 from .app import Json, fail, print_json, shown, stdout, styled
 from .layout import aligned
+from .parser import Option
 from .suite_line import print_origin, suite_or_here
 
 if TYPE_CHECKING:
     from ..scoring.explanation import Explanation, SetExplanation
 
 
-class _Explain:
+class Explain:
     """Breaks down the score of one answer: missing keywords, prefix, n-gram orders, rare 3-grams.
 
     Examples

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import math
 import os
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from typer import BadParameter, Option, echo
-
 from ..base.untrusted_text import in_one_line, unknown_name
 from .app import Exit, fail, print_line, shown
-from .command_class import option_group
+from .parser import BadValue, Option, option_group
 
 if TYPE_CHECKING:
     from ..runs.gate_checks import Check, Threshold
@@ -35,7 +34,7 @@ def number(text: str) -> float:
     except ValueError:
         value = math.nan
     if not math.isfinite(value):
-        raise BadParameter(f"expected a number, not {in_one_line(text)!r}")
+        raise BadValue(f"expected a number, not {in_one_line(text)!r}")
     return value
 
 
@@ -43,7 +42,7 @@ def number_that(text: str, expected: str, is_valid: Callable[[float], bool]) -> 
     """A number that is valid; `expected` says which numbers are."""
     if is_valid(value := number(text)):
         return value
-    raise BadParameter(f"expected {expected}, not {in_one_line(text)!r}")
+    raise BadValue(f"expected {expected}, not {in_one_line(text)!r}")
 
 
 def _margin(text: str) -> float:
@@ -60,7 +59,7 @@ def _threshold(text: str) -> Threshold:
 
     name, equals, value = text.rpartition("=")
     if equals and not name.strip():
-        raise BadParameter(f"expected a number, or NAME=NUMBER, not {in_one_line(text)!r}")
+        raise BadValue(f"expected a number, or NAME=NUMBER, not {in_one_line(text)!r}")
     return Threshold(name.strip() if equals else None, number(value))
 
 
@@ -101,12 +100,12 @@ class GateOutputs:
             from ..base.untrusted_text import markdown_table
 
             rows = ((check.outcome, check.sentence) for check in checks)
-            echo("\n" + markdown_table(("check", "what was found"), rows), nl=False)
+            sys.stdout.write("\n" + markdown_table(("check", "what was found"), rows))
         for check in checks:
             if form == "text":
                 print_line((check.outcome, _COLOURS[check.outcome]), f": {shown(check.sentence)}")
             elif not check.passes:
-                echo(f"{check.outcome}: {shown(check.sentence)}", err=True)
+                print(f"{check.outcome}: {shown(check.sentence)}", file=sys.stderr)
         if self.junit is not None:
             from ..runs.gate_checks import write_junit
 

@@ -5,18 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-from typer import Option
+from typing import TYPE_CHECKING, Any
 
 from ..base.table import shortened
 from ..base.untrusted_text import json_text
 from . import options
 from .app import Json, Quiet, counted, exit_if_partial, fail, note, print_json, print_line, shown, stdout, warn
 from .asking import note_existing, watch_over
-from .command_class import option_group
-from .engine_options import ReasoningOptions, engine_options, print_replies
+from .engine_options import EngineOptions, ReasoningOptions, chosen, print_replies
 from .layout import rest
+from .parser import Option, option_group
 from .score import outcome_as_json, print_outcomes
 from .suite_line import print_origin, suite_or_here
 
@@ -161,9 +159,14 @@ class Generating:
     )
     how: GenerationOptions
     reasoning: ReasoningOptions
-    engine_settings: Annotated[dict[str, Any], engine_options()]
+    engine_options: EngineOptions
     prices: Prices
     output: options.Root = Path("result")
+
+    @property
+    def engine_settings(self) -> dict[str, Any]:
+        """The given options of the engine."""
+        return chosen(self.engine_options)
 
     def loaded_suite(self) -> Suite:
         """The suite with the chosen questions; a misspelt engine is named before the suite is looked for."""
@@ -216,7 +219,7 @@ class Generating:
         return mode
 
 
-class _Generate(Generating):
+class Generate(Generating):
     """Generates answers to every question of a suite, and scores the run.
 
     The run's directory is named after the model and its parameters. Existing answers are not requested again: the
@@ -292,7 +295,7 @@ class _Generate(Generating):
         self.ending.finish(imported, suite)
 
 
-class _Prompts:
+class Prompts:
     """Prints the prompts of trials, one per line.
 
     'generate --write-batch' writes them for OpenAI's Batch API.

@@ -8,8 +8,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from typer import Argument, Option
-
 from ..base.errors import TrialsError
 from ..base.table import told_apart, width_of
 from ..base.untrusted_text import few_names, utf8
@@ -17,6 +15,7 @@ from ..runs.items.by_subject import few_items, subject_lines, subject_table
 from . import options
 from .app import Json, Quiet, counted, exit_if_partial, fail, note, shown, stderr, stdout, warn
 from .layout import aligned, columns
+from .parser import Argument, Option
 from .score_table_options import OF_TABLES, ScoreTableOptions, refuse
 from .suite_line import about_interval, given_suite
 
@@ -104,7 +103,7 @@ _MARKS = {
 }
 
 
-class _Leaderboard:
+class Leaderboard:
     """Ranks runs by score, like the published table, or models of a table of scores.
 
     Reads the result.json files that 'pfgen-fast score' wrote. The directory result of a checkout of pfgen-bench stands

@@ -7,10 +7,8 @@ import re
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-import typer
-from typer import Argument, Option
-
 from ..base.untrusted_text import in_one_line
+from .parser import Argument, BadValue, Option
 
 _MAX_FILE_BYTES = 1 << 20
 
@@ -44,7 +42,7 @@ SuiteArgument = Annotated[
 def name_list(text: str) -> str:
     """Checks a value that is a list of names; see `names_of`."""
     if not all(name.strip() for name in text.split(",")):
-        raise typer.BadParameter(f"expected names separated by commas, not {in_one_line(text)!r}")
+        raise BadValue(f"expected names separated by commas, not {in_one_line(text)!r}")
     return text
 
 
@@ -52,12 +50,12 @@ def question_list(text: str) -> str:
     """The value of an option that is a list of names, or the name of a file after `@`, one name to a line."""
     if not text.startswith("@"):
         if Path(text).suffix and Path(text).is_file():
-            raise typer.BadParameter("expected question IDs; to read them from a file, put @ before its name")
+            raise BadValue("expected question IDs; to read them from a file, put @ before its name")
         return name_list(text)
     lines = (re.split(r"(?:^|\s)#", line)[0].strip() for line in text_or_file(text).splitlines())
     names = ",".join(line for line in lines if line)
     if not names:
-        raise typer.BadParameter(f"{in_one_line(text[1:])}: expected question IDs, one to a line")
+        raise BadValue(f"{in_one_line(text[1:])}: expected question IDs, one to a line")
     return name_list(names)
 
 
@@ -128,7 +126,7 @@ def text_or_file(text: str) -> str:
         with open(text[1:], "rb") as file:
             return file.read(_MAX_FILE_BYTES).decode()
     except (OSError, ValueError) as error:
-        raise typer.BadParameter(f"{in_one_line(text[1:])}: cannot be read as UTF-8: {in_one_line(error)}") from None
+        raise BadValue(f"{in_one_line(text[1:])}: cannot be read as UTF-8: {in_one_line(error)}") from None
 
 
 def _refuse_constant(name: str) -> None:
@@ -141,9 +139,9 @@ def json_object(text: str) -> dict[str, Any]:
         value = json.loads(text_or_file(text), parse_constant=_refuse_constant)
         json.dumps(value, ensure_ascii=False).encode()
     except (ValueError, RecursionError) as error:
-        raise typer.BadParameter(f"expected a JSON object, got {in_one_line(text, 80)!r} ({error})") from None
+        raise BadValue(f"expected a JSON object, got {in_one_line(text, 80)!r} ({error})") from None
     if not isinstance(value, dict):
-        raise typer.BadParameter(f"expected a JSON object, got {in_one_line(text, 80)!r}")
+        raise BadValue(f"expected a JSON object, got {in_one_line(text, 80)!r}")
     return value
 
 
@@ -191,7 +189,7 @@ def integer_list(text: str) -> str:
     """Checks a value that is a list of integers; see `names_of`."""
     for number in names_of([name_list(text)]):
         if not re.fullmatch("-?[0-9]{1,18}", number):
-            raise typer.BadParameter(f"expected integers separated by commas, not {in_one_line(number)!r}")
+            raise BadValue(f"expected integers separated by commas, not {in_one_line(number)!r}")
     return text
 
 
@@ -200,7 +198,7 @@ def number_or_none(text: str) -> float | None:
     try:
         return None if text == "none" else float(text)
     except ValueError:
-        raise typer.BadParameter(f"expected a number or 'none', not {in_one_line(text)!r}") from None
+        raise BadValue(f"expected a number or 'none', not {in_one_line(text)!r}") from None
 
 
 Temperature = Annotated[

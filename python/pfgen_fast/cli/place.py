@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from typer import Argument, Option
-
 from ..base.errors import TrialsError
 from ..base.untrusted_text import counted
 from . import options
 from .app import Json, Quiet, exit_if_partial, fail, print_json, shown, stdout, warn
 from .gate_options import ThresholdOptions, form_of
+from .parser import Argument, Option
 from .score_table_options import OF_TABLES, ScoreTableOptions, refuse
 
 if TYPE_CHECKING:
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
     from ..runs.items.item_placement import Placement
 
 
-class _Place:
+class Place:
     """Tells where runs stand among the 522 published runs.
 
     Reads the result.json files that 'pfgen-fast score' wrote, and compares each run with the published results of

@@ -10,12 +10,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from typer import Option
-
 from ..base.errors import TrialsError
 from . import options
 from .app import Quiet, counted, exit_if_partial, fail, note, print_line, shown, stdout, track, warn
-from .command_class import option_group
+from .parser import Option, option_group
 from .score_table_options import OF_TABLES, ScoreTableOptions, refuse
 from .suite_line import given_suite, print_origin
 
@@ -29,7 +27,7 @@ T = TypeVar("T")
 
 
 @option_group
-class _Report:
+class Report:
     """Creates a page of runs or of a table of scores: leaderboard, plots, and answers to every question.
 
     The page is a single file of at most 20 MB and needs no network. To fit this size, long answers are cut. A directory

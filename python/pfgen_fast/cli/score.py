@@ -8,8 +8,6 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from typer import Option
-
 from ..base.errors import PfgenError, TrialsError
 from ..base.table import LEAST, shortened
 from ..runs.items.by_subject import subject_record
@@ -32,6 +30,7 @@ from .app import (
 from .gate_options import ThresholdOptions, form_of
 from .layout import columns, folded, rest
 from .leaderboard import print_subjects
+from .parser import Option
 from .score_table_options import refuse
 from .suite_line import about_interval, given_suite, print_origin, print_origins
 from .table import TableScoring
@@ -46,7 +45,7 @@ if TYPE_CHECKING:
 _HEADER = f"{'score':>7} {'±95 %':8} {'fluency':>8} {'truthful':>8} {'helpful':>8} {'length':>7}  run"
 
 
-class _Score(TableScoring):
+class Score(TableScoring):
     """Scores runs, or tables of answers.
 
     A run is a directory with trials.jsonl (or .xz, .gz, .zst) or trial_NNN.jsonl files; result.json is written

@@ -7,13 +7,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from typer import Argument, Option
-
 from ..base.errors import PfgenError
 from ..scoring.reply_text import ReasoningChoice
 from . import options
 from .app import Json, Quiet
-from .command_class import option_group
+from .parser import Argument, Option, option_group
 
 if TYPE_CHECKING:
     from ..suite.rules import FloatSum

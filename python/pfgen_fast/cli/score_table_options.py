@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import fields, is_dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal, cast, get_type_hints
-
-from typer import Option
+from dataclasses import fields, replace
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from . import options
 from .app import fail, note
-from .command_class import option_group
+from .parser import Option, option_group, options_set
 
 if TYPE_CHECKING:
     from ..runs.items.item_table import ItemScores
@@ -98,13 +96,6 @@ OF_TABLES = ("metric", *(option.name for option in fields(cast(Any, ScoreTableOp
 
 def refuse(command: Any, names: Collection[str], kind: Literal["runs", "tables"]) -> None:
     """Ends a command if one of these options, which are for this kind of input, is set for the other kind."""
-    hints = get_type_hints(type(command), include_extras=True)
-    for field in fields(command):
-        value = getattr(command, field.name)
-        if is_dataclass(value):
-            refuse(value, names, kind)
-        elif field.name in names and value not in (field.default, []):  # typer passes [] for an option of a list
-            (info,) = hints[field.name].__metadata__
-            names_of_option = (info.default, *(info.param_decls or ()), f"--{field.name.replace('_', '-')}")
-            option = next(name for name in names_of_option if str(name).startswith("--"))
-            fail(f"{option} is for {kind}: leave it out for {'tables' if kind == 'runs' else 'runs'}")
+    for option in options_set(command):
+        if option.field in names:
+            fail(f"{option.label} is for {kind}: leave it out for {'tables' if kind == 'runs' else 'runs'}")

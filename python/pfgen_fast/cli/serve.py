@@ -6,17 +6,16 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from typer import Option
-
 from . import options
 from .app import Exit, fail, print_line, shown, warn
+from .parser import Option
 from .suite_line import suite_or_here
 
 if TYPE_CHECKING:
     from ..rewards.reward import Reward
 
 
-class _Serve:
+class Serve:
     """Serves rewards and scores over HTTP, for trainers on other machines.
 
     POST /reward takes {"questions": ..., "answers": [...]} and returns {"rewards": [...]}; /score returns all columns,

@@ -9,13 +9,12 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from typer import Argument, Option
-
 from ..base.errors import SuiteError
 from ..base.table import shortened
 from . import options
 from .app import Exit, Json, Quiet, caution, counted, counting, fail, note, print_json, print_line, shown, stdout, warn
 from .layout import columns, cut, rest
+from .parser import Argument, Option
 from .suite_line import print_origin, source_or_here, suite_or_here
 
 if TYPE_CHECKING:
@@ -27,7 +26,7 @@ _HELLOBENCH = (
 )
 
 
-class _Info:
+class SuiteInfo:
     """Describes a suite: questions, reference sets, keyword rules; without a name, lists the suites on this machine.
 
     The list also names published suites that can be fetched, and the suite of the working directory. To remove a
@@ -124,7 +123,7 @@ def _describe(question: Question) -> dict[str, Any]:
     }
 
 
-class _Check:
+class SuiteCheck:
     """Lists all faults of a suite; the exit code is 1 if there are any.
 
     Also warns of sets with fewer than 100 reference answers, and of answers in an alphabet that are compared by
@@ -161,7 +160,7 @@ class _Check:
             raise SystemExit(Exit.NO)
 
 
-class _Compile:
+class SuiteCompile:
     """Compiles a suite: writes the index of its references to a file that commands and scorers map into memory.
 
     Every command does this when it first needs a suite, and keeps the file in the cache directory ($PFGEN_FAST_CACHE,
@@ -208,7 +207,7 @@ class _Compile:
         print_origin(loaded)
 
 
-class _Get:
+class SuiteGet:
     """Fetches a published suite into the user's data directory, where --suite NAME finds it.
 
     Every file is checked by its recorded size and SHA-256. If the command is stopped, run it again to continue.

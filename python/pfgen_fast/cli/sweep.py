@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import enum
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-from typer import Option
+from typing import TYPE_CHECKING, Any
 
 from ..base.table import Table, shortened
 from ..base.untrusted_text import markdown_text
@@ -15,8 +12,9 @@ from ..scoring.reply_text import ReasoningChoice
 from . import options
 from .app import Json, Quiet, caution, exit_if_partial, fail, note, print_json, print_line, shown, warn
 from .asking import note_existing, watch_over
-from .engine_options import Tags, engine_options
+from .engine_options import Connection, LocalModel, Rates, ReferenceSets, RequestShape, Tags, chosen
 from .layout import print_table, rest
+from .parser import Option, option_group
 from .suite_line import about_interval, print_origin, suite_or_here
 
 if TYPE_CHECKING:
@@ -27,13 +25,6 @@ TABLES = (".md", ".csv", ".json")
 _AGAIN = "May be repeated."
 _INTEGERS = ("top_k", "max_tokens", "examples", "sentences", "reasoning_tokens", "order")
 _OF_THE_COMMAND = ("engine", "suite", "questions", "limit", "trials", "output", "table", "dry_run", "quiet", "as_json")
-_OTHERS = ("order", "thinking_budget", "input", "question_column", "answer_column")
-
-
-class _Mode(str, enum.Enum):  # typer takes no list of literals
-    completion = "completion"
-    qa = "qa"
-    chat = "chat"
 
 
 def _numbers(help: str, *, is_integer: bool = True) -> Any:
@@ -43,7 +34,12 @@ def _numbers(help: str, *, is_integer: bool = True) -> Any:
     return Option(None, help=text, parser=parser, metavar=f"{metavar},...")
 
 
-class _Sweep:
+@option_group
+class SweepEngineOptions(ReferenceSets, LocalModel, RequestShape, Rates, Connection):
+    """The options of engines that all runs of a sweep share."""
+
+
+class Sweep:
     """Generates and scores a run for every combination of parameter values.
 
     Each run is the one that generate creates with the same parameters. Existing answers are not requested again, and
@@ -64,7 +60,7 @@ class _Sweep:
     limit: options.Limit = None
     trials: int = Option(10, "-n", help="Ask each question this often.")
     model: list[str] | None = Option(None, "-m", help=f"Name a model. {_AGAIN}")
-    mode: list[_Mode] | None = Option(None, help=f"Choose the kind of prompts. {_AGAIN}")
+    mode: list[options.ModeChoice] | None = Option(None, help=f"Choose the kind of prompts. {_AGAIN}")
     temperature: list[str] | None = _numbers("Set the temperature.", is_integer=False)
     top_p: list[str] | None = _numbers("Set top-p.", is_integer=False)
     top_k: list[str] | None = _numbers("Sample from this many most likely tokens.")
@@ -96,7 +92,7 @@ class _Sweep:
     reasoning_tokens: list[str] | None = _numbers("Allow tokens for reasoning; see generate.")
     retry_unfinished: int | None = Option(None, help="Ask again after unfinished reasoning; see generate.", metavar="N")
     order: list[str] | None = _numbers("ngram: set the code points per n-gram.")
-    engine_settings: Annotated[dict[str, Any], engine_options(without=_OTHERS)]
+    engine_options: SweepEngineOptions
     output: options.Root = Path("result")
     table: Path | None = Option(None, help=f"Also write the table to a file ({', '.join(TABLES)}).", metavar="FILE")
     dry_run: bool = Option(False, help="Only list the points and their directories.")
@@ -154,11 +150,10 @@ class _Sweep:
         """The parameters of the grid."""
         values = {name: value for name, value in vars(self).items() if name not in _OF_THE_COMMAND}
         values |= {
-            "mode": [point.value for point in self.mode or ()],
             **{name: list(map(int, options.names_of(values[name]))) for name in _INTEGERS},
             **{name: list(map(_number_text, options.names_of(values[name]))) for name in ("temperature", "top_p")},
             "reasoning_tags": [tag for pair in self.reasoning_tags or () for tag in pair],
-            **values.pop("engine_settings"),
+            **chosen(values.pop("engine_options")),
         }
         return {name: value for name, value in values.items() if value not in (None, [])}
 
