@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextvars
 import json
 import lzma
+import signal
 import sys
+import threading
 
 import pytest
 from makers.asked_engines import FakeEngine
 from makers.runs import answers_by_trial
 from pfgen_fast.base.errors import EngineError
-from pfgen_fast.generation.engines import open_engine
+from pfgen_fast.generation.engines import open_engine, run_async
 from pfgen_fast.generation.events import Trouble
 from pfgen_fast.generation.generating import MAX_ROUNDS, Generation, Setting, generate
 from pfgen_fast.generation.prompts import Context, sampling_seed
@@ -156,3 +160,35 @@ def test_a_missing_package_is_named_with_its_extra(mini, monkeypatch):
 def test_an_unknown_engine_is_reported_before_a_missing_model(call, engine, message):
     code, _, err = call("generate", "--engine", engine, "--suite", "mini")
     assert (code, err.startswith(f"error: {message}")) == (2, True)
+
+
+# ---- Coroutines run to their end where an event loop is running, as in notebooks, and end with Ctrl-C there too
+
+
+SETTING = contextvars.ContextVar("SETTING", default="unset")
+
+
+def test_a_run_is_generated_within_a_running_loop(mini, tmp_path):
+    async def cell():
+        return Generation.of("ngram").run(mini, trials=2, output=tmp_path)
+
+    assert asyncio.run(cell()).n_new == 16
+
+
+def test_ctrl_c_cancels_the_work():
+    ended = threading.Event()
+
+    async def work():
+        try:
+            threading.Timer(0.1, signal.pthread_kill, [threading.main_thread().ident, signal.SIGINT]).start()
+            await asyncio.sleep(60)
+        finally:
+            ended.set()
+
+    async def cell():
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        with pytest.raises(KeyboardInterrupt):
+            run_async(work())
+
+    asyncio.run(cell())
+    assert ended.is_set()

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -14,7 +16,10 @@ from makers.effort import examples
 from makers.runs import files_of
 from pfgen_fast import PfgenError, Suite, TrialsError
 from pfgen_fast.base.errors import EngineError
+from pfgen_fast.generation import setting
+from pfgen_fast.generation.generating import Generation
 from pfgen_fast.generation.run_writer import MAX_TRIALS, config_hash, config_line, run_folder, writing_run
+from pfgen_fast.runs.trials import Trials
 
 CONFIG = {"engine": "fake", "mode": "qa", "model": "org/m", "top_p": None}
 EDITED_BY_HAND = {
@@ -176,3 +181,140 @@ def test_a_folder_in_use_a_bad_timestamp_and_a_file_in_the_way_are_named(tmp_pat
     with pytest.raises(EngineError, match="SOURCE_DATE_EPOCH: expected seconds since 1970, not 'yesterday'"):
         fill(tmp_path / "run", mini, [])
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+# ---- Runs get the folders of the published runs with the same parameters: the options that lead to each kind of them
+
+
+PUBLISHED = [
+    ("01-ai/Yi-1.5-34B-Chat/39ffa65", "-e vllm"),
+    ("01-ai/Yi-1.5-34B-Chat/868c125", "-e vllm --mode qa"),
+    ("SakanaAI/TinySwallow-1.5B-Instruct/5e03054", "-e vllm --mode chat"),
+    ("microsoft/phi-1/3b01d51", "-e vllm --examples 10"),
+    ("abeja/ABEJA-Qwen2.5-32b-Japanese-v0.1/774318f", "-e vllm --dtype float16"),
+    ("Fugaku-LLM/Fugaku-LLM-13B/f6c131f", "-e hf"),
+    ("weblab-GENIAC/Tanuki-8x8B-dpo-v1.0/4f54fa3", "-e hf --mode qa"),
+    ("Qwen/Qwen3-8B/3335bd5", "-e hf --mode chat"),
+    ("Qwen/Qwen3-8B/04ac570", "-e hf --mode chat --enable-thinking --temperature 0.6 --top-p 0.95"),
+    ("Qwen/Qwen3-235B-A22B-FP8/5df0f70", "-e hf --mode chat --enable-thinking"),
+    ("Qwen/Qwen3-30B/d5b12d3", "-e hf --mode qa --enable-thinking"),
+    ("Qwen/Qwen3-0.6B/689490a", "-e openai-api --mode qa --top-p none"),
+    ("Qwen/Qwen3-0.6B/1cd48a3", "-e openai-api --mode chat --top-p none"),
+    ("Qwen/Qwen3-32B/ada306e", "-e openai-api --temperature 0.7 --top-p none"),
+    ("mlx-community/plamo-2-1b/5765e3a", "-e openai-api -T0 --top-p none"),
+    ("Qwen/Qwen3-8B/667d843", "-e openai-api --mode chat --disable-thinking"),
+    ("Qwen/Qwen3-235B-A22B/89946a4", "-e openai-api --disable-thinking"),
+    ("chatgpt-4o-latest/f029db6", "-e openai-api --mode qa --enable-thinking"),
+    ("openai/chatgpt-o1/9a61e92", "-e manual --mode qa"),
+    ("openai/chatgpt-o1-pro/8e09b44", "-e manual --mode qa"),
+]
+
+
+JAPANESE = {"question": "なぜ？"}
+"""A question in the language of the published suite, because the texts of the prompts depend on it."""
+
+
+@pytest.fixture
+def nothing_is_loaded(monkeypatch):
+    """Engines that need a key or packages for models open without."""
+    monkeypatch.setitem(sys.modules, "vllm", None)
+    monkeypatch.setitem(sys.modules, "torch", None)
+    monkeypatch.setattr(setting, "_has_template", lambda *weights: False)
+    monkeypatch.setenv("OPENAI_API_KEY", "key")
+
+
+def folder_of(call, suite, options):
+    arguments = options.replace("-T0", "--temperature 0").split()
+    code, out, err = call("sweep", *arguments, "--suite", suite, "--dry-run", "--json")
+    assert (code, err) == (0, "")
+    ((row,),) = [json.loads(out)]
+    return Path(row["run"]).as_posix()
+
+
+@pytest.mark.usefixtures("nothing_is_loaded")
+@pytest.mark.parametrize(("folder", "options"), PUBLISHED)
+def test_the_options_of_a_published_run_lead_to_its_folder(call, make_suite, folder, options):
+    model = folder.rpartition("/")[0]
+    assert folder_of(call, make_suite(JAPANESE), f"{options} -m {model}") == f"result/{folder}"
+
+
+def digits_of(config):
+    return hashlib.sha1(json.dumps(config, sort_keys=True, ensure_ascii=False).encode()).hexdigest()[:7]
+
+
+@pytest.mark.usefixtures("nothing_is_loaded")
+@pytest.mark.parametrize("engine", ["vllm", "hf"])
+def test_a_chat_template_and_a_prefix_are_hashed_as_the_published_script_does(call, make_suite, tmp_path, engine):
+    suite = make_suite(JAPANESE)
+    template = "{% for m in messages %}“{{ m['content'] }}”\n{% endfor %}\n"
+    (tmp_path / "chat.jinja").write_text(template, encoding="utf-8")
+    options = f"-e {engine} -m org/m --mode qa --path /weights --trust-remote-code --prefix Hi.\\n --stop <|end|>"
+    config = {
+        "temperature": 1.0,
+        "top_p": 0.98,
+        "engine": engine,
+        "model": "org/m",
+        "mode": "qa",
+        "num_examples": 20,
+        "stop": ["Q:", "<|end|>"],
+        "max_tokens": 300,
+        "prefix": "Hi.\\n",  # as it was given, with a backslash
+        "chat_template": template,
+    }
+    folder = folder_of(call, suite, f"{options} --chat-template {tmp_path / 'chat.jinja'}")
+    assert folder == f"result/org/m/{digits_of(config)}"
+    if engine == "vllm":
+        more = f" --chat-template {tmp_path / 'chat.jinja'} --quantization fp8"
+        config["quantization"] = "fp8"
+        assert folder_of(call, suite, options + more) == f"result/org/m/{digits_of(config)}"
+
+
+# ---- Runs of some questions: the same prompts and answers as in a run of all, in a separate folder, and no result
+
+
+NGRAM = ("generate", "--engine", "ngram", "--suite", "mini", "--trials", "2")
+
+
+def printed_folder(out):
+    return out.splitlines()[0].split(": ")[1]
+
+
+def answers(folder):
+    trials = Trials.read(f"{folder}/trials.jsonl.xz")
+    return set(zip(trials.questions, trials.answers, strict=True))
+
+
+def test_some_questions_are_a_separate_run_however_they_are_named(call, mini, tmp_path):
+    _, all_of_them, _ = call(*NGRAM, "-o", tmp_path)
+    code, some, err = call(*NGRAM, "-o", tmp_path, "--questions", "Q01,Q02")
+    assert code == 0
+    assert some.startswith("4 new answers: ")
+    assert "  (2 of 8 questions)\n" in some
+    assert "note: a score of some questions is not a result of the suite" in err
+    whole, part = printed_folder(all_of_them), printed_folder(some)
+    assert whole != part
+    assert sorted(path.parent for path in tmp_path.rglob("result.json")) == [tmp_path.joinpath(whole)]
+    names = {mini["Q01"].question, mini["Q02"].question}
+    assert answers(part) == {(question, answer) for question, answer in answers(whole) if question in names}
+    assert json.loads((tmp_path / part / "config.json").read_text())["questions"] == ["Q01", "Q02"]
+    for options, folder in (
+        (("--limit", "2"), part),
+        (("--questions", "Q0[12]"), part),
+        (("--questions", "Q*"), whole),
+    ):
+        _, again, _ = call(*NGRAM, "-o", tmp_path, *options)
+        assert again.startswith("0 new answers: ")
+        assert printed_folder(again) == folder
+    code, _, err = call(*NGRAM, "-o", tmp_path / "other", "--questions", "Q7")
+    assert (code, err) == (2, "error: unknown question 'Q7' in suite mini; nearest: 'Q07'\n")
+    assert not (tmp_path / "other").exists()
+
+
+@pytest.mark.parametrize("engine", ["ground-truth", "reference", "replay"])
+def test_stored_answers_serve_some_questions(mini, tmp_path, engine):
+    rows = [{"question": question.question, "answer": "So."} for question in mini]
+    (tmp_path / "in.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    options = {"input": tmp_path / "in.jsonl"} if engine == "replay" else {}
+    generation = Generation.of(engine, model="me", options=options)
+    made = generation.run(mini.only(["Q07"]), trials=1, output=tmp_path / "result")
+    assert Trials.of(made.run).questions == [mini["Q07"].question]

@@ -7,11 +7,21 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from makers.runs import make_run, make_varied_runs, trial_lines
-from pfgen_fast import ExperimentError, Scorer
+from pfgen_fast import ExperimentError, Scorer, Suite
 from pfgen_fast.lab.experiments import read_figures, score_runs
 from pfgen_fast.lab.experiments.relations import relations
-from pfgen_fast.lab.experiments.run_means import clusters_of
-from pfgen_fast.lab.experiments.stability import stability
+from pfgen_fast.lab.experiments.run_means import clusters_of, read_leaderboard
+from pfgen_fast.lab.experiments.sets import scores_by_set, sets
+from pfgen_fast.lab.experiments.stability import (
+    Agreement,
+    Fewer,
+    RunPairs,
+    leave_one_out,
+    scores_of_trials,
+    smallest_with_same_ranking,
+    stability,
+)
+from pfgen_fast.lab.statistics.correlation import kendall
 from pfgen_fast.runs.aggregation import evaluate
 from pfgen_fast.runs.run_scorer import RunScorer
 from pfgen_fast.runs.trials import find_runs
@@ -193,3 +203,152 @@ def test_the_command_names_what_it_left_out(call, varied, tmp_path, undrawn):
     assert (code, out, err.count("\n")) == (3, "", 1)
     assert "bad/trials.jsonl, line 1" in err
     assert "\nnote: the correlations are of only 6 models" in call(*arguments)[2]
+
+
+def test_places_without_a_question_are_those_of_the_other_questions(scored):
+    without = leave_one_out(scored)
+    for left_out in range(without.shape[1]):
+        others = np.delete(scored.question_scores["score"], left_out, axis=1).mean(axis=1)
+        assert without[:, left_out].tolist() == (1 + (others[None, :] > others[:, None]).sum(axis=1)).tolist()
+
+
+def test_the_smallest_number_is_that_from_which_on_all_are_enough():
+    for smallest, *means in ((2, 1.0, 0.97, 0.96, 0.5), (3, 1.0, 0.97, 0.5, 0.99), (None, 0.95, 1.0, 1.0, 1.0)):
+        draws = [Agreement(mean, 0, 0, 0) for mean in means]
+        steps = [Fewer("trials", 4 - number, 9, (draw,)) for number, draw in enumerate(draws)]
+        assert smallest_with_same_ranking(steps) == smallest
+
+
+def test_runs_without_two_trials_are_left_out_and_those_with_few_are_halved(tmp_path, mini):
+    make_varied_runs(tmp_path, mini, n_runs=4, n_trials=1)
+    finding = stability(score_runs([tmp_path], suite=mini), n_draws=2)
+    assert {row[0] for row in finding.tables[-1].rows} == {"questions"}
+    assert finding.notes == ("fewer than three runs have two trials, so trials cannot be compared",)
+    make_varied_runs(tmp_path / "more", mini, n_runs=3, n_trials=4)
+    make_varied_runs(tmp_path / "few", mini, n_runs=2, n_trials=3)
+    finding = stability(score_runs([tmp_path], suite=mini), n_draws=5)
+    trials = [row for row in finding.tables[-1].rows if row[0] == "trials"]
+    assert [row[1] for row in trials] == [2, 1]
+    assert all(row[3] > 0.5 for row in trials)
+    assert finding.notes == (
+        "4 runs of a single trial are left out of the rows on trials",
+        "2 runs have fewer than 4 trials; their trials are halved if needed",
+    )
+
+
+def test_agreement_counts_pairs_by_hand():
+    questions = np.array([[-1.0, 0.0, 1.0]]) * 0.45 + np.array([[0.0], [1.0], [2.0], [9.0]])
+    pairs = RunPairs.of(questions)
+    assert pairs.within == pytest.approx(4.302653 * 0.45 / 3**0.5, rel=1e-4)
+    assert pairs.first[pairs.is_close].tolist() == [0, 1]
+    assert pairs.second[pairs.is_close].tolist() == [1, 2]
+    found = pairs.agreement(questions.mean(axis=1), np.array([2.0, 1.0, 3.0, 9.0]))
+    assert found.kendall == pytest.approx((5 - 1) / 6)
+    assert found.swapped == pytest.approx(1 / 6)
+    assert (found.close, found.close_swapped) == (0.0, 0.5)  # one of two
+    one, other = np.array([[1.0, 1.0, 2.0, 3.0], [1.0, 2.0, 2.0, 0.0]])  # with ties
+    assert pairs.agreement(one, other).kendall == pytest.approx(kendall(one, other))
+    pairs = RunPairs.of(questions[:, :1])  # without an interval of scores no pairs are close
+    assert (pairs.within, np.isnan(pairs.agreement(one, other).close_swapped)) == (None, True)
+
+
+def test_the_lowest_draws_are_told_of_twenty_draws_or_more(scored):
+    found = {n: stability(scored, n_draws=n).tables[1].rows for n in (19, 20)}
+    for n, rows in found.items():
+        assert {row[4] is None for row in rows if row[0] == "questions"} == {n < 20}
+
+
+def test_a_trial_is_one_answer_to_each_question_in_any_order_of_the_file(scored, mini):
+    by_run = scores_of_trials(scored, np.random.default_rng(0))
+    assert len(by_run) == len(scored.names)
+    for run, trials in enumerate(by_run):
+        assert len(trials) == 3
+        assert trials.mean() == pytest.approx(scored.answer_scores["score"][scored.run_numbers == run].mean())
+    again, other = (scores_of_trials(scored, np.random.default_rng(seed)) for seed in (0, 1))
+    assert by_run[0].tolist() == again[0].tolist() != other[0].tolist()
+
+
+def with_one_set(suite, name):
+    return Suite("alone", tuple(replace(q, answers={name: q.answers[name]}) for q in suite), suite.metadata_hash)
+
+
+def test_one_set_alone_scores_as_a_suite_of_that_set(scored, varied, mini):
+    of_b = read_figures([varied], suite=with_one_set(mini, "B"))
+    by_set = scores_by_set(scored)
+    assert by_set.questions == "the 8 questions that have the sets A, B"
+    assert by_set.scores["B"] == pytest.approx(of_b.means["score"], abs=2e-5)  # rounded before it is multiplied
+    assert by_set.with_sets(["A", "B"]) == pytest.approx(scored.means["score"], abs=2e-5)
+
+
+def test_sets_are_compared_on_the_questions_that_have_them_all(scored, mini):
+    with pytest.raises(ExperimentError, match="only one reference set"):
+        scores_by_set(replace(scored, suite=with_one_set(mini, "A")))
+    with pytest.raises(ExperimentError, match=r"^the suite has no set 'Z'; it has A, B$"):
+        scores_by_set(scored, ["A", "Z"])
+    with pytest.raises(ExperimentError, match="expected at least two"):
+        scores_by_set(scored, ["A", "A"])
+    without = (replace(question, answers={"B": question.answers["B"]}) for question in mini.questions[:2])
+    lacking = Suite("lacking", (*without, *mini.questions[2:]), mini.metadata_hash)
+    by_set = scores_by_set(replace(scored, suite=lacking))
+    assert by_set.questions == "the 6 questions that have the sets A, B"
+    fluency, truthfulness = (scored.set_scores[metric]["A"][:, 2:] for metric in ("fluency", "truthfulness"))
+    helpfulness = scored.question_scores["helpfulness"][:, 2:]
+    assert by_set.scores["A"] == pytest.approx(((fluency + truthfulness + helpfulness) / 3).mean(axis=1))
+
+
+def test_pairs_have_their_correlation_and_every_run_its_scores(scored):
+    by_set = scores_by_set(scored)
+    finding = sets(by_set)
+    assert [table.name for table in finding.tables] == ["pairs", "matrix", "scores"]
+    (pair,) = finding.tables[0].rows
+    assert pair[:4] == ("A", "B", 6, 6)
+    assert pair[5:7] == (None, None)
+    assert any("of only 6 models" in note for note in finding.notes)
+    assert pair[4] == pytest.approx(np.corrcoef(by_set.scores["A"], by_set.scores["B"])[0, 1])
+    assert f"A-B {pair[4]:.5f}" in finding.paragraph
+    scores = {row[0]: row[2:] for row in finding.tables[2].rows}
+    for run, name in enumerate(scored.names):
+        assert scores[name] == (by_set.scores["A"][run], by_set.scores["B"][run])
+
+
+def test_the_command_takes_runs(call, tmp_path, varied, undrawn):
+    code, out, _ = call("experiment", "sets", varied, "-s", "mini", "-o", tmp_path / "runs")
+    assert code == 0
+    assert "A-B" in out
+    code, _, err = call("experiment", "sets", varied, "-s", "mini", "--set", "Z", "-o", tmp_path / "none")
+    assert (code, "no set 'Z'" in err) == (2, True)
+    assert not (tmp_path / "none").exists()
+
+
+HEAD = "run,model,score,length,fluency_A,fluency_B,truthfulness_A,truthfulness_B,helpfulness,other\n"
+
+
+def written(tmp_path, text):
+    path = tmp_path / "leaderboard.csv"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_metrics_are_the_sums_over_the_sets_and_a_row_that_lacks_a_number_is_left_out_and_named(tmp_path):
+    rows = "".join(f"result/m{n},org/m{n},0.{n},10{n},0.1,0.2,0.{n},0.3,0.4,x\n" for n in (1, 2, 3))
+    table = read_leaderboard(written(tmp_path, HEAD + "bad,bad,0.5,100,,0.2,0.1,0.1,0.1,x\n" + rows))
+    assert table.models == ("org/m1", "org/m2", "org/m3")
+    assert table.problems[0].endswith("leaderboard.csv, line 2 (bad): no fluency_A")
+    assert table.means["fluency"].tolist() == pytest.approx([0.3, 0.3, 0.3])
+    assert table.means["truthfulness"].tolist() == pytest.approx([0.4, 0.5, 0.6])
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("", "no column 'run'"),
+        ("run,model,score,length,helpfulness\n", "no column 'fluency_<set>'"),
+        (HEAD.replace("truthfulness_B,", ""), "no column 'truthfulness_B'"),
+        (HEAD + "a,b,many,1,1,1,1,1,1,1\n", "line 2, column 'score': expected a number, not 'many'"),
+        (HEAD + "a,b\n", "line 2: expected 10 cells, not 2"),
+        (HEAD + "a,b,1,1,1,1,1,1,1,1\n", "an experiment needs at least 3 runs; there are 1"),
+    ],
+)
+def test_a_file_that_is_not_a_leaderboard_is_named(tmp_path, text, problem):
+    with pytest.raises(ExperimentError, match=problem):
+        read_leaderboard(written(tmp_path, text))
