@@ -9,7 +9,7 @@ import pytest
 from makers.documented import ROOT
 from makers.pages import Outline
 from pfgen_fast import compare, leaderboard, place
-from pfgen_fast.runs.items.item_placement import Other
+from pfgen_fast.runs.placement import Other
 from pfgen_fast.runs.run_scorer import RunScorer
 from pfgen_fast.runs.trials import find_runs
 

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from .rewards.references.reference_scorer import ReferenceScorer as ReferenceScorer
     from .rewards.reward import Reward as Reward
     from .runs.items.item_comparison import Comparison as Comparison
-    from .runs.items.item_placement import Placement as Placement
     from .runs.items.ranking import ModelRanking as ModelRanking
     from .runs.leaderboard import Leaderboard as Leaderboard
+    from .runs.placement import Placement as Placement
     from .runs.result_tables import leaderboard as leaderboard
     from .runs.run_comparison import compare as compare
     from .runs.run_placement import place as place
@@ -43,7 +43,7 @@ __version__: str = _core.__version__
 # Imported on first access, because importing NumPy alone takes longer than printing the help.
 MODULES = {
     "Comparison": "runs.items.item_comparison",
-    "Placement": "runs.items.item_placement",
+    "Placement": "runs.placement",
     "ModelRanking": "runs.items.ranking",
     "ReferenceScorer": "rewards.references.reference_scorer",
     "Reward": "rewards.reward",

@@ -220,7 +220,7 @@ def test_compare_says_which_run_is_better(call, runs):
     same = json.loads(call("compare", "--suite", "mini", runs / "good", runs / "good", "--json")[1])
     assert same["metrics"][0]["difference"] == 0
     assert (same["metrics"][0]["low"], same["metrics"][0]["p_value"]) == (None, 1)
-    assert same["verdict"] == "no significant difference: A - B is +0.0000, the same on all 8 questions"
+    assert same["verdict"] == "not distinguished: A - B is +0.0000, the same on all 8 questions"
     assert call("compare", "--suite", "mini", runs, runs / "good")[0] == 2
 
 

@@ -187,7 +187,7 @@ def test_a_pair_differs_by_what_statistics_say(open_tab, path, runs):
     ]
     expected = sorted(x - y for x, y in zip(a, b, strict=True))
     assert [float(text) for text in bars] == pytest.approx(expected, abs=6e-4)
-    assert ("no significant" in tab.page.locator("#details-body").inner_text()) is (not difference.differs())
+    assert ("not distinguished" in tab.page.locator("#details-body").inner_text()) is (not difference.differs())
     assert tab.page.evaluate("verdict(pairedDifference([null], [1]), 'B')") == "B has no question in common with A"
 
 

@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from makers.hostile import NAMES, acting
 from pfgen_fast.base.errors import PfgenError
-from pfgen_fast.runs.gate_checks import Check, at_least, junit_xml
-from pfgen_fast.runs.gate_comparisons import Gate
+from pfgen_fast.runs.gates import Check, Gate, at_least, junit_xml
 from pfgen_fast.runs.items.item_table import ItemScores
 from pfgen_fast.runs.statistics.paired import paired_difference
 
@@ -71,7 +70,7 @@ def test_the_confidence_the_number_of_items_and_equal_scores_decide():
     few = check(same.only(items=range(5)), undecided="fail")
     assert (few.outcome, few.passes) == ("undecided", False)
     assert few.sentence == (
-        "m: no verdict whether new is worse than old: 5 items, at least 6 are needed; counts as failed"
+        "m: no verdict: 5 items, at least 6 are needed: whether new is worse than old; counts as failed"
     )
     nothing = check(table([1, np.nan], [np.nan, 1]))
     assert (nothing.outcome, nothing.passes) == ("error", False)

@@ -82,7 +82,7 @@ def test_questions_that_one_run_lacks_are_left_out_for_all(runs, scorer, mini, t
     assert found.left_out == "1 of 8 questions left out, for which a run has no answer."
     few = [line for line in lines if json.loads(line)["question"] == mini.questions[0].question]
     one = swapped([runs[0], *find_runs([make_run(tmp_path / "few", few)])], scorer)
-    assert one.verdict.startswith("no verdict from 1 question, at least 6 are needed: A - B is ")
+    assert one.verdict.startswith("no verdict: 1 question, at least 6 are needed; A - B is ")
     with pytest.raises(TrialsError, match="no question in common"):
         swapped(find_runs([tmp_path]), scorer)
 
@@ -94,7 +94,7 @@ def test_the_method_names_the_draws(runs, scorer):
         "p-values and intervals are corrected by Holm for the 2 comparisons of each metric"
     )
     itself = swapped([runs[0], runs[0]], scorer)
-    assert itself.verdict.startswith("no significant difference: A - B is +0.0000, the same on all 8 questions")
+    assert itself.verdict.startswith("not distinguished: A - B is +0.0000, the same on all 8 questions")
     assert itself.method == "paired approximate randomization, all 256 ways to swap 8 questions"
 
 

@@ -116,3 +116,13 @@ def quantile(degrees: float, confidence: float = CONFIDENCE) -> float:
     before = share[number - 1] if number else 0.0
     angle = (number + (wanted - before) / (share[number] - before)) * step
     return math.sqrt(degrees) * math.tan(angle)
+
+
+def competition_ranks(scores: Iterable[float]) -> list[int]:
+    """The ranks of scores that are sorted, best first: equal scores have the same rank, the first of their ranks."""
+    ranks: list[int] = []
+    before = math.nan
+    for place, score in enumerate(scores, start=1):
+        ranks.append(ranks[-1] if score == before else place)
+        before = score
+    return ranks

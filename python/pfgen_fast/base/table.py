@@ -7,6 +7,7 @@ right, texts to the left. Files contain the values with full precision; readers 
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -230,6 +231,31 @@ class Table:
         n_more = len(self.rows) - _MOST_ROWS_IN_NOTEBOOKS
         more = f"<p>{n_more:,} more rows</p>" if n_more > 0 else ""
         return f"<table><thead><tr>{heads}</tr></thead><tbody>{''.join(rows)}</tbody></table>{more}"
+
+
+class TableResult(ABC):
+    """A result that notebooks show as a table below some sentences, and that becomes a data frame."""
+
+    @property
+    @abstractmethod
+    def table(self) -> Table:
+        """The result as a table."""
+
+    def words(self) -> Sequence[str]:
+        """The sentences above the table."""
+        return ()
+
+    def to_pandas(self) -> Any:
+        """The table as a pandas.DataFrame."""
+        return self.table.to_pandas()
+
+    def to_polars(self) -> Any:
+        """The table as a polars.DataFrame."""
+        return self.table.to_polars()
+
+    def _repr_html_(self) -> str:
+        words = "".join(f"<p>{html_text(sentence)}</p>" for sentence in self.words())
+        return words + self.table._repr_html_()
 
 
 def figure(value: float, digits: int = 4, *, is_signed: bool = False) -> str:

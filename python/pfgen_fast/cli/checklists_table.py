@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ..lab.checklists.checklist_runs import Run
     from ..lab.checklists.checklist_tables import TextTable
     from ..lab.checklists.scores import MissingRule, ModelScores, Part, Scores, State
-    from ..runs.gate_checks import Check
+    from ..runs.gates import Check
 
 _WIDE = 120
 """A terminal with this number of columns shows the areas next to the average."""

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from ..runs.gate_checks import Check
+    from ..runs.gates import Check
     from ..runs.items.item_comparison import Comparison
     from ..runs.trials import RunFolder
     from ..scoring.scorer import Scorer

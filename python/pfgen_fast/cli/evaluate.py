@@ -22,8 +22,8 @@ from .suite_line import about_interval, print_origin
 if TYPE_CHECKING:
     from ..generation.checkpoints import Checkpoint
     from ..generation.generating import Generated
-    from ..runs.items.item_placement import Placement
     from ..runs.leaderboard import Entry
+    from ..runs.placement import Placement
     from ..runs.run_scorer import Outcome
     from ..runs.trials import RunFolder
     from ..suite.suite import Suite

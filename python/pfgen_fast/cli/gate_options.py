@@ -14,8 +14,7 @@ from .app import Exit, fail, print_line, shown
 from .parser import BadValue, Option, option_group
 
 if TYPE_CHECKING:
-    from ..runs.gate_checks import Check, Threshold
-    from ..runs.gate_comparisons import Undecided
+    from ..runs.gates import Check, Threshold, Undecided
     from ..runs.items.item_table import ItemScores
 
 Form = Literal["text", "json", "markdown", "quiet"]
@@ -55,7 +54,7 @@ def _confidence(text: str) -> float:
 
 def _threshold(text: str) -> Threshold:
     """The value of `--fail-under`: a number, or a name with a number."""
-    from ..runs.gate_checks import Threshold
+    from ..runs.gates import Threshold
 
     name, equals, value = text.rpartition("=")
     if equals and not name.strip():
@@ -107,9 +106,10 @@ class GateOutputs:
             elif not check.passes:
                 print(f"{check.outcome}: {shown(check.sentence)}", file=sys.stderr)
         if self.junit is not None:
-            from ..runs.gate_checks import write_junit
+            from ..base.file_writing import write_whole
+            from ..runs.gates import junit_xml
 
-            write_junit(self.junit, checks, f"pfgen-fast {command}")
+            write_whole(self.junit, junit_xml(checks, f"pfgen-fast {command}"))
         outcomes = {check.outcome for check in checks if not check.passes}
         if outcomes:
             raise SystemExit(Exit.PARTIAL if outcomes == {"error"} else Exit.NO)
@@ -141,7 +141,7 @@ class ThresholdOptions(GateOutputs):
 
     def without_figures(self, about: str, why: str) -> list[Check]:
         """The checks of a model or run that has no figures: errors."""
-        from ..runs.gate_checks import Check
+        from ..runs.gates import Check
 
         sentence = f"{shown(about)}: no figures to check: {shown(why)}"
         return [
@@ -155,7 +155,7 @@ class ThresholdOptions(GateOutputs):
         """The checks of one model or run; the first figure is the score."""
         if not self.fail_under:
             return []
-        from ..runs.gate_checks import at_least
+        from ..runs.gates import at_least
 
         self.check_names(figures)
         return [
@@ -224,7 +224,7 @@ class ComparisonGateOptions(GateOutputs):
         """The checks of the first model against the others, in the given metrics or the first one."""
         if not self.is_gate:
             return []
-        from ..runs.gate_comparisons import Gate
+        from ..runs.gates import Gate
 
         margin = self.non_inferior if self.non_inferior is not None else self.margin or 0.0
         undecided: Undecided = "fail" if self.non_inferior is not None else self.undecided or "pass"

@@ -15,8 +15,8 @@ from .score_table_options import OF_TABLES, ScoreTableOptions, refuse
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from ..runs.gate_checks import Check
-    from ..runs.items.item_placement import Placement
+    from ..runs.gates import Check
+    from ..runs.placement import Placement
 
 
 class Place:
@@ -65,7 +65,7 @@ class Place:
     as_json: Json = False
 
     def __call__(self) -> None:
-        from ..runs.gate_checks import OF_PLACEMENT
+        from ..runs.gates import OF_PLACEMENT
         from ..runs.result_tables import are_score_tables
 
         self.gate.prepare()
@@ -91,7 +91,7 @@ class Place:
 
     def checks_of(self, placement: Placement) -> list[Check]:
         """The checks of a placement: ranks may not be above their thresholds."""
-        from ..runs.gate_checks import RANKS, figures_of_placement
+        from ..runs.gates import RANKS, figures_of_placement
 
         if placement.n_lost:
             lost = f"it lacks {counted(placement.n_lost, 'item')} that other models have"
@@ -103,7 +103,7 @@ class Place:
 
     def models(self) -> list[Placement]:
         """Places models of tables of scores."""
-        from ..runs.items.item_placement import place_models
+        from ..runs.placement import place_models
         from ..tables.table_rows import STANDARD_STREAM
 
         if not self.against and not self.tables.models:

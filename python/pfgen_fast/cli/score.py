@@ -36,7 +36,7 @@ from .suite_line import about_interval, given_suite, print_origin, print_origins
 from .table import TableScoring
 
 if TYPE_CHECKING:
-    from ..runs.gate_checks import Check
+    from ..runs.gates import Check
     from ..runs.run_scorer import Outcome
     from ..runs.trials import RunFolder
     from ..runs.verification import Verdict, Verifier
@@ -92,7 +92,7 @@ class Score(TableScoring):
     sample: int | None = Option(None, min=1, help="With --verify: check this many answers of each run. Default: all.")
 
     def __call__(self) -> None:
-        from ..runs.gate_checks import OF_RUN
+        from ..runs.gates import OF_RUN
         from ..runs.run_scorer import RunScorer
         from ..runs.trials import find_runs
 
@@ -220,7 +220,7 @@ class Score(TableScoring):
 
     def checks_of(self, outcome: Outcome) -> list[Check]:
         """The checks of a run."""
-        from ..runs.gate_checks import figures_of_run
+        from ..runs.gates import figures_of_run
 
         name = str(outcome.run.folder)
         if outcome.summary is None:

@@ -14,7 +14,8 @@ from ..base.mean_interval import MeanInterval, mean_interval
 from ..base.untrusted_text import in_one_line
 from ..runs.leaderboard import ranks
 from ..runs.precision import TrialScores
-from ..runs.statistics.paired import MIN_QUESTIONS, tied_ranks
+from ..runs.statistics.paired import MIN_QUESTIONS
+from ..runs.statistics.verdicts import tied_ranks
 from ..runs.trials import RunFolder
 from ..scoring.scorer import Scorer
 from ..suite.rules import PARTS

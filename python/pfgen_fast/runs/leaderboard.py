@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from ..base.errors import TrialsError
-from ..base.mean_interval import MeanInterval, mean_interval
+from ..base.mean_interval import MeanInterval, competition_ranks, mean_interval
 from ..base.notebook import NotebookTable
 from ..base.untrusted_text import (
     csv_text,
@@ -130,9 +130,13 @@ def order_key(score: float | None, name: str) -> tuple[float, str]:
 
 
 def ranks(runs: Iterable[tuple[str, float | None]]) -> list[int | None]:
-    """The ranks of ordered runs, given their models and scores; yardsticks and runs without a score have no rank."""
-    numbers = itertools.count(1)
-    return [None if is_system(model) or score is None or math.isnan(score) else next(numbers) for model, score in runs]
+    """The ranks of ordered runs, given their models and scores; yardsticks and runs without a score have no rank.
+
+    Runs with the same score have the same rank.
+    """
+    scores = [None if is_system(model) or score is None or math.isnan(score) else score for model, score in runs]
+    numbers = iter(competition_ranks(score for score in scores if score is not None))
+    return [None if score is None else next(numbers) for score in scores]
 
 
 def find_results(paths: Iterable[str | Path]) -> list[Path]:
@@ -176,7 +180,7 @@ def rank(
 
 def ties_of(entries: Sequence[Entry]) -> list[tuple[int, int] | None]:
     """The rank range of each run (`runs.statistics.paired.rank_ranges`); None if runs belong to several suites."""
-    from .statistics.paired import tied_ranks  # imports NumPy
+    from .statistics.verdicts import tied_ranks
 
     if mixed_suites(entry.result for entry in entries):
         return [None] * len(entries)
@@ -247,7 +251,8 @@ def entry_of(result: RunSummary, by_question: Mapping[str, Scores], name: str, w
 
 def to_markdown(entries: Sequence[Entry], root: Path | None = None) -> str:
     """The published table as Markdown."""
-    rows = list(map(_cells, entries))
+    numbers = itertools.count(1)  # the published table numbers runs with the same score on
+    rows = [_cells(entry, "N/A" if entry.rank is None else str(next(numbers))) for entry in entries]
     heads = [_padded_head(name, [row[column] for row in rows]) for column, name in enumerate(_HEADS)]
     lines = [markdown_row(heads), "|" + "-----|" * len(heads) + "\n"]
     for entry, row in zip(entries, rows, strict=True):
@@ -268,11 +273,11 @@ def _padded_head(name: str, cells: Sequence[str]) -> str:
     return f"<code>{name}{'&nbsp;' * (width - len(name))}</code>"
 
 
-def _cells(entry: Entry) -> list[str]:
+def _cells(entry: Entry, number: str) -> list[str]:
     """The texts of a row in the order of `_HEADS`, not yet escaped."""
     result = entry.result
     return [
-        "N/A" if entry.rank is None else str(entry.rank),
+        number,
         f"{result.score:.4f} (±{result.score_std:.4f}/√{result.num_trials})",
         f"{entry.mark} {entry.model if len(entry.model) <= _MAX_NAME else entry.model[: _MAX_NAME - 3] + '...'}",
         f"{result.length:.1f} (±{result.length_std:.1f})",

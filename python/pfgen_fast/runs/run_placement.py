@@ -1,4 +1,4 @@
-"""Places a run among other runs: its rank by score, and which runs differ from it significantly.
+"""Places a run among other runs: its rank by score, and the verdict about it and each other run.
 
 Rules: docs/statistics.md. The other runs are the published ones by default (`published`).
 """
@@ -20,8 +20,8 @@ from ..base.errors import PfgenError, TrialsError
 from ..base.untrusted_text import counted, in_one_line
 from ..suite.suite import Suite, hash_of_cut
 from .checkout import checkout_of, run_name
-from .items.item_placement import Placement, Standing, compared_with, place_models
 from .leaderboard import Entry, entry_of, find_results, is_system, model_of, order_key, rank
+from .placement import Placement, Standing, compared_with, place_models
 from .result_tables import PUBLISHED, is_result_table, quick_questions, read_entries, score_table_of
 from .run_result import RunResult
 from .run_scorer import Outcome, RunScorer
@@ -183,9 +183,15 @@ class Field:
         compared = compared_with(np.array(self._row(entry)), self._scores[is_other], heads)
         standings = () if is_system(entry.model) else tuple(self._standings(entry, is_other))
         weaker = (*notes, *self._weaker(entry, is_other))
-        score, interval = entry.result.score, entry.interval()
         return Placement(
-            *(entry.name, entry.model, score, interval, compared, standings, self._yardsticks, weaker),
+            run=entry.name,
+            model=entry.model,
+            score=entry.result.score,
+            interval=entry.interval(),
+            others=compared,
+            standings=standings,
+            yardsticks=self._yardsticks,
+            notes=weaker,
             is_yardstick=is_system(entry.model),
         )
 
@@ -208,7 +214,7 @@ class Field:
             yield f"{trials}: the score depends on the draw of the answers; most other runs have {usual} trials"
         n_questions = len(entry.by_question)
         if n_questions < MIN_QUESTIONS:
-            yield f"{counted(n_questions, 'question')}: no verdict, because a test needs at least {MIN_QUESTIONS}"
+            yield f"no verdict: {counted(n_questions, 'question')}, at least {MIN_QUESTIONS} are needed"
         engine = entry.config.get("engine")
         if engine in _FROM_REFERENCES:
             yield f"engine {engine}: its answers come from the suite itself, so its rank says nothing about a model"

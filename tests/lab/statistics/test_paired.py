@@ -11,16 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pfgen_fast.base.mean_interval import mean_interval, quantile
 from pfgen_fast.runs.precision import half_width
-from pfgen_fast.runs.statistics.paired import (
-    MIN_QUESTIONS,
-    all_pairs,
-    corrected,
-    holm_levels,
-    paired_difference,
-    rank_ranges,
-)
-from pfgen_fast.runs.statistics.paired_proportions import tango_interval
-from pfgen_fast.runs.statistics.verdicts import decided
+from pfgen_fast.runs.statistics.paired import MIN_QUESTIONS, all_pairs, paired_difference, tango_interval
+from pfgen_fast.runs.statistics.verdicts import corrected, decided, holm_levels, rank_ranges
 
 NAN = math.nan
 
@@ -286,7 +278,7 @@ def test_a_verdict_and_its_interval_never_disagree(seed, is_binary):
     for pair, of in zip(pairs, decided(pairs), strict=True):
         assert of.differs == (not of.low <= 0 <= of.high)
         assert (of.p_corrected >= of.p_value, of.low <= pair.low, of.high >= pair.high) == (True, True, True)
-        word = {True: "is better by", False: "no significant difference"}[of.differs]
+        word = {True: "is better by", False: "not distinguished"}[of.differs]
         assert word in of.sentence()
         assert f"95 % interval of A - B (Holm, 6 comparisons) {of.low:+.4f} to " in of.sentence()
 

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pfgen_fast.base.errors import ExperimentError
 from pfgen_fast.runs.statistics import paired_randomization
-from pfgen_fast.runs.statistics.paired import corrected
 from pfgen_fast.runs.statistics.paired_randomization import against_baseline, draws_needed
+from pfgen_fast.runs.statistics.verdicts import corrected
 
 SCORES = np.random.default_rng(5).normal(0.6, 0.2, (4, 12))
 BASELINE, RUNS = SCORES[0], SCORES[1:] + np.array([[0.15], [0.0], [-0.3]])

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from pfgen_fast.runs.statistics.paired import paired_difference
-from pfgen_fast.runs.statistics.power import needed
+from pfgen_fast.runs.statistics.paired import needed, paired_difference
 
 A, B = np.random.default_rng(3).normal([[0.1], [0]], 1, (2, 40))
 FOUND = paired_difference(A, B)

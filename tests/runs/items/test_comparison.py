@@ -8,7 +8,8 @@ from pfgen_fast import TrialsError, compare
 from pfgen_fast.runs.items.baseline import compare_by_swapping
 from pfgen_fast.runs.items.item_comparison import compare_models
 from pfgen_fast.runs.items.item_table import ItemScores
-from pfgen_fast.runs.statistics.paired import corrected, paired_difference
+from pfgen_fast.runs.statistics.paired import paired_difference
+from pfgen_fast.runs.statistics.verdicts import corrected
 
 NAN = float("nan")
 
@@ -57,7 +58,7 @@ def test_scores_of_0_and_1_have_tangos_test_unless_trials_or_clusters_forbid_it(
     assert "over 30 items in 20 clusters" in clustered.verdict
     few = compare_models(table_of(binary, clusters=tuple("abcde" * 6)))
     assert few.metrics[0].differs is None
-    assert few.verdict.startswith("no verdict from 30 items in 5 clusters, at least 6 are needed")
+    assert few.verdict.startswith("no verdict: 30 items in 5 clusters, at least 6 are needed; A - B is ")
 
 
 @pytest.mark.parametrize("all_pairs", [False, True])
@@ -74,7 +75,7 @@ def test_p_values_of_a_metric_are_corrected_by_holm(all_pairs):
     assert f"p-values and intervals are corrected by Holm for the {n} comparisons of each metric" in found.method
     for row in found.metrics:
         assert row.differs == (not row.low <= 0 <= row.high)
-    assert ("pairs differ significantly (A is better than " in found.verdict) == all_pairs
+    assert ("of 6 pairs, 5 differ (A is better than " in found.verdict) == all_pairs
     assert ("A is better than 3 (B, C, D), worse than 0" in found.verdict) != all_pairs
     assert found.questions == ()
 
@@ -85,7 +86,7 @@ def test_few_common_items_give_no_verdict_and_belong_to_no_family():
     found = compare_models(table_of(values))
     assert [row.differs for row in found.metrics] == [True, None]
     assert found.metrics[0].p_corrected == found.metrics[0].p_value
-    assert found.verdict.endswith("1 without a verdict")
+    assert found.verdict.endswith("not distinguished from 0, no verdict about 1")
     assert found.left_out == "Each pair is compared on the items that both have: 5 to 12 of 12."
 
 
@@ -141,7 +142,7 @@ def test_randomization_swaps_clusters():
     assert found.metrics[0].n_clusters == 8
     assert "all 256 ways to swap 24 items in 8 clusters" in found.method
     few = compare_by_swapping(table.only(items=range(15), models="AB"))
-    assert few.verdict.startswith("no verdict from 15 items in 5 clusters")
+    assert few.verdict.startswith("no verdict: 15 items in 5 clusters")
 
 
 @pytest.mark.parametrize(

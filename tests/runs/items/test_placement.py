@@ -7,9 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from pfgen_fast import TrialsError, place
-from pfgen_fast.runs.items.item_placement import place_models
 from pfgen_fast.runs.items.item_table import ItemScores
-from pfgen_fast.runs.statistics.paired import corrected, paired_difference
+from pfgen_fast.runs.placement import place_models
+from pfgen_fast.runs.statistics.paired import paired_difference
+from pfgen_fast.runs.statistics.verdicts import corrected
 from pyarrow.csv import read_csv
 
 
@@ -21,15 +22,21 @@ def scores(**changes: object) -> ItemScores:
 
 def test_a_model_is_placed_by_paired_tests_over_the_common_items():
     found = place(run="new", against=scores())
-    assert (found.run, found.rank, found.rank_low, found.rank_high, found.of) == ("new", 3, 2, 3, 4)
-    assert (found.named("better"), found.named("tied"), found.named("worse")) == (["best"], ["like"], ["worst"])
+    assert (found.run, found.rank, found.ranks, found.of) == ("new", 3, (2, 3), 4)
+    assert (found.named("worse"), found.named("not distinguished"), found.named("better")) == (
+        ["best"],
+        ["like"],
+        ["worst"],
+    )
     of_pairs = [
         paired_difference(scores().of("new", "accuracy"), scores().of(one.run, "accuracy")) for one in found.others
     ]
     assert [one.difference for one in found.others] == pytest.approx([pair.mean for pair in of_pairs])
     assert [one.corrected for one in found.others] == pytest.approx(corrected([p.p_value for p in of_pairs], "holm"))
-    assert found.sentences()[0].startswith("models that are significantly better: 1, worse: 1, without significant")
-    assert "| Model | Score |" in found.to_markdown()
+    assert found.sentences()[0].startswith(
+        "of 3 other models, it is better than 1, worse than 1, not distinguished from 1 (95 %"
+    )
+    assert "| model | score |" in found.to_markdown()
 
 
 class Unsearched(tuple):
@@ -51,7 +58,7 @@ def test_the_repr_of_a_placement_has_no_control_characters():
 
 def test_lower_scores_can_be_better():
     found = place_models(scores(higher_is_better={"accuracy": False}), ["new"])[0]
-    assert (found.rank, found.named("better"), found.named("worse")) == (2, ["worst"], ["best"])
+    assert (found.rank, found.named("worse"), found.named("better")) == (2, ["worst"], ["best"])
     assert [one.run for one in found.nearest] == ["worst", "like", "best"]
 
 

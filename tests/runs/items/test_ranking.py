@@ -13,7 +13,7 @@ from pfgen_fast import TrialsError, leaderboard
 from pfgen_fast.base.mean_interval import mean_interval
 from pfgen_fast.runs.items.item_table import ItemScores
 from pfgen_fast.runs.items.ranking import MAX_MODELS_WITH_RANGES, rank_models
-from pfgen_fast.runs.statistics.paired import rank_ranges
+from pfgen_fast.runs.statistics.verdicts import rank_ranges
 
 
 def table(values: object, *, models: tuple[str, ...] = (), **changes: object) -> ItemScores:

@@ -21,7 +21,7 @@ import numpy as np
 
 from ...base.native import _core
 from ...base.untrusted_text import counted, few_names, in_one_line
-from ...runs.statistics.paired import rank_ranges
+from ...runs.statistics.verdicts import rank_ranges
 from ..statistics.correlation import Floats
 from ..statistics.stratified import Stratum, half_widths
 from .answer_texts import UNANSWERED, Unanswered

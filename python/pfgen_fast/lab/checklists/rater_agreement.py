@@ -14,7 +14,8 @@ import numpy as np
 
 from ...base.errors import ChecklistError, PfgenError
 from ...base.untrusted_text import counted, first_names, in_one_line, unknown_name
-from ...runs.statistics.paired import corrected, paired_difference
+from ...runs.statistics.paired import paired_difference
+from ...runs.statistics.verdicts import corrected
 from ...tables.formats import table_rows
 from ...tables.table_rows import STANDARD_STREAM
 from ..statistics.intervals_of_draws import Scale

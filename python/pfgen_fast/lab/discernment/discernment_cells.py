@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ...base.errors import DiscernmentError
 from ...base.mean_interval import ROUNDING
-from ...runs.statistics.paired import corrected
+from ...runs.statistics.verdicts import corrected
 from ..evaluators.evaluator import Floats
 from ..statistics.detectability import change_interval, is_noticed, n80
 from ..statistics.discernment_scores import FEW, discernment_score

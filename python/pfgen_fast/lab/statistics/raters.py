@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...runs.statistics.paired import corrected, paired_difference
+from ...runs.statistics.paired import paired_difference
+from ...runs.statistics.verdicts import corrected
 from .correlation import Floats, is_constant, pearson, resampled_pearson, resampled_spearman, spearman
 from .resampling import Counts, resampled_means
 

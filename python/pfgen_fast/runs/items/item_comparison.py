@@ -17,10 +17,9 @@ import numpy as np
 from ...base.errors import TrialsError
 from ...base.notebook import NotebookTable
 from ...base.untrusted_text import counted, few_names, harmless, in_one_line
-from ..statistics.paired import MIN_QUESTIONS, TESTS, PairedDifference, paired_difference
+from ..statistics.paired import MIN_QUESTIONS, TESTS, Needed, PairedDifference, needed, paired_difference
 from ..statistics.paired_randomization import draws_needed, takes_all_ways
-from ..statistics.power import Needed, needed
-from ..statistics.verdicts import Verdict, decided
+from ..statistics.verdicts import Verdict, decided, sentence_of_many, sentence_of_pairs
 from .item_table import Floats, ItemScores
 
 MOST_IN_ALL_PAIRS = 200
@@ -111,21 +110,11 @@ class Comparison(NotebookTable):
     def _verdict_of_many(self) -> str:
         rows = [row for row in self.metrics if row.metric == self.metrics[0].metric]
         outcomes = [row.outcome(higher_is_better=self.higher_is_better) for row in rows]
-        n_without, n_tied = outcomes.count("undecided"), outcomes.count("tied")
-        without = f", {n_without} without a verdict" if n_without else ""
-        if not self.higher_is_better:
-            without += " (lower is better)"
-        if len({row.model_a for row in rows}) > 1:
-            pairs = {"better": lambda row: (row.model_a, row.model_b), "worse": lambda row: (row.model_b, row.model_a)}
-            ordered = [pairs[outcome](row) for row, outcome in zip(rows, outcomes, strict=True) if outcome in pairs]
-            which = _listed([f"{in_one_line(a, 60)} is better than {in_one_line(b, 60)}" for a, b in ordered])
-            return f"{len(ordered)} of {len(rows):,} pairs differ significantly{which}{without}"
-        counts = []
-        for outcome in ("better", "worse"):
-            names = [row.model_b for row, own in zip(rows, outcomes, strict=True) if own == outcome]
-            counts.append(f"{outcome} than {len(names)}{_listed([in_one_line(name, 60) for name in names])}")
-        others = counted(len(rows), WORDS[self.of].model)
-        return f"of {others}, A is {', '.join(counts)}, {n_tied} without significant difference{without}"
+        lower = "" if self.higher_is_better else " (lower is better)"
+        if len({row.model_a for row in rows}) == 1:
+            others = [(row.model_b, outcome) for row, outcome in zip(rows, outcomes, strict=True)]
+            return sentence_of_many(others, WORDS[self.of].model) + lower
+        return sentence_of_pairs([(row.model_a, row.model_b) for row in rows], outcomes) + lower
 
     @property
     def method(self) -> str:
@@ -331,11 +320,6 @@ def _power(table: ItemScores, metric: str, pair: tuple[int, int], named: Sequenc
     for difference in dict.fromkeys(tested.mean if value is None else value for value in named):
         needs = needed(tested, difference)
         yield PairNeeds(**vars(needs), model_a=model_a, model_b=model_b)
-
-
-def _listed(names: Sequence[str]) -> str:
-    """Some of the names in brackets; empty without names."""
-    return f" ({few_names(names, n_code_points=140)})" if names else ""
 
 
 def _left_out(table: ItemScores, rows: Sequence[Difference], pairs: Sequence[tuple[int, int]], kind: str) -> str:

@@ -15,10 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...base.errors import TrialsError
-from ...base.mean_interval import MeanInterval, mean_interval
+from ...base.mean_interval import MeanInterval, competition_ranks, mean_interval
 from ...base.notebook import NotebookTable
 from ...base.untrusted_text import counted, csv_text, in_one_line, json_text, markdown_table, markdown_text
-from ..statistics.paired import MIN_QUESTIONS, TESTS, rank_ranges
+from ..statistics.paired import MIN_QUESTIONS, TESTS
+from ..statistics.verdicts import rank_ranges
 from .by_subject import by_subject, few_items, subject_columns, subject_record, subject_table
 from .item_comparison import clusters_of
 from .item_table import Floats, ItemScores
@@ -258,6 +259,7 @@ def rank_models(scores: ItemScores, metric: str | None = None) -> ModelRanking:
     """Ranks the models of a table by a metric: by default the first one."""
     compared = compared_models(scores, metric)
     ranges, about_ranges = _ranges(compared)
+    numbers = competition_ranks(compared.means[row].mean for row in compared.order)
     names = [subject and in_one_line(subject) for subject in compared.table.subjects]
     others = {name: _means(scores.values[name]) for name in scores.metrics if name != compared.metric}
     models = tuple(
@@ -272,7 +274,7 @@ def rank_models(scores: ItemScores, metric: str | None = None) -> ModelRanking:
             if names
             else {},
         )
-        for rank, (row, ranks) in enumerate(zip(compared.order, ranges, strict=True), 1)
+        for rank, row, ranks in zip(numbers, compared.order, ranges, strict=True)
     )
     notes, n_items = (*compared.notes, *about_ranges), compared.values.shape[1]
     about = compared.metric, compared.higher_is_better, models, n_items, len(scores.items), compared.test, notes

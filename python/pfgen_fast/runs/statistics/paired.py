@@ -1,4 +1,4 @@
-"""Differences of means over questions: of two runs, and of all pairs of many runs.
+"""Differences of means over questions: of two runs, and of all pairs of many runs; and the items that find one.
 
 Tests are Student's t over questions, with one number for each question: the mean of its trials, which contains the
 noise of the trials. Questions may be in clusters, and scores of 0 or 1 may have Tango's score test. A question without
@@ -15,10 +15,9 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ...base.mean_interval import ROUNDING
-from .paired_proportions import Floats, tango_interval, tango_p_values
+from ...base.mean_interval import ROUNDING, quantile
 
-Correction = Literal["holm", "bh"]
+Floats = NDArray[np.float64]
 Test = Literal["t", "clustered t", "Tango", "sign", "swapping"]
 
 ALPHA = 0.05
@@ -36,12 +35,10 @@ TESTS: dict[Test, str] = {
 MIN_QUESTIONS = 6
 """Fewer questions or clusters give no verdict: even if all favour one run, the sign test has p = 2 / 2**5 = 0.0625."""
 
+_Z_OF_POWER = 0.8416212335729143  # the 80 % quantile of the normal distribution
+_MOST = 10**9
 _SMALLEST = 1e-150  # smaller differences, whose squares are 0, count as 0
-
-
-def sign_test(n: Any) -> Any:
-    """The p-value of the sign test if all `n` differences have the same sign."""
-    return 2.0 / 2.0 ** np.minimum(n, 1000)
+_AT_EDGE = 1e-12  # the statistic is infinite at shifts of -1 and 1
 
 
 @dataclass(frozen=True)
@@ -197,7 +194,8 @@ def against(
     with np.errstate(divide="ignore", invalid="ignore"):
         t = from_shift / errors
         degrees = 1 / ((variances / total) ** 2 / part_degrees).sum(axis=0) if len(means) > 1 else part_degrees[0]
-    p = np.where(np.abs(from_shift) <= np.maximum(_SMALLEST, ROUNDING * largest.max(axis=0)), 1.0, sign_test(n_units))
+    same_sign = 2.0 / 2.0 ** np.minimum(n_units, 1000)  # the sign test, if all differences are equal
+    p = np.where(np.abs(from_shift) <= np.maximum(_SMALLEST, ROUNDING * largest.max(axis=0)), 1.0, same_sign)
     has_spread = total > 0
     p[has_spread] = 2 * stdtr(degrees[has_spread], -np.abs(t[has_spread]))
     solved_alone = None
@@ -253,72 +251,73 @@ def of_stratum(
     return mean, np.where(varies & (n_units > 1), variance, 0.0), n, n_units, degrees, largest
 
 
-def corrected(p_values: Any, correction: Correction) -> Floats:
-    """Corrects one or more p-values for multiple comparisons."""
-    values = np.asarray(p_values, dtype=np.float64)
-    order = np.argsort(values, kind="stable")
-    n = len(values)
-    if correction == "holm":
-        ordered = np.maximum.accumulate(values[order] * np.arange(n, 0, -1))
-    else:
-        ordered = np.minimum.accumulate((values[order] * (n / np.arange(1, n + 1)))[::-1])[::-1]
-    after = np.empty(n)
-    after[order] = np.minimum(ordered, 1.0)
-    return after
+@dataclass(frozen=True)
+class Needed:
+    """What a comparison needs to find a difference."""
+
+    difference: float  # difference to find
+    # number of items, or of clusters, with the trials that they have; None if the differences of items have no spread,
+    # if the difference is 0, or if the number exceeds a billion
+    n: int | None
 
 
-def holm_levels(p_values: Any, alpha: float = ALPHA) -> Floats:
-    """The level at which Holm's procedure decides each p-value of a family.
+def needed(comparison: PairedDifference, difference: float) -> Needed:
+    """Computes the items that find `difference` with power 0.8, from a comparison of the same models."""
+    n_now = comparison.n if comparison.n_clusters is None else comparison.n_clusters
+    if not comparison.error or not difference:
+        return Needed(difference, None)
+    share = comparison.degrees / (n_now - 1)  # of each item or cluster but one: below 1 with unequal clusters
+    variance = comparison.error**2 * n_now  # of one item or cluster
 
-    It is `alpha` divided by the number of p-values that are left when the procedure reaches this one; all p-values
-    after the first one that is not significant have the level of that one. So the interval at this level, by the same
-    test, excludes 0 exactly if the corrected p-value is at most `alpha`.
+    def largest(degrees: float) -> float:
+        """The largest variance of the mean difference with which a test of these degrees of freedom finds it."""
+        return (abs(difference) / (quantile(degrees) + _Z_OF_POWER)) ** 2
+
+    least = variance / largest(math.inf)
+    if least > _MOST:
+        return Needed(difference, None)
+    n = max(MIN_QUESTIONS, math.ceil(least))
+    while variance / n > largest(max(1.0, share * (n - 1))):  # Student's quantile is a bit larger
+        n += 1
+    return Needed(difference, n)
+
+
+# --- Tango's score test of two paired proportions, and the interval that inverts it (Tango 1998). Of `n` questions, A
+# alone solves `a_only` and B alone `b_only`. Accuracy: docs/statistics.md.
+
+
+def tango_p_values(a_only: Any, b_only: Any, n: Any, shift: float = 0.0) -> Floats:
+    """Two-sided p-values of "the difference of the proportions is `shift`"."""
+    from scipy.special import ndtr
+
+    p: Floats = 2 * ndtr(-np.abs(_statistic(a_only, b_only, n, shift)))
+    return p
+
+
+def tango_interval(a_only: int, b_only: int, n: int, alpha: float) -> tuple[float, float]:
+    """The interval of the difference of the proportions: all shifts that the test does not reject at level `alpha`."""
+    from scipy.optimize import brentq
+    from scipy.special import ndtri
+
+    z, mean = -float(ndtri(alpha / 2)), (a_only - b_only) / n
+
+    def end(side: int) -> float:
+        """The shift at which the statistic, which falls with the shift, reaches -z or z."""
+        edge = side * (1 - _AT_EDGE)
+        if side * mean >= 1 - _AT_EDGE:
+            return float(side)
+        return float(brentq(lambda shift: _statistic(a_only, b_only, n, shift) + side * z, mean, edge))
+
+    return end(-1), end(1)
+
+
+def _statistic(a_only: Any, b_only: Any, n: Any, shift: Any) -> Any:
+    """The score statistic, by the most likely share of questions that only B solves if the difference is `shift`.
+
+    Numbers give a number, for which NumPy would be slow, and arrays give an array.
     """
-    values = np.asarray(p_values, dtype=np.float64)
-    order = np.argsort(values, kind="stable")
-    n_left = np.arange(len(values), 0, -1)
-    is_stop = corrected(values, "holm")[order] > alpha
-    first = int(is_stop.argmax()) if is_stop.any() else len(values)
-    n_left[first:] = n_left[first : first + 1]
-    levels = np.empty(len(values))
-    levels[order] = alpha / n_left
-    return levels
-
-
-def tied_ranks(
-    run_ranks: Sequence[int | None], scores: Sequence[Sequence[float | None]]
-) -> list[tuple[int, int] | None]:
-    """The rank range of each run (`rank_ranges`) among the runs with a rank; None without a rank or a verdict."""
-    ranked = [place for place, rank in enumerate(run_ranks) if rank is not None]
-    tied: list[tuple[int, int] | None] = [None] * len(run_ranks)
-    values = [[math.nan if score is None else score for score in scores[place]] for place in ranked]
-    for place, ranks in zip(ranked, rank_ranges(values) if ranked else (), strict=True):
-        tied[place] = ranks
-    return tied
-
-
-def rank_ranges(
-    *strata: Any,
-    higher_is_better: bool = True,
-    alpha: float = ALPHA,
-    clusters: Sequence[Hashable] | None = None,
-    binary: bool = False,
-) -> list[tuple[int, int] | None]:
-    """The ranks that each run (row) may have: 1 + the number of better runs, and the number of runs - the worse ones.
-
-    Strata are those of `all_pairs`. A run is better or worse if it differs significantly. The comparisons of a run with
-    all others are one family, corrected by Holm, so with a probability of 95 % the range holds the rank of the run.
-    None without any verdict.
-    """
-    pairs = all_pairs(*strata, clusters=clusters, binary=binary)
-    n_runs = len(pairs.n)
-    sign = 1 if higher_is_better else -1
-    ranges: list[tuple[int, int] | None] = []
-    for row in range(n_runs):
-        has_verdict = (pairs.n_clusters[row] >= MIN_QUESTIONS) & ~np.isnan(pairs.p_values[row])
-        has_verdict[row] = False
-        differs = corrected(pairs.p_values[row][has_verdict], "holm") <= alpha
-        gains = sign * pairs.differences[row][has_verdict][differs]
-        has_any = bool(has_verdict.any()) or (n_runs == 1 and pairs.n_clusters[0, 0] >= MIN_QUESTIONS)
-        ranges.append((1 + int((gains < 0).sum()), n_runs - int((gains > 0).sum())) if has_any else None)
-    return ranges
+    linear = (2 * n - a_only + b_only) * shift - a_only - b_only
+    share = (abs(linear**2 + 8 * n * b_only * shift * (1 - shift)) ** 0.5 - linear) / (4 * n)
+    distance = a_only - b_only - n * shift
+    distance = distance * (abs(distance) > 1e-9)  # smaller by rounding
+    return distance / (abs(n * (2 * share + shift * (1 - shift))) + 1e-300) ** 0.5

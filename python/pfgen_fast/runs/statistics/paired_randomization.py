@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 
 from ...base.errors import ExperimentError
 from ...base.mean_interval import CONFIDENCE, ROUNDING
-from .paired import ALPHA, PairedDifference, Test, cluster_codes, cluster_sums
-from .paired_proportions import Floats
+from .paired import ALPHA, Floats, PairedDifference, Test, cluster_codes, cluster_sums
 from .verdicts import Verdict, decided
 
 MAX_DRAWS = 1_000_000

@@ -1,4 +1,4 @@
-"""Whether the first of two runs is better than the second: decided for a family of pairs, and said in one sentence.
+"""Decides whether runs differ, and says it in words: every command, page, gate and notebook uses these verdicts.
 
 The p-values of a family are corrected together by Holm, and each interval has the level at which Holm's procedure
 decides its pair, so a verdict and its interval never disagree. The sign is that of first minus second. Rules:
@@ -7,11 +7,20 @@ docs/statistics.md.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from typing import Any, Literal
 
-from ...base.untrusted_text import counted, signed
-from .paired import ALPHA, MIN_QUESTIONS, PairedDifference, Test, corrected, holm_levels
+import numpy as np
+
+from ...base.mean_interval import ROUNDING
+from ...base.untrusted_text import counted, few_names, in_one_line, signed
+from .paired import ALPHA, MIN_QUESTIONS, Floats, PairedDifference, Test, all_pairs
+
+Correction = Literal["holm", "bh"]
+Outcome = Literal["better", "worse", "not distinguished", "no verdict"]
+"""What the first of two runs is, compared with the second."""
 
 
 @dataclass(frozen=True)
@@ -32,18 +41,22 @@ class Verdict:
     n_in_family: int  # number of pairs that are corrected together; 1 without a verdict
     alpha: float = ALPHA
 
-    def outcome(self, *, higher_is_better: bool = True) -> str:
-        """What the first is: `better`, `worse`, `tied` (no significant difference), or `undecided` (no verdict)."""
+    def outcome(self, *, higher_is_better: bool = True) -> Outcome:
+        """What the first is."""
         if self.differs is None:
-            return "undecided"
+            return "no verdict"
         if not self.differs:
-            return "tied"
+            return "not distinguished"
         return "better" if (self.difference > 0) == higher_is_better else "worse"
 
     def over(self, item: str = "question") -> str:
         """The numbers of questions and clusters in words."""
         clusters = "" if self.n_clusters is None else f" in {counted(self.n_clusters, 'cluster')}"
         return counted(self.n_questions, item) + clusters
+
+    def too_few(self, item: str = "question") -> str:
+        """Why there is no verdict."""
+        return f"no verdict: {self.over(item)}, at least {MIN_QUESTIONS} are needed"
 
     def interval_words(self, pair: str = "", item: str = "question") -> str:
         """The interval in words, such as `95 % interval +0.0100 to +0.0300 over 50 questions`."""
@@ -57,15 +70,14 @@ class Verdict:
         self, first: str = "A", second: str = "B", *, higher_is_better: bool = True, item: str = "question"
     ) -> str:
         """The verdict in words, such as `A is better by 0.0200, 95 % interval of A - B +0.0100 to +0.0300 over ...`."""
-        pair = f"{first} - {second}"
-        if self.differs is None:
-            few = f"no verdict from {self.over(item)}, at least {MIN_QUESTIONS} are needed"
-            return f"{few}: {pair} is {signed(self.difference, 4)}"
+        outcome, pair = self.outcome(higher_is_better=higher_is_better), f"{first} - {second}"
+        if outcome == "no verdict":
+            return f"{self.too_few(item)}; {pair} is {signed(self.difference, 4)}"
         interval = self.interval_words(f" of {pair}", item)
-        if not self.differs:
-            return f"no significant difference: {pair} is {signed(self.difference, 4)}, {interval}"
-        better = first if self.outcome(higher_is_better=higher_is_better) == "better" else second
+        if outcome == "not distinguished":
+            return f"not distinguished: {pair} is {signed(self.difference, 4)}, {interval}"
         lower = "" if higher_is_better else " (lower is better)"
+        better = first if outcome == "better" else second
         return f"{better} is better by {abs(self.difference):.4f}{lower}, {interval}"
 
 
@@ -85,7 +97,7 @@ def decided(pairs: Sequence[PairedDifference], *, alpha: float = ALPHA) -> list[
                 high,
                 pair.p_value,
                 p_corrected,
-                None if p_corrected is None else p_corrected <= alpha + 1e-12,
+                None if p_corrected is None else p_corrected <= alpha + ROUNDING,
                 pair.n,
                 pair.n_clusters,
                 pair.test,
@@ -94,3 +106,139 @@ def decided(pairs: Sequence[PairedDifference], *, alpha: float = ALPHA) -> list[
             )
         )
     return verdicts
+
+
+def outcomes_of(
+    differences: Floats, p_values: Floats, n_units: Any, *, higher_is_better: bool = True, alpha: float = ALPHA
+) -> tuple[Floats, list[Outcome]]:
+    """The same for one run against many: p-values corrected by Holm (NaN without a verdict), and what the run is.
+
+    `n_units` are the numbers of common questions, or of their clusters.
+    """
+    has_verdict = (n_units >= MIN_QUESTIONS) & ~np.isnan(p_values)
+    after = np.full(len(p_values), math.nan)
+    after[has_verdict] = corrected(p_values[has_verdict], "holm")
+    is_better = (differences > 0) == higher_is_better
+    words = np.where(after <= alpha + ROUNDING, np.where(is_better, "better", "worse"), "not distinguished")
+    return after, np.where(has_verdict, words, "no verdict").tolist()
+
+
+def rank_range(outcomes: Sequence[Outcome], n_questions: int) -> tuple[int, int] | None:
+    """The ranks that a run may have: 1 + the number of better runs, to the number of runs that are not worse.
+
+    None if there is no verdict about any other run, or no other run and too few questions.
+    """
+    if outcomes.count("no verdict") == len(outcomes) and (outcomes or n_questions < MIN_QUESTIONS):
+        return None
+    return 1 + outcomes.count("worse"), len(outcomes) + 1 - outcomes.count("better")
+
+
+def rank_ranges(
+    *strata: Any,
+    higher_is_better: bool = True,
+    alpha: float = ALPHA,
+    clusters: Sequence[Hashable] | None = None,
+    binary: bool = False,
+) -> list[tuple[int, int] | None]:
+    """The `rank_range` of each run (row); strata are those of `all_pairs`.
+
+    The comparisons of a run with all others are one family, so with a probability of 95 % the range holds the rank of
+    the run.
+    """
+    pairs = all_pairs(*strata, clusters=clusters, binary=binary)
+    ranges = []
+    for row, n_units in enumerate(pairs.n_clusters):
+        figures = (np.delete(values[row], row) for values in (pairs.differences, pairs.p_values, pairs.n_clusters))
+        _, outcomes = outcomes_of(*figures, higher_is_better=higher_is_better, alpha=alpha)
+        ranges.append(rank_range(outcomes, int(n_units[row])))
+    return ranges
+
+
+def tied_ranks(
+    run_ranks: Sequence[int | None], scores: Sequence[Sequence[float | None]]
+) -> list[tuple[int, int] | None]:
+    """The rank range of each run among the runs with a rank; None without a rank or a verdict."""
+    values = [
+        [math.nan if score is None else score for score in by_question]
+        for rank, by_question in zip(run_ranks, scores, strict=True)
+        if rank is not None
+    ]
+    ranges = iter(rank_ranges(values) if values else ())
+    return [None if rank is None else next(ranges) for rank in run_ranks]
+
+
+def shown_range(ranks: tuple[int, int] | None) -> str:
+    """A range of ranks, such as `3–7`."""
+    return "–" if ranks is None else str(ranks[0]) if ranks[0] == ranks[1] else f"{ranks[0]}–{ranks[1]}"
+
+
+def sentence_of_many(
+    others: Sequence[tuple[str, Outcome]], noun: str, *, first: str = "A", is_named: bool = True
+) -> str:
+    """What the first is, compared with others (their names and outcomes)."""
+    words: dict[Outcome, str] = {
+        "better": "better than",
+        "worse": "worse than",
+        "not distinguished": "not distinguished from",
+        "no verdict": "no verdict about",
+    }
+    parts = []
+    for outcome, relation in words.items():
+        names = [in_one_line(name, 60) for name, own in others if own == outcome]
+        if names or outcome != "no verdict":
+            listed = is_named and names and outcome in ("better", "worse")
+            parts.append(f"{relation} {len(names):,}" + (f" ({few_names(names, n_code_points=140)})" if listed else ""))
+    return f"of {counted(len(others), noun)}, {first} is {', '.join(parts)}"
+
+
+def sentence_of_pairs(pairs: Sequence[tuple[str, str]], outcomes: Sequence[Outcome]) -> str:
+    """Which runs of all pairs are better than others."""
+    ordered = [
+        f"{in_one_line(better, 60)} is better than {in_one_line(worse, 60)}"
+        for pair, outcome in zip(pairs, outcomes, strict=True)
+        if outcome in ("better", "worse")
+        for better, worse in [pair if outcome == "better" else pair[::-1]]
+    ]
+    listed = f" ({few_names(ordered, n_code_points=140)})" if ordered else ""
+    without = f", no verdict about {n:,}" if (n := outcomes.count("no verdict")) else ""
+    n_close = outcomes.count("not distinguished")
+    return f"of {counted(len(pairs), 'pair')}, {len(ordered):,} differ{listed}, {n_close:,} not distinguished{without}"
+
+
+def shown_p(p_value: float | None) -> str:
+    """A p-value with four digits; – for None and NaN."""
+    if p_value is None or p_value != p_value:
+        return "–"
+    return f"{p_value:.4f}" if p_value >= 0.0001 else "<0.0001"
+
+
+def corrected(p_values: Any, correction: Correction) -> Floats:
+    """Corrects the p-values of a family for multiple comparisons."""
+    values = np.asarray(p_values, dtype=np.float64)
+    order = np.argsort(values, kind="stable")
+    n = len(values)
+    if correction == "holm":
+        ordered = np.maximum.accumulate(values[order] * np.arange(n, 0, -1))
+    else:
+        ordered = np.minimum.accumulate((values[order] * (n / np.arange(1, n + 1)))[::-1])[::-1]
+    after = np.empty(n)
+    after[order] = np.minimum(ordered, 1.0)
+    return after
+
+
+def holm_levels(p_values: Any, alpha: float = ALPHA) -> Floats:
+    """The level at which Holm's procedure decides each p-value of a family.
+
+    It is `alpha` divided by the number of p-values that are left when the procedure reaches this one; all p-values
+    after the first one that is not significant have the level of that one. So the interval at this level, by the same
+    test, excludes 0 exactly if the corrected p-value is at most `alpha`.
+    """
+    values = np.asarray(p_values, dtype=np.float64)
+    order = np.argsort(values, kind="stable")
+    n_left = np.arange(len(values), 0, -1)
+    is_stop = corrected(values, "holm")[order] > alpha + ROUNDING
+    first = int(is_stop.argmax()) if is_stop.any() else len(values)
+    n_left[first:] = n_left[first : first + 1]
+    levels = np.empty(len(values))
+    levels[order] = alpha / n_left
+    return levels

@@ -116,10 +116,10 @@ function decided(pairs, alpha = 0.05) {
 function verdictText({ mean: center, n, nUnits, hasClusters, differs, nInFamily, ends }, first, second) {
   const over = `${counted(n)} ${n === 1 ? WORDS.question : WORDS.questions}${hasClusters ? ` in ${counted(nUnits)} ${nUnits === 1 ? "cluster" : "clusters"}` : ""}`;
   const pair = `${first} − ${second}`;
-  if (differs === null) return `no verdict from ${over}, at least ${overview.min_questions} are needed: ${pair} is ${signed(center, 4)}`;
+  if (differs === null) return `no verdict: ${over}, at least ${overview.min_questions} are needed; ${pair} is ${signed(center, 4)}`;
   const holm = nInFamily > 1 ? ` (Holm, ${counted(nInFamily)} comparisons)` : "";
   const interval = ends ? `95 % interval of ${pair}${holm} ${rangeText(ends, 4, signed)} over ${over}` : `the same on all ${over}`;
-  if (!differs) return `no significant difference: ${pair} is ${signed(center, 4)}, ${interval}`;
+  if (!differs) return `not distinguished: ${pair} is ${signed(center, 4)}, ${interval}`;
   return `${SIGN * center > 0 ? first : second} is better by ${figure(Math.abs(center), 4)}${SIGN > 0 ? "" : " (lower is better)"}, ${interval}`;
 }
 

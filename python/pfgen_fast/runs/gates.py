@@ -1,4 +1,9 @@
-"""Checks that a figure is at least a threshold, the figures of runs and placements, and checks as a JUnit file."""
+"""Gates: checks of a figure against a threshold, and of a model against others; checks as a JUnit file.
+
+NEW fails a comparison if it is worse than OLD by more than the margin, and passes if it is not, both with the
+confidence asked for; otherwise the check is undecided. An item that OLD has and NEW lacks makes the check an error,
+because NEW may have lost the items on which it is worse. Rules: docs/guides/gates.md.
+"""
 
 from __future__ import annotations
 
@@ -6,21 +11,22 @@ import math
 import platform
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from .. import __version__
-from ..base.errors import PfgenError
-from ..base.file_writing import write_whole
-from ..base.untrusted_text import in_one_line, terminal_text, unknown_name
+from ..base.errors import PfgenError, TrialsError
+from ..base.file_writing import timestamp
+from ..base.untrusted_text import counted, in_one_line, signed, terminal_text, unknown_name
 from ..suite.rules import PARTS
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
 
     from ..base.mean_interval import MeanInterval
-    from .items.item_placement import Placement
+    from .items.item_table import ItemScores
+    from .placement import Placement
     from .run_result import RunSummary
+    from .statistics.verdicts import Verdict
 
 Outcome = Literal["passed", "failed", "undecided", "error"]
 """`error`: there is nothing to check, such as the score of a run that cannot be read."""
@@ -123,30 +129,129 @@ def figures_of_run(summary: RunSummary, interval: MeanInterval | None) -> Figure
 def figures_of_placement(placement: Placement) -> Figures:
     """The score with the ends of its interval, the ranks, and the percentage of other runs that are not better."""
     rank, n_others = placement.rank, placement.of - 1
+    rank_low, rank_high = placement.ranks or (None, None)
     return {
         "score": placement.score,
         "score_low": placement.interval.low,
         "score_high": placement.interval.high,
         "rank": rank,
-        "rank_low": placement.rank_low,
-        "rank_high": placement.rank_high,
+        "rank_low": rank_low,
+        "rank_high": rank_high,
         "percentile": None if rank is None or not n_others else 100 * (placement.of - rank) / n_others,
     }
+
+
+# --- comparisons with a margin
+
+Undecided = Literal["pass", "fail"]
+"""What an undecided check counts as."""
+
+
+@dataclass(frozen=True)
+class Gate:
+    """What a comparison must show."""
+
+    margin: float = 0.0  # the loss that is allowed, in units of the metric
+    confidence: float = 0.95
+    undecided: Undecided = "pass"
+    of: Literal["runs", "models"] = "models"
+    allow_missing: bool = False  # whether NEW may lack items of OLD
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.margin < math.inf:
+            raise TrialsError(f"margin {self.margin}: expected a number of at least 0")
+        if not 0 < self.confidence < 1:
+            raise TrialsError(f"confidence {self.confidence}: expected a number between 0 and 1, such as 0.95")
+        if self.undecided not in ("pass", "fail"):
+            raise TrialsError(f"undecided {in_one_line(self.undecided)!r}: expected 'pass' or 'fail'")
+
+    def check(self, scores: ItemScores, *, metrics: Sequence[str] | None = None) -> list[Check]:
+        """Checks the first model against each other model, in the given metrics: by default the first one.
+
+        The p-values of a metric are corrected together by Holm.
+        """
+        if len(scores.models) < 2:
+            raise TrialsError(f"{counted(len(scores.models), self.of[:-1])}: a gate needs at least two")
+        from .statistics.verdicts import decided
+
+        table = scores.only(metrics=metrics or scores.metrics[:1])
+        pairs = [_Pair(table, metric, old, self) for metric in table.metrics for old in range(1, len(table.models))]
+        for metric in table.metrics:
+            family = [pair for pair in pairs if pair.tested is not None and pair.metric == metric]
+            verdicts = decided([pair.tested for pair in family if pair.tested], alpha=1 - self.confidence)
+            for pair, verdict in zip(family, verdicts, strict=True):
+                pair.verdict = verdict
+        return [pair.check() for pair in pairs]
+
+
+class _Pair:
+    """The first model and another one, in one metric."""
+
+    def __init__(self, table: ItemScores, metric: str, old: int, gate: Gate) -> None:
+        import numpy as np
+
+        from .items.item_comparison import compare_pair
+
+        self.metric, self.gate = metric, gate
+        self.new, self.old = in_one_line(table.models[0], 200), in_one_line(table.models[old], 200)
+        self.sign = 1 if table.higher_is_better.get(metric, True) else -1
+        new_scores, old_scores = table.values[metric][0], table.values[metric][old]
+        self.n_of_old = int((~np.isnan(old_scores)).sum())
+        self.n_lost = int((np.isnan(new_scores) & ~np.isnan(old_scores)).sum())
+        # Equal marks of 0 and 1 tell little, but equal scores of any other kind are those of equal answers.
+        self.is_same = metric not in table.binary and not np.nan_to_num(new_scores - old_scores).any()
+        self.has_common = self.n_lost < self.n_of_old
+        is_error = not self.has_common or (self.n_lost > 0 and not gate.allow_missing)
+        self.tested = None if is_error else compare_pair(table, metric, (0, old), shift=-self.sign * gate.margin)
+        self.verdict: Verdict | None = None  # set by the gate, for all pairs of a family together
+
+    def check(self) -> Check:
+        margin = f" by more than {self.gate.margin:g}" if self.gate.margin else ""
+        metric = "score" if self.gate.of == "runs" and self.metric == "average" else in_one_line(self.metric)
+        outcome, sentence = self._outcome(margin)
+        passes = outcome == "passed" or (outcome == "undecided" and self.gate.undecided == "pass")
+        if outcome == "undecided":
+            sentence += f"; counts as {'passed' if passes else 'failed'}"
+        return Check(f"{metric} not worse{margin} than {self.old}", self.new, outcome, f"{metric}: {sentence}", passes)
+
+    def _outcome(self, margin: str) -> tuple[Outcome, str]:
+        new, old, verdict, item = self.new, self.old, self.verdict, "question" if self.gate.of == "runs" else "item"
+        if not self.has_common:
+            return "error", f"{new} and {old} have no {item} in common"
+        lost = f"{new} lacks {self.n_lost:,} of the {counted(self.n_of_old, item)} of {old}"
+        if verdict is None:
+            return "error", f"{lost}; expected a score for each, unless missing {item}s are allowed (--allow-missing)"
+        lost = f" ({lost})" if self.n_lost else ""
+        if verdict.differs is None:
+            return "undecided", f"{verdict.too_few(item)}{lost}: whether {new} is worse than {old}{margin}"
+        if self.is_same:
+            return "passed", f"{new} and {old} have the same score on {verdict.over(item)}{lost}"
+        from .statistics.paired import TESTS
+        from .statistics.verdicts import shown_p
+
+        shift = f" of a difference of {signed(-self.sign * self.gate.margin, 4)}" if self.gate.margin else ""
+        p_value = shown_p(verdict.p_corrected)
+        figures = (
+            f"the difference is {signed(verdict.difference, 4)}, {verdict.interval_words(item=item)}{lost}; "
+            f"{TESTS[verdict.test]}{shift}: p {'' if p_value[0] == '<' else '= '}{p_value}, limit {verdict.alpha:.6g}"
+        )
+        if not verdict.differs:
+            other = f"a loss of {self.gate.margin:g} against {old}" if margin else old
+            return "undecided", f"{new} is not distinguished from {other}: {figures}"
+        if self.sign * verdict.difference < -self.gate.margin:
+            return "failed", f"{new} is worse than {old}{margin}: {figures}"
+        return "passed", f"{new} is {'not worse' if margin else 'better'} than {old}{margin}: {figures}"
 
 
 # --- JUnit
 
 
-def write_junit(path: Path, checks: Sequence[Check], suite: str) -> None:
-    """Writes a JUnit file with a test case for each check; an undecided check that passes is a skipped test."""
-    write_whole(path, junit_xml(checks, suite))
-
-
 def junit_xml(checks: Sequence[Check], suite: str) -> bytes:
-    """A JUnit file, valid against the schemas of Ant and Jenkins; characters that XML forbids are escaped."""
-    from xml.etree.ElementTree import Element, SubElement, indent, tostring
+    """A JUnit file with a test case for each check; an undecided check that passes is a skipped test.
 
-    from ..base.file_writing import timestamp
+    It is valid against the schemas of Ant and Jenkins; characters that XML forbids are escaped.
+    """
+    from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
     cases = [_case(check, suite) for check in checks]
     tags = [child.tag for case in cases for child in case]

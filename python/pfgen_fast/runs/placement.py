@@ -1,0 +1,229 @@
+"""Where a run or a model stands among others: its rank by score, and the verdict about it and each other one.
+
+Rules: docs/statistics.md. `run_placement` places runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from ..base.errors import TrialsError
+from ..base.mean_interval import MeanInterval
+from ..base.table import Column, Table, TableResult
+from ..base.untrusted_text import few_names, in_one_line, markdown_text
+from .items.item_table import Floats, ItemScores
+from .items.ranking import Compared, compared_models
+from .statistics.paired import MIN_QUESTIONS, against
+from .statistics.verdicts import Outcome, outcomes_of, rank_range, sentence_of_many, shown_p
+
+_N_NEAREST = 3
+
+
+class Other(NamedTuple):
+    """A run that another run is compared with."""
+
+    run: str
+    model: str
+    score: float
+    low: float | None  # lower end of the 95 % interval of the score over questions
+    high: float | None  # upper end of the interval
+    difference: float  # the placed run's score less that of this run, over the questions that both have
+    p_value: float  # of the paired test over questions; NaN if it is undefined
+    corrected: float  # the same, corrected for the number of runs by Holm; NaN without a verdict
+    verdict: Outcome  # what the placed run is, compared with this run
+
+
+class Standing(NamedTuple):
+    """The rank of a run among the runs with which it has something in common."""
+
+    what: str  # what they have in common, such as `mode qa`
+    rank: int
+    of: int
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Placement(TableResult):
+    """A run among other runs."""
+
+    run: str  # name of the placed run
+    model: str  # its model
+    score: float  # its score
+    interval: MeanInterval  # its score with the 95 % interval over questions
+    others: tuple[Other, ...]  # the other runs, best first, without yardsticks
+    standings: tuple[Standing, ...] = ()
+    yardsticks: tuple[tuple[str, float], ...] = ()  # names and scores of human and reference answers, without a rank
+    notes: tuple[str, ...] = ()  # what makes the comparison weaker, one sentence each
+    is_yardstick: bool = False  # whether the run itself is a yardstick, which has no rank
+    higher_is_better: bool = True  # whether a higher score is better
+    nouns: tuple[str, str] = ("run", "questions")  # what is placed, and what has the scores
+    n_lost: int = 0  # number of items that the model lacks and another model has
+
+    def __repr__(self) -> str:
+        return f"Placement({in_one_line(self.run, 60)}: {self.figures()})"
+
+    @property
+    def of(self) -> int:
+        """The number of runs that are ranked, with this run."""
+        return len(self.others) + 1
+
+    @property
+    def rank(self) -> int | None:
+        """1 and the number of runs with a better score; None for a yardstick, which has no rank."""
+        return None if self.is_yardstick else self._n_above + 1
+
+    @cached_property
+    def ranks(self) -> tuple[int, int] | None:
+        """The ranks that chance allows; None without a rank or any verdict."""
+        if self.is_yardstick:
+            return None
+        return rank_range([other.verdict for other in self.others], self.interval.n)
+
+    @cached_property
+    def _n_above(self) -> int:
+        sign = 1 if self.higher_is_better else -1
+        return sum(sign * other.score > sign * self.score for other in self.others)
+
+    def named(self, verdict: Outcome) -> list[str]:
+        """The runs with a verdict, such as those than which this run is `better`, best first."""
+        return [other.run for other in self.others if other.verdict == verdict]
+
+    @property
+    def nearest(self) -> tuple[Other, ...]:
+        """The runs with the nearest scores, up to three on either side, best first."""
+        return self.others[max(0, self._n_above - _N_NEAREST) : self._n_above + _N_NEAREST]
+
+    def to_dict(self) -> dict[str, Any]:
+        """All figures, for JSON."""
+        rank_low, rank_high = self.ranks or (None, None)
+        return {
+            "run": self.run,
+            "model": self.model,
+            "score": self.score,
+            "low": self.interval.low,
+            "high": self.interval.high,
+            "rank": self.rank,
+            "rank_low": rank_low,
+            "rank_high": rank_high,
+            "of": self.of,
+            "better_than": self.named("better"),
+            "worse_than": self.named("worse"),
+            "not_distinguished_from": self.named("not distinguished"),
+            "no_verdict": self.named("no verdict"),
+            "nearest": self._table_of(self.nearest).to_dicts(),
+            "standings": [standing._asdict() for standing in self.standings],
+            "yardsticks": dict(self.yardsticks),
+            "notes": list(self.notes),
+        }
+
+    def to_markdown(self) -> str:
+        """The sentences as a list, and a table of the nearest runs."""
+        lines = [f"**{markdown_text(self.run)}**: {self.figures()}\n\n"]
+        lines += [f"- {markdown_text(sentence)}\n" for sentence in (*self.sentences(), *self.notes)]
+        return "".join([*lines, "\n", self._table_of(self.nearest).to_markdown()])
+
+    @property
+    def table(self) -> Table:
+        """The other runs, best first."""
+        return self._table_of(self.others)
+
+    def _table_of(self, others: Sequence[Other]) -> Table:
+        columns = [
+            Column("run", self.nouns[0]),
+            Column("model", view="files"),
+            Column("score"),
+            *(Column(name, view="files") for name in ("low", "high")),
+            Column("difference", is_signed=True),
+            Column("p_value", view="files"),
+            Column("corrected", "p (Holm)", form=shown_p),
+            Column("verdict"),
+        ]
+        return Table(columns, others)
+
+    def words(self) -> list[str]:
+        """The sentences above the table of a notebook."""
+        return [f"{self.run}: {self.figures()}", *self.sentences(), *self.notes]
+
+    def figures(self) -> str:
+        """The score with its interval, and the rank with its range, in one line."""
+        spread = self.interval.shown()
+        spread = f" ± {spread[1:]}" if spread[0] == "±" else f", {spread}"
+        score = f"{self.score:.4f}" + ("" if self.interval.low is None else f"{spread} (95 %, over {self.nouns[1]})")
+        if self.rank is None:
+            return f"{score}, a yardstick without a rank"
+        between = "" if self.ranks is None else f", between {self.ranks[0]} and {self.ranks[1]}"
+        return f"{score}, rank {self.rank} of {self.of}{between}"
+
+    def sentences(self) -> list[str]:
+        """What the comparisons say, one sentence each."""
+        above, below = self.others[: self._n_above][::-1], self.others[self._n_above :]
+        verdicts = [(other.run, other.verdict) for other in self.others]
+        many = sentence_of_many(verdicts, f"other {self.nouns[0]}", first="it", is_named=False)
+        lines = [f"{many} (95 %, Holm, {len(self.others):,} comparisons)"]
+        for side, others in (("above", above), ("below", below)):
+            names = [other.run for other in others if other.verdict == "not distinguished"]
+            if names:
+                lines.append(f"not distinguished, {side} it: {few_names(names, 3, 200)}")
+        ranks = ", ".join(f"{standing.what}: {standing.rank} of {standing.of}" for standing in self.standings)
+        lines += [f"rank among similar {self.nouns[0]}s: {ranks}"] if ranks else []
+        if self.yardsticks:
+            shown = ", ".join(f"{in_one_line(name, 60)} {score:.4f}" for name, score in self.yardsticks)
+            lines.append(f"yardsticks, which have no rank: {shown}")
+        return lines
+
+
+def compared_with(
+    own: Floats,
+    others: Floats,
+    heads: Iterable[tuple[str, str, float, float | None, float | None]],
+    *,
+    clusters: Sequence[Hashable] | None = None,
+    is_binary: bool = False,
+    higher_is_better: bool = True,
+) -> tuple[Other, ...]:
+    """Tests the scores of a run against those of others (rows, with their first figures), as one family."""
+    tested = against([own], [others], clusters=clusters, binary=is_binary)
+    after, outcomes = outcomes_of(tested.means, tested.p_values, tested.n_clusters, higher_is_better=higher_is_better)
+    figures = zip(tested.means.tolist(), tested.p_values.tolist(), after.tolist(), outcomes, strict=True)
+    return tuple(Other(*head, *rest) for head, rest in zip(heads, figures, strict=True))
+
+
+def place_models(scores: ItemScores, models: Sequence[str], metric: str | None = None) -> list[Placement]:
+    """Places models of a table among its other models, by a metric: by default the first one."""
+    placed = {*scores.only(models=models).models}  # checks the names
+    others = [model for model in scores.models if model not in placed]
+    if not others:
+        raise TrialsError("no models to compare with; expected a table with other models than the placed ones")
+    return [_placed(compared_models(scores.only(models=[model, *others]), metric)) for model in models]
+
+
+def _placed(compared: Compared) -> Placement:
+    """The placement of the first model."""
+    name, mean = compared.models[0], compared.means[0]
+    order = [row for row in compared.order if row]
+    means = ((compared.models[row], compared.means[row]) for row in order)
+    heads = ((model, model, own.mean, own.low, own.high) for model, own in means)
+    others = compared_with(
+        compared.values[0],
+        compared.values[order],
+        heads,
+        clusters=compared.clusters,
+        is_binary=compared.is_binary,
+        higher_is_better=compared.higher_is_better,
+    )
+    notes = list(compared.notes)
+    if compared.n_units < MIN_QUESTIONS:
+        notes.append(f"no verdict: {compared.counted_units}, at least {MIN_QUESTIONS} are needed")
+    return Placement(
+        run=name,
+        model=name,
+        score=mean.mean,
+        interval=mean,
+        others=others,
+        notes=tuple(notes),
+        higher_is_better=compared.higher_is_better,
+        nouns=("model", "items"),
+        n_lost=int(compared.n_lost[0]),
+    )
