@@ -70,13 +70,14 @@ def of_the_trials() -> Iterator[str]:
 
 @figures("footguns.md", "* **Values above 1 are normal.**", published.needs_published_runs)
 def of_the_human_answers() -> Iterator[str]:
-    means = leaderboard().chosen(leaderboard().rows_of_systems()[:1]).means
+    means = leaderboard().of_models(yardsticks=True).means
     yield f"1 1.0 {means['fluency'][0]:.5f} {means['score'][0]:.4f} 2 7 0 1"
 
 
 @figures("commands.md", "The first command makes the human row", published.needs_published_runs)
 def of_the_yardsticks() -> Iterator[str]:
-    human, criteria = (leaderboard().chosen([row]).means for row in leaderboard().rows_of_systems())
+    yardsticks = leaderboard().of_models(yardsticks=True)
+    human, criteria = (yardsticks.chosen([row]).means for row in (0, 1))
     with (published.FOLDER / "leaderboard.csv").open(encoding="utf-8", newline="") as file:
         (recorded,) = (line for line in csv.DictReader(file) if line["model"] == "system/criteria")
     n_answers = len(published.suite()) * int(recorded["num_trials"])
@@ -139,7 +140,7 @@ def of_the_orders() -> Iterator[str]:
 
 @figures("ngram_engine.md", "* **The score therefore has a high floor.**", *NIGHTLY)
 def of_the_floor() -> Iterator[str]:
-    models = leaderboard().chosen(leaderboard().rows_of_models()).means["score"]
+    models = leaderboard().of_models().means["score"]
     third, fifth = (of_the_sampler()[point]["average"] for point in ((1.0, 3), (0.3, 5)))
     assert 0.64 < (models < third).mean() < 0.69
     yield f"3 1 {third:.2f} {len(models)} 5 0.3 {(models >= fifth).sum()} 0.6"

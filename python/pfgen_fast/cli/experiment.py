@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, TypeVar
 
@@ -132,7 +133,8 @@ class ExperimentSets:
 
         runs = self.call.read(read_figures, self.paths)
         by_set = scores_by_set(runs, self.chosen)
-        by_set = by_set if self.runs == "all" else by_set.one_per_model(self.runs)
+        if self.runs != "all":
+            by_set = replace(by_set, runs=by_set.runs.one_per_model(self.runs))
         self.call.finish(sets(by_set, cluster=self.cluster), runs)
 
 

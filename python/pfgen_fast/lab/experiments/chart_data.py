@@ -175,8 +175,3 @@ class Bars:
 
 
 Chart = Scatter | Density | Matrix | HeatMap | Ranges | Bands | LinePanels | Bars
-
-
-def correlation_floor(values: Floats) -> float:
-    """The start of the colour scale of correlations: a round number that is at most the smallest correlation."""
-    return next(floor for floor in (0.9, 0.5, 0.0, -1.0) if floor <= values.min() or floor == -1.0)

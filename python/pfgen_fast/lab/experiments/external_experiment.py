@@ -24,7 +24,7 @@ from ..statistics.correlation import (
     is_constant,
 )
 from .chart_data import Points, Scatter
-from .finding import CORRELATION_COLUMNS, Cell, Finding, Picture, correlation_cells, finding_table, with_interval
+from .finding import Cell, Finding, Picture, correlation_table, finding_table, with_interval
 from .run_means import Cluster, Clusters, Pick, RunMeans, clusters_of, number_in, read_rows
 
 _N_NAMED = 5
@@ -62,15 +62,13 @@ def read_scores(path: Path) -> OutsideScores:
 
 # --- names
 
-_SEPARATORS = re.compile(r"[\s_.:@-]+")
-
 
 def _plain_name(name: str) -> str:
     """A name in lower case, with the same separator everywhere."""
-    return _SEPARATORS.sub("-", unicodedata.normalize("NFKC", name).casefold()).strip("-")
+    return re.sub(r"[\s_.:@-]+", "-", unicodedata.normalize("NFKC", name).casefold()).strip("-")
 
 
-RULES: tuple[tuple[str, Callable[[str], str]], ...] = (
+_RULES: tuple[tuple[str, Callable[[str], str]], ...] = (
     ("the same", lambda name: name),
     ("but for case and separators", _plain_name),
     ("but for what comes before the last slash", lambda name: _plain_name(name.rstrip("/").rsplit("/", 1)[-1])),
@@ -81,7 +79,7 @@ RULES: tuple[tuple[str, Callable[[str], str]], ...] = (
 def match_names(ours: Sequence[str], theirs: Sequence[str]) -> dict[str, tuple[str, str]]:
     """Matches our names with theirs: by our name, the partner and the rule. Ambiguous names have no partner."""
     matches: dict[str, tuple[str, str]] = {}
-    for rule, form in RULES:
+    for rule, form in _RULES:
         taken = {partner for partner, _ in matches.values()}
         left = _unambiguous([name for name in ours if name not in matches], form)
         by_form = _unambiguous([name for name in theirs if name not in taken], form)
@@ -114,30 +112,31 @@ def external(
             title = in_one_line(f"{file.path.stem}: {column}" if len(files) > 1 else column, 60)
             try:
                 where = f"{file.path}, column {column!r}"
-                compared.append(_Compared.of(title, where, models, values, partners, cluster))
+                compared.append(_compared(title, where, models, values, partners, cluster))
             except ExperimentError as error:
                 problems.append(str(error))
     if not compared:
         raise ExperimentError("; ".join(problems))
-    fewest = min((column.clusters for column in compared), key=lambda clusters: clusters.n)
+    fewest = min((part.clusters for part in compared), key=lambda clusters: clusters.n)
     which = "The best run" if pick == "best" else "The mean of the runs"
-    words = [f"{which} of each model counts. 95 % intervals are in brackets.", *(column.words for column in compared)]
-    columns = ("scores", "with our", "models", "clusters", *CORRELATION_COLUMNS)
+    words = [f"{which} of each model counts. 95 % intervals are in brackets."]
+    rows: list[tuple[tuple[Cell, ...], Mapping[str, Correlation]]] = []
+    for part in compared:
+        by_coefficient = ", ".join(f"{name} {part.correlations['score'][name]}" for name in COEFFICIENTS)
+        words.append(f"With {part.name}, over {part.clusters.counted('models')}: {by_coefficient}.")
+        counts = len(part.models.names), part.clusters.n
+        rows += [((part.name, metric, *counts), by_name) for metric, by_name in part.correlations.items()]
+    title = "Correlations over models, with 95 % intervals"
     return Finding(
         "external",
         _answer(compared),
         " ".join(words),
         (
-            finding_table(
-                "correlations",
-                "Correlations over models, with 95 % intervals",
-                columns,
-                tuple(row for column in compared for row in column.correlation_rows),
-            ),
-            *(column.pairs_table(number) for number, column in enumerate(compared, start=1)),
-            finding_table("unmatched", "Models without a partner", ("file", "whose", "model"), tuple(unmatched)),
+            correlation_table("correlations", title, ("scores", "with our", "models", "clusters"), rows),
+            *(part.pairs_table(number) for number, part in enumerate(compared, start=1)),
+            finding_table("unmatched", "Models without a partner", ("file", "whose", "model"), unmatched),
         ),
-        tuple(column.picture(number) for number, column in enumerate(compared, start=1)),
+        tuple(part.picture(number) for number, part in enumerate(compared, start=1)),
         (*runs.problems, *(f"left out: {problem}" for problem in problems), *fewest.warnings("models")),
         question="Do the scores agree with scores from elsewhere?",
         runs=runs.names,
@@ -149,76 +148,68 @@ class _Compared:
     """A column of other scores, with the models that have a partner in it."""
 
     name: str  # name of the column
-    models: tuple[str, ...]  # our names of the models
-    partners: tuple[tuple[str, str], ...]  # names in the column, each with the rule that matched it
-    ours: Floats  # our scores
+    models: RunMeans  # our models
+    partners: Sequence[tuple[str, str]]  # names in the column, each with the rule that matched it
     theirs: Floats
     clusters: Clusters  # clusters of dependent models
     correlations: Mapping[str, Mapping[str, Correlation]]  # correlations with each of our metrics
 
-    @classmethod
-    def of(
-        cls,
-        name: str,
-        where: str,
-        models: RunMeans,
-        values: Mapping[str, float],
-        partners: Mapping[str, tuple[str, str]],
-        cluster: Cluster,
-    ) -> _Compared:
-        common = {model: partner for model, partner in partners.items() if partner[0] in values}
-        if len(common) < MIN_VALUES:
-            raise ExperimentError(
-                f"{where}: {len(common)} models in common, expected at least {MIN_VALUES}; ours are "
-                f"{few_names(models.models, _N_NAMED)}, theirs {few_names(list(values), _N_NAMED) or 'none'}"
-            )
-        theirs = np.array([values[partner] for partner, _ in common.values()])
-        check_columns({where: theirs}, "models")
-        metrics = models.chosen([models.models.index(model) for model in common]).means
-        check_columns({"our score": metrics["score"]}, "models")
-        clusters = clusters_of(list(common), cluster)
-        correlations = {
-            metric: correlate(metrics[metric], theirs, clusters=clusters.numbers)
-            for metric in SCORES
-            if not is_constant(metrics[metric])
-        }
-        return cls(name, tuple(common), tuple(common.values()), metrics["score"], theirs, clusters, correlations)
-
     @property
-    def pearson(self) -> float:
-        return self.correlations["score"]["Pearson"].value
-
-    @property
-    def words(self) -> str:
-        by_coefficient = ", ".join(f"{name} {self.correlations['score'][name]}" for name in COEFFICIENTS)
-        return f"With {self.name}, over {self.clusters.counted('models')}: {by_coefficient}."
-
-    @property
-    def correlation_rows(self) -> list[tuple[Cell, ...]]:
-        counts = len(self.models), self.clusters.n
-        return [(self.name, metric, *counts, *correlation_cells(row)) for metric, row in self.correlations.items()]
+    def pearson(self) -> Correlation:
+        """The correlation with our score."""
+        return self.correlations["score"]["Pearson"]
 
     def pairs_table(self, number: int) -> Table:
+        """The models in common, the best first."""
+        ours, theirs = self.models.means["score"].tolist(), self.theirs.tolist()
         rows = [
-            (model, partner, ours, theirs, rule)
-            for model, (partner, rule), ours, theirs in zip(
-                self.models, self.partners, self.ours.tolist(), self.theirs.tolist(), strict=True
-            )
+            (model, partner, our, their, rule)
+            for model, (partner, rule), our, their in zip(self.models.models, self.partners, ours, theirs, strict=True)
         ]
         rows.sort(key=lambda row: -row[2])
         columns = ("model", "theirs", "our score", self.name, "names are")
-        return finding_table(f"models-{number}", f"Models in common: {self.name}", columns, tuple(rows))
+        return finding_table(f"models-{number}", f"Models in common: {self.name}", columns, rows)
 
     def picture(self, number: int) -> Picture:
-        title = f"{len(self.ours)} models, Pearson {self.pearson:.4f}"
-        points = Points(self.ours, self.theirs, "our score", self.name, title, labels=self.models)
+        """The other scores against ours."""
+        title = f"{len(self.theirs)} models, Pearson {self.pearson.value:.4f}"
+        ours, labels = self.models.means["score"], self.models.models
+        points = Points(ours, self.theirs, "our score", self.name, title, labels=labels)
         return Picture(f"scatter-{number}", f"{self.name} against our score", Scatter((points,)))
 
 
+def _compared(
+    name: str,
+    where: str,
+    models: RunMeans,
+    values: Mapping[str, float],
+    partners: Mapping[str, tuple[str, str]],
+    cluster: Cluster,
+) -> _Compared:
+    common = {model: partner for model, partner in partners.items() if partner[0] in values}
+    if len(common) < MIN_VALUES:
+        raise ExperimentError(
+            f"{where}: {len(common)} models in common, expected at least {MIN_VALUES}; ours are "
+            f"{few_names(models.models, _N_NAMED)}, theirs {few_names(list(values), _N_NAMED) or 'none'}"
+        )
+    theirs = np.array([values[partner] for partner, _ in common.values()])
+    check_columns({where: theirs}, "models")
+    ours = models.chosen([models.models.index(model) for model in common])
+    check_columns({"our score": ours.means["score"]}, "models")
+    clusters = clusters_of(ours.models, cluster)
+    correlations = {
+        metric: correlate(ours.means[metric], theirs, clusters=clusters.numbers)
+        for metric in SCORES
+        if not is_constant(ours.means[metric])
+    }
+    return _Compared(name, ours, tuple(common.values()), theirs, clusters, correlations)
+
+
 def _answer(compared: Sequence[_Compared]) -> str:
-    by_value = sorted(compared, key=lambda column: column.pearson)
-    shown = [with_interval(row.correlations["score"]["Pearson"]) for row in by_value]
-    named = [f"{row.name} by Pearson {r} over {len(row.models)} models" for row, r in zip(by_value, shown, strict=True)]
+    named = [
+        f"{column.name} by Pearson {with_interval(column.pearson)} over {len(column.theirs)} models"
+        for column in sorted(compared, key=lambda column: column.pearson.value)
+    ]
     if len(compared) == 1:
         return f"Our score correlates with {named[0]}."
     return f"Of {len(compared)} other scores, ours correlates most with {named[-1]} and least with {named[0]}."

@@ -16,9 +16,6 @@ from .chart_data import Chart, HeatMap
 Cell = str | int | float | bool | None
 """The value of a table cell; None is an empty cell."""
 
-CORRELATION_COLUMNS = tuple(f"{name}{end}" for name in COEFFICIENTS for end in ("", " low", " high"))
-"""The columns of `correlation_cells`."""
-
 N_SHOWN = 300
 """The maximum number of characters shown of a text."""
 
@@ -239,9 +236,17 @@ class Finding:
         return f"{self.name}-{part.name}"
 
 
-def correlation_cells(by_name: Mapping[str, Correlation]) -> tuple[Cell, ...]:
-    """Each coefficient and its interval."""
-    return tuple(end for name in COEFFICIENTS for end in (by_name[name].value, by_name[name].low, by_name[name].high))
+def correlation_table(
+    name: str,
+    title: str,
+    heads: Sequence[str],
+    rows: Iterable[tuple[Sequence[Cell], Mapping[str, Correlation]]],
+    digits: int = 4,
+) -> Table:
+    """A table whose rows begin with cells below `heads`, and go on with each coefficient and its interval."""
+    columns = [*heads, *(f"{name}{end}" for name in COEFFICIENTS for end in ("", " low", " high"))]
+    cells = [(*first, *(end for r in by_name.values() for end in (r.value, r.low, r.high))) for first, by_name in rows]
+    return finding_table(name, title, columns, cells, digits)
 
 
 def with_interval(r: Correlation, n_digits: int = 3) -> str:

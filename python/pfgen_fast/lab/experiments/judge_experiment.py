@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,13 +17,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...base.errors import EngineError, ExperimentError, JudgingError
-from ...base.table import Table
 from ...base.untrusted_text import utf8
-from ...suite.questions import Question
 from ...suite.suite import Suite
 from ..evaluators.evaluator import Item, text_column
 from ..evaluators.judge_evaluator import USUAL_LANGUAGE, JudgeEvaluator, read_template
-from ..evaluators.ratings import Scale, usual_temperature
+from ..evaluators.ratings import usual_temperature
 from ..judging.judge_asking import Estimate, Prices, Spending
 from ..judging.judge_requests import Judge, RequestOptions, Server
 from ..judging.reply_store import Replies
@@ -104,13 +102,10 @@ class AnswersToJudge:
         for (run, question), texts in by_cell.items():
             if self._trials is not None and len(texts) > self._trials:
                 # Ordered by hash, so that the choice does not depend on the order of the file.
-                in_order = sorted(texts, key=lambda text: (_digest(self._seed, question, text), text))
+                seeded = f"{self._seed}\0{question}\0"
+                in_order = sorted(texts, key=lambda text: (hashlib.sha256(utf8(seeded + text)).digest(), text))
                 texts = in_order[: self._trials]
             self.chosen += (Answer(run, question, text) for text in texts)
-
-
-def _digest(seed: str, question: int, text: str) -> str:
-    return hashlib.sha256(utf8(f"{seed}\0{question}\0{text}")).hexdigest()
 
 
 ITEM_COLUMNS = {"item": str, "model": str, "rating": float}
@@ -177,14 +172,22 @@ class RatedRuns:
         notes += [f"{name} has no ratings" for name in scored.names if name not in runs.names]
         points = replace(runs.points("our score", "rating"), y_label="mean rating")
         answer, words, more = _words(runs, len(rated), self._evaluator.judge.model)
+        models = runs.one_per_model("mean")
+        by_model = sorted(
+            zip(models.models, models.means["rating"].tolist(), strict=True), key=lambda row: (-row[1], row[0])
+        )
+        counts = Counter(row.rating for row in rated)
+        ratings = range(scale.low, scale.high + 1)
+        of_models = "Mean rating of each model, for the experiment external"
+        spread = ((rating, counts[rating], counts[rating] / len(rated)) for rating in ratings)
         return Finding(
             "judge",
             answer,
             words,
             (
-                _models_table(runs.one_per_model("mean")),
+                finding_table("models", of_models, ("model", "rating"), by_model, 3),
                 runs.table("runs", "The runs", runs.means.items(), by="rating"),
-                _spread_table(rated, scale),
+                finding_table("ratings", "How often each rating was given", ("rating", "times", "share"), spread),
             ),
             (Picture("scatter", "The judge's ratings against our scores", Scatter((points,))),),
             (*notes, *more, *_length_note(rated)),
@@ -213,22 +216,20 @@ def judge(
 
 
 def _items(suite: Suite, answers: Sequence[Answer], evaluator: JudgeEvaluator) -> list[Item]:
+    """The answers as items; their reference is the sample answer, or else the first of the reference answers."""
     is_shown = evaluator.template.uses("sample")
     samples = {sample.question: sample.answer for sample in suite.samples} if is_shown else {}
     items = []
     for number, answer in enumerate(answers, start=1):
         question = suite.questions[answer.question]
-        references = _reference(question, samples) if is_shown else ()
+        references: tuple[str, ...] = ()
+        if question.question in samples:
+            references = (samples[question.question],)
+        elif is_shown:
+            references = next((texts[:1] for texts in question.answers.values() if texts), ())
         name = f"answer {number} (to {question.question_id})"
         items.append(Item(name, answer.text, "answers", question=question.question, references=references))
     return items
-
-
-def _reference(question: Question, samples: Mapping[str, str]) -> tuple[str, ...]:
-    """The sample answer to a question, or else the first of its reference answers."""
-    if question.question in samples:
-        return (samples[question.question],)
-    return next((answers[:1] for answers in question.answers.values() if answers), ())
 
 
 def _rated_means(scored: RunFigures, rated: Sequence[Rated]) -> RunMeans:
@@ -276,18 +277,3 @@ def _words(runs: RunMeans, n_found: int, judge_name: str) -> tuple[str, str, lis
         f"{words} Correlations with our scores over {clusters.counted('runs')} (95 % intervals in brackets): {listed}.",
         clusters.warnings("runs"),
     )
-
-
-def _models_table(models: RunMeans) -> Table:
-    means = zip(models.models, models.means["rating"].tolist(), strict=True)
-    rows = tuple(sorted(means, key=lambda row: (-row[1], row[0])))
-    return finding_table(
-        "models", "Mean rating of each model, for the experiment external", ("model", "rating"), rows, 3
-    )
-
-
-def _spread_table(rated: Sequence[Rated], scale: Scale) -> Table:
-    counts = Counter(row.rating for row in rated)
-    ratings = range(scale.low, scale.high + 1)
-    rows = tuple((rating, counts[rating], counts[rating] / len(rated)) for rating in ratings)
-    return finding_table("ratings", "How often each rating was given", ("rating", "times", "share"), rows)

@@ -12,7 +12,7 @@ from ...base.table import Table
 from ...suite.rules import PARTS, SCORES
 from ..statistics.correlation import Correlation, Floats, check_columns, coefficient, correlate, is_constant
 from .chart_data import Density, Points, Scatter
-from .finding import CORRELATION_COLUMNS, Cell, Finding, Picture, correlation_cells, finding_table, with_interval
+from .finding import Cell, Finding, Picture, correlation_table, finding_table, with_interval
 from .run_means import Cluster, Clusters, RunMeans, clusters_of
 from .scored_runs import ScoredRuns
 
@@ -26,14 +26,14 @@ _Found = dict[_Pair, dict[str, Correlation]]
 
 def relations(scored: RunMeans, *, cluster: Cluster = "model", seed: int = 0) -> Finding:
     """Correlates the scores with each other, with intervals: over the runs of models and, if there are any, answers."""
-    runs = scored.chosen(scored.rows_of_models())
+    runs = scored.of_models()
     over_runs, notes = _pairs(runs.means, "runs")
     if not over_runs:
         raise ExperimentError(f"nothing to correlate: {'; '.join(notes)}")
     clusters = clusters_of(runs.models, cluster)
     by_runs = {(a, b): correlate(runs.means[a], runs.means[b], clusters=clusters.numbers) for a, b in over_runs}
     notes += clusters.warnings("runs")
-    rows = [("runs", *pair, len(runs.names), clusters.n, *correlation_cells(by_runs[pair])) for pair in by_runs]
+    rows = [(("runs", *pair, len(runs.names), clusters.n), by_name) for pair, by_name in by_runs.items()]
     panels = (runs.points(*pair, title=f"Pearson {by_name['Pearson'].value:.3f}") for pair, by_name in by_runs.items())
     pictures = [Picture("runs", "Every run: one score against the other", Scatter(tuple(panels)))]
     over_all = f"Pearson's correlations between the means of {clusters.counted('runs')}: {_listed(by_runs, 'Pearson')}."
@@ -44,19 +44,19 @@ def relations(scored: RunMeans, *, cluster: Cluster = "model", seed: int = 0) ->
         n_answers, all_runs = f" of {len(scored.run_numbers):,} answers", clusters_of(scored.models, cluster)
         by_answers = _over_answers(scored, over_answers, all_runs, seed)
         counts = len(scored.run_numbers), all_runs.n
-        rows += [("answers", *pair, *counts, *correlation_cells(by_name)) for pair, by_name in by_answers.items()]
+        rows += [(("answers", *pair, *counts), by_name) for pair, by_name in by_answers.items()]
         if by_answers:
             title = "Every answer; the scales show the number of answers for each colour"
             pictures.append(Picture("answers", title, _answers_chart(scored.answer_scores, by_answers)))
             over_all += f" Spearman's correlations over all answers: {_listed(by_answers, 'Spearman')}."
-    columns = ("over", "of", "with", "values", "clusters", *CORRELATION_COLUMNS)
+    heads = ("over", "of", "with", "values", "clusters")
     return Finding(
         "relations",
         _answer(runs, by_runs),
         f"{len(scored.names)} runs{n_answers}; 95 % intervals are in brackets. {over_all} {_order(runs)}",
         (
-            finding_table("correlations", "Correlations, with 95 % intervals", columns, tuple(rows)),
-            _parts_table(runs, scored.chosen(scored.rows_of_systems())),
+            correlation_table("correlations", "Correlations, with 95 % intervals", heads, rows),
+            _parts_table(runs, scored.of_models(yardsticks=True)),
             runs.table("runs", "The runs", ((metric, runs.means[metric]) for metric in ("score", *_CORRELATED))),
         ),
         tuple(pictures),
@@ -76,7 +76,7 @@ def _parts_table(runs: RunMeans, yardsticks: RunMeans) -> Table:
         rows.append((part, float(values.mean()), *quartiles, float(values[best]), *yardsticks.means[part].tolist()))
     columns = ("part", "mean", "first quartile", "median", "third quartile", "best run", *yardsticks.models)
     title = f"The parts of a score over {len(runs.names)} runs, and those of the best run, {runs.names[best]}"
-    return finding_table("parts", title, columns, tuple(rows))
+    return finding_table("parts", title, columns, rows)
 
 
 def _order(runs: RunMeans) -> str:

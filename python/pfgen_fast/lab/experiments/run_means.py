@@ -90,13 +90,9 @@ class RunMeans:
             for name, model in zip(self.names, self.models, strict=True)
         )
 
-    def rows_of_models(self) -> list[int]:
-        """The rows of models, without the yardsticks `system/...` (human and reference answers)."""
-        return [row for row, model in enumerate(self.models) if not is_system(model)]
-
-    def rows_of_systems(self) -> list[int]:
-        """The rows of the yardsticks."""
-        return [row for row, model in enumerate(self.models) if is_system(model)]
+    def of_models(self, *, yardsticks: bool = False) -> RunMeans:
+        """The runs of models, or else of the yardsticks `system/...` (human and reference answers)."""
+        return self.chosen([row for row, model in enumerate(self.models) if is_system(model) == yardsticks])
 
     def chosen(self, rows: list[int]) -> RunMeans:
         """Some of the runs."""

@@ -25,9 +25,7 @@ from ...runs.leaderboard import model_of
 from ...runs.run_result import Scores, changes, read_scores, result_path
 from ...runs.run_scorer import Outcome, ReadRun, RunScorer
 from ...runs.trials import RunFolder, Trials, find_runs
-from ...scoring.score_table import ScoreTable
 from ...scoring.scorer import Scorer
-from ...suite.questions import Question
 from ...suite.rules import COLUMNS, METRICS, SCORES, column_of
 from ...suite.suite import Suite
 from ..statistics.correlation import MIN_VALUES, Floats
@@ -126,12 +124,15 @@ class _Gathered:
     def read(self, on_batch: OnBatch | None, on_progress: OnProgress | None) -> None:
         """Collects the runs, and calls `on_batch` with the answers of runs whose trials are read."""
         unread = []
+        is_read_anyway = self._keeps_scores or on_batch is not None
         for run in self._found:
             if run.trials_path is None:
                 self._problems.append(
                     f"{run.folder}: left out, because the trials are not packed yet; 'pfgen-fast score' packs them"
                 )
-            elif self._keeps_scores or on_batch is not None or not self._add_recorded(run, run.trials_path):
+            elif not is_read_anyway and (recorded := self._recorded_of(run, run.trials_path)) is not None:
+                self._runs[run] = recorded
+            else:
                 unread.append(run)
             self._tell(on_progress)
         for batch in RunScorer(suite=self.suite, threads=self._threads).read(unread):
@@ -149,43 +150,42 @@ class _Gathered:
     def _scorer(self) -> Scorer:
         return Scorer(self.suite, threads=self._threads)
 
-    def _add_recorded(self, run: RunFolder, trials: Path) -> bool:
-        """Adds a run without reading its trials; False if it has no up-to-date result."""
+    def _recorded_of(self, run: RunFolder, trials: Path) -> _Figures | None:
+        """The figures of an up-to-date result, without reading the trials."""
         try:
-            recorded = _recorded(self.suite, run, file_sha1(trials), run.config())
+            return _recorded(self.suite, run, file_sha1(trials), run.config())
         except (PfgenError, OSError):
-            return False  # the reader of trials reports the error
-        if recorded is not None:
-            self._runs[run] = recorded
-        return recorded is not None
+            return None  # the reader of trials reports the error
 
     def _add(self, runs: Sequence[ReadRun]) -> AnswersOfRuns:
         """Adds runs whose trials are read."""
         lines = [run.trials.lines for run in runs]
+        sizes = list(map(len, lines))
         answers = AnswersOfRuns(
             answers=_core.TextColumn.joined("answers", [part.answers for part in lines]),
-            run_numbers=np.repeat(np.arange(len(runs)) + len(self._runs), list(map(len, lines))),
+            run_numbers=np.repeat(np.arange(len(runs)) + len(self._runs), sizes),
             question_numbers=_question_numbers(self.suite, [run.trials for run in runs]),
         )
         # Recorded figures are used, because they were summed in one of two ways, which differ in the last digit.
         recorded = [_recorded(self.suite, run.run, run.trials.input_hash, run.config) for run in runs]
+        table = None
         if runs and (self._keeps_scores or None in recorded):
-            questions = _core.TextColumn.joined("questions", [part.questions for part in lines])
-            table = self._scorer.score(questions, answers.answers)
-            if self._keeps_scores:
-                self._keep(answers, table, [length for part in lines for length in part.lengths])
-            ends = np.cumsum(list(map(len, lines))).tolist()
-            recorded = [
-                figures or _aggregated(self.suite, run, table.rows(end - len(run.trials), end))
-                for run, figures, end in zip(runs, recorded, ends, strict=True)
-            ]
-        self._runs |= {run.run: figures for run, figures in zip(runs, recorded, strict=True) if figures is not None}
+            table = self._scorer.score(
+                _core.TextColumn.joined("questions", [part.questions for part in lines]), answers.answers
+            )
+        if table is not None and self._keeps_scores:
+            scores = {metric: table[column_of(metric)].copy() for metric in SCORES}  # the texts are not kept
+            numbers = {"run_numbers": answers.run_numbers, "question_numbers": answers.question_numbers}
+            lengths = np.array([length for part in lines for length in part.lengths], dtype=np.float64)
+            self._columns.append({**numbers, **scores, "length": lengths})
+        for run, figures, end in zip(runs, recorded, np.cumsum(sizes).tolist(), strict=True):
+            if figures is None and table is not None:
+                result = aggregate(run.trials, table.rows(end - len(run.trials), end), None)
+                by_question = [result.questions[question.question_id].scores for question in self.suite]
+                figures = _Figures(model_of(run.config, run_name(run.run.folder)), result.length, by_question)
+            if figures is not None:
+                self._runs[run.run] = figures
         return answers
-
-    def _keep(self, answers: AnswersOfRuns, table: ScoreTable, lengths: Sequence[int]) -> None:
-        scores = {metric: table[column_of(metric)].copy() for metric in SCORES}  # the texts are not kept
-        numbers = {"run_numbers": answers.run_numbers, "question_numbers": answers.question_numbers}
-        self._columns.append({**numbers, **scores, "length": np.array(lengths, dtype=np.float64)})
 
     def figures(self) -> dict[str, Any]:
         """The fields of `RunFigures`."""
@@ -197,7 +197,10 @@ class _Gathered:
         runs = [run for run in self._found if run in self._runs]  # runs with recorded figures were added first
         gathered = [self._runs[run] for run in runs]
         scores = [figures.questions for figures in gathered]
-        columns = {metric: _of_questions(scores, column_of(metric)) for metric in SCORES}
+        columns = {
+            metric: np.array([[question.total(column_of(metric)) for question in row] for row in scores], dtype=float)
+            for metric in SCORES
+        }
         means = {metric: values.mean(axis=1) for metric, values in columns.items()}
         return {
             "suite": self.suite,
@@ -231,17 +234,6 @@ def _question_numbers(suite: Suite, trials: Sequence[Trials]) -> NDArray[np.int_
     return numbers
 
 
-def _aggregated(suite: Suite, run: ReadRun, table: ScoreTable) -> _Figures:
-    result = aggregate(run.trials, table, None)
-    scores = [result.questions[question.question_id].scores for question in suite]
-    name = run_name(run.run.folder)
-    return _Figures(model_of(run.config, name), result.length, scores)
-
-
-def _of_questions(scores: Sequence[Sequence[Scores]], column: str) -> Floats:
-    return np.array([[question.total(column) for question in row] for row in scores], dtype=np.float64)
-
-
 def _of_sets(suite: Suite, scores: Sequence[Sequence[Scores]], metric: str) -> dict[str, Floats]:
     columns = {name: np.full((len(scores), len(suite)), np.nan) for name in suite.set_names}
     for run, row in enumerate(scores):
@@ -253,23 +245,19 @@ def _of_sets(suite: Suite, scores: Sequence[Sequence[Scores]], metric: str) -> d
 
 
 def _recorded(suite: Suite, run: RunFolder, input_hash: str, config: Mapping[str, Any] | None) -> _Figures | None:
-    """The figures in the run's result.json; None unless it matches these trials and this suite."""
+    """The figures in the run's result.json; None unless it matches these trials and this suite, and is complete."""
     try:
         result, by_question = read_scores(result_path(run))
     except TrialsError:
         return None
     if changes(result, input_hash, suite.metadata_hash, config) or not math.isfinite(result.length + result.score):
         return None
-    scores = [by_question.get(question.question_id) for question in suite]
-    whole = [row for row, question in zip(scores, suite, strict=True) if row is not None and _is_whole(row, question)]
-    if len(whole) < len(scores):
-        return None
-    return _Figures(model_of(config, run_name(run.folder)), result.length, whole)
-
-
-def _is_whole(scores: Scores, question: Question) -> bool:
-    """Whether every metric and every set of the question has a finite number."""
-    sets = list(question.answers)
-    return list(scores.fluency) == list(scores.truthfulness) == sets and not any(
-        math.isnan(scores.total(column)) for column in COLUMNS
-    )
+    complete = []
+    for question in suite:
+        scores, sets = by_question.get(question.question_id), list(question.answers)
+        if scores is None or not list(scores.fluency) == list(scores.truthfulness) == sets:
+            return None
+        if any(math.isnan(scores.total(column)) for column in COLUMNS):
+            return None
+        complete.append(scores)
+    return _Figures(model_of(config, run_name(run.folder)), result.length, complete)

@@ -5,20 +5,19 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from ...base.errors import ExperimentError
 from ...suite.suite import Suite
 from ..statistics.correlation import Correlation, Floats, check_columns, coefficient, correlate
-from .chart_data import Matrix, Scatter, correlation_floor
-from .finding import CORRELATION_COLUMNS, Finding, Picture, correlation_cells, finding_table, with_interval
-from .run_means import Cluster, Clusters, Pick, RunMeans, clusters_of
+from .chart_data import Matrix, Scatter
+from .finding import Finding, Picture, correlation_table, finding_table, with_interval
+from .run_means import Cluster, RunMeans, clusters_of
 from .scored_runs import RunFigures
 
 _VERY_ALIKE = 0.999
-_BY_SET = ("fluency", "truthfulness")
 _WITH = "score with {} alone"
 
 
@@ -40,29 +39,25 @@ class ScoresBySet:
         mean: Floats = np.mean([self.scores[name] for name in names], axis=0)
         return mean
 
-    def one_per_model(self, pick: Pick) -> ScoresBySet:
-        """The scores of each model's best run, or the means of the runs of each model."""
-        return replace(self, runs=self.runs.one_per_model(pick))
-
 
 def scores_by_set(figures: RunFigures, wanted: Sequence[str] | None = None) -> ScoresBySet:
     """Computes the scores of the runs with each set alone: means over the questions that have all of these sets."""
-    sets = chosen_sets(figures.suite, wanted)
+    sets = _chosen_sets(figures.suite, wanted)
     columns = np.array([n for n, question in enumerate(figures.suite) if set(sets) <= set(question.answers)], dtype=int)
     if not len(columns):
         raise ExperimentError(f"no question has all of the sets {', '.join(sets)}")
     helpfulness = figures.question_scores["helpfulness"][:, columns]
     scores = {}
     for name in sets:
-        fluency, truthfulness = (figures.set_scores[metric][name][:, columns] for metric in _BY_SET)
+        fluency, truthfulness = (figures.set_scores[part][name][:, columns] for part in ("fluency", "truthfulness"))
         scores[_WITH.format(name)] = ((fluency + truthfulness + helpfulness) / 3).mean(axis=1)
     runs = RunMeans(figures.names, figures.models, {**figures.means, **scores}, figures.problems)
     questions = f"the {len(columns)} questions that have the sets {', '.join(sets)}"
-    return ScoresBySet(runs.chosen(runs.rows_of_models()), sets, questions)  # without the yardsticks `system/...`
+    return ScoresBySet(runs.of_models(), sets, questions)
 
 
-def chosen_sets(suite: Suite, wanted: Sequence[str] | None) -> tuple[str, ...]:
-    """The given sets, or the combination of sets that most questions have."""
+def _chosen_sets(suite: Suite, wanted: Sequence[str] | None) -> tuple[str, ...]:
+    """The wanted sets, or the combination of sets that most questions have."""
     if wanted is None:
         together = Counter(frozenset(question.answers) for question in suite if len(question.answers) > 1)
         if not together:
@@ -77,9 +72,6 @@ def chosen_sets(suite: Suite, wanted: Sequence[str] | None) -> tuple[str, ...]:
     return tuple(dict.fromkeys(wanted))
 
 
-_Pairs = dict[tuple[str, str], dict[str, Correlation]]
-
-
 def sets(by_set: ScoresBySet, *, cluster: Cluster = "model") -> Finding:
     """Correlates the scores of the runs with one set alone, with each pair of sets, and with all sets."""
     runs, scores = by_set.runs, by_set.scores
@@ -88,35 +80,33 @@ def sets(by_set: ScoresBySet, *, cluster: Cluster = "model") -> Finding:
     pairs = {
         (a, b): correlate(scores[a], scores[b], clusters=clusters.numbers) for a, b in itertools.combinations(scores, 2)
     }
-    columns = ("set", "and", "runs", "clusters", *CORRELATION_COLUMNS)
-    pair_rows = (
-        (*pair, len(runs.names), clusters.n, *correlation_cells(correlations)) for pair, correlations in pairs.items()
+    rows = [((*pair, len(runs.names), clusters.n), by_name) for pair, by_name in pairs.items()]
+    panels = (
+        runs.points(
+            *(_WITH.format(name) for name in pair),
+            has_diagonal=True,
+            title=f"{len(runs.names)} runs, r = {by_name['Pearson'].value:.5f}",
+        )
+        for pair, by_name in pairs.items()
     )
     names, matrix = _correlated(by_set)
-    matrix_rows = tuple((name, *row) for name, row in zip(names, matrix.tolist(), strict=True))
+    lowest = next(floor for floor in (0.9, 0.5, 0.0, -1.0) if floor <= matrix.min() or floor == -1.0)
     title = "Correlations between the scores with one set alone, with 95 % intervals"
+    of_matrix = "Pearson's correlations between combinations of sets"
+    of_panels = "The score of each run with one set alone against its score with another set"
+    cells = ((name, *row) for name, row in zip(names, matrix.tolist(), strict=True))
     return Finding(
         "sets",
-        _answer(by_set, pairs),
-        _words(by_set, pairs, clusters),
+        _answer(len(runs.names), [by_name["Pearson"] for by_name in pairs.values()]),
+        _words(by_set, pairs, clusters.counted("runs")),
         (
-            finding_table("pairs", title, columns, tuple(pair_rows), 5),
-            finding_table(
-                "matrix", "Pearson's correlations between combinations of sets", ("sets", *names), matrix_rows, 5
-            ),
+            correlation_table("pairs", title, ("set", "and", "runs", "clusters"), rows, 5),
+            finding_table("matrix", of_matrix, ("sets", *names), cells, 5),
             runs.table("scores", "The score of each run with one set alone", scores.items()),
         ),
         (
-            Picture(
-                "pairs",
-                "The score of each run with one set alone against its score with another set",
-                _pairs_chart(runs, pairs),
-            ),
-            Picture(
-                "matrix",
-                "Pearson's correlations between sets",
-                Matrix(names, names, matrix, "Pearson", correlation_floor(matrix)),
-            ),
+            Picture("pairs", of_panels, Scatter(tuple(panels))),
+            Picture("matrix", "Pearson's correlations between sets", Matrix(names, names, matrix, "Pearson", lowest)),
         ),
         (*runs.problems, *clusters.warnings("runs")),
         question="Does it matter which set of reference answers a run is scored with?",
@@ -133,34 +123,22 @@ def _correlated(by_set: ScoresBySet) -> tuple[tuple[str, ...], Floats]:
     return tuple(map("+".join, chosen)), matrix
 
 
-def _answer(by_set: ScoresBySet, pairs: _Pairs) -> str:
-    correlations = sorted((by_name["Pearson"] for by_name in pairs.values()), key=lambda pearson: pearson.value)
+def _answer(n_runs: int, correlations: Sequence[Correlation]) -> str:
     n_alike = sum(correlation.value > _VERY_ALIKE for correlation in correlations)
+    lowest = min(correlations, key=lambda correlation: correlation.value)
     return (
-        f"With one reference set or another alone, Pearson's correlation of the scores of {len(by_set.runs.names)} "
-        f"runs is at least {with_interval(correlations[0], 5)}; {n_alike} of {len(correlations)} "
+        f"With one reference set or another alone, Pearson's correlation of the scores of {n_runs} runs is at least "
+        f"{with_interval(lowest, 5)}; {n_alike} of {len(correlations)} "
         f"{'pair is' if len(correlations) == 1 else 'pairs are'} above {_VERY_ALIKE}."
     )
 
 
-def _words(by_set: ScoresBySet, pairs: _Pairs, clusters: Clusters) -> str:
-    listed = "; ".join(f"{a}-{b} {with_interval(correlations['Pearson'], 5)}" for (a, b), correlations in pairs.items())
+def _words(by_set: ScoresBySet, pairs: dict[tuple[str, str], dict[str, Correlation]], over: str) -> str:
+    listed = "; ".join(f"{a}-{b} {with_interval(by_name['Pearson'], 5)}" for (a, b), by_name in pairs.items())
     (a, b), lowest = min(pairs.items(), key=lambda pair: pair[1]["Kendall"].value)
     farthest = max(float(np.abs(by_set.scores[a] - by_set.scores[b]).max()) for a, b in pairs)
     return (
-        f"Scores are means over {by_set.questions}. Pearson's correlations over {clusters.counted('runs')}: "
-        f"{listed}. The rankings agree least between {a} and {b} (Kendall {lowest['Kendall'].value:.4f}). A run's "
-        f"scores with two sets differ by {farthest:.4f} at most."
+        f"Scores are means over {by_set.questions}. Pearson's correlations over {over}: {listed}. The rankings agree "
+        f"least between {a} and {b} (Kendall {lowest['Kendall'].value:.4f}). A run's scores with two sets differ by "
+        f"{farthest:.4f} at most."
     )
-
-
-def _pairs_chart(runs: RunMeans, pairs: _Pairs) -> Scatter:
-    panels = (
-        runs.points(
-            *(_WITH.format(name) for name in pair),
-            has_diagonal=True,
-            title=f"{len(runs.names)} runs, r = {correlations['Pearson'].value:.5f}",
-        )
-        for pair, correlations in pairs.items()
-    )
-    return Scatter(tuple(panels))

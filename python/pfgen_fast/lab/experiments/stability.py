@@ -7,7 +7,7 @@ agree because of the data that they share.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import takewhile
@@ -104,13 +104,6 @@ class Fewer:
         """Whether there are close pairs."""
         return not math.isnan(self.mean.close_swapped)
 
-    def row(self) -> tuple[Cell, ...]:
-        """The row of the table."""
-        lowest = self.ends[0] if len(self.draws) >= _LEAST_DRAWS_OF_TAIL else None
-        kendall, swapped, *close = self.mean
-        close_pairs = close if self.has_close else (None, None)
-        return (self.what, self.n, len(self.draws), kendall, lowest, swapped, *close_pairs)
-
 
 _ByWhat = Mapping[str, Sequence[Fewer]]
 """By the things that are drawn, the agreement for each number, the largest number first."""
@@ -120,12 +113,12 @@ def stability(scored: ScoredRuns, *, n_draws: int = 100, seed: int = 0) -> Findi
     """Measures how the ranking depends on the choice and the number of questions and trials."""
     check_columns({"score": scored.means["score"]}, "runs")
     usual, without = ranks(scored.means["score"].round(12)), leave_one_out(scored)
-    title = "Ranks of the runs when any one question is left out"
     tables, words = [_ranges(scored, usual, without)], [_words_on_ranks(usual, without)]
+    title = "Ranks of the runs when any one question is left out"
     pictures = [Picture("ranks", title, _ranks_chart(scored, usual, without))]
     answer = words[0]
     pairs = RunPairs.of(scored.question_scores["score"])
-    trials, more = _fewer_trials(scored, pairs, n_draws, seed)
+    trials, notes = _fewer_trials(scored, pairs, n_draws, seed)
     reductions = (_fewer_questions(scored, pairs, n_draws, seed), trials)
     fewer = {steps[0].what: steps for steps in reductions if steps}
     if fewer:
@@ -140,7 +133,7 @@ def stability(scored: ScoredRuns, *, n_draws: int = 100, seed: int = 0) -> Findi
         " ".join(words),
         tuple(tables),
         tuple(pictures),
-        (*scored.problems, *more),
+        (*scored.problems, *notes),
         question="Would other questions or trials rank the runs in the same way?",
         runs=scored.names,
     )
@@ -171,7 +164,7 @@ def _ranges(scored: ScoredRuns, usual: Floats, without: Floats) -> Table:
         score, place = float(scored.means["score"][run]), place_cell(float(usual[run]))
         rows.append((scored.names[run], score, place, low, high, question))
     columns = ("run", "score", "place", "best place", "worst place", "moved most without")
-    return finding_table("ranks", "Ranks when any one question is left out", columns, tuple(rows))
+    return finding_table("ranks", "Ranks when any one question is left out", columns, rows)
 
 
 def _words_on_ranks(usual: Floats, without: Floats) -> str:
@@ -187,13 +180,30 @@ def _words_on_ranks(usual: Floats, without: Floats) -> str:
     )
 
 
+def _ranks_chart(scored: ScoredRuns, usual: Floats, without: Floats) -> Ranges:
+    shown = np.argsort(usual, kind="stable")[:MAX_ROWS]
+    return Ranges(
+        names=tuple(scored.labels[run] for run in shown),
+        values=usual[shown],
+        low=without[shown].min(axis=1) if without.size else None,
+        high=without[shown].max(axis=1) if without.size else None,
+        x_label="rank (bar: best to worst without any one question)",
+        runs=tuple(scored.names[run] for run in shown),
+        n_all=len(usual),
+    )
+
+
 # --- less data
 
+_Halves = Iterator[tuple[int, Floats, Floats]]
+"""For each size of a part, the scores of the runs from two disjoint parts of a draw."""
 
-def _fewer(what: str, n_all: int, agreements: Iterable[tuple[int, Agreement]]) -> list[Fewer]:
+
+def _fewer(what: str, n_all: int, pairs: RunPairs, n_draws: int, draw: Callable[[], _Halves]) -> list[Fewer]:
     by_n: dict[int, list[Agreement]] = {}
-    for n, agreement in agreements:
-        by_n.setdefault(n, []).append(agreement)
+    for _ in range(n_draws):
+        for n, first, second in draw():
+            by_n.setdefault(n, []).append(pairs.agreement(first, second))
     return [Fewer(what, n, n_all, draws) for n, draws in by_n.items()]
 
 
@@ -201,13 +211,12 @@ def _fewer_questions(scored: ScoredRuns, pairs: RunPairs, n_draws: int, seed: in
     scores, n_all = scored.question_scores["score"], len(scored.suite)
     generator = np.random.default_rng((seed, 1))
 
-    def agreements() -> Iterator[tuple[int, Agreement]]:
-        for _ in range(n_draws):
-            drawn = scores[:, generator.permutation(n_all)]
-            for n in _sizes(n_all):
-                yield n, pairs.agreement(drawn[:, :n].mean(axis=1), drawn[:, -n:].mean(axis=1))
+    def draw() -> _Halves:
+        drawn = scores[:, generator.permutation(n_all)]
+        for n in _sizes(n_all):
+            yield n, drawn[:, :n].mean(axis=1), drawn[:, -n:].mean(axis=1)
 
-    return _fewer("questions", n_all, agreements())
+    return _fewer("questions", n_all, pairs, n_draws, draw)
 
 
 def _fewer_trials(scored: ScoredRuns, pairs: RunPairs, n_draws: int, seed: int) -> tuple[list[Fewer], list[str]]:
@@ -218,18 +227,17 @@ def _fewer_trials(scored: ScoredRuns, pairs: RunPairs, n_draws: int, seed: int) 
     if len(chosen) < MIN_VALUES:
         return [], ["fewer than three runs have two trials, so trials cannot be compared"]
     by_run = [scores[run] for run in chosen]
-    sizes = _sizes(max(map(len, by_run)))
-    pairs = pairs.chosen(chosen)
+    n_all = max(map(len, by_run))
+    sizes = _sizes(n_all)
 
-    def agreements() -> Iterator[tuple[int, Agreement]]:
-        for _ in range(n_draws):
-            sums = [np.r_[0.0, np.cumsum(generator.permutation(trials))] for trials in by_run]
-            for n in sizes:
-                # No trial is in both halves.
-                sized = [(run, min(n, (len(run) - 1) // 2)) for run in sums]
-                ones = [run[size] / size for run, size in sized]
-                others = [(run[-1] - run[-1 - size]) / size for run, size in sized]
-                yield n, pairs.agreement(np.array(ones), np.array(others))
+    def draw() -> _Halves:
+        sums = [np.r_[0.0, np.cumsum(generator.permutation(trials))] for trials in by_run]
+        for n in sizes:
+            # No trial is in both halves.
+            sized = [(run, min(n, (len(run) - 1) // 2)) for run in sums]
+            first = [run[size] / size for run, size in sized]
+            second = [(run[-1] - run[-1 - size]) / size for run, size in sized]
+            yield n, np.array(first), np.array(second)
 
     notes = []
     if len(chosen) < len(scores):
@@ -237,7 +245,7 @@ def _fewer_trials(scored: ScoredRuns, pairs: RunPairs, n_draws: int, seed: int) 
     n_short = sum(len(trials) // 2 < sizes[0] for trials in by_run)
     if n_short:
         notes.append(f"{n_short:,} runs have fewer than {2 * sizes[0]:,} trials; their trials are halved if needed")
-    return _fewer("trials", max(map(len, by_run)), agreements()), notes
+    return _fewer("trials", n_all, pairs.chosen(chosen), n_draws, draw), notes
 
 
 def _sizes(n_all: int) -> list[int]:
@@ -264,10 +272,24 @@ def smallest_with_same_ranking(steps: Sequence[Fewer]) -> int | None:
 
 
 def _fewer_table(fewer: _ByWhat) -> Table:
+    rows: list[tuple[Cell, ...]] = []
+    for step in (step for steps in fewer.values() for step in steps):
+        lowest = step.ends[0] if len(step.draws) >= _LEAST_DRAWS_OF_TAIL else None
+        kendall, swapped, *close = step.mean
+        close_pairs = close if step.has_close else (None, None)
+        rows.append((step.what, step.n, len(step.draws), kendall, lowest, swapped, *close_pairs))
     agreement = ("mean Kendall", "lowest 5 %", "swapped pairs", "Kendall of close pairs", "swapped close pairs")
-    columns = ("what", "how many", "draws", *agreement)
     title = "Agreement between rankings from two disjoint parts; shares of swapped pairs"
-    return finding_table("fewer", title, columns, tuple(step.row() for steps in fewer.values() for step in steps))
+    return finding_table("fewer", title, ("what", "how many", "draws", *agreement), rows)
+
+
+def _fewer_chart(fewer: _ByWhat) -> Bands:
+    panels = []
+    for what, steps in fewer.items():
+        n, middle, ends = zip(*((step.n, step.mean.kendall, step.ends) for step in reversed(steps)), strict=True)
+        low, high = np.array(ends).T
+        panels.append(Line(f"{what}, of {steps[0].n_all:,}", np.array(n), np.array(middle), low, high))
+    return Bands(tuple(panels), y_label="Kendall", threshold=SAME_RANKING)
 
 
 def _answer(fewer: _ByWhat) -> str:
@@ -280,21 +302,16 @@ def _answer(fewer: _ByWhat) -> str:
             enough.append(f"{n:,} of {largest.n_all:,} {what}")
     alike = f"rank the runs alike (Kendall above {SAME_RANKING})"
     if enough:
-        sentence = f"Two disjoint parts {alike} from {_listed(enough, 'and')} on"
-        sentence += f", but not with {_listed(not_enough, 'or')}" if not_enough else ""
+        sentence = f"Two disjoint parts {alike} from {' and '.join(enough)} on"
+        sentence += f", but not with {not_enough[0]}" if not_enough else ""
     else:
-        sentence = f"Two disjoint parts do not {alike} with {_listed(not_enough, 'or')}"
+        sentence = f"Two disjoint parts do not {alike} with {' or '.join(not_enough)}"
     close = [largest for largest, *_ in fewer.values() if largest.has_close]
     if close:
         step = max(close, key=lambda step: step.mean.close_swapped)
         swapped = f"{step.mean.close_swapped:.0%} of the close pairs of runs swap"
         sentence += f"; {swapped} between {step.n:,} {step.what} and {step.n:,} others"
     return f"{sentence}."
-
-
-def _listed(parts: Sequence[str], last: str) -> str:
-    *others, end = parts
-    return f"{', '.join(others)} {last} {end}" if others else end
 
 
 def _words_on_fewer(fewer: _ByWhat, pairs: RunPairs) -> str:
@@ -312,28 +329,3 @@ def _words_on_fewer(fewer: _ByWhat, pairs: RunPairs) -> str:
         swapped = f" and {share:.1%} of the close pairs swapped" if largest.has_close else ""
         words.append(f"With {largest.n:,} of {largest.n_all:,} {what}: Kendall {kendall:.4f}{swapped}.")
     return " ".join(words)
-
-
-# --- charts
-
-
-def _ranks_chart(scored: ScoredRuns, usual: Floats, without: Floats) -> Ranges:
-    shown = np.argsort(usual, kind="stable")[:MAX_ROWS]
-    return Ranges(
-        names=tuple(scored.labels[run] for run in shown),
-        values=usual[shown],
-        low=without[shown].min(axis=1) if without.size else None,
-        high=without[shown].max(axis=1) if without.size else None,
-        x_label="rank (bar: best to worst without any one question)",
-        runs=tuple(scored.names[run] for run in shown),
-        n_all=len(usual),
-    )
-
-
-def _fewer_chart(fewer: _ByWhat) -> Bands:
-    panels = []
-    for what, steps in fewer.items():
-        n, middle, ends = zip(*((step.n, step.mean.kendall, step.ends) for step in reversed(steps)), strict=True)
-        low, high = np.array(ends).T
-        panels.append(Line(f"{what}, of {steps[0].n_all:,}", np.array(n), np.array(middle), low, high))
-    return Bands(tuple(panels), y_label="Kendall", threshold=SAME_RANKING)
