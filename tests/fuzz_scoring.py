@@ -5,8 +5,6 @@ over, further rounds look for kinds of cases that no round has reached, so the r
 the machine.
 """
 
-from __future__ import annotations
-
 import argparse
 import time
 from collections import Counter

@@ -1,7 +1,5 @@
 """Checks the code base itself: versions, stubs, examples, package contents."""
 
-from __future__ import annotations
-
 import ast
 import doctest
 import importlib

@@ -1,7 +1,5 @@
 """Checks of a release: the contents of packages, the notes, the extras, and the files of GitHub Actions."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """Programs beside the package: the installer, the bench, and those of examples/ and of docs/reward_hacking.md."""
 
-from __future__ import annotations
-
 import importlib
 import json
 import math

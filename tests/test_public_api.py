@@ -1,7 +1,5 @@
 """The public API changes only deliberately: names, signatures and options are those of tests/public_api.txt."""
 
-from __future__ import annotations
-
 import difflib
 
 from makers.public_api import RECORD, expanded, public_api

@@ -1,7 +1,5 @@
 """The README: every command of it runs, against servers that stand for the published suite, a model and a judge."""
 
-from __future__ import annotations
-
 import threading
 
 import pytest

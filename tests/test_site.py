@@ -1,7 +1,5 @@
 """The documentation site: faults that its check finds, and the built site in Chromium (after `make docs`)."""
 
-from __future__ import annotations
-
 import functools
 import http.server
 import json

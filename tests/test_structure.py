@@ -1,7 +1,5 @@
 """The structure of the code base: no circular imports, no file over 400 lines, and names that can be searched."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator

@@ -4,8 +4,6 @@ README.ja.md is held to README.md, and every page of docs/ja/ to the page of the
 Japanese form, a link to either form means the same.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from dataclasses import dataclass

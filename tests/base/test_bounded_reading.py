@@ -1,7 +1,5 @@
 """Untrusted files beyond a limit are refused in one sentence, early and with little memory."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import lzma

@@ -1,7 +1,5 @@
 """Journals: every line that is written can be read again, and a line that cannot be read costs only itself."""
 
-from __future__ import annotations
-
 import contextlib
 import tempfile
 from pathlib import Path

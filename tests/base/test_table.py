@@ -1,7 +1,5 @@
 """The one table: what terminals, Markdown, CSV, JSON and notebooks show of the same rows."""
 
-from __future__ import annotations
-
 import json
 import math
 

@@ -1,7 +1,5 @@
 """Untrusted text, by destination: readers see the text, and no character of it has an effect."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

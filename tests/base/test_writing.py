@@ -1,7 +1,5 @@
 """Files are written under another name and replace the old file when they are complete."""
 
-from __future__ import annotations
-
 import os
 import stat
 import subprocess

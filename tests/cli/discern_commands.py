@@ -1,7 +1,5 @@
 """What tests of `pfgen-fast discern` share: a working folder with evaluators, tables of items, and what is written."""
 
-from __future__ import annotations
-
 import csv
 import json
 import sys

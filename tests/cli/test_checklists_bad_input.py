@@ -3,8 +3,6 @@
 The rows hold those of section 7.1 of the rules.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

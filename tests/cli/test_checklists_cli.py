@@ -1,7 +1,5 @@
 """`pfgen-fast checklists import` and `info` as users type them."""
 
-from __future__ import annotations
-
 import csv
 import json
 from pathlib import Path

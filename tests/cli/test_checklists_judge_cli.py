@@ -1,7 +1,5 @@
 """`pfgen-fast checklists judge` as users type it: costs, refusals, exit codes, and what stays on disk."""
 
-from __future__ import annotations
-
 import json
 import re
 

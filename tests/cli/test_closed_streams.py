@@ -1,7 +1,5 @@
 """Commands with closed standard streams, as cron and launchers start them: they write their results all the same."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """`compare` on tables of scores: the same figures in text, Markdown and JSON; one sentence for each refusal."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

@@ -1,7 +1,5 @@
 """`pfgen-fast discern` with a judge and a model that makes texts: costs, budgets, stored replies, faults and kills."""
 
-from __future__ import annotations
-
 import os
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`pfgen-fast evaluate`: one command with the files of its four steps, and its notes where a step is not possible."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """Exit codes: the table of docs/commands.md holds for every command."""
 
-from __future__ import annotations
-
 import json
 import re
 

@@ -1,7 +1,5 @@
 """Gates of `score`, `place`, `compare`, `checklists table` and `discern run` as users type them."""
 
-from __future__ import annotations
-
 import json
 import re
 from xml.etree import ElementTree

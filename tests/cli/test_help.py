@@ -1,7 +1,5 @@
 """The help of every command: what each option means, one default at most, lines that fit and can be copied."""
 
-from __future__ import annotations
-
 import re
 import shlex
 

@@ -1,7 +1,5 @@
 """Every command among names that attack what shows them: its output, and each file that it writes for a reader."""
 
-from __future__ import annotations
-
 import base64
 import json
 import os

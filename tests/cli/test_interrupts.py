@@ -1,7 +1,5 @@
 """Ctrl-C and a lack of memory end a command with one line, whatever the command is doing."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

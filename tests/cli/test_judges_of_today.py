@@ -1,7 +1,5 @@
 """Judges that reason, refuse parameters, or have another protocol: asked online and in batches, by all commands."""
 
-from __future__ import annotations
-
 import csv
 import json
 import re

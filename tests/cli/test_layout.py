@@ -1,7 +1,5 @@
 """Every command at 80 and 140 columns, and redirected: lines that fit, nothing broken inside a number or a name."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

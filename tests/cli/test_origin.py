@@ -1,7 +1,5 @@
 """Which suite each command takes, and what it says of the suite and of the signature of its scores."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path

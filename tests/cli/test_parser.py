@@ -1,7 +1,5 @@
 """Reading a command line: what is accepted, how it is refused in one sentence, and completions for shells."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 from pathlib import Path

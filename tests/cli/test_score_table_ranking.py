@@ -1,7 +1,5 @@
 """Leaderboards of tables of scores, and scores by subject, on the command line."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -1,7 +1,5 @@
 """`pfgen-fast suite get` and `info`, and the fetched suite in other commands."""
 
-from __future__ import annotations
-
 import json
 import shutil
 

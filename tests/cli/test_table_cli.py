@@ -1,7 +1,5 @@
 """`score` for a table: columns are found or asked for, and the input is never replaced."""
 
-from __future__ import annotations
-
 import io
 import json
 import os

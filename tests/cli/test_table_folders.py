@@ -1,7 +1,5 @@
 """`score` for many tables: a folder in, a folder out; what failed, and what is up to date."""
 
-from __future__ import annotations
-
 import csv
 import json
 import os

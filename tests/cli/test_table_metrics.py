@@ -1,7 +1,5 @@
 """`score --metric`: tables whose rows contain their references, without a suite."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

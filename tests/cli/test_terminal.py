@@ -1,7 +1,5 @@
 """What a person sees on a terminal: rows beside the progress bar, tables that fit, totals."""
 
-from __future__ import annotations
-
 import io
 import json
 import os

@@ -1,7 +1,5 @@
 """The figures of docs/experiments.md, from published runs: the 17 with answers, and the results of all 522."""
 
-from __future__ import annotations
-
 import itertools
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence

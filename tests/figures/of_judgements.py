@@ -1,7 +1,5 @@
 """The figures of docs/hellobench.md, which follow from the published judgements."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from functools import cache

@@ -3,8 +3,6 @@
 A comment before a block, `<!-- measured elsewhere: DATE, DATA -->`, states the source of other figures.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Figures and pictures of the docs come from files of the repository, and these from programs that the docs name."""
 
-from __future__ import annotations
-
 import json
 import re
 

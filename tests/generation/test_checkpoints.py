@@ -1,7 +1,5 @@
 """Which directories are checkpoints, in which order, and what identifies their weights."""
 
-from __future__ import annotations
-
 import os
 import shutil
 

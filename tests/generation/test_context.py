@@ -1,7 +1,5 @@
 """Sentences above the questions of prompts, and the instruction of completions: their files, draws and records."""
 
-from __future__ import annotations
-
 import json
 import lzma
 from collections import Counter

@@ -1,7 +1,5 @@
 """Runs of an engine that stands in for a model: rounds, failures, stops, settings; and engines by name."""
 
-from __future__ import annotations
-
 import asyncio
 import contextvars
 import json

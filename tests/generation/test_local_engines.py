@@ -1,7 +1,5 @@
 """The engine `ngram`, through the runs that `generate` creates with it."""
 
-from __future__ import annotations
-
 import io
 import json
 import os

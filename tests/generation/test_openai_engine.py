@@ -1,7 +1,5 @@
 """The openai engine against a local server, and its protocol: requests, pauses, refusals, keys, options, replies."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import datetime

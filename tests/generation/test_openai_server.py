@@ -1,7 +1,5 @@
 """The openai engine against an independent server: `transformers serve` with a tiny random model, run locally."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import socket

@@ -1,7 +1,5 @@
 """Prompts against an independent implementation of the rules, and against texts written by hand."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 

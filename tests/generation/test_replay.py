@@ -1,7 +1,5 @@
 """The replay engine: outputs of other tools, in all supported forms, become the same run."""
 
-from __future__ import annotations
-
 import json
 from itertools import chain
 

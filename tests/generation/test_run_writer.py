@@ -1,7 +1,5 @@
 """A run's folder: its name, the failures it survives, and who may write to it."""
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import json

@@ -1,7 +1,5 @@
 """The openai engine against a local server that imitates the faults of servers, whatever they send."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import re

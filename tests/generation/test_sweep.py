@@ -1,7 +1,5 @@
 """Sweeps: grids, runs shared with `generate`, early stopping, failures, tables, the command."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -1,7 +1,5 @@
 """The transformers engine with a tiny random model: what answers depend on, where they end, which errors are raised."""
 
-from __future__ import annotations
-
 import json
 import math
 import shutil

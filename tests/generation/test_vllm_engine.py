@@ -1,7 +1,5 @@
 """The vllm engine: its use of vLLM's interface, and vLLM itself if it is installed."""
 
-from __future__ import annotations
-
 import importlib.util
 import os
 import subprocess

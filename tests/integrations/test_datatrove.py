@@ -1,7 +1,5 @@
 """The filter for datatrove: the documented pipeline in its real executor, and the filter alone."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import pickle

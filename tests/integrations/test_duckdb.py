@@ -1,7 +1,5 @@
 """The function of DuckDB: the scores of one process, with any number of threads; errors show our sentence."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache

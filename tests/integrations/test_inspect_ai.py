@@ -1,7 +1,5 @@
 """The scorer, dataset and task of Inspect, with its real evaluation and its command."""
 
-from __future__ import annotations
-
 import asyncio
 import gc
 import os

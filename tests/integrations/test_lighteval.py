@@ -1,7 +1,5 @@
 """The metric and the tasks for lighteval, with its real classes."""
 
-from __future__ import annotations
-
 from importlib import import_module
 
 import pytest

@@ -1,7 +1,5 @@
 """The tasks for lm-evaluation-harness."""
 
-from __future__ import annotations
-
 import json
 import pickle
 import subprocess

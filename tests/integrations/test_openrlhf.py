@@ -1,7 +1,5 @@
 """Rewards for OpenRLHF: its own client against a running server, and the file that it loads by its path."""
 
-from __future__ import annotations
-
 import asyncio
 import importlib.util
 import subprocess

@@ -1,7 +1,5 @@
 """The expression of polars: the scores of one process, in every context, engine and shape of a frame."""
 
-from __future__ import annotations
-
 import io
 import pickle
 from pathlib import Path

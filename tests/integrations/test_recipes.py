@@ -1,7 +1,5 @@
 """The recipes of docs/integrations/recipes.md, each where its program is installed."""
 
-from __future__ import annotations
-
 import shlex
 
 import pytest

@@ -1,7 +1,5 @@
 """Runs in MLflow and Weights & Biases (offline), read back by MLflow's client, and as wandb gets them."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """What trackers are told of a run: the figures of its result, and nothing that a tracker cannot take."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 import math

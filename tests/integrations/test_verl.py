@@ -1,7 +1,5 @@
 """The reward of verl: its own loader, reward workers and dataset, with the scores of one process, bit for bit."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """An engine without a server, replies that depend only on the request, and the answers of an opened engine."""
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 from collections.abc import AsyncGenerator, Callable, Sequence

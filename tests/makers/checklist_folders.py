@@ -1,7 +1,5 @@
 """Folders of checklist suites, written file by file so that any may be wrong: our own form, and HelloBench's."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterable
 from pathlib import Path

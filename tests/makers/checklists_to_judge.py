@@ -1,7 +1,5 @@
 """A small suite of our own, runs with answers, and a judge that depends on nothing but the request."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Callable, Iterable

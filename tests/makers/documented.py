@@ -3,8 +3,6 @@
 A comment in the line before a block, `<!-- not run: REASON -->`, says why no test runs it.
 """
 
-from __future__ import annotations
-
 import ast
 import importlib
 import re

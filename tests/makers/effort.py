@@ -1,7 +1,5 @@
 """How much the tests repeat: a sixteenth in `make test`, a quarter with `--rest`, everything with `--all`."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from hypothesis import settings

@@ -3,8 +3,6 @@
 Where a package is missing, its tests are skipped, unless it must be there.
 """
 
-from __future__ import annotations
-
 import os
 import random
 import signal

@@ -4,8 +4,6 @@
 may hold.
 """
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import importlib.util

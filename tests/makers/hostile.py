@@ -1,7 +1,5 @@
 """Names that attack the programs that show them, and the views of these programs on the result."""
 
-from __future__ import annotations
-
 import csv
 import io
 import re

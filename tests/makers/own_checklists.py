@@ -4,8 +4,6 @@
 `suite_of_essays` has references, for what needs no judge.
 """
 
-from __future__ import annotations
-
 import hashlib
 import random
 from collections.abc import Callable, Iterable, Mapping, Sequence

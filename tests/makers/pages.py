@@ -4,8 +4,6 @@ The browser is the distribution's Chromium with playwright, and axe for what ass
 of them is skipped; with PFGEN_BROWSER_REQUIRED (make pages) it fails.
 """
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import html.parser

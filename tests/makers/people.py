@@ -1,7 +1,5 @@
 """Marks of people: of a known rule, or as annotators set them who have a strictness and errors of their own."""
 
-from __future__ import annotations
-
 import json
 import random
 from collections.abc import Mapping, Sequence

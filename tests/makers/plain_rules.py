@@ -1,7 +1,5 @@
 """The rules of docs/ngram_engine.md and docs/selection.md in plain Python; the core must equal them to the last bit."""
 
-from __future__ import annotations
-
 import hashlib
 import math
 from collections import Counter, defaultdict

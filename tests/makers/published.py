@@ -4,8 +4,6 @@ Beside it are HelloBench's judgements and the worked examples of discernment. Wi
 skipped with a message; if PFGEN_BENCH_REQUIRED is set (as in CI), they fail.
 """
 
-from __future__ import annotations
-
 import csv
 import json
 import lzma

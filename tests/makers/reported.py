@@ -1,7 +1,5 @@
 """Results for reports, with the same answers and figures everywhere unless a test says otherwise."""
 
-from __future__ import annotations
-
 import base64
 import gzip
 import json

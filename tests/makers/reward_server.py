@@ -1,7 +1,5 @@
 """Reward servers in separate processes, and connections to them that send any bytes."""
 
-from __future__ import annotations
-
 import atexit
 import contextlib
 import json

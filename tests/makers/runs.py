@@ -1,7 +1,5 @@
 """Runs of the packaged suite, for tests of files and commands."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import lzma

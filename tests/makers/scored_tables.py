@@ -1,7 +1,5 @@
 """Tables in all formats, and their scored copies."""
 
-from __future__ import annotations
-
 import csv
 import gzip
 import io

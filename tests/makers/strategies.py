@@ -1,7 +1,5 @@
 """Hypothesis strategies: suites and answers near all limits of the rules, in characters and in tokens."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

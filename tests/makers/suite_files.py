@@ -3,8 +3,6 @@
 In a forged one, all checksums are right.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Callable, Sequence

@@ -3,8 +3,6 @@
 Those run in bash, or, which takes a fraction, with our own commands in this process.
 """
 
-from __future__ import annotations
-
 import contextlib
 import glob
 import io

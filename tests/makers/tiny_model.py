@@ -1,7 +1,5 @@
 """Small byte-level BPE tokenizers, and a tiny Llama with random weights, for tests of local models."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterable, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Sheets of annotators with items of all kinds, in our own words."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

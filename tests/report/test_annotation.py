@@ -1,7 +1,5 @@
 """The file of an annotator's page: what it embeds, what it may do, and its texts in all languages."""
 
-from __future__ import annotations
-
 import json
 import re
 

@@ -1,7 +1,5 @@
 """The page of an annotator in a browser."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

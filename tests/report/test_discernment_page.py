@@ -1,7 +1,5 @@
 """The page of discernment in a browser: questions of readers, and the clicks that their answers take."""
 
-from __future__ import annotations
-
 import pytest
 from makers.pages import leave_out_drawing
 from pfgen_fast.report.discernment import write_discernment

@@ -1,7 +1,5 @@
 """Results in model cards and `.eval_results`, as huggingface_hub reads them."""
 
-from __future__ import annotations
-
 import datetime
 import json
 import math

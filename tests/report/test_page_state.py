@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import pytest
 from makers.reported import HOSTILE, reported_run
 

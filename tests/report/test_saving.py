@@ -1,7 +1,5 @@
 """Pictures and tables that people save from pages."""
 
-from __future__ import annotations
-
 import csv
 import io
 import re

@@ -1,7 +1,5 @@
 """The page of a table of scores."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

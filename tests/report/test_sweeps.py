@@ -1,7 +1,5 @@
 """Runs of a sweep in the report: which runs are one, and what it shows."""
 
-from __future__ import annotations
-
 import json
 import re
 

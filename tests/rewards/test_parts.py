@@ -1,7 +1,5 @@
 """The parts of a shape: literals, the core's counts against plain counting, and faulty settings."""
 
-from __future__ import annotations
-
 import dataclasses
 import math
 from collections import Counter

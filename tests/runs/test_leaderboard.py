@@ -1,7 +1,5 @@
 """Leaderboards: the same figures on every Python, and the order and layout of the published table."""
 
-from __future__ import annotations
-
 import builtins
 import json
 import re

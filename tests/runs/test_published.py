@@ -1,7 +1,5 @@
 """The published runs: recorded scores are reproduced exactly, and core and oracle agree on every answer."""
 
-from __future__ import annotations
-
 from functools import cache
 
 import pytest

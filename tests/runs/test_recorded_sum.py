@@ -1,7 +1,5 @@
 """The float sum of an earlier result is found and kept, so that scoring again changes no byte."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

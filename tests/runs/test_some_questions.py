@@ -1,7 +1,5 @@
 """Some questions of a suite: a cut suite gives the same scores, which are never mistaken for a result of the suite."""
 
-from __future__ import annotations
-
 import json
 import pickle
 

@@ -1,7 +1,5 @@
 """The workflow of docs/guides/gates.md does what the page says, step by step, in bash."""
 
-from __future__ import annotations
-
 import os
 import re
 import shlex

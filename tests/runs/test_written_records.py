@@ -1,7 +1,5 @@
 """Records of answers that the core writes: byte for byte what Python writes of the same trials and details."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

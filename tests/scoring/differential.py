@@ -1,7 +1,5 @@
 """Core against oracle: a batch through every shape in which the core can be called, and which rare cases it holds."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Iterator, Sequence

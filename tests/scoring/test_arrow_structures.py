@@ -3,8 +3,6 @@
 pyarrow makes and exports sound arrays, whose buffers and structures are changed afterwards.
 """
 
-from __future__ import annotations
-
 import ctypes
 import struct
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Every container of texts gives the same scores as a list of str, without going through pyarrow."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

@@ -4,8 +4,6 @@ With a GIL these tests find little; they are for free-threaded Python (docs/desi
 Other tests fork or end a process while threads score: no child hangs, and the exit code is 0.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import struct

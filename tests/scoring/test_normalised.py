@@ -1,7 +1,5 @@
 """Profile normalised: the table of the core, and the properties for which the profile exists."""
 
-from __future__ import annotations
-
 import string
 import subprocess
 import sys

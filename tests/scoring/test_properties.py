@@ -1,7 +1,5 @@
 """Properties for any suite and any answers: core and oracle agree, and scores depend on input and signature alone."""
 
-from __future__ import annotations
-
 import math
 import random
 from collections import Counter

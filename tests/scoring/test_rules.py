@@ -1,7 +1,5 @@
 """Hand-computed cases of docs/scoring.md, for the oracle and the core alike."""
 
-from __future__ import annotations
-
 import pytest
 from pfgen_fast import Scorer, Suite
 from pfgen_fast.oracle import Oracle, compensated_sum, naive_sum

@@ -1,7 +1,5 @@
 """Scorers that are sent to other processes: by path and hash, as a spec, or once as the bytes of the compiled suite."""
 
-from __future__ import annotations
-
 import copy
 import os
 import pickle

@@ -1,7 +1,5 @@
 """Compiled suites in the cache and elsewhere: with any damage, scores are correct or an error says why."""
 
-from __future__ import annotations
-
 import dataclasses
 import errno
 import json

@@ -1,7 +1,5 @@
 """Files in the cache that another user may have written are not trusted: scores stay right, and nothing hangs."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """Published suites are fetched from a local server; an incomplete suite is never found."""
 
-from __future__ import annotations
-
 import errno
 import itertools
 import os

@@ -1,7 +1,5 @@
 """Patterns that backtrack without bound: `suite check` tries them, and scoring ends after a stated time."""
 
-from __future__ import annotations
-
 import json
 import signal
 from concurrent.futures import ThreadPoolExecutor

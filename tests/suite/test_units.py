@@ -1,7 +1,5 @@
 """Tokens as units: how texts are split and spelled, and that core and oracle count tokens alike."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import pickle

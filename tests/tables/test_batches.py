@@ -1,7 +1,5 @@
 """Batches in, batches out: the same scores whatever the batches are, and rows that keep their columns."""
 
-from __future__ import annotations
-
 from collections import Counter
 from unittest import mock
 

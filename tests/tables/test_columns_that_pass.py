@@ -1,7 +1,5 @@
 """Columns that only pass through a table: every type keeps all digits in every format, or is refused by name."""
 
-from __future__ import annotations
-
 import datetime
 import decimal
 import json

@@ -1,7 +1,5 @@
 """Many tables into a directory: which tables, under which names; finished outputs stay, other tables are refused."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

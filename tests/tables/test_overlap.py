@@ -1,7 +1,5 @@
 """Reading ahead and writing behind: the order stays, errors arrive, and no thread outlives its block."""
 
-from __future__ import annotations
-
 import threading
 import time
 from concurrent.futures import Future

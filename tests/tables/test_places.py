@@ -1,7 +1,5 @@
 """Places elsewhere, by fsspec's `memory://`: the same as local ones, in one sentence where they fail."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Rows that contain their references: every form of table has the metrics of `ReferenceScorer`, or one sentence."""
 
-from __future__ import annotations
-
 import csv
 import json
 import pickle

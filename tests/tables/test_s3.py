@@ -1,7 +1,5 @@
 """`s3://` against a server of moto on the loopback: directories in and out, a rerun, missing and denied files."""
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Streaming scoring of tables: every format to every other, one batch at a time, written atomically."""
 
-from __future__ import annotations
-
 import io
 import json
 import pickle

@@ -1,7 +1,5 @@
 """CSV and TSV keep the form of their source: encoding, byte-order mark, line ends."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

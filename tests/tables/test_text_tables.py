@@ -1,7 +1,5 @@
 """Tables as JSON lines, compressed or not, and as CSV."""
 
-from __future__ import annotations
-
 import json
 
 import pyarrow

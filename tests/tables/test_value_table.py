@@ -1,7 +1,5 @@
 """Tables of texts: every format, packed or not, gives back the texts that were written; nothing is half-written."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """`pfgen-fast annotate`: what annotators get, what stays hidden, and what is refused."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from pathlib import Path

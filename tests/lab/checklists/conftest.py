@@ -1,7 +1,5 @@
 """The run that tests of judging share."""
 
-from __future__ import annotations
-
 import pytest
 from makers.checklists_to_judge import run
 

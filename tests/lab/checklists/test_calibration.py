@@ -1,7 +1,5 @@
 """Scores that few marks of people calibrate: figures, forms, and marks that do not fit the runs."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -1,7 +1,5 @@
 """Methods of scoring answers side by side: over answers, over models, and question by question."""
 
-from __future__ import annotations
-
 import csv
 import json
 import random

@@ -1,7 +1,5 @@
 """Errors of long answers: sentences, each error by its rule, what judgements alone tell, and hostile text."""
 
-from __future__ import annotations
-
 import time
 
 import pytest

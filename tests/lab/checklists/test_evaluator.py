@@ -1,7 +1,5 @@
 """A checklist score as an evaluator: what is asked, which scores follow, what is kept, and `discern run` with it."""
 
-from __future__ import annotations
-
 import json
 import math
 from dataclasses import replace

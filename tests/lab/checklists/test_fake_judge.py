@@ -1,7 +1,5 @@
 """examples/fake_judge.py, with which docs/checklists.md begins: it plays a model and a judge, always alike."""
 
-from __future__ import annotations
-
 import contextlib
 import importlib.util
 import re

@@ -1,7 +1,5 @@
 """Answers of a model to the tasks of a suite: what is sent, what is kept, and that kills and faults change nothing."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import lzma

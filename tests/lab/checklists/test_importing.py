@@ -1,7 +1,5 @@
 """Imports of HelloBench: its suite, answers and judgements."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections import Counter

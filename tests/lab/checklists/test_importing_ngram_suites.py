@@ -1,7 +1,5 @@
 """Imports of n-gram suites: their questions as tasks, and answers to them."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What a judge is sent: prompts filled in once, answers as each profile shows them, seeds, keys that never change."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """Judging: verdicts follow from kept replies alone; what is asked, what it costs, what is stale or refused."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 

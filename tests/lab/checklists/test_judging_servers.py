@@ -1,7 +1,5 @@
 """Judging by servers that cut and lie, by batches, and killed: the same judgements follow."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Metrics without a judge: the formulas, what other programs compute, perplexity, and the metrics of a run."""
 
-from __future__ import annotations
-
 import gc
 import json
 import math

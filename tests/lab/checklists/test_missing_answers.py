@@ -1,7 +1,5 @@
 """Missing answers: the worst and best scores and places, and why there is no answer."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

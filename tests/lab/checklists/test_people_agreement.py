@@ -1,7 +1,5 @@
 """`checklists agreement` and `reasonable`: known annotators, judges, questions and rates are found again."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import asdict, replace
 from pathlib import Path

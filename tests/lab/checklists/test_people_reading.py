@@ -1,7 +1,5 @@
 """Exports of annotators and tables of marks: what is read, and what is refused in one sentence."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

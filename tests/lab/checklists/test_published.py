@@ -1,7 +1,5 @@
 """What follows from the published answers and judgements of HelloBench; more in `figures.of_judgements`."""
 
-from __future__ import annotations
-
 from functools import cache
 from typing import Any
 

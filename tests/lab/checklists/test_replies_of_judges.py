@@ -1,7 +1,5 @@
 """Replies of a judge: what they say, and why they cannot be used. Whatever a reply holds, reading it takes no time."""
 
-from __future__ import annotations
-
 import json
 import time
 

@@ -1,7 +1,5 @@
 """Files of runs: where runs are found, answers and judgements in all forms, and lines that break the rules."""
 
-from __future__ import annotations
-
 import json
 import re
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Tables of scores: JSON and CSV with full digits, readable tables, and the commands that print them."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -1,7 +1,5 @@
 """Scores of models: which judgements count, what they come to, and what is said of those that do not count."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

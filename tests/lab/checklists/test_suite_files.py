@@ -1,7 +1,5 @@
 """Folders of checklist suites: what is read, what is refused with which sentence, and that writing changes nothing."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 import lzma

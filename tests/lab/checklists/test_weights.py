@@ -1,7 +1,5 @@
 """Weights from people's marks: the regression of one checklist, the fit of a suite, files of marks, and commands."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`checklists wins`: by scores and by people, with each rule for ties."""
 
-from __future__ import annotations
-
 import json
 import math
 import random

@@ -1,7 +1,5 @@
 """Originals of the task answers: from a run, from the sample answers and from the reference answers of a suite."""
 
-from __future__ import annotations
-
 import csv
 import json
 import math

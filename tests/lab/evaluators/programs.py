@@ -1,7 +1,5 @@
 """Programs that score texts, well or badly: Python scripts that `command:` runs."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Sequence
 from pathlib import Path

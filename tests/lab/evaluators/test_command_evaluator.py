@@ -1,7 +1,5 @@
 """Programs as evaluators: good ones, failing ones, and ones that do what nobody expects."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

@@ -1,7 +1,5 @@
 """A user's function or class as an evaluator, and the scores that are kept of it."""
 
-from __future__ import annotations
-
 import json
 import math
 import sys

@@ -1,7 +1,5 @@
 """Our n-gram scores as an evaluator."""
 
-from __future__ import annotations
-
 import pytest
 from pfgen_fast import Reward, TrialsError
 from pfgen_fast.lab.evaluators.evaluator import Evaluator, Item, Metric, text_column

@@ -1,7 +1,5 @@
 """A finished table of scores as an evaluator."""
 
-from __future__ import annotations
-
 import json
 import math
 import random

@@ -1,7 +1,5 @@
 """Asking: stored replies, duplicate requests, budgets, and servers that stall, refuse and lie."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Stored replies: complete or absent, with their requests, written by one process at a time."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

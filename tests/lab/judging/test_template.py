@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import pytest
 from pfgen_fast import JudgingError
 from pfgen_fast.lab.judging.judge_requests import Template

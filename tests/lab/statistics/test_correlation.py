@@ -1,7 +1,5 @@
 """Correlations: compared with values computed by hand, pair by pair, and with SciPy."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """From which damage on it is noticed, with how many items, and whether more damage costs more."""
 
-from __future__ import annotations
-
 import itertools
 import math
 

@@ -1,7 +1,5 @@
 """Means from few marks and many cheap verdicts: figures by hand, and what a useless or perfect judge changes."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The signed-rank test, against SciPy, against fractions and by hand."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections import Counter

@@ -1,7 +1,5 @@
 """Every interval and verdict in simulations with known truth: a small form of `make simulate`."""
 
-from __future__ import annotations
-
 import pytest
 from makers.documented import tool
 

@@ -1,7 +1,5 @@
 """The tokenizers of sacrebleu, rouge_score and SQuAD by their libraries, and pieces of texts that their rules treat."""
 
-from __future__ import annotations
-
 import re
 import string
 

@@ -1,7 +1,5 @@
 """Invalid input: one sentence that names the place."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

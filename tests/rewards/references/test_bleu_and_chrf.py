@@ -1,7 +1,5 @@
 """BLEU and chrF: the columns and the scores of corpora equal sacrebleu's bit for bit."""
 
-from __future__ import annotations
-
 import sys
 from collections import Counter
 from itertools import permutations

@@ -1,7 +1,5 @@
 """The scorer: containers, settings, rows that share lists, threads, own tokenizers, tables of scores."""
 
-from __future__ import annotations
-
 import copy
 import pickle
 import random

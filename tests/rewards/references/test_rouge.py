@@ -1,7 +1,5 @@
 """ROUGE, token F1 and exact match: the columns equal rouge_score and SQuAD's evaluation script bit for bit."""
 
-from __future__ import annotations
-
 import random
 from collections import Counter
 from functools import cache

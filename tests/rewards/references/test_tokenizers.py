@@ -1,7 +1,5 @@
 """The tokenizers of the core give the tokens of sacrebleu, of rouge_score and of SQuAD's rules."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """What becomes of requests whose clients leave, and of those that wait for a worker for too long."""
 
-from __future__ import annotations
-
 import asyncio
 import gc
 import json

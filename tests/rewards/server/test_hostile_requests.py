@@ -1,7 +1,5 @@
 """What is no batch, too large, too slow or too much gets a sentence or is cut off, and costs no memory."""
 
-from __future__ import annotations
-
 import contextlib
 import itertools
 import json

@@ -1,7 +1,5 @@
 """The reward server as its clients see it: rewards bit for bit, who may ask, what it says of itself, its end."""
 
-from __future__ import annotations
-
 import contextlib
 import signal
 

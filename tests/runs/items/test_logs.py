@@ -1,7 +1,5 @@
 """Logs of evaluation programs, made here in their formats; tests/integrations reads logs that the programs wrote."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import json

@@ -1,7 +1,5 @@
 """Tables of scores, long and wide, in every format, with good and bad content."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import math

@@ -1,7 +1,5 @@
 """Daft, as docs/engines/daft.md uses it: the scores of one process, also from processes of Daft's own."""
 
-from __future__ import annotations
-
 import gc
 from collections.abc import Iterator
 from pathlib import Path

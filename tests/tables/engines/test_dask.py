@@ -1,7 +1,5 @@
 """Dask: the documented examples, with the rows of a single process, bit for bit."""
 
-from __future__ import annotations
-
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq

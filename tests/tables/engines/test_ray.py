@@ -1,7 +1,5 @@
 """Ray: the rows of a single process, whatever the blocks, the cores and the deaths are."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import signal

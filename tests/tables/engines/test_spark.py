@@ -1,7 +1,5 @@
 """Scores in Spark: the rows of a single process, bit for bit; columns, faults, lost workers, folders written again."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil
