@@ -6,9 +6,8 @@ import json
 from pathlib import Path
 
 import pytest
-from pfgen_fast import Suite
+from pfgen_fast import NgramSampler, Suite
 from pfgen_fast.build.stages import NAMES
-from pfgen_fast.ngram import NgramSampler
 
 from .measuring import REPORTED, Measure, agree
 from .processes import in_a_new_process

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from pfgen_fast import Suite
-from pfgen_fast.ngram import NgramSampler
+from pfgen_fast import NgramSampler, Suite
 
 from .measuring import Measure, agree
 from .processes import seconds

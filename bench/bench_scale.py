@@ -58,7 +58,7 @@ source, target, suite, way = sys.argv[1:]
 ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, logging_level="ERROR")
 ray.data.DataContext.get_current().enable_progress_bars = False
 from pfgen_fast import ScorerSpec
-from pfgen_fast.tables.engines.ray import score
+from pfgen_fast.integrations.ray import score
 dataset = ray.data.read_parquet(source)
 if way == "identity":
     scored = dataset.map_batches(lambda batch: batch, batch_format="pyarrow")

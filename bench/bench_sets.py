@@ -12,10 +12,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from pfgen_fast import Suite
+from pfgen_fast import NgramSampler, Suite
 from pfgen_fast.base.native import _core, default_threads
-from pfgen_fast.build.selection import distribution_error, document_frequencies, select
-from pfgen_fast.ngram import NgramSampler
+from pfgen_fast.build.selection import distribution_error, document_frequencies, select_answers
 
 from .inputs import Inputs
 from .measuring import REPORTED, Disagreement, Measure, agree
@@ -95,7 +94,9 @@ def test_selection(measure: Measure, texts: list[str], max_order: int) -> None:
     options: dict[str, Any] = {"max_order": max_order, "seed": "bench", "seconds": _SECONDS, "threads": 1}
 
     def choose() -> None:
-        found.append(select(texts, size, progress=lambda n, _: told.append((time.perf_counter(), n)), **options))
+        found.append(
+            select_answers(texts, size, progress=lambda n, _: told.append((time.perf_counter(), n)), **options)
+        )
 
     measure.seconds(1, choose)
     error, chosen = partial(distribution_error, texts, max_order=max_order), found[0]

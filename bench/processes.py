@@ -88,8 +88,8 @@ def score_runs(folder: str, *runs: str) -> float:
 
 def find_rare(folder: str, question: str, n_answers: str) -> dict[str, float]:
     """Finds the rare n-grams of answers of the n-gram engine, on several threads as on one."""
+    from pfgen_fast import NgramSampler
     from pfgen_fast.build.selection import find_rare_ngrams
-    from pfgen_fast.ngram import NgramSampler
 
     answers = NgramSampler(Path(folder)).sample(question, range(int(n_answers)))
     few = answers[: len(answers) // 10]
@@ -100,11 +100,11 @@ def find_rare(folder: str, question: str, n_answers: str) -> dict[str, float]:
 
 
 def build_stages(config: str, threads: str, *stages: str) -> dict[str, Any]:
+    from pfgen_fast import build_suite
     from pfgen_fast.build.build_config import read_config
-    from pfgen_fast.build.pipeline import build
 
     read = read_config(Path(config))
-    taken = {stage: seconds(partial(build, read, stage=stage, threads=int(threads))) for stage in stages}
+    taken = {stage: seconds(partial(build_suite, read, stage=stage, threads=int(threads))) for stage in stages}
     return {"seconds": taken, "cpu": time.process_time(), "n_bytes": memory("VmHWM")}
 
 

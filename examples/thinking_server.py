@@ -16,8 +16,7 @@ import json
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from pfgen_fast import Suite
-from pfgen_fast.ngram import NgramSampler
+from pfgen_fast import NgramSampler, Suite
 
 STYLES = ("tags", "template", "field", "channels", "none")
 THOUGHT = "The examples begin with Q: and A:, so I answer in one line.\n\nA: first try. "

@@ -232,7 +232,7 @@ def test_every_picture_is_made_by_a_command_that_the_docs_name():
         assert command.startswith(("pfgen-fast ", "make ")) or (ROOT / program).is_file(), command
 
 
-@pytest.mark.parametrize("module", ["pfgen_fast", "pfgen_fast.ngram", "pfgen_fast.oracle"])
+@pytest.mark.parametrize("module", ["pfgen_fast", "pfgen_fast.oracle"])
 def test_every_public_name_is_in_the_reference(module):
     package = importlib.import_module(module)
     listed = {name for page in (DOCS / "reference").glob("*.md") for name in references(page)}

@@ -16,8 +16,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+from pfgen_fast import build_suite
 from pfgen_fast.build.build_config import read_config
-from pfgen_fast.build.pipeline import build
 
 DEFAULT_FOLDER = Path(__file__).resolve().parent.parent / "python" / "pfgen_fast" / "data" / "mini"
 SETS = ("A", "B")
@@ -577,7 +577,7 @@ def make_files():
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         make_raw(folder)
-        built = build(read_config(make_config(folder)))
+        built = build_suite(read_config(make_config(folder)))
         for problem in built.problems:
             raise SystemExit(problem)
         return {path.name: path.read_bytes() for path in (folder / "mini").iterdir()}

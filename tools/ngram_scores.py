@@ -15,8 +15,7 @@ from pathlib import Path
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from pfgen_fast import Scorer, Suite
-from pfgen_fast.ngram import NgramSampler
+from pfgen_fast import NgramSampler, Scorer, Suite
 from pfgen_fast.report.drawing import look, stored, style
 
 PICTURE = Path(__file__).resolve().parent.parent / "docs" / "pictures" / "ngram_scores.svg"

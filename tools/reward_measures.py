@@ -16,8 +16,7 @@ from pathlib import Path
 from statistics import fmean
 
 from make_mini_suite import DEFAULT_FOLDER, QUESTIONS
-from pfgen_fast import ReferenceScorer, Reward, Suite
-from pfgen_fast.rewards.parts import Repetition
+from pfgen_fast import ReferenceScorer, Repetition, Reward, Suite
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))  # for examples

@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from make_mini_suite import QUESTIONS, make_answer
-from pfgen_fast import Reward, Scorer, Suite
-from pfgen_fast.rewards.parts import Copying
+from pfgen_fast import Copying, Reward, Scorer, Suite
 from reward_measures import MEASURES, measures, write, write_suites
 
 FILE = "reward_search.json"

@@ -13,9 +13,8 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-from pfgen_fast import Question, Scorer, Suite
-from pfgen_fast.build.selection import distribution_error, document_frequencies, select
-from pfgen_fast.ngram import NgramSampler
+from pfgen_fast import NgramSampler, Question, Scorer, Suite
+from pfgen_fast.build.selection import distribution_error, document_frequencies, select_answers
 from pfgen_fast.runs.trials import Trials
 
 TEXTS, LENGTH, SIZE = 30_000, 100, 1_000
@@ -41,7 +40,7 @@ def main(question_id: str = "") -> None:
         f"random {i}": generator.choice(len(texts), SIZE, replace=False).tolist() for i in range(_RANDOM_SUBSETS)
     }
     for max_order in _MAX_ORDERS:
-        chosen = select(texts, SIZE, max_order=max_order, seconds=_SECONDS, threads=1)
+        chosen = select_answers(texts, SIZE, max_order=max_order, seconds=_SECONDS, threads=1)
         subsets[f"selected by orders 1 to {max_order}"] = chosen.rows.tolist()
     print(
         f"{question.question_id}, {len(texts):,} texts; error in millionths; RMS difference of scores from those by all"

@@ -5,7 +5,9 @@ Start with `Scorer("mini").score(question, answers)`; `Suite.load(folder)` reads
 
 from importlib import import_module
 
+from .base.errors import AnnotationError as AnnotationError
 from .base.errors import BuildError as BuildError
+from .base.errors import ChecklistError as ChecklistError
 from .base.errors import DiscernmentError as DiscernmentError
 from .base.errors import EngineError as EngineError
 from .base.errors import ExperimentError as ExperimentError
@@ -13,15 +15,30 @@ from .base.errors import IndexFormatError as IndexFormatError
 from .base.errors import JudgingError as JudgingError
 from .base.errors import PatternTimeout as PatternTimeout
 from .base.errors import PfgenError as PfgenError
+from .base.errors import RewardError as RewardError
+from .base.errors import ServingError as ServingError
 from .base.errors import SuiteError as SuiteError
 from .base.errors import TrialsError as TrialsError
 from .base.native import _core
 
 TYPE_CHECKING = False  # type checkers treat it as True, like `typing.TYPE_CHECKING`; importing typing is slow
 if TYPE_CHECKING:
+    from .build.pipeline import build_suite as build_suite
+    from .build.selection import select_answers as select_answers
+    from .generation.generating import Generation as Generation
+    from .generation.ngram_sampler import NgramSampler as NgramSampler
     from .lab.statistics.prediction_powered import prediction_powered_mean as prediction_powered_mean
+    from .rewards.parts import Clip as Clip
+    from .rewards.parts import Copying as Copying
+    from .rewards.parts import Floor as Floor
+    from .rewards.parts import Overlong as Overlong
+    from .rewards.parts import Repetition as Repetition
+    from .rewards.parts import Scale as Scale
+    from .rewards.parts import TooShort as TooShort
+    from .rewards.parts import Unfinished as Unfinished
     from .rewards.references.reference_scorer import ReferenceScorer as ReferenceScorer
     from .rewards.reward import Reward as Reward
+    from .rewards.server.reward_client import RewardClient as RewardClient
     from .runs.items.item_comparison import Comparison as Comparison
     from .runs.items.ranking import ModelRanking as ModelRanking
     from .runs.leaderboard import Leaderboard as Leaderboard
@@ -54,6 +71,19 @@ MODULES = {
     "ScoreTable": "scoring.score_table",
     "Scorer": "scoring.scorer",
     "ScorerSpec": "scoring.scorer",
+    "Clip": "rewards.parts",
+    "Copying": "rewards.parts",
+    "Floor": "rewards.parts",
+    "Generation": "generation.generating",
+    "NgramSampler": "generation.ngram_sampler",
+    "Overlong": "rewards.parts",
+    "Repetition": "rewards.parts",
+    "RewardClient": "rewards.server.reward_client",
+    "Scale": "rewards.parts",
+    "TooShort": "rewards.parts",
+    "Unfinished": "rewards.parts",
+    "build_suite": "build.pipeline",
+    "select_answers": "build.selection",
     "prediction_powered_mean": "lab.statistics.prediction_powered",
     "Rule": "suite.keywords",
     "Question": "suite.questions",

@@ -19,11 +19,10 @@ from typing import Any
 import pytest
 from makers.builds import files_below, toml
 from makers.runs import make_run, trial_lines
-from pfgen_fast import PfgenError, Scorer, Suite
+from pfgen_fast import Generation, PfgenError, Scorer, Suite
 from pfgen_fast.build.answer_tables import gather
 from pfgen_fast.build.build_config import read_config as read_build_config
 from pfgen_fast.generation.batch_api import read_batch
-from pfgen_fast.generation.generating import Generation
 from pfgen_fast.generation.prompts import Context
 from pfgen_fast.generation.run_writer import config_hash
 from pfgen_fast.lab.discernment.choosing import open_plan

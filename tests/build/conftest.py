@@ -5,7 +5,7 @@ import shutil
 import pytest
 from makers.builds import write_config, write_raw
 from pfgen_fast.build.build_config import read_config
-from pfgen_fast.build.pipeline import build
+from pfgen_fast import build_suite
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +33,7 @@ def reference(tmp_path_factory, mini, raw):
     """A suite that was built without interruption, and the files of its stages."""
     folder = tmp_path_factory.mktemp("reference")
     (folder / "raw.jsonl").write_bytes(raw.read_bytes())
-    built = build(read_config(write_config(folder, mini)), threads=1)
+    built = build_suite(read_config(write_config(folder, mini)), threads=1)
     assert built.is_written
     return folder
 

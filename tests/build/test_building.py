@@ -11,9 +11,9 @@ from makers.tiny_model import write_tokenizer
 from pfgen_fast import Scorer, Suite
 from pfgen_fast.base.errors import BuildError, PfgenError
 from pfgen_fast.base.file_writing import held
-from pfgen_fast.ngram import NgramSampler
+from pfgen_fast import NgramSampler
 from pfgen_fast.build.build_config import read_config
-from pfgen_fast.build.pipeline import branches_of, build, records
+from pfgen_fast.build.pipeline import branches_of, build_suite, records
 from pfgen_fast.build.stages import NAMES
 from pfgen_fast.report.building import write_building_report
 from pfgen_fast.suite.suite_reading import find_faults
@@ -28,7 +28,7 @@ keywords = [{ or = [{ t = "a" }, { t = "光" }], name = "one of them", importanc
 
 def test_a_suite_is_built_that_the_check_accepts(make, mini):
     config = make(of_question=OF_QUESTION, tables=f'{TABLES}\n[instructions]\nqa = "Answer."')
-    built = build(config)
+    built = build_suite(config)
     assert (built.problems, built.is_written) == ((), True)
     assert find_faults(config.suite) == []
     suite = Suite.load(config.suite)
@@ -64,14 +64,14 @@ def test_every_stage_says_what_it_did(reference):
 def test_finished_stages_are_skipped_and_threads_change_nothing(make, reference):
     config = make()
     steps = []
-    assert build(config, on_step=lambda *step: steps.append(step), threads=3).n_run == 2 * len(NAMES)
+    assert build_suite(config, on_step=lambda *step: steps.append(step), threads=3).n_run == 2 * len(NAMES)
     assert all(done <= total == 2 * len(NAMES) for done, total, _ in steps)
     assert sorted(steps, key=lambda step: step[0]) == steps
     before = files_below(config.path.parent)
     assert before == files_below(reference)
-    assert build(config).n_run == 0
+    assert build_suite(config).n_run == 0
     assert files_below(config.path.parent) == before
-    assert build(config, force=True).n_run == 2 * len(NAMES)
+    assert build_suite(config, force=True).n_run == 2 * len(NAMES)
     assert files_below(config.path.parent) == before
 
 
@@ -89,9 +89,9 @@ def test_finished_stages_are_skipped_and_threads_change_nothing(make, reference)
 )
 def test_a_change_repeats_the_stages_after_it(make, finished, reference, change, n_stages):
     config = make(**change)
-    assert build(config).n_run == 2 * n_stages
+    assert build_suite(config).n_run == 2 * n_stages
     fresh = make(config.path.parent / "fresh", **change)
-    build(fresh)
+    build_suite(fresh)
     assert files_below(config.suite) == files_below(fresh.suite)
     if n_stages <= 2:  # the other changes may leave the same answers
         assert files_below(config.suite) != files_below(reference / "made")
@@ -99,22 +99,22 @@ def test_a_change_repeats_the_stages_after_it(make, finished, reference, change,
 
 def test_a_change_of_the_answers_repeats_everything(finished, mini):
     write_raw(finished.path.parent / "raw.jsonl", mini, seed=7)
-    assert build(finished).n_run == 2 * len(NAMES)
+    assert build_suite(finished).n_run == 2 * len(NAMES)
 
 
 def test_a_stage_can_be_run_alone(make):
     config = make()
     with pytest.raises(BuildError, match=r"question Q01, set N: stage raw is not done"):
-        build(config, stage="filter")
+        build_suite(config, stage="filter")
     for name in NAMES:
-        built = build(config, stage=name)
+        built = build_suite(config, stage=name)
         assert (built.n_run, built.is_written, built.problems) == (2, False, ())
         assert [tuple(dict(records(branch))) for branch in built.branches] == [NAMES[: NAMES.index(name) + 1]] * 2
-    assert build(config).n_run == 0
+    assert build_suite(config).n_run == 0
     with pytest.raises(BuildError, match=r"stage normalise is not done with this config"):
-        build(make(tables=TABLES + "[normalise]\nnfkc = true"), stage="filter")
+        build_suite(make(tables=TABLES + "[normalise]\nnfkc = true"), stage="filter")
     with pytest.raises(BuildError, match="stage: expected one of raw, normalise"):
-        build(config, stage="selct")
+        build_suite(config, stage="selct")
 
 
 # Errors
@@ -134,7 +134,7 @@ def test_every_stage_may_leave_too_few(make, tables, of_question, problem):
     if "size" not in tables:
         tables += "\n[select]\nsize = 40"
     config = make(tables=tables, of_question=of_question)
-    built = build(config)
+    built = build_suite(config)
     assert not built.is_written
     assert not config.suite.exists()
     assert len(built.problems) == (1 if of_question else 2)
@@ -148,7 +148,7 @@ def test_a_question_without_any_answer_is_named(make):
     config.path.write_text(
         config.path.read_text(encoding="utf-8").replace('question = "', 'question = "x'), encoding="utf-8"
     )
-    _, problem = build(read_config(config.path)).problems
+    _, problem = build_suite(read_config(config.path)).problems
     assert problem.startswith("question Q07, set N: 0 raw answers (and 800 answers to questions outside the config)")
 
 
@@ -157,20 +157,20 @@ def test_a_folder_that_holds_something_else_is_not_replaced(make):
     config.suite.mkdir()
     (config.suite / "thesis.txt").write_text("years of work")
     with pytest.raises(BuildError, match=r"contains 'thesis.txt', which is not part of a suite and would be deleted"):
-        build(config)
+        build_suite(config)
     assert files_below(config.suite) == {"thesis.txt": b"years of work"}
     assert not config.work.exists()
     (config.suite / "thesis.txt").unlink()
     config.work.write_text("a file")
     with pytest.raises(PfgenError, match=r"made\.work: cannot be created"):
-        build(config)
+        build_suite(config)
 
 
 def test_a_suite_with_a_fault_is_not_written(finished):
     before = files_below(finished.suite)
     object.__setattr__(finished.questions[0], "keywords", ({"t": "("},))
     with pytest.raises(BuildError, match=r"^Q01\.json: keywords\[0\]\.t: the pattern '\(' does not compile"):
-        build(finished)
+        build_suite(finished)
     assert files_below(finished.suite) == before
     assert not [path for path in finished.suite.parent.iterdir() if path.name.startswith(".")]
 
@@ -181,7 +181,7 @@ def test_only_one_process_builds_at_a_time(make):
     with held(config.work / ".building") as alone:
         assert alone
         with pytest.raises(BuildError, match="another process is building here"):
-            build(config)
+            build_suite(config)
 
 
 def test_a_damaged_table_is_named_and_can_be_deleted(finished, reference):
@@ -190,10 +190,10 @@ def test_a_damaged_table_is_named_and_can_be_deleted(finished, reference):
     path.write_bytes(path.read_bytes()[:50])
     branch.path("frequency", ".json").unlink()
     with pytest.raises(BuildError, match=r"2-filter\.parquet: cannot be read"):
-        build(finished)
+        build_suite(finished)
     path.unlink()
     branch.path("filter", ".json").unlink()
-    assert build(finished).is_written
+    assert build_suite(finished).is_written
     assert files_below(finished.path.parent) == files_below(reference)
 
 
@@ -211,7 +211,7 @@ def test_the_example_builds(tmp_path, mini):
         for answer in sampler.sample(asked.question, range(1100))
     ]
     (run / "trials.jsonl").write_text("\n".join(lines), encoding="utf-8")
-    built = build(config)
+    built = build_suite(config)
     assert built.problems == ()
     assert find_faults(config.suite) == []
     assert [len(question.answers["N"]) for question in Suite.load(config.suite)] == [200] * 3
@@ -236,7 +236,7 @@ def test_a_suite_in_tokens_is_counted_in_tokens_from_end_to_end(make, tmp_path, 
     if tokenizer.endswith(".json"):
         write_tokenizer(tmp_path / tokenizer, ["Ice floats because it is less dense than water.", "雷の光と音"])
     config = make(share=4, tables=IN_TOKENS, top=f'unit = "token"\ntokenizer = "{tokenizer}"')
-    built = build(config)
+    built = build_suite(config)
     assert (built.problems, built.is_written) == ((), True)
     assert find_faults(config.suite) == []
     suite = Suite.load(config.suite)
@@ -250,21 +250,21 @@ def test_a_suite_in_tokens_is_counted_in_tokens_from_end_to_end(make, tmp_path, 
     assert removed
     assert all(len(suite["Q07"].tokenizer.tokens([row["reason"]])[0]) == 3 for row in removed if tokenizer == "words")
     assert "tokens" in write_building_report(built).read_text(encoding="utf-8")
-    assert build(config).n_run == 0
+    assert build_suite(config).n_run == 0
 
 
 @pytest.mark.slow
 def test_tokenizers_come_and_go_with_the_suite(make, tmp_path):
     write_tokenizer(tmp_path / "bpe.json", ["Ice floats because it is less dense than water.", "雷の光と音"])
     config = make(share=4, tables=IN_TOKENS, top='unit = "token"\ntokenizer = "bpe.json"')
-    assert build(config).is_written
+    assert build_suite(config).is_written
     assert (config.suite / "bpe.json").exists()
     config = make(share=4, tables=IN_TOKENS, top='unit = "token"\ntokenizer = "words"')
-    assert build(config).is_written
+    assert build_suite(config).is_written
     assert not (config.suite / "bpe.json").exists()
     (config.suite / "other.json").write_text("{}")
     with pytest.raises(BuildError, match=r"contains 'other\.json', which is not part of a suite"):
-        build(config)
+        build_suite(config)
 
 
 def test_two_tokenizers_of_one_name_are_refused(make, tmp_path):

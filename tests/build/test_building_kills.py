@@ -7,9 +7,9 @@ from pathlib import PurePosixPath
 
 import pytest
 from makers.builds import files_below, write_config, write_raw
-from makers.kills import build_suite, is_hidden, killed_everywhere
+from makers.kills import build_by_config, is_hidden, killed_everywhere
 from pfgen_fast.build.build_config import read_config
-from pfgen_fast.build.pipeline import build
+from pfgen_fast import build_suite
 
 SMALL = """
 [frequency]
@@ -40,7 +40,7 @@ def before(tmp_path, mini):
 @pytest.mark.slow
 @at_how_many_changes
 def test_a_build_killed_before_any_change_goes_on_to_the_same_bytes(tmp_path_factory, before, most):
-    whole, attempts = killed_everywhere(tmp_path_factory.mktemp("attempts"), build_suite, before=before, most=most)
+    whole, attempts = killed_everywhere(tmp_path_factory.mktemp("attempts"), build_by_config, before=before, most=most)
     assert len([path for path in whole if path.startswith("made/")]) == 2
     for attempt in attempts:
         assert attempt.again == whole, attempt.point
@@ -58,10 +58,10 @@ def test_a_build_killed_before_any_change_goes_on_to_the_same_bytes(tmp_path_fac
 @pytest.mark.slow
 @at_how_many_changes
 def test_a_build_that_replaces_a_suite_leaves_the_old_or_the_new_one(tmp_path_factory, before, mini, most):
-    build(read_config(before / "config.toml"))
+    build_suite(before / "config.toml")
     write_config(before, mini, tables=SMALL.replace("target = 80", "target = 60"))
     old = files_below(before)
-    whole, attempts = killed_everywhere(tmp_path_factory.mktemp("attempts"), build_suite, before=before, most=most)
+    whole, attempts = killed_everywhere(tmp_path_factory.mktemp("attempts"), build_by_config, before=before, most=most)
     assert whole.keys() == old.keys()
     in_suite = [path for path in whole if path.startswith("made/")]
     assert all(whole[path] != old[path] for path in in_suite)

@@ -10,7 +10,7 @@ from makers import published
 from makers.builds import toml
 from pfgen_fast import Scorer, Suite
 from pfgen_fast.build.build_config import read_config
-from pfgen_fast.build.pipeline import build
+from pfgen_fast import build_suite
 from pfgen_fast.runs.aggregation import evaluate
 from pfgen_fast.runs.trials import find_runs
 from pfgen_fast.lab.statistics.correlation import spearman
@@ -52,7 +52,7 @@ def pooled(tmp_path_factory) -> Suite:
             f"keywords = {keywords}\n"
         )
     (folder / "config.toml").write_text("\n".join(texts), encoding="utf-8")
-    built = build(read_config(folder / "config.toml"))
+    built = build_suite(read_config(folder / "config.toml"))
     assert built.problems == ()
     return Suite.load(built.config.suite)
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from makers import strategies
 from makers.effort import examples
 from pfgen_fast import TrialsError
-from pfgen_fast.ngram import NgramSampler
-from pfgen_fast.build.selection import coverage, distribution_error, select
+from pfgen_fast import NgramSampler
+from pfgen_fast.build.selection import coverage, distribution_error, select_answers
 from makers import plain_rules
 from collections import Counter
 from itertools import product
@@ -56,7 +56,7 @@ def test_a_climb_equals_recounting_after_every_swap(answers, max_order, seed, re
     proposals = data.draw(st.one_of(st.none(), st.integers(1, 100)))
     options = {"max_order": max_order, "seed": seed, "restarts": restarts, "proposals": proposals}
     expected, restart, n_proposals = plain_rules.select(answers, size, **options)
-    found = select(answers, size, **options, threads=data.draw(st.integers(1, 3)))
+    found = select_answers(answers, size, **options, threads=data.draw(st.integers(1, 3)))
     assert found.rows.tolist() == sorted(expected.order)
     assert found.error == rounded(expected.error)
     assert found.initial_error == rounded(expected.initial_error)
@@ -71,7 +71,7 @@ def rounded(error: Fraction) -> float:
 @pytest.mark.slow
 def test_every_point_of_the_curve_is_exact(answers):
     """No drift: after thousands of swaps, the error equals one that is computed from scratch."""
-    found = select(answers, 40, seed="curve")
+    found = select_answers(answers, 40, seed="curve")
     assert found.error == rounded(plain_rules.error(answers, found.rows.tolist(), 10))
     errors = [error for _, error in found.curve]
     assert errors == sorted(errors, reverse=True)
@@ -79,12 +79,12 @@ def test_every_point_of_the_curve_is_exact(answers):
     assert found.curve[-1] == (found.proposals, found.error)
     assert found.proposals % 360 == 0
     for made, error in found.curve[1:]:
-        assert select(answers, 40, seed="curve", proposals=made).error == error
+        assert select_answers(answers, 40, seed="curve", proposals=made).error == error
 
 
 def test_a_timed_selection_is_repeated_by_its_number_of_proposals(answers):
-    timed = select(answers * 5, 100, seconds=0.2)
-    again = select(answers * 5, 100, proposals=max(timed.proposals, 1))
+    timed = select_answers(answers * 5, 100, seconds=0.2)
+    again = select_answers(answers * 5, 100, proposals=max(timed.proposals, 1))
     assert timed.proposals > 0
     assert again.rows.tolist() == timed.rows.tolist()
 
@@ -98,7 +98,7 @@ def test_progress_is_reported_and_its_errors_end_the_work(answers):
             raise KeyError("enough")
 
     with pytest.raises(KeyError, match="enough"):
-        select(answers * 10, 400, restarts=1000, progress=stop_at_the_third)
+        select_answers(answers * 10, 400, restarts=1000, progress=stop_at_the_third)
     assert [made for made, _ in told] == sorted(made for made, _ in told)
     assert all(0 <= error < 1 for _, error in told)
 
@@ -108,11 +108,11 @@ def test_ctrl_c_ends_the_work():
     script = (
         "import os, signal, threading\n"
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
-        "from pfgen_fast.ngram import NgramSampler\n"
-        "from pfgen_fast.build.selection import select\n"
+        "from pfgen_fast import NgramSampler\n"
+        "from pfgen_fast import select_answers\n"
         "answers = NgramSampler('mini', order=4).sample('Q07', range(400)) * 10\n"
         "threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT)).start()\n"
-        "try:\n    select(answers, 400, restarts=100_000)\n"
+        "try:\n    select_answers(answers, 400, restarts=100_000)\n"
         "except KeyboardInterrupt:\n    print('ended')\n"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=100)
@@ -121,7 +121,7 @@ def test_ctrl_c_ends_the_work():
 
 def test_fewer_answers_than_are_to_be_chosen_are_an_error():
     with pytest.raises(TrialsError, match=r"^answers: expected at least 3 answers to select from, not 2$"):
-        select(["a", "b"], 3)
+        select_answers(["a", "b"], 3)
 
 
 @pytest.mark.parametrize(
@@ -137,7 +137,7 @@ def test_fewer_answers_than_are_to_be_chosen_are_an_error():
 def test_an_option_that_is_out_of_range_is_named(option, value, expected):
     options = {"size": 1, option: value}
     with pytest.raises(ValueError, match=f"{option}: expected {expected}"):
-        select(["a"], **options)
+        select_answers(["a"], **options)
 
 
 @pytest.mark.parametrize(
@@ -158,7 +158,7 @@ def test_rows_that_cannot_be_are_named(rows, problem):
 def test_answers_too_long_to_count_exactly_are_an_error():
     """No overflow: 67.2 million code points in 64 orders exceed the limit of the core."""
     with pytest.raises(TrialsError, match="answers: too many and too long"):
-        select(["x" * 67_200_000, "y"], 1, max_order=64)
+        select_answers(["x" * 67_200_000, "y"], 1, max_order=64)
 
 
 # ---- Counts of n-grams among many answers: by hand, and against straightforward counting

@@ -7,11 +7,10 @@ import re
 
 import pytest
 from makers.runs import answers_by_trial
-from pfgen_fast import TrialsError
+from pfgen_fast import Generation, TrialsError
 from pfgen_fast.base.errors import EngineError
 from pfgen_fast.generation.batch_api import read_batch, write_batch
 from pfgen_fast.generation.engines.hosted import RequestForm
-from pfgen_fast.generation.generating import Generation
 from pfgen_fast.scoring.reply_text import MODES
 
 CHAT = Generation.of("openai", model="gpt", mode="chat")

@@ -14,8 +14,8 @@ import pytest
 from makers.effort import share
 from makers.fault_server import Gate, answering, echo, serving
 from makers.runs import files_of
+from pfgen_fast import Generation
 from pfgen_fast.base.errors import EngineError
-from pfgen_fast.generation.generating import Generation
 
 
 def generate_arguments(server, output, *more):

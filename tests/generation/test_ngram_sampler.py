@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from makers import plain_rules, strategies
 from makers.effort import examples
-from pfgen_fast import Question, Suite, SuiteError, TrialsError
-from pfgen_fast.ngram import NgramSampler
+from pfgen_fast import NgramSampler, Question, Suite, SuiteError, TrialsError
 
 SEEDS = st.one_of(st.integers(0, 9), st.integers(0, 2**64 - 1), st.just(2**64 - 1))
 TEMPERATURES = st.one_of(st.sampled_from([0, 0.001, 0.3, 0.7, 1, 1.0, 1.3, 2, 1000]), st.floats(0.001, 1000))

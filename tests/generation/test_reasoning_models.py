@@ -10,9 +10,8 @@ from typing import ClassVar
 import pytest
 from makers.fault_server import Reply, refusing, serving
 from makers.runs import make_run
-from pfgen_fast import Scorer
+from pfgen_fast import Generation, Scorer
 from pfgen_fast.generation.engines.transformers import decoded, opened_reasoning
-from pfgen_fast.generation.generating import Generation
 from pfgen_fast.generation.setting import Reasoning, usual_mode
 from pfgen_fast.runs.run_result import read_result
 from pfgen_fast.runs.trials import Trials

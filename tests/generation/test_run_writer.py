@@ -12,10 +12,9 @@ from hypothesis import strategies as st
 from makers import published
 from makers.effort import examples
 from makers.runs import files_of
-from pfgen_fast import PfgenError, Suite, TrialsError
+from pfgen_fast import Generation, PfgenError, Suite, TrialsError
 from pfgen_fast.base.errors import EngineError
 from pfgen_fast.generation import setting
-from pfgen_fast.generation.generating import Generation
 from pfgen_fast.generation.run_writer import MAX_TRIALS, config_hash, config_line, run_folder, writing_run
 from pfgen_fast.runs.trials import Trials
 

@@ -26,8 +26,8 @@ def score_frame(module):
 @pytest.mark.parametrize(
     ("name", "package", "extra", "use"),
     [
-        ("tables.engines.ray", "ray.data", "ray", score_frame),
-        ("tables.engines.spark", "pyspark.sql.types", "spark", score_frame),
+        ("integrations.ray", "ray.data", "ray", score_frame),
+        ("integrations.spark", "pyspark.sql.types", "spark", score_frame),
         ("tables.places", "fsspec", "remote", lambda module: module.file_info("s3://bucket/x")),
         ("tables.formats", "pyarrow.parquet", "tables", lambda module: module.check_value_table(Path("x.parquet"))),
         ("integrations.datatrove", "datatrove.pipeline.filters.base_filter", "datatrove", on_import),

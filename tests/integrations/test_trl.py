@@ -11,10 +11,9 @@ from types import SimpleNamespace
 import pytest
 from makers.documented import DOCS
 from makers.engines import integration
-from pfgen_fast import PfgenError, Reward
+from pfgen_fast import Copying, Overlong, PfgenError, Reward, Unfinished
 from pfgen_fast.generation.prompts import make_tasks
 from pfgen_fast.integrations.trl import answer_in, make_dataset, make_reward
-from pfgen_fast.rewards.parts import Copying, Overlong, Unfinished
 
 PAGE = DOCS / "integrations" / "trl.md"
 QUESTION = "Why does ice float on water?"  # Q07 of mini

@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from pfgen_fast import Suite
-from pfgen_fast.ngram import NgramSampler
+from pfgen_fast import NgramSampler, Suite
 
 QUESTIONS = ("Q01", "Q07")
 TABLES = """

@@ -20,9 +20,7 @@ from typing import Any
 
 from makers import checklists_to_judge
 from makers.builds import files_below
-from pfgen_fast import PfgenError, ScorerSpec
-from pfgen_fast.build.build_config import read_config
-from pfgen_fast.build.pipeline import build
+from pfgen_fast import PfgenError, ScorerSpec, build_suite
 from pfgen_fast.lab.checklists.checklist_requests import JudgeOptions
 from pfgen_fast.lab.checklists.checklist_runs import open_runs
 from pfgen_fast.lab.checklists.judge_runs import Judging
@@ -168,9 +166,9 @@ def _would_succeed(event: str, path: str) -> bool:
 # Work for these tests: each function changes files below the folder that it gets, and nothing else.
 
 
-def build_suite(folder: Path) -> None:
+def build_by_config(folder: Path) -> None:
     """Builds the suite of the config in the folder."""
-    built = build(read_config(folder / "config.toml"), threads=1)
+    built = build_suite(folder / "config.toml", threads=1)
     assert built.is_written, built.problems
 
 

@@ -22,20 +22,13 @@ PACKAGE = ROOT / "python" / "pfgen_fast"
 
 MODULES = (
     "base.errors",
+    "integrations.lm_eval",
     "lab.evaluators.evaluator",
     "lab.evaluators.function_evaluator",
     "lab.evaluators.ngram_evaluator",
-    "generation.generating",
-    "ngram",
     "oracle",
-    "build.build_config",
-    "build.pipeline",
-    "build.selection",
-    "integrations.lm_eval",
-    "rewards.parts",
-    "rewards.server.reward_client",
 )
-OPEN_PACKAGES = ("integrations", "tables/engines")  # all modules of which are public
+OPEN_PACKAGES = ("integrations",)  # all modules of which are public
 
 _Definition = ast.FunctionDef | ast.AsyncFunctionDef
 

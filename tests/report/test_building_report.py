@@ -9,7 +9,7 @@ from makers.builds import write_config, write_raw
 from makers.pages import check_policy, overview_in
 from pfgen_fast import BuildError
 from pfgen_fast.build.build_config import read_config
-from pfgen_fast.build.pipeline import build, building_alone, records
+from pfgen_fast.build.pipeline import build_suite, building_alone, records
 from pfgen_fast.report.building import write_building_report
 
 BREAK_OUT = "</script><script>document.title='pwned'</script><img src=x onerror=\"document.title='pwned'\">"
@@ -24,7 +24,7 @@ def built(tmp_path_factory, mini):
             bad = {"question": mini["Q01"].question, "answer": f"\u202e{BREAK_OUT} {row % 3}"}
             file.write(json.dumps(bad, ensure_ascii=False) + "\n")
     text = write_config(folder, mini, of_question=f"wrong = [{json.dumps(re.escape(BREAK_OUT))}, '^x']")
-    made = build(read_config(text))
+    made = build_suite(read_config(text))
     assert made.problems == ()
     return made
 

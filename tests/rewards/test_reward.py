@@ -7,8 +7,21 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from pfgen_fast import PfgenError, ReferenceScorer, Reward, Scorer, ScorerSpec
-from pfgen_fast.rewards.parts import Clip, Copying, Floor, Overlong, Repetition, Scale, TooShort, Unfinished
+from pfgen_fast import (
+    Clip,
+    Copying,
+    Floor,
+    Overlong,
+    PfgenError,
+    ReferenceScorer,
+    Repetition,
+    Reward,
+    Scale,
+    Scorer,
+    ScorerSpec,
+    TooShort,
+    Unfinished,
+)
 from pfgen_fast.rewards.reward import RECOMMENDED
 
 GOOD = "Ice is less dense than water, because its molecules form an open lattice."

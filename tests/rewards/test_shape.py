@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from pfgen_fast import Copying, Overlong, Repetition, Scale
 from pfgen_fast.base.errors import PfgenError, RewardError
-from pfgen_fast.rewards.parts import Copying, Overlong, Repetition, Scale
 from pfgen_fast.rewards.reward import RECOMMENDED, Shape, shape_of
 
 FILE = """

@@ -14,9 +14,8 @@ from typing import Any
 
 import numpy as np
 from numpy.random import Generator
-from pfgen_fast import Scorer, Suite
+from pfgen_fast import NgramSampler, Scorer, Suite
 from pfgen_fast.base.mean_interval import mean_interval
-from pfgen_fast.generation.ngram_sampler import NgramSampler
 from pfgen_fast.lab.experiments.stability import RunPairs
 from pfgen_fast.lab.statistics.correlation import COEFFICIENTS, correlate
 from pfgen_fast.runs.precision import half_width, least_trials

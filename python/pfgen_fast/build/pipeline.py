@@ -30,7 +30,7 @@ from ..suite.suite_reading import find_faults
 from ..suite.suite_reading import SAMPLES_FILE, SETTINGS_FILE, parse_suite_json, read_bytes
 from ..suite.units import FileTokenizer, freeze_tokenizer, source_of
 from .answer_tables import read_table, write_table
-from .build_config import Config, QuestionConfig
+from .build_config import Config, QuestionConfig, read_config
 from .answer_tables import gather, input_files
 from .stages import NAMES, Stage, describe, most_frequent_reasons, stages_of
 
@@ -168,8 +168,8 @@ def branches_of(config: Config) -> tuple[Branch, ...]:
     )
 
 
-def build(
-    config: Config,
+def build_suite(
+    config: Config | str | Path,
     *,
     stage: str | None = None,
     threads: int | None = None,
@@ -179,7 +179,7 @@ def build(
     """Builds a suite, starting from the first stage that is not done, and writes it.
 
     Args:
-        config: The config as `read_config` returns it.
+        config: A config as `read_config` returns it, or the path of its TOML file.
         stage: Run only this stage, on the result of the previous one.
         threads: Number of threads; by default one per core. The result does not depend on it.
         force: Whether to run finished stages again.
@@ -196,6 +196,7 @@ def build(
     """
     if stage is not None and stage not in NAMES:
         raise BuildError(f"stage: expected one of {', '.join(NAMES)}, not {stage!r}")
+    config = config if isinstance(config, Config) else read_config(config)
     check_place(config)
     make_folder(config.work)
     with building_alone(config):

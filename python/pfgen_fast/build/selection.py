@@ -89,7 +89,7 @@ class OrderCoverage:
     share: float
 
 
-def select(
+def select_answers(
     answers: Any,
     size: int,
     *,
@@ -121,7 +121,7 @@ def select(
         ValueError: An option is out of range.
 
     Example:
-        >>> select(["rain falls", "rain fell", "snow falls", "snow fell", "42"], 2).rows.tolist()
+        >>> select_answers(["rain falls", "rain fell", "snow falls", "snow fell", "42"], 2).rows.tolist()
         [0, 3]
     """
     size, max_order = checked_count("size", size), checked_max_order(max_order)

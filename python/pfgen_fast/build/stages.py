@@ -18,7 +18,7 @@ from ..suite.units import Spelling, Tokenizer, source_of
 from .answer_tables import arrow, mapped
 from .build_config import Config, Frequency, Length, Normalise, QuestionConfig, Select
 from .normalise import EMPTY, first_objections, normalised
-from .selection import coverage, find_rare_ngrams, select
+from .selection import coverage, find_rare_ngrams, select_answers
 
 NAMES = ("raw", "normalise", "filter", "frequency", "length", "select")
 """The names of all stages in order; `raw` is the input."""
@@ -216,7 +216,7 @@ class SelectStage:
         texts = in_units(answers.filter(arrow().array(stays)), self.tokenizer)
         options = asdict(wanted)
         del options["size"], options["duplicates"]
-        chosen = select(
+        chosen = select_answers(
             texts,
             wanted.size,
             **options,

@@ -62,7 +62,7 @@ class SuiteBuild:
     def build(self, count: Callable[..., None]) -> tuple[Built, Path | None]:
         """Builds the suite and writes the report, if there is a suite to report on."""
         from ..build.build_config import read_config, repeating
-        from ..build.pipeline import build as build_suite
+        from ..build.pipeline import build_suite
         from ..build.stages import NAMES
         from ..report.building import write_building_report
 

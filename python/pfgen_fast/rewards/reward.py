@@ -162,7 +162,7 @@ class Reward:
 
     Example:
         >>> from pfgen_fast import Reward
-        >>> from pfgen_fast.rewards.parts import Repetition
+        >>> from pfgen_fast import Repetition
         >>> reward = Reward("mini", [Repetition(4, 0.1)])
         >>> good = "Ice is less dense than water, because its molecules form an open lattice."
         >>> reward("Q07", [good, f"{good} {good}"]).round(2).tolist()
@@ -240,7 +240,7 @@ class Reward:
 
         Example:
             >>> from pfgen_fast import Reward
-            >>> from pfgen_fast.rewards.parts import Overlong
+            >>> from pfgen_fast import Overlong
             >>> table = Reward("mini", [Overlong(10, 20)]).details("Q07", ["Ice floats.", "It is light."])
             >>> table.columns, table["overlong"].tolist()
             (('fluency', 'truthfulness', 'helpfulness', 'score', 'overlong', 'reward'), [0.9, 0.8])

@@ -13,9 +13,8 @@ import numpy as np
 import pytest
 from makers.documented import documented_example
 from makers.reward_server import TOKEN, batch_of_all_kinds, serving
-from pfgen_fast import Scorer, TrialsError
+from pfgen_fast import RewardClient, Scorer, TrialsError
 from pfgen_fast.base.errors import ServingError
-from pfgen_fast.rewards.server.reward_client import RewardClient
 
 
 @pytest.fixture(scope="module")

@@ -7,11 +7,10 @@ import re
 import numpy as np
 import pytest
 from makers.reward_server import HTTP, serving
-from pfgen_fast import ReferenceScorer, Reward, Scorer, TrialsError
+from pfgen_fast import ReferenceScorer, Reward, RewardClient, Scorer, TrialsError
 from pfgen_fast.integrations import openrlhf
 from pfgen_fast.rewards.server.admission import Limits, Refusal
 from pfgen_fast.rewards.server.replies import read_batch, scores_of_queries
-from pfgen_fast.rewards.server.reward_client import RewardClient
 
 SHAPE = """
 [[shape]]

@@ -16,7 +16,7 @@ import pytest
 from makers.documented import documented_example
 from makers.engines import engine
 from pfgen_fast import PfgenError, ReferenceScorer, Scorer, ScorerSpec, SuiteError, TrialsError
-from pfgen_fast.tables.engines.ray import score
+from pfgen_fast.integrations.ray import score
 
 ray = engine("ray")
 engine("ray.data")

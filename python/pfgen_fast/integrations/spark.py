@@ -9,12 +9,12 @@ import socket
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ...base.errors import PfgenError, TrialsError
-from ...base.native import optional
-from ...rewards.references.reference_scorer import ReferenceScorer
-from ...scoring.scorer import ScorerSpec
-from ..batches import scored_batches
-from ..table_job import Nulls, TableJob
+from ..base.errors import PfgenError, TrialsError
+from ..base.native import optional
+from ..rewards.references.reference_scorer import ReferenceScorer
+from ..scoring.scorer import ScorerSpec
+from ..tables.batches import scored_batches
+from ..tables.table_job import Nulls, TableJob
 
 if TYPE_CHECKING:
     import pyarrow as pa

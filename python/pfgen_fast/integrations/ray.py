@@ -13,13 +13,13 @@ import warnings
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ...base.errors import PfgenError, TrialsError
-from ...base.native import optional
-from ...rewards.references.reference_scorer import ReferenceScorer
-from ...scoring.scorer import ScorerSpec
-from ..arrow_columns import check_schema, pyarrow
-from ..batches import scored_batches, scored_schema
-from ..table_job import Nulls, TableJob
+from ..base.errors import PfgenError, TrialsError
+from ..base.native import optional
+from ..rewards.references.reference_scorer import ReferenceScorer
+from ..scoring.scorer import ScorerSpec
+from ..tables.arrow_columns import check_schema, pyarrow
+from ..tables.batches import scored_batches, scored_schema
+from ..tables.table_job import Nulls, TableJob
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -117,8 +117,8 @@ def _ray_error(kind: type[PfgenError], sentence: str) -> PfgenError:
 
 
 def _ray() -> Any:
-    optional("ray.data", extra="ray", needed_for="pfgen_fast.tables.engines.ray")
-    return optional("ray", extra="ray", needed_for="pfgen_fast.tables.engines.ray")
+    optional("ray.data", extra="ray", needed_for="the integration of Ray")
+    return optional("ray", extra="ray", needed_for="the integration of Ray")
 
 
 def _checked_spec(spec: object) -> ScorerSpec | ReferenceScorer:

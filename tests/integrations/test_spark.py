@@ -16,7 +16,7 @@ from makers.documented import documented_example
 from makers.engines import bits, engine, mortal_spec
 from makers.engines import rows as rows_of
 from pfgen_fast import PfgenError, ReferenceScorer, Scorer, ScorerSpec, TrialsError
-from pfgen_fast.tables.engines.spark import score
+from pfgen_fast.integrations.spark import score
 
 pyspark = engine("pyspark")
 pytestmark = [
