@@ -104,6 +104,8 @@ def test_a_table_on_stdin_has_any_format(call, table, monkeypatch, kind):
     assert "     1        1\n" in scored(content.replace("my answer", "answer"))[1]
     code, _, err = scored(content.replace("Q07", "Q98"), *COLUMNS[2:])
     assert (code, err.startswith("error: stdin, line 2, column 'question': unknown question 'Q98'")) == (2, True)
+    code, _, err = scored("\0" + content)  # whose columns are read first, from a temporary file
+    assert (code, err.startswith("error: stdin, line 1")) == (2, True)
     assert "--input-format is for a table on stdin" in call("score", table, "--input-format", "csv")[2]
 
 

@@ -119,13 +119,17 @@ def read_content(
 
 
 @contextlib.contextmanager
-def reading(path: Path) -> Iterator[IO[bytes]]:
-    """Opens a file of any size for reading, and decompresses it on the fly in the format of its extension."""
+def reading(path: Path, name: str | None = None) -> Iterator[IO[bytes]]:
+    """Opens a file of any size for reading, and decompresses it on the fly in the format of its extension.
+
+    `name` is the name of the file in errors about its content, by default its path.
+    """
     with opened(path) as file:
         if not compression(path):
             yield file
         else:
-            yield io.BufferedReader(Pieces(_unpacked(_blocks(file, PIECE_BYTES), path)), PIECE_BYTES)
+            content = _unpacked(_blocks(file, PIECE_BYTES), path, name=name)
+            yield io.BufferedReader(Pieces(content), PIECE_BYTES)
 
 
 def numbered_lines(file: IO[bytes], where: str) -> Iterator[tuple[int, bytes]]:
@@ -172,13 +176,15 @@ def _hashed(blocks: Iterable[bytes], digest: Any) -> Iterator[bytes]:
         yield block
 
 
-def _unpacked(blocks: Iterable[bytes], path: Path, piece: int = PIECE_BYTES) -> Iterator[bytes]:
+def _unpacked(
+    blocks: Iterable[bytes], path: Path, piece: int = PIECE_BYTES, *, name: str | None = None
+) -> Iterator[bytes]:
     """The content of a file from its stored bytes."""
     kind = compression(path)
     try:
         yield from contents(blocks, kind, piece) if kind else blocks
     except DAMAGE as error:
-        raise TrialsError(f"{path}: damaged or cut off ({error})") from None
+        raise TrialsError(f"{name or path}: damaged or cut off ({error})") from None
 
 
 def _bounded(pieces: Iterable[bytes], path: Path, limit: int) -> Iterator[bytes]:

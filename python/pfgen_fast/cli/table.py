@@ -242,9 +242,10 @@ class TableScoring(ScoreOptions):
 
     def _score_one(self, path: Path, target: str | None, job: TableJob) -> None:
         """Scores one table into another, or without a target prints the means of its models."""
-        from ..tables.folders import FileOutcome, FileTask, score_fetched
+        from ..tables.folders import FileOutcome, FileTask
         from ..tables.model_means import MeansOfModels
         from ..tables.places import shown_place
+        from ..tables.streaming import scored_table
 
         source, name = self.places[0], self._name
         if self.as_json and target == STDIN:
@@ -254,7 +255,7 @@ class TableScoring(ScoreOptions):
         if not self.dry_run:
             with counting("rows", quiet=self.is_silent) as count:
                 sink = target or means.add
-                counts = score_fetched(path, name, sink, job, on_batch=lambda done: count(done, None))
+                counts = scored_table(path, sink, job, name=name, on_batch=lambda done: count(done, None))
             outcome = FileOutcome(task, "scored", *counts)
         model_means = None if target else means.models()
         if self.as_json:

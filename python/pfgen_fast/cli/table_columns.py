@@ -35,7 +35,7 @@ def with_columns(options: T, path: Path, name: str, scorer: ReferenceScorer | No
     has_suite = scorer is not None or options.suite is not None or checkout_of(Path.cwd() / "run") is not None
     if options.answer_column and not needs_references and (scorer or options.question_column) and has_suite:
         return options
-    head = first_rows(path, options.encoding)
+    head = first_rows(path, options.encoding, name=name)
     names = [column for column in head.names if column]
     answer = options.answer_column or usual_column(names, _ANSWER_NAMES)
     question = None if scorer else options.question_column or usual_column(names, _QUESTION_NAMES)

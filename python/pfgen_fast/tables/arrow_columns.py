@@ -263,30 +263,30 @@ class _ArrowRows:
         return replace(self, columns=only_passing(self.columns, passing), passed=passing.nonzero()[0])
 
 
-def read_parquet(source: str, columns: Columns, batch_size: int | None) -> RowBatches:
+def read_parquet(source: str, name: str, columns: Columns, batch_size: int | None) -> RowBatches:
     """Reads the rows of a Parquet file, page by page."""
     n_rows = 0
     # With a buffer, pyarrow reads pages on demand; otherwise it would read a whole row group ahead.
     with (
         reading(Path(source)) as file,
-        _naming_damage(source),
+        _naming_damage(name),
         pyarrow().parquet.ParquetFile(file, pre_buffer=False, buffer_size=_READ_BUFFER_BYTES) as table,
     ):
         schema, metadata = table.schema_arrow, table.metadata
         chosen = None
         if isinstance(columns, ChosenColumns):
-            columns.check(schema.names, source)
+            columns.check(schema.names, name)
             # In the order of the file, because batches have the columns in the order in which they were chosen.
             wanted = set(columns.inputs or schema.names)
-            chosen = [name for name in schema.names if name in wanted]
-            schema = pyarrow().schema([schema.field(name) for name in chosen])
+            chosen = [column for column in schema.names if column in wanted]
+            schema = pyarrow().schema([schema.field(column) for column in chosen])
         else:
-            check_schema(schema, columns, source)
+            check_schema(schema, columns, name)
         for batch in table.iter_batches(batch_size or _usual_batch_size(metadata), columns=chosen):
-            yield _ArrowRows(source, batch, schema, metadata, n_rows)
+            yield _ArrowRows(name, batch, schema, metadata, n_rows)
             n_rows += batch.num_rows
         if not n_rows:
-            yield _ArrowRows(source, schema.empty_table(), schema, metadata, 0)
+            yield _ArrowRows(name, schema.empty_table(), schema, metadata, 0)
 
 
 @contextlib.contextmanager

@@ -24,8 +24,7 @@ from .places import (
     FileInfo,
     base_name,
     check_name,
-    check_target,
-    endings,
+    check_writable,
     fetched,
     file_info,
     files_below,
@@ -39,12 +38,10 @@ from .places import (
     place_of,
     remove_file,
     shown_place,
-    temporary_folder,
     write_file,
 )
-from .streaming import TableCounts, scored_table
+from .streaming import scored_table
 from .table_job import TableJob
-from .table_rows import Write
 
 SETTINGS = "_pfgen_fast.json"
 _MAX_SETTINGS_BYTES = 1 << 20
@@ -174,7 +171,7 @@ def plan_files(
     folder = place_of(target)
     if not folder:
         raise PfgenError("the output directory has no name")
-    check_target(folder)
+    check_writable(folder)
     is_in_folder = _within(folder)
     tasks: dict[str, FileTask] = {}
     names: dict[tuple[str, ...], str] = {}
@@ -298,7 +295,8 @@ def _score_file(task: FileTask, job: TableJob, on_batch: Callable[[int], None]) 
         if not is_remote(task.target):
             make_folder(Path(task.target).parent)
         with fetched(task.source) as (path, _):
-            counts = score_fetched(path, shown_place(task.source), task.target, file_job, on_batch=on_batch)
+            name = shown_place(task.source)
+            counts = scored_table(path, task.target, file_job, name=name, on_batch=on_batch)
         return FileOutcome(task, "scored", *counts)
     except PfgenError as error:
         problem, target = str(error), shown_place(task.target)
@@ -306,35 +304,3 @@ def _score_file(task: FileTask, job: TableJob, on_batch: Callable[[int], None]) 
             if target not in problem and file_info(task.target) is not None:
                 problem += f"; {target} still contains the earlier scores"
         return FileOutcome(task, "failed", error=problem)
-
-
-def score_fetched(
-    source: Path, name: str, target: str | Write, job: TableJob, *, on_batch: Callable[[int], None]
-) -> TableCounts:
-    """Implements `scored_table` for any place; errors contain the name of the table, not that of a temporary file."""
-    if not callable(target):
-        check_target(target)
-    names = {str(source): name} if is_remote(name) or name == "stdin" else {}
-    if callable(target) or not is_remote(target):
-        with _named(names):
-            return scored_table(source, target, job, on_batch=on_batch)
-    with temporary_folder() as folder:
-        local = Path(folder, f"output{endings(target)}")
-        with _named({**names, str(local): shown_place(target)}):
-            counts = scored_table(source, local, job, on_batch=on_batch)
-        write_file(target, local)
-        return counts
-
-
-@contextlib.contextmanager
-def _named(names: Mapping[str, str]) -> Iterator[None]:
-    """Replaces the paths of temporary files in error messages by the names that the user gave."""
-    try:
-        yield
-    except PfgenError as error:
-        message = str(error)
-        for path, name in names.items():
-            message = message.replace(path, name)
-        if message == str(error):
-            raise
-        raise (TrialsError if isinstance(error, TrialsError) else PfgenError)(message) from None

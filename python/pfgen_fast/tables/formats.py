@@ -17,6 +17,7 @@ from ..base.file_writing import check_folder, writing_stdout, writing_whole
 from ..base.journal import json_line
 from ..base.untrusted_text import csv_value, in_one_line, utf8
 from .arrow_columns import pyarrow, read_parquet, writing_parquet
+from .places import base_name, check_writable, endings, is_remote, shown_place, temporary_folder, write_file
 from .table_rows import STANDARD_STREAM, AnyColumns, Columns, RowBatch, RowBatches, Write
 from .text_formats import (
     read_csv,
@@ -27,8 +28,8 @@ from .text_formats import (
     writing_json_lines,
 )
 
-Reader = Callable[[str, Columns, "int | None"], RowBatches]
-"""Checks the columns of a source, and yields at least one batch of rows; None is the default batch size."""
+Reader = Callable[[str, str, Columns, "int | None"], RowBatches]
+"""Checks the columns of a source, which has a name in messages, and yields at least one batch of rows."""
 
 Writer = Callable[[IO[bytes], RowBatch, Columns], contextlib.AbstractContextManager[Write]]
 """Opens a writer for rows with the columns of the first batch and the columns of scores."""
@@ -39,19 +40,28 @@ DELIMITERS = {".csv": ",", ".tsv": "\t"}
 """The formats without a fixed encoding, and their delimiters."""
 
 
-def reader_of(path: str | Path, encoding: str | None = None) -> Reader:
-    """The reader of a file; the encoding is used only if the format has no fixed encoding."""
+def reader_of(
+    path: str | Path, encoding: str | None = None, *, name: str | None = None
+) -> Callable[[Columns, int | None], RowBatches]:
+    """The reader of a file, which takes the columns and the number of rows at a time (None: the default).
+
+    Args:
+        path: The file, or "-" for stdin.
+        encoding: Its encoding, which is used only if the format has no fixed encoding.
+        name: Its name in messages, by default the path.
+    """
     if not is_table(path) and str(path) != STANDARD_STREAM and not os.path.lexists(path):
         raise TrialsError(f"{path}: no such file")
     kind = format_of(path)
+    name = name or ("stdin" if str(path) == STANDARD_STREAM else str(path))
     if kind in DELIMITERS:
-        return partial(read_csv, delimiter=DELIMITERS[kind], encoding=encoding)
-    return _READERS[kind]
+        return partial(read_csv, str(path), name, delimiter=DELIMITERS[kind], encoding=encoding)
+    return partial(_READERS[kind], str(path), name)
 
 
-def writer_to(path: str | Path, encoding: str | None = None) -> Writer:
+def writer_to(place: str | Path, encoding: str | None = None) -> Writer:
     """The writer of a file; the encoding is used for CSV and TSV, unless the rows were read from CSV or TSV."""
-    kind = format_of(path)
+    kind = format_of(place)
     if kind in DELIMITERS:
         return partial(writing_csv, delimiter=DELIMITERS[kind], encoding=encoding)
     return _WRITERS[kind]
@@ -62,15 +72,15 @@ def has_encoding(path: str | Path) -> bool:
     return format_of(path) in DELIMITERS
 
 
-def format_of(path: str | Path) -> str:
+def format_of(place: str | Path) -> str:
     """The format that a file extension stands for; Parquet requires pyarrow."""
-    if str(path) == STANDARD_STREAM:
+    if str(place) == STANDARD_STREAM:
         return ".jsonl"
-    kind = _kind(Path(path))
+    kind = _kind(place)
     if kind is None:
         *others, last = (kind for kind in (*DELIMITERS, *_READERS) if kind != ".parquet")
         raise TrialsError(
-            f"{path}: unknown file extension; expected .parquet, or {', '.join(others)} or {last}, "
+            f"{shown_place(str(place))}: unknown file extension; expected .parquet, or {', '.join(others)} or {last}, "
             "also followed by .gz, .xz or .zst, or - for JSON lines on stdin or stdout"
         )
     if kind == ".parquet":
@@ -78,9 +88,9 @@ def format_of(path: str | Path) -> str:
     return kind
 
 
-def is_table(path: str | Path) -> bool:
+def is_table(place: str | Path) -> bool:
     """Whether the file extension names a format."""
-    return _kind(Path(path)) is not None
+    return _kind(place) is not None
 
 
 def tables_hint(folder: Path) -> str:
@@ -89,7 +99,8 @@ def tables_hint(folder: Path) -> str:
     return f"; it has tables such as {in_one_line(names[0], 60)}: name them, or use a glob" if names else ""
 
 
-def _kind(path: Path) -> str | None:
+def _kind(place: str | Path) -> str | None:
+    path = Path(base_name(str(place)))
     packed = compression(path)
     kind = Path(path.stem).suffix if packed else path.suffix
     return kind if kind in DELIMITERS or (kind in _READERS and not (kind == ".parquet" and packed)) else None
@@ -97,8 +108,9 @@ def _kind(path: Path) -> str | None:
 
 def check_target(target: str | Path) -> None:
     """Raises PfgenError if the directory of a target is missing. It is not created, because it may be misspelt."""
+    check_writable(str(target))
     folder = Path(target).parent
-    if str(target) != STANDARD_STREAM and not folder.is_dir():
+    if str(target) != STANDARD_STREAM and not is_remote(str(target)) and not folder.is_dir():
         raise PfgenError(f"{target}: cannot be written: there is no folder {folder}")
 
 
@@ -107,18 +119,25 @@ def column_names(source: str | Path, encoding: str | None = None) -> list[str]:
     return [name for name in first_rows(source, encoding).names if name]
 
 
-def first_rows(source: str | Path, encoding: str | None = None) -> RowBatch:
-    """The first rows of a table, at most a hundred."""
-    with contextlib.closing(reader_of(source, encoding)(str(source), AnyColumns((), "", ()), 100)) as batches:
+def first_rows(source: str | Path, encoding: str | None = None, *, name: str | None = None) -> RowBatch:
+    """The first rows of a table, at most a hundred; `name` is its name in messages, by default its path."""
+    with contextlib.closing(reader_of(source, encoding, name=name)(AnyColumns((), "", ()), 100)) as batches:
         return next(batches)
 
 
 @contextlib.contextmanager
 def opened(target: str | Path) -> Iterator[IO[bytes]]:
-    """Opens stdout for writing, or a file that is written atomically (see `writing_whole`)."""
-    if str(target) == STANDARD_STREAM:
+    """Opens stdout for writing, or a file that is written atomically (see `writing_whole`), at any place."""
+    place = str(target)
+    if place == STANDARD_STREAM:
         with writing_stdout() as file:
             yield file
+    elif is_remote(place):
+        with temporary_folder() as folder:
+            local = Path(folder, f"output{endings(place)}")
+            with opened(local) as writer:
+                yield writer
+            write_file(place, local)
     else:
         with writing_whole(Path(target)) as file, compressing(file, Path(target)) as writer:
             yield writer
@@ -126,8 +145,7 @@ def opened(target: str | Path) -> Iterator[IO[bytes]]:
 
 def table_rows(source: str | Path, *, batch_size: int = 1024) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yields the rows of a table in any format, each with its location for error messages."""
-    read = reader_of(source)
-    with contextlib.closing(read(str(source), AnyColumns((), "", ()), batch_size)) as batches:
+    with contextlib.closing(reader_of(source)(AnyColumns((), "", ()), batch_size)) as batches:
         for batch in batches:
             for number, row in enumerate(batch.rows()):
                 yield batch.location(number), row

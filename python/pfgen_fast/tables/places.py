@@ -102,7 +102,7 @@ def joined(folder: str, name: str) -> str:
     return f"{folder.rstrip('/')}/{name}" if folder.rstrip("/") else f"/{name}"
 
 
-def check_target(place: str) -> None:
+def check_writable(place: str) -> None:
     """Raises PfgenError if a place is read-only; used for checks before any work."""
     if _is_web(place):
         raise PfgenError(f"{shown_place(place)}: cannot be written: {_scheme(place)}:// is read-only")

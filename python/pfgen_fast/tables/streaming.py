@@ -18,6 +18,7 @@ from ..base.errors import PfgenError
 from ..scoring.reply_text import ReasoningChoice
 from .arrow_columns import giving_memory_back
 from .formats import check_target, format_of, has_encoding, opened, reader_of, writer_to
+from .places import shown_place
 from .table_job import Nulls, TableJob, TableScorer
 from .table_rows import STANDARD_STREAM, Write
 
@@ -115,24 +116,29 @@ def scored_table(
     target: str | Path | Write,
     job: TableJob,
     *,
+    name: str | None = None,
     batch_size: int | None = None,
     on_batch: Callable[[int], None] | None = None,
 ) -> TableCounts:
-    """Implements `score_table`, and returns both counts of rows; the target may also be a function that takes rows."""
+    """Implements `score_table`, and returns both counts of rows.
+
+    The target may be remote, or a function that takes rows. `name` is the name of the source in messages.
+    """
     if batch_size is not None and batch_size < 1:
         raise ValueError(f"batch_size: expected at least 1, not {batch_size}")
-    encoding = job.encoding
-    files = [source] if callable(target) else [source, target]
+    encoding, files = job.encoding, [source] if callable(target) else [source, target]
     if encoding is not None and not any(map(has_encoding, files)):
-        raise PfgenError(f"encoding: expected a CSV or TSV file, but the files are {' and '.join(map(str, files))}")
-    read, writer = reader_of(source, encoding), None if callable(target) else writer_to(target, encoding)
+        names = " and ".join([name or str(source), *(shown_place(str(place)) for place in files[1:])])
+        raise PfgenError(f"encoding: expected a CSV or TSV file, but the files are {names}")
+    read = reader_of(source, encoding, name=name)
+    writer = None if callable(target) else writer_to(target, encoding)
     n_rows = n_written = 0
     is_arrow = ".parquet" in map(format_of, files)
     # Stdin is read without a thread, because such a thread might never end.
     taking: Any = contextlib.closing if str(source) == STANDARD_STREAM else reading_ahead
     with (
         giving_memory_back() if is_arrow else contextlib.nullcontext(),
-        taking(read(str(source), job.names, batch_size)) as batches,
+        taking(read(job.names, batch_size)) as batches,
     ):
         first = next(batches)
         with contextlib.ExitStack() as stack:

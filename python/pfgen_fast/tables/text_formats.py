@@ -20,37 +20,43 @@ from ..base.file_reading import MAX_LINE_BYTES, numbered_lines, reading, stdin
 from ..base.untrusted_json import parse_json
 from ..base.untrusted_text import in_one_line, utf8
 from .table_rows import STANDARD_STREAM, Columns, RowBatch, RowBatches, Scores, TextForm, Write, decoded, lines_of
-from .text_rows import check_keys, json_batches, json_lines, json_text, score_rows, shown_source, text_batches
+from .text_rows import check_keys, json_batches, json_lines, json_text, score_rows, text_batches
 
 _MARKS = {",": "commas", "\t": "tabs", ";": "semicolons"}
 
 
 def read_csv(
-    source: str, columns: Columns, batch_size: int | None, *, delimiter: str = ",", encoding: str | None = None
+    source: str,
+    name: str,
+    columns: Columns,
+    batch_size: int | None,
+    *,
+    delimiter: str = ",",
+    encoding: str | None = None,
 ) -> RowBatches:
-    """Reads the rows of a CSV file; the header is checked first."""
-    with reading(Path(source)) as file:
-        form, blocks = decoded(file, encoding, source)
-        records = _Records(lines_of(blocks, source), source, delimiter)
+    """Reads the rows of a CSV file, with this name in messages; the header is checked first."""
+    with reading(Path(source), name) as file:
+        form, blocks = decoded(file, encoding, name)
+        records = _Records(lines_of(blocks, name), name, delimiter)
         numbered = iter(records)
         line, header = next(numbered, (1, []))
         if not header:
-            raise TrialsError(f"{source}: empty; expected a header with the names of the columns")
+            raise TrialsError(f"{name}: empty; expected a header with the names of the columns")
         form = replace(form, line_end=records.last_end)
         if len(header) == 1 and (others := [mark for mark in _MARKS if mark in header[0] and mark != delimiter]):
             raise TrialsError(
-                f"{source}, line {line}: expected {_MARKS[delimiter]} between the columns, not {_MARKS[others[0]]}"
+                f"{name}, line {line}: expected {_MARKS[delimiter]} between the columns, not {_MARKS[others[0]]}"
             )
-        columns.check(header, f"{source}, line {line}")
+        columns.check(header, f"{name}, line {line}")
 
         def rows() -> Iterator[tuple[int, dict[str, Any]]]:
             for line, fields in numbered:
                 if len(fields) != len(header):
-                    location = f"{source}, line {line}"
+                    location = f"{name}, line {line}"
                     raise TrialsError(f"{location}: {len(fields)} fields; expected {len(header)}, as in the header")
                 yield line, dict(zip(header, fields, strict=True))
 
-        yield from text_batches(source, rows(), header, batch_size, form=form)
+        yield from text_batches(name, rows(), header, batch_size, form=form)
 
 
 class _Records:
@@ -136,23 +142,22 @@ _BRACKET_OR_TEXT = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[\[\]{}]|"', re.DOTALL)
 """Brackets, complete strings, and a quotation mark whose string continues in the next block."""
 
 
-def read_json_lines(source: str, columns: Columns, batch_size: int | None) -> RowBatches:
+def read_json_lines(source: str, name: str, columns: Columns, batch_size: int | None) -> RowBatches:
     """Reads the objects of a file of JSON lines; each one is checked."""
-    return json_batches(source, _numbered_lines(source), columns, batch_size)
 
+    def lines() -> Iterator[tuple[int, str]]:
+        is_stdin = source == STANDARD_STREAM
+        with contextlib.nullcontext(stdin()) if is_stdin else reading(Path(source), name) as file:
+            for number, line in numbered_lines(file, name):  # split at LF only
+                try:
+                    text = line.decode()
+                except UnicodeDecodeError as error:
+                    location = f"{name}, line {number}"
+                    raise TrialsError(f"{location}: not UTF-8 (byte {error.start} of the line)") from None
+                if text.strip(" \t\r\n"):
+                    yield number, text
 
-def _numbered_lines(source: str) -> Iterator[tuple[int, str]]:
-    """The non-blank lines with their numbers, split at LF only."""
-    is_stdin = source == STANDARD_STREAM
-    with contextlib.nullcontext(stdin()) if is_stdin else reading(Path(source)) as file:
-        for number, line in numbered_lines(file, shown_source(source)):
-            try:
-                text = line.decode()
-            except UnicodeDecodeError as error:
-                location = f"{shown_source(source)}, line {number}"
-                raise TrialsError(f"{location}: not UTF-8 (byte {error.start} of the line)") from None
-            if text.strip(" \t\r\n"):
-                yield number, text
+    return json_batches(name, lines(), columns, batch_size)
 
 
 @contextlib.contextmanager
@@ -166,11 +171,11 @@ def writing_json_lines(file: IO[bytes], first: RowBatch, columns: Columns) -> It
     yield write
 
 
-def read_json_array(source: str, columns: Columns, batch_size: int | None) -> RowBatches:
+def read_json_array(source: str, name: str, columns: Columns, batch_size: int | None) -> RowBatches:
     """Reads the objects of a JSON array; each one is checked."""
-    with reading(Path(source)) as file:
-        _, blocks = decoded(file, "utf-8", source)
-        yield from json_batches(source, array_elements(blocks, source), columns, batch_size, unit="row")
+    with reading(Path(source), name) as file:
+        _, blocks = decoded(file, "utf-8", name)
+        yield from json_batches(name, array_elements(blocks, name), columns, batch_size, unit="row")
 
 
 def array_elements(blocks: Iterator[str], source: str) -> Iterator[tuple[int, str]]:

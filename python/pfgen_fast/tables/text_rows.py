@@ -16,7 +16,7 @@ from ..base.errors import TrialsError
 from ..base.untrusted_json import Fault, parse_json
 from ..base.untrusted_text import in_one_line
 from .arrow_columns import MISFITS, pyarrow
-from .table_rows import STANDARD_STREAM, AnyColumns, Columns, RowBatch, RowBatches, Scores, TextForm
+from .table_rows import AnyColumns, Columns, RowBatch, RowBatches, Scores, TextForm
 
 if TYPE_CHECKING:
     import numpy as np
@@ -28,11 +28,6 @@ _BATCH_ROWS = 8192
 _SAFE_DIGITS = 16
 _TINY = 1e-300
 """Shorter numbers between these sizes keep their digits as floats."""
-
-
-def shown_source(source: str) -> str:
-    """The name of a source in error messages."""
-    return "stdin" if source == STANDARD_STREAM else source
 
 
 @dataclass(frozen=True)
@@ -50,8 +45,7 @@ class _TextRows:
         return len(self.contents)
 
     def location(self, row: int | None) -> str:
-        source = shown_source(self.source)
-        return source if row is None else f"{source}, {self.unit} {self.numbers[row]}"
+        return self.source if row is None else f"{self.source}, {self.unit} {self.numbers[row]}"
 
     def values(self, column: str) -> list[Any]:
         return [row.get(column) for row in self.contents]
@@ -164,7 +158,7 @@ def json_batches(
     source: str, texts: Iterator[tuple[int, str]], columns: Columns, batch_size: int | None, *, unit: str = "line"
 ) -> RowBatches:
     """Groups numbered JSON objects into batches, and checks each object."""
-    rows = _json_rows(texts, columns, shown_source(source), unit)
+    rows = _json_rows(texts, columns, source, unit)
     return text_batches(source, rows, columns.inputs, batch_size, unit=unit)
 
 

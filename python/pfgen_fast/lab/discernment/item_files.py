@@ -147,7 +147,7 @@ class _Distinct(AnyColumns):
 
 def _batches(source: str, columns: ItemColumns, encoding: str | None) -> Iterator[RowBatch]:
     needed = (*map(columns.of, KEYS), *columns.perturbed.values())
-    with contextlib.closing(reader_of(source, encoding)(source, _Distinct((), "", (), needed=needed), 1024)) as batches:
+    with contextlib.closing(reader_of(source, encoding)(_Distinct((), "", (), needed=needed), 1024)) as batches:
         yield from batches
 
 

@@ -15,7 +15,7 @@ from ...base.untrusted_text import few_names, in_one_line
 from ...rewards.references.metrics import lower_is_better
 from ...tables.formats import column_names, format_of, reader_of
 from ...tables.table_rows import STANDARD_STREAM, ChosenColumns
-from ...tables.text_rows import shown_source, text_batches
+from ...tables.text_rows import text_batches
 from .item_columns import OUR_SCORES, ColumnNames, found_columns
 from .item_table import Floats
 from .score_cells import NO_NAME, Codes, Locate, is_empty, score_of, scores_of
@@ -50,7 +50,7 @@ def add_file(rows: ScoreRows, path: str, columns: ColumnNames, encoding: str | N
     n_rows = max(1, min(_N_ROWS, _N_CELLS // max(n_columns, 1)))
     with contextlib.closing(read(n_rows=n_rows)) as parts:
         first = next(parts)
-        layout = _Layout.of(first, columns, rows, shown_source(path))
+        layout = _Layout.of(first, columns, rows, "stdin" if path == STANDARD_STREAM else path)
         locate = partial(location_of_row, path, encoding)
         if format_of(path) != ".parquet":
             layout.add(chain((first,), parts), rows, locate)
@@ -71,7 +71,7 @@ def add_table(rows: ScoreRows, table: Any, columns: ColumnNames) -> None:
 def _parts(
     path: str, used: tuple[str, ...] = (), *, n_rows: int | None = None, encoding: str | None = None
 ) -> Generator[Part, None, None]:
-    return reader_of(path, encoding)(path, ChosenColumns(used, "", ()), n_rows)
+    return reader_of(path, encoding)(ChosenColumns(used, "", ()), n_rows)
 
 
 def location_of_row(path: str, encoding: str | None, row: int) -> str:
