@@ -103,7 +103,7 @@ def clock():
 
 @pytest.fixture
 def log(clock):
-    return asking._Log("answers", clock=clock)
+    return asking.Watch("answers", clock=clock)
 
 
 @pytest.fixture

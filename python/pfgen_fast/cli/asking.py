@@ -20,21 +20,34 @@ _LONGEST_SILENCE_SECONDS = 60.0
 
 
 class Watch:
-    """Counts the events of the call that is made within this context; shows nothing."""
+    """Counts the events of the call that is made within this context, and shows them on stderr.
 
-    def __init__(self, what: str, *, clock: Callable[[], float] = time.monotonic) -> None:
+    On a terminal, there is a bar. Otherwise, there is a line for the first trouble of each kind, and from time to time
+    a line with all counts. With `quiet`, nothing is shown.
+    """
+
+    def __init__(self, what: str, *, quiet: bool = False, clock: Callable[[], float] = time.monotonic) -> None:
         from ..generation.events import Events
 
         self.events: Events = Events(on_trouble=self._on_trouble)
         self.done = self.planned = 0
-        self._what, self._clock = what, clock
-        self._begin = clock()
+        self._what, self._quiet, self._clock = what, quiet, clock
+        self._begin = self._last_time = clock()
+        self._last_done = 0
+        self._stack = contextlib.ExitStack()
+        self._show_bar: Callable[..., None] | None = None
 
     def __enter__(self) -> Self:
+        if not self._quiet and has_bars():
+            bar = counting(self._what, with_speed=True, below=lambda: str(self.events))
+            self._show_bar = self._stack.enter_context(bar)
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
-        """Ends the command after Ctrl-C; the message says how many answers are kept."""
+        """Prints a summary; after Ctrl-C, ends the command with a message on how many answers are kept."""
+        self._stack.close()
+        if not self._quiet and (self.events.troubles or (self.planned and kind is None)):
+            stderr().print(self.summary())
         if kind is KeyboardInterrupt:
             there = f"{self.done} of {self.planned} {self._what}"
             fail(f"stopped with {there}, which are kept; run the same command again to continue", Exit.STOPPED)
@@ -45,10 +58,21 @@ class Watch:
         self._show()
 
     def _on_trouble(self, trouble: Trouble, what: str) -> None:
+        if not self._quiet and self.events.troubles[trouble] == 1:
+            note(f"{trouble.value}: {what}")
         self._show()
 
     def _show(self) -> None:
-        """Called after each event."""
+        if self._show_bar is not None:
+            self._show_bar(self.done, self.planned or None)
+            return
+        silence = self._clock() - self._last_time
+        is_much = (self.done - self._last_done) * _LINES >= self.planned
+        is_time = silence >= _LONGEST_SILENCE_SECONDS or (silence >= _SECONDS_BETWEEN_LINES and is_much)
+        if is_time and not self._quiet:
+            self._last_time, self._last_done = self._clock(), self.done
+            left = f", {duration((self.planned - self.done) / self._rate)} left" if self._rate else ""
+            stderr().print(self._counts(f", {self._rate:,.1f}/s{left}"))
 
     @property
     def _rate(self) -> float:
@@ -57,62 +81,12 @@ class Watch:
 
     def summary(self) -> str:
         """All counts, in one line."""
-        new = f"{self.events.n_answers:,} new in {duration(self._clock() - self._begin)}"
         speed = f" ({self._rate:,.1f}/s)" if self.events.n_answers else ""
-        return _joined(f"{self.done:,} of {self.planned:,} {self._what}, {new}{speed}", self.events)
+        return self._counts(f", {self.events.n_answers:,} new in {duration(self._clock() - self._begin)}{speed}")
 
-
-class _Log(Watch):
-    """Prints a line for the first trouble of each kind, and from time to time a line with all counts."""
-
-    def __init__(self, what: str, *, clock: Callable[[], float] = time.monotonic) -> None:
-        super().__init__(what, clock=clock)
-        self._last_time, self._last_done = self._begin, 0
-
-    def _on_trouble(self, trouble: Trouble, what: str) -> None:
-        if self.events.troubles[trouble] == 1:
-            note(f"{trouble.value}: {what}")
-        super()._on_trouble(trouble, what)
-
-    def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
-        if self.events.troubles or (self.planned and kind is None):
-            stderr().print(self.summary())
-        super().__exit__(kind, *rest)
-
-    def _show(self) -> None:
-        silence = self._clock() - self._last_time
-        is_much = (self.done - self._last_done) * _LINES >= self.planned
-        if silence >= _LONGEST_SILENCE_SECONDS or (silence >= _SECONDS_BETWEEN_LINES and is_much):
-            self._last_time, self._last_done = self._clock(), self.done
-            stderr().print(self._state())
-
-    def _state(self) -> str:
-        left = f", {duration((self.planned - self.done) / self._rate)} left" if self._rate else ""
-        return _joined(f"{self.done:,} of {self.planned:,} {self._what}, {self._rate:,.1f}/s{left}", self.events)
-
-
-class _Bar(_Log):
-    """Shows a bar instead of the lines with counts."""
-
-    def __enter__(self) -> Self:
-        self._stack = contextlib.ExitStack()
-        bar = counting(self._what, with_speed=True, below=lambda: str(self.events))
-        self._show_bar = self._stack.enter_context(bar)
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
-        self._stack.close()
-        super().__exit__(kind, *rest)
-
-    def _show(self) -> None:
-        self._show_bar(self.done, self.planned or None)
-
-
-def watch_over(what: str, *, quiet: bool = False) -> Watch:
-    """Creates the context for a call that asks a model; progress goes to stderr."""
-    if quiet:
-        return Watch(what)
-    return _Bar(what) if has_bars() else _Log(what)
+    def _counts(self, speed: str) -> str:
+        events = str(self.events)
+        return f"{self.done:,} of {self.planned:,} {self._what}{speed}{'; ' if events else ''}{events}"
 
 
 def note_existing(n_answers: int, when: str, *, dated: str = "the oldest from") -> None:
@@ -120,11 +94,6 @@ def note_existing(n_answers: int, when: str, *, dated: str = "the oldest from") 
     since = f", {dated} {when[:16].replace('T', ' ')}" if when else ""
     changed = "if the model has changed since then, remove the run's directory or choose another --output"
     note(f"{counted(n_answers, 'answer')} existed already{since}; {changed}")
-
-
-def _joined(state: str, events: Events) -> str:
-    happened = str(events)
-    return f"{state}; {happened}" if happened else state
 
 
 def duration(seconds: float) -> str:

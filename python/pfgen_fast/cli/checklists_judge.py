@@ -11,7 +11,7 @@ from ..base.errors import SchemaRefused
 from ..base.untrusted_text import few_names
 from . import options
 from .app import Exit, Json, Quiet, counted, exit_if_partial, fail, note, print_json, print_line, shown, warn
-from .asking import note_existing, watch_over
+from .asking import Watch, note_existing
 from .checklists_options import MethodChoice, RunsWithAnswers, SuiteOption
 from .engine_options import (
     Connection,
@@ -203,7 +203,7 @@ def _ask(judging: Judging, server: Server | None, spending: Spending, *, quiet: 
     problem = None
     try:
         if server is not None and judging.open_ratings:
-            with watch_over("replies", quiet=quiet) as watch:
+            with Watch("replies", quiet=quiet) as watch:
                 ask = partial(judging.ask, server.engine, spending=spending)
                 problem = ask(on_progress=watch.count, events=watch.events)
     except SchemaRefused:
@@ -316,7 +316,9 @@ class ChecklistsGenerate:
         from ..lab.checklists.checklist_suite import ChecklistSuite
 
         engine_settings = chosen(self.engine_options)
-        temperature = options.temperature_of(self.temperature, engine_settings)
+        if self.temperature is None:
+            engine_settings["omit"] = [*engine_settings.get("omit", ()), "temperature"]
+        temperature = 1.0 if self.temperature is None else self.temperature
         sampling = Sampling(self.max_tokens, temperature, self.top_p, self.top_k, tuple(self.stop or ()))
         setting = Setting(self.model, sampling, self.mode, self.seed, self.reasoning.chosen)
         suite = ChecklistSuite.load(self.suite)
@@ -328,7 +330,7 @@ class ChecklistsGenerate:
         if self.engine not in HOSTED:
             del engine_settings["timeout"]
         engine = open_answering(self.engine, setting, **engine_settings)
-        with watch_over("answers", quiet=self.quiet or self.as_json) as watch:
+        with Watch("answers", quiet=self.quiet or self.as_json) as watch:
             answers = generate_answers(
                 suite,
                 engine,

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..lab.evaluators.evaluator import text_column
 from .app import Exit, Quiet, counted, fail, note, print_line
-from .asking import watch_over
+from .asking import Watch
 from .engine_options import ServerOptions
 from .parser import Option, option_group
 
@@ -95,7 +95,7 @@ class Asking(ServerOptions):
         problem: str | None = None
         n_items = len(collection.items)
         is_complete = np.ones(n_items, dtype=np.bool_)
-        with watch_over(what, quiet=self.quiet) as watch:
+        with Watch(what, quiet=self.quiet) as watch:
             how: Any = {"spending": model.spending, "on_progress": watch.count, "events": watch.events}
             for texts in asked:
                 problem = texts.ask_with(model.connect, **how) or problem

@@ -1,4 +1,7 @@
-"""The options of engines and of models behind servers; each command has some of them."""
+"""The options of engines and of models behind servers; each command has some of them.
+
+An option of an engine is None if it is not given; `chosen` collects the others for the library.
+"""
 
 from __future__ import annotations
 
@@ -14,44 +17,64 @@ from ..base.errors import SchemaRefused
 from ..base.untrusted_text import few_names
 from ..scoring.reply_text import ReasoningChoice
 from . import options
-from .app import caution, note, print_line
+from .app import note
 from .parser import Option, option_group
 
 if TYPE_CHECKING:
-    from ..generation.raw_replies import ReplySummary
     from ..generation.setting import Reasoning
     from ..lab.judging.judge_asking import Spending
     from ..lab.judging.judge_requests import RequestOptions, Server
 
+_OBJECT: Any = {"parser": options.json_object, "metavar": "JSON|@FILE"}
+
+
+@option_group
+class Connection:
+    """How a server is reached."""
+
+    help_group = "Server"
+    base_url: str | None = Option(
+        None, help="Set the server's address, including /v1. Default: $OPENAI_BASE_URL, or the engine's own.", group=""
+    )
+    key_env: str | None = Option(
+        None, help="Name the variable with the key. Default: OPENAI_API_KEY, ANTHROPIC_API_KEY.", metavar="NAME"
+    )
+    concurrency: int | None = Option(None, help="Limit the number of concurrent requests. Default: 16.")
+    retries: int | None = Option(None, help="Set how often a request is retried. Default: 5.")
+    timeout: float | None = Option(None, help="Set the timeout of a whole reply, in seconds. Default: 120.")
+
+
+@option_group
+class Rates:
+    """The limits of a server."""
+
+    help_group = "Server"
+    requests_per_minute: float | None = Option(None, help="Limit the requests per minute. Default: no limit.")
+    tokens_per_minute: float | None = Option(None, help="Limit the tokens per minute. Default: no limit.")
+
 
 @option_group
 class RequestShape:
-    """What a request to a model contains; each option is None if it is not given."""
+    """What a request contains."""
 
     help_group = "Requests"
     served_model: str | None = Option(
-        None, help="Hosted models: request this model; --model still names the run. Default: --model.", metavar="NAME"
+        None, help="Request this model; --model still names the run. Default: --model.", metavar="NAME"
     )
     max_tokens_name: str | None = Option(
         None, help="openai: send --max-tokens under this name, such as max_completion_tokens.", metavar="NAME"
     )
     omit: list[str] | None = Option(
         None,
-        help="Hosted models: do not send these parameters, such as temperature,top_p,stop,seed.",
-        parser=options.name_list,
+        help="Do not send these parameters, such as temperature,top_p,stop,seed.",
+        parser=options.names,
         metavar="NAME,...",
     )
     extra_body: dict[str, Any] | None = Option(
-        None,
-        help="Hosted models: merge a JSON object into each request, and record it.",
-        parser=options.json_object,
-        metavar="JSON|@FILE",
+        None, help="Merge a JSON object into each request, and record it.", **_OBJECT
     )
     chat_template_kwargs: dict[str, Any] | None = Option(
-        None,
-        help="openai, transformers, vllm: set variables of the chat template, as a JSON object; recorded.",
-        parser=options.json_object,
-        metavar="JSON|@FILE",
+        None, help="openai, transformers, vllm: set and record variables of the chat template.", **_OBJECT
     )
     reasoning_effort: str | None = Option(
         None, help="openai: set how much the model reasons, such as low or high.", metavar="EFFORT"
@@ -60,19 +83,6 @@ class RequestShape:
         None,
         "--enable-thinking/--disable-thinking",
         help="Turn reasoning on or off (Qwen3, Claude). Default: the model or server decides.",
-    )
-
-
-@option_group
-class Rates:
-    """The limits of a server."""
-
-    help_group = "Server"
-    requests_per_minute: float | None = Option(
-        None, help="Hosted models: limit the requests per minute. Default: no limit."
-    )
-    tokens_per_minute: float | None = Option(
-        None, help="Hosted models: limit the tokens per minute. Default: no limit."
     )
 
 
@@ -89,49 +99,20 @@ class ThinkingBudget:
 
 
 @option_group
-class Connection:
-    """How a server is reached; each option is None if it is not given."""
-
-    help_group = "Server"
-    base_url: str | None = Option(
-        None,
-        help="Hosted models: set the address of the server, including /v1. Default: the engine's own; for openai "
-        "$OPENAI_BASE_URL, or OpenAI.",
-    )
-    key_env: str | None = Option(
-        None,
-        help="Hosted models: name the variable with the key. Default: OPENAI_API_KEY, ANTHROPIC_API_KEY.",
-        metavar="NAME",
-    )
-    concurrency: int | None = Option(None, help="Hosted models: limit the number of concurrent requests. Default: 16.")
-    retries: int | None = Option(None, help="Hosted models: set how often a request is retried. Default: 5.")
-    timeout: float | None = Option(
-        None, help="Hosted models: set the timeout of a whole reply, in seconds. Default: 120."
-    )
-
-
-@option_group
 class LocalModel:
-    """How local weights are loaded; each option is None if it is not given."""
+    """How local weights are loaded."""
 
     help_group = "Local weights"
-    path: str | None = Option(None, help="transformers, vllm: load the model from this directory.", metavar="FOLDER")
-    trust_remote_code: bool | None = Option(None, help="transformers, vllm: run program code that comes with a model.")
-    chat_template: str | None = Option(
-        None, help="transformers, vllm: use the chat template in this file, and record it.", metavar="FILE"
-    )
+    path: str | None = Option(None, help="Load the model from this directory.", metavar="FOLDER")
+    trust_remote_code: bool | None = Option(None, help="Run program code that comes with a model.")
+    chat_template: str | None = Option(None, help="Use the chat template in this file, and record it.", metavar="FILE")
     device: str | None = Option(None, help="transformers: choose cpu, cuda:0, ... Default: a GPU, if available.")
-    dtype: str | None = Option(
-        None, help="transformers, vllm: choose a type such as bfloat16. Default: the stored type."
-    )
+    dtype: str | None = Option(None, help="Choose a type such as bfloat16. Default: the stored type.")
     batch_size: int | None = Option(None, help="transformers: set the batch size. Default: 16.")
     tensor_parallel: int | None = Option(None, help="vllm: set the number of GPUs per model. Default: 1.")
     max_model_len: int | None = Option(None, help="vllm: limit the tokens of prompt and answer.")
     engine_args: dict[str, Any] | None = Option(
-        None,
-        help="vllm: pass further arguments to vllm.LLM, as a JSON object; those that affect answers are recorded.",
-        parser=options.json_object,
-        metavar="JSON|@FILE",
+        None, help="vllm: pass these arguments to vllm.LLM; those that affect answers are recorded.", **_OBJECT
     )
     quantization: str | None = Option(
         None, help="vllm: choose a method such as fp8. Default: as in the model's files.", metavar="METHOD"
@@ -149,8 +130,8 @@ class ReferenceSets:
 
 
 @option_group
-class StoredAnswers:
-    """The table of engine `replay`, and the order of engine `ngram`."""
+class EngineOptions(ReferenceSets, LocalModel, ThinkingBudget, RequestShape, Rates, Connection):
+    """The options of all engines."""
 
     help_group = "Answers without a model"
     order: int | None = Option(None, help="ngram: set the number of code points per n-gram. Default: 5.", metavar="N")
@@ -161,18 +142,10 @@ class StoredAnswers:
     answer_column: str | None = Option(None, help="replay: name the answer column. Default: answer.")
 
 
-@option_group
-class EngineOptions(StoredAnswers, ReferenceSets, LocalModel, ThinkingBudget, RequestShape, Rates, Connection):
-    """The options of all engines."""
-
-
 def chosen(group: Any, *classes: Any) -> dict[str, Any]:
-    """The options of engines that are given, as the library takes them; those of some classes, or all of a group."""
+    """The options that are given, as the library takes them: those of some classes, or all of a group."""
     names = [field.name for cls in classes or [type(group)] for field in fields(cls)]
-    settings = {name: getattr(group, name) for name in names if getattr(group, name) is not None}
-    if "omit" in settings:
-        settings["omit"] = list(options.names_of(settings["omit"]))
-    return settings
+    return {name: getattr(group, name) for name in names if getattr(group, name) is not None}
 
 
 Tags = Annotated[
@@ -182,6 +155,7 @@ Tags = Annotated[
         help="Also treat text between these tags as reasoning, such as <think> </think>. May be repeated.",
         metavar="OPEN CLOSE",
         n_values=2,
+        group="Reasoning",
     ),
 ]
 
@@ -201,7 +175,7 @@ class ReasoningOptions:
     retry_unfinished: int = Option(
         0,
         min=0,
-        help="Ask again up to N times if the reasoning did not end. This favours short reasoning. An answer whose "
+        help="Ask again up to N times if the reasoning did not end, which favours short reasoning. An answer whose "
         "reasoning never ends is empty.",
         metavar="N",
     )
@@ -215,65 +189,54 @@ class ReasoningOptions:
         return Reasoning(self.reasoning == "keep", pairs, self.reasoning_tokens, self.retry_unfinished)
 
 
-def print_replies(replies: ReplySummary | None, *, quiet: bool) -> None:
-    """Prints how many replies have reasoning or reached the token limit, and warns if these are many."""
-    if replies is None:
-        return
-    if not quiet and (replies.n_reasoning or replies.n_cut):
-        print_line(replies.sentence)
-    caution(*replies.problems)
+@option_group
+class Prices:
+    """The prices of the tokens of a hosted model."""
 
+    help_group = "Costs"
+    prompt_price: float = Option(0.0, help="Set the price per million prompt tokens, in any currency.")
+    reply_price: float = Option(0.0, help="Set the price per million reply tokens.")
 
-EngineChoice = Literal["openai", "anthropic"]
 
 Structured = Annotated[
     bool,
     Option(
         "--structured",
         help="checklists: send a JSON schema of the verdicts. If the server refuses it, requests are sent without it.",
+        group="Requests",
     ),
 ]
-
-
-def _temperature(text: str) -> float | Literal["none"]:
-    number = options.number_or_none(text)
-    return "none" if number is None else number
-
-
 JudgeTemperature = Annotated[
     Any,
     Option(
         "--temperature",
-        help="Set the temperature of the judge. With none, requests have no temperature. Default: 0 for one "
-        "rating, 1 for several.",
-        parser=_temperature,
+        help="Set the temperature of the judge, or none to send none. Default: 0 for one rating, 1 for several.",
+        parser=options.number_or_word,
         metavar="NUMBER|none",
     ),
 ]
 
 
 @option_group
-class ServerOptions(ThinkingBudget, RequestShape, Rates):
+class ServerOptions(Prices, ThinkingBudget, RequestShape, Rates):
     """The options of commands that ask a model."""
 
     help_group = "Server"
-    engine: EngineChoice = Option("openai", help="Choose the protocol of the server.")
-    base_url: str | None = Option(None, help="Set the address of the server, including /v1.")
+    engine: Literal["openai", "anthropic"] = Option("openai", help="Choose the protocol of the server.")
+    base_url: str | None = Option(None, help="Set the address of the server, including /v1.", group="")
     key_env: str | None = Option(
-        None,
-        help="Name the environment variable that holds the key. Default: by engine, such as OPENAI_API_KEY.",
-        metavar="NAME",
+        None, help="Name the variable with the key. Default: by engine, such as OPENAI_API_KEY.", metavar="NAME"
     )
     concurrency: int = Option(16, min=1, help="Limit the number of concurrent requests.")
     timeout: float = Option(
         120.0, min=0.001, help="Set the timeout in seconds of a request, or of a program that prints nothing."
     )
     retries: int = Option(5, min=0, help="Set how often a failed request is retried.")
-    prompt_price: float = Option(0.0, help="Set the price per million prompt tokens.")
-    reply_price: float = Option(0.0, help="Set the price per million reply tokens.")
-    budget: float | None = Option(None, min=0, help="Stop before the estimated cost of this call exceeds this amount.")
+    budget: float | None = Option(
+        None, min=0, help="Stop before the estimated cost of this call exceeds this amount.", group="Costs"
+    )
     offline: bool = Option(False, help="Send no requests; use the stored replies.")
-    dry_run: bool = Option(False, help="Only show the number of requests and the cost.")
+    dry_run: bool = Option(False, help="Only show the number of requests and the cost.", group="")
 
     @cached_property
     def server(self) -> Server | None:

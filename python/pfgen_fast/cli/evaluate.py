@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from ..base.errors import PfgenError
 from ..base.untrusted_text import json_text
-from .app import Json, Quiet, exit_if_partial, fail, note, print_json, print_line, shown, warn
+from .app import exit_if_partial, fail, note, print_json, print_line, shown, warn
 from .generate import Generating, as_json, print_answers
 from .parser import Option
 from .place import print_placement
@@ -86,8 +86,6 @@ class Evaluate(Generating):
     page: Path | None = Option(
         None, "--report", help="Write the report to this file. Default: report.html in the run's directory."
     )
-    quiet: Quiet = False
-    as_json: Json = False
 
     def __call__(self) -> None:
         if self.page:
@@ -125,41 +123,37 @@ class Evaluate(Generating):
         from ..generation.checkpoints import find_checkpoints
         from ..generation.engines import engine_options
 
-        known = engine_options(self.engine)
-        kind = "path" if "path" in known else "served_model"
-        if self.model is None or kind not in known or kind in self.engine_settings:
-            self.refuse_checkpoints(kind)
+        known, settings = engine_options(self.engine), self.engine_settings
+        option = "path" if "path" in known else "served_model"
+        if self.model is None or option not in known or option in settings:  # names only
+            patterns = [name for name in self.model or () if "*" in name or "?" in name]
+            if patterns or self.watch is not None:
+                reason = (
+                    "no checkpoints to look for" if self.model is None else f"the engine {self.engine} loads no weights"
+                )
+                if option in settings:
+                    reason = f"--{option.replace('_', '-')} names the weights"
+                about = patterns[0] if patterns else "--watch"
+                fail(f"{about}: {reason}; expected the name of a model, without --watch")
             return [_Model(name) for name in self.model] if self.model else [_Model(None)]
         models = []
         for name in dict.fromkeys(self.model):
             checkpoints = find_checkpoints(name)
             # A server may have a model with the name of a directory that holds no weights.
-            is_name = checkpoints is None or (not checkpoints and kind != "path" and Path(name).is_dir())
-            models += (
-                [_Model(name)] if is_name else [_Model(None, checkpoint, kind) for checkpoint in checkpoints or ()]
-            )
-            if not is_name and not checkpoints and self.watch is None:
+            if checkpoints is None or (not checkpoints and option != "path" and Path(name).is_dir()):
+                models.append(_Model(name))
+            elif not checkpoints and self.watch is None:
                 fail(f"{name}: no directory of weights; expected one such as my-training/checkpoint-100")
+            else:
+                models += [_Model(None, checkpoint, option) for checkpoint in checkpoints]
         return models
-
-    def refuse_checkpoints(self, option: str) -> None:
-        """Refuses patterns and --watch if the engine has no weights, or has them by an option."""
-        patterns = [name for name in self.model or () if "*" in name or "?" in name]
-        if patterns or self.watch is not None:
-            has_option = option in self.engine_settings
-            reason = f"--{option.replace('_', '-')} names the weights" if has_option else "no checkpoints to look for"
-            if self.model is not None and not has_option:
-                reason = f"the engine {self.engine} loads no weights"
-            fail(f"{patterns[0] if patterns else '--watch'}: {reason}; expected the name of a model, without --watch")
 
     def evaluated(self, model: _Model, suite: Suite, *, is_series: bool = False) -> _Evaluated:
         """Generates, scores, places and reports the run of a model."""
         from ..runs.run_placement import entry_of_outcome
 
-        is_silent = self.quiet or self.as_json or is_series
-        generated = self.run(
-            suite, model.name, {**self.engine_settings, **model.options}, is_silent=self.quiet or self.as_json
-        )
+        is_silent = self.is_silent or is_series
+        generated = self.run(suite, model.name, {**self.engine_settings, **model.options})
         print_answers(generated, quiet=is_silent)
         outcome = generated.score(suite)
         if outcome is not None and not is_series and (outcome.error or not is_silent):
@@ -222,7 +216,7 @@ class Evaluate(Generating):
             if len(folders) > n_before:
                 if self.page and suite.whole is None:
                     self.report(folders, self.page)
-                if not self.quiet and not self.as_json:
+                if not self.is_silent:
                     print_line((about_interval("questions"), "dim"))
                     print_origin(suite)
             if self.watch is None or not _waited(self.watch):

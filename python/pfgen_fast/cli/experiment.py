@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeVar
 
 from . import options
 from .app import Exit, Quiet, counting, exit_if_partial, fail, stdout, warn
-from .asking import watch_over
+from .asking import Watch
 from .engine_options import JudgeTemperature, ServerOptions, number_of, warn_of_family
 from .findings import show_finding
 from .parser import Argument, Option, option_group
@@ -266,7 +266,7 @@ class ExperimentJudge:
             stdout().print(rated.estimate(asking.spending.prices).sentence("ratings"))
         if asking.dry_run:
             return
-        with watch_over("ratings", quiet=call.quiet) as watch:
+        with Watch("ratings", quiet=call.quiet) as watch:
             problem = rated.ask(spending=asking.spending, on_progress=watch.count, events=watch.events)
         if problem:
             again = "run the same command again to continue, or with --offline to use the stored ratings"

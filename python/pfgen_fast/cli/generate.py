@@ -1,4 +1,4 @@
-"""`pfgen-fast generate`: answers from an engine become a run, which is scored at the end."""
+"""`pfgen-fast generate`: answers from an engine become a run, which is scored at the end; `pfgen-fast prompts`."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 from ..base.table import shortened
 from ..base.untrusted_text import json_text
 from . import options
-from .app import Json, Quiet, counted, exit_if_partial, fail, note, print_json, print_line, shown, stdout, warn
-from .asking import note_existing, watch_over
-from .engine_options import EngineOptions, ReasoningOptions, chosen, print_replies
+from .app import Json, Quiet, caution, counted, exit_if_partial, fail, note, print_json, print_line, shown, warn
+from .asking import Watch, note_existing
+from .engine_options import EngineOptions, Prices, ReasoningOptions, chosen
 from .layout import rest
 from .parser import Option, option_group
 from .score import outcome_as_json, print_outcomes
@@ -29,102 +29,55 @@ if TYPE_CHECKING:
 class PromptOptions:
     """Arguments of `Generation.of` that affect prompts, with the defaults of the published runs."""
 
-    examples: options.Examples = 20
+    help_group = "Prompts"
+    examples: int = Option(20, min=0, help="Set the number of sample answers in a prompt.")
     seed: options.Seed = ""
-    prefix: options.Prefix = ""
-    system: options.System = ""
-    instruction: options.Instruction = ""
-    context: options.ContextFile = None
-    sentences: options.Sentences = None
+    prefix: str = Option("", help="Begin every prompt with this text; \\n is a line break.")
+    system: str = Option(
+        "",
+        help="Send this system message before that of mode chat. @FILE reads it from a file.",
+        parser=options.text_or_file,
+        metavar="TEXT|@FILE",
+    )
+    instruction: str = Option(
+        "",
+        help="Put this line above the examples of mode completion; default: the instruction of mode qa. @FILE reads it "
+        "from a file.",
+        parser=options.text_or_file,
+        metavar="TEXT|default|@FILE",
+    )
+    context: Path | None = Option(
+        None,
+        help="Show sentences of this file above each question: a table with the columns question and sentence, or a "
+        "text with one sentence per line.",
+        metavar="FILE",
+    )
+    sentences: int | None = Option(
+        None, min=1, help="Draw this many sentences of --context for each question and trial. Default: 5.", metavar="N"
+    )
 
     @property
     def arguments(self) -> dict[str, Any]:
-        """The options as arguments."""
+        """The options that are set, as arguments."""
         if self.sentences is not None and self.context is None:
             fail(f"--sentences {self.sentences}: expected with --context FILE, from which they are drawn")
-        return {**vars(self), "sentences": self.sentences or 5}
+        return {name: value for name, value in vars(self).items() if (name, value) not in _LEFT_OUT}
+
+
+_LEFT_OUT = (("sentences", None), ("stop", None))
+"""Options that are left to the library, because its defaults are not None."""
 
 
 @option_group
 class GenerationOptions(PromptOptions):
     """Arguments of `Generation.of`, with the defaults of the published runs."""
 
+    help_group = "Sampling"
     temperature: options.Temperature = 1.0
     top_p: options.TopP = 0.98
     top_k: options.TopK = None
     max_tokens: options.MaxTokens = 300
     stop: options.Stop = None
-
-    @property
-    def arguments(self) -> dict[str, Any]:
-        """The options as arguments."""
-        return {**super().arguments, "stop": self.stop or ()}
-
-
-@option_group
-class Prices:
-    """Prices of the tokens of a hosted model."""
-
-    prompt_price: float = Option(0.0, help="Set the price per million prompt tokens, in any currency.")
-    reply_price: float = Option(0.0, help="Set the price per million reply tokens.")
-
-    @property
-    def of_tokens(self) -> TokenPrices:
-        """The prices as an argument of the library."""
-        from ..generation.events import TokenPrices
-
-        return TokenPrices(self.prompt_price, self.reply_price)
-
-
-@option_group
-class Ending:
-    """How a command that makes a run ends."""
-
-    no_score: bool = Option(False, help="Do not score the run at the end.")
-    quiet: Quiet = False
-    as_json: Json = False
-
-    @property
-    def is_silent(self) -> bool:
-        """Whether the command prints errors and JSON only."""
-        return self.quiet or self.as_json
-
-    def finish(self, answers: Generated, suite: Suite) -> None:
-        """Reports the outcome of a run, and scores it."""
-        print_answers(answers, quiet=self.is_silent)
-        outcome = None if self.no_score else answers.score(suite)
-        if outcome is not None:
-            print_outcomes([outcome], quiet=self.is_silent)
-        elif not self.is_silent:
-            print_origin(suite)
-        if self.as_json:
-            print_json(as_json(answers, suite, outcome))
-        exit_if_partial(answers.problems or (outcome is not None and outcome.status == "failed"))
-
-
-def print_answers(answers: Generated, *, quiet: bool) -> None:
-    """Reports which answers are new, and how their replies ended."""
-    warn(*answers.problems)
-    if not quiet:
-        if answers.n_existing:
-            note_existing(answers.n_existing, answers.oldest_answer)
-        new = f"{counted(answers.n_new, 'new answer')}: "
-        stdout().print(f"{new}{shortened(shown(answers.folder), rest(len(new)))}")
-    print_replies(answers.replies, quiet=quiet)
-
-
-def as_json(answers: Generated, suite: Suite, outcome: Outcome | None) -> dict[str, Any]:
-    """The figures of a run and of its answers, for JSON."""
-    row = {"run": str(answers.folder), "suite": suite.name} if outcome is None else outcome_as_json(outcome)
-    return {
-        **row,
-        "n_existing": answers.n_existing,
-        "oldest_answer": answers.oldest_answer or None,
-        "replies": answers.replies and asdict(answers.replies),
-        "n_new": answers.n_new,
-        "problems": answers.problems,
-        "events": answers.events.to_dict(),
-    }
 
 
 @option_group
@@ -134,10 +87,9 @@ class Generating:
     engine: str = Option(
         ...,
         "-e",
-        help="Choose the source of answers: ngram (needs no model), openai (any OpenAI-compatible server), anthropic, "
-        "transformers, vllm (local weights), manual (you type the answers), "
-        "replay (existing answers), ground-truth, reference (answers of the suite itself). hf and openai-api are "
-        "transformers and openai under the names of the published runs.",
+        help="Choose ngram (needs no model), openai (any OpenAI-compatible server), anthropic, transformers (or hf) or "
+        "vllm (local weights), manual (you type the answers), replay (existing answers), ground-truth or reference "
+        "(answers of the suite itself).",
     )
     suite: options.SuiteOption = None
     questions: options.Questions = None
@@ -157,66 +109,97 @@ class Generating:
         "chat for local weights with a chat template, the mode in the config.json next to the input for replay, "
         "otherwise completion.",
     )
-    how: GenerationOptions
+    generation_options: GenerationOptions
     reasoning: ReasoningOptions
     engine_options: EngineOptions
     prices: Prices
     output: options.Root = Path("result")
+    quiet: Quiet = False
+    as_json: Json = False
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether the command prints errors and JSON only."""
+        return self.quiet or self.as_json
 
     @property
     def engine_settings(self) -> dict[str, Any]:
         """The given options of the engine."""
         return chosen(self.engine_options)
 
+    @property
+    def token_prices(self) -> TokenPrices:
+        """The prices as an argument of the library."""
+        from ..generation.events import TokenPrices
+
+        return TokenPrices(self.prices.prompt_price, self.prices.reply_price)
+
     def loaded_suite(self) -> Suite:
         """The suite with the chosen questions; a misspelt engine is named before the suite is looked for."""
         from ..generation.engines import engine_options
 
         engine_options(self.engine)
-        return suite_or_here(self.suite).only(options.names_of(self.questions), limit=self.limit)
+        return suite_or_here(self.suite).only(self.questions or (), limit=self.limit)
 
-    def generation(
-        self, model: str | None, engine_settings: Mapping[str, Any], *, is_silent: bool = False
-    ) -> Generation:
-        """Everything that determines the run of a model."""
+    def generation(self, model: str | None, engine_settings: Mapping[str, Any]) -> Generation:
+        """Everything that determines the run of a model; a note says why its mode is not the usual one."""
         from ..generation.generating import Generation
+        from ..generation.setting import usual_mode
 
+        mode, reason = (self.mode, "") if self.mode else usual_mode(self.engine, model, engine_settings)
+        if reason and not self.is_silent:
+            note(f"mode {mode}: {reason}; --mode chooses another")
         return Generation.of(
             self.engine,
             model=model,
-            mode=self.mode or self.usual_mode(model, engine_settings, is_silent=is_silent),
+            mode=mode,
             reasoning=self.reasoning.chosen,
             options=engine_settings,
-            **self.how.arguments,
+            **self.generation_options.arguments,
         )
 
-    def run(
-        self, suite: Suite, model: str | None, engine_settings: Mapping[str, Any], *, is_silent: bool = False
-    ) -> Generated:
+    def run(self, suite: Suite, model: str | None, engine_settings: Mapping[str, Any]) -> Generated:
         """Generates the answers that the run of a model lacks."""
         from ..generation.engines import HOSTED, INTERACTIVE
         from ..generation.engines.hosted import REQUEST_FORMS
 
-        generation = self.generation(model, engine_settings, is_silent=is_silent)
-        if engine_settings.get("enable_thinking") is False and self.engine in HOSTED and not is_silent:
+        generation = self.generation(model, engine_settings)
+        if engine_settings.get("enable_thinking") is False and self.engine in HOSTED and not self.is_silent:
             note(f"--disable-thinking sends {REQUEST_FORMS[self.engine].disabled_by}")
-        watch = watch_over("answers", quiet=is_silent or self.engine in INTERACTIVE)
-        watch.events.prices = self.prices.of_tokens
+        watch = Watch("answers", quiet=self.is_silent or self.engine in INTERACTIVE)
+        watch.events.prices = self.token_prices
         with watch:
             return generation.run(
                 suite, trials=self.trials, output=self.output, on_progress=watch.count, events=watch.events
             )
 
-    def usual_mode(
-        self, model: str | None, engine_settings: Mapping[str, Any], *, is_silent: bool = False
-    ) -> options.ModeChoice:
-        """The mode if no option names one; prints why it is not the usual one."""
-        from ..generation.setting import usual_mode
 
-        mode, reason = usual_mode(self.engine, model, engine_settings)
-        if reason and not is_silent:
-            note(f"mode {mode}: {reason}; --mode chooses another")
-        return mode
+def print_answers(answers: Generated, *, quiet: bool) -> None:
+    """Reports which answers are new, and how their replies ended."""
+    warn(*answers.problems)
+    if not quiet:
+        if answers.n_existing:
+            note_existing(answers.n_existing, answers.oldest_answer)
+        new = f"{counted(answers.n_new, 'new answer')}: "
+        print_line(f"{new}{shortened(shown(answers.folder), rest(len(new)))}")
+        if answers.replies is not None and (answers.replies.n_reasoning or answers.replies.n_cut):
+            print_line(answers.replies.sentence)
+    if answers.replies is not None:
+        caution(*answers.replies.problems)
+
+
+def as_json(answers: Generated, suite: Suite, outcome: Outcome | None) -> dict[str, Any]:
+    """The figures of a run and of its answers, for JSON."""
+    row = {"run": str(answers.folder), "suite": suite.name} if outcome is None else outcome_as_json(outcome)
+    return {
+        **row,
+        "n_existing": answers.n_existing,
+        "oldest_answer": answers.oldest_answer or None,
+        "replies": answers.replies and asdict(answers.replies),
+        "n_new": answers.n_new,
+        "problems": answers.problems,
+        "events": answers.events.to_dict(),
+    }
 
 
 class Generate(Generating):
@@ -232,67 +215,71 @@ class Generate(Generating):
 
       pfgen-fast generate --engine openai --base-url http://localhost:8000/v1 --model org/model --suite mini --trials 10
 
-      pfgen-fast generate --engine openai --model gpt-4o --mode chat --suite my-suite --temperature 0.7
-
       pfgen-fast generate --engine openai --model gpt-4o --mode chat --suite my-suite --limit 3 --trials 1
 
-      pfgen-fast generate --engine transformers --model checkpoints/step-100 --mode qa --suite mini --trials 10
-
       pfgen-fast generate -e hf --model org/chat --path weights/chat --chat-template chat.jinja --mode qa --suite mini
-
-      pfgen-fast generate -e openai-api --model Qwen/Qwen3-8B --mode qa --disable-thinking --top-p none --suite mini
 
       pfgen-fast generate --engine anthropic --model anthropic/claude-haiku-4-5 --mode chat --top-p none --suite mini
       --prompt-price 1 --reply-price 5
 
-      pfgen-fast generate --engine manual --model web/some-chat --mode qa --suite mini --trials 1
-
       pfgen-fast generate --engine replay --input answers.jsonl --model mine/step-100 --suite mini
-
-      pfgen-fast generate --engine ground-truth --suite mini
 
       pfgen-fast generate --engine openai --model gpt-4o --mode chat --suite mini --write-batch batch.jsonl
 
       pfgen-fast generate --engine openai --model gpt-4o --mode chat --suite mini --read-batch batch_output.jsonl
     """
 
+    no_score: bool = Option(False, help="Do not score the run at the end.")
     write_batch: Path | None = Option(
-        None, help="openai: write the requests to an input file of OpenAI's Batch API; send nothing.", metavar="FILE"
+        None,
+        help="openai: write the requests to an input file of OpenAI's Batch API; send nothing.",
+        metavar="FILE",
+        group="Batches",
     )
     read_batch: list[Path] | None = Option(
         None,
         help="openai: add the answers in an output or error file of the batch; send nothing. Give the other options as "
         "with --write-batch. May be repeated.",
         metavar="FILE",
+        group="Batches",
     )
-    ending: Ending
 
     def __call__(self) -> None:
         suite = self.loaded_suite()
-        if self.write_batch or self.read_batch:
-            self.exchange_batch(suite)
-            return
-        self.ending.finish(self.run(suite, self.model, self.engine_settings, is_silent=self.ending.is_silent), suite)
-
-    def exchange_batch(self, suite: Suite) -> None:
-        """Writes the input file of a batch, or reads its output files."""
-        from ..generation.batch_api import read_batch, write_batch
-        from ..generation.generating import NUM_TRIALS
-
-        generation = self.generation(self.model, self.engine_settings, is_silent=self.ending.is_silent)
         if self.write_batch and self.read_batch:
             fail("--write-batch and --read-batch: expected one of them")
         if self.write_batch:
-            n_requests = write_batch(generation, suite, self.write_batch, trials=self.trials or NUM_TRIALS)
-            if not self.ending.is_silent:
-                print_line(f"{counted(n_requests, 'request')} written to {shown(self.write_batch)}")
-                print_origin(suite)
+            self.write_requests(suite, self.write_batch)
             return
-        sources, prices = self.read_batch or [], self.prices.of_tokens
-        imported = read_batch(generation, suite, sources, output=self.output, prices=prices)
-        if imported.events.n_prompt_tokens and not self.ending.is_silent:
-            note(str(imported.events))
-        self.ending.finish(imported, suite)
+        answers = self.imported(suite) if self.read_batch else self.run(suite, self.model, self.engine_settings)
+        print_answers(answers, quiet=self.is_silent)
+        outcome = None if self.no_score else answers.score(suite)
+        if outcome is not None:
+            print_outcomes([outcome], quiet=self.is_silent)
+        elif not self.is_silent:
+            print_origin(suite)
+        if self.as_json:
+            print_json(as_json(answers, suite, outcome))
+        exit_if_partial(answers.problems or (outcome is not None and outcome.status == "failed"))
+
+    def write_requests(self, suite: Suite, path: Path) -> None:
+        from ..generation.batch_api import write_batch
+        from ..generation.generating import NUM_TRIALS
+
+        generation = self.generation(self.model, self.engine_settings)
+        n_requests = write_batch(generation, suite, path, trials=self.trials or NUM_TRIALS)
+        if not self.is_silent:
+            print_line(f"{counted(n_requests, 'request')} written to {shown(path)}")
+            print_origin(suite)
+
+    def imported(self, suite: Suite) -> Generated:
+        from ..generation.batch_api import read_batch
+
+        generation = self.generation(self.model, self.engine_settings)
+        answers = read_batch(generation, suite, self.read_batch or [], output=self.output, prices=self.token_prices)
+        if answers.events.n_prompt_tokens and not self.is_silent:
+            note(str(answers.events))
+        return answers
 
 
 class Prompts:
@@ -314,7 +301,7 @@ class Prompts:
         "completion", help="Use a text to continue (base models), one user message, or system and user messages."
     )
     trials: int = Option(1, "-n", min=1, help="Ask each question this often.")
-    how: PromptOptions
+    prompt_options: PromptOptions
     output: options.OutputFile = None
     quiet: Quiet = False
 
@@ -322,22 +309,19 @@ class Prompts:
         from ..base.file_writing import writing_stdout, writing_whole
         from ..generation.generating import Generation
 
-        setting = Generation.of("openai", model="", mode=self.mode, **self.how.arguments).setting
-        suite = suite_or_here(self.suite).only(options.names_of(self.questions), limit=self.limit)
+        setting = Generation.of("openai", model="", mode=self.mode, **self.prompt_options.arguments).setting
+        suite = suite_or_here(self.suite).only(self.questions or (), limit=self.limit)
         with writing_stdout() if self.output is None else writing_whole(self.output) as file:
             for trial in range(1, self.trials + 1):
                 for task in setting.tasks(suite, trial):
-                    file.write(f"{json_text(_line(task))}\n".encode())
+                    record = {name: getattr(task, name) for name in ("question_id", "question", "trial", "seed")}
+                    record |= {"context": task.context} if task.context else {}
+                    messages = task.prompt.messages
+                    record |= {"prompt": task.prompt.text} if messages is None else {"messages": messages}
+                    file.write(f"{json_text(record)}\n".encode())
         if self.output and not self.quiet:
             written = f"{counted(self.trials * len(suite), 'prompt')} written: "
-            stdout().print(f"{written}{shortened(shown(self.output), rest(len(written)))}")
+            print_line(f"{written}{shortened(shown(self.output), rest(len(written)))}")
             print_origin(suite)
         elif self.suite is None and not self.quiet:
             note(f"suite: {suite.name}")
-
-
-def _line(task: Any) -> dict[str, Any]:
-    prompt = {"prompt": task.prompt.text} if task.prompt.messages is None else {"messages": task.prompt.messages}
-    about = {"question_id": task.question_id, "question": task.question, "trial": task.trial, "seed": task.seed}
-    context = {"context": task.context} if task.context else {}
-    return {**about, **context, **prompt}

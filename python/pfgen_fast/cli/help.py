@@ -13,6 +13,7 @@ from .parser import Parameter, parameters_of
 
 NAMES = ("-h", "--help")
 _HELP = (", ".join(NAMES), "Print this help.")
+_LAST = ("--quiet", "--json")
 _MOST_COLUMNS = 100
 _MOST_LEFT_COLUMNS = 30
 _MOST_UNGROUPED = 12
@@ -24,6 +25,7 @@ def of_command(program: str, cls: Any) -> str:
     parameters = parameters_of(cls)
     arguments = [parameter for parameter in parameters if not parameter.declared.is_option]
     options = [parameter for parameter in parameters if parameter.declared.is_option]
+    options.sort(key=lambda option: option.names[0] in _LAST)
     usage = " ".join(["Usage:", program, "[OPTIONS]", *(argument.metavar for argument in arguments)])
     sections = [usage, *_paragraphs(cls.__doc__)]
     if arguments:

@@ -84,7 +84,7 @@ def Option(  # noqa: N802
         metavar: The name of the value in --help. Default: by type.
         min: The lowest number.
         max: The highest number.
-        parser: Converts a text to the value, or raises BadValue. Default: by type.
+        parser: Converts a text to the value, or to a list of values, or raises BadValue. Default: by type.
         n_values: The number of values; if more than one, they become a tuple.
         group: The title of the option's section in --help. Default: `help_group` of the class.
         for_input: The kind of input that the option is for; see `refuse_others`. Default: `for_input` of the class.
@@ -244,7 +244,7 @@ def parse(cls: Any, words: Iterable[str]) -> Any:
     texts: deque[str] = deque()
     for parameter, value in _values(cls, deque(words), texts):
         if parameter.is_list:
-            values.setdefault(parameter, []).append(value)
+            values.setdefault(parameter, []).extend(value if isinstance(value, list) else [value])
         else:
             values[parameter] = value
     for parameter in parameters_of(cls):

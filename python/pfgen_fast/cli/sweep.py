@@ -11,7 +11,7 @@ from ..base.untrusted_text import markdown_text
 from ..scoring.reply_text import ReasoningChoice
 from . import options
 from .app import Json, Quiet, caution, exit_if_partial, fail, note, print_json, print_line, shown, warn
-from .asking import note_existing, watch_over
+from .asking import Watch, note_existing
 from .engine_options import Connection, LocalModel, Rates, ReferenceSets, RequestShape, Tags, chosen
 from .layout import print_table, rest
 from .parser import Option, option_group
@@ -22,16 +22,21 @@ if TYPE_CHECKING:
     from ..suite.suite import Suite
 
 TABLES = (".md", ".csv", ".json")
-_AGAIN = "May be repeated."
-_INTEGERS = ("top_k", "max_tokens", "examples", "sentences", "reasoning_tokens", "order")
 _OF_THE_COMMAND = ("engine", "suite", "questions", "limit", "trials", "output", "table", "dry_run", "quiet", "as_json")
 
 
-def _numbers(help: str, *, is_integer: bool = True) -> Any:
-    """An option that takes several numbers."""
-    parser, metavar = (options.integer_list, "N") if is_integer else (options.number_list, "NUMBER|none")
-    text = f"{help} Separate several by commas."
-    return Option(None, help=text, parser=parser, metavar=f"{metavar},...")
+def _axis(help: str, parser: Any = None, metavar: str | None = None, group: str = "Prompts") -> Any:
+    """An option with several values, each of which makes runs of its own."""
+    several = "May be repeated." if parser in (None, options.text_or_file) else "Separate several by commas."
+    return Option(None, help=f"{help} {several}", parser=parser, metavar=metavar, group=group)
+
+
+def _integers(help: str, group: str = "Prompts") -> Any:
+    return _axis(help, options.integers, "N,...", group)
+
+
+def _numbers(help: str, group: str) -> Any:
+    return _axis(help, lambda text: list(map(options.number_or_word, options.names(text))), "NUMBER|none,...", group)
 
 
 @option_group
@@ -59,39 +64,31 @@ class Sweep:
     questions: options.Questions = None
     limit: options.Limit = None
     trials: int = Option(10, "-n", help="Ask each question this often.")
-    model: list[str] | None = Option(None, "-m", help=f"Name a model. {_AGAIN}")
-    mode: list[options.ModeChoice] | None = Option(None, help=f"Choose the kind of prompts. {_AGAIN}")
-    temperature: list[str] | None = _numbers("Set the temperature.", is_integer=False)
-    top_p: list[str] | None = _numbers("Set top-p.", is_integer=False)
-    top_k: list[str] | None = _numbers("Sample from this many most likely tokens.")
-    max_tokens: list[str] | None = _numbers("Limit the tokens of an answer.")
-    examples: list[str] | None = _numbers("Set the sample answers in a prompt.")
-    seed: list[str] | None = Option(None, help=f"Set any text; see generate. {_AGAIN}")
-    prefix: list[str] | None = Option(None, help=f"Begin every prompt with this text. {_AGAIN}")
+    model: list[str] | None = Option(None, "-m", help="Name a model. May be repeated.")
+    mode: list[options.ModeChoice] | None = _axis("Choose the kind of prompts.", group="")
+    temperature: list[Any] | None = _numbers("Set the temperature.", "")
+    max_tokens: list[int] | None = _integers("Limit the tokens of an answer.", "")
+    top_p: list[Any] | None = _numbers("Set top-p.", "Sampling")
+    top_k: list[int] | None = _integers("Sample from this many most likely tokens.", "Sampling")
     stop: list[str] | None = Option(
-        None, help="End answers at this text; see generate. Several texts apply together.", metavar="TEXT"
+        None, help="End answers at this text; several texts apply together.", metavar="TEXT", group="Sampling"
     )
-    system: list[str] | None = Option(
-        None,
-        help=f"Send this system message; see generate. {_AGAIN}",
-        parser=options.text_or_file,
-        metavar="TEXT|@FILE",
+    examples: list[int] | None = _integers("Set the sample answers in a prompt.")
+    seed: list[str] | None = _axis("Set any text; see generate.")
+    prefix: list[str] | None = _axis("Begin every prompt with this text.")
+    system: list[str] | None = _axis("Send this system message; see generate.", options.text_or_file, "TEXT|@FILE")
+    instruction: list[str] | None = _axis(
+        "Put this line above the examples of mode completion; see generate.", options.text_or_file, "TEXT|default|@FILE"
     )
-    instruction: list[str] | None = Option(
-        None,
-        help=f"Put this line above the examples of mode completion; see generate. {_AGAIN}",
-        parser=options.text_or_file,
-        metavar="TEXT|default|@FILE",
-    )
-    context: list[str] | None = Option(
-        None, help=f"Show sentences of this file; see generate. {_AGAIN}", metavar="FILE"
-    )
-    sentences: list[str] | None = _numbers("Draw this many sentences of --context.")
-    reasoning: ReasoningChoice | None = Option(None, help="Strip or keep reasoning; see generate.")
+    context: list[str] | None = _axis("Show sentences of this file; see generate.", metavar="FILE")
+    sentences: list[int] | None = _integers("Draw this many sentences of --context.")
+    reasoning: ReasoningChoice | None = Option(None, help="Strip or keep reasoning; see generate.", group="Reasoning")
     reasoning_tags: Tags = None
-    reasoning_tokens: list[str] | None = _numbers("Allow tokens for reasoning; see generate.")
-    retry_unfinished: int | None = Option(None, help="Ask again after unfinished reasoning; see generate.", metavar="N")
-    order: list[str] | None = _numbers("ngram: set the code points per n-gram.")
+    reasoning_tokens: list[int] | None = _integers("Allow tokens for reasoning; see generate.", "Reasoning")
+    retry_unfinished: int | None = Option(
+        None, help="Ask again after unfinished reasoning; see generate.", metavar="N", group="Reasoning"
+    )
+    order: list[int] | None = _integers("ngram: set the code points per n-gram.", "Answers without a model")
     engine_options: SweepEngineOptions
     output: options.Root = Path("result")
     table: Path | None = Option(None, help=f"Also write the table to a file ({', '.join(TABLES)}).", metavar="FILE")
@@ -107,7 +104,7 @@ class Sweep:
         points = grid(self.engine, self.parameters, asks_hub=not self.dry_run)
         if self.table is not None and self.table.suffix not in TABLES:
             fail(f"--table {self.table}: expected a name that ends in {', '.join(TABLES)}")
-        loaded = suite_or_here(self.suite).only(options.names_of(self.questions), limit=self.limit)
+        loaded = suite_or_here(self.suite).only(self.questions or (), limit=self.limit)
         is_silent = self.quiet or self.as_json
         if not is_silent:
             for why in dict.fromkeys(
@@ -117,7 +114,7 @@ class Sweep:
         if self.dry_run:
             _list(points, loaded, self.output, as_json=self.as_json)
             return
-        watch = watch_over("answers", quiet=is_silent or self.engine in INTERACTIVE)
+        watch = Watch("answers", quiet=is_silent or self.engine in INTERACTIVE)
         measured = []
         try:
             with watch:
@@ -149,18 +146,10 @@ class Sweep:
     def parameters(self) -> dict[str, Any]:
         """The parameters of the grid."""
         values = {name: value for name, value in vars(self).items() if name not in _OF_THE_COMMAND}
-        values |= {
-            **{name: list(map(int, options.names_of(values[name]))) for name in _INTEGERS},
-            **{name: list(map(_number_text, options.names_of(values[name]))) for name in ("temperature", "top_p")},
-            "reasoning_tags": [tag for pair in self.reasoning_tags or () for tag in pair],
-            **chosen(values.pop("engine_options")),
-        }
-        return {name: value for name, value in values.items() if value not in (None, [])}
-
-
-def _number_text(text: str) -> float | str:
-    number = options.number_or_none(text)
-    return "none" if number is None else number
+        values |= chosen(values.pop("engine_options"))
+        if self.reasoning_tags:
+            values["reasoning_tags"] = [tag for pair in self.reasoning_tags for tag in pair]
+        return {name: value for name, value in values.items() if value is not None}
 
 
 def _list(points: Sequence[Point], suite: Suite, root: Path, *, as_json: bool) -> None:
