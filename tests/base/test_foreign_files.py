@@ -25,10 +25,10 @@ from pfgen_fast.build.build_config import read_config as read_build_config
 from pfgen_fast.generation.batch_api import read_batch
 from pfgen_fast.generation.prompts import Context
 from pfgen_fast.generation.run_writer import config_hash
-from pfgen_fast.lab.discernment.choosing import open_plan
-from pfgen_fast.lab.discernment.item_files import read_collection
-from pfgen_fast.lab.discernment.paper import read_published
-from pfgen_fast.lab.discernment.weights import open_weights, read_survey
+from pfgen_fast.lab.discernment.discernment_items import read_collection
+from pfgen_fast.lab.discernment.plan_sources import open_plan, read_published
+from pfgen_fast.lab.discernment.votes import read_survey
+from pfgen_fast.lab.discernment.weights import open_weights
 from pfgen_fast.lab.evaluators.table_evaluator import TableScores
 from pfgen_fast.lab.evaluators.user_code import KeptScores
 from pfgen_fast.lab.experiments.external_experiment import read_scores as read_outside_scores

@@ -243,7 +243,7 @@ def test_a_folder_that_cannot_be_written_to_is_said_before_any_work(call, monkey
 
 
 def test_metrics_say_beforehand_how_long_they_take(call, monkeypatch):
-    from pfgen_fast.lab.evaluators.metrics_evaluator import MetricsEvaluator
+    from pfgen_fast.lab.evaluators.ngram_evaluator import MetricsEvaluator
 
     usual = ("texts.jsonl", "-e", "metrics")
     monkeypatch.setattr(MetricsEvaluator, "expected_seconds", lambda self, items, n_texts: n_texts * 2.5)

@@ -15,8 +15,7 @@ from pfgen_fast.lab.discernment.discernment_items import Collection, CollectionI
 from pfgen_fast.lab.discernment.discernment_plan import Perturbation, Plan, perturbations_named
 from pfgen_fast.lab.discernment.discernment_result import Discernment, Example, PerturbedScores, Scored, Work
 from pfgen_fast.lab.discernment.discernment_scoring import Scoring
-from pfgen_fast.lab.discernment.kinds import KINDS
-from pfgen_fast.lab.discernment.names import metric_named
+from pfgen_fast.lab.discernment.kinds import KINDS, metric_named
 from pfgen_fast.lab.discernment.running import discernment_of
 from pfgen_fast.lab.discernment.weights import Weights, WeightsRow
 from pfgen_fast.lab.evaluators.evaluator import Metric

@@ -96,30 +96,6 @@ def test_distributions_are_shares_of_the_texts_of_each_group_and_few_scores_are_
 
 
 @pytest.mark.slow
-def test_correlations_are_between_all_scores_of_the_evaluators_of_a_task(one):
-    assert not {"correlations", "d-correlations"} & {picture.name for picture in one.pictures}
-    ngram, other = a_discernment(), a_discernment("other", metrics=METRICS[:1])
-    still = with_scores(a_discernment("still", metrics=METRICS[:1]), np.full(N_ITEMS, 1.0))
-    finding = finding_of([ngram, other, still])
-    chart = picture_of(finding, "correlations")
-    assert chart.rows == (*(f"ngram: {metric.name}" for metric in METRICS), "other", "still")
-    values = chart.values
-    assert np.array_equal(values, values.T, equal_nan=True)
-    assert values.diagonal().tolist() == [1] * 6
-    assert np.isnan(values[5, :5]).all()  # constant scores have no correlation
-    of_d = picture_of(finding, "d-correlations").values
-    assert of_d.shape == (6, 6)
-    assert -1 <= np.nanmin(of_d) < np.nanmax(of_d - np.eye(6)) <= 1
-    assert "–" in [text.get_text() for text in drawn(chart).axes[0].texts]
-    same = picture_of(finding_of([a_discernment("a", metrics=METRICS[:1]), other]), "correlations")
-    assert same.values == pytest.approx(np.ones((2, 2)))
-    many = [Metric(f"{'score' * 10} {number}") for number in range(13)]
-    long = picture_of(finding_of([a_discernment(f"{'name' * 10} {i}", metrics=many) for i in range(2)]), "correlations")
-    assert (len(long.rows), long.label) == (24, "Spearman's correlation of scores (the first 24 of 26)")
-    fewer = a_discernment("fewer", n_items=20)
-    assert "correlations" not in {picture.name for picture in finding_of([ngram, fewer]).pictures}
-
-
 def test_texts_on_the_heat_map_can_be_read_in_both_themes():
     style = source("experiment.css")
     themes = re.findall(r"--diverging-(\d): light-dark\((#\w{6}), (#\w{6})\)", style)

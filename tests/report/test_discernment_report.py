@@ -9,11 +9,11 @@ import re
 import pytest
 from makers.hostile import markdown_tokens
 from makers.pages import check_policy, leave_out_drawing
+from pfgen_fast.lab.discernment.combined import Agreement
 from pfgen_fast.lab.discernment.discernment_plan import Plan, perturbation, perturbations_named
 from pfgen_fast.lab.discernment.discernment_result import CELL_COLUMNS, Example
-from pfgen_fast.lab.discernment.evaluator_comparison import Agreement
 from pfgen_fast.lab.discernment.kinds import KINDS, in_words
-from pfgen_fast.lab.discernment.paper import Published, datasets, paper_plan
+from pfgen_fast.lab.discernment.plan_sources import Published, datasets, paper_plan
 from pfgen_fast.lab.evaluators.evaluator import Metric
 from pfgen_fast.report.charts import drawn
 from pfgen_fast.report.discernment import write_discernment

@@ -9,9 +9,8 @@ from itertools import product
 import numpy as np
 from numpy.random import Generator
 from pfgen_fast.lab.statistics.detectability import change_interval
-from pfgen_fast.lab.statistics.discernment_scores import discernment_score
-from pfgen_fast.lab.statistics.rank_intervals import RankIntervals, combined_scores, interval_of_sum, rank_intervals
-from pfgen_fast.lab.statistics.signed_rank import log_tail, signed_rank
+from pfgen_fast.lab.statistics.discernment_scores import RankIntervals, combined_scores, interval_of_sum, rank_intervals
+from pfgen_fast.lab.statistics.signed_rank import discernment_score, log_tail, signed_rank
 
 from .claims import FALSE_ALARMS, Claim
 

@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 from pfgen_fast.lab.statistics.correlation import resampled_pearson, resampled_spearman, spearman_rows
-from pfgen_fast.lab.statistics.intervals_of_draws import interval_of_draws
+from pfgen_fast.lab.statistics.intervals_of_draws import bootstrap_counts, interval_of_draws
+from pfgen_fast.lab.statistics.least_squares import win_rates
 from pfgen_fast.lab.statistics.raters import same_levels, tables_of
-from pfgen_fast.lab.statistics.resampling import bootstrap_counts
-from pfgen_fast.lab.statistics.win_rates import win_rates
 
 from .claims import COVERAGE, Claim, within
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 from numpy.random import Generator
+from pfgen_fast.lab.statistics.intervals_of_draws import Stratum, half_widths
 from pfgen_fast.lab.statistics.prediction_powered import MarkedStratum, PredictionPowered, mean_of_strata
-from pfgen_fast.lab.statistics.stratified import Stratum, half_widths
 
 from .claims import COVERAGE, Claim, holds
 

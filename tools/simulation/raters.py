@@ -6,9 +6,8 @@ from collections.abc import Iterator
 
 import numpy as np
 from numpy.random import Generator
-from pfgen_fast.lab.statistics.intervals_of_draws import clustered_rate, interval_of_draws
+from pfgen_fast.lab.statistics.intervals_of_draws import bootstrap_counts, clustered_rate, interval_of_draws
 from pfgen_fast.lab.statistics.raters import Against, against_others, alpha, correlated
-from pfgen_fast.lab.statistics.resampling import bootstrap_counts
 
 from .claims import FALSE_ALARMS, Claim, within
 

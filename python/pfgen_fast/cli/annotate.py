@@ -195,7 +195,7 @@ class Annotate:
     def _votes(self) -> tuple[Asked, list[Item]]:
         from ..lab.annotations.annotation_plan import Asked
         from ..lab.annotations.annotation_rows import packaged_guideline, read_guideline
-        from ..lab.discernment.vote_items import vote_items
+        from ..lab.discernment.votes import vote_items
         from ..lab.evaluators.criteria import read_criteria
 
         language = self.language or "en"

@@ -21,11 +21,11 @@ from .suite_line import print_signature
 if TYPE_CHECKING:
     from ..lab.discernment.discernment_plan import Plan
     from ..lab.discernment.discernment_result import Discernment
-    from ..lab.discernment.paper import Published
+    from ..lab.discernment.plan_sources import Published
     from ..lab.discernment.weights import Weights
     from ..lab.evaluators.evaluator import Evaluator
     from ..lab.evaluators.table_evaluator import TableScores
-    from ..report.discernment.discernment_rows import Result
+    from ..report.discernment.discernment_tables import Result
     from ..suite.suite import Suite
 
 
@@ -172,9 +172,9 @@ class DiscernRun:
     @retried_without_schema("evaluators")
     def __call__(self) -> None:
         from ..base.file_writing import check_folder
-        from ..lab.discernment.damaged import all_texts
         from ..lab.discernment.discernment_cells import check_margin
-        from ..lab.discernment.paper import read_published
+        from ..lab.discernment.perturbing import all_texts
+        from ..lab.discernment.plan_sources import read_published
         from ..lab.discernment.running import discern as find
         from ..lab.discernment.weights import open_weights
         from ..lab.evaluators.asking_evaluator import AskingEvaluator
@@ -217,7 +217,7 @@ class DiscernRun:
 
     def _check(self, opened: Sequence[Evaluator | TableScores], weights: Weights | None) -> None:
         """Raises DiscernmentError for errors that would occur after a model was asked; notes slow metrics."""
-        from ..lab.evaluators.metrics_evaluator import MetricsEvaluator
+        from ..lab.evaluators.ngram_evaluator import MetricsEvaluator
         from ..lab.evaluators.table_evaluator import TableScores
 
         plan, collection = self.source.opened_plan, self.source.collection
@@ -239,9 +239,9 @@ class DiscernRun:
     def _show(self, tests: Sequence[Discernment], published: Sequence[Published]) -> None:
         """Writes the report, prints its first tables, and checks thresholds."""
         from ..lab.checklists.checklist_tables import TextTable
-        from ..lab.discernment.evaluator_comparison import agreement
+        from ..lab.discernment.combined import agreement
         from ..report.discernment import finding_of
-        from ..report.discernment.discernment_rows import results
+        from ..report.discernment.discernment_tables import results
 
         pairs = {(i, j): agreement(tests[i], tests[j], compared=tests) for j in range(len(tests)) for i in range(j)}
         finding = finding_of(tests, published, pairs)

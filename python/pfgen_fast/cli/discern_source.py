@@ -14,10 +14,10 @@ from .parser import Argument, BadValue, Option, option_group
 from .suite_line import given_suite, print_origin, suite_or_here
 
 if TYPE_CHECKING:
-    from ..lab.discernment.damaged import Damage
     from ..lab.discernment.discernment_items import Collection
     from ..lab.discernment.discernment_plan import Plan
     from ..lab.discernment.model_damage import DamageModel
+    from ..lab.discernment.perturbing import Damage
     from ..suite.suite import Suite
 
 MADE_TEXTS = "perturbed-texts.jsonl"
@@ -120,7 +120,7 @@ class Source:
 
     def _read(self) -> Collection:
         from ..lab.discernment import originals
-        from ..lab.discernment.item_files import ItemColumns, read_collection
+        from ..lab.discernment.discernment_items import ItemColumns, read_collection
 
         if self.run is not None:
             return originals.from_run(self.run, self.loaded_suite, per_question=self.per_question)
@@ -151,7 +151,7 @@ class Source:
     @cached_property
     def opened_plan(self) -> Plan:
         """The plan, or the part of it with the given kinds and levels."""
-        from ..lab.discernment.choosing import chosen_plan, open_plan
+        from ..lab.discernment.plan_sources import chosen_plan, open_plan
 
         plan = open_plan(self.plan, self.collection.items, rules_only=self.rules_only)
         kinds = [name.strip() for text in self.kinds or () for name in text.split(",") if name.strip()]
@@ -162,7 +162,7 @@ class Source:
         """The arguments for the damage."""
         donors = None
         if self.donors is not None:
-            from ..lab.discernment.item_files import ItemColumns, read_collection
+            from ..lab.discernment.discernment_items import ItemColumns, read_collection
 
             columns = ItemColumns(task=self.task or "answers")
             donors = [item.text for item in read_collection(self.donors, columns=columns).items]
@@ -170,6 +170,6 @@ class Source:
 
     def damage(self, collection: Collection, maker: DamageModel | None) -> Damage:
         """Damages the items of this collection, or of a part of it."""
-        from ..lab.discernment.damaged import Damage
+        from ..lab.discernment.perturbing import Damage
 
         return Damage(collection, self.opened_plan, maker=maker, **self.damaging)

@@ -37,7 +37,7 @@ class DiscernPerturb:
     asking: Asking
 
     def __call__(self) -> None:
-        from ..lab.discernment.damaged import texts_of as rows_of
+        from ..lab.discernment.perturbing import texts_of as rows_of
         from ..tables.formats import check_value_table, writing_values
 
         check_value_table(self.output)
@@ -134,7 +134,7 @@ class DiscernKinds:
         """Prints the kinds, with an example in the language."""
         from ..lab.discernment.discernment_plan import kind_named
         from ..lab.discernment.kinds import KINDS, LADDERS, MODEL_DEGREES
-        from ..lab.discernment.vote_items import SAMPLES, example
+        from ..lab.discernment.votes import SAMPLES, example
 
         language = self.language or "en"
         if language not in SAMPLES:
@@ -175,7 +175,7 @@ class DiscernVotes:
     output: Path = Option(..., "-o", help="Write a CSV for discern run --weights.", metavar="FILE.csv")
 
     def __call__(self) -> None:
-        from ..lab.discernment.weights import read_survey
+        from ..lab.discernment.votes import read_survey
 
         survey = read_survey(*self.survey)
         note(*survey.notes)
@@ -231,8 +231,8 @@ class DiscernCollect:
     quiet: Quiet = False
 
     def __call__(self) -> None:
-        from ..lab.discernment.collecting import Bounds, collect, write_items
-        from ..lab.discernment.item_files import ItemColumns
+        from ..lab.discernment.discernment_items import ItemColumns
+        from ..lab.discernment.originals import Bounds, collect, write_items
         from ..tables.formats import check_value_table
         from .table import is_same
 

@@ -17,9 +17,9 @@ from typing import Any
 
 import numpy as np
 
+from ..base.arrays import Floats
 from ..base.native import optional
 from ..base.untrusted_text import terminal_text
-from ..lab.statistics.correlation import Floats
 from .pages import source
 
 COLORS = ("#3b82f6", "#e8710a", "#12a37f", "#b05cd6", "#d6455d", "#7a8699")

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import pytest
 from pfgen_fast.base.errors import DiscernmentError
-from pfgen_fast.lab.discernment.analysers import open_analyser, sudachi_analyser
-from pfgen_fast.lab.discernment.choosing import chosen_plan
-from pfgen_fast.lab.discernment.damage.text_reading import Analysis, Span
-from pfgen_fast.lab.discernment.damaged import Damage
+from pfgen_fast.lab.discernment.damage.text_reading import Analysis, Span, open_analyser, sudachi_analyser
 from pfgen_fast.lab.discernment.discernment_items import Collection
 from pfgen_fast.lab.discernment.discernment_plan import Plan
 from pfgen_fast.lab.discernment.kinds import KINDS
-from pfgen_fast.lab.discernment.perturbing import ANALYSED_KINDS, perturb
+from pfgen_fast.lab.discernment.perturbing import ANALYSED_KINDS, Damage, perturb
+from pfgen_fast.lab.discernment.plan_sources import chosen_plan
 from pfgen_fast.lab.discernment.running import discern
 from pfgen_fast.lab.evaluators.evaluator import Item
 from pfgen_fast.lab.evaluators.function_evaluator import FunctionEvaluator

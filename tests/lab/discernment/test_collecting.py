@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 from makers.tested_evaluators import problem
-from pfgen_fast.lab.discernment.collecting import Bounds, collect, write_items
-from pfgen_fast.lab.discernment.item_files import ItemColumns, read_collection
+from pfgen_fast.lab.discernment.discernment_items import ItemColumns, read_collection
+from pfgen_fast.lab.discernment.originals import Bounds, collect, write_items
 
 TASK = ItemColumns({"references": "summaries"}, task="summarization")
 SHORT, MIDDLE, LONG = "Ice floats.", "Ice floats. It is cold. So.", "Ice, which is cold, floats on water."

@@ -10,7 +10,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from makers.effort import examples
 from pfgen_fast.lab.discernment.damage import RULES, perturbed
-from pfgen_fast.lab.discernment.damage.donors import Donors
+from pfgen_fast.lab.discernment.damage.sites import Donors
 from pfgen_fast.lab.discernment.damage.text_reading import LANGUAGES, TextReading, is_blank
 from pfgen_fast.lab.discernment.discernment_plan import Perturbation
 from pfgen_fast.lab.discernment.kinds import ALIASES, KINDS, Impossible

@@ -8,9 +8,8 @@ import pytest
 from makers.published import DISCERNMENT, needs_discernment_data, perturbations
 from pfgen_fast.lab.discernment import discernment_plan as plan
 from pfgen_fast.lab.discernment.damage import RULES, perturbed
-from pfgen_fast.lab.discernment.damage.donors import Donors
-from pfgen_fast.lab.discernment.damage.language_tables import FILE, tables
-from pfgen_fast.lab.discernment.damage.text_reading import TextReading
+from pfgen_fast.lab.discernment.damage.sites import Donors
+from pfgen_fast.lab.discernment.damage.text_reading import FILE, TextReading, tables
 from pfgen_fast.lab.discernment.kinds import Impossible
 
 

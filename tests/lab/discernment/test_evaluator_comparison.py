@@ -18,10 +18,10 @@ from makers.tested_evaluators import (
     written,
 )
 from pfgen_fast import DiscernmentError
+from pfgen_fast.lab.discernment.combined import agreement, common_rows, comparison_warnings
 from pfgen_fast.lab.discernment.discernment_items import Collection
 from pfgen_fast.lab.discernment.discernment_plan import Perturbation, Plan
 from pfgen_fast.lab.discernment.discernment_result import COMMON_COLUMNS
-from pfgen_fast.lab.discernment.evaluator_comparison import agreement, common_rows, comparison_warnings
 from pfgen_fast.lab.discernment.running import discern
 from pfgen_fast.lab.discernment.weights import open_weights
 from pfgen_fast.lab.statistics.discernment_scores import average

@@ -21,13 +21,13 @@ from makers.tested_evaluators import (
 )
 from pfgen_fast import DiscernmentError
 from pfgen_fast.lab.discernment import discernment_result as result
-from pfgen_fast.lab.discernment.damaged import Damage, texts_of
 from pfgen_fast.lab.discernment.discernment_items import CollectionItem
 from pfgen_fast.lab.discernment.discernment_plan import Perturbation, Plan
+from pfgen_fast.lab.discernment.perturbing import Damage, texts_of
 from pfgen_fast.lab.discernment.weights import open_weights
 from pfgen_fast.lab.evaluators.evaluator import Metric
-from pfgen_fast.report.discernment.discernment_rows import results
-from pfgen_fast.report.discernment.discernment_verdicts import sentences, verdict_table
+from pfgen_fast.report.discernment.discernment_tables import results
+from pfgen_fast.report.discernment.discernment_writing import sentences, verdict_table
 
 
 @pytest.fixture

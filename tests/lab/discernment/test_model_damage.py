@@ -13,8 +13,7 @@ from makers.tested_evaluators import EVERY, MINOR, PARAPHRASE, damaged, moody_da
 from pfgen_fast import DiscernmentError, JudgingError
 from pfgen_fast.lab.discernment.discernment_plan import Perturbation
 from pfgen_fast.lab.discernment.kinds import Impossible
-from pfgen_fast.lab.discernment.model_damage import DamageModel, Making, edit_distance, open_maker
-from pfgen_fast.lab.discernment.model_damage_prompts import made_prompt
+from pfgen_fast.lab.discernment.model_damage import DamageModel, Making, edit_distance, made_prompt, open_maker
 from pfgen_fast.lab.evaluators.criteria import read_criteria
 from pfgen_fast.lab.evaluators.evaluator import Item
 from pfgen_fast.lab.judging.judge_asking import Prices, Spending

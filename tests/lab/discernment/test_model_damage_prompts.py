@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from makers.tested_evaluators import EVERY, text_in
-from pfgen_fast.lab.discernment.model_damage_prompts import MADE, label_of, made_prompt, usable_text
+from pfgen_fast.lab.discernment.model_damage import MADE, label_of, made_prompt, usable_text
 from pfgen_fast.lab.evaluators.criteria import read_criteria
 from pfgen_fast.lab.evaluators.evaluator import Item
 

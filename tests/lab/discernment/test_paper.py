@@ -7,8 +7,7 @@ from fractions import Fraction
 
 import pytest
 from makers.tested_evaluators import problem, written
-from pfgen_fast.lab.discernment.choosing import open_plan
-from pfgen_fast.lab.discernment.paper import claims, datasets, facts, paper_plan, read_published
+from pfgen_fast.lab.discernment.plan_sources import claims, datasets, facts, open_plan, paper_plan, read_published
 
 SIZES = {
     "SummEval": (12, {"character": 4, "word": 4, "sentence": 4}),

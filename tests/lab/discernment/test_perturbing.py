@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pfgen_fast.base.errors import DiscernmentError, TrialsError
-from pfgen_fast.lab.discernment.damage.donors import Donors
+from pfgen_fast.lab.discernment.damage.sites import Donors
 from pfgen_fast.lab.discernment.perturbing import perturb, perturbed_columns
 from pfgen_fast.lab.evaluators.evaluator import text_column
 

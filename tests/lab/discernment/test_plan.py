@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import pytest
 from makers.tested_evaluators import problem, written
-from pfgen_fast.lab.discernment.choosing import chosen_plan, open_plan
 from pfgen_fast.lab.discernment.discernment_items import CollectionItem
 from pfgen_fast.lab.discernment.discernment_plan import (
     Perturbation,
@@ -17,7 +16,8 @@ from pfgen_fast.lab.discernment.discernment_plan import (
     usual_plan,
 )
 from pfgen_fast.lab.discernment.kinds import ALIASES, KINDS, LADDERS
-from pfgen_fast.lab.discernment.model_damage_prompts import made_prompt
+from pfgen_fast.lab.discernment.model_damage import made_prompt
+from pfgen_fast.lab.discernment.plan_sources import chosen_plan, open_plan
 from pfgen_fast.lab.evaluators.criteria import read_criteria
 
 

@@ -25,10 +25,9 @@ from makers.tested_evaluators import (
 from pfgen_fast import DiscernmentError, Scorer
 from pfgen_fast.lab.discernment import discernment_scoring as scoring
 from pfgen_fast.lab.discernment import running
-from pfgen_fast.lab.discernment.damaged import Damage, all_texts
 from pfgen_fast.lab.discernment.discernment_items import Collection, CollectionItem
 from pfgen_fast.lab.discernment.discernment_plan import Plan, usual_plan
-from pfgen_fast.lab.discernment.perturbing import Perturbed
+from pfgen_fast.lab.discernment.perturbing import Damage, Perturbed, all_texts
 from pfgen_fast.lab.discernment.running import discern
 from pfgen_fast.lab.evaluators.evaluator import Metric, text_column
 from pfgen_fast.lab.evaluators.function_evaluator import FunctionEvaluator

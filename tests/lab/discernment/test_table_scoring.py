@@ -7,8 +7,8 @@ import csv
 import pytest
 from makers.tested_evaluators import ByText, a_collection, a_plan, column, similarity, some_items
 from pfgen_fast import DiscernmentError
-from pfgen_fast.lab.discernment.damaged import Damage, texts_of
 from pfgen_fast.lab.discernment.discernment_items import CollectionItem
+from pfgen_fast.lab.discernment.perturbing import Damage, texts_of
 from pfgen_fast.lab.discernment.running import discern
 from pfgen_fast.lab.evaluators.evaluator import Metric
 from pfgen_fast.lab.evaluators.table_evaluator import TableScores

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from makers.tested_evaluators import problem, written
 from pfgen_fast.lab.discernment.discernment_plan import perturbation, perturbations_named, usual_plan
-from pfgen_fast.lab.discernment.paper import facts, paper_plan
-from pfgen_fast.lab.discernment.weights import open_weights, read_survey
+from pfgen_fast.lab.discernment.plan_sources import facts, paper_plan
+from pfgen_fast.lab.discernment.votes import read_survey
+from pfgen_fast.lab.discernment.weights import open_weights
 from pfgen_fast.lab.statistics.raters import fleiss_kappa
 
 NGRAM = ("fluency", "truthfulness", "helpfulness")

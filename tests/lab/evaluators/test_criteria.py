@@ -7,8 +7,8 @@ import re
 
 import pytest
 from pfgen_fast import JudgingError
+from pfgen_fast.lab.evaluators.asking_evaluator import Scale
 from pfgen_fast.lab.evaluators.criteria import LANGUAGES, Criterion, read_criteria
-from pfgen_fast.lab.evaluators.ratings import Scale
 
 KEY = """
 [criteria.charm.en]

@@ -11,8 +11,8 @@ from makers.asked_engines import FakeEngine, moody_text
 from makers.fault_server import answering, serving
 from pfgen_fast import JudgingError
 from pfgen_fast.lab.evaluators.criteria import read_criteria
-from pfgen_fast.lab.evaluators.criteria_judge import CriteriaJudge, open_judge
 from pfgen_fast.lab.evaluators.evaluator import Item, text_column
+from pfgen_fast.lab.evaluators.judge_evaluator import CriteriaJudge, open_judge
 from pfgen_fast.lab.judging.judge_requests import Judge, Server
 from pfgen_fast.lab.judging.reply_store import Replies
 

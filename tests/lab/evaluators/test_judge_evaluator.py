@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from makers.asked_engines import FakeEngine
 from pfgen_fast import JudgingError
+from pfgen_fast.lab.evaluators.asking_evaluator import Scale
 from pfgen_fast.lab.evaluators.evaluator import Item, Metric, text_column
 from pfgen_fast.lab.evaluators.judge_evaluator import TEMPLATES, JudgeEvaluator, RatingTemplate, read_template
-from pfgen_fast.lab.evaluators.ratings import Scale
 from pfgen_fast.lab.judging.judge_requests import Judge, Template
 from pfgen_fast.lab.judging.reply_store import Replies
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from pfgen_fast import DiscernmentError
 from pfgen_fast.lab.evaluators.evaluator import Evaluator, Item, Metric, text_column
-from pfgen_fast.lab.evaluators.metrics_evaluator import MetricsEvaluator
+from pfgen_fast.lab.evaluators.ngram_evaluator import MetricsEvaluator
 from sacrebleu.metrics import BLEU, CHRF
 
 ENGLISH = Item("1", "Ice floats.", "answers", "en", references=("Ice floats on water.", "Frozen water swims on top."))

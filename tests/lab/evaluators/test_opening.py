@@ -7,8 +7,7 @@ import sys
 import pytest
 from pfgen_fast import DiscernmentError
 from pfgen_fast.lab.evaluators.command_evaluator import CommandEvaluator
-from pfgen_fast.lab.evaluators.metrics_evaluator import MetricsEvaluator
-from pfgen_fast.lab.evaluators.ngram_evaluator import NgramEvaluator
+from pfgen_fast.lab.evaluators.ngram_evaluator import MetricsEvaluator, NgramEvaluator
 from pfgen_fast.lab.evaluators.opening import open_evaluator
 from pfgen_fast.lab.evaluators.table_evaluator import TableScores
 

@@ -13,13 +13,10 @@ from hypothesis import strategies as st
 from makers.asked_engines import FakeEngine
 from makers.strategies import answers
 from pfgen_fast import DiscernmentError, TrialsError
-from pfgen_fast.lab.evaluators.criteria_judge import CriteriaJudge
-from pfgen_fast.lab.evaluators.evaluator import Item, Metric, text_column
+from pfgen_fast.lab.evaluators.evaluator import Item, Metric, on_scale, score_of, text_column, turned, valid_scores
 from pfgen_fast.lab.evaluators.function_evaluator import FunctionEvaluator
-from pfgen_fast.lab.evaluators.judge_evaluator import JudgeEvaluator
-from pfgen_fast.lab.evaluators.metrics_evaluator import MetricsEvaluator
-from pfgen_fast.lab.evaluators.ngram_evaluator import NgramEvaluator
-from pfgen_fast.lab.evaluators.score_checks import on_scale, score_of, turned, valid_scores
+from pfgen_fast.lab.evaluators.judge_evaluator import CriteriaJudge, JudgeEvaluator
+from pfgen_fast.lab.evaluators.ngram_evaluator import MetricsEvaluator, NgramEvaluator
 from pfgen_fast.lab.judging.judge_requests import Judge
 from pfgen_fast.lab.judging.reply_store import Replies
 

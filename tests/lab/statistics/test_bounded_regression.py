@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pfgen_fast.base.errors import ExperimentError
-from pfgen_fast.lab.statistics.bounded_regression import bounded_fit, bounded_fits
-from pfgen_fast.lab.statistics.resampling import bootstrap_counts
+from pfgen_fast.lab.statistics.intervals_of_draws import bootstrap_counts
+from pfgen_fast.lab.statistics.least_squares import bounded_fit, bounded_fits
 
 LEVELS = [0.0, 0.25, 0.5, 0.75, 1.0]
 

@@ -12,10 +12,18 @@ from hypothesis import strategies as st
 from makers.published import discernment_vectors as vectors
 from makers.published import needs_discernment_data
 from pfgen_fast import DiscernmentError
-from pfgen_fast.lab.discernment.evaluator_comparison import difference_of_averages
-from pfgen_fast.lab.statistics.discernment_scores import average, calibrated, combine, discernment_score, level_weights
-from pfgen_fast.lab.statistics.rank_intervals import RankIntervals, combined_scores, interval_of_sum, rank_intervals
-from pfgen_fast.lab.statistics.signed_rank import signed_rank
+from pfgen_fast.lab.discernment.combined import difference_of_averages
+from pfgen_fast.lab.statistics.discernment_scores import (
+    RankIntervals,
+    average,
+    calibrated,
+    combine,
+    combined_scores,
+    interval_of_sum,
+    level_weights,
+    rank_intervals,
+)
+from pfgen_fast.lab.statistics.signed_rank import discernment_score, signed_rank
 
 LOG_P = st.lists(st.floats(-5000, 0), min_size=1, max_size=5)
 

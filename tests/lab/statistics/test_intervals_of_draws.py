@@ -7,8 +7,7 @@ import math
 import numpy as np
 import pytest
 from pfgen_fast.base.mean_interval import mean_interval
-from pfgen_fast.lab.statistics.intervals_of_draws import clustered_rate, interval_of_draws
-from pfgen_fast.lab.statistics.resampling import bootstrap_counts
+from pfgen_fast.lab.statistics.intervals_of_draws import bootstrap_counts, clustered_rate, interval_of_draws
 
 NAN = math.nan
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from makers.documented import tool
 from makers.published import needs_hellobench, vectors
 from pfgen_fast.lab.statistics.correlation import pearson, spearman
-from pfgen_fast.lab.statistics.intervals_of_draws import clustered_rate, interval_of_draws
+from pfgen_fast.lab.statistics.intervals_of_draws import bootstrap_counts, clustered_rate, interval_of_draws
 from pfgen_fast.lab.statistics.raters import (
     against_others,
     alpha,
@@ -25,7 +25,6 @@ from pfgen_fast.lab.statistics.raters import (
     same_levels,
     tables_of,
 )
-from pfgen_fast.lab.statistics.resampling import bootstrap_counts
 
 NAN = math.nan
 LEVELS = (0.0, 0.1, 0.5, 0.75, 1.0)

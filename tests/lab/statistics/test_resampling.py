@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from pfgen_fast.lab.statistics.resampling import bootstrap_counts, resampled_means, subsample_counts
+from pfgen_fast.lab.statistics.intervals_of_draws import bootstrap_counts, resampled_means, subsample_counts
 
 
 def test_means_of_draws_leave_out_what_is_missing():

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from pfgen_fast.lab.statistics.resampling import bootstrap_counts
-from pfgen_fast.lab.statistics.win_rates import FEWEST_CLUSTERS, win_rates
+from pfgen_fast.lab.statistics.intervals_of_draws import bootstrap_counts
+from pfgen_fast.lab.statistics.least_squares import FEWEST_CLUSTERS, win_rates
 
 N_TASKS = 400
 

@@ -15,11 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...base.arrays import Counts, Floats
 from ..experiments.chart_data import Matrix, Ranges
-from ..statistics.correlation import Floats
-from ..statistics.intervals_of_draws import Scale, interval_of_draws
-from ..statistics.resampling import Counts, bootstrap_counts
-from ..statistics.stratified import Stratum
+from ..statistics.intervals_of_draws import Scale, Stratum, bootstrap_counts, interval_of_draws
 from .checklist_suite import ChecklistSuite
 from .tasks import AnswerKey, Task
 

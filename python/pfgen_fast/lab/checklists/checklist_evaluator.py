@@ -17,10 +17,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ...base.arrays import Floats
 from ...base.errors import ChecklistError
 from ...base.untrusted_text import in_one_line, unknown_name
 from ..evaluators.asking_evaluator import AskingEvaluator
-from ..evaluators.evaluator import Floats, Item, Metric, Texts, column_of
+from ..evaluators.evaluator import Item, Metric, Texts, column_of
 from ..judging.judge_asking import Connect, Estimate, Prices, Spending, ask_in_rounds, estimate_of_tries, open_tries
 from ..judging.judge_requests import RequestOptions, Server
 from ..judging.reply_store import Replies

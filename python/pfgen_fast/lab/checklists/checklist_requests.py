@@ -14,7 +14,7 @@ from typing import Any
 from ...base.errors import ChecklistError
 from ...base.untrusted_text import unknown_name
 from ...generation.prompts import sampling_seed
-from ..evaluators.ratings import usual_temperature
+from ..evaluators.asking_evaluator import usual_temperature
 from ..judging.judge_requests import Judge, JudgeRequest, RequestOptions
 from .checklist_suite import ChecklistSuite, counter_of_requests
 from .parse_reply import ParsedReply, parse_overall, parse_reply

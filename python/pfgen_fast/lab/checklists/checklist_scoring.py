@@ -19,11 +19,11 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
+from ...base.arrays import Floats
 from ...base.native import _core
 from ...base.untrusted_text import counted, few_names, in_one_line
 from ...runs.statistics.verdicts import rank_ranges
-from ..statistics.correlation import Floats
-from ..statistics.stratified import Stratum, half_widths
+from ..statistics.intervals_of_draws import Stratum, half_widths
 from .answer_texts import UNANSWERED, Unanswered
 from .checklist_runs import Run
 from .checklist_suite import PARTS, ChecklistSuite, by_part, keys_in_order

@@ -17,12 +17,12 @@ from typing import Any
 
 import numpy as np
 
+from ...base.arrays import Floats
 from ...base.errors import ChecklistError
 from ...base.file_writing import write_whole
 from ...base.untrusted_json import json_bytes
-from ..statistics.bounded_regression import bounded_fit, bounded_fits
-from ..statistics.correlation import Floats
-from ..statistics.resampling import bootstrap_counts
+from ..statistics.intervals_of_draws import bootstrap_counts
+from ..statistics.least_squares import bounded_fit, bounded_fits
 from .checklist_suite import ChecklistSuite, write_suite
 from .marks import HIGHEST_MARK, Mark, People
 from .suite_files import by_area

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from ...base.arrays import Floats
 from ...base.errors import ChecklistError
 from ...base.table import Table
 from ...base.untrusted_json import checked
@@ -25,7 +26,7 @@ from ...base.untrusted_text import counted, unknown_name
 from ...scoring.scorer import Scorer
 from ...suite.suite import Suite
 from ..experiments.finding import Cell, Finding, Picture, finding_table
-from ..statistics.correlation import COMPARED_DIGITS, Floats, p_value, resampled_spearman, spearman, spearman_rows
+from ..statistics.correlation import COMPARED_DIGITS, p_value, resampled_spearman, spearman, spearman_rows
 from .answer_grid import AnswerGrid, Estimate, Ints, grid_fields, matrix_of_pairs, ranges_of
 from .checklist_runs import Answer, Run
 from .checklist_scoring import score_runs

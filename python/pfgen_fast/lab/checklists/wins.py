@@ -16,9 +16,8 @@ from ...base.table import Table
 from ...base.untrusted_text import counted, in_one_line, unknown_name
 from ..experiments.chart_data import Matrix
 from ..experiments.finding import Cell, Finding, Picture, finding_table
-from ..statistics.intervals_of_draws import Scale, clustered_rate, drawn_rate, interval_of_draws
-from ..statistics.resampling import bootstrap_counts
-from ..statistics.win_rates import FEWEST_CLUSTERS, WinRates, win_rates
+from ..statistics.intervals_of_draws import Scale, bootstrap_counts, clustered_rate, drawn_rate, interval_of_draws
+from ..statistics.least_squares import FEWEST_CLUSTERS, WinRates, win_rates
 from .answer_grid import Estimate, Ints, ranges_of, with_ends
 from .checklist_runs import Run
 from .checklist_suite import ChecklistSuite

@@ -1,21 +1,24 @@
-"""Collections: the texts to be damaged, with their tasks, questions, references and so on.
-
-`item_files.read_collection` makes a collection from a file, and `originals` from a run or a suite.
-"""
+"""Collections: the texts to be damaged, with their tasks, questions, references and so on; reads them from tables."""
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from pathlib import Path
+from typing import Any
 
 from ...base.errors import DiscernmentError
+from ...base.untrusted_json import parse_json, unexpected
 from ...base.untrusted_text import in_one_line
+from ...tables.formats import reader_of
+from ...tables.table_rows import AnyColumns, RowBatch
 from ..evaluators.evaluator import Item, language_of
 from .damage.text_reading import LANGUAGES
-from .names import task_named, unknown
+from .kinds import task_named, unknown
 
 MIN_ITEMS = 10
 """The default for the smallest number of items with which a cell is defined."""
@@ -122,3 +125,226 @@ def checked_item(item: Item, where: str, seen: dict[str, str]) -> CollectionItem
         return item if is_ready else replace(item, task=task, language=language)
     rest = (item.question, item.context, item.references)
     return CollectionItem(item.id, item.text, task, language, *rest)
+
+
+KEYS = ("id", "text", "task", "language", "question", "context", "references", "alternative", "perturbed")
+"""The keys of an item, which are the default names of the columns."""
+
+Row = Mapping[str, Any]
+"""The values of an item by key, or by column name."""
+
+_MAX_NAME = 200
+_MAX_ITEMS = 1_000_000
+_MAX_CODE_POINTS = 1 << 30
+
+
+@dataclass(frozen=True)
+class ItemColumns:
+    """The columns of a table of items.
+
+    Attributes:
+        names: By key of an item, the name of its column; by default the key.
+        perturbed: By name of a perturbation (`kind/degree`), the column with its texts.
+        task: The task of items without a task.
+        language: The language of items without a language; None to find it from the text.
+
+    Example:
+        >>> columns = ItemColumns({"text": "summary"}, task="summarization")
+        >>> columns.of("text"), columns.of("id")
+        ('summary', 'id')
+    """
+
+    names: Mapping[str, str] = field(default_factory=dict)
+    perturbed: Mapping[str, str] = field(default_factory=dict)
+    task: str | None = None
+    language: str | None = None
+
+    def __post_init__(self) -> None:
+        for key in self.names:
+            if key not in KEYS:
+                raise unknown("key of an item", key, KEYS)
+        for name in self.perturbed:
+            check_perturbation_name(name, "columns")
+
+    def of(self, key: str) -> str:
+        """The name of the column of a key."""
+        return self.names.get(key, key)
+
+    @property
+    def mapped(self) -> tuple[str, ...]:
+        """The columns with given names, which the table must have."""
+        return (*self.names.values(), *self.perturbed.values())
+
+
+def read_collection(
+    path: str | Path, *, columns: ItemColumns | None = None, encoding: str | None = None, name: str | None = None
+) -> Collection:
+    """Reads the items of a table, one in each row.
+
+    Texts of a CSV or TSV file are kept unchanged, and an empty cell is a missing value. `references` is a JSON list of
+    texts or one text, and `perturbed` is a JSON object. Other columns are ignored.
+
+    Args:
+        path: The table, in any format of `tables`; `-` for JSON lines on stdin.
+        columns: Column names that differ from the keys, and defaults.
+        encoding: The encoding of a CSV or TSV file.
+        name: The name of the collection; by default the path.
+
+    Raises:
+        DiscernmentError: An item breaks the rules; the message names the line.
+        TrialsError: The file cannot be read or is not a table.
+    """
+    seen: dict[str, str] = {}
+    rows = item_rows(path, columns or ItemColumns(), encoding)
+    items = tuple(checked_item(item, where, seen) for where, item in rows)
+    return Collection(items, str(path) if name is None else name)
+
+
+def item_rows(
+    path: str | Path, columns: ItemColumns, encoding: str | None = None, *, needs_text: bool = True
+) -> Iterator[tuple[str, CollectionItem]]:
+    """Yields the items of a table with their places, and checks the types, the columns and the size of the table.
+
+    Without `needs_text`, the first reference of a row stands for a missing text.
+    """
+    names: dict[str, None] = {}
+    n_items = size = 0
+    for batch in _batches(str(path), columns, encoding):
+        names.update(dict.fromkeys(batch.names))
+        for number, row in enumerate(batch.rows()):
+            where = batch.location(number)
+            item = _item(row, columns, where, needs_text=needs_text)
+            texts = (item.text, item.context or "", item.alternative or "", *item.references, *item.perturbed.values())
+            n_items, size = n_items + 1, size + sum(map(len, texts))
+            if n_items > _MAX_ITEMS or size > _MAX_CODE_POINTS:
+                raise DiscernmentError(
+                    f"{path}: more than {_MAX_ITEMS:,} items or {_MAX_CODE_POINTS:,} characters, which is the limit"
+                )
+            yield where, item
+    for column in columns.mapped:
+        if column not in names:
+            raise unknown("column", column, names, where=str(path))
+    if not n_items:
+        raise DiscernmentError(f"{path}: no items; expected one in each row")
+
+
+def collection_of(items: Collection | Iterable[Item | Row], language: str | None = None) -> Collection:
+    """Makes a collection of items, or of rows with the keys of an item; all in one language if it is given."""
+    if not isinstance(items, Collection):
+        numbered = enumerate(items, start=1)
+        items = Collection.of(
+            _item(row, ItemColumns(), f"item {number}") if isinstance(row, Mapping) else row for number, row in numbered
+        )
+    if language is None:
+        return items
+    if language not in LANGUAGES:
+        raise unknown("language", language, LANGUAGES)
+    return replace(items, items=tuple(replace(item, language=language) for item in items.items))
+
+
+@dataclass(frozen=True)
+class _Distinct(AnyColumns):
+    """Accepts any columns, but each needed column at most once."""
+
+    needed: tuple[str, ...] = ()
+
+    def check(self, names: Sequence[str], location: str) -> None:
+        for column in self.needed:
+            if names.count(column) > 1:
+                raise DiscernmentError(f"{location}: the column {column!r} appears {names.count(column)} times")
+
+
+def _batches(source: str, columns: ItemColumns, encoding: str | None) -> Iterator[RowBatch]:
+    needed = (*map(columns.of, KEYS), *columns.perturbed.values())
+    with contextlib.closing(reader_of(source, encoding)(_Distinct((), "", (), needed=needed), 1024)) as batches:
+        yield from batches
+
+
+def _item(row: Row, columns: ItemColumns, where: str, *, needs_text: bool = True) -> CollectionItem:
+    """The item of a row; only the types of its values are checked."""
+
+    def text_of(key: str) -> str | None:
+        return _text(row.get(columns.of(key)), where, columns.of(key))
+
+    id_column, references, perturbed = map(columns.of, ("id", "references", "perturbed"))
+    good = _references(row.get(references), where, references)
+    for key in ("id", "text"):
+        names = [columns.of(key)]
+        if key == "text" and not needs_text:
+            names.append(references)
+            if not set(names).isdisjoint(row):
+                continue
+        if row.get(names[0]) is None:
+            there = ", ".join(in_one_line(repr(name), 60) for name in list(row)[:20]) or "none"
+            listed = " or ".join(map(repr, names))
+            raise DiscernmentError(f"{where}: no {key} in column {listed}; its columns are {there}")
+    task = text_of("task") or columns.task
+    if task is None:
+        raise DiscernmentError(
+            f"{where}: no task in column {columns.of('task')!r}; expected a task, or one for all items (--task)"
+        )
+    in_columns = ((name, _text(row.get(column), where, column)) for name, column in columns.perturbed.items())
+    return CollectionItem(
+        _id(row[id_column], where, id_column),
+        text_of("text") or ("" if needs_text else next(iter(good), "")),
+        task,
+        text_of("language") or columns.language,
+        text_of("question"),
+        text_of("context"),
+        good,
+        text_of("alternative"),
+        _perturbed(row.get(perturbed), where, perturbed) | {name: text for name, text in in_columns if text},
+    )
+
+
+def _id(value: Any, where: str, column: str) -> str:
+    """An ID; a whole number becomes its digits, because formats read `1` as different types."""
+    if isinstance(value, int) and not isinstance(value, bool) and abs(value) < 1 << 64:
+        return str(value)
+    return _text(value, where, column) or ""
+
+
+def _text(value: Any, where: str, column: str) -> str | None:
+    if value is None or isinstance(value, str):
+        return value or None
+    raise _unexpected("a text", value, where, column)
+
+
+def _references(value: Any, where: str, column: str) -> tuple[str, ...]:
+    if isinstance(value, str) and value.startswith('["'):
+        value = parse_json(value, f"{where}, column {column!r}", error=DiscernmentError)
+    if isinstance(value, str) or value is None:
+        return (value,) if value else ()
+    if not isinstance(value, list | tuple) or not all(isinstance(text, str) for text in value):
+        raise _unexpected("a list of texts", value, where, column)
+    return tuple(text for text in value if text)
+
+
+def _perturbed(value: Any, where: str, column: str) -> dict[str, str]:
+    """Damaged texts by the names of their perturbations; a Parquet map comes as a list of pairs."""
+    if isinstance(value, str) and value:
+        value = parse_json(value, f"{where}, column {column!r}", error=DiscernmentError)
+    if isinstance(value, list) and all(isinstance(pair, list) and len(pair) == 2 for pair in value):
+        value = {str(name): text for name, text in value}
+    if value is None or value in ("", {}):
+        return {}
+    if not isinstance(value, dict):
+        raise _unexpected("an object of texts by the name of their perturbation", value, where, column)
+    for name in value:
+        check_perturbation_name(name, where)
+    texts = ((name, _text(text, where, f"{column}.{name}")) for name, text in value.items())
+    return {name: text for name, text in texts if text is not None}
+
+
+def _unexpected(expected: str, value: Any, where: str, column: str) -> DiscernmentError:
+    return DiscernmentError(f"{where}, column {in_one_line(repr(column), 260)}: {unexpected(expected, value)}")
+
+
+def check_perturbation_name(name: str, where: str) -> None:
+    """Raises DiscernmentError unless a name is a kind, or a kind, a slash and a degree."""
+    parts = name.split("/")
+    if len(parts) > 2 or not all(part and part == part.strip() for part in parts) or len(name) > _MAX_NAME:
+        raise DiscernmentError(
+            f"{where}: the name of a perturbation is kind/degree, such as char_delete/minor, not "
+            f"{in_one_line(repr(name), 60)}"
+        )

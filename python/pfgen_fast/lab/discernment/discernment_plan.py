@@ -17,8 +17,7 @@ from typing import Any, Literal
 from ...base.errors import DiscernmentError
 from ...base.untrusted_text import in_one_line
 from .discernment_items import CollectionItem
-from .kinds import ALIASES, KINDS, LADDERS, MODEL_DEGREES, Kind, Level, Method, rule_of
-from .names import unknown
+from .kinds import ALIASES, KINDS, LADDERS, MODEL_DEGREES, Kind, Level, Method, rule_of, unknown
 
 Unit = Literal["permille", "k"]
 

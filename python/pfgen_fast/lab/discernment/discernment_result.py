@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..evaluators.evaluator import Floats, Metric
-from ..statistics.rank_intervals import Scores
+from ...base.arrays import Floats
+from ..evaluators.evaluator import Metric
+from ..statistics.discernment_scores import Scores
 from .discernment_items import Collection
 from .discernment_plan import Perturbation, Plan
 

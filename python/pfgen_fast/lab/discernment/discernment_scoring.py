@@ -17,19 +17,19 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
+from ...base.arrays import Floats
 from ...base.errors import DiscernmentError
 from ...base.native import _core
 from ...base.untrusted_text import few_names, in_one_line
 from ..evaluators.asking_evaluator import AskingEvaluator
-from ..evaluators.evaluator import Evaluator, Floats, Item, Metric, text_column
-from ..evaluators.score_checks import LARGEST, valid_scores
+from ..evaluators.evaluator import LARGEST, Evaluator, Item, Metric, text_column, valid_scores
 from ..evaluators.table_evaluator import TableScores
 from ..judging.judge_asking import Spending
-from .damaged import Damage, Damaged
 from .discernment_items import Collection, CollectionItem
 from .discernment_plan import Plan, ordered, usual_plan
 from .discernment_result import Example, PerturbedScores, Scored, Work
 from .kinds import Impossible, Level
+from .perturbing import Damage, Damaged
 
 TEXTS_AT_A_TIME = 100_000
 """Maximum number of texts in one call, which may score several perturbations; a perturbation is never split."""

@@ -11,14 +11,13 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from ...base.arrays import Floats
 from ...runs.statistics.paired import of_stratum
-from ..evaluators.evaluator import Floats
 from ..statistics.detectability import monotonicity, noticed_from, noticed_from_with
 from ..statistics.signed_rank import Zeros, differences_on_grid
-from .discernment_cells import TaskCells
+from .discernment_cells import TaskCells, TaskScores
 from .discernment_plan import Perturbation
 from .discernment_result import Curve, TableRow, number, whole
-from .task_scores import TaskScores
 
 UNNOTICED = "none"
 """Stands for the degree from which on damage is noticed, if there is no such degree."""

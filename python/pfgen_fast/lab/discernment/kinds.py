@@ -1,4 +1,4 @@
-"""The kinds of damage by name, with their levels and ladders of degrees; `damage` applies them.
+"""The kinds of damage by name, with their levels and ladders of degrees; and the known name for any name of a user's.
 
 Rules: docs/discernment_rules.md. A kind's name is part of the seed of its random choices, so it can never change.
 """
@@ -6,9 +6,13 @@ Rules: docs/discernment_rules.md. A kind's name is part of the seed of its rando
 from __future__ import annotations
 
 import enum
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
+
+from ...base.errors import DiscernmentError
+from ...base.untrusted_text import unknown_name
 
 Level = Literal["character", "word", "sentence", "control"]
 Method = Literal["rule", "model"]
@@ -124,3 +128,39 @@ def in_words(kind: str, degree: str = "", permille: int | None = None, k: int | 
     elif degree and permille is None:
         after += f" ({degree})"
     return f"{before}{sites}{after}"
+
+
+TASKS = ("summarization", "story", "qa", "translation", "answers")
+"""The known tasks; a collection may have other tasks."""
+
+TASK_ALIASES: Mapping[str, str] = {
+    "story completion": "story",
+    "question answering": "qa",
+    "summarisation": "summarization",
+    "machine translation": "translation",
+}
+"""Other names of the tasks, in the form of `plain`."""
+
+
+def plain(name: str) -> str:
+    """A name in lower case, with one space for each run of separators."""
+    return " ".join(name.replace("_", " ").replace("-", " ").casefold().split())
+
+
+@lru_cache(1024)
+def task_named(name: str) -> str:
+    """The task that a name stands for: one of `TASKS`, or else the name itself."""
+    form = plain(name)
+    form = TASK_ALIASES.get(form, form)
+    return form if form in TASKS else name
+
+
+def metric_named(name: str) -> str:
+    """A metric's name in the form for comparisons: `Answer quality` and `answer_quality` are the same."""
+    return plain(name).replace(" ", "_")
+
+
+def unknown(what: str, name: object, known: Iterable[str], *, where: str = "") -> DiscernmentError:
+    """The error for an unknown name: it lists all known names, the nearest first."""
+    place = f"{where}: " if where else ""
+    return DiscernmentError(f"{place}{unknown_name(what, name, known)}")

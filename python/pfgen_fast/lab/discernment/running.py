@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from ...base.errors import DiscernmentError
 from ...base.native import _core
@@ -16,13 +16,10 @@ from ..evaluators.evaluator import Evaluator, Item
 from ..evaluators.function_evaluator import Function, FunctionEvaluator
 from ..evaluators.table_evaluator import TableScores
 from ..statistics.signed_rank import ZEROS, Zeros
-from .analysers import Analyser
-from .choosing import chosen_plan, open_plan
 from .combined import combined_of, perturbation_rows, summary_rows
-from .damage.language_tables import tables_hash
-from .damaged import Damage
-from .discernment_cells import cell_rows, cells_of, check_margin, control_rows, specificity
-from .discernment_items import MIN_ITEMS, Collection
+from .damage.text_reading import Analyser, tables_hash
+from .discernment_cells import by_task, cell_rows, cells_of, check_margin, control_rows, specificity
+from .discernment_items import MIN_ITEMS, Collection, Row, collection_of
 from .discernment_plan import Plan, usual_plan
 from .discernment_result import (
     CELL_COLUMNS,
@@ -35,14 +32,11 @@ from .discernment_result import (
 )
 from .discernment_scoring import Progress, Scoring, plan_of, score_all
 from .gradation import curves_of, profile_rows
-from .item_files import Row, collection_of
-from .names import unknown
+from .kinds import unknown
 from .notes import notes_on, warnings_on
-from .task_scores import by_task
+from .perturbing import Damage, Maker
+from .plan_sources import chosen_plan, open_plan
 from .weights import Weights, open_weights
-
-if TYPE_CHECKING:
-    from .model_damage import DamageModel
 
 
 def discern(
@@ -54,7 +48,7 @@ def discern(
     seed: int = 0,
     language: str | None = None,
     donors: Iterable[str] | None = None,
-    maker: DamageModel | None = None,
+    maker: Maker | None = None,
     analyser: Analyser | str | None = None,
     zeros: Zeros = "drop",
     min_items: int = MIN_ITEMS,

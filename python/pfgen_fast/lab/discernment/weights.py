@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,25 +17,19 @@ from typing import Any
 
 import numpy as np
 
+from ...base.arrays import Floats
 from ...base.errors import DiscernmentError
-from ...base.file_writing import write_whole
-from ...base.untrusted_text import counted, csv_text, few_names, from_csv_value, in_one_line, utf8
+from ...base.untrusted_text import few_names, from_csv_value, in_one_line
 from ...tables.formats import column_names, table_rows
-from ..annotations.annotation_rows import Row, read_rows
-from ..evaluators.evaluator import Floats
-from ..statistics.raters import fleiss_kappa
 from .discernment_plan import Perturbation
-from .kinds import KINDS, rule_of
-from .names import metric_named, task_named, unknown
+from .kinds import KINDS, metric_named, rule_of, task_named, unknown
 
 ASSUMED = "assumed"
 """The name of the packaged weights, which follow from the meanings of the metrics; no expert was asked."""
 
 _PACKAGED = Path(__file__).parents[2] / "data" / "discernment" / "weights-assumed.csv"
-_KEYS = ("task", "perturbation", "metric")
+KEYS = ("task", "perturbation", "metric")
 _MAX_ROWS = 1_000_000
-
-_VOTE_COLUMNS = ("voter", *_KEYS)
 
 
 @dataclass
@@ -158,8 +151,8 @@ def _read(source: str | Path) -> dict[tuple[str, str], WeightsRow]:
     names = column_names(source)
     column = next((name for name in ("weight", "votes") if name in names), "weight or votes")
     rows: dict[tuple[str, str], WeightsRow] = {}
-    for where, row in rows_of(source, (*_KEYS, column), "task, perturbation, metric and weight or votes"):
-        task, perturbation, metric = (cell(row, key, where) for key in _KEYS)
+    for where, row in rows_of(source, (*KEYS, column), "task, perturbation, metric and weight or votes"):
+        task, perturbation, metric = (cell(row, key, where) for key in KEYS)
         own = rows.setdefault((task_named(task), perturbation_key(perturbation)), WeightsRow(where, {}))
         metric = metric_named(metric)
         if metric in own.weights:
@@ -228,89 +221,3 @@ def perturbation_key(name: str) -> str:
 
 def _counted(kinds: Iterable[str]) -> str:
     return few_names(list(dict.fromkeys(kinds)), 5)
-
-
-@dataclass(frozen=True)
-class TaskVotes:
-    """The votes on the kinds of damage of one task."""
-
-    task: str
-    # by kind (or `kind/degree`), the number of votes for each metric of the task
-    votes: Mapping[str, Mapping[str, int]]
-    n_voters: int
-    kappa: float | None  # Fleiss' kappa; None if it is undefined, for example if a voter lacks a vote
-
-
-@dataclass(frozen=True)
-class Survey:
-    """The votes of a survey."""
-
-    name: str  # names of its files
-    tasks: tuple[TaskVotes, ...]  # votes of each task
-    notes: tuple[str, ...] = ()
-
-    def write(self, path: Path) -> None:
-        """Writes the weights as CSV for `open_weights`."""
-        rows = [
-            (
-                task.task,
-                name,
-                metric,
-                n_votes / sum(votes.values()),
-                n_votes,
-                f"{counted(task.n_voters, 'voter')}, {self.name}",
-            )
-            for task in self.tasks
-            for name, votes in task.votes.items()
-            for metric, n_votes in votes.items()
-        ]
-        write_whole(path, utf8(csv_text(("task", "perturbation", "metric", "weight", "votes", "source"), rows)))
-
-
-def read_survey(*paths: str | Path) -> Survey:
-    """Reads votes from exports, and from tables with a vote in each row: `voter`, `task`, `perturbation`, `metric`."""
-    places: dict[tuple[str, str, str], tuple[str, str]] = {}
-    votes: dict[str, dict[str, Counter[str]]] = {}
-    n_open = n_others = 0
-    for row in (row for path in paths for row in _rows_of_survey(path)):
-        if row.kind != "vote":
-            n_others += 1
-            continue
-        if row.cells.get("metric") is None:
-            n_open += 1
-            continue
-        where, cells = row.where, {**row.cells, "voter": row.annotator}
-        voter, task, perturbation, metric = (cell(cells, key, where) for key in _VOTE_COLUMNS)
-        task, perturbation = task_named(task), perturbation_key(perturbation)
-        metric, key = metric_named(metric), (voter, task, perturbation)
-        if key not in places:
-            places[key] = metric, where
-            votes.setdefault(task, {}).setdefault(perturbation, Counter())[metric] += 1
-        elif places[key][0] != metric:
-            shown = f"{in_one_line(voter, 40)} on {in_one_line(perturbation, 40)}"
-            raise DiscernmentError(
-                f"{where}: a second vote of {shown}, after {places[key][1]}; expected one vote, or equal votes"
-            )
-    if not votes:
-        raise DiscernmentError(f"{', '.join(map(str, paths))}: no votes; expected a vote in each row")
-    voters = {task: {voter for voter, voted, _ in places if voted == task} for task in votes}
-    notes = [f"{counted(n_open, 'item')} without a vote, left out"] if n_open else []
-    if n_others:
-        notes.append(f"{counted(n_others, 'row')} about answers not used here: the 'checklists' commands read them")
-    tasks = tuple(_task_votes(task, task_votes, len(voters[task])) for task, task_votes in votes.items())
-    return Survey(", ".join(Path(path).name for path in paths), tasks, tuple(notes))
-
-
-def _rows_of_survey(path: str | Path) -> Sequence[Row]:
-    file = read_rows(Path(path), error=DiscernmentError)
-    if file.header is None:
-        for _ in rows_of(path, _VOTE_COLUMNS):
-            break  # checks the columns
-    return file.rows
-
-
-def _task_votes(task: str, votes: Mapping[str, Counter[str]], n_voters: int) -> TaskVotes:
-    metrics = sorted({metric for counter in votes.values() for metric in counter})
-    kappa = fleiss_kappa(np.array([[counter[metric] for metric in metrics] for counter in votes.values()]))
-    table = {name: {metric: counter[metric] for metric in metrics} for name, counter in votes.items()}
-    return TaskVotes(task, table, n_voters, None if math.isnan(kappa) else kappa)

@@ -25,8 +25,7 @@ from ...base.file_reading import MAX_LINE_BYTES, file_sha1
 from ...base.journal import json_line
 from ...base.untrusted_json import Fault, checked, count, entries, member, parse_json
 from ...base.untrusted_text import in_one_line, terminal_text
-from .evaluator import Item
-from .score_checks import score_of
+from .evaluator import Item, score_of
 from .user_code import OutsideEvaluator, Receive, Request, Scores
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from ...base.errors import JudgingError
 from ...base.untrusted_json import Fault, checked, count, entries, items, member, read_toml, text, unexpected
 from ...base.untrusted_text import unknown_name
 from ..judging.judge_requests import Template
-from .ratings import Scale
+from .asking_evaluator import Scale
 
 T = TypeVar("T")
 

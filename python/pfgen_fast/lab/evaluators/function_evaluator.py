@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...base.errors import DiscernmentError
 from ...base.untrusted_text import in_one_line, unknown_name
-from .evaluator import Evaluator, Item, text_column
-from .score_checks import checked_columns, raised
+from .evaluator import Evaluator, Item, checked_columns, raised, text_column
 from .user_code import OutsideEvaluator, Receive, Request, Scores
 
 if TYPE_CHECKING:

@@ -5,23 +5,17 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ...base.errors import DiscernmentError
 from ...base.untrusted_text import nearest_names, unknown_name
 from .evaluator import Evaluator
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from ...rewards.reward import ShapeLike
-    from ...suite.suite import Suite
-    from .table_evaluator import TableScores
+from .table_evaluator import TableScores
 
 _OPENERS: Mapping[str, tuple[tuple[str, str], ...]] = {
-    "ngram": ((".opening", "open_ngram"), ("...scoring.scorer", "Scorer")),
-    "metrics": ((".metrics_evaluator", "MetricsEvaluator"),),
-    "judge": ((".criteria_judge", "open_judge"),),
+    "ngram": ((".ngram_evaluator", "open_ngram"), ("...scoring.scorer", "Scorer")),
+    "metrics": ((".ngram_evaluator", "MetricsEvaluator"),),
+    "judge": ((".judge_evaluator", "open_judge"),),
     "checklists:SUITE": (("..checklists.checklist_evaluator", "open_checklists"),),
     "python:MODULE:FUNCTION": (
         (".function_evaluator", "open_function"),
@@ -70,22 +64,3 @@ def options_of(kind: str) -> tuple[str, ...]:
 
 def _imported(spelling: str) -> list[Callable[..., Any]]:
     return [getattr(import_module(module, __package__), name) for module, name in _OPENERS[spelling]]
-
-
-def open_ngram(suite: Suite | str | Path, shape: ShapeLike = None, **options: Any) -> Evaluator:
-    """The n-gram scores of a suite, and with a shape the reward; the options are those of `Scorer`.
-
-    Only the reward uses the profile of the shape, unless the options name a profile, which all metrics use.
-    """
-    from ...rewards.reward import Reward, shape_of
-    from ...scoring.scorer import Scorer
-    from .ngram_evaluator import NgramEvaluator
-
-    scorer = Scorer(suite, **options)
-    if shape is None:
-        return NgramEvaluator(scorer)
-    read = shape_of(shape)
-    reward_scorer = scorer
-    if "profile" not in options and read.profile not in (None, scorer.profile):
-        reward_scorer = Scorer(scorer.suite, **{**options, "profile": read.profile, "index": None})
-    return NgramEvaluator(scorer, Reward(reward_scorer, read))

@@ -18,11 +18,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...base.arrays import Floats
 from ...base.errors import DiscernmentError, TrialsError
 from ...base.untrusted_text import in_one_line, unknown_name, utf8
 from ...tables.formats import has_encoding, table_rows
-from .evaluator import Floats, Item, Metric
-from .score_checks import on_scale, score_of, turned
+from .evaluator import Item, Metric, on_scale, score_of, turned
 
 ORIGINAL = "original"
 """The value of the column `perturbation` for undamaged texts."""

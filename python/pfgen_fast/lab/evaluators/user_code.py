@@ -19,12 +19,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ...base.arrays import Floats
 from ...base.errors import DiscernmentError
 from ...base.journal import Journal
 from ...base.native import _core
 from ...base.untrusted_text import in_one_line, unknown_name, utf8
-from .evaluator import Floats, Item, Metric, Texts, column_of
-from .score_checks import on_scale, score_of, turned
+from .evaluator import Item, Metric, Texts, column_of, on_scale, score_of, turned
 
 if TYPE_CHECKING:
     from typing_extensions import Self

@@ -10,19 +10,12 @@ from pathlib import Path
 
 import numpy as np
 
+from ...base.arrays import Floats
 from ...base.errors import ExperimentError
 from ...base.table import Table
 from ...base.untrusted_text import few_names, from_csv_value, in_one_line
 from ...suite.rules import SCORES
-from ..statistics.correlation import (
-    COEFFICIENTS,
-    MIN_VALUES,
-    Correlation,
-    Floats,
-    check_columns,
-    correlate,
-    is_constant,
-)
+from ..statistics.correlation import COEFFICIENTS, MIN_VALUES, Correlation, check_columns, correlate, is_constant
 from .chart_data import Points, Scatter
 from .finding import Cell, Finding, Picture, correlation_table, finding_table, with_interval
 from .run_means import Cluster, Clusters, Pick, RunMeans, clusters_of, number_in, read_rows

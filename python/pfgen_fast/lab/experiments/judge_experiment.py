@@ -19,9 +19,9 @@ import numpy as np
 from ...base.errors import EngineError, ExperimentError, JudgingError
 from ...base.untrusted_text import utf8
 from ...suite.suite import Suite
+from ..evaluators.asking_evaluator import usual_temperature
 from ..evaluators.evaluator import Item, text_column
 from ..evaluators.judge_evaluator import USUAL_LANGUAGE, JudgeEvaluator, read_template
-from ..evaluators.ratings import usual_temperature
 from ..judging.judge_asking import Estimate, Prices, Spending
 from ..judging.judge_requests import Judge, RequestOptions, Server
 from ..judging.reply_store import Replies

@@ -18,6 +18,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from ...base.arrays import Floats
 from ...base.errors import ExperimentError
 from ...base.file_reading import read_text
 from ...base.table import Table
@@ -25,7 +26,7 @@ from ...base.untrusted_text import from_csv_value, in_one_line
 from ...runs.leaderboard import is_system, rank, to_csv
 from ...runs.result_tables import PUBLISHED, published
 from ...suite.rules import PARTS
-from ..statistics.correlation import MIN_VALUES, Floats, few_values
+from ..statistics.correlation import MIN_VALUES, few_values
 from .chart_data import Points
 from .finding import finding_table
 

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...base.arrays import Floats
 from ...base.errors import ExperimentError, PfgenError, TrialsError
 from ...base.file_reading import file_sha1
 from ...base.native import _core
@@ -28,7 +29,7 @@ from ...runs.trials import RunFolder, Trials, find_runs
 from ...scoring.scorer import Scorer
 from ...suite.rules import COLUMNS, METRICS, SCORES, column_of
 from ...suite.suite import Suite
-from ..statistics.correlation import MIN_VALUES, Floats
+from ..statistics.correlation import MIN_VALUES
 from .run_means import RunMeans
 
 

@@ -16,10 +16,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ...base.arrays import Floats
 from ...base.mean_interval import mean_interval
 from ...base.table import Table
 from ...base.untrusted_text import place_cell
-from ..statistics.correlation import MIN_VALUES, SAME_RANKING, Floats, check_columns, kendall, ranks
+from ..statistics.correlation import MIN_VALUES, SAME_RANKING, check_columns, kendall, ranks
 from .chart_data import MAX_ROWS, Bands, Line, Ranges
 from .finding import Cell, Finding, Picture, finding_table
 from .scored_runs import ScoredRuns

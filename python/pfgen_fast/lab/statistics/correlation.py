@@ -14,11 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...base.arrays import Floats
 from ...base.errors import ExperimentError
 from ...base.mean_interval import quantile
-from .resampling import resampled_means
-
-Floats = NDArray[np.float64]
+from .intervals_of_draws import resampled_means
 
 COEFFICIENTS = ("Pearson", "Spearman", "Kendall")
 MIN_VALUES = 3  # the smallest number of pairs of values for which a correlation is meaningful

@@ -1,19 +1,22 @@
-"""The 95 % interval of any figure from draws of whole clusters, such as tasks, within strata; intervals of shares.
+"""Draws of whole clusters, such as tasks, and 95 % intervals from them; intervals of shares and of means of strata.
 
-The draws give only the standard error. With few clusters their percentiles are much too narrow, because the spread of
-the draws has no correction for the number of clusters, and their mean is not the figure. Coverage: docs/statistics.md.
+A draw is a vector with the number of times that each item is in it; all figures share it. The draws give only the
+standard error. With few clusters their percentiles are much too narrow, because the spread of the draws has no
+correction for the number of clusters, and their mean is not the figure. Coverage: docs/statistics.md.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Sequence
-from typing import Literal
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
 
 import numpy as np
 
+from ...base.arrays import Counts, Floats, Ints
 from ...base.mean_interval import ROUNDING, mean_interval, quantile, wilson
-from .correlation import Floats
+from ...runs.statistics.paired import ALPHA, against
 
 Scale = Literal["linear", "fisher", "logarithm", "share"]
 """Where an interval is symmetric: means, coefficients from -1 to 1, sizes from 0 on, and shares (Wilson's interval)."""
@@ -85,3 +88,103 @@ def drawn_rate(
     variance = math.fsum((value - mean) ** 2 for value in draws) / len(draws) * n_clusters / degrees
     has_spread = variance > 1e-12 and 0 < share < 1
     return share, *wilson(share, share * (1 - share) / variance if has_spread else n_clusters, quantile(degrees))
+
+
+_AT_ONCE = 1 << 16  # counts whose temporary arrays fit into the cache of a core
+_MIN_DRAWS_AT_ONCE = 16
+
+
+def bootstrap_counts(n_items: int, n_draws: int, *, seed: int = 0, groups: Sequence[Hashable] | None = None) -> Counts:
+    """Draws all items with replacement: how often each item (column) is in each draw (row)."""
+    numbers = {
+        group: number for number, group in enumerate(dict.fromkeys(range(n_items) if groups is None else groups))
+    }
+    n_groups = len(numbers)
+    counts = np.zeros((n_draws, n_groups), dtype=np.int32)
+    drawn = _below(n_groups, n_draws, n_groups, seed)
+    at_once = max(1, _AT_ONCE // max(1, n_groups))
+    for begin in range(0, n_draws, at_once):
+        block = drawn[begin : begin + at_once]
+        places = block + n_groups * np.arange(len(block))[:, np.newaxis]
+        counts[begin : begin + at_once] = np.bincount(places.ravel(), minlength=block.size).reshape(block.shape)
+    return counts if groups is None else counts[:, [numbers[group] for group in groups]]
+
+
+def subsample_counts(n_items: int, size: int, n_draws: int, *, seed: int = 0) -> Counts:
+    """Draws `size` items, at most all, without replacement: whether each item (column) is in each draw (row)."""
+    counts = np.zeros((n_draws, n_items), dtype=np.int32)
+    draws = np.arange(n_draws)
+    # Floyd's algorithm: one of the first items, or the next item if the drawn one is already in the sample.
+    bounds = np.arange(n_items - size + 1, n_items + 1)
+    for bound, drawn in zip(bounds.tolist(), _below(bounds, n_draws, size, seed).T, strict=True):
+        counts[draws, np.where(counts[draws, drawn] == 1, bound - 1, drawn)] = 1
+    return counts
+
+
+def _below(bounds: Any, n_draws: int, n_numbers: int, seed: int) -> Ints:
+    """Random whole numbers below bounds, a row for each draw: the same with every version of NumPy."""
+    raw = np.random.PCG64(seed).random_raw((n_draws, n_numbers)) >> np.uint64(32)
+    numbers: Ints = (raw * np.asarray(bounds, dtype=np.uint64) >> np.uint64(32)).astype(np.int64)
+    return numbers
+
+
+def resampled_means(values: Any, counts: Counts) -> Floats:
+    """Computes the mean of each row of values in each draw: a row for each draw, a column for each row of values."""
+    rows = np.atleast_2d(np.asarray(values, dtype=np.float64))
+    is_there = np.isfinite(rows)
+    known, weights = np.where(is_there, rows, 0.0), is_there.astype(np.float64)
+    means = np.empty((len(counts), len(rows)))
+    for block, drawn in _blocks(counts):
+        with np.errstate(invalid="ignore"):
+            means[block] = ((known @ drawn) / (weights @ drawn)).T
+    return means
+
+
+def _blocks(counts: Counts) -> Iterator[tuple[slice, Floats]]:
+    """Blocks of draws, with a row for each item; the fewer items, the more draws are in a block."""
+    per_block = max(_MIN_DRAWS_AT_ONCE, _AT_ONCE // max(1, counts.shape[1]))
+    for begin in range(0, len(counts), per_block):
+        block = slice(begin, begin + per_block)
+        yield block, np.ascontiguousarray(counts[block].T, dtype=np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class Stratum:
+    """The values of all members on the items of one stratum: any number of values for each item."""
+
+    totals: Floats  # sum of the values of each member (row) on each item (column)
+    counts: Floats  # number of these values
+
+    @classmethod
+    def of(cls, values: Any) -> Stratum:
+        """A stratum with one value for each member (row) and item (column); NaN for a missing value."""
+        rows = np.atleast_2d(np.asarray(values, dtype=np.float64))
+        is_there = ~np.isnan(rows)
+        return cls(np.where(is_there, rows, 0.0), is_there.astype(np.float64))
+
+    @property
+    def values(self) -> Floats:
+        """The mean value of each member on each item; NaN for an item without values."""
+        with np.errstate(invalid="ignore"):
+            means: Floats = self.totals / self.counts
+        return means
+
+
+def half_widths(*strata: Stratum) -> Floats:
+    """Half the width of the 95 % interval of each member's mean of strata, by Student's t and Welch's degrees.
+
+    Each value of an item counts, and the values of an item are dependent. NaN without spread, and if a member has fewer
+    than two items in a stratum.
+    """
+    from scipy.special import stdtrit
+
+    items = []
+    for stratum in strata:
+        n, has_value = stratum.counts.sum(axis=1, keepdims=True), stratum.counts > 0
+        with np.errstate(invalid="ignore"):
+            mean = stratum.totals.sum(axis=1, keepdims=True) / n
+            share = has_value.sum(axis=1, keepdims=True) / n  # what an item adds to the mean; its value without repeats
+            items.append(np.where(has_value, mean + share * (stratum.totals - mean * stratum.counts), np.nan))
+    tested = against([np.zeros(values.shape[1]) for values in items], items)
+    half: Floats = stdtrit(tested.degrees, 1 - ALPHA / 2) * tested.errors
+    return np.where((tested.errors > 0) & ~np.isnan(tested.p_values), half, np.nan)

@@ -12,14 +12,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...base.arrays import Counts, Floats, Ints
 from ...runs.statistics.paired import paired_difference
 from ...runs.statistics.verdicts import corrected
-from .correlation import Floats, is_constant, pearson, resampled_pearson, resampled_spearman, spearman
-from .resampling import Counts, resampled_means
-
-Ints = NDArray[np.int64]
+from .correlation import is_constant, pearson, resampled_pearson, resampled_spearman, spearman
+from .intervals_of_draws import resampled_means
 
 SMALLEST_SHIFT = 0.5
 """Smaller differences between a rater's mean and that of the others are not named."""

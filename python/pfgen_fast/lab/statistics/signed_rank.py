@@ -18,10 +18,10 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ...base.arrays import Floats, Ints
 from ...base.errors import DiscernmentError
-from .discernment_scores import Floats, discernment_score
+from ...runs.statistics.paired import cluster_sums
 
-Ints = NDArray[np.int64]
 Zeros = Literal["drop", "pratt"]
 
 ZEROS: tuple[Zeros, ...] = ("drop", "pratt")
@@ -30,6 +30,7 @@ MAX_EXACT = 500
 """The exact test is undefined for more differences than this: its time grows with the cube of their number."""
 
 _GRID_BITS = 40
+_LOG_20 = math.log(20.0)
 _AT_ONCE = 1 << 15  # values whose temporary arrays fit into the cache of a core
 
 
@@ -182,6 +183,11 @@ def differences_on_grid(x: Floats, y: Floats) -> Floats:
     return g
 
 
+def discernment_score(log_p: Any) -> Any:
+    """Computes the discernment score of p-values: their logarithms to the base 0.05. 1 is p = 0.05."""
+    return np.asarray(log_p, dtype=np.float64) / -_LOG_20 + 0.0  # no negative zero
+
+
 def log_tail(z: Any) -> Floats:
     """The natural logarithm of the p-value of each z; 0 where z is undefined, because then nothing differs."""
     from scipy.special import log_ndtr
@@ -222,7 +228,7 @@ def _test(
     units, inflation, exact_plus, ceiling = n, np.ones(len(g)), r_plus, mean / np.sqrt(variance)
     if codes is not None:
         ranks = _signed_ranks(g, n_zero - n_ranked_zeros)
-        totals, amounts = _cluster_sums(ranks, codes), _cluster_sums(np.abs(ranks), codes)
+        totals, amounts = cluster_sums(ranks, codes), cluster_sums(np.abs(ranks), codes)
         units, exact_plus = (amounts > 0).sum(axis=1), np.maximum(totals, 0).sum(axis=1)
         with np.errstate(divide="ignore", invalid="ignore"):
             inflation = (totals**2).sum(axis=1) / 4 / variance
@@ -248,14 +254,6 @@ def _signed_ranks(g: Floats, n_unranked: Ints) -> Floats:
     ranks = rankdata(np.where(np.isnan(g), np.inf, np.abs(g)), axis=1) - n_unranked[:, np.newaxis]
     signed: Floats = np.nan_to_num(np.sign(g)) * ranks
     return signed
-
-
-def _cluster_sums(values: Floats, codes: NDArray[np.int_]) -> Floats:
-    """The sum of each row over each cluster (column)."""
-    n_clusters = int(codes.max(initial=-1)) + 1
-    places = codes + n_clusters * np.arange(len(values))[:, np.newaxis]
-    sums = np.bincount(places.ravel(), values.ravel(), len(values) * n_clusters)
-    return sums.astype(np.float64).reshape(len(values), n_clusters)
 
 
 def _groups_of_sums(totals: Floats, is_kept: NDArray[np.bool_], first_cell: int) -> Groups:

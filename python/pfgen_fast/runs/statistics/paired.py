@@ -214,12 +214,12 @@ def cluster_codes(clusters: Sequence[Hashable] | NDArray[np.int_]) -> NDArray[np
     return np.array([numbers[cluster] for cluster in clusters], dtype=np.int_)
 
 
-def cluster_sums(values: NDArray[Any], codes: NDArray[np.int_]) -> NDArray[Any]:
-    """The sums of each row over the questions of each cluster (column)."""
-    order = np.argsort(codes, kind="stable")
-    begins = np.flatnonzero(np.diff(codes[order], prepend=-1))
-    sums: NDArray[Any] = np.add.reduceat(values[:, order], begins, axis=1)
-    return sums
+def cluster_sums(values: NDArray[Any], codes: NDArray[np.int_]) -> Floats:
+    """The sums of each row over each cluster (column); `codes` has the cluster of each column, or of each value."""
+    n_clusters = int(codes.max(initial=-1)) + 1
+    places = codes + n_clusters * np.arange(len(values))[:, np.newaxis]
+    sums = np.bincount(places.ravel(), values.ravel(), len(values) * n_clusters)
+    return sums.astype(np.float64).reshape(len(values), n_clusters)
 
 
 def _n_clusters(is_common: NDArray[np.bool_], codes: NDArray[np.int_]) -> NDArray[np.int_]:

@@ -6,8 +6,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 
 from ..kinds import ALIASES, Impossible
 from . import character_kinds, sentence_kinds, word_kinds
-from .donors import Donors
-from .sites import Case, Damage, Degree
+from .sites import Case, Damage, Degree, Donors
 from .text_reading import Analysis, TextReading, is_blank, read
 
 __all__ = ["RULES", "perturbed"]

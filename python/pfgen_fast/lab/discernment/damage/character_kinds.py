@@ -9,7 +9,6 @@ from functools import cache
 from typing import NamedTuple
 
 from ..kinds import Impossible
-from .language_tables import tables
 from .sites import (
     Case,
     Damage,
@@ -23,7 +22,7 @@ from .sites import (
     replaced_sites,
     swapped_neighbours,
 )
-from .text_reading import TextReading
+from .text_reading import TextReading, tables
 
 _LOOP = 10
 """The number of characters at the end that a loop repeats."""

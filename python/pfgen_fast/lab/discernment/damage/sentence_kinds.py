@@ -6,9 +6,8 @@ import re
 from functools import cache
 
 from ..kinds import Impossible
-from .language_tables import tables
 from .sites import Case, Damage, Degree, Edit, edited, few_or_none, n_taken, replaced_sites
-from .text_reading import Span, TextReading, read
+from .text_reading import Span, TextReading, read, tables
 
 _WITHOUT_NT = {"wo": "will", "ca": "can"}
 """The positive forms of `won't` and `can't`."""

@@ -8,13 +8,22 @@ kept their properties since.
 
 from __future__ import annotations
 
+import hashlib
+import json
 import re
-from functools import cached_property, lru_cache
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property, lru_cache
+from importlib.metadata import version
 from itertools import pairwise
-from typing import NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
 
+from ....base.errors import DiscernmentError
+from ....base.file_reading import read_stored
+from ....base.native import optional
 from ....scoring.normalisation import category
-from .language_tables import tables
+from ..kinds import unknown
 
 LANGUAGES = ("ja", "en")
 
@@ -203,3 +212,130 @@ def is_blank(text: str) -> bool:
 def spans_between(places: list[int]) -> list[Span]:
     """The nonempty parts between these indices."""
     return [Span(start, end) for start, end in pairwise(places) if start < end]
+
+
+FILE = Path(__file__).parents[3] / "data" / "discernment" / "tables.json"
+
+
+@dataclass(frozen=True)
+class Tables:
+    """Facts about Japanese, English and the keyboard. Random choices depend on their order."""
+
+    keyboard_neighbours: Mapping[str, str]  # neighbours of each small letter on the keyboard
+    kana_rows: tuple[str, ...]  # hiragana of each row, by consonant
+    voicing: Mapping[str, str]  # partner of each hiragana that is written with or without a voicing mark
+    small_kana: Mapping[str, str]  # partner of each hiragana that is written large or small
+    lookalikes: Mapping[str, str]  # partner of each kanji that looks like another
+    particles: tuple[str, ...]
+    function_words: tuple[tuple[str, ...], ...]  # sets of English words that can replace each other in a sentence
+    negation_ja: Mapping[str, str]  # the opposite of each Japanese predicate, affirmative or negative
+    negation_ja_followed_by: tuple[str, ...]  # texts that may follow a predicate
+    negation_ja_at_end: bool  # whether a predicate may end the text
+    auxiliaries: tuple[str, ...]  # English verbs that `not` can follow
+    abbreviations: frozenset[str]  # English abbreviations whose period ends no sentence
+
+
+@cache
+def tables() -> Tables:
+    """The packaged tables."""
+    stored: dict[str, Any] = json.loads(read_stored(FILE))
+    followed_by = stored["negation_ja_followed_by"]
+    named = {"newline": "\n", "end of text": ""}
+    return Tables(
+        keyboard_neighbours=stored["keyboard_neighbours"],
+        kana_rows=tuple(stored["kana_rows"]),
+        voicing=_partners(stored["voicing"]),
+        small_kana=_partners(stored["small_kana"]),
+        lookalikes=_partners(stored["lookalikes"]),
+        particles=tuple(stored["particles"]),
+        function_words=tuple(map(tuple, stored["function_words"])),
+        negation_ja=dict(stored["negation_ja"]),
+        negation_ja_followed_by=tuple(named.get(text, text) for text in followed_by if text != "end of text"),
+        negation_ja_at_end="end of text" in followed_by,
+        auxiliaries=tuple(stored["auxiliaries"]),
+        abbreviations=frozenset(stored["abbreviations"]),
+    )
+
+
+@cache
+def tables_hash() -> str:
+    """The SHA-256 of the tables."""
+    return hashlib.sha256(read_stored(FILE)).hexdigest()
+
+
+def _partners(pairs: Sequence[str]) -> dict[str, str]:
+    return {pair[place]: pair[1 - place] for pair in pairs for place in (0, 1)}
+
+
+ANALYSERS = ("sudachi",)
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_NO_WORDS = ("補助記号", "空白")
+_N_KEPT = 100_000
+# Sudachi accepts at most 49,149 bytes, and at most 65,535 bytes after normalisation; a code point may become 33 bytes.
+_MAX_CODE_POINTS = 1_500
+
+
+class Analyser(Protocol):
+    """Reads Japanese texts."""
+
+    @property
+    def signature(self) -> str:
+        """The names and versions of everything that affects the result."""
+
+    def analysed(self, text: str) -> Analysis:
+        """The words, names and particles of a text. They must not overlap, and must not split a character."""
+
+
+def open_analyser(analyser: Analyser | str | None) -> Analyser | None:
+    """Opens an analyser if it is given by its name."""
+    if not isinstance(analyser, str):
+        return analyser
+    if analyser not in ANALYSERS:
+        raise unknown("analyser", analyser, ANALYSERS)
+    return sudachi_analyser()
+
+
+class SudachiAnalyser:
+    """Sudachi with its small dictionary and its longest units; results are cached by text."""
+
+    def __init__(self) -> None:
+        wanted: dict[str, Any] = {"extra": "japanese", "needed_for": "the analyser sudachi", "error": DiscernmentError}
+        sudachi = optional("sudachipy", **wanted)
+        optional("sudachidict_small", **wanted)
+        self._tokenizer = sudachi.Dictionary(dict="small").tokenizer(mode=sudachi.SplitMode.C)
+        self.signature = f"sudachipy {version('sudachipy')}, sudachidict-small {version('sudachidict-small')}, C"
+        self.analysed = lru_cache(_N_KEPT)(self._analyse)
+
+    def _analyse(self, text: str) -> Analysis:
+        """The morphemes, the proper nouns and the particles of a text."""
+        reading = TextReading(text, "ja")
+        ends = {0, *(character.end for character in reading.characters)}
+        words: list[Span] = []
+        terms: list[Span] = []
+        particles: list[Span] = []
+        for start, end in _parts(reading):
+            # Sudachi does not accept lone surrogates.
+            for morpheme in self._tokenizer.tokenize(_SURROGATE.sub("\ufffd", text[start:end])):
+                word = Span(start + morpheme.begin(), start + morpheme.end())
+                part_of_speech = morpheme.part_of_speech()
+                if part_of_speech[0] in _NO_WORDS or not ends.issuperset(word) or word.start == word.end:
+                    continue
+                words.append(word)
+                if part_of_speech[1] == "固有名詞":
+                    terms.append(word)
+                elif part_of_speech[0] == "助詞":
+                    particles.append(word)
+        return Analysis(tuple(words), tuple(terms), tuple(particles))
+
+
+sudachi_analyser = cache(SudachiAnalyser)
+"""The analyser, opened once."""
+
+
+def _parts(reading: TextReading) -> Iterator[Span]:
+    """The whole text if it is short, or else its sentences; long sentences are cut into pieces of equal length."""
+    whole = Span(0, len(reading.text))
+    for sentence in [whole] if whole.end <= _MAX_CODE_POINTS else reading.sentences:
+        for start in range(sentence.start, sentence.end, _MAX_CODE_POINTS):
+            yield Span(start, min(start + _MAX_CODE_POINTS, sentence.end))

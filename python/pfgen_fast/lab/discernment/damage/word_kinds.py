@@ -10,9 +10,8 @@ from typing import NamedTuple
 
 from ..kinds import Impossible
 from .character_kinds import ascii_form, in_form_of
-from .donors import Candidates
-from .language_tables import tables
 from .sites import (
+    Candidates,
     Case,
     Damage,
     Degree,
@@ -24,7 +23,7 @@ from .sites import (
     replaced_sites,
     swapped_neighbours,
 )
-from .text_reading import Span, TextReading, read
+from .text_reading import Span, TextReading, read, tables
 
 _NUMBER = re.compile("[0-9０-９]+")
 _ALONE = re.compile("(?<=[KTA])H(?=[KTAO])")

@@ -1,14 +1,15 @@
-"""The pictures of a test of evaluators, as data: heat maps, curves and bars; `score_pictures` has those of scores."""
+"""The pictures of a test of evaluators, as data: heat maps, curves, bars, distributions and scores."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from ...base.arrays import Floats
 from ...base.untrusted_text import in_one_line
-from ...lab.discernment.discernment_result import Curve
+from ...lab.discernment.discernment_result import Curve, PerturbedScores
 from ...lab.discernment.kinds import LEVELS
 from ...lab.evaluators.evaluator import Metric
 from ...lab.experiments import chart_data
@@ -16,17 +17,29 @@ from ...lab.experiments.chart_data import (
     Bars,
     BarSeries,
     Chart,
+    Density,
     HeatCell,
     HeatGroup,
     HeatMap,
     HeatRow,
     Line,
+    LinePanel,
     LinePanels,
+    Points,
 )
 from ...lab.experiments.finding import Picture
-from .discernment_rows import Result, Row, d_text, having, is_rewarded, name_of, number_text, words_of
-from .discernment_tables import weighted_by
-from .score_pictures import correlations_of_d, correlations_of_scores, distributions, score_pairs
+from ...lab.statistics.correlation import MIN_VALUES, coefficient, is_constant
+from .discernment_tables import (
+    Result,
+    Row,
+    d_text,
+    having,
+    is_rewarded,
+    name_of,
+    number_text,
+    weighted_by,
+    words_of,
+)
 
 _ONE_SCALE = 5.0
 _REWARDED = " ↑"
@@ -50,7 +63,6 @@ def pictures(results: Sequence[Result]) -> list[Picture]:
         ),
         *(("distributions", f"Distributions of the scores by {part.title}", distributions(part)) for part in results),
         *(("scores", f"Scores of originals and damaged texts by {part.title}", score_pairs(part)) for part in results),
-        *_correlations(results),
     ]
     seen: Counter[str] = Counter()
     numbered = []
@@ -59,20 +71,6 @@ def pictures(results: Sequence[Result]) -> list[Picture]:
             seen[name] += 1
             numbered.append(Picture(name if seen[name] == 1 else f"{name}-{seen[name]}", title, chart))
     return numbered
-
-
-def _correlations(results: Sequence[Result]) -> Iterator[tuple[str, str, Chart | None]]:
-    """Yields the correlations between the evaluators of each task."""
-    tasks = dict.fromkeys(result.task for result in results)
-    for task in tasks:
-        own = [result for result in results if result.task == task]
-        where = f", {in_one_line(task)}" if len(tasks) > 1 else ""
-        yield (
-            "correlations",
-            f"Correlations of scores, over all originals and damaged texts{where}",
-            correlations_of_scores(own),
-        )
-        yield "d-correlations", f"Correlations of d, over kinds and degrees{where}", correlations_of_d(own)
 
 
 # --- heat map
@@ -255,3 +253,77 @@ def _series(name: str, rows: Sequence[Row | None], statistic: str) -> BarSeries:
 
 def _or_nan(value: float | None) -> float:
     return float("nan") if value is None else float(value)
+
+
+_MAX_PAIRS = 200_000
+_MAX_METRICS = 24
+_N_BINS = 20
+_FEW_VALUES = 12
+
+
+# --- one evaluator
+
+
+def distributions(result: Result) -> LinePanels | None:
+    """The shares of texts by score: of the originals, of damaged texts by level, and of harmless changes."""
+    items = _items(result)
+    groups = {"originals": [result.test.scored.originals]}
+    for level in LEVELS:
+        name = "harmless changes" if level == "control" else f"{level}s damaged"
+        groups[name] = [part.scores for part in result.test.scored.perturbed if part.perturbation.level == level]
+    panels = []
+    for metric in result.metrics:
+        columns = {name: [scores[metric][items] for scores in group] for name, group in groups.items()}
+        values = {name: _known(np.concatenate(group) if group else np.array([])) for name, group in columns.items()}
+        everything = np.concatenate(list(values.values()))
+        if everything.size:
+            lines = tuple(_shares(name, group, everything) for name, group in values.items())
+            panels.append(LinePanel(in_one_line(metric, 40), lines, (None,) * len(lines)))
+    return LinePanels(tuple(panels), "score", "share of texts", is_scale_shared=False) if panels else None
+
+
+def _shares(name: str, values: Floats, everything: Floats) -> Line:
+    """The shares of the values at each score if there are few different scores, or else in each bin."""
+    places = np.unique(everything)
+    if len(places) <= _FEW_VALUES:
+        counts = np.array([(values == place).sum() for place in places])
+    else:
+        edges = np.linspace(places[0], places[-1], _N_BINS + 1)
+        counts, places = np.histogram(values, edges)[0], (edges[:-1] + edges[1:]) / 2
+    return Line(name, places, counts / len(values)) if len(values) else Line(name, places[:0], places[:0])
+
+
+def score_pairs(result: Result) -> Density | None:
+    """The scores of damaged texts against those of their originals, by metric."""
+    items = _items(result)
+    damaged = [part for part in result.test.scored.perturbed if not part.perturbation.is_control]
+    panels = [
+        panel
+        for metric in result.metrics
+        if (panel := _pairs(metric, result.test.scored.originals[metric], damaged, items)) is not None
+    ]
+    return Density(tuple(panels), "pairs") if panels else None
+
+
+def _pairs(metric: str, originals: Floats, damaged: Sequence[PerturbedScores], items: np.ndarray) -> Points | None:
+    """The scores of originals and damaged texts as points; None if there are none."""
+    columns = [part.scores[metric] for part in damaged]
+    y = np.concatenate([column[items] for column in columns]) if columns else np.array([])
+    x = np.tile(originals[items], len(columns))
+    known = np.isfinite(x) & np.isfinite(y)
+    x, y = x[known], y[known]
+    if not len(x):
+        return None
+    has_correlation = len(x) >= MIN_VALUES and not is_constant(x) and not is_constant(y)
+    correlation = f"Pearson {coefficient('Pearson', x, y):.3f}" if has_correlation else "no correlation"
+    step = -(-len(x) // _MAX_PAIRS)
+    title = f"{in_one_line(metric, 40)}: {correlation} ({len(x):,} pairs)"
+    return Points(x[::step], y[::step], "original", "damaged", title, has_diagonal=True)
+
+
+def _items(result: Result) -> np.ndarray:
+    return np.array([item.task == result.task for item in result.test.scored.collection.items])
+
+
+def _known(values: Floats) -> Floats:
+    return values[np.isfinite(values)]

@@ -1,0 +1,195 @@
+"""Votes of experts: for each kind of damage of a task, which metric should fall most. Items to vote on, and surveys."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ...base.errors import AnnotationError, DiscernmentError
+from ...base.file_writing import write_whole
+from ...base.untrusted_text import counted, csv_text, in_one_line, unknown_name, utf8
+from ..annotations.annotation_plan import Item
+from ..annotations.annotation_rows import Row, read_rows
+from ..evaluators.criteria import DEFAULT_TASK, Criteria
+from ..statistics.raters import fleiss_kappa
+from .kinds import KINDS, LADDERS, Kind, metric_named, task_named
+from .perturbing import perturb
+from .weights import KEYS, cell, perturbation_key, rows_of
+
+SAMPLES = {
+    "ja": "富士山の高さは3776メートルで、日本で最も高い山です。夏には多くの人が登ります。",
+    "en": "Ice floats on water. It isn't heavier than 1 litre of water, and the Arctic shows it.",
+}
+"""Texts that examples damage, by language."""
+
+_JAPANESE = {
+    "char_delete": "文字を削除",
+    "char_typo": "文字を打ち間違い",
+    "char_swap": "隣り合う文字を入れ替え",
+    "char_repeat": "文字を二重に",
+    "word_delete": "連続する単語を削除",
+    "word_drop": "所々の単語を削除",
+    "word_swap": "隣り合う単語を入れ替え",
+    "word_repeat": "単語を二重に",
+    "number_change": "数値を変更",
+    "term_swap": "用語を別の用語に交換",
+    "function_word": "助詞・前置詞などを交換",
+    "negate": "文を否定",
+    "sentence_reorder": "文の順序を変更",
+    "sentence_delete": "文を削除",
+    "sentence_repeat": "文を二重に",
+    "sentence_insert": "無関係な文を挿入",
+    "answer_swap": "全体を別の文章に交換",
+    "wrong_ending": "結末を誤った結末に交換",
+    "truncate": "末尾を切り落とし",
+    "loop": "同じ部分を繰り返し追加",
+    "fictional_entity": "架空の名称に変更",
+    "grammar_error": "文法の誤りを追加",
+    "rewrite_insert": "同じ内容を別の言い方で追加",
+}
+"""What is done to a text, in Japanese; `kinds` has it in English."""
+
+DONORS = {
+    "ja": ["琵琶湖は滋賀県にある湖です。", "カレーは辛い料理です。"],
+    "en": ["Rain fell in Paris. The streets were wet.", "Mars is red."],
+}
+
+
+def example(kind: Kind, language: str) -> str | None:
+    """The sample of a language, damaged by a kind that a rule makes; None if that is impossible."""
+    degrees = LADDERS.get(kind.ladder or "", ())
+    (damaged,) = perturb(
+        [SAMPLES[language]],
+        kind.name,
+        permille=degrees[2] if kind.has_degrees else None,
+        language=language,
+        donors=DONORS[language],
+        alternatives=DONORS[language][:1],
+    )
+    return damaged
+
+
+def vote_items(criteria: Criteria, *, tasks: Sequence[str] = (), language: str = "en") -> list[Item]:
+    """An item for each kind of damage of each task with several metrics; with one metric, there is nothing to vote."""
+    for name in tasks:
+        if name not in criteria.tasks:
+            raise AnnotationError(f"--task: {unknown_name('task', name, criteria.tasks)}")
+    chosen = tasks or [name for name, task in criteria.tasks.items() if name != DEFAULT_TASK and len(task.criteria) > 1]
+    damage = [kind for kind in KINDS.values() if kind.level != "control"]
+    examples: dict[str, str | None] = {
+        kind.name: example(kind, language) if kind.method == "rule" else None for kind in damage
+    }
+    return [_item(criteria, task, kind, examples[kind.name], language) for task in chosen for kind in damage]
+
+
+def _item(criteria: Criteria, task: str, kind: Kind, damaged: str | None, language: str) -> Item:
+    words = _JAPANESE[kind.name] if language == "ja" else kind.words.replace("{", "").replace("}", "")
+    metrics: list[Mapping[str, Any]] = []
+    for metric, criteria_by_language in criteria.task(task).criteria.items():
+        criterion = criteria_by_language.get(language) or next(iter(criteria_by_language.values()))
+        metrics.append({"name": metric, "title": criterion.name, "text": criterion.definition.strip()})
+    content = {
+        "kind": "vote",
+        "task": task,
+        "perturbation": kind.name,
+        "description": f"{criteria.what(task, language)}: {words}",
+        "before": None if damaged is None else SAMPLES[language],
+        "after": damaged,
+        "metrics": metrics,
+    }
+    return Item("vote", f"vote\0{task}\0{kind.name}", content, (task, kind.level), ())
+
+
+_VOTE_COLUMNS = ("voter", *KEYS)
+
+
+@dataclass(frozen=True)
+class TaskVotes:
+    """The votes on the kinds of damage of one task."""
+
+    task: str
+    # by kind (or `kind/degree`), the number of votes for each metric of the task
+    votes: Mapping[str, Mapping[str, int]]
+    n_voters: int
+    kappa: float | None  # Fleiss' kappa; None if it is undefined, for example if a voter lacks a vote
+
+
+@dataclass(frozen=True)
+class Survey:
+    """The votes of a survey."""
+
+    name: str  # names of its files
+    tasks: tuple[TaskVotes, ...]  # votes of each task
+    notes: tuple[str, ...] = ()
+
+    def write(self, path: Path) -> None:
+        """Writes the weights as CSV for `open_weights`."""
+        rows = [
+            (
+                task.task,
+                name,
+                metric,
+                n_votes / sum(votes.values()),
+                n_votes,
+                f"{counted(task.n_voters, 'voter')}, {self.name}",
+            )
+            for task in self.tasks
+            for name, votes in task.votes.items()
+            for metric, n_votes in votes.items()
+        ]
+        write_whole(path, utf8(csv_text(("task", "perturbation", "metric", "weight", "votes", "source"), rows)))
+
+
+def read_survey(*paths: str | Path) -> Survey:
+    """Reads votes from exports, and from tables with a vote in each row: `voter`, `task`, `perturbation`, `metric`."""
+    places: dict[tuple[str, str, str], tuple[str, str]] = {}
+    votes: dict[str, dict[str, Counter[str]]] = {}
+    n_open = n_others = 0
+    for row in (row for path in paths for row in _rows_of_survey(path)):
+        if row.kind != "vote":
+            n_others += 1
+            continue
+        if row.cells.get("metric") is None:
+            n_open += 1
+            continue
+        where, cells = row.where, {**row.cells, "voter": row.annotator}
+        voter, task, perturbation, metric = (cell(cells, key, where) for key in _VOTE_COLUMNS)
+        task, perturbation = task_named(task), perturbation_key(perturbation)
+        metric, key = metric_named(metric), (voter, task, perturbation)
+        if key not in places:
+            places[key] = metric, where
+            votes.setdefault(task, {}).setdefault(perturbation, Counter())[metric] += 1
+        elif places[key][0] != metric:
+            shown = f"{in_one_line(voter, 40)} on {in_one_line(perturbation, 40)}"
+            raise DiscernmentError(
+                f"{where}: a second vote of {shown}, after {places[key][1]}; expected one vote, or equal votes"
+            )
+    if not votes:
+        raise DiscernmentError(f"{', '.join(map(str, paths))}: no votes; expected a vote in each row")
+    voters = {task: {voter for voter, voted, _ in places if voted == task} for task in votes}
+    notes = [f"{counted(n_open, 'item')} without a vote, left out"] if n_open else []
+    if n_others:
+        notes.append(f"{counted(n_others, 'row')} about answers not used here: the 'checklists' commands read them")
+    tasks = tuple(_task_votes(task, task_votes, len(voters[task])) for task, task_votes in votes.items())
+    return Survey(", ".join(Path(path).name for path in paths), tasks, tuple(notes))
+
+
+def _rows_of_survey(path: str | Path) -> Sequence[Row]:
+    file = read_rows(Path(path), error=DiscernmentError)
+    if file.header is None:
+        for _ in rows_of(path, _VOTE_COLUMNS):
+            break  # checks the columns
+    return file.rows
+
+
+def _task_votes(task: str, votes: Mapping[str, Counter[str]], n_voters: int) -> TaskVotes:
+    metrics = sorted({metric for counter in votes.values() for metric in counter})
+    kappa = fleiss_kappa(np.array([[counter[metric] for metric in metrics] for counter in votes.values()]))
+    table = {name: {metric: counter[metric] for metric in metrics} for name, counter in votes.items()}
+    return TaskVotes(task, table, n_voters, None if math.isnan(kappa) else kappa)
