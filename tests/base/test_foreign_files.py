@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from makers.builds import files_below, toml
-from makers.runs import make_run, trial_lines
+from makers.builds import toml
+from makers.runs import files_below, make_run, trial_lines
 from pfgen_fast import Generation, PfgenError, Scorer, Suite
 from pfgen_fast.build.answer_tables import gather
 from pfgen_fast.build.build_config import read_config as read_build_config

@@ -6,7 +6,8 @@ import re
 from pathlib import Path
 
 import pytest
-from makers.builds import QUESTIONS, TABLES, files_below, write_config, write_raw
+from makers.builds import QUESTIONS, TABLES, write_config, write_raw
+from makers.runs import files_below
 from makers.tiny_model import write_tokenizer
 from pfgen_fast import Scorer, Suite
 from pfgen_fast.base.errors import BuildError, PfgenError

@@ -6,7 +6,8 @@ from collections import Counter
 from pathlib import PurePosixPath
 
 import pytest
-from makers.builds import files_below, write_config, write_raw
+from makers.builds import write_config, write_raw
+from makers.runs import files_below
 from makers.kills import build_by_config, is_hidden, killed_everywhere
 from pfgen_fast.build.build_config import read_config
 from pfgen_fast import build_suite

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
-from makers.builds import files_below
+from makers.runs import files_below
 
 COLUMNS = ("--suite", "mini", "--question-column", "question", "--answer-column", "answer")
 ROWS = "id,question,answer\n1,Q07,Ice floats.\n2,Q07,\n"

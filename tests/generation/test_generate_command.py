@@ -13,7 +13,7 @@ import sys
 import pytest
 from makers.effort import share
 from makers.fault_server import Gate, answering, echo, serving
-from makers.runs import files_of
+from makers.runs import files_below
 from pfgen_fast import Generation
 from pfgen_fast.base.errors import EngineError
 
@@ -103,7 +103,7 @@ def test_a_run_that_is_killed_again_and_again_ends_in_the_same_files(tmp_path):
         with start(server, tmp_path / "whole", "--trials", n_trials, SOURCE_DATE_EPOCH="1700000000") as process:
             assert process.wait() == 0, process.stderr.read()
         n_needed = len(server.requests)
-    killed, whole = files_of(tmp_path / "killed"), files_of(tmp_path / "whole")
+    killed, whole = files_below(tmp_path / "killed"), files_below(tmp_path / "whole")
     assert len(whole) == n_trials + 4  # the trials, packed trials, raw replies, config.json and result.json
     assert killed == whole
     # Only the requests in progress during a kill and those with empty answers are repeated.

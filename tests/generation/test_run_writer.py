@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from makers import published
 from makers.effort import examples
-from makers.runs import files_of
+from makers.runs import files_below
 from pfgen_fast import Generation, PfgenError, Suite, TrialsError
 from pfgen_fast.base.errors import EngineError
 from pfgen_fast.generation import setting
@@ -108,7 +108,7 @@ def test_a_cut_at_any_byte_does_not_change_the_final_files(tmp_path_factory, min
             unfinished.write_bytes(content[:n_bytes])
             lost = [json.loads(line) for line in content[content[:n_bytes].rfind(b"\n") + 1 :].splitlines()]
         asked = fill(tmp_path / "cut", mini, answers)
-    assert files_of(tmp_path / "cut") == files_of(tmp_path / "whole")
+    assert files_below(tmp_path / "cut") == files_below(tmp_path / "whole")
     # A line without a line break counts as torn, even if it is otherwise complete.
     finished_before = {(entry["trial"], entry["question"]) for entry in lost}
     assert set(asked) <= set(answers[n_before:]) | finished_before
@@ -124,7 +124,7 @@ def test_damaged_lines_of_an_unfinished_trial_are_asked_again(tmp_path, mini):
         impossible = [json.dumps({"trial": trial, **entry}).encode() for trial in (-1, 0, MAX_TRIALS + 1, 10**300)]
         file.writelines(line + b"\n" for line in (b"\xff", b"[]", b'{"trial": "1"}', b"{}", *impossible))
     assert fill(run, mini, answers) == answers[3:]
-    assert sorted(files_of(run)) == ["config.json", "trial_001.jsonl"]
+    assert sorted(files_below(run)) == ["config.json", "trial_001.jsonl"]
 
 
 def test_an_empty_folder_is_removed_unless_it_existed_before(tmp_path, mini):
@@ -141,13 +141,13 @@ def test_an_empty_folder_is_removed_unless_it_existed_before(tmp_path, mini):
 def test_a_folder_of_something_else_is_refused_and_stays_as_it_is(tmp_path, mini, make_suite):
     run = tmp_path / "run"
     fill(run, mini, [(1, question.question) for question in mini])
-    before = files_of(run)
+    before = files_below(run)
     other = Suite.load(make_suite({"question": "a?"}))
     with pytest.raises(EngineError, match=r"trial_001\.jsonl: has other questions than suite"):
         fill(run, other, [(1, "a?")])
     with pytest.raises(EngineError, match="has other parameters than"), writing_run(run, {"model": "other"}, mini):
         pass
-    assert files_of(run) == before
+    assert files_below(run) == before
     (run / "trial_001.jsonl").write_text("{")
     with pytest.raises(TrialsError, match="line 1"):
         fill(run, mini, [(1, mini["Q01"].question)])

@@ -7,7 +7,7 @@ import re
 import sys
 
 import pytest
-from makers.runs import files_of
+from makers.runs import files_below
 from pfgen_fast.base.errors import EngineError
 from pfgen_fast.generation.engines import ENGINES
 from pfgen_fast.generation.generating import generate
@@ -86,8 +86,8 @@ def test_points_are_the_runs_of_generate(mini, tmp_path, fixed_time):
     for point in reversed(measured):
         generate(mini, point.point.open(mini), point.point.setting, trials=3, output=tmp_path / "generated")
         assert point.folder == point.point.folder(mini, tmp_path / "swept")
-    swept = files_of(tmp_path / "swept")
-    generated = files_of(tmp_path / "generated")
+    swept = files_below(tmp_path / "swept")
+    generated = files_below(tmp_path / "generated")
     assert {name: content for name, content in swept.items() if not name.endswith("result.json")} == generated
     assert sum(name.endswith("result.json") for name in swept) == 4
     assert [point.n_new for point in measured] == [24] * 4

@@ -3,20 +3,48 @@
 import os
 import re
 import shutil
+import signal
 import socket
 import sys
 from datetime import date, datetime, timedelta, timezone
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pytest
 from makers.documented import documented_example
-from makers.engines import bits, engine, mortal_spec
+from makers.engines import bits, engine
 from makers.engines import rows as rows_of
 from pfgen_fast import PfgenError, ReferenceScorer, Scorer, ScorerSpec, TrialsError
 from pfgen_fast.integrations.spark import score
+
+
+def mortal_spec(folder: Path, times: int = 1) -> ScorerSpec:
+    """A spec whose process kills itself, so many times, when it has scored some batches and asks for the scorer again.
+
+    A file in the folder notes each kill.
+    """
+
+    class MortalSpec(ScorerSpec):
+        n_batches = 0
+
+        @property
+        def scorer(self) -> Scorer:
+            self.n_batches += 1
+            n_killed = len(os.listdir(folder))
+            if self.n_batches == 2 and n_killed < times:
+                (folder / str(n_killed)).touch()
+                os.kill(os.getpid(), signal.SIGKILL)
+            return ScorerSpec("mini", threads=1).scorer
+
+        def __reduce__(self) -> Any:
+            return type(self), ("mini",), {"threads": 1}
+
+    folder.mkdir()
+    return MortalSpec("mini", threads=1)
+
 
 pyspark = engine("pyspark")
 pytestmark = [

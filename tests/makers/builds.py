@@ -44,13 +44,6 @@ def write_config(folder: Path, suite: Suite, *, tables: str = TABLES, of_questio
     return path
 
 
-def files_below(folder: Path) -> dict[str, bytes]:
-    """The content of every file below a folder, by its relative path."""
-    return {
-        path.relative_to(folder).as_posix(): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()
-    }
-
-
 def toml(value: object) -> str:
     """A JSON value as inline TOML."""
     if isinstance(value, dict):

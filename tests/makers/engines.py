@@ -1,11 +1,10 @@
-"""Packages that only `make engines` and `make integrations` install, rows for them, and workers that die.
+"""Packages that only `make engines` and `make integrations` install, and rows for them.
 
 Where a package is missing, its tests are skipped, unless it must be there.
 """
 
 import os
 import random
-import signal
 from collections.abc import Iterable, Sequence
 from importlib import import_module
 from pathlib import Path
@@ -31,31 +30,6 @@ def integration(module: str) -> Any:
 
 def _module(module: str, required: str) -> Any:
     return import_module(module) if required in os.environ else pytest.importorskip(module)
-
-
-def mortal_spec(folder: Path, times: int = 1) -> ScorerSpec:
-    """A spec whose process kills itself, so many times, when it has scored some batches and asks for the scorer again.
-
-    A file in the folder notes each kill.
-    """
-
-    class MortalSpec(ScorerSpec):
-        n_batches = 0
-
-        @property
-        def scorer(self) -> Scorer:
-            self.n_batches += 1
-            n_killed = len(os.listdir(folder))
-            if self.n_batches == 2 and n_killed < times:
-                (folder / str(n_killed)).touch()
-                os.kill(os.getpid(), signal.SIGKILL)
-            return ScorerSpec("mini", threads=1).scorer
-
-        def __reduce__(self) -> Any:
-            return type(self), ("mini",), {"threads": 1}
-
-    folder.mkdir()
-    return MortalSpec("mini", threads=1)
 
 
 SUITE = Suite.load("mini")

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from makers import checklists_to_judge
-from makers.builds import files_below
+from makers.runs import files_below
 from pfgen_fast import PfgenError, ScorerSpec, build_suite
 from pfgen_fast.lab.checklists.checklist_requests import JudgeOptions
 from pfgen_fast.lab.checklists.checklist_runs import open_runs

@@ -217,17 +217,3 @@ def suite_of_essays(language: str = "en", *, has_references: bool = True) -> Che
 def run_of(folder: Path, *answers: Answer, judgements: Iterable[Judgement] = ()) -> Run:
     write_run(folder, answers, judgements, {"model": folder.name})
     return open_runs([folder])[0]
-
-
-def write_tiny_wordnet(folder: Path, *synonyms: str) -> Path:
-    """Writes the files of NLTK's WordNet with one meaning, which nouns have in common."""
-    folder.mkdir(parents=True, exist_ok=True)
-    for part in ("adj", "adv", "noun", "verb"):
-        for name in (f"index.{part}", f"data.{part}", f"{part}.exc"):
-            (folder / name).write_text("")
-    (folder / "index.sense").write_text("")
-    (folder / "lexnames").write_text("00\tnoun.artifact\t1\n")
-    words = " ".join(f"{word} 0" for word in synonyms)
-    (folder / "data.noun").write_text(f"00000000 00 n {len(synonyms):02x} {words} 000 | a thing  \n")
-    (folder / "index.noun").write_text("".join(f"{word} n 1 0 1 0 00000000  \n" for word in synonyms))
-    return folder

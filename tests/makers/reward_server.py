@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import httpx
-from pfgen_fast import Suite
 
 HTTP = httpx.Client(verify=False, trust_env=False, timeout=60)
 atexit.register(HTTP.close)
@@ -31,19 +30,6 @@ from pfgen_fast.rewards.server.admission import Limits
 from pfgen_fast.rewards.server.reward_server import serve
 sys.exit(not serve(Scorer("mini", threads=1), port=0, limits=Limits(**json.loads(sys.argv[1])), workers=1))
 """
-
-
-def batch_of_all_kinds() -> dict[str, list[str]]:
-    """Questions by id and by text, and answers of every kind."""
-    odd = ("", "。" * 300, 'a "quoted"\\ \n\t\0 answer \U0001f600', '"answers":')
-    suite = Suite.load("mini")
-    pairs = [
-        (name, answer)
-        for question in suite
-        for name in (question.question_id, question.question)
-        for answer in (*question.answers["A"][:5], *odd)
-    ]
-    return {"questions": [name for name, _ in pairs], "answers": [answer for _, answer in pairs]}
 
 
 @dataclass(frozen=True)

@@ -52,9 +52,11 @@ def make_varied_runs(folder: Path, suite: Suite, n_runs: int = 6, n_trials: int 
     return folder
 
 
-def files_of(folder: Path) -> dict[str, bytes]:
-    """All files below a folder, including hidden ones, by path."""
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+def files_below(folder: Path) -> dict[str, bytes]:
+    """The content of every file below a folder, hidden ones too, by its relative path."""
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()
+    }
 
 
 def answers_by_trial(folder: Path) -> dict[int, list[str]]:

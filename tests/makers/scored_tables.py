@@ -5,13 +5,11 @@ import gzip
 import io
 import json
 import lzma
-import math
 from pathlib import Path
 
 import pyarrow
 import pyarrow.parquet
 import zstandard
-from pfgen_fast import Scorer
 from pfgen_fast.tables.streaming import score_table
 
 QUESTIONS = ["Q07", "Q08", "Q07", "Q01", "Q07"]
@@ -29,9 +27,6 @@ SCORES = (
     *("fluency_A", "fluency_B", "truthfulness_A", "truthfulness_B"),
 )
 FORMATS = [".parquet", ".jsonl", ".csv", ".tsv", ".json"]
-HEADED = (".parquet", ".csv", ".tsv")
-"""The formats that name their columns where there are no rows."""
-PACKED = [f"{kind}{packed}" for kind in (".jsonl", ".csv", ".tsv", ".json") for packed in (".gz", ".xz", ".zst")]
 
 
 def pack(path: Path, content: bytes) -> bytes:
@@ -81,12 +76,6 @@ def read_table(path: Path) -> list[dict]:
 
 def number_or_null(text: str) -> float | None:
     return float(text) if text else None
-
-
-def expected_rows(scorer: Scorer, rows: list[dict]) -> list[dict]:
-    table = scorer.score([row["q"] for row in rows], [row["a"] for row in rows], nulls="null")
-    scored = [{name: None if math.isnan(scores[name]) else scores[name] for name in SCORES} for scores in table]
-    return [{**row, **scores} for row, scores in zip(rows, scored, strict=True)]
 
 
 def score(source, target, scorer, **options):

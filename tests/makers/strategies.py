@@ -19,18 +19,8 @@ SPECIAL = st.sampled_from(
 CHANGED = st.sampled_from([*"eか\u0301\u0323\u3099ｶﾞﾊﾟ\u1112\u1161\u11ab하1.１．\u0378\ufdfaＡaﬁİＥ（(…\u200b\u3000"])
 CHANGED_PIECES = st.sampled_from(
     [
-        "e\u0301\u0323",
-        "か\u3099",
-        "ｶﾞ",
-        "\u1112\u1161\u11ab",
-        "하\u11ab",
-        "1.1",
-        "１．1",
-        "⒈1",
-        "1 .1",
-        "\u0378",
-        "\ufdfa",
-        "Ａ",
+        *("e\u0301\u0323", "か\u3099", "ｶﾞ", "\u1112\u1161\u11ab", "하\u11ab"),
+        *("1.1", "１．1", "⒈1", "1 .1", "\u0378", "\ufdfa", "Ａ"),
     ]
 )
 CHARACTERS = st.one_of(LETTERS, LETTERS, LETTERS, LETTERS, SPECIAL, CHANGED)

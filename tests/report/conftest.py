@@ -3,10 +3,47 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from makers.pages import Tab, open_browser
+from makers.pages import browser_module, open_browser
 from makers.reported import reported_run
 from pfgen_fast import Suite
 from pfgen_fast.report import write_report
+
+
+class Tab:
+    """A page in a browser; a test fails at its end if scripts of the page had errors."""
+
+    def __init__(self, browser: Any, path: Path, fragment: str = "", **options: Any) -> None:
+        context = browser.new_context(**{"viewport": {"width": 1440, "height": 900}, **options})
+        context.set_default_timeout(10_000)
+        self.page = context.new_page()
+        self.problems: list[str] = []
+        self.page.on("pageerror", lambda error: self.problems.append(str(error)))
+        self.page.on("console", lambda message: message.type == "error" and self.problems.append(message.text))
+        self.page.goto(path.as_uri() + fragment)
+
+    def press(self, *keys: str) -> None:
+        """Presses keys one after the other."""
+        for key in keys:
+            self.page.keyboard.press(key)
+
+    @property
+    def fragment(self) -> str:
+        """What the address has behind the `#/`."""
+        return str(self.page.evaluate("location.hash")).removeprefix("#").removeprefix("/")
+
+    def faults(self) -> list[str]:
+        """What axe finds on the page, of any impact: the rule and the element."""
+        axe = browser_module("axe_playwright_python.sync_playwright").Axe()
+        return [
+            f"{fault['id']}: {node['html'][:200]}"
+            for fault in axe.run(self.page).response["violations"]
+            for node in fault["nodes"]
+        ]
+
+    def close(self) -> None:
+        """Closes the page and checks that nothing went wrong in it."""
+        self.page.context.close()
+        assert self.problems == []
 
 
 @pytest.fixture(scope="module")

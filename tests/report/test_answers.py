@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from makers.reported import made_result, reported_run, unpacked
-from makers.runs import files_of
+from makers.runs import files_below
 from pfgen_fast import Suite
 from pfgen_fast.base.errors import PatternTimeout, PfgenError
 from pfgen_fast.lab.experiments import Comparison, Pair, PairGroup
@@ -105,7 +105,7 @@ def test_a_folder_holds_the_page_and_a_file_for_each_question_and_only_an_earlie
 
     def written(answer):
         write_report_folder([reported_run(mini, answers=[answer])], mini, folder)
-        return files_of(folder)
+        return files_below(folder)
 
     before = written("x" * 5000)
     assert written("x" * 5000) == before
@@ -123,7 +123,7 @@ def test_a_folder_holds_the_page_and_a_file_for_each_question_and_only_an_earlie
     (folder / "index.html").write_text("<h1>My own page</h1>")
     with pytest.raises(PfgenError, match=r"index\.html: not from a report; choose another folder"):
         written("third")
-    assert files_of(folder) == {**after, "index.html": b"<h1>My own page</h1>"}
+    assert files_below(folder) == {**after, "index.html": b"<h1>My own page</h1>"}
 
 
 TEXTS = st.text(alphabet="ab\u0301\u3099氷、\u200d\ud800\x00", max_size=60)

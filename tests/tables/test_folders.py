@@ -7,8 +7,8 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from makers.builds import files_below
 from makers.kills import killed_everywhere, score_a_folder
+from makers.runs import files_below
 from pfgen_fast import PfgenError, Scorer, ScorerSpec
 from pfgen_fast.tables.folders import FilesProgress, FileTask, plan_files, score_files
 from pfgen_fast.tables.places import FileInfo

@@ -11,7 +11,7 @@ import sys
 import pytest
 from makers.fault_server import Gate, Reply, answering, refusing, serving
 from makers.own_checklists import TASKS, own_suite, own_suite_in
-from makers.runs import files_of
+from makers.runs import files_below
 from pfgen_fast import EngineError
 from pfgen_fast.base.errors import ChecklistError
 from pfgen_fast.generation.engines import Sampling
@@ -42,7 +42,7 @@ def test_tasks_are_sent_as_single_messages_with_the_published_settings_and_answe
     suite = own_suite()
     with serving(told) as server:
         made = asked(tmp_path / "m", suite, server)
-    assert sorted(files_of(tmp_path / "m")) == ["answers.jsonl", "config.json"]
+    assert sorted(files_below(tmp_path / "m")) == ["answers.jsonl", "config.json"]
     (run,) = open_runs([tmp_path])
     answers = run.answers(suite)
     assert list(answers) == [(task.id, None, 1) for task in MAIN]
@@ -101,7 +101,7 @@ def test_existing_answers_are_kept_in_their_packed_file_and_lengths_come_into_th
         asked(tmp_path, suite, server, trials=2)
         with pytest.raises(ChecklistError, match=r"made with other parameters \(temperature\); expected the same"):
             asked(tmp_path, suite, server, setting=Setting("org/m", Sampling(16384, 0.7, None, stop=())))
-    assert sorted(files_of(tmp_path)) == ["answers.jsonl.xz", "config.json"]
+    assert sorted(files_below(tmp_path)) == ["answers.jsonl.xz", "config.json"]
     assert (first, made.n_new, made.n_answers, len(server.requests)) == (2, 3, 5, 11)
     (run,) = open_runs([tmp_path])
     assert list(run.answers(suite)) == [
@@ -133,7 +133,7 @@ def test_answers_before_a_fault_of_the_server_are_kept_and_without_any_nothing_i
         engine = open_answering("openai", setting, base_url=server.base_url, backoff=0.001, retries=0, concurrency=1)
         with pytest.raises(EngineError, match="a key is needed"):
             generate_answers(own_suite(), engine, setting, tmp_path / "m")
-    assert sorted(files_of(tmp_path / "m")) == ["answers.jsonl", "config.json"]
+    assert sorted(files_below(tmp_path / "m")) == ["answers.jsonl", "config.json"]
     (run,) = open_runs([tmp_path])
     assert len(run.answers(own_suite())) == 2
     with serving(lambda request: refusing(401, "no")) as server, pytest.raises(EngineError):
@@ -150,7 +150,7 @@ def test_an_answer_to_an_instruction_that_has_changed_since_is_not_taken_from_a_
     with serving(told) as server:
         asked(tmp_path, own_suite(), server)
     assert len(server.requests) == 5
-    assert sorted(files_of(tmp_path)) == ["answers.jsonl", "config.json"]
+    assert sorted(files_below(tmp_path)) == ["answers.jsonl", "config.json"]
 
 
 # The command
@@ -210,4 +210,4 @@ def test_a_run_is_the_same_after_any_kills(tmp_path, kills):
         assert work.returncode == -signal.SIGKILL
     with serving(told) as server:
         asked(tmp_path / "runs/org_m", suite, server, trials=4)
-    assert files_of(tmp_path / "runs/org_m") == files_of(tmp_path / "whole")
+    assert files_below(tmp_path / "runs/org_m") == files_below(tmp_path / "whole")

@@ -4,11 +4,12 @@ import gc
 import json
 import math
 import sys
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from makers.own_checklists import run_of, suite_of_essays, write_tiny_wordnet
+from makers.own_checklists import run_of, suite_of_essays
 from pfgen_fast.base.errors import ChecklistError
 from pfgen_fast.lab.checklists.answer_metrics import (
     Meteor,
@@ -20,6 +21,21 @@ from pfgen_fast.lab.checklists.answer_metrics import (
 )
 from pfgen_fast.lab.checklists.checklist_runs import Answer
 from pfgen_fast.lab.checklists.words import words
+
+
+def write_tiny_wordnet(folder: Path, *synonyms: str) -> Path:
+    """Writes the files of NLTK's WordNet with one meaning, which nouns have in common."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for part in ("adj", "adv", "noun", "verb"):
+        for name in (f"index.{part}", f"data.{part}", f"{part}.exc"):
+            (folder / name).write_text("")
+    (folder / "index.sense").write_text("")
+    (folder / "lexnames").write_text("00\tnoun.artifact\t1\n")
+    words = " ".join(f"{word} 0" for word in synonyms)
+    (folder / "data.noun").write_text(f"00000000 00 n {len(synonyms):02x} {words} 000 | a thing  \n")
+    (folder / "index.noun").write_text("".join(f"{word} n 1 0 1 0 00000000  \n" for word in synonyms))
+    return folder
+
 
 WORDS = st.lists(st.sampled_from(["the", "cat", "cats", "sat", "on", "mat"]), max_size=14)
 

@@ -1,20 +1,62 @@
 """`checklists agreement` and `reasonable`: known annotators, judges, questions and rates are found again."""
 
 import json
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from makers.own_checklists import judged_models, own_suite, suite_of_36, write_judged, written
-from makers.people import simulated_marks
+from makers.people import marked
 from pfgen_fast.base.errors import ChecklistError
 from pfgen_fast.lab.annotations.annotation_rows import Header, export_lines
 from pfgen_fast.lab.checklists.agreement_finding import agreement_finding
 from pfgen_fast.lab.checklists.checklist_runs import Answer, write_run
+from pfgen_fast.lab.checklists.checklist_suite import ChecklistSuite
 from pfgen_fast.lab.checklists.judgements import Judgement
-from pfgen_fast.lab.checklists.marks import judgement_key
+from pfgen_fast.lab.checklists.marks import Mark, judgement_key
 from pfgen_fast.lab.checklists.rater_agreement import MarkedAnswers
+from pfgen_fast.lab.checklists.tasks import sha256_of
+
+
+def simulated_marks(
+    suite: ChecklistSuite,
+    *,
+    annotators: Sequence[str],
+    n_answers: int = 6,
+    noise: float = 0.2,
+    strictness: Mapping[str, float] | None = None,
+    careless: Sequence[str] = (),
+    unclear: Sequence[tuple[str, str, int]] = (),
+    seed: int = 0,
+) -> list[Mark]:
+    """Marks of all annotators for `n_answers` answers to each task.
+
+    An answer has a quality, from which verdicts and mark follow; careless annotators see another quality. An unclear
+    question (area, category, number from 0) is answered at random.
+    """
+    generator = np.random.default_rng(seed)
+    levels = np.asarray(suite.levels)
+    found = []
+    for task in suite.tasks:
+        for number in range(n_answers):
+            quality = generator.beta(3, 2)
+            for name in annotators:
+                seen = generator.beta(3, 2) if name in careless else quality
+                shift = (strictness or {}).get(name, 0.0)
+                n_questions = suite.n_questions[task.key]
+                exact = seen - shift + generator.normal(0, noise, n_questions)
+                for question in range(n_questions):
+                    if (*task.place, question) in unclear:
+                        exact[question] = generator.random()
+                verdicts = levels[np.abs(exact[:, np.newaxis] - levels).argmin(axis=1)]
+                overall = float(np.clip(np.rint(10 * (seen - shift) + generator.normal(0, 10 * noise / 2)), 0, 10))
+                answer = sha256_of(f"{task.id} {task.length} {number}")
+                found.append(marked(task, answer, name, verdicts.tolist(), overall))
+    return found
+
 
 SUITE = own_suite()
 FIVE = tuple("abcde")

@@ -1,6 +1,8 @@
 """Weights from people's marks: the regression of one checklist, the fit of a suite, files of marks, and commands."""
 
 import json
+import random
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -8,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from makers.own_checklists import own_suite, own_suite_in
-from makers.people import people, row_of, write_rows
+from makers.people import marked, row_of, write_rows
 from makers.published import needs_hellobench, vectors
 from pfgen_fast.base.errors import ChecklistError
 from pfgen_fast.lab.checklists.checklist_runs import Answer, write_run
@@ -17,6 +19,30 @@ from pfgen_fast.lab.checklists.fitting import fit_suite, fit_weights
 from pfgen_fast.lab.checklists.judgements import Judgement
 from pfgen_fast.lab.checklists.marks import People, read_marks
 from pfgen_fast.lab.checklists.tasks import sha256_of
+
+
+def people(
+    suite: ChecklistSuite,
+    coefficients: Mapping[tuple[str, str], Sequence[float]],
+    *,
+    n_answers: int = 12,
+    annotators: Sequence[str] = ("a", "b"),
+    noise: float = 0.0,
+) -> People:
+    """Marks of answers to the first task of each category: the coefficients times verdicts, and noise."""
+    chance = random.Random(0)
+    tasks = {(task.area, task.category): task for task in reversed(suite.tasks) if task.length is None}
+    found = []
+    for key, raw in coefficients.items():
+        task = tasks[key]
+        for number in range(n_answers):
+            answer = sha256_of(f"{task.id} {number}")
+            for annotator in annotators:
+                verdicts = tuple(chance.choice(suite.levels) for _ in raw)
+                exact = sum(w * v for w, v in zip(raw, verdicts, strict=True))
+                overall = min(10.0, max(0.0, exact + chance.gauss(0, noise)))
+                found.append(marked(task, answer, annotator, verdicts, overall))
+    return People(tuple(found))
 
 
 @needs_hellobench
@@ -118,13 +144,13 @@ ROW = {"id": "letter_1", "response_sha256": "0a", "annotator": "a", "category": 
 ROW |= {"verdicts": [1, 0.5, 0.25], "overall": 7}
 
 
-def marked(path: Path, *rows: dict[str, Any], scale: Any = "unit") -> Any:
+def read_back(path: Path, *rows: dict[str, Any], scale: Any = "unit") -> Any:
     return read_marks(write_rows(path / "marks.jsonl", rows), SUITE, scale=scale)
 
 
 def test_verdicts_of_annotation_tools_are_divided_by_four_and_equal_marks_count_once(tmp_path: Path) -> None:
     rows = [{**ROW, "verdicts": [4, 2, 1]}] * 2
-    (mark, other) = marked(tmp_path, *rows, {**rows[0], "annotator": "b"}, scale="ui").marks
+    (mark, other) = read_back(tmp_path, *rows, {**rows[0], "annotator": "b"}, scale="ui").marks
     assert (mark.verdicts, mark.overall, other.annotator) == ((1, 0.5, 0.25), 7, "b")
 
 
@@ -150,12 +176,12 @@ def test_a_cell_of_a_csv_file_holds_all_verdicts(tmp_path: Path, cell: str) -> N
 )
 def test_a_bad_mark_is_named(tmp_path: Path, changes: dict[str, Any], message: str) -> None:
     with pytest.raises(ChecklistError, match=rf"marks\.jsonl, {message}"):
-        marked(tmp_path, {**ROW, **changes})
+        read_back(tmp_path, {**ROW, **changes})
 
 
 def test_unusual_marks_are_noted(tmp_path: Path) -> None:
-    assert marked(tmp_path, ROW, scale="ui").notes == ("no verdict is above 1 of 4: is this --scale unit?",)
-    notes = marked(tmp_path, {**ROW, "overall": 6.5}).notes
+    assert read_back(tmp_path, ROW, scale="ui").notes == ("no verdict is above 1 of 4: is this --scale unit?",)
+    notes = read_back(tmp_path, {**ROW, "overall": 6.5}).notes
     assert notes == ("1 of 1 overall marks are not whole numbers; they are used unrounded",)
 
 

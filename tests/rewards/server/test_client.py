@@ -12,9 +12,22 @@ import httpx
 import numpy as np
 import pytest
 from makers.documented import documented_example
-from makers.reward_server import TOKEN, batch_of_all_kinds, serving
-from pfgen_fast import RewardClient, Scorer, TrialsError
+from makers.reward_server import TOKEN, serving
+from pfgen_fast import RewardClient, Scorer, Suite, TrialsError
 from pfgen_fast.base.errors import ServingError
+
+
+def batch_of_all_kinds() -> dict[str, list[str]]:
+    """Questions by id and by text, and answers of every kind."""
+    odd = ("", "。" * 300, 'a "quoted"\\ \n\t\0 answer \U0001f600', '"answers":')
+    suite = Suite.load("mini")
+    pairs = [
+        (name, answer)
+        for question in suite
+        for name in (question.question_id, question.question)
+        for answer in (*question.answers["A"][:5], *odd)
+    ]
+    return {"questions": [name for name, _ in pairs], "answers": [answer for _, answer in pairs]}
 
 
 @pytest.fixture(scope="module")
