@@ -19,7 +19,7 @@ from makers.runs import make_run
 from pfgen_fast.base.untrusted_text import signed
 from pfgen_fast.report.pages import source
 from pfgen_fast.runs.statistics.paired import paired_difference
-from pfgen_fast.runs.statistics.verdicts import decided
+from pfgen_fast.runs.statistics.verdicts import SENTENCES, decided
 
 HUMAN = "system/ground-truth"
 
@@ -101,7 +101,7 @@ def in_node(data, expression):
         pytest.skip("no node, which runs the scripts of pages")
     before = (
         f"const matchMedia = () => ({{}}), data = {json.dumps(data)};"
-        "const overview = { has_answers: true, min_questions: 6 }, SIGN = 1;"
+        f"const overview = {{ has_answers: true, min_questions: 6, sentences: {json.dumps(SENTENCES)} }}, SIGN = 1;"
         "const WORDS = { question: 'question', questions: 'questions' };"
     )
     scripts = "".join(map(source, ("page.js", "report/distributions.js", "report/intervals.js")))
@@ -116,7 +116,7 @@ def test_the_page_rounds_as_the_terminal_does():
     values = [*ties, *(rng.uniform(-1, 1) * 10 ** rng.randint(-6, 5) for _ in range(share(3000)))]
     found = in_node(values, "data.map((x) => [0, 1, 3, 4].flatMap((n) => [figure(x, n), signed(x, n)]))")
     for value, texts in zip(values, found, strict=True):
-        expected = [text for n in (0, 1, 3, 4) for text in (f"{value:.{n}f}", signed(value, n).replace("-", "−"))]
+        expected = [text for n in (0, 1, 3, 4) for text in (f"{value:.{n}f}", signed(value, n))]
         assert texts == expected, value
 
 
@@ -167,7 +167,7 @@ def test_the_page_decides_as_the_terminal_does():
             assert (shown["mean"], shown["n"], shown["differs"]) == (pair.mean, pair.n, verdict.differs)
             figures = (shown["p"], shown["corrected"], *(shown["ends"] or [None, None]))
             assert_close(figures, (pair.p_value, verdict.p_corrected, verdict.low, verdict.high))
-            assert shown["text"].replace("−", "-") == verdict.sentence()
+            assert shown["text"] == verdict.sentence()
             texts[shown["text"].split()[0], is_binary, clusters is None] += 1
     assert len(texts) == 12, texts
 

@@ -122,11 +122,11 @@ def test_which_verdict_cost_an_answer_most_takes_two_clicks_to_its_reason(open_t
     page.locator("#tasks tbody th a", has_text="letter_3").click()
     row = page.locator(".glance tbody tr", has_text="beta")
     assert page.locator(".glance thead th").all_inner_texts()[3:] == ["Costs most", "1", "2"]  # counted from 1
-    assert row.locator("td").nth(2).inner_text() == "1: −45.0"  # 60 points, of which the verdict 0.25 leaves a quarter
+    assert row.locator("td").nth(2).inner_text() == "1: -45.0"  # 60 points, of which the verdict 0.25 leaves a quarter
     row.get_by_role("button").click()
     first, second = page.locator('.answer-of[data-model="1"] .verdicts > li').all()
     assert [li.get_attribute("value") for li in (first, second)] == ["1", "2"]
-    assert "0.25 −45.0 Does it ask for one thing?" in first.inner_text()
+    assert "0.25 -45.0 Does it ask for one thing?" in first.inner_text()
     reason = first.locator(".reason")
     assert reason.inner_text() == "A reason for question 0 about letter_3."
     assert reason.bounding_box()["y"] < 900

@@ -179,12 +179,10 @@ def test_a_pair_differs_by_what_statistics_say(open_tab, path, runs):
     tab.page.wait_for_selector(".of-questions tbody")
     a, b = ([question.score for question in runs[number].result.questions.values()] for number in (1, 3))
     difference = paired_difference(a, b)
-    row = tab.page.locator(".figures tbody tr").first.inner_text().replace("−", "-").split("\t")
+    row = tab.page.locator(".figures tbody tr").first.inner_text().split("\t")
     shown = f"{difference.mean:+.4f}", f"{difference.low:+.4f} to {difference.high:+.4f}"
     assert (row[0], *row[3:]) == ("Score", *shown)
-    bars = [
-        text.replace("−", "-") for text in tab.page.locator(".of-questions tbody td:nth-child(3)").all_inner_texts()
-    ]
+    bars = tab.page.locator(".of-questions tbody td:nth-child(3)").all_inner_texts()
     expected = sorted(x - y for x, y in zip(a, b, strict=True))
     assert [float(text) for text in bars] == pytest.approx(expected, abs=6e-4)
     assert ("not distinguished" in tab.page.locator("#details-body").inner_text()) is (not difference.differs())

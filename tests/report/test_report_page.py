@@ -262,7 +262,7 @@ def test_questions_are_ordered_by_difficulty_and_colours_may_be_relative(open_ta
     assert order() == sorted(hardest_first)
     page.locator('[data-filter="colours"]').select_option("median")
     assert tab.fragment == "tab=heat-map&order=number&colours=median"
-    page.locator("#heat-legend span", has_text="−").wait_for()
+    page.locator("#heat-legend span", has_text="-").wait_for()
 
 
 def test_all_of_many_rows_and_cells_are_reached_and_follow_order_and_search(open_tab, made_page):

@@ -15,7 +15,7 @@ from ..base.untrusted_text import in_one_line
 from ..runs.leaderboard import ranks
 from ..runs.precision import TrialScores
 from ..runs.statistics.paired import MIN_QUESTIONS
-from ..runs.statistics.verdicts import tied_ranks
+from ..runs.statistics.verdicts import SENTENCES, tied_ranks
 from ..runs.trials import RunFolder
 from ..scoring.scorer import Scorer
 from ..suite.rules import PARTS
@@ -100,6 +100,7 @@ def about_page(words: Mapping[str, str], columns: Sequence[tuple[str, str, str]]
         "higher_is_better": True,
         "clusters": None,
         "min_questions": MIN_QUESTIONS,
+        "sentences": SENTENCES,
     }
 
 
@@ -117,9 +118,9 @@ def headline(overview: Mapping[str, Any]) -> tuple[str, str] | None:
         return name, has_score + ("; the questions are too few to tell runs apart." if words is RUN_WORDS else ".")
     n_close = best["ranks"][1] - 1
     if not n_close:
-        return name, f" leads: it is significantly better than every other {words['run']}."
-    others = f"1 other {words['run']} is" if n_close == 1 else f"{n_close:,} other {words['runs']} are"
-    return name, f"{has_score}; {others} not significantly worse."
+        return name, f" leads: it is better than every other {words['run']}."
+    others = f"1 other {words['run']}" if n_close == 1 else f"{n_close:,} other {words['runs']}"
+    return name, f"{has_score}; it is better than all but {others}."
 
 
 def _parts_of_names(runs: Sequence[CheckedRun]) -> list[dict[str, str]]:

@@ -99,7 +99,7 @@ function csvLine(values) {
 }
 
 function csvOf(rows) {
-  const plain = (text) => text === "–" ? "" : GROUPED.test(text) ? text.replaceAll(",", "") : text.replace(/^−(?=[0-9])/, "-");
+  const plain = (text) => text === "–" ? "" : GROUPED.test(text) ? text.replaceAll(",", "") : text;
   return rows.map((row) => `${csvLine(row.map(plain))}\r\n`).join("");
 }
 

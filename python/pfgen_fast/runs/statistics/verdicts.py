@@ -22,6 +22,18 @@ Correction = Literal["holm", "bh"]
 Outcome = Literal["better", "worse", "not distinguished", "no verdict"]
 """What the first of two runs is, compared with the second."""
 
+SENTENCES = {
+    "better": "{better} is better by {size}{direction}, {interval}",
+    "not distinguished": "not distinguished: {pair} is {difference}, {interval}",
+    "no verdict": "no verdict: {over}, at least {least} are needed",
+    "without": "{few}; {pair} is {difference}",
+    "interval": "{level} % interval{pair}{family} {low} to {high} over {over}",
+    "equal": "the same on all {over}",
+    "family": " (Holm, {n} comparisons)",
+    "lower": " (lower is better)",
+}
+"""The sentences about a pair; the scripts of a page fill the same ones."""
+
 
 @dataclass(frozen=True)
 class Verdict:
@@ -56,29 +68,31 @@ class Verdict:
 
     def too_few(self, item: str = "question") -> str:
         """Why there is no verdict."""
-        return f"no verdict: {self.over(item)}, at least {MIN_QUESTIONS} are needed"
+        return SENTENCES["no verdict"].format(over=self.over(item), least=MIN_QUESTIONS)
 
     def interval_words(self, pair: str = "", item: str = "question") -> str:
         """The interval in words, such as `95 % interval +0.0100 to +0.0300 over 50 questions`."""
         if self.low is None or self.high is None:
-            return f"the same on all {self.over(item)}"
-        family = f" (Holm, {self.n_in_family:,} comparisons)" if self.n_in_family > 1 else ""
-        ends = f"{signed(self.low, 4)} to {signed(self.high, 4)}"
-        return f"{100 * (1 - self.alpha):.6g} % interval{pair}{family} {ends} over {self.over(item)}"
+            return SENTENCES["equal"].format(over=self.over(item))
+        family = SENTENCES["family"].format(n=f"{self.n_in_family:,}") if self.n_in_family > 1 else ""
+        ends = {"low": signed(self.low, 4), "high": signed(self.high, 4)}
+        level = f"{100 * (1 - self.alpha):.6g}"
+        return SENTENCES["interval"].format(level=level, pair=pair, family=family, over=self.over(item), **ends)
 
     def sentence(
         self, first: str = "A", second: str = "B", *, higher_is_better: bool = True, item: str = "question"
     ) -> str:
         """The verdict in words, such as `A is better by 0.0200, 95 % interval of A - B +0.0100 to +0.0300 over ...`."""
         outcome, pair = self.outcome(higher_is_better=higher_is_better), f"{first} - {second}"
+        difference = signed(self.difference, 4)
         if outcome == "no verdict":
-            return f"{self.too_few(item)}; {pair} is {signed(self.difference, 4)}"
+            return SENTENCES["without"].format(few=self.too_few(item), pair=pair, difference=difference)
         interval = self.interval_words(f" of {pair}", item)
         if outcome == "not distinguished":
-            return f"not distinguished: {pair} is {signed(self.difference, 4)}, {interval}"
-        lower = "" if higher_is_better else " (lower is better)"
-        better = first if outcome == "better" else second
-        return f"{better} is better by {abs(self.difference):.4f}{lower}, {interval}"
+            return SENTENCES[outcome].format(pair=pair, difference=difference, interval=interval)
+        direction = "" if higher_is_better else SENTENCES["lower"]
+        size, better = f"{abs(self.difference):.4f}", first if outcome == "better" else second
+        return SENTENCES["better"].format(better=better, size=size, direction=direction, interval=interval)
 
 
 def decided(pairs: Sequence[PairedDifference], *, alpha: float = ALPHA) -> list[Verdict]:

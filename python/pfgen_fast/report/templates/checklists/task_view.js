@@ -45,7 +45,7 @@ function costOf(verdict, weight) {
 }
 
 function costText(cost) {
-  return `−${cost.toFixed(1)}`;
+  return `-${cost.toFixed(1)}`;
 }
 
 /** The numbers of the questions, with the verdicts that cost most first. */

@@ -55,7 +55,7 @@ function comparedItem(compared, run, index) {
 function comparedFigures(compared, more) {
   const metrics = ["average", ...Object.keys(METRICS)].map((metric) => comparedMetric(metric, compared, more[metric]));
   if (compared.length === 2) {
-    return [["Metric", "A", "B", "A − B", "95 % interval of A − B"], metrics.map(({ name, ofA, found: [cells] }) => [name, ofA, ...cells])];
+    return [["Metric", "A", "B", "A - B", "95 % interval of A - B"], metrics.map(({ name, ofA, found: [cells] }) => [name, ofA, ...cells])];
   }
   return [[WORDS.Run, ...metrics.map(({ name }) => name)], [
     ["A", ...metrics.map(({ ofA }) => ofA)],
@@ -89,7 +89,7 @@ function comparedColumns(compared, scores) {
   const widest = widestOf(columns.flatMap(({ difference }) => overview.questions.map((_, question) => difference(question))));
   return [
     { key: "A", title: "A", value: (question) => scores[question][baseline], show: (question) => figure(overview.runs[baseline].questions[question], 4), isLowestFirst: true },
-    ...columns.map(({ letter, difference }) => ({ key: letter, title: `A − ${letter}`, value: difference, show: (question) => differenceBar(difference(question), widest), isLowestFirst: true })),
+    ...columns.map(({ letter, difference }) => ({ key: letter, title: `A - ${letter}`, value: difference, show: (question) => differenceBar(difference(question), widest), isLowestFirst: true })),
   ];
 }
 

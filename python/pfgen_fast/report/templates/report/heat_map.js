@@ -165,7 +165,7 @@ function saveScores() {
 function showLegend() {
   const [low, canvas, high] = document.getElementById("heat-legend").children;
   canvas.getContext("2d").drawImage(painted(N_SHADES, 1, (column) => column), 0, 0, canvas.width, canvas.height);
-  low.textContent = isByMedian() ? `−${WIDEST.toFixed(2)}` : figure(LOWEST, LOWEST ? 2 : 0);
+  low.textContent = isByMedian() ? `-${WIDEST.toFixed(2)}` : figure(LOWEST, LOWEST ? 2 : 0);
   high.textContent = isByMedian() ? `+${WIDEST.toFixed(2)}` : BEST.toFixed(2);
 }
 

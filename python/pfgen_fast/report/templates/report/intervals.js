@@ -112,15 +112,23 @@ function decided(pairs, alpha = 0.05) {
   return pairs.map((pair) => ({ ...pair, ...decisions.get(pair) ?? { corrected: null, differs: null, nInFamily: 1, ends: pair.n ? pair.interval(alpha) : null } }));
 }
 
+/** A sentence of statistics/verdicts.py with its values. */
+function sentenceOf(name, values) {
+  return overview.sentences[name].replace(/\{(\w+)\}/g, (_, key) => values[key]);
+}
+
 /** A decision in the words of the terminal. */
 function verdictText({ mean: center, n, nUnits, hasClusters, differs, nInFamily, ends }, first, second) {
   const over = `${counted(n)} ${n === 1 ? WORDS.question : WORDS.questions}${hasClusters ? ` in ${counted(nUnits)} ${nUnits === 1 ? "cluster" : "clusters"}` : ""}`;
-  const pair = `${first} − ${second}`;
-  if (differs === null) return `no verdict: ${over}, at least ${overview.min_questions} are needed; ${pair} is ${signed(center, 4)}`;
-  const holm = nInFamily > 1 ? ` (Holm, ${counted(nInFamily)} comparisons)` : "";
-  const interval = ends ? `95 % interval of ${pair}${holm} ${rangeText(ends, 4, signed)} over ${over}` : `the same on all ${over}`;
-  if (!differs) return `not distinguished: ${pair} is ${signed(center, 4)}, ${interval}`;
-  return `${SIGN * center > 0 ? first : second} is better by ${figure(Math.abs(center), 4)}${SIGN > 0 ? "" : " (lower is better)"}, ${interval}`;
+  const pair = `${first} - ${second}`;
+  const difference = signed(center, 4);
+  if (differs === null) return sentenceOf("without", { few: sentenceOf("no verdict", { over, least: overview.min_questions }), pair, difference });
+  const family = nInFamily > 1 ? sentenceOf("family", { n: counted(nInFamily) }) : "";
+  const [low, high] = (ends ?? [0, 0]).map((end) => signed(end, 4));
+  const interval = ends ? sentenceOf("interval", { level: 95, pair: ` of ${pair}`, family, low, high, over }) : sentenceOf("equal", { over });
+  if (!differs) return sentenceOf("not distinguished", { pair, difference, interval });
+  const better = SIGN * center > 0 ? first : second;
+  return sentenceOf("better", { better, size: figure(Math.abs(center), 4), direction: SIGN > 0 ? "" : overview.sentences.lower, interval });
 }
 
 /** Whether all scores of some runs in a metric are 0 or 1, each of one trial; they have Tango's test and Wilson's intervals. */
@@ -161,7 +169,7 @@ function spreadText({ mean: center, ends }, digits) {
 function signed(value, digits) {
   if (value === null) return "–";
   const text = figure(Math.abs(value), digits);
-  return `${value < 0 && /[1-9]/.test(text) ? "−" : "+"}${text}`;
+  return `${value < 0 && /[1-9]/.test(text) ? "-" : "+"}${text}`;
 }
 
 function median(values) {

@@ -58,7 +58,7 @@ function showColumns() {
   showColumns.shown = shown.map(({ key }) => key).join();
   for (const cell of table.querySelectorAll("[data-optional]")) cell.remove();
   const insert = (row, cells) => row.querySelector('[data-column="rank"]').after(...cells);
-  insert(table.tHead.rows[0], shown.map((column) => cellOf(column, make("th", { scope: "col" }, make("button", { type: "button" }, make("bdi", {}, column.title))))));
+  insert(table.tHead.rows[0], shown.map((column) => cellOf(column, make("th", { scope: "col", className: column.isFigure ? "number" : "" }, make("button", { type: "button" }, make("bdi", {}, column.title))))));
   rowOf.forEach((row, number) => insert(row, shown.map((column) => {
     const value = column.value(overview.runs[number], number);
     return cellOf(column, make("td", { className: column.isFigure ? "number" : "" }, make("bdi", {}, value === null || value === "" ? "–" : column.text(value))));
