@@ -10,10 +10,9 @@ import pytest
 from makers.published import HELLOBENCH, hellobench_table, needs_hellobench
 from pfgen_fast.lab.checklists.answer_texts import PUBLISHED_PHRASES
 from pfgen_fast.lab.checklists.checklist_runs import Run, open_runs
-from pfgen_fast.lab.checklists.checklist_scoring import score_runs
+from pfgen_fast.lab.checklists.checklist_scoring import ModelScores, Scores, score_runs
 from pfgen_fast.lab.checklists.error_modes import ErrorRules, ModelErrors, errors_of, model_errors
 from pfgen_fast.lab.checklists.hellobench import import_suite
-from pfgen_fast.lab.checklists.scores import ModelScores, Scores
 from pfgen_fast.lab.checklists.wins import JUDGE, Ties, Wins, by_scores, wins
 from pfgen_fast.lab.statistics.correlation import kendall
 
@@ -72,9 +71,9 @@ def of_the_intervals() -> Iterator[str]:
     yield "95"
     for name in ("gpt4o_0806", "mistral_large_api", "o1_mini"):
         average = model(name).average
-        yield f"{average.rescaled:.2f} {average.low:.1f} {average.high:.1f}"
-    ranks = scores().ranks
-    assert ranks[:3] == ((1, 3),) * 3
+        yield f"{average.rescaled:.2f} {average.interval[0]:.1f} {average.interval[1]:.1f}"
+    ranks = [one.ranks for one in scores().models]
+    assert ranks[:3] == [(1, 3)] * 3
     [alone] = (first for first, last in ranks[2:] if first == last == len(ranks))
     yield f"1 {sum(first < last for first, last in ranks)} {len(ranks)} {alone}"
 
@@ -84,12 +83,12 @@ def of_missing_answers() -> Iterator[str]:
     yield f"{len(scores().models)}"
     for name, more in (("neo_7b_v01", "647"), ("yi_large", "")):
         average = model(name).average
-        n_missing = sum(len(part.missing) for part in model(name).areas.values())
-        best = next(one.average.best for one in bounds().models if one.model == name)
+        n_missing = sum(len(part.gaps["missing"]) for part in model(name).areas.values())
+        best = next(one.average.bounds[1] for one in bounds().models if one.model == name)
         yield f"{n_missing} {more} {average.rescaled:.2f} {average.rescaled_missing_as_zero:.2f} {best:.2f}"
     averages = [one.average.rescaled_missing_as_zero for one in scores().models]
     assert averages == sorted(averages, reverse=True)
-    assert bounds().place_bounds == tuple((place, place) for place in bounds().places)
+    assert all(one.place_bounds == (one.place, one.place) for one in bounds().models)
     yield "20"
 
 

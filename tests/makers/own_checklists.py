@@ -13,10 +13,9 @@ from typing import Any
 
 from makers.hostile import NAMES
 from pfgen_fast.lab.checklists.checklist_runs import Answer, Run, open_runs, write_run
-from pfgen_fast.lab.checklists.checklist_scoring import score_runs
+from pfgen_fast.lab.checklists.checklist_scoring import Scores, score_runs
 from pfgen_fast.lab.checklists.checklist_suite import ChecklistSuite, write_suite
 from pfgen_fast.lab.checklists.judgements import Judgement, write_judgements
-from pfgen_fast.lab.checklists.scores import Scores
 from pfgen_fast.lab.checklists.suite_files import checklist_of
 from pfgen_fast.lab.checklists.tasks import LEVELS, Checklist, Prompts, Task
 

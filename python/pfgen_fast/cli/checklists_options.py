@@ -2,116 +2,68 @@
 
 from __future__ import annotations
 
-import itertools
-import re
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from ..base.table import padded, shortened, width_of
+from ..base.table import LEAST, Table, width_of
 from .app import Json, Quiet, exit_if_partial, print_json, print_line, shown, stdout, warn
 from .findings import say_finding, show_finding
-from .layout import columns
+from .layout import columns, print_table
 from .options import RandomSeed
 from .parser import Argument, Option, option_group
 
 if TYPE_CHECKING:
-    from ..base.table import Table
     from ..lab.checklists.checklist_runs import Run
+    from ..lab.checklists.checklist_scoring import Scores
     from ..lab.checklists.checklist_suite import ChecklistSuite
-    from ..lab.checklists.checklist_tables import TextTable
-    from ..lab.checklists.scores import Scores
     from ..lab.experiments.finding import Finding
 
 
-MARK = "*"
-"""Marks a figure with a footnote."""
-
-_GAP = 2
-_NARROWEST_HEAD = 9
-_SHARE_OF_NAMES = 0.4
-
-
-def print_tables(tables: Iterable[TextTable]) -> None:
+def print_tables(tables: Iterable[Table]) -> None:
     """Prints tables that have rows below their titles; a narrow terminal gets several blocks of columns."""
     for table in tables:
-        if table.rows:
+        if len(table):
             print_line((table.title, "bold"))
-            for line in lines_of(table, columns()):
-                print_line(line)
+            for number, block in enumerate(blocks_of(table, columns())):
+                if number:
+                    print_line("")
+                print_table(block)
             print_line("")
 
 
-def lines_of(table: TextTable, width: int | None) -> list[str]:
-    """The lines of a table, within a width if each of its columns is narrower; None means any width."""
-    shown = _with_fitting_texts(table, width)
-    names = list(range(table.n_names))
-    split = [list(names)]
-    taken = sum(_width(shown, column) + _GAP for column in names)
-    used = taken
-    for column in range(table.n_names, len(table.heads)):
-        needed = _width(shown, column) + _GAP
-        if width is not None and used + needed - _GAP > width and len(split[-1]) > len(names):
-            split.append(list(names))
-            used = taken
-        split[-1].append(column)
-        used += needed
-    blocks = [_block(shown, block, table.n_names) for block in split]
-    return [line for number, block in enumerate(blocks) for line in ([""] if number else []) + block]
-
-
-_Columns = Sequence[tuple[Sequence[str], Sequence[str]]]
-"""The lines of the head and the cells of each column."""
-
-
-def _with_fitting_texts(table: TextTable, width: int | None) -> _Columns:
-    cells = [[row[column] for row in table.rows] for column in range(len(table.heads))]
+def blocks_of(table: Table, width: int | None) -> list[Table]:
+    """Blocks of columns that fit a width, each with the columns that name the rows: those up to the last name."""
+    table = table.for_readers()
+    to_left, cells = table.text_columns(), [table.heads(), *table.texts()]
+    n_names = min(to_left, default=0) + 1
+    while n_names in to_left:
+        n_names += 1
+    widths = [max(map(width_of, column)) for column in zip(*cells, strict=True)]
     if width is not None:
-        for column in range(table.n_names):
-            most = int(width * _SHARE_OF_NAMES / table.n_names)
-            cells[column] = [shortened(cell, most) for cell in cells[column]]
-    heads = [
-        _folded(head, max([_NARROWEST_HEAD, *map(width_of, texts)]))
-        for head, texts in zip(table.heads, cells, strict=True)
+        widths[:n_names] = [min(n, max(LEAST, int(width * _SHARE_OF_NAMES / n_names))) for n in widths[:n_names]]
+    names = list(range(n_names))
+    blocks = [list(names)]
+    for column in range(n_names, len(widths)):
+        wanted = [*blocks[-1], column]
+        if width is not None and sum(widths[place] + 2 for place in wanted) - 2 > width and blocks[-1] != names:
+            wanted = [*names, column]
+            blocks.append(wanted)
+        blocks[-1] = wanted
+    return [
+        replace(
+            table,
+            columns=[table.columns[place] for place in block],
+            rows=[[row[place] for place in block] for row in table.rows],
+        )
+        for block in blocks
     ]
-    return list(map(_with_room_for_marks, heads, cells))
-
-
-def _with_room_for_marks(head: list[str], cells: list[str]) -> tuple[list[str], list[str]]:
-    """The head and the cells; if any cell has a mark, all other lines get a blank, so that digits are aligned."""
-    if not any(cell.endswith(MARK) for cell in cells):
-        return head, cells
-    return [f"{line} " for line in head], [cell if cell.endswith(MARK) else f"{cell} " for cell in cells]
-
-
-def _folded(head: str, width: int) -> list[str]:
-    """A head in lines of about this width, broken after a blank or an underscore."""
-    lines = [""]
-    for part in re.findall(r"[^ _]+[ _]*|[ _]+", head):
-        if lines[-1] and width_of((lines[-1] + part).rstrip()) > width:
-            lines.append("")
-        lines[-1] += part
-    return [line.rstrip(" ") for line in lines]
-
-
-def _width(shown: _Columns, column: int) -> int:
-    head, cells = shown[column]
-    return max(map(width_of, (*head, *cells)))
-
-
-def _block(shown: _Columns, block: Sequence[int], n_names: int) -> list[str]:
-    height = max(len(shown[column][0]) for column in block)
-    heads = [[""] * (height - len(shown[column][0])) + list(shown[column][0]) for column in block]
-    texts = [[*head, *shown[column][1]] for head, column in zip(heads, block, strict=True)]
-    aligned = [
-        [padded(text, _width(shown, column), to_left=place < n_names) for text in lines]
-        for place, (column, lines) in enumerate(zip(block, texts, strict=True))
-    ]
-    return [(" " * _GAP).join(line).rstrip() for line in zip(*aligned, strict=True)]
 
 
 _MOST_ROWS = 30
+_SHARE_OF_NAMES = 0.4
 
 MethodChoice = Literal["checklist", "llm-eval", "llm-eval-c"]
 ScaleChoice = Literal["unit", "ui"]
@@ -263,21 +215,12 @@ def _print_tables(finding: Finding, names: Sequence[str], *, has_page: bool) -> 
     """Prints the named tables, or the beginning of the first one."""
     tables = finding.shown_tables
     if names:
-        print_tables(_readable(table, len(table.rows)) for table in tables if table.name in names)
+        print_tables(table for table in tables if table.name in names)
         return
     for table in tables[:1]:
-        print_tables([_readable(table, _MOST_ROWS)])
-        if len(table.rows) > _MOST_ROWS:
-            print_line((f"and {len(table.rows) - _MOST_ROWS:,} more rows", "dim"))
+        print_tables([replace(table, rows=table.rows[:_MOST_ROWS])])
+        if len(table) > _MOST_ROWS:
+            print_line((f"and {len(table) - _MOST_ROWS:,} more rows", "dim"))
     if len(tables) > 1 and not has_page:
         titles = "; ".join(table.title for table in tables[1:])
         stdout().print(f"more with --output DIR or --json: {shown(titles)}", style="dim")
-
-
-def _readable(table: Table, n_rows: int) -> TextTable:
-    """The first rows of a table; its leading columns of text are the names of the rows."""
-    from ..lab.checklists.checklist_tables import TextTable
-
-    heads, to_left = table.heads(), table.text_columns()
-    n_names = len(list(itertools.takewhile(to_left.__contains__, range(len(heads)))))
-    return TextTable(table.title, tuple(heads), tuple(map(tuple, table.texts()[:n_rows])), max(1, n_names))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,9 +16,9 @@ from .parser import Option
 from .suite_line import print_signature
 
 if TYPE_CHECKING:
-    from ..lab.checklists.checklist_runs import Run
-    from ..lab.checklists.checklist_tables import TextTable
-    from ..lab.checklists.scores import MissingRule, ModelScores, Part, Scores, State
+    from ..base.table import Table
+    from ..lab.checklists.calibration import Calibration
+    from ..lab.checklists.checklist_scoring import Gap, MissingRule, ModelScores, Scores
     from ..runs.gates import Check
 
 _WIDE = 120
@@ -80,88 +80,90 @@ class ChecklistsTable:
     options: ScoreOptions
 
     def __call__(self) -> None:
-        from ..lab.checklists import checklist_tables as text_tables
-        from ..lab.checklists import scores as table_data
-        from ..lab.checklists.calibrated import calibration_sentences
+        from ..base.file_writing import write_whole
+        from ..base.untrusted_text import utf8
+        from ..lab.checklists import checklist_tables as tables
+        from ..lab.checklists.calibration import calibrate
         from ..lab.checklists.checklist_runs import open_runs
+        from ..lab.checklists.marks import read_marks
         from ..tables.formats import check_value_table, writing_values
 
+        options = self.options
         if not self.calibrate and (self.scale or self.half_width is not None):
             fail(f"{'--scale' if self.scale else '--half-width'}: only --calibrate MARKS uses it")
-        if self.calibrate and self.options.missing == "bounds":
+        if self.calibrate and options.missing == "bounds":
             fail("--calibrate estimates one score of each model; expected --missing skip or zero")
         self.gate.prepare()
         ends = ("", "_low", "_high")
-        self.gate.check_names(f"{name}{end}" for name in ("average", *self.options.loaded.areas) for end in ends)
+        self.gate.check_names(f"{name}{end}" for name in ("average", *options.loaded.areas) for end in ends)
         if self.answers is not None:
             check_value_table(self.answers)
-        scores = self._scores(open_runs(self.runs))
-        _write_csv(scores, self.csv)
+        runs, calibration = open_runs(self.runs), None
+        people = self.calibrate and read_marks(self.calibrate, options.loaded, scale=self.scale)
+        scores = options.score(runs)
+        if people:
+            note(*people.notes)
+            calibration = calibrate(scores, people.marks, half_width=self.half_width)
+        if self.csv is not None:
+            write_whole(self.csv, utf8(tables.full_table(scores, calibration).to_csv()))
         if self.answers is not None:
-            with writing_values(self.answers, table_data.ANSWER_COLUMNS) as write:
-                write(table_data.answer_rows(scores))
+            with writing_values(self.answers, tables.ANSWER_COLUMNS) as write:
+                write(tables.answer_rows(scores))
         checks = [check for model in scores.models for check in self._checks(model, scores.missing)]
         if self.as_json:
             is_single = len(scores.models) == 1
-            print_json({**table_data.to_dict(scores, with_questions=is_single), **self.gate.record(checks)})
+            print_json({**tables.to_dict(scores, calibration, with_questions=is_single), **self.gate.record(checks)})
         elif self.markdown:
-            text = text_tables.to_markdown(scores, with_categories=self.categories, with_lengths=self.lengths)
-            sys.stdout.write(text)
+            sys.stdout.write(
+                tables.to_markdown(scores, calibration, with_categories=self.categories, with_lengths=self.lengths)
+            )
         else:
-            print_tables(self._tables(scores))
-        form = form_of(as_json=self.as_json, as_markdown=self.markdown, quiet=self.options.quiet)
-        is_quiet = self.options.quiet or self.as_json or self.markdown
-        _say(scores, self.options, is_quiet=is_quiet)
+            print_tables(self._tables(scores, calibration))
+        is_quiet = options.quiet or self.as_json or self.markdown
         if not is_quiet:
-            for sentence in calibration_sentences(scores.calibrated):
+            _say(scores)
+        note(*scores.notes, *(calibration.notes if calibration else ()), *scores.left_out)
+        if calibration and not is_quiet:
+            for sentence in calibration.sentences():
                 stdout().print(shown(sentence))
+        form = form_of(as_json=self.as_json, as_markdown=self.markdown, quiet=options.quiet)
         self.gate.finish(checks, form, "checklists table")
-        _end(scores, self.options)
+        exit_if_partial(options.faults or scores.n("unjudged"))
 
     def _checks(self, model: ModelScores, missing: MissingRule) -> list[Check]:
         """The checks of a model; errors if answers are left out, because the model could gain by losing answers."""
-        states: tuple[State, ...] = ("stale", "unjudged", *(() if missing == "zero" else ("missing",)))
-        counts = {state: sum(len(getattr(part, state)) for part in model.areas.values()) for state in states}
-        if n := sum(counts.values()):
-            reasons = ", ".join(f"{n:,} {state}" for state, n in counts.items() if n)
+        gaps: tuple[Gap, ...] = ("stale", "unjudged", *(() if missing == "zero" else ("missing",)))
+        if n := sum(map(model.n, gaps)):
+            reasons = ", ".join(f"{model.n(gap):,} {gap}" for gap in gaps if model.n(gap))
             return self.gate.without_figures(model.model, f"{counted(n, 'answer')} left out ({reasons})")
-        return self.gate.check(_figures(model), model.model)
+        figures: dict[str, float | None] = {}
+        for name, part in {"average": model.average, **model.areas}.items():
+            low, high = part.interval or (None, None)
+            figures |= {name: part.rescaled, f"{name}_low": low, f"{name}_high": high}
+        return self.gate.check(figures, model.model)
 
-    def _tables(self, scores: Scores) -> Iterator[TextTable]:
+    def _tables(self, scores: Scores, calibration: Calibration | None) -> Iterator[Table]:
         """The tables for a terminal."""
-        from ..lab.checklists import checklist_tables as text_tables
+        from ..lab.checklists import checklist_tables as tables
 
-        is_single = len(scores.models) == 1
+        width, is_single = columns(), len(scores.models) == 1
+        is_wide = width is None or width >= _WIDE
         if is_single:
-            yield text_tables.parts_of(scores, scores.models[0])
+            yield tables.parts_of(scores, scores.models[0])
         else:
-            width = columns()
-            is_wide = width is None or width >= _WIDE
-            yield text_tables.ranking(scores, with_areas=is_wide)
+            yield tables.ranking(scores, with_areas=is_wide)
             if not is_wide:
-                yield text_tables.by_area(scores)
-        if scores.calibrated:
-            yield text_tables.calibration(scores)
+                yield tables.by_area(scores)
+        if calibration is not None:
+            yield tables.calibration_table(calibration)
         if not is_single:
-            yield text_tables.words_by_area(scores)
+            yield tables.words_by_area(scores)
         if self.categories or is_single:
-            yield text_tables.by_category(scores)
+            yield tables.by_category(scores)
         if self.lengths or is_single:
-            yield text_tables.by_length(scores)
+            yield tables.by_length(scores)
         if is_single:
-            yield text_tables.by_question(scores, scores.models[0])
-
-    def _scores(self, runs: Sequence[Run]) -> Scores:
-        """The scores, calibrated if there are marks."""
-        from ..lab.checklists.calibration import calibrated_scores
-        from ..lab.checklists.marks import read_marks
-
-        people = self.calibrate and read_marks(self.calibrate, self.options.loaded, scale=self.scale)
-        scores = self.options.score(runs)
-        if not people:
-            return scores
-        note(*people.notes)
-        return calibrated_scores(scores, people.marks, half_width=self.half_width)
+            yield tables.by_question(scores, scores.models[0])
 
 
 class ChecklistsReport:
@@ -214,46 +216,20 @@ class ChecklistsReport:
         if not options.quiet:
             names = ", ".join(shown(path.name) for path in beside)
             stdout().print(f"{counted(len(scores.models), 'model')}: {shown(page)}, and next to it {names}")
-        _say(scores, options, is_quiet=True)
-        _end(scores, options)
+        note(*scores.notes, *scores.left_out)
+        exit_if_partial(options.faults or scores.n("unjudged"))
 
 
-def _write_csv(scores: Scores, path: Path | None) -> None:
-    if path is not None:
-        from ..base.file_writing import write_whole
-        from ..base.untrusted_text import utf8
-        from ..lab.checklists.scores import to_csv
-
-        write_whole(path, utf8(to_csv(scores)))
-
-
-def _figures(model: ModelScores) -> dict[str, float | None]:
-    """The figures that --fail-under checks: the average, and the score of each area."""
-    figures: dict[str, float | None] = {}
-    parts: dict[str, Part] = {"average": model.average, **model.areas}
-    for name, part in parts.items():
-        figures |= {name: part.rescaled, f"{name}_low": part.low, f"{name}_high": part.high}
-    return figures
-
-
-def _say(scores: Scores, options: ScoreOptions, *, is_quiet: bool) -> None:
-    """Prints notes and signatures."""
+def _say(scores: Scores) -> None:
+    """Explains the columns, and prints what is missing and the signatures."""
     from ..lab.checklists.checklist_tables import missing_sentences, scale_sentences
 
-    if not is_quiet:
-        print_line((_ABOUT_COLUMNS, "dim"))
-        for sentence in scale_sentences(scores):
-            print_line((sentence, "dim"))
-        sentences = missing_sentences(scores)
-        for sentence in sentences[:_MOST_SENTENCES]:
-            stdout().print(shown(sentence))
-        if len(sentences) > _MOST_SENTENCES:
-            print_line(f"and {len(sentences) - _MOST_SENTENCES:,} more, which --csv and --json name")
-        for signature in dict.fromkeys(model.signature for model in scores.models):
-            print_signature(signature)
-    note(*scores.notes, *scores.left_out)
-
-
-def _end(scores: Scores, options: ScoreOptions) -> None:
-    """Exits with 3 if answers could not be read or were not judged."""
-    exit_if_partial(options.faults or scores.n_unjudged)
+    for sentence in (_ABOUT_COLUMNS, *scale_sentences(scores)):
+        print_line((sentence, "dim"))
+    sentences = missing_sentences(scores)
+    for sentence in sentences[:_MOST_SENTENCES]:
+        stdout().print(shown(sentence))
+    if len(sentences) > _MOST_SENTENCES:
+        print_line(f"and {len(sentences) - _MOST_SENTENCES:,} more, which --csv and --json name")
+    for signature in dict.fromkeys(model.signature for model in scores.models):
+        print_signature(signature)

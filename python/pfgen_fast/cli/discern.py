@@ -238,7 +238,6 @@ class DiscernRun:
 
     def _show(self, tests: Sequence[Discernment], published: Sequence[Published]) -> None:
         """Writes the report, prints its first tables, and checks thresholds."""
-        from ..lab.checklists.checklist_tables import TextTable
         from ..lab.discernment.combined import agreement
         from ..report.discernment import finding_of
         from ..report.discernment.discernment_tables import results
@@ -248,11 +247,7 @@ class DiscernRun:
         show_finding(finding, self.output, quiet=self.asking.quiet)
         if not self.asking.quiet:
             print_line("")
-            print_tables(
-                TextTable(table.title, tuple(table.heads()), tuple(map(tuple, table.texts())))
-                for table in finding.shown_tables
-                if table.name in ("verdicts", "common")
-            )
+            print_tables(table for table in finding.shown_tables if table.name in ("verdicts", "common"))
             self.source.print_suite()
             for result in tests:
                 print_signature(result.signature)

@@ -11,13 +11,11 @@ import pytest
 from makers.own_checklists import N_OF_CATEGORY, judged_models, suite_of_36, write_judged
 from makers.people import marked, row_of, write_rows
 from pfgen_fast.base.errors import ChecklistError
-from pfgen_fast.lab.checklists.calibrated import calibration_sentences
-from pfgen_fast.lab.checklists.calibration import calibrated_scores
+from pfgen_fast.lab.checklists.calibration import calibrate
 from pfgen_fast.lab.checklists.checklist_runs import open_runs
-from pfgen_fast.lab.checklists.checklist_scoring import score_runs
+from pfgen_fast.lab.checklists.checklist_scoring import Scores, score_runs
 from pfgen_fast.lab.checklists.checklist_suite import write_suite
 from pfgen_fast.lab.checklists.marks import Mark
-from pfgen_fast.lab.checklists.scores import Scores
 from pfgen_fast.lab.statistics.prediction_powered import MarkedStratum, mean_of_strata
 
 SUITE = suite_of_36((40.0, 30.0, 20.0, 10.0))
@@ -46,7 +44,7 @@ def score(verdicts: tuple[float, ...]) -> float:
 
 def test_a_calibrated_score_is_that_of_the_weighted_marks_with_areas_as_strata(scores):
     listed = [*marks("alpha", 6), *marks("alpha", 6, "b", shift=0.5)]
-    found = calibrated_scores(scores, listed).calibrated["alpha"]
+    found = calibrate(scores, listed).models["alpha"]
     strata = {}
     for area in ("letters", "stories"):
         items = [one for one in JUDGED["alpha"] if SUITE.by_key[one.id, None].area == area]
@@ -69,20 +67,20 @@ def test_models_without_marks_and_areas_without_marks_are_named(scores):
     some = [mark for mark in marks("beta", 3) if mark.area == "letters"]
     one = list(marks("gamma", 1))
     stale = replace(some[0], response_sha256="f" * 64, annotator="c")
-    found = calibrated_scores(scores, [*marks("alpha", 8), *some, *one, stale], half_width=30.0)
-    assert list(calibration_sentences(found.calibrated)) == [
-        f"alpha: the judge correlates by {found.calibrated['alpha'][''].fit.correlation:.2f} with 24 marks, so they "
-        f"count like {found.calibrated['alpha'][''].fit.effective_marks:.0f} marks without it; ±30 would take about "
-        f"{found.calibrated['alpha'][''].fit.marks_for(30)} marks with the judge, and "
-        f"{found.calibrated['alpha'][''].fit.marks_alone_for(30)} without it",
+    found = calibrate(scores, [*marks("alpha", 8), *some, *one, stale], half_width=30.0)
+    assert list(found.sentences()) == [
+        f"alpha: the judge correlates by {found.models['alpha'][''].fit.correlation:.2f} with 24 marks, so they "
+        f"count like {found.models['alpha'][''].fit.effective_marks:.0f} marks without it; ±30 would take about "
+        f"{found.models['alpha'][''].fit.marks_for(30)} marks with the judge, and "
+        f"{found.models['alpha'][''].fit.marks_alone_for(30)} without it",
         "beta: an average needs marks in each area; areas without marks: stories",
         "gamma: no interval of the average: expected two marks or more in each area, and not all equal",
         "delta: no marks of its answers, so its score is not calibrated",
     ]
     assert found.notes[-1] == "1 mark of answers that the judge has not judged, not used: complaint-000"
-    assert found.calibrated["beta"]["letters"].fit is not None
+    assert found.models["beta"]["letters"].fit is not None
     with pytest.raises(ChecklistError, match="none of the 1 mark is of an answer that the judge has judged; exp"):
-        calibrated_scores(scores, [stale])
+        calibrate(scores, [stale])
 
 
 def test_the_command_shows_all_three_figures(tmp_path, call):
@@ -120,6 +118,6 @@ def test_missing_answers_that_count_as_zero_are_zero_for_people_too(tmp_path):
     both = {}
     for rule in ("skip", "zero"):
         scores = score_runs(SUITE, open_runs([write_judged(tmp_path / "runs", gaps)]), missing=rule)
-        both[rule] = calibrated_scores(scores, listed).calibrated["alpha"]["letters"].fit
+        both[rule] = calibrate(scores, listed).models["alpha"]["letters"].fit
     share = (N_OF_CATEGORY - 4) / N_OF_CATEGORY
     assert both["zero"].mean == pytest.approx((share * (both["skip"].mean / 4 + 75) - 75) * 4)

@@ -131,7 +131,7 @@ def test_verdicts_from_before_a_change_are_stale_and_left_out_and_requested_agai
     change, n_stale = CHANGES[what]
     changed = suite(**change())
     scores = score_runs(changed, open_runs([path]))
-    assert scores.n_stale == n_stale
+    assert scores.n("stale") == n_stale
     assert sum(part.n for part in scores.models[0].areas.values()) == N_TASKS - n_stale
     sentences = missing_sentences(scores)
     assert all(id in " ".join(sentences) for part in scores.models[0].areas.values() for id in part.stale[:3])
@@ -145,9 +145,9 @@ def test_a_judgement_whose_replies_were_read_by_other_rules_is_stale_and_derived
     with monkeypatch.context() as before:
         before.delitem(READING, "plain")
         judged([path])
-    assert score_runs(suite(), open_runs([path])).n_stale == N_TASKS
+    assert score_runs(suite(), open_runs([path])).n("stale") == N_TASKS
     Judging.open(open_runs([path]), suite(), OPTIONS, offline=True).write()
-    assert score_runs(suite(), open_runs([path])).n_stale == 0
+    assert score_runs(suite(), open_runs([path])).n("stale") == 0
 
 
 def test_only_the_areas_that_were_named_are_judged_and_others_stay(path):

@@ -9,7 +9,7 @@ from makers.published import HELLOBENCH, expected, hellobench_table, needs_hello
 from pfgen_fast.lab.checklists import answer_metrics
 from pfgen_fast.lab.checklists.answer_metrics import measure, model_metrics, open_metrics
 from pfgen_fast.lab.checklists.checklist_runs import Run
-from pfgen_fast.lab.checklists.scores import to_dict
+from pfgen_fast.lab.checklists.checklist_tables import to_dict
 
 pytestmark = [pytest.mark.slow, needs_hellobench]
 

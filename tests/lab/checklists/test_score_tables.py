@@ -10,13 +10,14 @@ import pytest
 from makers.checklists_to_judge import suite
 from makers.own_checklists import suite_of
 from makers.terminal import on_terminal
-from pfgen_fast.cli.checklists_options import lines_of
+from pfgen_fast.base.table import Column, Table
+from pfgen_fast.cli.checklists_options import blocks_of
 from pfgen_fast.lab.checklists import checklist_tables as text_tables
 from pfgen_fast.lab.checklists.checklist_runs import open_runs, write_run
 from pfgen_fast.lab.checklists.checklist_scoring import score_runs
 from pfgen_fast.lab.checklists.checklist_suite import write_suite
+from pfgen_fast.lab.checklists.checklist_tables import full_table, to_dict
 from pfgen_fast.lab.checklists.judgements import Judgement
-from pfgen_fast.lab.checklists.scores import category_names, to_csv, to_dict
 from pfgen_fast.runs.items.score_reading import read_item_scores
 
 KEYS = (("tales", "common"), ("letters", "common"))
@@ -71,13 +72,13 @@ def test_json_has_the_names_of_the_published_figures_and_equal_categories_that_o
     assert [row["rank_range"] for row in found["rows"]] == [[1, 1], [2, 2], [3, 3]]
     found = to_dict(scores, with_questions=True)["rows"][1]["categories"]
     assert list(found) == ["tales/common", "letters/common"]
-    assert list(category_names(suite()).values()) == ["short", "formal"]
+    assert list(suite().category_names.values()) == ["short", "formal"]
     questions = [{"question": "Q?", "weight": 60, "mean": 1.0}, {"question": "R?", "weight": 40, "mean": 0.5}]
     assert found["tales/common"]["questions"] == questions
 
 
 def test_csv_has_a_row_for_each_part_with_full_digits(scores):
-    found = list(csv.DictReader(io.StringIO(to_csv(scores))))
+    found = list(csv.DictReader(io.StringIO(full_table(scores).to_csv())))
     kinds = [f"{row['kind']} {row['part']}" for row in found[:6]]
     assert kinds[:3] == ["average ", "area tales", "area letters"]
     assert kinds[3:] == ["category tales/common", "category letters/common", "length 2k"]
@@ -89,12 +90,12 @@ def test_csv_has_a_row_for_each_part_with_full_digits(scores):
 def test_a_figure_with_missing_answers_is_marked_and_the_figure_by_the_other_rule_is_beside_it(runs):
     scores = score_runs(SUITE, open_runs([runs]))
     table = text_tables.ranking(scores)
-    row = dict(zip(table.heads, table.rows[1], strict=True))
-    expected = {"place": "2", "model": "gaps", "average": "20.00*", "95 % interval": "–", "tales": "20.00"}
+    row = dict(zip(table.heads(), table.texts()[1], strict=True))
+    expected = {"place": "2", "model": "gaps", "average": "20.00*", "95 % interval": "–", "tales": "20.00 "}
     expected |= {"letters": "20.00*", "missing": "1", "missing as zero": "-6.67", "words": "10", "rank range": "2"}
     assert row == expected
     zero = text_tables.ranking(score_runs(SUITE, open_runs([runs]), missing="zero"))
-    row = dict(zip(zero.heads, zero.rows[1], strict=True))
+    row = dict(zip(zero.heads(), zero.texts()[1], strict=True))
     assert (row["average"], row["letters"], row["missing skipped"]) == ("-6.67*", "-33.33*", "20.00")
 
 
@@ -104,11 +105,12 @@ def test_texts_say_what_is_missing_how_lengths_were_met(scores):
         "* gaps, 2k: no judgement of 1 of 3 answers; left out 20.00, as zeros -86.67",
         "wild, tales: left out, because the judge gave no usable reply (yet): T00",
     ]
-    row = dict(zip(text_tables.by_length(scores).heads, text_tables.by_length(scores).rows[0], strict=True))
+    table = text_tables.by_length(scores)
+    row = dict(zip(table.heads(), table.texts()[0], strict=True))
     assert [row[name] for name in ("length", "answers", "words")] == ["2k", "3", "10"]
     assert [row[name] for name in ("error", "shortfall", "long enough %")] == ["10.0", "10.0", "0.0"]
     table = text_tables.by_question(scores, scores.models[1])
-    assert (table.heads, table.rows[0]) == (("category", "1", "2"), ("tales/common", "1.000", "0.500"))
+    assert (table.heads(), table.texts()[0]) == (["category", "1", "2"], ["tales/common", "1.000", "0.500"])
 
 
 def test_scores_below_0_come_with_their_scale(runs, suite_folder, call):
@@ -131,22 +133,12 @@ def test_markdown_shows_untrusted_names_as_text(tmp_path):
 
 
 @pytest.mark.parametrize("width", [40, 80, 140, None])
-def test_tables_fit_their_width_and_lose_no_column(width):
-    heads = ("model", *(f"heuristic_text_generation_{number}" for number in range(20)))
-    rows = tuple((f"{'long_' * 8}{number}", *(f"{number}.{place:02}" for place in range(20))) for number in range(3))
-    lines = lines_of(text_tables.TextTable("t", heads, rows), width)
+def test_blocks_of_a_table_fit_their_width_and_lose_no_column(width):
+    columns = [Column("model"), *(Column(f"heuristic_{number}", digits=2) for number in range(20))]
+    rows = [(f"{'long_' * 8}{number}", *(number + place / 100 for place in range(20))) for number in range(3)]
+    lines = [line for block in blocks_of(Table(columns, rows), width) for line in block.lines(width)]
     assert all(len(line) <= (width or 1000) for line in lines)
-    text = "\n".join(lines)
-    assert all(f"1.{place:02}" in text for place in range(20))
-    table = text_tables.TextTable("t", ("model", "score"), (("a", "1.00*"), ("b", "22.00")))
-    heads = ["model  score", "a       1.00*", "b      22.00"]
-    assert lines_of(table, 80) == heads, "marks shift neither digits nor heads"
-    table = text_tables.TextTable("t", ("model", "truthfulness", "equal weights"), (("a", "1.00", "2.00"),))
-    assert lines_of(table, 80) == [
-        "                       equal",
-        "model  truthfulness  weights",
-        "a              1.00     2.00",
-    ]
+    assert all(f"1.{place:02}" in "\n".join(lines) for place in range(20))
 
 
 @pytest.fixture

@@ -7,10 +7,9 @@ import pytest
 from makers.checklists_to_judge import N_TASKS, suite
 from pfgen_fast.base.errors import ChecklistError
 from pfgen_fast.lab.checklists.checklist_runs import Answer, open_runs, write_run
-from pfgen_fast.lab.checklists.checklist_scoring import score_runs
+from pfgen_fast.lab.checklists.checklist_scoring import Part, score_runs
 from pfgen_fast.lab.checklists.checklist_suite import hashes_of
 from pfgen_fast.lab.checklists.judgements import Judgement
-from pfgen_fast.lab.checklists.scores import Part
 from pfgen_fast.lab.checklists.tasks import Rescaling, sha256_of
 
 SUITE = suite()
@@ -52,7 +51,7 @@ def test_a_score_is_the_weighted_sum_and_an_area_the_mean(tmp_path):
 def test_missing_answers_are_left_out_or_zero(tmp_path):
     rows = good(without=TALES[:2])
     skip, zero = (score(tmp_path, judgements=rows, missing=rule).models[0].areas["tales"] for rule in ("skip", "zero"))
-    assert skip.missing == zero.missing == tuple(TALES[:2])
+    assert skip.gaps["missing"] == zero.gaps["missing"] == tuple(TALES[:2])
     assert skip.n == zero.n == 4
     assert (skip.rescaled, skip.rescaled_missing_as_zero) == (-100.0, pytest.approx((200 / 6 - 75) * 4))
     assert (zero.rescaled, zero.rescaled_missing_skipped) == (skip.rescaled_missing_as_zero, skip.rescaled)
@@ -69,10 +68,10 @@ def test_without_a_judged_answer_an_area_has_no_score_and_the_model_no_average(t
             tmp_path, judgements={"a": good(without=TALES), "b": good(), "c": good(without=TALES)}, missing=rule
         )
         assert [model.model for model in scores.models] == ["b", "a", "c"]
-        assert scores.places == (1, None, None)
-        assert scores.ranks == ((1, 1), None, None)
+        assert [model.place for model in scores.models] == [1, None, None]
+        assert [model.ranks for model in scores.models] == [(1, 1), None, None]
         without = scores.models[1]
-        assert without.areas["tales"] == replace(Part(0), missing=tuple(TALES))
+        assert without.areas["tales"] == Part(gaps={**Part().gaps, "missing": tuple(TALES)})
         assert without.average == type(without.average)()
         assert without.areas["letters"].score == 60.0
 
@@ -80,17 +79,17 @@ def test_without_a_judged_answer_an_area_has_no_score_and_the_model_no_average(t
 def test_an_unjudged_answer_is_neither_missing_nor_zero(tmp_path):
     rows = [*good(without=TALES[:1]), judgement(TALES[0], fault="form", tries=3)]
     part = score(tmp_path, judgements=rows).models[0].areas["tales"]
-    assert (part.n, part.unjudged, part.missing) == (5, (TALES[0],), ())
+    assert (part.n, part.gaps["unjudged"], part.gaps["missing"]) == (5, (TALES[0],), ())
     assert part.rescaled_missing_as_zero == part.rescaled == -100.0
 
 
 def test_an_answer_that_our_judge_was_not_asked_about_yet_is_unjudged_and_never_a_zero(tmp_path):
     rows, answers = good(without=TALES[:2], sha=sha256_of("text")), with_answers(dict.fromkeys(IDS[1:], "text"))
     imported = score(tmp_path, judgements=rows, answers=answers).models[0].areas["tales"]
-    assert (imported.missing, imported.unjudged) == (tuple(TALES[:2]), ())
+    assert (imported.gaps["missing"], imported.gaps["unjudged"]) == (tuple(TALES[:2]), ())
     (tmp_path / "model" / "judge-replies.jsonl").touch()
     part = score_runs(SUITE, open_runs([tmp_path / "model"]), missing="zero").models[0].areas["tales"]
-    assert (part.missing, part.unjudged) == ((TALES[0],), (TALES[1],))
+    assert (part.gaps["missing"], part.gaps["unjudged"]) == ((TALES[0],), (TALES[1],))
     assert part.score == pytest.approx(40)  # of 50 four times and a zero: what has no answer at all
 
 
@@ -105,11 +104,11 @@ def test_a_judgement_of_another_text_is_stale(tmp_path):
     del texts[LETTERS[0]]
     scores = score(tmp_path, judgements=[judgement(TALES[1], 1, 1, 1), *rows], answers=with_answers(texts))
     (model,) = scores.models
-    assert model.areas["tales"].stale == (TALES[0],)  # and not the other, of which there is a new judgement
-    assert model.areas["letters"].stale == (LETTERS[0],)
-    assert (scores.n_stale, scores.n_missing, scores.n_unjudged) == (2, 0, 0)
+    assert model.areas["tales"].gaps["stale"] == (TALES[0],)  # and not the other, of which there is a new judgement
+    assert model.areas["letters"].gaps["stale"] == (LETTERS[0],)
+    assert (scores.n("stale"), scores.n("missing"), scores.n("unjudged")) == (2, 0, 0)
     (tmp_path / "model" / "answers.jsonl").write_bytes(b"")
-    assert score_runs(SUITE, open_runs([tmp_path / "model"])).n_stale == N_TASKS
+    assert score_runs(SUITE, open_runs([tmp_path / "model"])).n("stale") == N_TASKS
 
 
 def test_ratings_are_averaged_but_two_judgements_of_unknown_texts_are_an_error(tmp_path):
@@ -125,7 +124,7 @@ def test_trials_count_alike_and_missing_ones_are_named(tmp_path):
     rows = [*good(), *good(trial=2, without=TALES[:1])]
     (model,) = score(tmp_path, judgements=rows).models
     assert model.areas["tales"].n == 11
-    assert model.areas["tales"].missing == (f"{TALES[0]} (trial 2)",)
+    assert model.areas["tales"].gaps["missing"] == (f"{TALES[0]} (trial 2)",)
     assert model.areas["tales"].rescaled_missing_as_zero == pytest.approx((550 / 12 - 75) * 4)
 
 
@@ -201,13 +200,14 @@ def test_lengths_are_scored_apart(tmp_path):
     rows = [*good(), *(replace(row, length="2k", words=1900 + 100 * n) for n, row in enumerate(good()[:3]))]
     (model,) = score(tmp_path, of=with_lengths(), judgements=rows).models
     part = model.lengths["2k"]
-    assert (part.n, part.missing) == (3, ("T03",))
+    assert (part.n, part.gaps["missing"]) == (3, ("T03",))
     assert part.score == pytest.approx(160 / 3)
-    assert (part.words, part.mean_absolute_length_error, part.mean_shortfall) == (2000, pytest.approx(200 / 3), 100 / 3)
-    assert part.share_long_enough == pytest.approx(2 / 3)
+    assert (part.words, part.length.mean_absolute_length_error) == (2000, pytest.approx(200 / 3))
+    assert part.length.mean_shortfall == pytest.approx(100 / 3)
+    assert part.length.share_long_enough == pytest.approx(2 / 3)
     assert model.areas["tales"].n == 6
     some = [replace(row, words=None) if row.id == "T00" else row for row in rows]
-    assert score(tmp_path, of=with_lengths(), judgements=some).models[0].lengths["2k"].mean_shortfall is None
+    assert score(tmp_path, of=with_lengths(), judgements=some).models[0].lengths["2k"].length is None
     assert score(tmp_path, of=with_lengths(), judgements=good()).models[0].lengths == {}
 
 
@@ -223,15 +223,16 @@ def test_intervals_are_students_over_tasks_and_welchs_over_areas(tmp_path):
             expected = np.clip(
                 stats.t.interval(0.95, 5, np.mean(values), stats.sem(values)), rescaling(0), rescaling(100)
             )
-            assert (part.low, part.high) == pytest.approx(expected.tolist())
+            assert part.interval == pytest.approx(expected.tolist())
         first, second = (np.array(values) for values in of_areas)
         sums = stats.ttest_ind(first, -second, equal_var=False).confidence_interval()  # of the sum of the means
-        assert (model.average.low, model.average.high) == pytest.approx((sums.low / 2, sums.high / 2))
+        assert model.average.interval == pytest.approx((sums.low / 2, sums.high / 2))
     trials = [*rows, *(replace(row, trial=2) for row in rows)]
     assert score(tmp_path / "2", of=suite(rescaling=rescaling), judgements=trials).models[0].average == model.average
     alone = [row for row in rows if row.id not in LETTERS[1:]]  # an area with one task
     (model,) = score(tmp_path / "3", judgements=alone).models
-    assert (model.areas["letters"].low, model.average.low, model.areas["tales"].low is None) == (None, None, False)
+    assert (model.areas["letters"].interval, model.average.interval) == (None, None)
+    assert model.areas["tales"].interval is not None
 
 
 def test_ranks_are_those_that_chance_allows(tmp_path):
@@ -241,15 +242,15 @@ def test_ranks_are_those_that_chance_allows(tmp_path):
 
     scores = score(tmp_path, judgements={"best": good(), "next": some(1), "worst": some(11)})
     assert [model.model for model in scores.models] == ["best", "next", "worst"]
-    assert scores.ranks == ((1, 2), (1, 2), (3, 3))
-    low, middle, high = (getattr(scores.models[1].average, name) for name in ("low", "rescaled", "high"))
-    assert low < middle <= high
-    assert scores.models[0].average.low is None  # without spread
+    assert [model.ranks for model in scores.models] == [(1, 2), (1, 2), (3, 3)]
+    low, high = scores.models[1].average.interval
+    assert low < scores.models[1].average.rescaled <= high
+    assert scores.models[0].average.interval is None  # without spread
 
 
 def test_equal_averages_share_the_mean_of_their_places(tmp_path):
     scores = score(tmp_path, judgements={name: good() for name in "abc"} | {"d": good(without=["T00"])})
-    assert scores.places == (2.5, 2.5, 2.5, 2.5)
+    assert [model.place for model in scores.models] == [2.5, 2.5, 2.5, 2.5]
     assert [model.model for model in scores.models] == ["a", "b", "c", "d"]
 
 
@@ -258,7 +259,6 @@ def test_the_order_of_runs_changes_nothing(tmp_path):
     one = score(tmp_path, judgements=models)
     other = score(tmp_path, judgements=dict(reversed(models.items())))
     assert one.models == other.models
-    assert one.ranks == other.ranks
 
 
 def test_the_signature_names_everything_that_a_score_depends_on(tmp_path):

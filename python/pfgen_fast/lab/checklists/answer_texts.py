@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby, pairwise
 from pathlib import Path
+from statistics import fmean
 from typing import Literal, get_args
 
 from ...base.errors import ChecklistError
@@ -206,3 +207,28 @@ def repeated(listed: Sequence[str], min_characters: int = MIN_CHARACTERS) -> Rep
         return Repeated()
     sentence, count = Counter(long).most_common(1)[0]
     return Repeated(sentence, count, max(sum(1 for _ in run) for _, run in groupby(long)))
+
+
+@dataclass(frozen=True)
+class LengthFigures:
+    """How far some answers meet the wanted lengths."""
+
+    n: int
+    mean_words: float
+    mean_absolute_length_error: float
+    mean_shortfall: float
+    share_long_enough: float
+
+
+def length_figures(counted_and_wanted: Iterable[tuple[int | None, int | None]]) -> LengthFigures | None:
+    """The figures of the answers whose numbers of words and wanted words are known; None without any."""
+    listed = [(words, wanted) for words, wanted in counted_and_wanted if words is not None and wanted is not None]
+    if not listed:
+        return None
+    return LengthFigures(
+        len(listed),
+        fmean(words for words, _ in listed),
+        fmean(abs(words - wanted) for words, wanted in listed),
+        fmean(max(0, wanted - words) for words, wanted in listed),
+        fmean(words >= wanted for words, wanted in listed),
+    )

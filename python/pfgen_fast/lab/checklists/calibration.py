@@ -8,103 +8,176 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from statistics import fmean
+from typing import Any
 
 from ...base.errors import ChecklistError
-from ...base.untrusted_text import counted, few_names
-from ..statistics.prediction_powered import MarkedStratum, mean_of_strata
-from .calibrated import Calibrated
-from .checklist_scoring import score_of
-from .checklist_suite import ChecklistSuite
+from ...base.untrusted_text import counted, few_names, in_one_line
+from ..statistics.prediction_powered import MIN_MARKS, MarkedStratum, PredictionPowered, mean_of_strata
+from .checklist_scoring import ModelScores, Scores
+from .judged import score_of
 from .marks import Mark, MarkedAnswer
-from .scores import ModelScores, Scores
 from .tasks import TaskKey
 
+_NEEDED = ("half_width", "marks_needed", "marks_needed_alone")
 
-def calibrated_scores(scores: Scores, marks: Sequence[Mark], *, half_width: float | None = None) -> Scores:
-    """The same scores, with the score that people would give each model and area, and its 95 % interval.
+
+@dataclass(frozen=True)
+class Calibrated:
+    """The rescaled score of a model or of one of its areas, as people would give it.
+
+    Attributes:
+        judge: The score by the judge.
+        marks: The number of marked tasks.
+        fit: The estimate from marks and verdicts; None without marks in an area.
+        without: The areas without marks.
+        half_width: The half width for which the numbers of marks are estimated; None for no estimate.
+    """
+
+    judge: float | None
+    marks: int
+    fit: PredictionPowered | None
+    without: tuple[str, ...] = ()
+    half_width: float | None = None
+
+    @property
+    def needed(self) -> tuple[int | None, int | None]:
+        """The numbers of marks for the half width, with and without the judge; None if unknown or unreachable."""
+        if self.fit is None or self.half_width is None:
+            return None, None
+        return self.fit.marks_for(self.half_width), self.fit.marks_alone_for(self.half_width)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The figures for JSON and CSV; None for an unknown figure."""
+        fit, alone = self.fit, self.fit and self.fit.alone
+        return {
+            "judge": self.judge,
+            "marks": self.marks,
+            "calibrated": fit and fit.mean,
+            "calibrated_low": fit and fit.low,
+            "calibrated_high": fit and fit.high,
+            "marks_alone": alone and alone.mean,
+            "marks_alone_low": alone and alone.low,
+            "marks_alone_high": alone and alone.high,
+            "correlation": fit and fit.correlation,
+            "effective_marks": fit and fit.effective_marks,
+            **({} if self.half_width is None else dict(zip(_NEEDED, (self.half_width, *self.needed), strict=True))),
+        }
+
+
+CALIBRATED = tuple(name for name in Calibrated(None, 0, None).to_dict() if name != "judge")
+"""The columns of a calibrated score; the score by the judge has its own column in tables."""
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """The scores that people would give: by model, the average under an empty name, and the areas."""
+
+    models: Mapping[str, Mapping[str, Calibrated]]
+    notes: tuple[str, ...]
+
+    def sentences(self) -> Iterator[str]:
+        """What the marks of each model say about its judge, and how many marks a half width takes."""
+        for model, parts in self.models.items():
+            whole, name = parts[""], in_one_line(model, 40)
+            if not whole.marks:
+                yield f"{name}: no marks of its answers, so its score is not calibrated"
+            elif whole.fit is None:
+                without = few_names(list(whole.without))
+                yield f"{name}: an average needs marks in each area; areas without marks: {without}"
+            elif whole.fit.low is None:
+                yield f"{name}: no interval of the average: expected two marks or more in each area, and not all equal"
+            else:
+                yield f"{name}: {_judge_in_words(whole.fit)}{_marks_in_words(whole, whole.fit)}"
+
+
+def _judge_in_words(fit: PredictionPowered) -> str:
+    if fit.n < MIN_MARKS:
+        return f"{fit.n} marks are too few to fit the weight of the judge (at least {MIN_MARKS}), so they stand alone"
+    known = "is constant" if fit.correlation is None else f"correlates by {fit.correlation:.2f}"
+    if not fit.weight:
+        why = "narrows no interval, or too few marks differ from it"
+        return f"a judge that {known} with {fit.n} marks {why}: the marks stand alone"
+    return f"the judge {known} with {fit.n} marks, so they count like {fit.effective_marks:.0f} marks without it"
+
+
+def _marks_in_words(whole: Calibrated, fit: PredictionPowered) -> str:
+    if whole.half_width is None:
+        return ""
+    needed, alone = whole.needed
+    without = "an unknown number" if alone is None else f"{alone:,}"
+    if not fit.weight:
+        return f"; ±{whole.half_width:g} would take about {without} marks"
+    with_judge = f"about {needed:,} marks" if needed else f"more than these {fit.n + fit.n_others:,} tasks"
+    return f"; ±{whole.half_width:g} would take {with_judge} with the judge, and {without} without it"
+
+
+def calibrate(scores: Scores, marks: Sequence[Mark], *, half_width: float | None = None) -> Calibration:
+    """The score that people would give each model and area, and its 95 % interval.
 
     With a half width, also the number of marks that it takes.
     """
     people = people_scores(marks, scores)
-    judged: set[MarkedAnswer] = set()
-    calibrated = {}
-    for model in scores.models:
-        judged.update((*answer.key[:2], answer.response_sha256) for answer in model.answers)
-        parts = _model(scores, model, people)
-        calibrated[model.model] = {part: replace(mean, half_width=half_width) for part, mean in parts.items()}
+    judged = {(*answer.key[:2], answer.response_sha256) for model in scores.models for answer in model.answers}
     unused = Counter(mark.id for mark in marks if mark.answer not in judged)
     if unused.total() == len(marks):
         raise ChecklistError(
             f"none of the {counted(len(marks), 'mark')} is of an answer that the judge has judged; expected marks of "
             "answers in these runs"
         )
-    notes = list(scores.notes)
-    if unused:
-        which = few_names(list(unused))
-        notes.append(f"{counted(unused.total(), 'mark')} of answers that the judge has not judged, not used: {which}")
-    return replace(scores, calibrated=calibrated, notes=tuple(notes))
+    which = f"not used: {few_names(list(unused))}"
+    notes = (f"{counted(unused.total(), 'mark')} of answers that the judge has not judged, {which}",) if unused else ()
+    return Calibration({model.model: _model(scores, model, people, half_width) for model in scores.models}, notes)
 
 
 def people_scores(marks: Iterable[Mark], scores: Scores) -> dict[MarkedAnswer, float]:
     """The mean score of each marked answer, 0 to 100, with the weights of the table."""
     by_answer: dict[MarkedAnswer, list[float]] = {}
     for mark in marks:
-        by_answer.setdefault(mark.answer, []).append(_score(mark, scores.suite, is_equal=scores.weights == "equal"))
+        if scores.weights == "equal":
+            score = 100 * math.fsum(mark.verdicts) / len(mark.verdicts)
+        else:
+            score = score_of(mark.verdicts, scores.suite.checklists[mark.area, mark.category].weights)
+        by_answer.setdefault(mark.answer, []).append(score)
     return {answer: fmean(listed) for answer, listed in by_answer.items()}
 
 
-def _score(mark: Mark, suite: ChecklistSuite, *, is_equal: bool) -> float:
-    if is_equal:
-        return 100 * math.fsum(mark.verdicts) / len(mark.verdicts)
-    return score_of(mark.verdicts, suite.checklists[mark.area, mark.category].weights)
-
-
-@dataclass(eq=False)
-class _Item:
-    """The scores of the trials of a task."""
-
-    people: list[float] = field(default_factory=list)
-    judge: list[float] = field(default_factory=list)
-
-
-def _model(scores: Scores, model: ModelScores, people: Mapping[MarkedAnswer, float]) -> dict[str, Calibrated]:
+def _model(
+    scores: Scores, model: ModelScores, people: Mapping[MarkedAnswer, float], half_width: float | None
+) -> dict[str, Calibrated]:
     """The average (under an empty name) and the areas of a model."""
     strata = {area: _stratum(scores, model, area, people) for area, part in model.areas.items() if part.n}
-    areas = {
-        area: Calibrated(
-            model.areas[area].rescaled, len(stratum.truth), mean_of_strata([stratum]) if stratum.truth else None
-        )
-        for area, stratum in strata.items()
-    }
+    areas = {}
+    for area, stratum in strata.items():
+        fit = mean_of_strata([stratum]) if stratum.truth else None
+        areas[area] = Calibrated(model.areas[area].rescaled, len(stratum.truth), fit, half_width=half_width)
     without = tuple(area for area in model.areas if area not in strata or not strata[area].truth)
-    n_marks = sum(area.marks for area in areas.values())
     average = None if without else mean_of_strata(list(strata.values()))
-    return {"": Calibrated(model.average.rescaled, n_marks, average, without), **areas}
+    n_marks = sum(area.marks for area in areas.values())
+    return {"": Calibrated(model.average.rescaled, n_marks, average, without, half_width), **areas}
 
 
 def _stratum(scores: Scores, model: ModelScores, area: str, people: Mapping[MarkedAnswer, float]) -> MarkedStratum:
     """The rescaled scores of the tasks of an area; a missing answer that counts as zero is zero for people, too."""
-    items: dict[TaskKey, _Item] = {}
+    by_judge: dict[TaskKey, list[float]] = {}
+    by_people: dict[TaskKey, list[float]] = {}
     for answer in model.answers:
         if answer.task.area == area and answer.task.length is None:
-            item = items.setdefault(answer.task.key, _Item())
-            item.judge.append(answer.score)
+            by_judge.setdefault(answer.task.key, []).append(answer.score)
             mark = people.get((*answer.task.key, answer.response_sha256))
-            item.people += [] if mark is None else [mark]
+            if mark is not None:
+                by_people.setdefault(answer.task.key, []).append(mark)
     part, rescale = model.areas[area], scores.suite.rescaling
-    share = part.n / (part.n + len(part.missing)) if scores.missing == "zero" else 1.0
+    share = part.n / (part.n + len(part.gaps["missing"])) if scores.missing == "zero" else 1.0
 
     def figures(listed: Iterable[list[float]]) -> list[float]:
         return [rescale(share * fmean(values)) for values in listed]
 
-    marked = [item for item in items.values() if item.people]
-    others = [item for item in items.values() if not item.people]
     return MarkedStratum(
-        figures(item.people for item in marked),
-        figures(item.judge for item in marked),
-        figures(item.judge for item in others),
+        figures(by_people.values()),
+        figures(by_judge[key] for key in by_people),
+        figures(values for key, values in by_judge.items() if key not in by_people),
         (rescale(0.0), rescale(100.0 * share)),
     )

@@ -27,9 +27,9 @@ from ..judging.judge_requests import RequestOptions, Server
 from ..judging.reply_store import Replies
 from .checklist_requests import MAX_TOKENS, JudgeOptions, Wording
 from .checklist_runs import Answer
-from .checklist_scoring import score_of
 from .checklist_suite import ChecklistSuite
 from .judge_runs import Rating, ratings_of
+from .judged import score_of
 from .tasks import Checklist, Profile, Task
 
 SCORE, PLAIN = "checklist", "plain"

@@ -1,42 +1,135 @@
-"""Scores of models: a weighted sum of verdicts for each answer, means by area, category and length, and the average.
+"""Scores of models: means of verdicts by area, category and length, and the average, with 95 % intervals.
 
-    score(answer)  sum of weight * verdict, 0 to 100
-    area           mean over its judged answers; missing ones are left out, or count as zero
+    area           mean of the scores of its judged answers; missing ones are left out, or count as zero
     rescaled       (area - centre) * factor
     average        mean of the areas, which have equal weights
 
-All sums of floats are exactly rounded, so nothing depends on an order. Rules: docs/checklists.md.
+All sums of floats are exactly rounded, so nothing depends on an order. A figure without a value is None, never NaN.
+Rules: docs/checklists.md.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from operator import mul
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from statistics import fmean
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
-from ...base.arrays import Floats
 from ...base.native import _core
 from ...base.untrusted_text import counted, few_names, in_one_line
 from ...runs.statistics.verdicts import rank_ranges
 from ..statistics.intervals_of_draws import Stratum, half_widths
-from .answer_texts import UNANSWERED, Unanswered
+from .answer_texts import LengthFigures, Unanswered, length_figures
 from .checklist_runs import Run
-from .checklist_suite import PARTS, ChecklistSuite, by_part, keys_in_order
-from .judged import Judged, Verdicts, judged_runs
+from .checklist_suite import PARTS, ChecklistSuite, by_part
+from .judged import WHY_STALE, Judged, Verdicts, Weighting, judged_runs
 from .line_files import OnFault
-from .scores import OF_LENGTH, AnswerScore, MissingRule, ModelScores, Part, Scores, State, Weighting, length_figures
-from .tasks import AnswerKey, Method, Task
+from .tasks import Method, Task
 
-_MOST_RATING = 10.0
-"""The best overall rating of the methods that ask for one."""
+MissingRule = Literal["skip", "zero", "bounds"]
+"""Whether an answer without a judgement is left out or counts as zero; with bounds, it is left out, and each model has
+its worst and best score and place, too."""
+
+Gap = Literal["missing", "unjudged", "stale", Unanswered]
+"""Why an answer is not judged, or does not answer its task."""
+
+GAPS: tuple[Gap, ...] = get_args(Gap)
 
 _UNKNOWN = "unknown"
-_GAPS: tuple[State, ...] = ("missing", "unjudged", "stale")
+
+
+Ends = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Part:
+    """The score of a model on an area, a category or a length; the average is a part, too: the mean of the areas.
+
+    Attributes:
+        n: The number of judged answers.
+        gaps: The names of answers that are not judged or do not answer their task, by reason.
+        score: The mean score, 0 to 100; None without judged answers, like the other figures.
+        interval: The 95 % interval of the rescaled score.
+        bounds: The rescaled scores if all missing answers had the worst or the best verdicts, by the rule `bounds`.
+        length: How far the wanted length was met, if the number of words of each answer is known.
+    """
+
+    n: int = 0
+    gaps: Mapping[Gap, tuple[str, ...]] = field(default_factory=lambda: dict.fromkeys(GAPS, ()))
+    score: float | None = None
+    rescaled: float | None = None
+    rescaled_plain: float | None = None
+    rescaled_missing_as_zero: float | None = None
+    rescaled_missing_skipped: float | None = None
+    rescaled_over_answers: float | None = None  # only of the average
+    words: float | None = None
+    interval: Ends | None = None
+    bounds: Ends | None = None
+    length: LengthFigures | None = None
+
+
+@dataclass(frozen=True)
+class ModelScores:
+    """The scores of one model.
+
+    Attributes:
+        place: Its place, from 1; equal averages share the mean of their places.
+        ranks: Its rank range (`paired.rank_ranges`); None without an average or a verdict.
+        place_bounds: Its best and worst place, whatever its missing answers and those of other models were.
+        has_texts: Whether the run has its answers, so that refused, filtered and failed answers are known.
+    """
+
+    model: str
+    name: str
+    signature: str
+    place: float | None
+    ranks: tuple[int, int] | None
+    place_bounds: Ends | None
+    areas: Mapping[str, Part]
+    categories: Mapping[tuple[str, str], Part]
+    lengths: Mapping[str, Part]
+    average: Part  # without figures if an area has no judged answer
+    answers: tuple[Verdicts, ...] = field(repr=False)
+    has_texts: bool
+
+    def n(self, gap: Gap) -> int:
+        """The number of answers to tasks without a length that have a gap."""
+        return sum(len(part.gaps[gap]) for part in self.areas.values())
+
+
+@dataclass(frozen=True)
+class Scores:
+    """The scores of several models on the same suite.
+
+    Attributes:
+        suite: The suite.
+        models: The models, best average first; those without an average at the end, by name.
+        method: How the judge was asked.
+        missing: How an answer without a judgement counts in `score` and `rescaled`.
+        weights: Whether questions have the suite's weights or equal weights.
+        notes: Notes for readers, one sentence each.
+    """
+
+    suite: ChecklistSuite
+    models: tuple[ModelScores, ...]
+    method: Method
+    missing: MissingRule
+    weights: Weighting
+    notes: tuple[str, ...]
+
+    def n(self, gap: Gap) -> int:
+        """The number of answers with a gap."""
+        parts = (part for model in self.models for part in (*model.areas.values(), *model.lengths.values()))
+        return sum(len(part.gaps[gap]) for part in parts)
+
+    @property
+    def left_out(self) -> list[str]:
+        """A sentence for each reason why judgements do not count."""
+        reasons = ((self.n("stale"), WHY_STALE), (self.n("unjudged"), "the judge gave no usable reply (yet)"))
+        return [f"{counted(n, 'answer')} left out: {why}" for n, why in reasons if n]
 
 
 def score_runs(
@@ -68,25 +161,44 @@ def score_runs(
         ChecklistError: A file breaks the rules, there are no judgements, or they are of several judges or versions.
     """
     rules = _Rules(suite, method, weights, suite.missing if missing is None else missing)
-    judged = judged_runs(suite, runs, method=method, judge=judge, mixed=mixed, on_fault=on_fault)
-    models = sorted(map(rules.model, judged), key=_rank)
-    scores = Scores(suite, tuple(models), method, rules.missing, weights, notes=tuple(rules.notes(judged)))
-    states = {side.run.key: side.states.items() for side in judged} if rules.missing == "zero" else {}
-    zeros = {model: [key for key, state in listed if state == "missing"] for model, listed in states.items()}
-    return _with_intervals(scores, zeros)
+    judged = judged_runs(suite, runs, method=method, weights=weights, judge=judge, mixed=mixed, on_fault=on_fault)
+    strata = rules.strata(judged)
+    halves = [{key: half_widths(stratum) for key, stratum in parts.items()} for parts in strata]
+    areas = list(strata[0].values())
+    average_half = half_widths(*areas) if areas else np.full(len(judged), np.nan)
+    parts, averages = [], []
+    for row, side in enumerate(judged):
+        areas_of, categories, lengths = rules.parts(
+            side, [{key: float(half[row]) for key, half in of_kind.items()} for of_kind in halves]
+        )
+        parts.append((areas_of, categories, lengths))
+        averages.append(rules.average(side, areas_of, float(average_half[row])))
+    order = sorted(range(len(judged)), key=lambda row: _rank(averages[row], judged[row].run.key))
+    ranked = [row for row in order if averages[row].rescaled is not None]
+    ranks = dict(zip(ranked, rank_ranges(*(area.values[ranked] for area in areas)) if ranked else (), strict=True))
+    models = tuple(
+        ModelScores(
+            judged[row].run.key,
+            judged[row].run.name,
+            rules.signature(judged[row]),
+            _place(
+                averages[row].rescaled, [average.rescaled for place, average in enumerate(averages) if place != row]
+            ),
+            ranks.get(row),
+            _place_bounds([average.bounds for average in averages], row),
+            *parts[row],
+            averages[row],
+            judged[row].answers,
+            judged[row].has_answers,
+        )
+        for row in order
+    )
+    return Scores(suite, models, method, rules.missing, weights, tuple(rules.notes(judged)))
 
 
-def score_of(verdicts: Sequence[float], weights: Sequence[float]) -> float:
-    """The weighted sum of an answer's verdicts, 0 to 100."""
-    return math.fsum(map(mul, verdicts, weights))
-
-
-class _State(NamedTuple):
-    """The state of an answer that is not judged or does not answer its task, and its name in tables."""
-
+class _Gap(NamedTuple):
     task: Task
-    state: State
-    unanswered: Unanswered | None
+    gap: Gap
     name: str
 
 
@@ -97,90 +209,114 @@ class _Rules:
     weights: Weighting
     missing: MissingRule
 
-    def model(self, judged: Judged) -> ModelScores:
-        """The scores of a model."""
-        places = keys_in_order(self.suite, judged.verdicts)
-        answers = tuple(self._answer(task, key, judged.verdicts[key]) for task, key in places)
-        is_repeated = any(trial != 1 for _, _, trial in judged.states)
-        gaps = [
-            _State(
-                self.suite.by_key[key[:2]],
-                state,
-                judged.unanswered.get(key),
-                f"{key[0]} (trial {key[2]})" if is_repeated else key[0],
-            )
-            for key, state in judged.states.items()
-            if state != "judged" or key in judged.unanswered
-        ]
-        areas, categories, lengths = (self._parts(part, answers, gaps) for part in PARTS)
-        main_scores = [answer.score for answer in answers if answer.task.length is None]
-        if self.missing == "zero":
-            main_scores += [0.0] * sum(len(part.missing) for part in areas.values())
-        return ModelScores(
-            judged.run.key,
-            judged.run.name,
-            self._signature(judged),
-            areas,
-            categories,
-            {name: part for name in self.suite.lengths if (part := lengths[name]).n or part.unjudged or part.stale},
-            _average(areas, self.suite.rescaling(fmean(main_scores)) if main_scores else None),
-            answers,
-            has_texts=judged.has_answers,
-        )
-
-    def _answer(self, task: Task, key: AnswerKey, judged: Verdicts) -> AnswerScore:
-        if self.method != "checklist":
-            score = plain = judged.verdicts[0] * (100 / _MOST_RATING)
-        else:
-            plain = 100 * math.fsum(judged.verdicts) / len(judged.verdicts)
-            score = plain if self.weights == "equal" else score_of(judged.verdicts, self.suite.checklist(task).weights)
-        return AnswerScore(key, task, judged.verdicts, score, plain, judged.words, judged.response_sha256)
-
-    def _parts(self, part: str, answers: Sequence[AnswerScore], gaps: Sequence[_State]) -> dict[Any, Part]:
-        """The scores by area, category or length, in the order of areas."""
+    def parts(self, judged: Judged, half_widths: Sequence[Mapping[Any, float]]) -> tuple[dict[Any, Part], ...]:
+        """The parts of a model by area, category and length, in the order of areas."""
         in_order = sorted(self.suite.tasks, key=lambda task: self.suite.areas.index(task.area))
-        by_answers, by_gaps = by_part(answers, part), by_part(gaps, part)
-        keys = dict.fromkeys(key for key in map(PARTS[part], in_order) if key is not None)
-        return {key: self._part(by_answers.get(key, []), by_gaps.get(key, [])) for key in keys}
+        gaps, parts = self._gaps(judged), []
+        for (kind, key_of), half in zip(PARTS.items(), half_widths, strict=True):
+            answers_of, gaps_of = by_part(judged.answers, kind), by_part(gaps, kind)
+            keys = dict.fromkeys(key for key in map(key_of, in_order) if key is not None)
+            parts.append({key: self._part(answers_of.get(key, []), gaps_of.get(key, []), half[key]) for key in keys})
+        areas, categories, lengths = parts
+        asked = {
+            name: lengths[name]
+            for name in self.suite.lengths
+            if lengths[name].n or lengths[name].gaps["unjudged"] or lengths[name].gaps["stale"]
+        }
+        return areas, categories, asked
 
-    def _part(self, answers: Sequence[AnswerScore], gaps: Sequence[_State]) -> Part:
-        missing, unjudged, stale = (tuple(gap.name for gap in gaps if gap.state == state) for state in _GAPS)
-        refused, filtered, failed = (tuple(gap.name for gap in gaps if gap.unanswered == name) for name in UNANSWERED)
-        worst, best = self._bounds([answer.score for answer in answers], len(missing))
-        part = Part(len(answers), missing, unjudged, stale, refused=refused, filtered=filtered, failed=failed)
-        part = replace(part, worst=worst, best=best)
-        if not answers:
-            return part
+    def _gaps(self, judged: Judged) -> list[_Gap]:
+        is_repeated = any(trial != 1 for _, _, trial in judged.states)
+        gaps = []
+        for key, state in judged.states.items():
+            task, name = self.suite.by_key[key[:2]], f"{key[0]} (trial {key[2]})" if is_repeated else key[0]
+            if state != "judged":
+                gaps.append(_Gap(task, state, name))
+            if key in judged.unanswered:
+                gaps.append(_Gap(task, judged.unanswered[key], name))
+        return gaps
+
+    def _part(self, answers: Sequence[Verdicts], gaps: Sequence[_Gap], half_width: float) -> Part:
+        names = {kind: tuple(gap.name for gap in gaps if gap.gap == kind) for kind in GAPS}
         rescale, scores = self.suite.rescaling, [answer.score for answer in answers]
-        n_all = len(scores) + len(missing)
+        total, n_all = math.fsum(scores), len(scores) + len(names["missing"])
+        bounds = None
+        if n_all and self.missing == "bounds":
+            is_rating = self.method != "checklist"
+            ends = (0.0, 100.0) if is_rating else (100 * self.suite.levels[0], 100 * self.suite.levels[-1])
+            worst, best = (rescale((total + len(names["missing"]) * end) / n_all) for end in ends)
+            bounds = worst, best
+        if not answers:
+            return Part(0, names, bounds=bounds)
         n = n_all if self.missing == "zero" else len(scores)
-        part = replace(
-            part,
-            score=math.fsum(scores) / n,
-            rescaled=rescale(math.fsum(scores) / n),
+        length = length_figures((answer.words, answer.task.wanted_words) for answer in answers)
+        is_length_known = answers[0].task.length is not None and length is not None and length.n == len(answers)
+        return Part(
+            n=len(answers),
+            gaps=names,
+            score=total / n,
+            rescaled=rescale(total / n),
             rescaled_plain=rescale(math.fsum(answer.plain for answer in answers) / n),
-            rescaled_missing_as_zero=rescale(math.fsum(scores) / n_all),
+            rescaled_missing_as_zero=rescale(total / n_all),
             rescaled_missing_skipped=rescale(fmean(scores)),
             words=_mean_of_known([answer.words for answer in answers]),
+            interval=self._interval(rescale(total / n), half_width),
+            bounds=bounds,
+            length=length if is_length_known else None,
         )
-        figures = length_figures((answer.words, answer.task.wanted_words) for answer in answers)
-        if answers[0].task.length is None or figures is None or figures.n < len(answers):
-            return part
-        return replace(part, **{name: getattr(figures, name) for name in OF_LENGTH})
 
-    def _bounds(self, scores: Sequence[float], n_missing: int) -> tuple[float, float] | tuple[None, None]:
-        """The rescaled scores if all missing answers had the worst or the best verdicts."""
-        n = len(scores) + n_missing
-        if not n or self.missing != "bounds":
-            return None, None
-        ends = (0.0, 100.0)
-        if self.method == "checklist":
-            ends = (100 * self.suite.levels[0], 100 * self.suite.levels[-1])
-        total = math.fsum(scores)
-        low, high = (self.suite.rescaling((total + n_missing * end) / n) for end in ends)
-        return low, high
+    def average(self, judged: Judged, areas: Mapping[str, Part], half_width: float) -> Part:
+        """The mean of the areas, if each has a score; bounds also exist for areas without judged answers."""
+        ends = [part.bounds for part in areas.values() if part.bounds is not None]
+        bounds = None
+        if ends and len(ends) == len(areas):
+            bounds = fmean(worst for worst, _ in ends), fmean(best for _, best in ends)
 
-    def _signature(self, judged: Judged) -> str:
+        def mean(name: str) -> float | None:
+            return _mean_of_known([getattr(part, name) for part in areas.values()])
+
+        rescaled = mean("rescaled")
+        if rescaled is None:
+            return Part(bounds=bounds)
+        scores = [answer.score for answer in judged.answers if answer.task.length is None]
+        if self.missing == "zero":
+            scores += [0.0] * sum(len(part.gaps["missing"]) for part in areas.values())
+        return Part(
+            rescaled=rescaled,
+            rescaled_plain=mean("rescaled_plain"),
+            rescaled_missing_as_zero=mean("rescaled_missing_as_zero"),
+            rescaled_missing_skipped=mean("rescaled_missing_skipped"),
+            rescaled_over_answers=self.suite.rescaling(fmean(scores)),
+            words=mean("words"),
+            interval=self._interval(rescaled, half_width),
+            bounds=bounds,
+        )
+
+    def _interval(self, rescaled: float, half_width: float) -> Ends | None:
+        rescale, width = self.suite.rescaling, self.suite.rescaling.factor * half_width
+        return None if math.isnan(width) else (max(rescale(0), rescaled - width), min(rescale(100), rescaled + width))
+
+    def strata(self, judged: Sequence[Judged]) -> list[dict[Any, Stratum]]:
+        """The scores of all models (rows) on the tasks (columns) of each area, category and length."""
+        columns = {task.key: column for column, task in enumerate(self.suite.tasks)}
+        totals, counts = np.zeros((2, len(judged), len(columns)))
+        for row, side in enumerate(judged):
+            for answer in side.answers:
+                totals[row, columns[answer.task.key]] += answer.score
+                counts[row, columns[answer.task.key]] += 1
+            for key, state in side.states.items():
+                if self.missing == "zero" and state == "missing":
+                    counts[row, columns[key[:2]]] += 1
+        strata = []
+        for key_of in PARTS.values():
+            inside: dict[Any, list[int]] = {}
+            for column, task in enumerate(self.suite.tasks):
+                inside.setdefault(key_of(task), []).append(column)
+            inside.pop(None, None)
+            strata.append({key: Stratum(totals[:, own], counts[:, own]) for key, own in inside.items()})
+        return strata
+
+    def signature(self, judged: Judged) -> str:
         """The inputs of the scores, by name; facts that imported judgements lack are `unknown`."""
         variants = judged.variants
         parts = {
@@ -222,20 +358,25 @@ class _Rules:
         return notes
 
 
-def _rank(model: ModelScores) -> tuple[bool, float, str]:
-    average = model.average.rescaled
-    return average is None, 0.0 if average is None else -average, model.model
+def _rank(average: Part, model: str) -> tuple[bool, float, str]:
+    return average.rescaled is None, -(average.rescaled or 0.0), model
 
 
-def _average(areas: Mapping[str, Part], over_answers: float | None) -> Part:
-    """The mean of the areas, if each has a score; bounds also exist for areas without judged answers."""
-    worst, best = (_mean_of_known([getattr(part, name) for part in areas.values()]) for name in ("worst", "best"))
-    if not areas or any(part.rescaled is None for part in areas.values()):
-        return Part(worst=worst, best=best)
+def _place(score: float | None, others: Iterable[float | None]) -> float | None:
+    """The place of a score among others, from 1; equal scores share the mean of their places."""
+    if score is None:
+        return None
+    known = [other for other in others if other is not None]
+    return 1 + sum(other > score for other in known) + sum(other == score for other in known) / 2
 
-    names = ("rescaled", "rescaled_plain", "rescaled_missing_as_zero", "rescaled_missing_skipped", "words")
-    means: dict[str, Any] = {name: _mean_of_known([getattr(part, name) for part in areas.values()]) for name in names}
-    return Part(**means, rescaled_over_answers=over_answers, worst=worst, best=best)
+
+def _place_bounds(bounds: Sequence[Ends | None], row: int) -> Ends | None:
+    """The place of the best score among the worst scores of the other models, and the reverse."""
+    own, others = bounds[row], [ends for place, ends in enumerate(bounds) if place != row and ends is not None]
+    if own is None:
+        return None
+    best, worst = _place(own[1], [ends[0] for ends in others]), _place(own[0], [ends[1] for ends in others])
+    return None if best is None or worst is None else (best, worst)
 
 
 def _mean_of_known(values: Sequence[float | None]) -> float | None:
@@ -245,61 +386,3 @@ def _mean_of_known(values: Sequence[float | None]) -> float | None:
 
 def _listed(values: Iterable[str | None]) -> str:
     return "+".join(dict.fromkeys(value or _UNKNOWN for value in values)) or _UNKNOWN
-
-
-_K = TypeVar("_K", bound=Hashable)
-
-
-def _with_intervals(scores: Scores, zeros: Mapping[str, Sequence[AnswerKey]]) -> Scores:
-    """The same scores with 95 % intervals and rank ranges."""
-    strata, rescale = _strata(scores, zeros), scores.suite.rescaling
-    halves = [{key: half_widths(part) for key, part in parts.items()} for parts in strata]
-    areas = list(strata[0].values())
-    average = half_widths(*areas) if areas else np.full(len(scores.models), np.nan)
-
-    def with_interval(part: Part, half: Floats, place: int) -> Part:
-        width = rescale.factor * float(half[place])
-        if part.rescaled is None or math.isnan(width):
-            return part
-        low, high = max(rescale(0), part.rescaled - width), min(rescale(100), part.rescaled + width)
-        return replace(part, low=low, high=high)
-
-    def parts_of(parts: Mapping[_K, Part], number: int, place: int) -> dict[_K, Part]:
-        return {key: with_interval(part, halves[number][key], place) for key, part in parts.items()}
-
-    models = tuple(
-        replace(
-            model,
-            areas=parts_of(model.areas, 0, place),
-            categories=parts_of(model.categories, 1, place),
-            lengths=parts_of(model.lengths, 2, place),
-            average=with_interval(model.average, average, place),
-        )
-        for place, model in enumerate(scores.models)
-    )
-    n_ranked = sum(model.average.rescaled is not None for model in models)
-    ranked = [part.values[:n_ranked] for part in areas]
-    ranks = rank_ranges(*ranked) if n_ranked else []
-    return replace(scores, models=models, ranks=(*ranks, *[None] * (len(models) - n_ranked)))
-
-
-def _strata(scores: Scores, zeros: Mapping[str, Sequence[AnswerKey]]) -> tuple[Mapping[Any, Stratum], ...]:
-    """The scores of all models (rows) on the tasks (columns) of each area, category and length."""
-    tasks = scores.suite.tasks
-    columns = {task.key: column for column, task in enumerate(tasks)}
-    totals, counts = np.zeros((2, len(scores.models), len(tasks)))
-    for row, model in enumerate(scores.models):
-        for answer in model.answers:
-            column = columns[answer.task.key]
-            totals[row, column] += answer.score
-            counts[row, column] += 1
-        for key in zeros.get(model.model, ()):
-            counts[row, columns[key[:2]]] += 1
-    inside: list[dict[Any, list[int]]] = [{}, {}, {}]
-    for column, task in enumerate(tasks):
-        for parts, key_of in zip(inside, PARTS.values(), strict=True):
-            parts.setdefault(key_of(task), []).append(column)
-    return tuple(
-        {part: Stratum(totals[:, columns], counts[:, columns]) for part, columns in parts.items() if part is not None}
-        for parts in inside
-    )

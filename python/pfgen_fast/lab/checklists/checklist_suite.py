@@ -108,6 +108,13 @@ class ChecklistSuite:
         """The names of the lengths, in the order of the tasks."""
         return tuple(dict.fromkeys(task.length for task in self.tasks if task.length is not None))
 
+    @cached_property
+    def category_names(self) -> dict[tuple[str, str], str]:
+        """The names of categories in the order of areas and tasks, with the area where several have the same name."""
+        keys = sorted({task.place: None for task in self.tasks}, key=lambda key: self.areas.index(key[0]))
+        names = [category for _, category in keys]
+        return {key: key[1] if names.count(key[1]) == 1 else f"{key[0]}/{key[1]}" for key in keys}
+
     @property
     def has_weights(self) -> bool:
         """Whether every category has weights."""

@@ -24,9 +24,11 @@ from .answer_texts import (
     MIN_CHARACTERS,
     PUBLISHED_PHRASES,
     Claim,
+    LengthFigures,
     Rejections,
     claim_in,
     has_closing_punctuation,
+    length_figures,
     phrases_for,
     repeated,
     sentences,
@@ -35,7 +37,6 @@ from .checklist_runs import Answer, Run
 from .checklist_suite import ChecklistSuite, OfModel, keys_in_order
 from .judgements import Judgement
 from .line_files import OnFault
-from .scores import LengthFigures, length_figures
 from .tasks import AnswerKey, Task, TaskKey, sha256_of
 from .words import Counter as CounterName
 from .words import counter_name, counter_there, has_nltk, nltk_sentences, without, words

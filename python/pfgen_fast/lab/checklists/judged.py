@@ -1,28 +1,39 @@
 """Decides which judgements of runs count, and which answers are missing, unjudged or stale.
 
 A table uses replies of one version of a judge to one prompt; other replies are an error unless `mixed` allows them.
-Several ratings of an answer are averaged.
+Several ratings of an answer are averaged. A score is the weighted sum of an answer's verdicts, 0 to 100.
 """
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from operator import mul
 from statistics import fmean
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from ...base.errors import ChecklistError
 from ...base.untrusted_text import in_one_line
 from .answer_texts import Rejections, Unanswered, phrases_for, unanswered
 from .checklist_runs import Answer, Run
-from .checklist_suite import ChecklistSuite, hashes_of
+from .checklist_suite import ChecklistSuite, hashes_of, keys_in_order
 from .judgements import Judgement
 from .line_files import OnFault
-from .scores import State
-from .tasks import AnswerKey, Method
+from .tasks import AnswerKey, Method, Task
 from .words import count_words, counter_name, counter_there
 
+Weighting = Literal["suite", "equal"]
+"""Whether questions have the suite's weights or equal weights."""
+
+State = Literal["judged", "missing", "unjudged", "stale"]
+"""The state of an answer: a `missing` answer has no judgement, an `unjudged` one no usable reply, and since the
+judgement of a `stale` one the answer, its instruction, the checklist or the prompt has changed."""
+
+WHY_STALE = "the answer, its instruction, the checklist or the prompt has changed since"
+
+_BEST_RATING = 10.0
 _PUBLISHED = "published"
 
 
@@ -46,12 +57,22 @@ class Variant(NamedTuple):
         return ", ".join([in_one_line(self.version or "unknown version"), *known])
 
 
-class Verdicts(NamedTuple):
-    """A judge's verdicts on an answer."""
+@dataclass(frozen=True, slots=True)
+class Verdicts:
+    """A judge's verdicts on an answer, and their score with the chosen and with equal weights."""
 
+    key: AnswerKey
+    task: Task
     verdicts: tuple[float, ...]
+    score: float
+    plain: float
     words: int | None
     response_sha256: str
+
+
+def score_of(verdicts: Sequence[float], weights: Sequence[float]) -> float:
+    """The weighted sum of an answer's verdicts, 0 to 100."""
+    return math.fsum(map(mul, verdicts, weights))
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +82,7 @@ class Judged:
     run: Run
     judge: str
     variants: tuple[Variant, ...]
-    verdicts: Mapping[AnswerKey, Verdicts]
+    answers: tuple[Verdicts, ...]  # in the order of the suite
     states: Mapping[AnswerKey, State]
     unanswered: Mapping[AnswerKey, Unanswered]
     counters: tuple[str, ...]
@@ -73,6 +94,7 @@ def judged_runs(
     runs: Iterable[Run],
     *,
     method: Method = "checklist",
+    weights: Weighting = "suite",
     judge: str | None = None,
     mixed: bool = False,
     on_fault: OnFault | None = None,
@@ -98,7 +120,7 @@ def judged_runs(
             "one of them (--judge VERSION), or pass --mixed to count all"
         )
     rejections = Rejections(phrases_for(suite.language))
-    return [side.judged(suite, name, rejections) for side in sides]
+    return [side.judged(suite, name, weights, rejections) for side in sides]
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,7 +140,7 @@ class _Side:
                 (stale if is_stale(row, suite, self.run, self.answers) else fresh).append(row)
         return replace(self, rows=fresh, stale=[row.key for row in stale])
 
-    def judged(self, suite: ChecklistSuite, judge: str, rejections: Rejections) -> Judged:
+    def judged(self, suite: ChecklistSuite, judge: str, weights: Weighting, rejections: Rejections) -> Judged:
         by_key: dict[AnswerKey, list[Judgement]] = {}
         for row in self.rows:
             if row.scores is not None:
@@ -130,8 +152,9 @@ class _Side:
         states.update(dict.fromkeys((row.key for row in self.rows), "unjudged"))
         states.update(dict.fromkeys(by_key, "judged"))
         counters: dict[str, None] = {}
-        verdicts: dict[AnswerKey, Verdicts] = {}
-        for key, rows in by_key.items():
+        answers = []
+        for task, key in keys_in_order(suite, by_key):
+            rows = by_key[key]
             published = (row.words for row in rows if row.words is not None)
             n_words = next(published, None)
             if n_words is not None:
@@ -140,13 +163,18 @@ class _Side:
                 counter = counter_there(suite.words)
                 n_words = count_words(self.answers[key].response, counter)
                 counters[counter_name(counter)] = None
-            verdicts[key] = Verdicts(_mean_verdicts(rows), n_words, rows[0].response_sha256)
-        variants = dict.fromkeys(_variants(self.rows))
+            verdicts = _mean_verdicts(rows)
+            if rows[0].method != "checklist":
+                score = plain = verdicts[0] * (100 / _BEST_RATING)
+            else:
+                plain = 100 * math.fsum(verdicts) / len(verdicts)
+                score = plain if weights == "equal" else score_of(verdicts, suite.checklist(task).weights)
+            answers.append(Verdicts(key, task, verdicts, score, plain, n_words, rows[0].response_sha256))
         return Judged(
             self.run,
             judge,
-            tuple(variants),
-            verdicts,
+            tuple(dict.fromkeys(_variants(self.rows))),
+            tuple(answers),
             states,
             unanswered(states, self.answers, rejections),
             tuple(sorted(counters, key=_PUBLISHED.__ne__)),

@@ -29,11 +29,10 @@ from ..experiments.finding import Cell, Finding, Picture, finding_table
 from ..statistics.correlation import COMPARED_DIGITS, p_value, resampled_spearman, spearman, spearman_rows
 from .answer_grid import AnswerGrid, Estimate, Ints, grid_fields, matrix_of_pairs, ranges_of
 from .checklist_runs import Answer, Run
-from .checklist_scoring import score_runs
+from .checklist_scoring import Scores, score_runs
 from .checklist_suite import ChecklistSuite
 from .line_files import OnFault, number_in_cell, rows_of_table
 from .marks import MarkedAnswer, Scale, read_marks, task_of_row
-from .scores import Scores
 from .tasks import AnswerKey, Method
 
 Place = tuple[str, AnswerKey]

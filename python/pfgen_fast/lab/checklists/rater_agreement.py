@@ -34,13 +34,11 @@ from ..statistics.raters import (
 )
 from .answer_grid import AnswerGrid, Estimate, Ints, grid_fields
 from .checklist_runs import open_runs
-from .checklist_scoring import score_of
 from .checklist_suite import ChecklistSuite
-from .judged import is_stale, variant_of
+from .judged import WHY_STALE, is_stale, score_of, variant_of
 from .judgements import Judgement
 from .line_files import OnFault
 from .marks import Mark, MarkedAnswer
-from .scores import WHY_STALE
 from .tasks import Checklist
 
 

@@ -20,9 +20,9 @@ from ..statistics.intervals_of_draws import Scale, bootstrap_counts, clustered_r
 from ..statistics.least_squares import FEWEST_CLUSTERS, WinRates, win_rates
 from .answer_grid import Estimate, Ints, ranges_of, with_ends
 from .checklist_runs import Run
+from .checklist_scoring import Scores
 from .checklist_suite import ChecklistSuite
 from .marks import MarkedAnswer, Pair
-from .scores import Scores
 from .tasks import TaskKey
 from .words import count_words, counter_there
 

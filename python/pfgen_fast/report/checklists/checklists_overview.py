@@ -11,13 +11,12 @@ from typing import Any, NamedTuple
 
 from ...base.errors import ChecklistError
 from ...base.untrusted_text import in_one_line
-from ...lab.checklists.answer_texts import UNANSWERED
 from ...lab.checklists.checklist_runs import Answer, Run
+from ...lab.checklists.checklist_scoring import GAPS, Gap, ModelScores, Part, Scores
 from ...lab.checklists.error_modes import MODES, ErrorRules, errors_in, named_errors
-from ...lab.checklists.judged import is_stale
+from ...lab.checklists.judged import State, Verdicts, is_stale
 from ...lab.checklists.judgements import Judgement
 from ...lab.checklists.line_files import OnFault
-from ...lab.checklists.scores import AnswerScore, ModelScores, Part, Scores, State
 from ...lab.checklists.tasks import AnswerKey, Checklist, Task, TaskKey
 from ...lab.experiments.finding import n_equal
 from ..answers import packed
@@ -29,7 +28,7 @@ class AnswerEvidence:
 
     trial: int  # number of the answer
     state: State  # whether it is judged, and if not, why
-    score: AnswerScore | None = None  # its score, if it is judged
+    score: Verdicts | None = None  # its score, if it is judged
     answer: Answer | None = None  # answer, if the run has it
     # judgements of it, in the order of the file, and whether each is stale: of another text or another checklist
     judgements: Sequence[tuple[Judgement, bool]] = ()
@@ -284,29 +283,9 @@ N_TINTS = 9
 """The number of tints from the lowest to the highest figure."""
 
 
-def model_rows(scores: Scores) -> list[dict[str, Any]]:
-    """A row for each model of the table, in the order of the table."""
-    return [
-        {
-            "key": model.model,
-            "name": model.name,
-            "place": place,
-            "ranks": ranks,
-            "average": model.average,
-            "areas": [model.areas.get(area, Part(0)) for area in scores.suite.areas],
-            "n_missing": sum(len(part.missing) for part in model.areas.values()),
-            "places": bounds,
-            "signature": model.signature,
-        }
-        for model, place, ranks, bounds in zip(
-            scores.models, scores.places, scores.ranks, scores.place_bounds, strict=True
-        )
-    ]
-
-
 def span_of(averages: Sequence[Part]) -> tuple[float, float]:
     """From the lowest to the highest end of all intervals; the axis of the bars."""
-    ends = [value for part in averages for value in (part.low, part.high, part.rescaled) if value is not None]
+    ends = [value for part in averages for value in (*(part.interval or ()), part.rescaled) if value is not None]
     low, high = min(ends, default=0.0), max(ends, default=1.0)
     return (low, high) if high > low else (low - 1, high + 1)
 
@@ -361,17 +340,12 @@ def mark_rows(models: Sequence[ModelEvidence], marks: Sequence[str]) -> list[tup
     return rows
 
 
-def gap_rows(scores: Scores) -> list[tuple[ModelScores, list[tuple[str, str, tuple[str, ...]]]]]:
+def gap_rows(scores: Scores) -> list[tuple[ModelScores, list[tuple[str, Gap, tuple[str, ...]]]]]:
     """For each model with missing, unjudged, stale or refused answers: the part, the state and the IDs of the tasks."""
     rows = []
     for model in scores.models:
         parts: Mapping[str, Part] = {**model.areas, **model.lengths}
-        gaps = [
-            (place, state, ids)
-            for place, part in parts.items()
-            for state in ("missing", "unjudged", "stale", *UNANSWERED)
-            if (ids := getattr(part, state))
-        ]
+        gaps = [(place, state, ids) for place, part in parts.items() for state in GAPS if (ids := part.gaps[state])]
         if gaps:
             rows.append((model, gaps))
     return rows

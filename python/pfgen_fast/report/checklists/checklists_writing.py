@@ -14,9 +14,9 @@ from ...base.errors import ChecklistError
 from ...base.file_writing import write_whole
 from ...base.untrusted_text import json_text, utf8
 from ...lab.checklists.checklist_runs import Run
-from ...lab.checklists.checklist_tables import to_markdown
+from ...lab.checklists.checklist_scoring import Part, Scores
+from ...lab.checklists.checklist_tables import full_table, to_dict, to_markdown
 from ...lab.checklists.line_files import OnFault
-from ...lab.checklists.scores import Scores, to_csv, to_dict
 from .. import pages
 from ..answers import packed
 from ..pages import PAGE, in_parts, is_one_file, markup, page_json, page_text, write_bounded_page, write_page_folder
@@ -30,7 +30,6 @@ from .checklists_overview import (
     length_rows,
     mark_rows,
     marks_in_order,
-    model_rows,
     overview_of,
     shown_tasks,
     span_of,
@@ -70,7 +69,7 @@ def write_checklists(
     name, folder = (output.stem, output.parent) if is_file else (NAME, output)
     beside = {
         f"{name}.md": to_markdown(scores, with_categories=True, with_lengths=True),
-        f"{name}.csv": to_csv(scores),
+        f"{name}.csv": full_table(scores).to_csv(),
         f"{name}.json": json_text(to_dict(scores, with_questions=True), indent=1) + "\n",
     }
     page = _Page(scores, evidence_of(scores, runs, judge=judge, on_fault=on_fault, on_model=on_model), beside)
@@ -144,7 +143,8 @@ class _Page:
             suite=scores.suite,
             scores=scores,
             n_answers=sum(len(model.answers) for model in scores.models),
-            rows=model_rows(scores),
+            rows=scores.models,
+            no_part=Part(),
             place=lambda value: f"{100 * (value - low) / (high - low):.1f}",
             categories=category_rows(scores),
             lengths=length_rows(scores),
