@@ -114,7 +114,7 @@ def test_factors_fall_linearly():
         (Overlong, (True, 2), "overlong: soft: expected a number"),
         (Overlong, (1, 2, "token"), "overlong: unknown unit 'token'; .*did you mean 'tokens'"),
         (Overlong, (1, 2, "tokens", 1), "overlong: minus: expected true or false"),
-        (TooShort, (100, 200), "too_short: soft 100 and hard 200: expected soft above hard"),
+        (TooShort, (100, 200), "too_short: hard 200 and soft 100: expected hard below soft"),
         (Repetition, (0, 0.5), "repetition: n: expected an integer from 1 to 1,000,000, not 0"),
         (Repetition, (2.0, 0.5), "repetition: n: expected an integer"),
         (Repetition, (2, 1.5), "repetition: from_share: expected a number from 0 to 1, not 1.5"),

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from numbers import Real
 from typing import Any, ClassVar, Literal
 
@@ -25,10 +25,42 @@ SOURCES = ("prompts", "references")
 _LARGEST_COUNT = 1_000_000
 
 
+_CHOICES = {"unit": UNITS, "source": SOURCES, "to": ("references",)}
+
+
 class Part(ABC):
-    """A part of a shape; `name` is its name in files and columns."""
+    """A part of a shape, a dataclass of its settings; `name` is its name in files and columns."""
 
     name: ClassVar[str]
+    bounds: ClassVar[tuple[float, float]] = (-math.inf, math.inf)  # of its numbers
+    rising: ClassVar[tuple[str, str] | None] = None  # two numbers, of which the first must be the lower one
+
+    def __post_init__(self) -> None:
+        for setting in fields(self):  # type: ignore[arg-type]  # all parts are dataclasses
+            problem = self._problem(setting.name, str(setting.type), getattr(self, setting.name))
+            if problem:
+                raise RewardError(f"{self.name}: {problem}")
+        if self.rising:
+            (low, lower), (high, higher) = ((name, getattr(self, name)) for name in self.rising)
+            if not lower < higher:
+                raise RewardError(f"{self.name}: {low} {lower:g} and {high} {higher:g}: expected {low} below {high}")
+
+    def _problem(self, name: str, kind: str, value: Any) -> str:
+        """What is wrong with a setting; empty if it is valid."""
+        low, high = self.bounds
+        if name in _CHOICES:
+            return "" if value in _CHOICES[name] else unknown_name(name, value, _CHOICES[name])
+        if kind == "bool":
+            is_valid, expected = isinstance(value, bool), "true or false"
+        elif kind == "int":
+            is_valid = isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= _LARGEST_COUNT
+            expected = f"an integer from 1 to {_LARGEST_COUNT:,}"
+        else:
+            is_number = isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
+            is_valid = is_number and low <= value <= high
+            to = "" if low == -math.inf else f" from {low:g} on" if high == math.inf else f" from {low:g} to {high:g}"
+            expected = f"a number{to}"
+        return "" if is_valid else f"{name}: expected {expected}, not {shown_value(value)}"
 
     @abstractmethod
     def _shaped(self, rewards: Floats, batch: Batch) -> tuple[Floats, Floats]:
@@ -43,9 +75,20 @@ class Factor(Part):
         """The factor of each answer, from 0 to 1."""
 
     def _shaped(self, rewards: Floats, batch: Batch) -> tuple[Floats, Floats]:
-        """The factors, and the rewards times the factors."""
         factors = self._factors(batch)
         return factors, np.minimum(rewards, rewards * factors)  # does not raise a reward below 0
+
+
+class Bound(Part):
+    """A part that bounds rewards; its column has the bounded rewards."""
+
+    @abstractmethod
+    def __call__(self, rewards: Any) -> Floats:
+        """The bounded rewards."""
+
+    def _shaped(self, rewards: Floats, batch: Batch) -> tuple[Floats, Floats]:
+        bounded = self(rewards)
+        return bounded, bounded
 
 
 @dataclass(frozen=True)
@@ -70,19 +113,12 @@ class Overlong(Factor):
     """
 
     name = "overlong"
+    bounds = (0.0, math.inf)
+    rising = ("soft", "hard")
     soft: float
     hard: float
     unit: Unit = "characters"
     minus: bool = False
-
-    def __post_init__(self) -> None:
-        _check_number(self, "soft", self.soft, 0.0)
-        _check_number(self, "hard", self.hard, 0.0)
-        _check_choice(self, "unit", self.unit, UNITS)
-        if not isinstance(self.minus, bool):
-            raise RewardError(f"overlong: minus: expected true or false, not {shown_value(self.minus)}")
-        if not self.soft < self.hard:
-            raise RewardError(f"overlong: soft {self.soft:g} and hard {self.hard:g}: expected soft below hard")
 
     def __call__(self, lengths: Any) -> Floats:
         """The factors (with `minus`, the penalties) for these lengths."""
@@ -93,7 +129,6 @@ class Overlong(Factor):
         return self(batch.lengths(self.unit, has_punctuation=True))
 
     def _shaped(self, rewards: Floats, batch: Batch) -> tuple[Floats, Floats]:
-        """The factors or penalties, and the rewards after them."""
         factors, shaped = super()._shaped(rewards, batch)
         return (factors, rewards + factors) if self.minus else (factors, shaped)
 
@@ -118,16 +153,11 @@ class TooShort(Factor):
     """
 
     name = "too_short"
+    bounds = (0.0, math.inf)
+    rising = ("hard", "soft")
     soft: float
     hard: float
     unit: Unit = "characters"
-
-    def __post_init__(self) -> None:
-        _check_number(self, "soft", self.soft, 0.0)
-        _check_number(self, "hard", self.hard, 0.0)
-        _check_choice(self, "unit", self.unit, UNITS)
-        if not self.soft > self.hard:
-            raise RewardError(f"too_short: soft {self.soft:g} and hard {self.hard:g}: expected soft above hard")
 
     def __call__(self, lengths: Any) -> Floats:
         """The factors for these lengths."""
@@ -157,13 +187,11 @@ class Repetition(Factor):
     """
 
     name = "repetition"
+    bounds = (0.0, 1.0)
+    rising = ("from_share", "hard")
     n: int
     from_share: float
     hard: float = 1.0
-
-    def __post_init__(self) -> None:
-        _check_count(self, "n", self.n)
-        _check_shares(self, self.from_share, self.hard)
 
     def __call__(self, answers: Any) -> Floats:
         """The factors for these texts."""
@@ -196,15 +224,12 @@ class Copying(Factor):
     """
 
     name = "copying"
+    bounds = (0.0, 1.0)
+    rising = ("from_share", "hard")
     run: int
     from_share: float
     hard: float = 1.0
     source: Literal["prompts", "references"] = "prompts"
-
-    def __post_init__(self) -> None:
-        _check_count(self, "run", self.run)
-        _check_shares(self, self.from_share, self.hard)
-        _check_choice(self, "source", self.source, SOURCES)
 
     def __call__(self, answers: Any, sources: Any) -> Floats:
         """The factors for these texts, with one prompt or one list of reference answers for each text."""
@@ -236,10 +261,8 @@ class Unfinished(Factor):
     """
 
     name = "unfinished"
+    bounds = (0.0, 1.0)
     value: float = 0.0
-
-    def __post_init__(self) -> None:
-        _check_number(self, "value", self.value, 0.0, 1.0)
 
     def __call__(self, finished: Any) -> Floats:
         """The factors, given whether each answer is finished."""
@@ -250,7 +273,7 @@ class Unfinished(Factor):
 
 
 @dataclass(frozen=True)
-class Floor(Part):
+class Floor(Bound):
     """A lowest reward.
 
     Args:
@@ -267,21 +290,13 @@ class Floor(Part):
     name = "floor"
     value: float
 
-    def __post_init__(self) -> None:
-        _check_number(self, "value", self.value)
-
     def __call__(self, rewards: Any) -> Floats:
         """The rewards with this floor."""
         return np.maximum(np.asarray(rewards, dtype=np.float64), self.value)
 
-    def _shaped(self, rewards: Floats, batch: Batch) -> tuple[Floats, Floats]:
-        """The raised rewards, twice."""
-        raised = self(rewards)
-        return raised, raised
-
 
 @dataclass(frozen=True)
-class Clip(Part):
+class Clip(Bound):
     """A lowest and a highest reward.
 
     Args:
@@ -297,23 +312,13 @@ class Clip(Part):
     """
 
     name = "clip"
+    rising = ("low", "high")
     low: float
     high: float
-
-    def __post_init__(self) -> None:
-        _check_number(self, "low", self.low)
-        _check_number(self, "high", self.high)
-        if not self.low < self.high:
-            raise RewardError(f"clip: low {self.low:g} and high {self.high:g}: expected low below high")
 
     def __call__(self, rewards: Any) -> Floats:
         """The rewards within these bounds."""
         return np.clip(np.asarray(rewards, dtype=np.float64), self.low, self.high)
-
-    def _shaped(self, rewards: Floats, batch: Batch) -> tuple[Floats, Floats]:
-        """The clipped rewards, twice."""
-        clipped = self(rewards)
-        return clipped, clipped
 
 
 @dataclass(frozen=True)
@@ -337,15 +342,11 @@ class Scale(Part):
     name = "scale"
     to: Literal["references"] = "references"
 
-    def __post_init__(self) -> None:
-        _check_choice(self, "to", self.to, ("references",))
-
     def __call__(self, rewards: Any, means: Any) -> Floats:
         """The rewards, divided by these means."""
         return np.asarray(rewards, dtype=np.float64) / np.asarray(means, dtype=np.float64)
 
     def _shaped(self, rewards: Floats, batch: Batch) -> tuple[Floats, Floats]:
-        """The means, and the rewards divided by them."""
         means = batch.means_of_references()
         return means, self(rewards, means)
 
@@ -359,29 +360,3 @@ PARTS: Mapping[str, type[Part]] = {
 def _falling(values: Floats, begin: float, end: float) -> Floats:
     """1 up to `begin`, then linearly down to 0 at `end`."""
     return np.clip((end - values) / (end - begin), 0.0, 1.0)
-
-
-def _check_number(part: Part, name: str, value: object, low: float = -math.inf, high: float = math.inf) -> None:
-    is_number = isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
-    if not (is_number and low <= value <= high):  # type: ignore[operator]
-        bounds = "" if low == -math.inf else f" from {low:g} on" if high == math.inf else f" from {low:g} to {high:g}"
-        raise RewardError(f"{part.name}: {name}: expected a number{bounds}, not {shown_value(value)}")
-
-
-def _check_count(part: Part, name: str, value: object) -> None:
-    if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= _LARGEST_COUNT:
-        raise RewardError(
-            f"{part.name}: {name}: expected an integer from 1 to {_LARGEST_COUNT:,}, not {shown_value(value)}"
-        )
-
-
-def _check_shares(part: Part, from_share: object, hard: object) -> None:
-    _check_number(part, "from_share", from_share, 0.0, 1.0)
-    _check_number(part, "hard", hard, 0.0, 1.0)
-    if not from_share < hard:  # type: ignore[operator]
-        raise RewardError(f"{part.name}: from_share {from_share:g} and hard {hard:g}: expected from_share below hard")
-
-
-def _check_choice(part: Part, name: str, value: object, known: tuple[str, ...]) -> None:
-    if value not in known:
-        raise RewardError(f"{part.name}: {unknown_name(name, value, known)}")

@@ -72,23 +72,29 @@ class Batch:
         if not len(self.answers):  # without answers nothing is missing
             self.prompts = [] if self.prompts is None else self.prompts
             self.n_tokens = [] if self.n_tokens is None else self.n_tokens
-        self._check_length("prompts", self.prompts)
-        self._check_length("finished", self.finished)
-        self._check_length("n_tokens", self.n_tokens)
+        for name in ("prompts", "finished", "n_tokens"):
+            values = getattr(self, name)
+            if isinstance(values, str) or (values is not None and not hasattr(values, "__len__")):
+                raise TrialsError(f"{name}: expected one value for each answer, not one {type(values).__name__}")
+            if values is not None and len(values) != len(self.answers):
+                problem = f"{len(values)} {name} for {len(self.answers)} answers; expected one for each answer"
+                raise TrialsError(problem)
         if self.finished is not None:
             self.finished = np.asarray(self.finished)
             if self.finished.ndim != 1 or (self.finished.dtype != np.bool_ and len(self.finished)):
                 raise TrialsError("finished: expected True or False for each answer")
         if self.n_tokens is not None:
-            self.n_tokens = _numbers("n_tokens", self.n_tokens)
-
-    def _check_length(self, name: str, values: Any) -> None:
-        if values is None:
-            return
-        if isinstance(values, str) or not hasattr(values, "__len__"):
-            raise TrialsError(f"{name}: expected one value for each answer, not one {type(values).__name__}")
-        if len(values) != len(self.answers):
-            raise TrialsError(f"{len(values)} {name} for {len(self.answers)} answers; expected one for each answer")
+            try:
+                self.n_tokens = np.asarray(self.n_tokens, dtype=np.float64)
+            except (TypeError, ValueError):
+                self.n_tokens = np.zeros((0, 0))
+            if self.n_tokens.ndim != 1:
+                raise TrialsError("n_tokens: expected a number for each answer")
+            is_valid = np.isfinite(self.n_tokens) & (self.n_tokens >= 0)
+            if not is_valid.all():
+                row = int(is_valid.argmin())
+                problem = f"expected a number of at least 0, not {self.n_tokens[row]:g}"
+                raise TrialsError(problem, column="n_tokens", row=row)
 
     def lengths(self, unit: str, *, has_punctuation: bool) -> Floats:
         """The lengths of the answers in a unit of `parts.UNITS`; NaN for a missing answer.
@@ -146,20 +152,6 @@ def batch_of_texts(answers: Any, **known: Any) -> Batch:
     """A batch of these texts, for a part that is called alone."""
     with worded():
         return Batch(_core.TextColumn(answers, "answers", False), **known)
-
-
-def _numbers(name: str, values: Any) -> Floats:
-    try:
-        numbers = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise TrialsError(f"{name}: expected a number for each answer") from None
-    if numbers.ndim != 1:
-        raise TrialsError(f"{name}: expected a number for each answer")
-    is_valid = np.isfinite(numbers) & (numbers >= 0)
-    if not is_valid.all():
-        row = int(is_valid.argmin())
-        raise TrialsError(f"expected a number of at least 0, not {numbers[row]:g}", column=name, row=row)
-    return numbers
 
 
 def _missing(name: str, needed_for: str) -> NoReturn:

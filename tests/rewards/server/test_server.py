@@ -21,6 +21,9 @@ def test_it_describes_itself(server, scorer):
     assert "16,384 answers of 100,000 characters and 32 MiB per request" in server.line
     document = HTTP.get(f"{server.url}/openapi.json").json()
     assert document["openapi"] == "3.1.0"
+    assert document["components"]["schemas"]["Answers"]["items"] == {"type": "string", "maxLength": 100_000}
+    for path, methods in document["paths"].items():  # 404 for an unknown path, 405 for a method that it refuses
+        assert HTTP.request(next(iter(methods)), f"{server.url}{path}").status_code in (200, 415)
     reply = HTTP.head(f"{server.url}/openapi.json")
     assert ("default-src 'none'" in reply.headers["content-security-policy"], reply.text) == (True, "")
 

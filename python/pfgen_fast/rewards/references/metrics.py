@@ -113,12 +113,6 @@ def corpus_name(metric: str) -> str:
     return BLEU if metric == CORPUS_BLEU else metric
 
 
-def check_tokenizer(name: object) -> None:
-    """Raises ValueError for an unknown tokenizer."""
-    if name not in TOKENIZERS:
-        raise ValueError(unknown_name("tokenizer", name, TOKENIZERS))
-
-
 Tokenize = Callable[[str], Iterable[Hashable]]
 TokenArrays = tuple[NDArray[np.uint32], NDArray[np.uint64]]
 

@@ -50,11 +50,6 @@ def read_lists(source: Any, n_rows: int, nulls: Nulls) -> ReferenceLists:
     return _joined(rows, nulls)
 
 
-def no_lists(n_rows: int) -> ReferenceLists:
-    """One empty list for all rows, for metrics without references."""
-    return ReferenceLists(_core.TextColumn([], "references"), np.zeros(2, np.uint64), np.zeros(n_rows, np.uint32))
-
-
 def _check_length(n_lists: int, n_rows: int) -> None:
     if n_lists != n_rows:
         problem = f"{counted(n_lists, 'list')} for {counted(n_rows, 'answer')}; {_EXPECTED}"

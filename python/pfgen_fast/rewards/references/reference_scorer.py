@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass, fields
 from numbers import Integral, Real
-from typing import Any, Literal, Protocol, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,25 +28,13 @@ from .metrics import (
     Metric,
     Tokenize,
     TokenNumbers,
-    check_tokenizer,
     corpus_name,
     read_metrics,
 )
-from .reference_lists import NgramScores, ReferenceLists, no_lists, read_lists
+from .reference_lists import NgramScores, ReferenceLists, read_lists
 
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int32]
-
-
-class TableScorer(Protocol):
-    """The parts of a `ReferenceScorer` that its tables use."""
-
-    @property
-    def signature(self) -> str:
-        """Identifies how the scores were computed."""
-
-    def of_corpus(self, metric: str, sums: NDArray[np.int64]) -> float:
-        """The score of a corpus from the sums of the counts of its rows."""
 
 
 class ReferenceScores(ColumnTable):
@@ -64,7 +52,7 @@ class ReferenceScores(ColumnTable):
     """
 
     def __init__(
-        self, scorer: TableScorer, answers: _core.TextColumn, floats: dict[str, Floats], counts: dict[str, Counts]
+        self, scorer: ReferenceScorer, answers: _core.TextColumn, floats: dict[str, Floats], counts: dict[str, Counts]
     ) -> None:
         """Created by `ReferenceScorer.score`."""
         self.scorer = scorer
@@ -141,7 +129,7 @@ class ReferenceScores(ColumnTable):
 
 
 def _table(
-    scorer: TableScorer, answers: list[str | None], floats: dict[str, Floats], counts: dict[str, Counts]
+    scorer: ReferenceScorer, answers: list[str | None], floats: dict[str, Floats], counts: dict[str, Counts]
 ) -> ReferenceScores:
     return ReferenceScores(scorer, _core.TextColumn(answers, "answers", True), floats, counts)
 
@@ -199,8 +187,8 @@ class ReferenceScorer:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "metrics", tuple(metric.name for metric in read_metrics(self.metrics)))
-        if self.tokenize is not None and not callable(self.tokenize):
-            check_tokenizer(self.tokenize)
+        if self.tokenize not in (None, *TOKENIZERS) and not callable(self.tokenize):
+            raise ValueError(unknown_name("tokenizer", self.tokenize, TOKENIZERS))
         check_choice("smooth", self.smooth, get_args(Smooth))
         for name, value in (("smooth_value", self._smooth_value), ("beta", self.beta)):
             if not isinstance(value, Real) or not 0 <= value <= _LARGEST_SETTING:
@@ -213,6 +201,10 @@ class ReferenceScorer:
     @cached_property
     def _wanted(self) -> tuple[Metric, ...]:
         return read_metrics(self.metrics)
+
+    @cached_property
+    def _ngram_scores(self) -> NgramScores:
+        return NgramScores()
 
     @cached_property
     def _native(self) -> _core.ReferenceScorer:
@@ -260,16 +252,19 @@ class ReferenceScorer:
         return "|".join([f"pfgen-fast:{_core.__version__}", *parts, f"case:{'lower' if self.lowercase else 'mixed'}"])
 
     def _settings(self, metric: Metric) -> list[str]:
-        settings = []
+        settings, yes = [], ("no", "yes")
         if metric.reads_tokens:
-            settings.append(f"tok:{_name(self.tokenize or metric.usual_tokenizer)}")
+            own = self.tokenize or metric.usual_tokenizer
+            if not isinstance(own, str):
+                own = f"{getattr(own, '__module__', '')}.{getattr(own, '__qualname__', type(own).__qualname__)}"
+            settings.append(f"tok:{own}")
         if metric.name in {BLEU, CORPUS_BLEU}:
             value = "" if self.smooth in {"exp", "none"} else f"[{self._smooth_value:g}]"
             is_effective = metric.name == BLEU and self.effective_order
-            settings += [f"smooth:{self.smooth}{value}", f"eff:{_yes(is_effective)}", f"order:{self.max_order}"]
+            settings += [f"smooth:{self.smooth}{value}", f"eff:{yes[bool(is_effective)]}", f"order:{self.max_order}"]
         if metric.name in {CHRF, CHRF_WORDS}:
             settings += [f"nc:{self.char_order}", f"nw:{2 * (metric.name == CHRF_WORDS)}", f"beta:{self.beta:g}"]
-            settings += [f"space:{_yes(self.whitespace)}", f"eff:{_yes(not self.eps_smoothing)}"]
+            settings += [f"space:{yes[bool(self.whitespace)]}", f"eff:{yes[not self.eps_smoothing]}"]
         if metric.name in NGRAM_METRICS:
             settings.append("profile:leaderboard")
         return settings
@@ -297,30 +292,25 @@ class ReferenceScorer:
         check_choice("nulls", nulls, ("error", "null"))
         with worded():
             column = _core.TextColumn(answers, "answers", nulls == "null")
-            if references is None and not self.needs_references:
-                lists = no_lists(len(column))
+            if references is None and not self.needs_references:  # one empty list for all rows
+                none, numbers_of_lists = _core.TextColumn([], "references"), np.zeros(len(column), np.uint32)
+                lists = ReferenceLists(none, np.zeros(2, np.uint64), numbers_of_lists)
             else:
                 lists = read_lists(references, len(column), nulls)
-            own = self._own_tokens(column, lists.texts)
+            own: Any = None
+            if callable(self.tokenize):
+                numbers = TokenNumbers(self.tokenize, lowercase=self.lowercase)
+                kinds = [numbers.of_texts, *([numbers.of_sentences] if "rouge_lsum" in self.metrics else [])]
+                own = tuple([number(texts) for number in kinds] for texts in (column, lists.texts))
+            n_threads = checked_threads(self.threads)
             values, counts = self._native.score(
-                column, lists.numbers, lists.texts, lists.begins, own, checked_threads(self.threads), check_cancelled
+                column, lists.numbers, lists.texts, lists.begins, own, n_threads, check_cancelled
             )
-            by_ngrams = self._by_ngrams(column, lists)
-        return ReferenceScores(self, column, self._columns_of(values, by_ngrams), self._counts_of(counts))
-
-    @cached_property
-    def _ngram_scores(self) -> NgramScores:
-        return NgramScores()
-
-    def _by_ngrams(self, answers: _core.TextColumn, lists: ReferenceLists) -> dict[str, Floats]:
-        if set(self.metrics).isdisjoint(NGRAM_METRICS):
-            return {}
-        return self._ngram_scores.score(answers, lists, checked_threads(self.threads))
-
-    def _columns_of(self, values: Floats, by_ngrams: dict[str, Floats]) -> dict[str, Floats]:
-        names = [name for metric in self._wanted if metric.kind is not None for name in metric.columns]
-        by_name = dict(zip(names, values, strict=True)) | by_ngrams
-        return {name: by_name[name] for name in self.columns}
+            names = [name for metric in self._wanted if metric.kind is not None for name in metric.columns]
+            by_name = dict(zip(names, values, strict=True))
+            if not set(self.metrics).isdisjoint(NGRAM_METRICS):
+                by_name |= self._ngram_scores.score(column, lists, n_threads)
+        return ReferenceScores(self, column, {name: by_name[name] for name in self.columns}, self._counts_of(counts))
 
     def _counts_of(self, counts: Counts) -> dict[str, Counts]:
         """The counts of the metrics of which corpora have a value."""
@@ -337,20 +327,3 @@ class ReferenceScorer:
     def of_corpus(self, metric: str, sums: NDArray[np.int64]) -> float:
         """The score of a corpus from the sums of the counts of its rows; see `ReferenceScores.counts`."""
         return self._native.bleu(sums) if metric == BLEU else self._native.chrf(sums)
-
-    def _own_tokens(self, *columns: _core.TextColumn) -> Any:
-        if not callable(self.tokenize):
-            return None
-        numbers = TokenNumbers(self.tokenize, lowercase=self.lowercase)
-        kinds = [numbers.of_texts, *([numbers.of_sentences] if "rouge_lsum" in self.metrics else [])]
-        return tuple([number(column) for number in kinds] for column in columns)
-
-
-def _name(tokenize: str | Tokenize) -> str:
-    if isinstance(tokenize, str):
-        return tokenize
-    return f"{getattr(tokenize, '__module__', '')}.{getattr(tokenize, '__qualname__', type(tokenize).__qualname__)}"
-
-
-def _yes(value: bool) -> str:
-    return "yes" if value else "no"

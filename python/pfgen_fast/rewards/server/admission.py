@@ -40,9 +40,7 @@ class Limits:
     n_requests: int = 256  # maximum number of requests in progress
     n_held_bytes: int = 256 << 20  # maximum total size of bodies and replies
     n_connections: int = 1024
-    n_pairs: int = (
-        1 << 38
-    )  # maximum number of pairs of characters of answers and references, for ROUGE-L; see `check_pairs`
+    n_pairs: int = 1 << 38  # maximum number of pairs of characters of answers and references, for ROUGE-L
     seconds: float = 60.0  # from the first byte of a request to the last byte of its reply
     idle_seconds: float = 75.0  # maximum time between two requests of a connection
 
@@ -87,19 +85,6 @@ def checked_answers(answers: list[str], limits: Limits) -> list[str]:
         sentence = f"answers[{place}]: {len(answers[place]):,} characters; the limit is {limits.n_code_points:,}"
         raise Refusal(413, sentence)
     return answers
-
-
-def check_pairs(answers: list[str], references: list[list[str]], limits: Limits) -> None:
-    """Raises Refusal if ROUGE-L or ROUGE-Lsum of these texts would take long; a line counts as 45 more characters."""
-    sizes = (sum(map(_size, texts)) for texts in references)
-    n_pairs = sum(_size(answer) * size for answer, size in zip(answers, sizes, strict=False))
-    if n_pairs > limits.n_pairs:
-        sentence = f"answers and references have {n_pairs:,} pairs of characters (a line counts as 45 more)"
-        raise Refusal(413, f"{sentence}; the limit is {limits.n_pairs:,}; send smaller batches")
-
-
-def _size(text: str) -> int:
-    return len(text) + 45 * text.count("\n")
 
 
 TOKEN_VARIABLE = "PFGEN_FAST_TOKEN"
@@ -217,7 +202,10 @@ class Place:
         self._n_requests = 1
         self._room.n_requests += 1
         limits = self._room.limits
-        _check_head(headers, limits)
+        if headers.get("content-encoding", "identity").strip().lower() != "identity":
+            raise Refusal(415, "Content-Encoding: compressed bodies are not accepted", {"Connection": "close"})
+        if int(headers.get("content-length", "0")) > limits.n_body_bytes:  # the HTTP parser accepts only digits
+            raise _too_large(limits)
         refusal = None
         if self._room.n_requests > limits.n_requests:
             refusal = too_busy(f"{limits.n_requests:,} requests are in progress, which is the limit; try again later")
@@ -243,15 +231,6 @@ class Place:
         if refusal is not None:
             raise refusal
         return pieces[0] if len(pieces) == 1 else b"".join(pieces)
-
-
-def _check_head(headers: Mapping[str, str], limits: Limits) -> None:
-    """Refuses a request if its headers say that its body is compressed or too large."""
-    encoding = headers.get("content-encoding", "identity").strip().lower()
-    if encoding != "identity":
-        raise Refusal(415, "Content-Encoding: compressed bodies are not accepted", {"Connection": "close"})
-    if int(headers.get("content-length", "0")) > limits.n_body_bytes:  # the HTTP parser accepts only digits
-        raise _too_large(limits)
 
 
 def _too_large(limits: Limits) -> Refusal:

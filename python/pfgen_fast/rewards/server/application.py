@@ -1,20 +1,21 @@
-"""The ASGI application of the reward server, with its endpoints and its OpenAPI document.
+"""The ASGI application of the reward server.
 
 The event loop only receives, counts and sends bytes. Workers decode bodies, score answers and encode replies. A request
 that waits for a worker is dropped if its client disconnects or if it has waited for too long. A new endpoint needs a
-method of `Replies`, and an entry in `ENDPOINTS`.
+method of `Replies`, an entry in `Application`, and its description in `data/openapi.json`.
 """
 
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 import threading
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from ... import __version__
@@ -26,128 +27,10 @@ from ..reward import Reward
 from .admission import Gone, Guard, Limits, Place, Receive, Refusal, Room, too_busy
 from .replies import JSON, Replies, Reply, json_of
 
-Schema = dict[str, Any]
-
-
-def _array(*types: str) -> Schema:
-    return {"type": "array", "items": {"type": types[0] if len(types) == 1 else list(types)}}
-
-
-_TEXTS, _FLOATS, _FLOATS_OR_NULL = _array("string"), _array("number"), _array("number", "null")
-_SIGNATURE: Schema = {"type": "string"}
-
-
-def json_object(**properties: Any) -> Schema:
-    """The schema of an object with exactly these keys."""
-    return {"type": "object", "properties": properties, "required": list(properties)}
-
-
-def _answers(limits: Limits) -> Schema:
-    return {
-        "type": "array",
-        "maxItems": limits.n_answers,
-        "items": {"type": "string", "maxLength": limits.n_code_points},
-    }
-
-
-def _batch(limits: Limits) -> Schema:
-    questions = {
-        "oneOf": [{"type": "string"}, _TEXTS],
-        "description": "Ids or exact texts: one question for all answers, or one question for each answer.",
-    }
-    references = {"type": "array", "items": _TEXTS, "description": "Instead of questions, if the server has no suite."}
-    known = {"prompts": _TEXTS, "finished": _array("boolean"), "n_tokens": _array("integer")}
-    properties = {"questions": questions, "answers": _answers(limits), "references": references, **known}
-    return {"type": "object", "properties": properties, "required": ["answers"]}
-
-
-def _queries(limits: Limits) -> Schema:
-    return json_object(query=_answers(limits), prompts=_TEXTS, labels=_TEXTS)
-
-
-@dataclass(frozen=True)
-class Endpoint:
-    """An endpoint that takes a batch by POST."""
-
-    summary: str
-    answer: Callable[[Replies, bytes], Reply]
-    request: Callable[[Limits], Schema]
-    reply: Schema
-
-
-_SCORES = {"type": "object", "additionalProperties": _FLOATS_OR_NULL, "properties": {"question_id": _TEXTS}}
-_LOGS = json_object(fluency=_FLOATS, truthfulness=_FLOATS, helpfulness=_FLOATS)
-
-ENDPOINTS: Mapping[str, Endpoint] = {
-    "/reward": Endpoint(
-        "The reward of each answer", Replies.reward, _batch, json_object(rewards=_FLOATS, signature=_SIGNATURE)
-    ),
-    "/score": Endpoint(
-        "All columns of scores", Replies.score, _batch, json_object(scores=_SCORES, signature=_SIGNATURE)
-    ),
-    "/get_reward": Endpoint(
-        "The protocol of OpenRLHF; labels are the questions",
-        Replies.openrlhf,
-        _queries,
-        json_object(rewards=_FLOATS, scores=_FLOATS, extra_logs=_LOGS),
-    ),
-}
-
-_REFUSALS = {
-    "400": "The batch is invalid; the message names the row.",
-    "401": "The token is missing or wrong.",
-    "413": "The body, the batch or an answer is too large.",
-    "415": "The body is compressed, or has another media type.",
-    "429": "The server is busy; try again after the time in Retry-After.",
-    "503": "The request has waited for too long; try again later.",
-}
-
-
-def described(signature: str, limits: Limits) -> dict[str, Any]:
-    """The OpenAPI document."""
-    return {
-        "openapi": "3.1.0",
-        "info": {
-            "title": "pfgen-fast",
-            "version": __version__,
-            "description": f"Rewards of answers. Signature of the scores: {signature}. Limits: {limits}.",
-        },
-        "security": [{"bearer": []}, {"basic": []}, {}],
-        "components": {
-            "securitySchemes": {
-                "bearer": {"type": "http", "scheme": "bearer"},
-                "basic": {"type": "http", "scheme": "basic", "description": "Any name; the password is the token."},
-            },
-            "schemas": {"Refusal": json_object(error={"type": "string"})},
-        },
-        "paths": {
-            **{path: _post(endpoint, limits) for path, endpoint in ENDPOINTS.items()},
-            "/healthz": _get("Whether the server runs; needs no token", JSON),
-            "/metrics": _get("Metrics for Prometheus", "text/plain"),
-        },
-    }
-
-
-def _post(endpoint: Endpoint, limits: Limits) -> dict[str, Any]:
-    request, reply = ({JSON: {"schema": schema}} for schema in (endpoint.request(limits), endpoint.reply))
-    refusal = {JSON: {"schema": {"$ref": "#/components/schemas/Refusal"}}}
-    refusals = {status: {"description": why, "content": refusal} for status, why in _REFUSALS.items()}
-    return {
-        "post": {
-            "summary": endpoint.summary,
-            "requestBody": {"required": True, "content": request},
-            "responses": {"200": {"description": endpoint.summary, "content": reply}, **refusals},
-        }
-    }
-
-
-def _get(summary: str, kind: str) -> dict[str, Any]:
-    return {"get": {"summary": summary, "responses": {"200": {"description": summary, "content": {kind: {}}}}}}
-
-
 Send = Callable[[Any], Awaitable[None]]
 Work = Callable[[bytes], Reply]
 
+_OPENAPI = Path(__file__).parents[2] / "data" / "openapi.json"
 _log = logging.getLogger(__name__)
 _SHARE_OF_QUEUE, _SHARE_OF_ALL = 0.5, 0.9
 """The shares of the time limit after which a worker must have started, and finished; the rest is for the reply."""
@@ -190,6 +73,16 @@ class Metrics:
         return content
 
 
+def _openapi(signature: str, limits: Limits) -> bytes:
+    """The OpenAPI document of the server."""
+    document = json.loads(_OPENAPI.read_bytes())
+    description = f"Rewards of answers. Signature of the scores: {signature}. Limits: {limits}."
+    document["info"] |= {"version": __version__, "description": description}
+    answers = document["components"]["schemas"]["Answers"]
+    answers["maxItems"], answers["items"]["maxLength"] = limits.n_answers, limits.n_code_points
+    return json_of(document)
+
+
 class Application:
     """The object that uvicorn calls for each request."""
 
@@ -201,9 +94,12 @@ class Application:
         self._workers = ThreadPoolExecutor(workers, thread_name_prefix="pfgen-score")
         reward = source if isinstance(source, Reward) else Reward(source)
         self._metrics = Metrics(self.room, reward.signature)
-        replies = Replies(reward, limits, mode)
-        document = json_of(described(reward.signature, limits))
-        self._posted: dict[str, Work] = {path: partial(route.answer, replies) for path, route in ENDPOINTS.items()}
+        replies, document = Replies(reward, limits, mode), _openapi(reward.signature, limits)
+        self._posted: dict[str, Work] = {
+            "/reward": replies.reward,
+            "/score": replies.score,
+            "/get_reward": replies.openrlhf,
+        }
         self._shown: dict[str, Callable[[], Reply]] = {
             "/healthz": lambda: Reply(b'{"status":"ok"}'),
             "/metrics": lambda: Reply(self._metrics.text(), "text/plain; version=0.0.4; charset=utf-8"),

@@ -6,7 +6,7 @@ Bodies are decoded strictly, so that mistakes in training programs are reported.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
@@ -16,87 +16,9 @@ from ...base.untrusted_text import in_one_line
 from ...scoring.reply_text import STOP, Mode, answer_text, opened_by
 from ...scoring.score_table import ScoreTable
 from ..reward import Reward, RewardTable
-from .admission import MAX_VALUES, Limits, Refusal, check_pairs, checked_answers
+from .admission import MAX_VALUES, Limits, Refusal, checked_answers
 
-Check = Callable[[Any, str], int]
-"""Raises Refusal if the value of a key has a wrong type; returns the number of texts in the value."""
-
-_ESCAPED = re.compile(rb'\\[\\"]')  # matches escaped backslashes too, so that these do not escape a quotation mark
-
-
-def decoded(
-    body: bytes, keys: Mapping[str, Check], optional: Mapping[str, Check] = MappingProxyType({})
-) -> dict[str, Any]:
-    """The checked values of an object with these keys and no other keys. A duplicate key is refused."""
-    import orjson
-
-    if len(body) >= MAX_VALUES and sum(map(body.count, (b",", b"[", b"{"))) > MAX_VALUES:
-        raise Refusal(413, f"more than {MAX_VALUES:,} commas and brackets, which is the limit; send smaller batches")
-    expected = ", ".join(map(repr, keys)) + (f"; optional: {', '.join(map(repr, optional))}" if optional else "")
-    try:
-        value = orjson.loads(body)
-    except orjson.JSONDecodeError as problem:
-        raise Refusal(400, f"the body is not JSON in UTF-8: {in_one_line(problem.msg)} (byte {problem.pos})") from None
-    if not isinstance(value, dict):
-        raise Refusal(400, f"expected a JSON object with {expected}")
-    for key in value:
-        if key not in keys and key not in optional:
-            raise Refusal(400, f"unknown key '{in_one_line(key, 40)}'; expected {expected}")
-    for key in keys:
-        if key not in value:
-            raise Refusal(400, f"the key {key!r} is missing; expected {expected}")
-    checks = {**optional, **keys}
-    n_texts = sum(checks[key](member, key) for key, member in value.items())
-    if _n_texts(body) != len(value) + n_texts:  # orjson keeps only the last value of a duplicate key
-        raise Refusal(400, f"a key appears twice; expected each key once: {expected}")
-    return value
-
-
-def text_or_texts(value: Any, key: str) -> int:
-    """Checks a text or a list of texts."""
-    return 1 if isinstance(value, str) else texts(value, key)
-
-
-def texts(value: Any, key: str) -> int:
-    """Checks a list of texts."""
-    return len(_items(value, key, str, "a text", "a list of texts"))
-
-
-def lists_of_texts(value: Any, key: str) -> int:
-    """Checks a list of lists of texts."""
-    lists = _items(value, key, list, "a list of texts", "a list of lists of texts")
-    return sum(texts(list_of_texts, f"{key}[{place}]") for place, list_of_texts in enumerate(lists))
-
-
-def booleans(value: Any, key: str) -> int:
-    """Checks a list of truth values, which has no texts."""
-    return 0 * len(_items(value, key, bool, "a truth value", "a list of truth values"))
-
-
-def integers(value: Any, key: str) -> int:
-    """Checks a list of integers, which has no texts."""
-    return 0 * len(_items(value, key, int, "an integer", "a list of integers"))
-
-
-def _items(value: Any, key: str, kind: type, item: str, items: str) -> list[Any]:
-    if not isinstance(value, list):
-        raise Refusal(400, f"{key}: expected {items}, not {_kind(value)}")
-    if not set(map(type, value)) <= {kind}:
-        place = next(place for place, member in enumerate(value) if type(member) is not kind)
-        raise Refusal(400, f"{key}[{place}]: expected {item}, not {_kind(value[place])}")
-    return value
-
-
-def _n_texts(body: bytes) -> int:
-    """The number of keys and texts in a valid document: half the number of quotation marks that are not escaped."""
-    n_escaped = sum(escaped[0] == rb"\"" for escaped in _ESCAPED.finditer(body))
-    return (body.count(b'"') - n_escaped) // 2
-
-
-def _kind(value: Any) -> str:
-    names = {dict: "an object", list: "a list", str: "a text", bool: "a truth value", type(None): "null"}
-    return names.get(type(value), "a number")
-
+JSON = "application/json"
 
 END_TOKENS = (
     *("</s>", "<eos>", "<pad>", "<|endoftext|>", "<|end_of_text|>", "<|end|>", "<|eot_id|>", "<|im_end|>"),
@@ -104,46 +26,12 @@ END_TOKENS = (
 )
 """The special tokens that end an answer."""
 
-
-def scores_of_queries(
-    reward: Reward, queries: Sequence[str], prompts: Sequence[str], labels: Sequence[Any], mode: Mode = "completion"
-) -> dict[str, Any]:
-    """The reply to OpenRLHF: rewards, scores with the same values, and the parts of scores and shape for logs.
-
-    An answer is finished if a special token ends it, and its reasoning has ended.
-    """
-    if not len(queries) == len(prompts) == len(labels):
-        raise TrialsError(
-            f"{len(queries)} queries, {len(prompts)} prompts, {len(labels)} labels; expected equal numbers"
-        )
-    pairs = enumerate(zip(queries, prompts, strict=True))
-    texts = [_said(query, prompt, row) for row, (query, prompt) in pairs]
-    replies = [answer_text(text, mode=mode, stop=(*END_TOKENS, *STOP[mode])) for text in texts]
-    ended = [any(token in text for token in END_TOKENS) for text in texts]
-    finished = [is_ended and reply.state != "unfinished" for is_ended, reply in zip(ended, replies, strict=True)]
-    answers = [reply.answer for reply in replies]
-    try:
-        table = reward.details(list(labels), answers, prompts=prompts, finished=finished)
-    except TrialsError as error:
-        if error.column != "questions" or error.row is None:
-            raise
-        raise TrialsError(error.problem, column="labels", row=error.row) from None
-    logs = {name: table[name] for name in table.columns if name not in ("score", "reward")}
-    return {"rewards": table["reward"], "scores": table["reward"], "extra_logs": logs}
-
-
-def _said(query: str, prompt: str, row: int) -> str:
-    """The text after the prompt, with the tag of reasoning at the end of the prompt."""
-    # Some tokenizers add a token before the prompt, so the query may begin before the prompt.
-    _, separator, text = query.partition(prompt) if prompt else ("", "found", query)
-    if not separator:
-        shown = in_one_line(prompt, 40)
-        raise TrialsError(f"does not contain its prompt '{shown}'", column="query", row=row)
-    return opened_by(prompt) + text
-
-
-_OPTIONAL: Mapping[str, Check] = {"prompts": texts, "finished": booleans, "n_tokens": integers}
-JSON = "application/json"
+_QUESTIONS = "questions"  # the only key whose value may be a text instead of a list
+_OPTIONAL: Mapping[str, type] = {"prompts": str, "finished": bool, "n_tokens": int}
+_ITEMS = {str: "a text", bool: "a truth value", int: "an integer", list: "a list of texts"}
+_LISTS = {str: "texts", bool: "truth values", int: "integers", list: "lists of texts"}
+_TYPES = {dict: "an object", list: "a list", str: "a text", bool: "a truth value", type(None): "null"}
+_ESCAPED = re.compile(rb'\\[\\"]')  # matches escaped backslashes too, so that these do not escape a quotation mark
 
 
 @dataclass(frozen=True)
@@ -185,28 +73,111 @@ class Replies:
         """The reply to OpenRLHF."""
         if self.shaped.scorer is None:
             raise Refusal(400, "the protocol of OpenRLHF has no references, which this server needs; use /reward")
-        batch = decoded(body, dict.fromkeys(("query", "prompts", "labels"), texts))
+        batch = _decoded(body, dict.fromkeys(("query", "prompts", "labels"), str))
         queries = checked_answers(batch["query"], self.limits)
         reply = scores_of_queries(self.shaped, queries, batch["prompts"], batch["labels"], self.mode)
         return Reply(json_of(reply), n_answers=len(queries))
 
-    def _batch(self, body: bytes) -> tuple[Any, Any, dict[str, Any]]:
-        batch = read_batch(body, self.limits, has_references=self.shaped.scorer is None)
+    def _batch(self, body: bytes) -> tuple[Any, list[str], dict[str, Any]]:
+        questions, answers, known = read_batch(body, self.limits, has_references=self.shaped.scorer is None)
         if "rouge_l" in self.shaped.signature:  # or rouge_lsum
-            check_pairs(batch[1], batch[2].get("references", []), self.limits)
-        return batch
+            sizes = (sum(map(_size, texts)) for texts in known.get("references", []))
+            n_pairs = sum(_size(answer) * size for answer, size in zip(answers, sizes, strict=False))
+            if n_pairs > self.limits.n_pairs:
+                sentence = f"answers and references have {n_pairs:,} pairs of characters (a line counts as 45 more)"
+                raise Refusal(413, f"{sentence}; the limit is {self.limits.n_pairs:,}; send smaller batches")
+        return questions, answers, known
 
 
-def read_batch(body: bytes, limits: Limits, *, has_references: bool = False) -> tuple[Any, Any, dict[str, Any]]:
+def _size(text: str) -> int:
+    return len(text) + 45 * text.count("\n")
+
+
+def read_batch(body: bytes, limits: Limits, *, has_references: bool = False) -> tuple[Any, list[str], dict[str, Any]]:
     """The questions, the answers and the other arguments of `Reward` in a body."""
     if has_references:  # questions have no effect
-        batch = decoded(
-            body, {"answers": texts}, {"references": lists_of_texts, "questions": text_or_texts, **_OPTIONAL}
-        )
+        batch = _decoded(body, {"answers": str}, {"references": list, _QUESTIONS: str, **_OPTIONAL})
     else:
-        batch = decoded(body, {"questions": text_or_texts, "answers": texts}, _OPTIONAL)
+        batch = _decoded(body, {_QUESTIONS: str, "answers": str}, _OPTIONAL)
     answers = checked_answers(batch.pop("answers"), limits)
-    return batch.pop("questions", None), answers, batch
+    return batch.pop(_QUESTIONS, None), answers, batch
+
+
+def _decoded(
+    body: bytes, keys: Mapping[str, type], optional: Mapping[str, type] = MappingProxyType({})
+) -> dict[str, Any]:
+    """The checked values of an object with these keys and no other keys; values are lists of items of these types."""
+    import orjson
+
+    if len(body) >= MAX_VALUES and sum(map(body.count, (b",", b"[", b"{"))) > MAX_VALUES:
+        raise Refusal(413, f"more than {MAX_VALUES:,} commas and brackets, which is the limit; send smaller batches")
+    expected = ", ".join(map(repr, keys)) + (f"; optional: {', '.join(map(repr, optional))}" if optional else "")
+    try:
+        value = orjson.loads(body)
+    except orjson.JSONDecodeError as problem:
+        raise Refusal(400, f"the body is not JSON in UTF-8: {in_one_line(problem.msg)} (byte {problem.pos})") from None
+    if not isinstance(value, dict):
+        raise Refusal(400, f"expected a JSON object with {expected}")
+    types = {**optional, **keys}
+    for key in value:
+        if key not in types:
+            raise Refusal(400, f"unknown key '{in_one_line(key, 40)}'; expected {expected}")
+    for key in keys:
+        if key not in value:
+            raise Refusal(400, f"the key {key!r} is missing; expected {expected}")
+    n_texts = len(value) + sum(
+        1 if key == _QUESTIONS and isinstance(items, str) else _n_texts(items, key, types[key])
+        for key, items in value.items()
+    )
+    n_escaped = sum(escaped[0] == rb"\"" for escaped in _ESCAPED.finditer(body))
+    if (body.count(b'"') - n_escaped) // 2 != n_texts:  # orjson keeps only the last value of a duplicate key
+        raise Refusal(400, f"a key appears twice; expected each key once: {expected}")
+    return value
+
+
+def _n_texts(items: Any, key: str, kind: type) -> int:
+    """The number of texts in a list of items of a type; raises Refusal for another value. Lists are lists of texts."""
+    if not isinstance(items, list):
+        raise Refusal(400, f"{key}: expected a list of {_LISTS[kind]}, not {_TYPES.get(type(items), 'a number')}")
+    if not set(map(type, items)) <= {kind}:
+        place = next(place for place, item in enumerate(items) if type(item) is not kind)
+        got = _TYPES.get(type(items[place]), "a number")
+        raise Refusal(400, f"{key}[{place}]: expected {_ITEMS[kind]}, not {got}")
+    if kind is list:
+        return sum(_n_texts(texts, f"{key}[{place}]", str) for place, texts in enumerate(items))
+    return len(items) if kind is str else 0
+
+
+def scores_of_queries(
+    reward: Reward, queries: Sequence[str], prompts: Sequence[str], labels: Sequence[Any], mode: Mode = "completion"
+) -> dict[str, Any]:
+    """The reply to OpenRLHF: rewards, scores with the same values, and the parts of scores and shape for logs.
+
+    A query is the prompt followed by the output of the model, with all special tokens. The answer is the part that
+    `pfgen-fast generate` would keep. It is finished if a special token ends it, and its reasoning has ended.
+    """
+    if not len(queries) == len(prompts) == len(labels):
+        raise TrialsError(
+            f"{len(queries)} queries, {len(prompts)} prompts, {len(labels)} labels; expected equal numbers"
+        )
+    answers, finished = [], []
+    for row, (query, prompt) in enumerate(zip(queries, prompts, strict=True)):
+        # Some tokenizers add a token before the prompt, so the query may begin before the prompt.
+        _, separator, text = query.partition(prompt) if prompt else ("", "no prompt", query)
+        if not separator:
+            raise TrialsError(f"does not contain its prompt '{in_one_line(prompt, 40)}'", column="query", row=row)
+        text = opened_by(prompt) + text
+        reply = answer_text(text, mode=mode, stop=(*END_TOKENS, *STOP[mode]))
+        answers.append(reply.answer)
+        finished.append(reply.state != "unfinished" and any(token in text for token in END_TOKENS))
+    try:
+        table = reward.details(list(labels), answers, prompts=prompts, finished=finished)
+    except TrialsError as error:
+        if error.column != _QUESTIONS or error.row is None:
+            raise
+        raise TrialsError(error.problem, column="labels", row=error.row) from None
+    logs = {name: table[name] for name in table.columns if name not in ("score", "reward")}
+    return {"rewards": table["reward"], "scores": table["reward"], "extra_logs": logs}
 
 
 def json_of(value: Any) -> bytes:
