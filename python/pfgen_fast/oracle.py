@@ -1,7 +1,8 @@
 """The rules of docs/scoring.md in plain, slow Python; the native core must equal it bit for bit.
 
 It shares no scoring code with the core or the modules around it, so a mistake in one of them shows as a difference. It
-follows the order of the rules. Use it for checks; it is too slow for scoring many answers.
+follows the order of the rules, and comments name their sections. Use it for checks; it is too slow for scoring many
+answers.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from .suite.suite import Suite
 
 __all__ = ["Oracle", "ReferenceCounts", "average", "compensated_sum", "discount", "naive_sum", "position_and_name"]
 
-_MISSING = 9999
+_MISSING = 9999  # the position of a pattern that does not match
 _ORDERS = range(1, MAX_ORDER + 1)
 _SKIPPED_IN_PAPER = frozenset("、。・「」『』（）【】［］〈〉《》")
 _SKIPPED = _SKIPPED_IN_PAPER | {"^", "$"}
@@ -52,182 +53,129 @@ class Oracle:
         float_sum: str = "compensated",
         constants: Constants | None = None,
     ) -> None:
-        if profile not in _PROFILES or float_sum not in ("compensated", "naive"):
+        if profile not in ("leaderboard", "paper", "normalised") or float_sum not in ("compensated", "naive"):
             raise ValueError(f"unknown profile {profile!r} or unknown float sum {float_sum!r}")
         if profile != "leaderboard" and constants is not None:
             raise ValueError(f"constants: the constants of profile {profile} are fixed")
-        self._suite = suite
-        self._rules = _PROFILES[profile](constants)
-        self._float_sum = float_sum
+        self._suite, self._float_sum = suite, float_sum
+        self._rules = (_Paper if profile == "paper" else _Leaderboard)(constants or Constants())
+        self._reading = NormalisedReading if profile == "normalised" else Reading
         self._tables: dict[str, dict[str, ReferenceCounts]] = {}
 
     def tables(self, question: Question) -> dict[str, ReferenceCounts]:
         """The reference tables of a question by set, cached after the first call."""
         if question.question_id not in self._tables:
-            sets = question.answers.items()
             self._tables[question.question_id] = {
-                name: ReferenceCounts([self.reading(question, answer).units for answer in answers], self._rules)
-                for name, answers in sets
+                name: ReferenceCounts([self._reading(question, answer).units for answer in answers], self._rules)
+                for name, answers in question.answers.items()
             }
         return self._tables[question.question_id]
 
     def reading(self, question: Question, text: str) -> Reading:
         """A text as the profile reads it."""
-        return self._rules.reading(question, text)
+        return self._reading(question, text)
 
     def searched(self, question: Question, reading: Reading) -> Reading:
-        """The form of an answer whose helpfulness counts."""
-        return self._rules.searched(reading, question.keywords)
+        """The form of an answer whose helpfulness counts: of equal ones, the first."""
+        return max(reading.forms(), key=lambda form: self._rules.helpfulness(form, question.keywords)[0])
 
     def score_one(self, question: str, answer: str) -> dict[str, Any]:
-        """Scores one answer and returns the object of docs/scoring.md, section 5."""
-        known = self._suite[question]
-        tables = self.tables(known)
-        k = len(tables)
-        reading = self.reading(known, answer)
-        units = reading.units
-        fluency = {name: round(self._rules.fluency(units, table) / k, 6) for name, table in tables.items()}
-        truthfulness = {name: round(self._rules.truthfulness(units, table) / k, 6) for name, table in tables.items()}
-        helpfulness, details = self._rules.helpfulness(reading, known.keywords)
+        """Scores one answer and returns the object of section 5."""
+        asked = self._suite[question]
+        tables, reading, rules = self.tables(asked), self._reading(asked, answer), self._rules
+        units, k = reading.units, len(tables)
+        forms = [rules.helpfulness(form, asked.keywords) for form in reading.forms()]
+        helpfulness, details = max(forms, key=lambda pair: pair[0])
         scores = {
-            "fluency": fluency,
-            "fluency_discount": self._rules.fluency_discount(len(units)),
-            "truthfulness": truthfulness,
+            "fluency": {name: round(rules.fluency(units, table) / k, 6) for name, table in tables.items()},
+            "fluency_discount": rules.fluency_discount(len(units)),
+            "truthfulness": {name: round(rules.truthfulness(units, table) / k, 6) for name, table in tables.items()},
             "helpfulness": round(helpfulness, 5),
             "helpfulness_results": details,
         }
         return {**scores, "average": average(scores, self._float_sum)}
 
 
-class Reading:
-    """An answer in the units of its question (section 8); `units` can be sliced."""
-
-    def __init__(self, question: Question, text: str) -> None:
-        self.text = text
-        self.units: Units = text
-        self._tokens = None
-        if question.tokenizer is not None:
-            (self._tokens,) = question.tokenizer.tokens([text])
-            self.units = tuple(self._unit(key, text[start:end].strip()) for key, start, end in self._tokens)
-
-    @staticmethod
-    def _unit(key: str | int, written: str) -> str | int:
-        return written if written in _SKIPPED else key
-
-    def cut(self, n: int) -> str:
-        """The text of the first `n` units."""
-        if self._tokens is None:
-            return self.text[:n]
-        if len(self._tokens) <= n:
-            return self.text
-        return self.text[: self._tokens[n - 1].end] if n else ""
-
-    def position(self, end: int) -> int:
-        """The number of units that begin before the index `end` of the text."""
-        return end if self._tokens is None else sum(token.start < end for token in self._tokens)
-
-    def forms(self) -> list[Reading]:
-        """The texts in which keyword rules are searched."""
-        return [self]
-
-
-class NormalisedReading(Reading):
-    """A text in the units of profile normalised (section 10): the characters or tokens of its normalised text."""
-
-    def __init__(self, question: Question, text: str) -> None:
-        self._question = question
-        self._written = text
-        super().__init__(question, self._normalised(text))
-
-    def _normalised(self, text: str) -> str:
-        return normalised(text, has_spaces=self._question.tokenizer is not None)
-
-    def cut(self, n: int) -> str:
-        """The longest prefix whose normalised text is no longer than the first `n` units."""
-        limit, end = len(super().cut(n)), len(self._written)
-        while (over := len(self._normalised(self._written[:end])) - limit) > 0:
-            end -= -(-over // _MOST_ADDED)  # no prefix that is short enough is passed over
-        return self._written[:end]
-
-    def position(self, end: int) -> int:
-        """The number of units that begin in the normalised text of the first `end` characters."""
-        return super().position(len(self._normalised(self._written[:end])))
-
-    def forms(self) -> list[Reading]:
-        """The text as it is, with digits and Latin letters of usual width, and in NFKC; equal texts once."""
-        texts = dict.fromkeys([self._written, self._written.translate(_USUAL_WIDTH), nfkc(self._written)])
-        return [NormalisedReading(self._question, text) for text in texts]
+def discount(n: int, target_length: int = 100, limit: int = 150) -> float:
+    """The factor by which a length of `n` units discounts a score; negative past the limit."""
+    return 1 - max(n - target_length, 0) / (limit - target_length)
 
 
 class ReferenceCounts:
-    """Document frequencies of one reference set, and its baseline."""
+    """Section 2: the document frequencies of one reference set, and its baseline."""
 
     def __init__(self, answers: list[Units], rules: _Leaderboard) -> None:
         self.rules = rules
         self.n_answers = len(answers)
+        # Document frequency: an n-gram counts once in each answer.
         self.document_frequency: Counter[NGram] = Counter()
         for answer in answers:
             self.document_frequency.update(set(rules.ngrams(answer)))
+        # Baseline: the mean fluency of the answers, computed with the baseline 1.0.
         self.baseline = 1.0
         self.baseline = naive_sum(rules.fluency(answer, self) for answer in answers) / len(answers)
 
 
 class _Leaderboard:
-    """Sections 2 to 4: the rules of the published leaderboard."""
+    """Sections 2 to 4, with the constants of section 9."""
 
-    def __init__(self, constants: Constants | None = None) -> None:
-        self.constants = constants or Constants()
-
-    def reading(self, question: Question, text: str) -> Reading:
-        return Reading(question, text)
-
-    def searched(self, reading: Reading, rules: tuple[Rule, ...]) -> Reading:
-        return reading
+    def __init__(self, constants: Constants) -> None:
+        self.constants = constants
 
     def discount(self, n: int) -> float:
         return discount(n, self.constants.target_length, self.constants.limit)
 
-    def ngrams(self, text: Units) -> Iterator[NGram]:
-        for n in _ORDERS:
-            for start in range(len(text) - n + 1):
-                yield text[start : start + n]
-
-    def fluency_discount(self, n_code_points: int) -> float:
+    def fluency_discount(self, n_units: int) -> float:
         return 1.0
+
+    def ngrams(self, text: Units) -> Iterator[NGram]:
+        """The n-grams of a text, of all orders."""
+        return (text[start : start + n] for n in _ORDERS for start in range(len(text) - n + 1))
+
+    # Section 2: fluency
 
     def fluency(self, answer: Units, table: ReferenceCounts) -> float:
         return max(self.prefix_scores(answer, table), default=0.0)
 
     def prefix_scores(self, answer: Units, table: ReferenceCounts) -> Iterator[float]:
-        """The fluency of each prefix, from the shortest; values below 0, past the limit, become 0."""
-        seen: set[NGram] = set()
-        raw = 0
+        """The fluency s(n) of each prefix, from the shortest; values below 0, past the limit, become 0."""
+        # Step 1: the answer is cut.
         text = answer[: self.constants.look_ahead]
+        distinct: set[NGram] = set()
+        raw = 0
         for n in range(1, len(text) + 1):
-            for order in _ORDERS:
-                ngram = text[n - order : n]
-                if order <= n and ngram not in seen:
-                    seen.add(ngram)
+            # Step 2: raw(n) adds the n-grams that end at n and did not occur before.
+            for ngram in (text[n - order : n] for order in _ORDERS if order <= n):
+                if ngram not in distinct:
+                    distinct.add(ngram)
                     raw += table.document_frequency.get(ngram, 0)
+            # Step 3: s(n), from left to right.
             yield max(0.0, raw * self.discount(n) / table.baseline)
 
+    # Section 3: truthfulness
+
     def truthfulness(self, answer: Units, table: ReferenceCounts) -> float:
-        target, scale = self.constants.target_length, 1 / THRESHOLD
+        # Step 1: the answer between ^ and $ is cut.
         text = marked(answer)[: self.constants.look_ahead + 2]
         total, count, score, best = 0.0, 0, 0.0, 0.0
-        for j, (character, cover) in enumerate(zip(text, covers(text, table), strict=True)):
-            if character in _SKIPPED:
-                continue
-            total += min(1.0, cover / table.n_answers * scale)
-            count += 1
-            score = total / count * self.discount(j)
-            if j >= target:
-                best = max(best, score)
+        # Step 2: the mean share of the counted characters up to each position, discounted.
+        for j, (unit, cover) in enumerate(zip(text, covers(text, table), strict=True)):
+            if unit not in _SKIPPED:
+                total += min(1.0, cover / table.n_answers * (1 / THRESHOLD))
+                count += 1
+                score = total / count * self.discount(j)
+                if j >= self.constants.target_length:
+                    best = max(best, score)
         return max(best, score)
 
+    # Section 4: helpfulness
+
     def helpfulness(self, reading: Reading, rules: tuple[Rule, ...]) -> tuple[float, list[list[Any]]]:
+        """The helpfulness and its details."""
+        # Step 1: the position of each rule in the cut answer.
         text = reading.cut(self.constants.look_ahead)
         positions = [position_and_name(rule, text, reading.position) for rule in rules]
+        # Step 2: the score of each truncation.
         scores = {}
         for i in range(len(reading.units[: self.constants.look_ahead]) + 1):
             if self.discount(i) >= 0:
@@ -240,96 +188,16 @@ class _Leaderboard:
     def best_truncation(
         self, scores: dict[int, float], rules: tuple[Rule, ...], positions: list[tuple[int, str]]
     ) -> tuple[float, list[list[Any]]]:
+        # Step 3: the largest truncation with the highest score.
         best = max(scores.values())
         n = max(i for i, score in scores.items() if score == best)
+        # Step 4: the details are the rules that are not met there, and the excess length.
         details: list[list[Any]] = [
             [name, 1 - rule.importance] for rule, (position, name) in zip(rules, positions, strict=True) if n < position
         ]
-        over = n - self.constants.target_length
-        if over > 0 and best > 0:
-            details.append([f"{over}字超過", self.discount(n)])
+        if n > self.constants.target_length and best > 0:
+            details.append([f"{n - self.constants.target_length}字超過", self.discount(n)])
         return best, details
-
-
-class _Paper(_Leaderboard):
-    """Section 7: the formulas as printed in the paper."""
-
-    def ngrams(self, text: Units) -> Iterator[NGram]:
-        last = len(text) + 1
-        for n in _ORDERS:
-            for start in range(last + 1 - n + 1):
-                end = start + n - 1
-                inner = text[max(start - 1, 0) : end]
-                yield (start == 0, inner, end == last) if start == 0 or end == last else inner
-
-    def fluency_discount(self, n_code_points: int) -> float:
-        return max(0.0, discount(n_code_points))
-
-    def fluency(self, answer: Units, table: ReferenceCounts) -> float:
-        if not answer:
-            return 0.0
-        raw = sum(table.document_frequency.get(ngram, 0) for ngram in self.ngrams(answer))
-        return raw / table.n_answers * self.fluency_discount(len(answer)) / table.baseline
-
-    def truthfulness(self, answer: Units, table: ReferenceCounts) -> float:
-        df, last = table.document_frequency, len(answer) + 1
-        frequencies = []
-        for start in range(last - 1):
-            begins, ends = start == 0, start + 2 == last
-            inner = answer[max(start - 1, 0) : start + 2]
-            frequencies.append(df.get((begins, inner, ends) if begins or ends else inner, 0))
-        total, count, mean, best = 0.0, 0, 0.0, 0.0
-        for j, character in enumerate(answer, start=1):
-            if character not in _SKIPPED_IN_PAPER:
-                cover = max(frequencies[max(j - 2, 0) : j + 1])
-                total += min(1.0, cover / table.n_answers * 200.0)
-                count += 1
-                mean = total / count
-            if j >= min(100, len(answer)):
-                best = max(best, self.fluency_discount(j) * mean)
-        return best
-
-    def helpfulness(self, reading: Reading, rules: tuple[Rule, ...]) -> tuple[float, list[list[Any]]]:
-        positions = [position_and_name(rule, reading.text, reading.position) for rule in rules]
-        length = len(reading.units)
-        whole = naive_sum(rule.importance for rule in rules)
-        scores = {}
-        for i in range(min(100, length), length + 1):
-            met = naive_sum(
-                rule.importance for rule, (position, _) in zip(rules, positions, strict=True) if position <= i
-            )
-            scores[i] = self.fluency_discount(i) * (met / whole if whole else 1.0)
-        return self.best_truncation(scores, rules, positions)
-
-
-class _Normalised(_Leaderboard):
-    """Section 10: the rules of the leaderboard, on normalised texts."""
-
-    def reading(self, question: Question, text: str) -> Reading:
-        return NormalisedReading(question, text)
-
-    def searched(self, reading: Reading, rules: tuple[Rule, ...]) -> Reading:
-        # `max` returns the first of equal ones.
-        return max(reading.forms(), key=lambda form: super(_Normalised, self).helpfulness(form, rules)[0])
-
-    def helpfulness(self, reading: Reading, rules: tuple[Rule, ...]) -> tuple[float, list[list[Any]]]:
-        scored = [super(_Normalised, self).helpfulness(form, rules) for form in reading.forms()]
-        return max(scored, key=lambda pair: pair[0])
-
-
-_PROFILES: dict[str, Callable[[Constants | None], _Leaderboard]] = {
-    "leaderboard": _Leaderboard,
-    "paper": _Paper,
-    "normalised": _Normalised,
-}
-
-
-def average(scores: dict[str, Any], float_sum: str) -> float:
-    """The score of an answer, computed from its rounded parts."""
-    total = naive_sum if float_sum == "naive" else compensated_sum
-    fluency, truthfulness = scores["fluency"].values(), scores["truthfulness"].values()
-    helpfulness: float = scores["helpfulness"]
-    return round((total(fluency) + total(truthfulness) + helpfulness) / 3, 5)
 
 
 def marked(answer: Units) -> Units:
@@ -338,18 +206,13 @@ def marked(answer: Units) -> Units:
 
 
 def covers(text: Units, table: ReferenceCounts) -> list[int]:
-    """For each unit of a text, the document frequency of the most frequent 3-gram over it."""
+    """Section 3: for each unit of a text, the document frequency of the most frequent 3-gram over it."""
     frequencies = [table.document_frequency.get(text[i : i + 3], 0) for i in range(len(text) - 2)]
     return [max(frequencies[max(j - 2, 0) : j + 1], default=0) for j in range(len(text))]
 
 
-def discount(n: int, target_length: int = 100, limit: int = 150) -> float:
-    """The factor by which a length of `n` units discounts a score; negative past the limit."""
-    return 1 - max(n - target_length, 0) / (limit - target_length)
-
-
 def position_and_name(rule: Rule, text: str, position_of: Callable[[int], int]) -> tuple[int, str]:
-    """The position, in units, at which a rule is first met, and the name that reports show if it is not met."""
+    """Section 4: the position, in units, at which a rule is first met, and its name in the details."""
     if rule.form == "t":
         match = searched(re.compile(rule.pattern).search, text, f"the pattern {shown_value(rule.pattern)}")
         position, name = (position_of(match.end()) if match else _MISSING), rule.pattern
@@ -358,6 +221,14 @@ def position_and_name(rule: Rule, text: str, position_of: Callable[[int], int]) 
         places = (position_and_name(part, text, position_of) for part in rule.parts)
         position, name = choose(places, key=lambda pair: pair[0])
     return position, name if rule.name is None else rule.name
+
+
+def average(scores: dict[str, Any], float_sum: str) -> float:
+    """Section 5: the score of an answer, computed from its rounded parts."""
+    total = naive_sum if float_sum == "naive" else compensated_sum
+    fluency, truthfulness = scores["fluency"].values(), scores["truthfulness"].values()
+    helpfulness: float = scores["helpfulness"]
+    return round((total(fluency) + total(truthfulness) + helpfulness) / 3, 5)
 
 
 def naive_sum(values: Iterable[float]) -> float:
@@ -369,7 +240,7 @@ def naive_sum(values: Iterable[float]) -> float:
 
 
 def compensated_sum(values: Iterable[float]) -> float:
-    """Neumaier's compensated sum, as in CPython's `sum` since 3.12."""
+    """Section 5: Neumaier's compensated sum, as in CPython's `sum` since 3.12."""
     total, compensation = 0.0, 0.0
     for value in values:
         new = total + value
@@ -379,3 +250,113 @@ def compensated_sum(values: Iterable[float]) -> float:
             compensation += (value - new) + total
         total = new
     return total + compensation
+
+
+class _Paper(_Leaderboard):
+    """Section 7: the formulas as printed in the paper."""
+
+    def fluency_discount(self, n_units: int) -> float:
+        return max(0.0, discount(n_units))
+
+    def ngrams(self, text: Units) -> Iterator[NGram]:
+        """The n-grams of a text with its begin mark, at 0, and its end mark, at `last`."""
+        last = len(text) + 1
+        for n in _ORDERS:
+            for start in range(last + 1 - n + 1):
+                end = start + n - 1
+                inner = text[max(start - 1, 0) : end]
+                yield (start == 0, inner, end == last) if start == 0 or end == last else inner
+
+    def fluency(self, answer: Units, table: ReferenceCounts) -> float:
+        if not answer:
+            return 0.0
+        raw = sum(table.document_frequency.get(ngram, 0) for ngram in self.ngrams(answer))
+        return raw / table.n_answers * self.fluency_discount(len(answer)) / table.baseline
+
+    def truthfulness(self, answer: Units, table: ReferenceCounts) -> float:
+        # Step 1: the frequency of each 3-gram of the marked answer.
+        last, frequencies = len(answer) + 1, []
+        for start in range(last - 1):
+            begins, ends = start == 0, start + 2 == last
+            inner = answer[max(start - 1, 0) : start + 2]
+            ngram = (begins, inner, ends) if begins or ends else inner
+            frequencies.append(table.document_frequency.get(ngram, 0))
+        # Step 2: T(I), and the largest product of T(I) and the discount.
+        total, count, mean, best = 0.0, 0, 0.0, 0.0
+        for j, unit in enumerate(answer, start=1):
+            if unit not in _SKIPPED_IN_PAPER:
+                cover = max(frequencies[max(j - 2, 0) : j + 1])
+                total += min(1.0, cover / table.n_answers * 200.0)
+                count += 1
+                mean = total / count
+            if j >= min(100, len(answer)):
+                best = max(best, self.fluency_discount(j) * mean)
+        return best
+
+    def helpfulness(self, reading: Reading, rules: tuple[Rule, ...]) -> tuple[float, list[list[Any]]]:
+        positions = [position_and_name(rule, reading.text, reading.position) for rule in rules]
+        whole = naive_sum(rule.importance for rule in rules)
+        length, scores = len(reading.units), {}
+        for i in range(min(100, length), length + 1):
+            met = naive_sum(
+                rule.importance for rule, (position, _) in zip(rules, positions, strict=True) if position <= i
+            )
+            scores[i] = self.fluency_discount(i) * (met / whole if whole else 1.0)
+        return self.best_truncation(scores, rules, positions)
+
+
+class Reading:
+    """Section 8: an answer in the units of its question; `units` can be sliced."""
+
+    def __init__(self, question: Question, text: str) -> None:
+        self.text = text
+        self.units: Units = text
+        self._tokens = None
+        if question.tokenizer is not None:
+            (self._tokens,) = question.tokenizer.tokens([text])
+            # A token that is a skipped character equals that character.
+            written = [text[token.start : token.end].strip() for token in self._tokens]
+            pairs = zip(self._tokens, written, strict=True)
+            self.units = tuple(shown if shown in _SKIPPED else token.key for token, shown in pairs)
+
+    def cut(self, n: int) -> str:
+        """The text of the first `n` units."""
+        if self._tokens is None or len(self._tokens) <= n:
+            return self.text[:n] if self._tokens is None else self.text
+        return self.text[: self._tokens[n - 1].end] if n else ""
+
+    def position(self, end: int) -> int:
+        """The number of units that begin before the index `end` of the text."""
+        return end if self._tokens is None else sum(token.start < end for token in self._tokens)
+
+    def forms(self) -> list[Reading]:
+        """The texts in which keyword rules are searched."""
+        return [self]
+
+
+class NormalisedReading(Reading):
+    """Section 10: a text in the units of profile normalised, the characters or tokens of its normalised text."""
+
+    def __init__(self, question: Question, text: str) -> None:
+        self._question, self._written = question, text
+        super().__init__(question, self._normalised(len(text)))
+
+    def _normalised(self, end: int) -> str:
+        """The normalised text of the first `end` characters."""
+        return normalised(self._written[:end], has_spaces=self._question.tokenizer is not None)
+
+    def cut(self, n: int) -> str:
+        """The longest prefix whose normalised text is no longer than the first `n` units."""
+        limit, end = len(super().cut(n)), len(self._written)
+        while (over := len(self._normalised(end)) - limit) > 0:
+            end -= -(-over // _MOST_ADDED)  # no prefix that is short enough is passed over
+        return self._written[:end]
+
+    def position(self, end: int) -> int:
+        """The number of units that begin in the normalised text of the first `end` characters."""
+        return super().position(len(self._normalised(end)))
+
+    def forms(self) -> list[Reading]:
+        """The text as it is, with digits and Latin letters of usual width, and in NFKC; equal texts once."""
+        texts = dict.fromkeys([self._written, self._written.translate(_USUAL_WIDTH), nfkc(self._written)])
+        return [NormalisedReading(self._question, text) for text in texts]
