@@ -29,7 +29,7 @@ def test_a_fetched_suite_is_found_by_its_name(call, checkout, suites_home):
     assert "suite: pfgen-bench\n" in out
     assert "pfgen-fast checklists info essays-en" in " ".join(call("suite", "info", "essays-en")[2].split())
     code, out, _ = call("suite", "info")
-    assert f"pfgen-bench  questions    0.8 MB  fetched: {folder}\n" in out
+    assert f"pfgen-bench  questions   0.8 MB  fetched: {folder}\n" in out
 
 
 def test_the_list_says_how_each_suite_can_be_had(call, suites_home, tmp_path, monkeypatch):

@@ -93,8 +93,8 @@ COMMANDS = {
     "suite check": ("suite", "SuiteCheck"),
     "suite compile": ("suite", "SuiteCompile"),
     "suite get": ("suite", "SuiteGet"),
-    "suite build": ("build_suite", "SuiteBuild"),
-    "suite keywords": ("build_suite", "SuiteKeywords"),
+    "suite build": ("suite", "SuiteBuild"),
+    "suite keywords": ("suite", "SuiteKeywords"),
 }
 """The module and class of each command, in the order of the help; imported when the command is called."""
 

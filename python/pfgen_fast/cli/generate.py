@@ -7,13 +7,12 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..base.table import shortened
 from ..base.untrusted_text import json_text
 from . import options
 from .app import Json, Quiet, caution, counted, exit_if_partial, fail, note, print_json, print_line, shown, warn
 from .asking import Watch, note_existing
 from .engine_options import EngineOptions, Prices, ReasoningOptions, chosen
-from .layout import rest
+from .layout import fitted
 from .parser import Option, option_group
 from .score import outcome_as_json, print_outcomes
 from .suite_line import print_origin, suite_or_here
@@ -181,7 +180,7 @@ def print_answers(answers: Generated, *, quiet: bool) -> None:
         if answers.n_existing:
             note_existing(answers.n_existing, answers.oldest_answer)
         new = f"{counted(answers.n_new, 'new answer')}: "
-        print_line(f"{new}{shortened(shown(answers.folder), rest(len(new)))}")
+        print_line(fitted(new, answers.folder))
         if answers.replies is not None and (answers.replies.n_reasoning or answers.replies.n_cut):
             print_line(answers.replies.sentence)
     if answers.replies is not None:
@@ -321,7 +320,7 @@ class Prompts:
                     file.write(f"{json_text(record)}\n".encode())
         if self.output and not self.quiet:
             written = f"{counted(self.trials * len(suite), 'prompt')} written: "
-            print_line(f"{written}{shortened(shown(self.output), rest(len(written)))}")
+            print_line(fitted(written, self.output))
             print_origin(suite)
         elif self.suite is None and not self.quiet:
             note(f"suite: {suite.name}")

@@ -6,8 +6,8 @@ import shutil
 import sys
 from collections.abc import Collection, Sequence
 
-from ..base.table import LEAST, Table, beginning, padded, width_of
-from .app import stdout
+from ..base.table import LEAST, Table, beginning, padded, shortened, width_of
+from .app import shown, stdout
 
 
 def columns() -> int | None:
@@ -19,6 +19,11 @@ def rest(taken: int) -> int | None:
     """The width of the terminal minus the taken columns; None if results are redirected."""
     width = columns()
     return None if width is None else width - taken
+
+
+def fitted(begin: str, name: object, end: str = "") -> str:
+    """A line with a name that is shortened to fit the terminal."""
+    return f"{begin}{shortened(shown(name), rest(width_of(begin) + width_of(end)))}{end}"
 
 
 def aligned(rows: Sequence[Sequence[str]], *, to_left: Collection[int] = ()) -> list[str]:

@@ -1,23 +1,37 @@
-"""`pfgen-fast suite`: suites on this machine, the contents of a suite, its faults, its index; published suites."""
+"""`pfgen-fast suite`: suites on this machine, the contents, faults and index of a suite; fetching and building."""
 
 from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Iterator
-from itertools import chain
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..base.errors import SuiteError
-from ..base.table import shortened
+from ..base.table import Column, Table
 from . import options
-from .app import Exit, Json, Quiet, caution, counted, counting, fail, note, print_json, print_line, shown, stdout, warn
-from .layout import columns, cut, rest
+from .app import (
+    Exit,
+    Json,
+    Quiet,
+    caution,
+    counted,
+    counting,
+    exit_if_partial,
+    fail,
+    note,
+    print_json,
+    print_line,
+    shown,
+    warn,
+)
+from .layout import fitted, print_table
 from .parser import Argument, Option
 from .suite_line import print_origin, source_or_here, suite_or_here
 
 if TYPE_CHECKING:
+    from ..build.pipeline import Built
     from ..suite.questions import Question
 
 _HELLOBENCH = (
@@ -50,65 +64,61 @@ class SuiteInfo:
         from ..suite.suite import Suite
 
         if self.suite is None:
-            _list_suites(as_json=self.as_json)
+            table = _suites()
+            if self.as_json:
+                print_json(table.to_dicts())
+            else:
+                print_table(table)
             return
         if self.suite in packaged_suites() and not Path(self.suite).is_dir():
             fail(f"{self.suite}: a suite of checklists; type: pfgen-fast checklists info {self.suite}")
         loaded = Suite.load(self.suite)
-        rows = [_describe(question) for question in loaded]
         origin = None if loaded.folder is None else origin_of(loaded.folder)
         if self.as_json:
             folder = loaded.folder and str(loaded.folder)
             named = {"name": loaded.name, "folder": folder, "metadata_hash": loaded.metadata_hash}
-            print_json({**named, "origin": origin, "questions": rows})
+            print_json({**named, "origin": origin, "questions": list(map(_describe, loaded))})
             return
-        stdout().print(shortened(shown(loaded.name), columns()), style="bold")
-        stdout().print(f"{counted(len(loaded), 'question')}, metadata hash {loaded.metadata_hash}")
-        stdout().print(f"directory: {shortened(shown(loaded.folder), rest(len('directory: ')))}")
-        for line in _origin_lines(origin) if origin else ():
-            stdout().print(line)
-        for row in rows:
-            sets = ", ".join(f"{name} {n} × {length:.0f}" for name, (n, length) in row["sets"].items())
-            begin = f"{shown(row['question_id']):5} {counted(row['n_rules'], 'rule'):9}"
-            stdout().print(cut(f"{begin} {shown(sets):32} {shown(row['question'])}", columns()))
-        stdout().print("sets: name, answers × mean code points", style="dim")
+        print_line((fitted("", loaded.name), "bold"))
+        print_line(f"{counted(len(loaded), 'question')}, metadata hash {loaded.metadata_hash}")
+        print_line(fitted("directory: ", loaded.folder))
+        _print_origin(origin or {})
+        cells = [
+            (Column("id"), lambda question: question.question_id),
+            (Column("rules"), lambda question: len(question.keywords)),
+            (Column("sets"), _sets_text),
+            (Column("question"), lambda question: question.question),
+        ]
+        print_table(Table.of_records(cells, loaded))
+        print_line(("sets: name, answers × mean code points", "dim"))
 
 
-def _list_suites(*, as_json: bool) -> None:
-    """Lists the suite of the working directory, and the fetched, published and packaged suites."""
-    rows = list(_rows())
-    if as_json:
-        print_json(rows)
-        return
-    for row in rows:
-        size = f"{row['n_bytes'] / 1e6:,.1f} MB" if row["folder"] else ""
-        begin = f"{row['name']:12} {row['kind']:11}{size:>8}  {row['state']}"
-        is_outside = row["state"] != "packaged" and row["folder"]
-        print_line(begin, f": {shortened(shown(row['folder']), rest(len(begin) + 2))}" if is_outside else "")
-
-
-def _rows() -> Iterator[dict[str, Any]]:
+def _suites() -> Table:
+    """The suite of the working directory, and the fetched, published and packaged suites."""
     from ..lab.checklists.suite_files import PACKAGED as CHECKLISTS
     from ..lab.checklists.suite_files import packaged_suites
     from ..runs.checkout import suite_folder_here
     from ..suite.published import fetched_folder, published_names
     from ..suite.suite_reading import PACKAGED, packaged_names
 
+    suites: list[tuple[str, str, str, Path | None]] = []
     with contextlib.suppress(SuiteError):
-        yield _row("(here)", "questions", "suite of the working directory", suite_folder_here())
+        suites.append(("(here)", "questions", "suite of the working directory", suite_folder_here()))
     for name in published_names():
         folder = fetched_folder(name)
-        yield _row(name, "questions", "fetched" if folder else f"not fetched: pfgen-fast suite get {name}", folder)
-    for name in packaged_names():
-        yield _row(name, "questions", "packaged", PACKAGED / name)
-    for name in packaged_suites():
-        yield _row(name, "checklists", "packaged", CHECKLISTS / name)
-    yield _row("hellobench", "checklists", "clone Quehry/HelloBench from GitHub, then import it")
-
-
-def _row(name: str, kind: str, state: str, folder: Path | None = None) -> dict[str, Any]:
-    n_bytes = None if folder is None else sum(path.stat().st_size for path in folder.iterdir())
-    return {"name": name, "kind": kind, "state": state, "folder": folder and str(folder), "n_bytes": n_bytes}
+        suites.append((name, "questions", "fetched" if folder else f"not fetched: pfgen-fast suite get {name}", folder))
+    suites += [(name, "questions", "packaged", PACKAGED / name) for name in packaged_names()]
+    suites += [(name, "checklists", "packaged", CHECKLISTS / name) for name in packaged_suites()]
+    suites.append(("hellobench", "checklists", "clone Quehry/HelloBench from GitHub, then import it", None))
+    rows: list[list[Any]] = []
+    for name, kind, state, folder in suites:
+        n_bytes = None if folder is None else sum(path.stat().st_size for path in folder.iterdir())
+        is_outside = folder is not None and state != "packaged"
+        rows.append([name, kind, n_bytes, state, folder and str(folder), f"{state}: {folder}" if is_outside else state])
+    size = Column("n_bytes", "size", form=lambda n_bytes: f"{n_bytes / 1e6:,.1f} MB")
+    where = Column("where", "state", form=shown, view="readers")
+    files = [Column("state", view="files"), Column("folder", view="files")]
+    return Table([Column("name"), Column("kind"), size, *files, where], rows)
 
 
 def _describe(question: Question) -> dict[str, Any]:
@@ -121,6 +131,19 @@ def _describe(question: Question) -> dict[str, Any]:
         "unit": "character" if question.tokenizer is None else question.tokenizer.source["tokenizer"],
         "sets": sets,
     }
+
+
+def _sets_text(question: Question) -> str:
+    sets = _describe(question)["sets"].items()
+    return ", ".join(f"{name} {n} × {length:.0f}" for name, (n, length) in sets)
+
+
+def _print_origin(origin: dict[str, Any]) -> None:
+    """Prints where a fetched suite is from, and its licence."""
+    if origin:
+        source, commit = shown(origin.get("repository")), shown(origin.get("commit"))
+        print_line(f"from {source}, revision {commit} (every file checked)")
+        print_line(f"licence: {shown(origin.get('licence'))}")
 
 
 class SuiteCheck:
@@ -144,18 +167,15 @@ class SuiteCheck:
         source = source_or_here(self.suite)
         faults = find_faults(source)
         loaded = None if faults else Suite.load(source)
-        n_warnings = 0
-        for warning in chain(slow_patterns(loaded or ()), reference_warnings(loaded or ())):
-            caution(warning)
-            n_warnings += 1
+        warnings = [*slow_patterns(loaded or ()), *reference_warnings(loaded or ())]
+        caution(*warnings)
         if self.as_json:
             print_json(faults)
         else:
             warn(*faults)
-            counts = [counted(n, noun) for n, noun in ((len(faults), "error"), (n_warnings, "warning")) if n]
-            n_questions = f" in {counted(len(loaded), 'question')}" if loaded is not None else ""
-            total = f": {' and '.join(counts) or 'no findings'}{n_questions}"
-            stdout().print(shortened(shown(source), rest(len(total))) + total)
+            counts = [counted(n, noun) for n, noun in ((len(faults), "error"), (len(warnings), "warning")) if n]
+            n_questions = "" if loaded is None else f" in {counted(len(loaded), 'question')}"
+            print_line(fitted("", source, f": {' and '.join(counts) or 'no findings'}{n_questions}"))
         if faults:
             raise SystemExit(Exit.NO)
 
@@ -185,25 +205,23 @@ class SuiteCompile:
         from ..scoring.index import index_of, save_index
         from ..suite.compiled import cached_path
 
-        loaded = suite_or_here(self.suite)
-        threads, path = self.threads or default_threads(), self.output
+        loaded, threads = suite_or_here(self.suite), self.threads or default_threads()
         begin = time.perf_counter()
-        if path is None:
+        if self.output is None:
             path = cached_path(loaded.metadata_hash, self.profile)
             compiled = index_of(loaded, self.profile, threads)
         else:
+            path = self.output
             compiled = save_index(loaded, self.profile, threads, path)
-        n_states, n_bytes = sum(part.n_states for part in compiled), sum(part.n_bytes for part in compiled)
         seconds = time.perf_counter() - begin
+        n_states, n_bytes = sum(part.n_states for part in compiled), sum(part.n_bytes for part in compiled)
         where = path if path is not None and path.exists() else None
         if self.as_json:
             print_json({"path": where and str(where), "n_states": n_states, "n_bytes": n_bytes, "seconds": seconds})
             return
-        stdout().print(f"{n_states:,} states, {n_bytes / 1e6:,.1f} MB ({seconds:.2f} s)")
-        if where:
-            stdout().print(f"index: {shortened(shown(where), rest(len('index: ')))}")
-        else:
-            stdout().print("index: not kept, because no file can be written in the cache directory")
+        print_line(f"{n_states:,} states, {n_bytes / 1e6:,.1f} MB ({seconds:.2f} s)")
+        nowhere = "index: not kept, because no file can be written in the cache directory"
+        print_line(fitted("index: ", where) if where else nowhere)
         print_origin(loaded)
 
 
@@ -244,15 +262,134 @@ class SuiteGet:
             return
         fetched = f"{counted(got.n_fetched, 'file')} fetched" if got.n_fetched else "already there"
         print_line((shown(got.suite.name), "bold"), f": {fetched}: {shown(got.folder)}")
-        if got.n_fetched:
-            for line in _origin_lines(got.suite.origin):
-                print_line(line)
+        _print_origin(got.suite.origin if got.n_fetched else {})
         print_line(f"use it: --suite {shown(got.suite.name if self.output is None else self.output)}")
 
 
-def _origin_lines(origin: dict[str, Any]) -> list[str]:
-    """Where a fetched suite is from, and its licence, for the terminal."""
-    return [
-        f"from {shown(origin.get('repository'))}, revision {shown(origin.get('commit'))} (every file checked)",
-        f"licence: {shown(origin.get('licence'))}",
-    ]
+class SuiteBuild:
+    """Builds a suite from raw answers: normalises and filters them, and selects the reference answers.
+
+    Every stage stores in the work directory the answers it kept, the answers it removed, and the reasons. Stages that
+    are done are not repeated: the command may be stopped at any moment, and running it again continues.
+
+    Examples
+
+      pfgen-fast suite build my-suite.toml
+
+      pfgen-fast suite build my-suite.toml --stage filter
+    """
+
+    config: Path = Argument(
+        help="TOML file with questions, raw answers and the settings of each stage.", metavar="CONFIG.toml"
+    )
+    stage: str | None = Option(
+        None, help="Run only this stage: raw, normalise, filter, frequency, length or select.", metavar="NAME"
+    )
+    until_stable: bool = Option(False, help="Repeat the frequency filter until it removes nothing.")
+    threads: options.Threads = None
+    force: bool = Option(False, "-f", help="Run finished stages again.")
+    no_report: bool = Option(False, help="Do not write the report.")
+    quiet: Quiet = False
+    as_json: Json = False
+
+    def __call__(self) -> None:
+        from ..build.pipeline import records
+        from ..build.stages import NAMES
+        from ..suite.suite import Suite
+        from ..suite.suite_reading import reference_warnings
+
+        try:
+            with counting("stages", quiet=self.quiet or self.as_json) as count:
+                built, report = self.build(count)
+        except KeyboardInterrupt:
+            fail("stopped; finished stages are kept; run the same command again to continue", Exit.STOPPED)
+        suite = built.config.suite if built.is_written else None
+        note(*built.notes)
+        if suite and not self.quiet:
+            caution(*reference_warnings(Suite.load(suite)))
+        warn(*built.problems)
+        left = [{stage: record["left"]["n"] for stage, record in records(branch)} for branch in built.branches]
+        if self.as_json:
+            print_json(
+                {
+                    "suite": suite and str(suite),
+                    "report": report and str(report),
+                    "n_stages_run": built.n_run,
+                    "problems": list(built.problems),
+                    "notes": list(built.notes),
+                    "sets": [
+                        {"question_id": branch.asked.question_id, "set": branch.set_name, "left": numbers}
+                        for branch, numbers in zip(built.branches, left, strict=True)
+                    ],
+                }
+            )
+        elif not self.quiet:
+            names = [f"{branch.asked.question_id} {branch.set_name}" for branch in built.branches]
+            rows = [(name, *map(numbers.get, NAMES)) for name, numbers in zip(names, left, strict=True)]
+            print_table(Table([Column("set", "answers left"), *map(Column, NAMES)], rows))
+            for what, path in (("suite", suite), ("report", report)):
+                if path:
+                    print_line(f"{what}: {shown(path)}")
+        exit_if_partial(built.problems)
+
+    def build(self, count: Callable[..., None]) -> tuple[Built, Path | None]:
+        """Builds the suite and writes the report, if there is a suite to report on."""
+        from ..build.build_config import read_config, repeating
+        from ..build.pipeline import build_suite
+        from ..build.stages import NAMES
+        from ..report.building import write_building_report
+
+        config = read_config(self.config)
+        if self.until_stable:
+            config = repeating(config)
+        built = build_suite(config, stage=self.stage, threads=self.threads, force=self.force, on_step=count)
+        if self.no_report or not built.is_written:
+            return built, None
+        n_stages = len(built.branches) * len(NAMES)
+        return built, write_building_report(
+            built, threads=self.threads, on_branch=lambda branch: count(n_stages, n_stages, f"report: {branch.name}")
+        )
+
+
+class SuiteKeywords:
+    """Suggests keyword rules: n-grams in a question's reference answers that the answers to other questions lack.
+
+    The suggestions are a draft; a human decides what an answer must contain. --json adds the rules for the question
+    file.
+
+    Example
+
+      pfgen-fast suite keywords mini Q02
+    """
+
+    suite: str = Argument(help="Directory with Q*.json files, or 'mini'.")
+    question: str = Argument(help="ID or text of a question.")
+    number: int = Option(20, "-n", min=1, help="Limit the number of suggestions.")
+    min_share: float = Option(0.1, help="Suggest n-grams in at least this share of the question's reference answers.")
+    threads: options.Threads = None
+    as_json: Json = False
+
+    def __call__(self) -> None:
+        from ..build.selection import suggest_keywords
+        from ..suite.suite import Suite
+
+        if not 0 < self.min_share <= 1:
+            fail(f"--min-share: expected a number above 0 and up to 1, not {self.min_share:g}")
+        suggestions = suggest_keywords(
+            Suite.load(self.suite), self.question, n=self.number, min_share=self.min_share, threads=self.threads
+        )
+        table = Table.of_records(
+            [
+                (Column("rule", view="files"), lambda row: row.rule),
+                (Column("share", "here", form=lambda share: f"{share:.1%}"), lambda row: row.share),
+                (Column("elsewhere", form=lambda share: f"{share:.2%}"), lambda row: row.share_elsewhere),
+                (Column("log_odds", "log-odds", digits=1), lambda row: row.log_odds),
+                (Column("ngram", "n-gram", view="readers"), lambda row: row.ngram),
+            ],
+            suggestions,
+        )
+        if self.as_json:
+            print_json(table.to_dicts())
+            return
+        print_table(table)
+        print_line(("here, elsewhere: share of the reference answers that contain it", "dim"))

@@ -9,9 +9,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..base.table import shortened
 from .app import counted, print_line, shown
-from .layout import columns, folded, rest
+from .layout import columns, fitted, folded
 
 if TYPE_CHECKING:
     from ..runs.run_scorer import Outcome
@@ -64,8 +63,7 @@ def about_interval(over: str) -> str:
 def print_origin(suite: Suite | None, signature: str | None = None, *, remark: str = "") -> None:
     """Prints the suite, if there is one, with a remark, and the signature of the scores."""
     if suite is not None:
-        name = shortened(shown(suite.name), rest(len("suite: ") + len(remark)))
-        print_line((f"suite: {name}{remark}", "dim"))
+        print_line((fitted("suite: ", suite.name, remark), "dim"))
     if signature is not None:
         print_signature(signature)
 

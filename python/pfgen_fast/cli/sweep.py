@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..base.table import Table, shortened
+from ..base.table import Table
 from ..base.untrusted_text import markdown_text
 from ..scoring.reply_text import ReasoningChoice
 from . import options
 from .app import Json, Quiet, caution, exit_if_partial, fail, note, print_json, print_line, shown, warn
 from .asking import Watch, note_existing
 from .engine_options import Connection, LocalModel, Rates, ReferenceSets, RequestShape, Tags, chosen
-from .layout import print_table, rest
+from .layout import fitted, print_table
 from .parser import Option, option_group
 from .suite_line import about_interval, print_origin, suite_or_here
 
@@ -165,8 +165,7 @@ def _list(points: Sequence[Point], suite: Suite, root: Path, *, as_json: bool) -
             warn(problem)
         rows.append({**point.values, "run": folder, "problem": problem})
         if folder and not as_json:
-            name = f"{shown(point.name)}: "
-            print_line(f"{name}{shortened(shown(folder), rest(len(name)))}")
+            print_line(fitted(f"{shown(point.name)}: ", folder))
     if as_json:
         print_json(rows)
     else:
