@@ -41,7 +41,7 @@ def test_modules_form_no_circle():
 def test_no_file_is_too_long():
     files = [path for name in ("python", "cpp") for path in (ROOT / name).rglob("*")]
     sources = [path for path in files if path.suffix in {".py", ".cpp", ".hpp", ".js"} and path.name not in GENERATED]
-    assert len(sources) > 500
+    assert len(sources) > 400
     assert not [path for path in sources if len(path.read_text(encoding="utf-8").splitlines()) > MOST_LINES]
 
 
