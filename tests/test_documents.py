@@ -1,7 +1,5 @@
 """The docs: each block of code is run by a test or says why not, and each command and picture in them is there."""
 
-from __future__ import annotations
-
 import contextlib
 import importlib
 import io

@@ -1,7 +1,5 @@
 """Results in notebooks: tables without scripts, data frames, and the notebook of examples/."""
 
-from __future__ import annotations
-
 import json
 import re
 

@@ -3,8 +3,6 @@
 A refused file causes no output. The test counts both outcomes, so a mutator that is too mild or too coarse fails.
 """
 
-from __future__ import annotations
-
 import contextlib
 import copy
 import json

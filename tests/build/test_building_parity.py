@@ -1,7 +1,5 @@
 """A suite built from the answers of the published runs ranks these runs as the published suite does."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

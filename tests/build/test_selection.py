@@ -1,7 +1,5 @@
 """The native selection, against the rules in plain Python."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """The commands as users call them: output, exit codes, no tracebacks, no lost data."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

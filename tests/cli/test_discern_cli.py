@@ -1,7 +1,5 @@
 """`pfgen-fast discern` as users type it: sources, evaluators, formats, files, and bad input."""
 
-from __future__ import annotations
-
 import csv
 import json
 import math

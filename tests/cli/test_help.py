@@ -2,12 +2,25 @@
 
 import re
 import shlex
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Annotated, Literal
 
 import pytest
 from makers.public_api import GROUPS, LEAVES, options_of
-from pfgen_fast.cli.commands import COMMANDS, EXAMPLES, LINES, command_class, help_of
+from pfgen_fast.cli.commands import COMMANDS, EXAMPLES, LINES, command_class, completions, help_of
 from pfgen_fast.cli.commands import GROUPS as TITLES
-from pfgen_fast.cli.parser import parameters_of, parse
+from pfgen_fast.cli.parser import (
+    Argument,
+    BadValue,
+    Option,
+    UsageError,
+    option_group,
+    parameters_of,
+    parse,
+    refuse_others,
+)
 
 ALL = [*GROUPS, *LEAVES]
 
@@ -68,3 +81,133 @@ def test_the_help_groups_all_commands_and_begins_each_group_with_a_command_to_tr
         assert name in names
         path = name if name in COMMANDS else f"{name} {words.pop(0)}"
         parse(command_class(path), words)
+
+
+# ---- Reading a command line: what is accepted, how it is refused in one sentence, and completions for shells
+
+
+def _even(text: str) -> int:
+    if int(text) % 2:
+        raise BadValue(f"expected an even number, not {text!r}")
+    return int(text)
+
+
+Name = Annotated[str, Option("--name", "-N", help="Name it.")]
+
+
+@option_group
+class Sampling:
+    for_input = "runs"
+    temperature: float = Option(1.0, min=0, max=2, help="Set the temperature.")
+    stop: list[str] | None = Option(None, help="End at this text.")
+
+
+@option_group
+class Command:
+    first: str = Argument(help="A file.")
+    rest: list[Path] | None = Argument(None, help="More files.")
+    number: int | None = Option(None, "-n", min=1, help="Set a number.")
+    name: Name = "no name"
+    form: Literal["text", "json"] = Option("text", help="Choose the form.")
+    even: list[int] | None = Option(None, parser=_even, help="Set even numbers.")
+    tags: list[str] | None = Option(None, n_values=2, metavar="OPEN CLOSE", help="Set pairs.")
+    think: bool | None = Option(None, "--think/--no-think", help="Think.")
+    quiet: bool = Option(False, "-q", help="Be quiet.", for_input="tables")
+    force: bool = Option(False, "-f", help="Use force.")
+    sampling: Sampling
+
+
+def read(*words):
+    """The options that are set."""
+    command, usual = parse(Command, words), parse(Command, [words[0]])
+    values = {**vars(command), **vars(command.sampling)}
+    unset = {**vars(usual), **vars(usual.sampling), "sampling": command.sampling, "first": command.first}
+    return {name: value for name, value in values.items() if value != unset[name]}
+
+
+@pytest.mark.parametrize(
+    ("words", "values"),
+    [
+        (["a"], {}),
+        (["a", "-n", "3", "b", "--name", "x", "c"], {"rest": [Path("b"), Path("c")], "number": 3, "name": "x"}),
+        (["a", "-n3", "--name=a=b"], {"number": 3, "name": "a=b"}),
+        (["a", "-qfn", "3"], {"quiet": True, "force": True, "number": 3}),
+        (["a", "--stop", "-", "--stop=--stop", "--stop", "-x y"], {"stop": ["-", "--stop", "-x y"]}),
+        (["a", "--", "-n", "--x"], {"rest": [Path("-n"), Path("--x")]}),
+        (["-", "-n", "1", "-n", "2"], {"number": 2}),
+        (["a", "--tags", "<t>", "</t>", "--tags", "[", "]"], {"tags": [("<t>", "</t>"), ("[", "]")]}),
+        (["a", "--think", "--even", "2", "--even", "4"], {"think": True, "even": [2, 4]}),
+        (["a", "--temperature", "1e-3", "--form", "json"], {"temperature": 0.001, "form": "json"}),
+    ],
+)
+def test_options_and_arguments_may_stand_in_any_order(words, values):
+    assert read(*words) == values
+
+
+def test_a_flag_and_its_opposite_are_one_option():
+    assert parse(Command, ["a", "--think", "--no-think"]).think is False
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        ([], "missing argument FIRST: A file."),
+        (["a", "--nmae", "x"], "no such option: --nmae; did you mean '--name'?"),
+        (["a", "-x"], "no such option: -x"),
+        (["a", "--\x1b[31m"], "no such option: --\\u001b[31m"),
+        (["a", "--number"], "--number: expected a value, N"),
+        (["a", "--name", "--quiet"], "--name: expected a value, TEXT, got the option --quiet; --name=--quiet makes it"),
+        (["a", "--tags", "x"], "--tags: expected a value, OPEN CLOSE"),
+        (["a", "-n", "x"], "--number: expected an integer, not 'x'"),
+        (["a", "-n", "0"], "--number: expected an integer of at least 1, not '0'"),
+        (["a", "--temperature", "nan"], "--temperature: expected a number, not 'nan'"),
+        (["a", "--temperature", "3"], "--temperature: expected a number of at least 0 and at most 2, not '3'"),
+        (["a", "--form", "jsn"], "--form: unknown value 'jsn'; expected one of json, text; did you mean 'json'?"),
+        (["a", "--even", "3"], "--even: expected an even number, not '3'"),
+        (["a", "--quiet=1"], "--quiet: expected no value, got '1'"),
+    ],
+)
+def test_what_cannot_be_read_is_one_sentence(words, problem):
+    with pytest.raises(UsageError) as refused:
+        parse(Command, words)
+    assert str(refused.value).startswith(problem)
+    assert "\n" not in str(refused.value)
+
+
+def test_options_are_refused_that_are_for_another_kind_of_input():
+    refuse_others(parse(Command, ["a", "-q", "-n", "3"]), "tables")
+    refuse_others(parse(Command, ["a", "--stop", "x"]), "runs")
+    with pytest.raises(UsageError, match=r"^no such option for tables; it is for runs: --stop$"):
+        refuse_others(parse(Command, ["a", "--stop", "x"]), "tables")
+    with pytest.raises(UsageError, match=r"^no such option for runs; it is for tables: --quiet$"):
+        refuse_others(parse(Command, ["a", "-q"]), "runs")
+
+
+@pytest.mark.parametrize(
+    ("words", "offered"),
+    [
+        (["sc"], ["score"]),
+        (["suite", "c"], ["check", "compile"]),
+        (["score", "runs", "--pro"], ["--profile"]),
+        (["score", "--profile", "p"], ["paper"]),
+        (["nothing", "x"], []),
+    ],
+)
+def test_a_shell_is_offered_commands_options_and_choices(words, offered):
+    assert completions(words) == offered
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="no bash here")
+def test_bash_completes_what_it_is_told_to(call):
+    _, script, _ = call("--show-completion", "bash")
+    before = 'pfgen-fast() { echo "$@"; }\n'
+    after = 'COMP_WORDS=(pfgen-fast score --pro); COMP_CWORD=2; _pfgen_fast; echo "${COMPREPLY[@]}"; complete -p'
+    run = subprocess.run(["bash", "-c", before + script + after], capture_output=True, text=True, check=True)
+    assert run.stdout == "--complete score --pro\ncomplete -o default -F _pfgen_fast pfgen-fast\n"
+
+
+def test_help_of_a_command_has_two_spellings(call):
+    assert call("help", "suite", "get") == call("suite", "get", "--help")
+    assert call("help") == call("--help")
+    assert call("-V") == call("--version")
+    assert call()[0] == 2

@@ -1,5 +1,6 @@
 """Every command at 80 and 140 columns, and redirected: lines that fit, nothing broken inside a number or a name."""
 
+import io
 import json
 import os
 import re
@@ -7,9 +8,14 @@ import subprocess
 import sys
 
 import pytest
+from makers.fault_server import answering, echo, refusing, serving
 from makers.runs import make_varied_runs, write_small_suite
 from makers.terminal import on_terminal
+from pfgen_fast import cli
 from pfgen_fast.base import table as layout
+from pfgen_fast.cli import asking
+from pfgen_fast.cli.app import warn
+from pfgen_fast.generation.events import Trouble
 from rich.cells import cell_len
 
 ANSWER = "Ice floats because it is less dense than water."
@@ -116,3 +122,189 @@ def test_a_path_is_shortened_nearer_to_its_beginning():
     assert layout.shortened(path, 21) == "resul…4-08-06/5e1e9f4"
     assert cell_len(layout.shortened("結果" * 40, 30)) <= 30
     assert layout.shortened(path, 3) == layout.shortened(path, 12)  # what is shorter tells nothing
+
+
+# ---- What a person sees on a terminal: rows beside the progress bar, tables that fit, totals
+
+
+def test_rows_and_the_progress_bar_stay_apart():
+    program = """
+import itertools
+from pfgen_fast.cli import app
+from rich.progress import Progress
+clock = itertools.count(step=2)
+app.time.monotonic = lambda: float(next(clock))  # the bar shows after a second
+update = Progress.update
+Progress.update = lambda self, *of, **values: (update(self, *of, **values), self.refresh())  # not ten times a second
+for number in app.track(range(4), 4, "runs"):
+    app.print_line(f"row {number}", ("  (dim)", "dim"))
+"""
+    assert on_terminal("-c", program) == [f"row {number}  (dim)" for number in range(4)]
+
+
+@pytest.mark.slow
+def test_a_leaderboard_fits_a_terminal_and_keeps_ranks_intervals_and_ties(call, tmp_path, mini):
+    runs = make_varied_runs(tmp_path, mini, n_runs=4, n_trials=2)
+    long = "org/a-name-that-is-longer-than-a-narrow-terminal-has-room-for"
+    models = {0: f"{long}-qa", 1: f"{long}-chat", 2: "system/ground-truth"}
+    for run, model in models.items():
+        (runs / f"org/model-{run}/abc/config.json").write_text(json.dumps({"model": model}))
+    assert call("score", "--suite", "mini", runs)[0] == 0
+    always, others = ["rank", "score", "±95 %", "rank range", "model"], ["length", "fluency", "truthful", "helpful"]
+    for columns, heads in ((80, always), (140, [*always, *others])):
+        head, *rows = on_terminal("-m", "pfgen_fast", "leaderboard", str(runs), columns=columns)
+        assert re.split("  +", head) == heads
+        assert all(cell_len(row) <= columns for row in rows)
+        assert mini.metadata_hash in " ".join(rows[4:])
+        assert "interval over questions; rank range: the ranks that chance allows" in " ".join(rows[4:])
+        assert rows[-1] == "👑 human answers (no rank); 💬 another mode than completion"
+        names = [re.split("  +", row.strip())[4] for row in rows[:4]]
+        assert len(set(names)) == 4, "the ends of long names are shown"
+        assert sum("…" in name for name in names) == (2 if columns == 80 else 0)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name != "posix", reason="no modes here")
+def test_a_warning_is_one_line(tmp_path):
+    cache = tmp_path / "cache\x1b"
+    cache.mkdir()
+    cache.chmod(0o777)
+    command = [sys.executable, "-m", "pfgen_fast", "explain", "-s", "mini", "-q", "Q07", "-a", "Ice."]
+    run = subprocess.run(command, env={**os.environ, "PFGEN_FAST_CACHE": str(cache)}, capture_output=True, text=True)
+    assert run.returncode == 0
+    (line,) = run.stderr.splitlines()
+    assert line.startswith(
+        f"warning: {tmp_path}/cache\\u001b: other users can write to it (mode 777), so it is not used"
+    )
+
+
+def test_errors_after_the_first_hundred_are_counted(capsys):
+    warn(*map(str, range(1200)))
+    assert capsys.readouterr().err.splitlines()[-2:] == ["error: 99", "error: and 1,100 more"]
+
+
+def test_redirected_output_is_utf8_where_the_system_has_a_code_page(monkeypatch):
+    monkeypatch.delenv("PYTHONIOENCODING", raising=False)
+    redirected = io.TextIOWrapper(io.BytesIO(), encoding="cp1252")
+    cli._write_utf8(redirected, None)  # None is the stderr of a program without a console
+    redirected.write("流暢性")
+    redirected.flush()
+    assert redirected.buffer.getvalue() == "流暢性".encode()
+
+
+# ---- What a person sees while a model is asked: a log where there is no terminal, a bar on one, and a summary
+
+
+class Clock:
+    """A clock that a test moves."""
+
+    def __init__(self):
+        self.now = 0.0
+
+    def __call__(self):
+        return self.now
+
+
+@pytest.fixture
+def clock():
+    return Clock()
+
+
+@pytest.fixture
+def log(clock):
+    return asking.Watch("answers", clock=clock)
+
+
+@pytest.fixture
+def lines(capsys):
+    """The lines on stderr since the last call."""
+    return lambda: capsys.readouterr().err.splitlines()
+
+
+def test_a_log_has_a_line_for_each_tenth(log, clock, lines):
+    for done in range(1001):
+        clock.now = 6.0 * done
+        log._last_time = max(log._last_time, clock.now - 59)  # silence is another rule
+        log.events.n_answers = done
+        log.count(done, 1000)
+    found = lines()
+    assert len(found) == 10
+    assert found[0] == "100 of 1,000 answers, 0.2/s, 1 h 30 min left"
+    assert found[-1] == "1,000 of 1,000 answers, 0.2/s, 0 s left"
+
+
+@pytest.mark.parametrize(("seconds", "of", "counts"), [(0.004, 1000, []), (30.0, 100_000, ["2", "4", "6", "8", "10"])])
+def test_a_quick_call_has_no_lines_and_a_slow_one_has_a_line_each_minute(log, clock, lines, seconds, of, counts):
+    for done in range(11 if of > 1000 else of + 1):
+        clock.now = seconds * done
+        log.count(done, of)
+    assert [line.split(" of ")[0] for line in lines()] == counts
+
+
+def test_a_server_that_only_refuses_is_heard_of_each_minute(log, clock, lines):
+    log.count(0, 80)
+    for second in range(150):
+        clock.now = float(second)
+        log.events.add(Trouble.RATE_LIMIT, "HTTP 429: slow down")
+    assert lines() == [
+        "note: rate limit: HTTP 429: slow down",
+        "0 of 80 answers, 0.0/s; 61 rate limits",
+        "0 of 80 answers, 0.0/s; 121 rate limits",
+    ]
+
+
+def test_speed_and_time_left_count_new_answers_only(log, clock, lines):
+    log.count(900, 1000)
+    clock.now = 60.0
+    log.events.n_answers = 30
+    log.count(930, 1000)
+    assert lines() == ["930 of 1,000 answers, 0.5/s, 2 min 20 s left"]
+    assert log.summary() == "930 of 1,000 answers, 30 new in 1 min 0 s (0.5/s)"
+
+
+def command(server, output, *more):
+    usual = ("-e", "openai", "-m", "org/m", "-s", "mini", "-n", 1, "--concurrency", 1, "-o", output)
+    return ("generate", "--base-url", server.base_url, *usual, *more)
+
+
+def faulty(request):
+    first = {0: refusing(429, "slow down", Retry_After="0.01"), 1: refusing(500, "oops"), 2: answering("")}
+    return first.get(request.number) or echo(request)
+
+
+@pytest.mark.slow
+def test_generate_says_what_happened(call, tmp_path):
+    with serving(faulty) as server:
+        code, out, err = call(*command(server, tmp_path))
+    assert code == 0
+    assert out.startswith("8 new answers: ")
+    *notes, summary = err.splitlines()
+    assert [note.split(";")[0] for note in notes] == [
+        "note: rate limit: HTTP 429: slow down",
+        "note: server error: HTTP 500: oops",
+        "note: empty answer: the answer is empty",
+    ]
+    counts = "1 rate limit, 1 server error, 1 empty answer, (paused 0 s as asked, )?2 sent again"
+    assert re.fullmatch(rf"8 of 8 answers, 8 new in \d+ s \([\d.,]+/s\); {counts}", summary)
+
+
+@pytest.mark.slow
+def test_counts_are_in_the_json_of_generate_and_quiet_is_quiet(call, tmp_path):
+    with serving(faulty) as server:
+        _, out, err = call(*command(server, tmp_path / "json", "--json"))
+    assert err == ""
+    events = json.loads(out)["events"]
+    assert events["troubles"] | {"rate limit": 1, "server error": 1, "empty answer": 1} == events["troubles"]
+    assert (events["n_retries"], events["n_given_up"]) == (2, 0)
+    with serving(faulty) as server:
+        assert call(*command(server, tmp_path / "quiet", "--quiet")) == (0, "", "")
+
+
+def test_a_command_that_ends_after_trouble_says_what_happened_before(call, tmp_path):
+    with serving(lambda request: refusing(500, "oops")) as server:
+        code, _, err = call(*command(server, tmp_path, "--retries", 0))
+    assert code == 2
+    note, summary, error = err.splitlines()
+    assert note == "note: server error: HTTP 500: oops"
+    assert re.fullmatch(r"0 of 8 answers, 0 new in \d+ s; 10 server errors, 10 given up", summary)
+    assert "10 requests in a row have failed" in error

@@ -1,7 +1,5 @@
 """The figures of the other pages, from published runs, and from the simulation beside them."""
 
-from __future__ import annotations
-
 import csv
 import itertools
 import tempfile

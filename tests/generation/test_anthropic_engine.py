@@ -3,8 +3,6 @@
 The SDK reads what our server sends, so a server that is wrong in a way that the SDK notices fails here.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Batch files: the input for OpenAI's Batch API, and the answers in its output."""
 
-from __future__ import annotations
-
 import json
 import re
 

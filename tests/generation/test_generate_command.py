@@ -1,7 +1,5 @@
 """The command `generate`: what it prints, and what kills and Ctrl-C leave behind."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

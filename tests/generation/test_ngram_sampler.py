@@ -1,7 +1,5 @@
 """The native sampler: against the rules in plain Python, and general properties of samplers."""
 
-from __future__ import annotations
-
 import math
 import re
 

@@ -1,7 +1,5 @@
 """Without an optional package, the error names its extra: on import, or when the package is used."""
 
-from __future__ import annotations
-
 import sys
 from importlib import import_module
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The reward and the dataset for TRL."""
 
-from __future__ import annotations
-
 import functools
 import re
 import subprocess

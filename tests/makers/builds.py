@@ -1,7 +1,5 @@
 """Raw answers and configs of suites to build, for tests of the pipeline and its command."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -4,8 +4,6 @@ A separate process imports what the work needs and forks for each attempt, so th
 is what Python's audit events name: creating, linking, renaming and removing files and folders; and a line of a journal.
 """
 
-from __future__ import annotations
-
 import contextlib
 import importlib
 import os

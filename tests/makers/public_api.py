@@ -4,8 +4,6 @@ Read from the source, so that it needs no optional package and is the same on ev
 tests/public_api.txt, which is how a change of the public API is made deliberately.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 import sys

@@ -1,7 +1,5 @@
 """Small collections, evaluators that are functions of a text, and a language model that damages texts by itself."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections.abc import Callable, Mapping, Sequence

@@ -4,8 +4,6 @@
 cells that are undefined or of few items; controls that are noticed; kinds with rates, with names and without degrees.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any

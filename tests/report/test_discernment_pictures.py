@@ -1,7 +1,5 @@
 """The pictures in the report of tests of evaluators."""
 
-from __future__ import annotations
-
 import dataclasses
 import re
 

@@ -1,7 +1,5 @@
 """The report of tests of evaluators: its files, words and examples."""
 
-from __future__ import annotations
-
 import csv
 import dataclasses
 import re

@@ -1,7 +1,5 @@
 """`Reward`: its sources, its columns, and what does not change a reward."""
 
-from __future__ import annotations
-
 import pickle
 from concurrent.futures import ThreadPoolExecutor
 

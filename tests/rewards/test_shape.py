@@ -1,7 +1,5 @@
 """Shapes: from parts, by name and from TOML files."""
 
-from __future__ import annotations
-
 import pytest
 from pfgen_fast import Copying, Overlong, Repetition, Scale
 from pfgen_fast.base.errors import PfgenError, RewardError

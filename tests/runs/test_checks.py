@@ -1,7 +1,5 @@
 """Gates: what passes, fails and is undecided, and the files that say so."""
 
-from __future__ import annotations
-
 from xml.etree import ElementTree
 
 import numpy as np

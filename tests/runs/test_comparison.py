@@ -1,7 +1,5 @@
 """Comparison of two runs, and of several with a baseline: few questions, missing ones, figures and verdicts."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

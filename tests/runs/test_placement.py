@@ -1,7 +1,5 @@
 """Runs among the published runs: ranks and verdicts by SciPy, what makes a comparison weaker, and what is refused."""
 
-from __future__ import annotations
-
 import json
 import math
 import shutil

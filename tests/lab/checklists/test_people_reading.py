@@ -1,13 +1,24 @@
 """Exports of annotators and tables of marks: what is read, and what is refused in one sentence."""
 
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
-from makers.own_checklists import own_suite
+from makers.own_checklists import judged_models, own_suite, suite_of_36, write_judged, written
+from makers.people import marked
 from pfgen_fast.base.errors import ChecklistError
 from pfgen_fast.lab.annotations.annotation_rows import Header, export_lines
-from pfgen_fast.lab.checklists.marks import questions_sha256, read_people
+from pfgen_fast.lab.checklists.agreement_finding import agreement_finding
+from pfgen_fast.lab.checklists.checklist_runs import Answer, write_run
+from pfgen_fast.lab.checklists.checklist_suite import ChecklistSuite
+from pfgen_fast.lab.checklists.judgements import Judgement
+from pfgen_fast.lab.checklists.marks import Mark, judgement_key, questions_sha256, read_people
+from pfgen_fast.lab.checklists.rater_agreement import MarkedAnswers
+from pfgen_fast.lab.checklists.tasks import sha256_of
 
 SUITE = own_suite()
 OF_ANSWER = {"id": "letter_1", "length": None, "response_sha256": "aa"}
@@ -85,3 +96,186 @@ def test_a_cut_export_and_an_export_for_other_questions_are_refused(tmp_path: Pa
             read_people(path, SUITE)
     with pytest.raises(ChecklistError, match="with other tasks, questions or levels than those of own"):
         read_people(export(path, *ROWS, questions="0" * 64), SUITE)
+
+
+# ---- `checklists agreement` and `reasonable`: known annotators, judges, questions and rates are found again
+
+
+def simulated_marks(
+    suite: ChecklistSuite,
+    *,
+    annotators: Sequence[str],
+    n_answers: int = 6,
+    noise: float = 0.2,
+    strictness: Mapping[str, float] | None = None,
+    careless: Sequence[str] = (),
+    unclear: Sequence[tuple[str, str, int]] = (),
+    seed: int = 0,
+) -> list[Mark]:
+    """Marks of all annotators for `n_answers` answers to each task.
+
+    An answer has a quality, from which verdicts and mark follow; careless annotators see another quality. An unclear
+    question (area, category, number from 0) is answered at random.
+    """
+    generator = np.random.default_rng(seed)
+    levels = np.asarray(suite.levels)
+    found = []
+    for task in suite.tasks:
+        for number in range(n_answers):
+            quality = generator.beta(3, 2)
+            for name in annotators:
+                seen = generator.beta(3, 2) if name in careless else quality
+                shift = (strictness or {}).get(name, 0.0)
+                n_questions = suite.n_questions[task.key]
+                exact = seen - shift + generator.normal(0, noise, n_questions)
+                for question in range(n_questions):
+                    if (*task.place, question) in unclear:
+                        exact[question] = generator.random()
+                verdicts = levels[np.abs(exact[:, np.newaxis] - levels).argmin(axis=1)]
+                overall = float(np.clip(np.rint(10 * (seen - shift) + generator.normal(0, 10 * noise / 2)), 0, 10))
+                answer = sha256_of(f"{task.id} {task.length} {number}")
+                found.append(marked(task, answer, name, verdicts.tolist(), overall))
+    return found
+
+
+FIVE = tuple("abcde")
+
+
+def test_the_form_of_the_published_table_comes_out_of_simulated_marks() -> None:
+    found = MarkedAnswers(SUITE, simulated_marks(SUITE, annotators=FIVE), draws=300)
+    pairs = agreement_finding(found).to_dict()["tables"]["pairs"]
+    assert [(row["annotator"], row["other"]) for row in pairs][:3] == [("a", "b"), ("a", "c"), ("a", "d")]
+    assert len(pairs) == 10
+    assert all(0.65 < row["Pearson"] < 0.9 for row in pairs)
+    assert all(row["Pearson, low"] < row["Pearson"] < row["Pearson, high"] for row in pairs)
+    figures = {name: one.value for name, one in found.of_part("all").items()}
+    assert 0.7 < figures["pearson"] < 0.85
+    assert 0.6 < figures["alpha_of_marks"] < 0.85
+    assert 0.1 < figures["kappa_of_verdicts"] < figures["alpha_of_verdicts"] < figures["alpha_of_marks"]
+    assert set(found.parts) == {"all", "letters", "reports", "reports 90"}
+
+
+def test_strict_and_careless_annotators_and_an_unclear_question_are_named() -> None:
+    unclear = ("letters", "thanks", 1)
+    marks = simulated_marks(
+        SUITE, annotators=FIVE, n_answers=25, strictness={"b": 0.2}, careless=["d"], unclear=[unclear]
+    )
+    found = MarkedAnswers(SUITE, marks, draws=500)
+    words = agreement_finding(found).paragraph
+    assert "b is strict (-" in words
+    assert "d agrees less with the others (Pearson " in words
+    assert "Annotators disagree more on letters/thanks/2 than on other questions" in words
+    assert [one.is_shifted for one in found.against_others] == [False, True, False, False, False]
+    assert [one.is_unlike for one in found.against_others] == [False, False, False, True, False]
+    assert [question.labels for question, one in found.questions if one.is_named] == [("letters", "thanks", 2)]
+
+
+def test_one_annotator_or_no_overlap_is_a_sentence() -> None:
+    marks = simulated_marks(SUITE, annotators=("a", "b"))
+    with pytest.raises(ChecklistError, match=r"^one annotator only \(a\): expected two or more"):
+        MarkedAnswers(SUITE, [mark for mark in marks if mark.annotator == "a"])
+    few = agreement_finding(MarkedAnswers(SUITE, marks, draws=9)).to_dict()["tables"]["parts"]
+    assert few[-1]["mean Pearson"] is not None
+    assert few[-1]["mean Pearson, low"] is None  # one task says nothing about other tasks
+    apart = [mark for mark in marks if (mark.annotator == "a") == mark.id.startswith("letter")]
+    with pytest.raises(ChecklistError, match=r"^2 annotators without an answer in common: agreement needs answers"):
+        MarkedAnswers(SUITE, apart)
+
+
+@pytest.fixture
+def judged(tmp_path: Path) -> Path:
+    """A run whose judge gives the verdicts of annotator a, and exports of annotators a and b about the same answers."""
+    written(SUITE, tmp_path / "suite")
+    marks = simulated_marks(SUITE, annotators=("a", "b"), n_answers=1)
+    answers = {f"{mark.id} {mark.length} 0": mark for mark in marks if mark.annotator == "a"}
+    judgements = [
+        Judgement(mark.id, mark.response_sha256, mark.verdicts, length=mark.length, judge="judge-1")
+        for mark in answers.values()
+    ]
+    listed = [Answer(mark.id, text, mark.length) for text, mark in answers.items()]
+    assert [one.sha256 for one in listed] == [one.response_sha256 for one in judgements]
+    write_run(tmp_path / "run", listed, judgements, {})
+    for name in "ab":
+        rows: list[Any] = [{"kind": "mark", **asdict(mark)} for mark in marks if mark.annotator == name]
+        rows += [
+            {
+                "kind": "judgement",
+                "id": one.id,
+                "length": one.length,
+                "response_sha256": one.response_sha256,
+                "judgement": judgement_key(one),
+                "question": 1,
+                "is_reasonable": name == "a" or number > 0,
+            }
+            for number, one in enumerate(judgements)
+        ]
+        (tmp_path / f"{name}.jsonl").write_bytes(export_lines(Header(name, "own", ""), rows))
+    return tmp_path
+
+
+def agreement(call: Any, folder: Path, *sources: Any, **others: Any) -> Any:
+    """The tables of `checklists agreement`."""
+    options = [text for name, value in others.items() for text in (f"--{name}", value)]
+    command = ("checklists", "agreement", *sources, "--suite", folder / "suite", "--draws", 50)
+    code, printed, err = call(*command, *options, "--json")
+    assert (code, err) == (0, "")
+    return json.loads(printed)
+
+
+@pytest.mark.slow
+def test_a_judge_is_an_annotator(call: Any, judged: Path) -> None:
+    exports = (judged / "a.jsonl", judged / "b.jsonl")
+    found = agreement(call, judged, *exports, judged / "run")
+    rows = {(row["annotator"], row["other"]): row for row in found["tables"]["pairs"]}
+    assert set(rows) == {("a", "b"), ("a", "judge-1"), ("b", "judge-1")}
+    assert rows["a", "judge-1"]["same level"] == 1  # the judge gives the verdicts of annotator a
+    assert rows["a", "judge-1"]["quadratic kappa"] == pytest.approx(1)
+    for figure in ("verdicts", "same level", "quadratic kappa"):
+        assert rows["b", "judge-1"][figure] == rows["a", "b"][figure]
+    assert "judges:judge-1 (unknown version)|draws:50|seed:0" in found["paragraph"]
+    people = agreement(call, judged, *exports)
+    (row,) = people["tables"]["pairs"]
+    assert row == rows["a", "b"]  # figures of people do not depend on judges
+    options = ("--suite", judged / "suite", "--draws", 50, "-o", judged / "page")
+    code, printed, _ = call("checklists", "agreement", *exports, *options)
+    assert code == 0
+    assert "With two annotators, nobody can say which of them differs." in printed
+    assert (judged / "page" / "index.html").exists() or list((judged / "page").glob("*.html"))
+
+
+def test_judges_are_compared_without_people(call: Any, tmp_path: Path) -> None:
+    suite = suite_of_36((40.0, 30.0, 20.0, 10.0))
+    first = judged_models(suite)
+    written(suite, tmp_path / "suite")
+    zeros = {model: [replace(one, scores=(0.0,) * 4, judge="other") for one in rows] for model, rows in first.items()}
+    again = {model: [replace(one, version="judge-2") for one in rows] for model, rows in first.items()}
+    runs = [write_judged(tmp_path / name, rows) for name, rows in (("a", first), ("b", zeros), ("c", again))]
+    found = agreement(call, tmp_path, *runs)
+    rows = {(row["annotator"], row["other"]): row for row in found["tables"]["pairs"]}
+    assert set(rows) == {("judge judge-1", "judge judge-2"), ("judge judge-1", "other"), ("judge judge-2", "other")}
+    same = rows["judge judge-1", "judge judge-2"]
+    assert (same["answers"], same["verdicts"], same["same level"]) == (4 * 36, 4 * 36 * 4, 1)
+    assert same["Pearson"] == pytest.approx(1)
+    assert rows["judge judge-1", "other"]["quadratic kappa"] is None  # a judge with one level only
+    half = agreement(call, tmp_path, runs[0] / "alpha" / "judgements.jsonl", runs[1], judge="judge-1")
+    assert {row["annotator"] for row in half["tables"]["annotators"]} == {"judge", "other"}
+    code, _, err = call("checklists", "agreement", runs[0], "--suite", tmp_path / "suite")
+    assert (code, err.count("\n")) == (2, 1)
+    assert "one annotator only (judge): expected two or more" in err
+    code, _, err = call("checklists", "agreement", *runs, "--suite", tmp_path / "suite", "--judge", "judg")
+    assert (code, "judge" in err) == (2, True)
+
+
+def test_reasonable_verdicts_are_counted_by_judge(call: Any, judged: Path) -> None:
+    options = ("--opinions", judged / "a.jsonl", "--opinions", judged / "b.jsonl", "--suite", judged / "suite")
+    code, printed, _ = call("checklists", "reasonable", judged / "run", *options, "--json")
+    assert code == 0
+    (row, *_) = json.loads(printed)["tables"]["rates"]
+    n = 2 * len(SUITE.tasks)
+    assert (row["judge"], row["opinions"], row["answers"]) == ("judge-1", n, n // 2)
+    assert row["reasonable"] == pytest.approx(100 * (n - 1) / n)
+    assert row["low"] < row["reasonable"] < row["high"] < 100
+    write_run(judged / "run", [], [Judgement("letter_1", "0" * 64, (1.0, 1.0, 1.0), judge="j")], {})
+    code, _, err = call("checklists", "reasonable", judged / "run", *options)
+    assert code == 2
+    assert "none of 12 opinions is about a judgement of these runs" in err

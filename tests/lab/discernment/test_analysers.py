@@ -1,7 +1,5 @@
 """An analyser finds the words, terms and particles of Japanese texts; Sudachi is one, where it is installed."""
 
-from __future__ import annotations
-
 import pytest
 from pfgen_fast.base.errors import DiscernmentError
 from pfgen_fast.lab.discernment.damage.text_reading import Analysis, Span, open_analyser, sudachi_analyser

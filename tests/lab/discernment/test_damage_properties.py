@@ -1,7 +1,5 @@
 """What holds for every text, kind and degree."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from itertools import pairwise
 

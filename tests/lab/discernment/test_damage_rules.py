@@ -1,7 +1,5 @@
 """Rules of damage by hand: what a reader of docs/discernment.md expects, case by case."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

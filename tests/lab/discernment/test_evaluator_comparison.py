@@ -1,7 +1,5 @@
 """Evaluators, and plain and weighted averages, are compared on the perturbations that all of them have."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

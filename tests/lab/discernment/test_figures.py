@@ -1,7 +1,5 @@
 """The figures of a result: its tables, averages, weights, curves, profile and examples."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Collections: what an item needs, the language of a text, the hash, and files in every format."""
 
-from __future__ import annotations
-
 import csv
 import json
 import re

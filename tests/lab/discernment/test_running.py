@@ -1,7 +1,5 @@
 """Tests of evaluators from the first text to the last figure."""
 
-from __future__ import annotations
-
 import itertools
 import math
 import re

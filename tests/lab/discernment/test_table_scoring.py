@@ -1,7 +1,5 @@
 """Finished tables of scores: nothing is run, and the figures are those of a run."""
 
-from __future__ import annotations
-
 import csv
 
 import pytest

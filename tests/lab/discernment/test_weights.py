@@ -1,7 +1,5 @@
 """Weights of metrics: from a file, from a survey, or assumed; normalised, with notes on what is missing."""
 
-from __future__ import annotations
-
 import csv
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Criteria: what the packaged ones say, what a file of a user's may say, and what prompts are made of them."""
 
-from __future__ import annotations
-
 import itertools
 import re
 

@@ -1,7 +1,5 @@
 """A judge that rates by criteria: its requests and scores, what is stored and replayed, budgets, and bad servers."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 

@@ -1,7 +1,5 @@
 """A judge as an evaluator: its requests, valid ratings, and stored replies."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from makers.asked_engines import FakeEngine

@@ -1,7 +1,5 @@
 """BLEU, chrF and ROUGE-L as an evaluator."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """Evaluators opened by their names."""
 
-from __future__ import annotations
-
 import sys
 
 import pytest

@@ -1,7 +1,5 @@
 """What counts as a score, whichever evaluator returns it."""
 
-from __future__ import annotations
-
 import math
 from decimal import Decimal
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """P-values combined over metrics, averages over perturbations, and whether two evaluators discern the same damage."""
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 

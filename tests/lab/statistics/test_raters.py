@@ -1,7 +1,5 @@
 """Agreement of raters against worked examples and other packages, and raters who differ from the others."""
 
-from __future__ import annotations
-
 import itertools
 import math
 

@@ -1,7 +1,5 @@
 """The client: rewards as the scorer has them, and what it does about servers that are busy, gone or of no help."""
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import pickle

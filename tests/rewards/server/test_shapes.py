@@ -1,7 +1,5 @@
 """Shaped rewards and references in the rows, over HTTP, by the client and for OpenRLHF."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Runs against a baseline by paired approximate randomization: counts by hand, SciPy, and the effect of families."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

@@ -1,7 +1,5 @@
 """Student's t; means over questions, paired differences, corrections and ranks."""
 
-from __future__ import annotations
-
 import itertools
 import math
 
@@ -11,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pfgen_fast.base.mean_interval import mean_interval, quantile
 from pfgen_fast.runs.precision import half_width
-from pfgen_fast.runs.statistics.paired import MIN_QUESTIONS, all_pairs, paired_difference, tango_interval
+from pfgen_fast.runs.statistics.paired import MIN_QUESTIONS, all_pairs, needed, paired_difference, tango_interval
 from pfgen_fast.runs.statistics.verdicts import corrected, decided, holm_levels, rank_ranges
 
 NAN = math.nan
@@ -293,3 +291,26 @@ def test_a_rank_range_counts_better_and_worse_runs_of_its_own_family():
     assert differs == [True, False, True]
     scores[3, 5:] = NAN
     assert rank_ranges(scores)[3] is None
+
+
+# ---- Items that find a difference: held to the noncentral t distribution
+
+
+A, B = np.random.default_rng(3).normal([[0.1], [0]], 1, (2, 40))
+FOUND = paired_difference(A, B)
+SPREAD = float((A - B).std(ddof=1))
+
+
+@pytest.mark.parametrize("difference", [0.05, 0.3, 0.6, 2.0])
+def test_the_t_test_has_its_power_with_so_many_items(difference):
+    from scipy.stats import nct, t
+
+    n = np.arange(2, 20_000)
+    power = nct.sf(t.isf(0.025, n - 1), n - 1, difference / SPREAD * n**0.5)
+    expected = max(6, n[power >= 0.8][0])
+    assert needed(FOUND, difference).n == needed(FOUND, -difference).n == pytest.approx(expected, rel=0.03, abs=1)
+
+
+def test_clusters_are_counted_instead_of_items():
+    twice = paired_difference(np.repeat(A, 2), np.repeat(B, 2), clusters=np.repeat(range(40), 2).tolist())
+    assert needed(twice, 0.3).n == needed(FOUND, 0.3).n > 40
