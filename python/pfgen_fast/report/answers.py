@@ -48,7 +48,11 @@ def packed(value: Any) -> str:
 
 def packed_answers(question: Question, answers: Sequence[RunAnswers], n_shown: int) -> list[str]:
     """The lines of a question."""
-    references = {name: _spread(texts) for name, texts in question.answers.items()}
+    # Evenly spaced texts of each set, because sets are often sorted.
+    references = {
+        name: [texts[int(n * max(1, len(texts) / N_REFERENCES))] for n in range(min(len(texts), N_REFERENCES))]
+        for name, texts in question.answers.items()
+    }
     samples = [sample for _, run_samples in answers for sample in run_samples]
     texts = [*(text for group in references.values() for text in group), *(sample.answer for sample in samples)]
     tinting = QuestionTints(question)
@@ -84,12 +88,6 @@ def packed_trials(run: ReportRun, suite: Suite) -> list[str] | None:
         return None
     answers, rows = trials.answers, trials.rows_by_question
     return [packed([answers[row][:N_SHOWN] for row in rows.get(question.question, ())]) for question in suite]
-
-
-def _spread(texts: Sequence[str]) -> list[str]:
-    """Evenly spaced texts of a set, because sets are often sorted."""
-    step = max(1, len(texts) / N_REFERENCES)
-    return [texts[int(number * step)] for number in range(min(len(texts), N_REFERENCES))]
 
 
 def _line(part: Sequence[RunAnswers], shown: Iterator[_Shown], names: dict[str, int]) -> dict[str, Any]:

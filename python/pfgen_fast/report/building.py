@@ -6,7 +6,7 @@ Like the report of runs, it is a single file. Untrusted text in it is escaped, o
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -59,13 +59,16 @@ def write_building_report(
 
 def _described(branch: Branch, scorer: Scorer) -> dict[str, Any]:
     chosen = dict(records(branch))["select"]["figures"]
+    n, curve = len(chosen["curve"]), chosen["curve"]
+    if n > _N_POINTS:  # more than can be distinguished
+        curve = [curve[round(number * (n - 1) / (_N_POINTS - 1))] for number in range(_N_POINTS)]
     return {
         "id": branch.asked.question_id,
         "set": branch.set_name,
         "question": in_one_line(branch.asked.question, 200),
         "stages": [_stage(branch, name, record, scorer) for name, record in records(branch)],
         **{name: chosen[name] for name in ("error", "initial_error", "proposals", "accepted")},
-        "curve": thinned(chosen["curve"]),
+        "curve": curve,
         "coverage": chosen["coverage"],
     }
 
@@ -117,10 +120,3 @@ def _scores(scorer: Scorer, branch: Branch, table: Any) -> dict[str, Any] | None
         return None
     scored = scorer.score(branch.asked.question_id, answers)
     return {"n": len(answers), **{metric: float(getattr(scored, metric).mean()) for metric in AVERAGE_FIRST}}
-
-
-def thinned(curve: Sequence[Any]) -> list[Any]:
-    """The curve with no more points than can be distinguished, including the first and the last."""
-    if len(curve) <= _N_POINTS:
-        return list(curve)
-    return [curve[round(number * (len(curve) - 1) / (_N_POINTS - 1))] for number in range(_N_POINTS)]

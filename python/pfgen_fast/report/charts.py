@@ -201,8 +201,10 @@ def _draw_bars(axes: Any, panel: chart_data.BarPanel, figure_width: float) -> No
         known = ~np.isnan(ends).any(axis=0)
         interval = {"fmt": "none", "ecolor": "black", "elinewidth": 1, "capsize": 2}
         axes.errorbar(places[known], series.values[known], yerr=ends[:, known], **interval)
-        if has_room:
-            _write_values(axes, places, series)
+        for place, value, high in zip(places, series.values, series.high, strict=True) if has_room else ():
+            text = "–" if np.isnan(value) else f"{value:.1f}"
+            top = np.nanmax([0.0, value, high])
+            axes.annotate(text, (place, top), (0, 2), textcoords="offset points", ha="center", fontsize=6)
     longest = max(map(len, panel.groups))
     slanted = {"rotation": 25, "ha": "right"} if _LETTER * longest * n_groups > figure_width - 1 else {}
     axes.set_xticks(np.arange(len(panel.groups)), list(map(bounded, panel.groups)), fontsize=8, **slanted)
@@ -210,13 +212,6 @@ def _draw_bars(axes: Any, panel: chart_data.BarPanel, figure_width: float) -> No
     axes.margins(y=0.12)
     if len(panel.groups) < _MIN_GROUPS:  # a few bars would be too wide
         axes.set_xlim(-0.5, _MIN_GROUPS - 0.5)
-
-
-def _write_values(axes: Any, places: Any, series: chart_data.BarSeries) -> None:
-    for place, value, high in zip(places, series.values, series.high, strict=True):
-        text = "–" if np.isnan(value) else f"{value:.1f}"
-        top = np.nanmax([0.0, value, high])
-        axes.annotate(text, (place, top), (0, 2), textcoords="offset points", ha="center", fontsize=6)
 
 
 def _grid(

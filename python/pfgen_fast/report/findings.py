@@ -106,11 +106,13 @@ def _shown(finding: Finding, table: Table, files: dict[str, bytes]) -> dict[str,
 def inline_svg(svg: bytes, name: str, picture: Picture) -> str:
     """An SVG of matplotlib as an element of a page."""
     root = ElementTree.fromstring(svg)
+    groups = {element.get("id"): element for element in root.iter(_tag("g"))}
     for element in root.iter():
         element[:] = [child for child in element if child.tag not in (_tag("metadata"), _tag("style"))]
         _use_attributes(element)
     for number, marks in enumerate(marks_of(picture.chart)):
-        _mark_points(_group(root, f"{POINTS}{number}"), marks)
+        if (group := groups.get(f"{POINTS}{number}")) is not None:
+            _mark_points(group, marks)
     for element in root.iter():
         _own_ids(element, name)
     is_wide = float(root.get("viewBox", "0 0 0 0").split()[2]) > _WIDE
@@ -154,10 +156,6 @@ def _tag(name: str) -> str:
     return f"{{{_SVG}}}{name}"
 
 
-def _group(root: ElementTree.Element, identity: str) -> ElementTree.Element | None:
-    return next((element for element in root.iter(_tag("g")) if element.get("id") == identity), None)
-
-
 def _use_attributes(element: ElementTree.Element) -> None:
     """Replaces the style attribute by presentation attributes without the font family."""
     for declaration in element.attrib.pop("style", "").split(";"):
@@ -184,34 +182,21 @@ def _own_ids(element: ElementTree.Element, prefix: str) -> None:
             element.set(name, _REFERENCE.sub(rf"url(#{prefix}-\1)", value))
 
 
-def _mark_points(group: ElementTree.Element | None, marks: list[Mark]) -> None:
-    if group is None:
-        return
+def _mark_points(group: ElementTree.Element, marks: list[Mark]) -> None:
     use = _tag("use")
     places = [(parent, at) for parent in group.iter() for at, child in enumerate(parent) if child.tag == use]
     if len(places) != len(marks):  # a point is outside of its panel, so that the marks cannot be assigned
         return
-    _let_uses_look(group)
-    for number, ((parent, index), mark) in enumerate(zip(places, marks, strict=True)):
-        # Only one point of a panel is reached by Tab; experiment.js goes to the others by the arrow keys.
-        point = _marked(mark, "0" if number == 0 else "-1")
-        point.set("class", "point")
-        point.append(parent[index])
-        parent[index] = point
-
-
-def _let_uses_look(group: ElementTree.Element) -> None:
-    """Removes the looks of a shape, because each use of the shape has its own, which a style can change."""
+    # The shape loses its looks, because each use of it has its own, which a style can change.
     for shape in group.iter(_tag("path")):
         for name in ("fill", "stroke", "stroke-width"):
             shape.attrib.pop(name, None)
-
-
-def _marked(mark: Mark, tab: str) -> ElementTree.Element:
-    """An element with the text of a mark."""
-    text, run = mark
-    element = ElementTree.Element(_tag("g"), {"tabindex": tab, "role": "img"})
-    if run is not None:
-        element.set("data-run", in_one_line(run, 200))
-    ElementTree.SubElement(element, _tag("title")).text = text
-    return element
+    for number, ((parent, index), (text, run)) in enumerate(zip(places, marks, strict=True)):
+        # Only one point of a panel is reached by Tab; experiment.js goes to the others by the arrow keys.
+        tab = "0" if number == 0 else "-1"
+        point = ElementTree.Element(_tag("g"), {"tabindex": tab, "role": "img", "class": "point"})
+        if run is not None:
+            point.set("data-run", in_one_line(run, 200))
+        ElementTree.SubElement(point, _tag("title")).text = text
+        point.append(parent[index])
+        parent[index] = point

@@ -95,7 +95,9 @@ def _read(run: RunFolder, suite: Suite | None, model: str | None) -> _Scored:
     changed = changes(result, trials.input_hash, suite.metadata_hash, used)
     if changed:
         raise TrialsError(f"{path}: {', '.join(changed)} differs from what was scored; {again} scores it again")
-    date = _date_of(trials)
+    stamps = (trials.trial(row).get("timestamp") for row in range(len(trials)))
+    dates = (_parsed_date(stamp) for stamp in stamps if isinstance(stamp, str))
+    date = max((date for date in dates if date is not None), default=None)
     trials = trials_of(suite, trials)
     check_questions(trials, suite)
     trials = stripped(trials, config) if is_stripped else trials
@@ -130,13 +132,6 @@ def _read(run: RunFolder, suite: Suite | None, model: str | None) -> _Scored:
     return _Scored(name, result, suite_name, settings, date, figures)
 
 
-def _date_of(trials: Trials) -> datetime.datetime | None:
-    """The date of the newest answer; None if no answer has a valid date."""
-    texts = (trials.trial(row).get("timestamp") for row in range(len(trials)))
-    dates = (_parsed_date(text) for text in texts if isinstance(text, str))
-    return max((date for date in dates if date is not None), default=None)
-
-
 def _parsed_date(text: str) -> datetime.datetime | None:
     """A date in ISO 8601, converted to UTC; a date without a time zone is in UTC."""
     text = re.sub(r"\.(\d+)", lambda match: f".{match[1][:6]:0<6}", text)  # as Python 3.10 expects it
@@ -160,7 +155,11 @@ def _entry(run: _Scored, dataset: str) -> dict[str, Any]:
         **({} if run.date is None else {"date": run.date.isoformat().replace("+00:00", "Z")}),
         "notes": "; ".join(
             [
-                *(_in_words(name, *figure) for name, figure in run.figures.items()),
+                *(
+                    f"{name} {value:g}, "
+                    + ("without an interval" if low is None else f"95 % interval {low:g} to {high:g}")
+                    for name, (value, low, high) in run.figures.items()
+                ),
                 run.settings["signature"],
                 f"suite {in_one_line(run.suite_name)}, hash {run.settings['suite_hash']}",
                 f"{run.settings['num_questions']} questions, {run.result.num_trials} trials of each",
@@ -168,11 +167,6 @@ def _entry(run: _Scored, dataset: str) -> dict[str, Any]:
             ]
         ),
     }
-
-
-def _in_words(name: str, value: float, low: float | None, high: float | None) -> str:
-    interval = "without an interval" if low is None or high is None else f"95 % interval {low:g} to {high:g}"
-    return f"{name} {value:g}, {interval}"
 
 
 # --- model cards

@@ -20,7 +20,7 @@ from ..runs.trials import RunFolder
 from ..scoring.scorer import Scorer
 from ..suite.rules import PARTS
 from ..suite.suite import Suite
-from .safe_runs import CheckedQuestion, CheckedRun, ReportRun, ShownFigures
+from .safe_runs import CheckedQuestion, CheckedRun, ReportRun
 
 FLUENT = 0.7
 """An answer of at least this fluency is fluent; the fluency of reference answers is 1 on average."""
@@ -81,14 +81,10 @@ def overview_of(runs: Sequence[CheckedRun], suite: Suite) -> dict[str, Any]:
             )
         ],
         "sweep": _sweep(runs),
-        "units": _units(suite),
+        # The units in which questions count the length of answers.
+        "units": " or ".join(dict.fromkeys("characters" if q.spelling is None else "tokens" for q in suite)),
         **about_page(RUN_WORDS, RUN_COLUMNS),
     }
-
-
-def _units(suite: Suite) -> str:
-    """The units in which questions count the length of answers."""
-    return " or ".join(dict.fromkeys("characters" if q.spelling is None else "tokens" for q in suite))
 
 
 def about_page(words: Mapping[str, str], columns: Sequence[tuple[str, str, str]]) -> dict[str, Any]:
@@ -125,23 +121,25 @@ def headline(overview: Mapping[str, Any]) -> tuple[str, str] | None:
 
 def _parts_of_names(runs: Sequence[CheckedRun]) -> list[dict[str, str]]:
     """The name of each run as a title, the settings that tell it from other runs of its model, and the rest."""
-    by_model: dict[str, list[CheckedRun]] = {}
+    by_model: dict[str, list[Mapping[str, str]]] = {}
     for run in runs:
-        by_model.setdefault(run.model, []).append(run)
-    differing = {model: _differing([run.parameters for run in same_model]) for model, same_model in by_model.items()}
+        by_model.setdefault(run.model, []).append(run.parameters)
+    differing = {
+        model: [
+            key
+            for key in dict.fromkeys(chain.from_iterable(parameters))
+            if key not in ("mode", "model") and len({settings.get(key) for settings in parameters}) > 1
+        ]
+        for model, parameters in by_model.items()
+    }
     return [_parts_of_name(run, differing[run.model]) for run in runs]
-
-
-def _differing(parameters: Sequence[Mapping[str, str]]) -> list[str]:
-    keys = dict.fromkeys(chain.from_iterable(parameters))
-    return [key for key in keys if len({settings.get(key) for settings in parameters}) > 1]
 
 
 def _parts_of_name(run: CheckedRun, differing: Sequence[str]) -> dict[str, str]:
     title, _, rest = run.name.rpartition("/")
     if title != run.model:
         title, rest = run.name, ""
-    keys = [key for key in differing if key not in ("mode", "model") and key in run.parameters][:_MAX_SETTINGS]
+    keys = [key for key in differing if key in run.parameters][:_MAX_SETTINGS]
     settings = [run.parameters.get("mode", ""), *(f"{key} {run.parameters[key]}" for key in keys)]
     return {
         "title": title,
@@ -205,13 +203,12 @@ def _figures(run: CheckedRun) -> dict[str, Any]:
         "samples": len(samples),
         "missing": sum(bool(sample.missing) for sample in samples),
         "too_long": sum(sample.is_long for sample in samples),
-        "unhelpful": sum(_is_fluent_but_not_helpful(sample.figures) for sample in samples),
+        "unhelpful": sum(
+            fluency is not None and helpfulness is not None and fluency >= FLUENT and helpfulness <= UNHELPFUL
+            for sample in samples
+            for fluency, helpfulness in [(sample.figures["fluency"], sample.figures["helpfulness"])]
+        ),
     }
-
-
-def _is_fluent_but_not_helpful(figures: ShownFigures) -> bool:
-    fluency, helpfulness = figures["fluency"], figures["helpfulness"]
-    return fluency is not None and helpfulness is not None and fluency >= FLUENT and helpfulness <= UNHELPFUL
 
 
 # --- sweeps

@@ -53,7 +53,10 @@ def page_text(
     """
     css = "".join(source(name) for name in ("report.css", style) if name)
     code = {"early_script": source("theme.js"), "script": "".join(map(source, ("page.js", "saving.js", *scripts)))}
-    code = {key: _script_text(script) for key, script in code.items()}
+    for key, script in code.items():
+        script = script.replace("\r\n", "\n").replace("\r", "\n")  # as browsers read it before they take its hash
+        # Nothing in the code can end its element.
+        code[key] = script.replace("</script", "<\\/script").replace("<!--", "<\\!--")
     strict = " 'strict-dynamic'" if loads_scripts else ""
     connect = "; connect-src 'self'" if asks_server else ""
     policy = (
@@ -103,12 +106,6 @@ def markup(text: str) -> Any:
 def source(name: str) -> str:
     """The unchanged text of a file in the templates' folder."""
     return (FOLDER / name).read_text(encoding="utf-8")
-
-
-def _script_text(code: str) -> str:
-    """Code that is safe inside a script element, because nothing in it can end the element."""
-    code = code.replace("\r\n", "\n").replace("\r", "\n")  # as browsers read it before they take its hash
-    return code.replace("</script", "<\\/script").replace("<!--", "<\\!--")
 
 
 def _hashes(blocks: Iterable[str]) -> str:
@@ -167,7 +164,12 @@ def write_bounded_page(
     for form in forms:
         if step > 1 and step * sum(map(len, lines(form, step))) > 1.1 * room:
             continue
-        fitting = list(_while_they_fit(lines(form, 1), room))
+        fitting, n_bytes = [], 0
+        for line in lines(form, 1):
+            n_bytes += len(line) + 1
+            if n_bytes > room:
+                break
+            fitting.append(line)
         if len(fitting) == n_lines:
             write_page(path, page(form, fitting))
             return
@@ -175,14 +177,6 @@ def write_bounded_page(
         f"{n_runs} runs are too many for one page of {MAX_BYTES // 1_000_000} MB; report fewer runs, or write a folder "
         "(a name without .html)"
     )
-
-
-def _while_they_fit(lines: Iterable[str], n_bytes: int) -> Iterator[str]:
-    for line in lines:
-        n_bytes -= len(line) + 1
-        if n_bytes < 0:
-            return
-        yield line
 
 
 def in_parts(values: Iterable[T], size: Callable[[T], int]) -> Iterator[list[T]]:
@@ -199,11 +193,6 @@ def in_parts(values: Iterable[T], size: Callable[[T], int]) -> Iterator[list[T]]
         yield part
 
 
-def may_replace(page: Path, generator: str) -> bool:
-    """Whether a page does not exist or is from this generator, which page.html.jinja names near the beginning."""
-    return not page.exists() or f'<meta name="generator" content="{generator}">'.encode() in _begin(page)
-
-
 def write_page_folder(
     folder: Path,
     generator: str,
@@ -214,8 +203,10 @@ def write_page_folder(
 
     The names of `data` begin the names of files; a value of None has no file and the address "".
     """
-    if not may_replace(folder / PAGE, generator):
-        raise PfgenError(f"{folder / PAGE}: not from a report; choose another folder, or remove the file")
+    page_path = folder / PAGE
+    is_ours = f'<meta name="generator" content="{generator}">'.encode() in _begin(page_path)  # page.html.jinja
+    if page_path.exists() and not is_ours:
+        raise PfgenError(f"{page_path}: not from a report; choose another folder, or remove the file")
     mark = f"// Data of a {generator}.\n".encode()
     addresses: dict[str, list[str]] = {name: [] for name in data}
     for name, all_values in data.items():
@@ -226,7 +217,7 @@ def write_page_folder(
                 address = f"{_DATA}/{name}-{hashlib.sha256(content).hexdigest()[:16]}.js"
                 write_whole(folder / address, content)
             addresses[name].append(address)
-    write_page(folder / PAGE, page(addresses))
+    write_page(page_path, page(addresses))
     written = {address for places in addresses.values() for address in places}
     for path in sorted(path for name in data for path in (folder / _DATA).glob(f"{name}-*.js")):
         if f"{_DATA}/{path.name}" not in written and _begin(path).startswith(mark):

@@ -135,10 +135,11 @@ def check_run(run: ReportRun, suite: Suite) -> CheckedRun:
         samples = tuple(_answer(sample, asked) for sample in question.samples[:MAX_SAMPLES])
         questions[asked.question_id] = CheckedQuestion(_figures(question), samples)
     fluency, truthfulness = result.scores.fluency, result.scores.truthfulness
+    link = in_one_line(run.link, 2000) if run.link else ""
     sets = list(dict.fromkeys([*fluency, *truthfulness]))[:_MAX_ENTRIES]
     return CheckedRun(
         name=in_one_line(run.name, 200),
-        link=_safe_link(run.link),
+        link=link if link and _NO_SCHEME.match(link) else None,  # links that could run a script are dropped
         model=model_of(result.config, run.name),
         parameters={
             in_one_line(key): in_one_line(
@@ -186,12 +187,6 @@ def _scores(scores: Scores, n_digits: int | None = 5) -> ShownFigures:
 def _shown(value: float | None) -> float | None:
     """The number if it is present and finite."""
     return None if value is None or math.isnan(value) else value
-
-
-def _safe_link(link: str | None) -> str | None:
-    """The link if it leads to a file or a web page; links that could run a script are dropped."""
-    shown = in_one_line(link, 2000) if link else ""
-    return shown if shown and _NO_SCHEME.match(shown) else None
 
 
 def by_score(runs: Iterable[CheckedRun]) -> list[CheckedRun]:
