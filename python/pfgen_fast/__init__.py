@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from .rewards.references.reference_scorer import ReferenceScorer as ReferenceScorer
     from .rewards.reward import Reward as Reward
     from .rewards.server.reward_client import RewardClient as RewardClient
-    from .runs.items.item_comparison import Comparison as Comparison
+    from .runs.comparison import Comparison as Comparison
     from .runs.items.ranking import ModelRanking as ModelRanking
     from .runs.leaderboard import Leaderboard as Leaderboard
     from .runs.placement import Placement as Placement
@@ -59,7 +59,7 @@ __version__: str = _core.__version__
 
 # Imported on first access, because importing NumPy alone takes longer than printing the help.
 MODULES = {
-    "Comparison": "runs.items.item_comparison",
+    "Comparison": "runs.comparison",
     "Placement": "runs.placement",
     "ModelRanking": "runs.items.ranking",
     "ReferenceScorer": "rewards.references.reference_scorer",

@@ -81,7 +81,7 @@ def test_paired_tests_take_one_metric_of_a_table(call, table):
         (("--models", "org/new,org/nwe"), "did you mean 'org/new'?"),
         (("--models", "small,small"), "model small: given twice"),
         (("--paired-ar", "--metric", "acuracy"), "did you mean 'accuracy'?"),
-        (("--suite", "mini"), "--suite is for runs: leave it out for tables"),
+        (("--suite", "mini"), "no such option for tables; it is for runs: --suite"),
     ],
 )
 def test_what_cannot_be_compared_is_one_sentence(call, table, options, message):
@@ -152,8 +152,8 @@ def test_a_folder_stands_for_its_runs_without_the_baseline(call, paths, varied):
         ([0, 1, "--paired-ar", "--deciding", "3"], "--deciding is for comparisons without --paired-ar"),
         ([0, 1, "--paired-ar", "--metric", "score", "--metric", "length"], "--paired-ar compares one metric"),
         ([0, 1, 2, "--by-subject"], "2 pairs: --by-subject is for a comparison of two"),
-        ([0, 1, "--models", "a"], "--models is for tables: leave it out for runs"),
-        ([0, 1, "--item-column", "a"], "--item-column is for tables: leave it out for runs"),
+        ([0, 1, "--models", "a"], "no such option for runs; it is for tables: --models"),
+        ([0, 1, "--item-column", "a"], "no such option for runs; it is for tables: --item-column"),
     ],
 )
 def test_invalid_combinations_of_options_are_refused(call, paths, arguments, message):

@@ -180,7 +180,7 @@ def test_checklists_and_discernment_have_gates(call, tmp_path, monkeypatch):
         ("score A --junit a.xml", "--junit: nothing is checked; expected with --fail-under"),
         ("score A --fail-under flency=1", "--fail-under: unknown figure 'flency'"),
         ("score A --fail-under 1 --dry-run", "--dry-run scores nothing: leave out --fail-under"),
-        ("score a.csv --fail-under 1", "--fail-under is for runs"),
+        ("score a.csv --fail-under 1", "no such option for tables; it is for runs: --fail-under"),
         ("place A --fail-under rnk=1", "did you mean 'rank'?"),
     ],
 )

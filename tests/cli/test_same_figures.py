@@ -79,7 +79,7 @@ def test_a_run_has_the_same_rank_and_the_same_range_everywhere_and_a_yardstick_h
     del of_place["data"]  # the yardstick
     assert of_place == {name: ranges[name] for name in of_place}
     lines = [line.split() for line in shown["table"].splitlines()[1:9]]
-    texts = [text for rank, _, _, text, *_ in lines if rank != "–"]
+    texts = [text for rank, _, _, _, _, text, *_ in lines if rank != "–"]
     expected = [str(low) if low == high else f"{low}–{high}" for low, high in ranges.values()]
     assert texts == expected
 

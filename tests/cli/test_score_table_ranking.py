@@ -39,7 +39,7 @@ def test_every_form_of_a_table_has_the_same_figures(call, scores, tmp_path, monk
     with monkeypatch.context() as patch:
         patch.setattr("pfgen_fast.cli.leaderboard.Leaderboard.is_printed", True)
         code, printed, _ = call("leaderboard", scores)
-    assert [line.split()[4] for line in printed.splitlines()[1:4]] == names
+    assert [line.split()[1] for line in printed.splitlines()[1:4]] == names
     assert "the ranks that chance allows, at 95 % (paired t-tests against all other models, " in printed
     readme = tmp_path / "README.md"
     readme.write_text("# A\n<!-- leaderboard -->\nold\n<!-- /leaderboard -->\nend\n")
@@ -53,11 +53,11 @@ def test_every_form_of_a_table_has_the_same_figures(call, scores, tmp_path, monk
     ("arguments", "said"),
     [
         (("SCORES", "varied"), "varied: not a table of scores, while"),
-        (("SCORES", "--published"), "--published is for runs: leave it out for tables"),
+        (("SCORES", "--published"), "no such option for tables; it is for runs: --published"),
         (("SCORES", "--metric", "scor"), "unknown metric 'scor'; expected one of score; did you mean 'score'?"),
         (("SCORES", "--models", "org/z"), "unknown model 'org/z'"),
-        (("--published", "--metric", "score"), "--metric is for tables: leave it out for runs"),
-        (("--published", "--item-column", "x"), "--item-column is for tables: leave it out for runs"),
+        (("--published", "--metric", "score"), "no such option for runs; it is for tables: --metric"),
+        (("--published", "--item-column", "x"), "no such option for runs; it is for tables: --item-column"),
         (("--published", "--by-subject"), "(for the published results: --suite pfgen-bench)"),
         (("--published", "--by-subject", "--suite", "mini"), "not scored with suite mini"),
     ],

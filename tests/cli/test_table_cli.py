@@ -49,7 +49,7 @@ def test_a_table_is_scored_by_model_without_any_option(call, tmp_path, monkeypat
     columns = "answers from 'response', questions from 'Prompt', models from 'Model'"
     assert (code, err.splitlines()[0]) == (0, f"note: read {columns}; suite mini, which has these questions")
     assert err.splitlines()[1].startswith("note: the models have answers to different questions")
-    assert [line.split()[-1] for line in out.splitlines()[:3]] == ["model", "a", "b"]
+    assert [line.split()[0] for line in out.splitlines()[:3]] == ["model", "a", "b"]
     assert sorted(os.listdir(tmp_path)) == ["in.csv", "in.jsonl"]
     assert (call("score", "in.jsonl")[1], call("score", "in.csv", "--suite", "mini")[1]) == (out, out)
     Path("as-many.jsonl").write_text(lines[0] + lines[2], encoding="utf-8")
@@ -70,7 +70,7 @@ def test_a_file_of_answers_of_one_model_with_the_keys_of_trials_stays_a_run(call
     monkeypatch.chdir(tmp_path)
     rows = [{"model": model, "question": question, "answer": text} for model, question, text in ANSWERS]
     Path("in.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    assert "  a\n" in call("score", "in.jsonl")[1]
+    assert "\na " in call("score", "in.jsonl")[1]
     for row in rows:
         del row["model"]
     Path("in.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")

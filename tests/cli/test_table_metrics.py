@@ -63,7 +63,7 @@ def test_fewer_repetitions_rank_first(call, table):
     """Also in the table of scores that `score` writes."""
     rows = [{"id": n, "model": model, "answer": text} for n, (model, text) in enumerate([("b", "abab"), ("a", "abcd")])]
     table.write_text("".join(json.dumps({**row, "id": 1}) + "\n" for row in rows), encoding="utf-8")
-    assert [line.split()[-1] for line in call("score", table, "--metric", "rep_2")[1].splitlines()[1:3]] == ["a", "b"]
+    assert [line.split()[0] for line in call("score", table, "--metric", "rep_2")[1].splitlines()[1:3]] == ["a", "b"]
     assert (
         call("score", table, "--metric", "rep_4", "--metric", "bleu", "-o", "x.csv")[0] == 2
     )  # bleu has no references

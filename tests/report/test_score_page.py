@@ -8,7 +8,7 @@ from makers.hostile import INJECTED, NAMES, acting
 from makers.pages import Outline, check_policy, overview_in
 from pfgen_fast import TrialsError
 from pfgen_fast.report.score_page import MAX_ITEMS, write_score_report
-from pfgen_fast.runs.items.item_comparison import compare_models
+from pfgen_fast.runs.comparison import compare_models
 from pfgen_fast.runs.items.item_table import ItemScores
 from pfgen_fast.runs.items.ranking import rank_models
 
@@ -64,7 +64,7 @@ def test_the_command_writes_one_file(call, tmp_path):
     assert (code, out.startswith(f"2 models: {page} (")) == (0, True)
     for arguments in (("-o", tmp_path / "folder"), ("--markdown",)):
         assert "a table of scores becomes a page in one file" in call("report", table, *arguments)[2]
-    assert "--metric is for tables" in call("report", tmp_path, "--metric", "x", "-o", page)[2]
+    assert "it is for tables: --metric" in call("report", tmp_path, "--metric", "x", "-o", page)[2]
 
 
 @pytest.mark.browser

@@ -118,7 +118,7 @@ def test_empty_names_and_options_of_runs_for_tables_are_refused(call, run, tmp_p
     (tmp_path / "in.csv").write_text("q,a\nQ07,Ice.\n")
     command = ("score", "--suite", "mini", "--question-column", "q", "--answer-column", "a", tmp_path / "in.csv")
     code, _, err = call(*command, "-o", tmp_path / "out.csv", *option)
-    assert (code, err) == (2, f"error: {option[0]} is for runs: leave it out for tables\n")
+    assert (code, err) == (2, f"error: no such option for tables; it is for runs: {option[0]}\n")
 
 
 @pytest.fixture

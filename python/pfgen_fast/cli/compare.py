@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..base.untrusted_text import unknown_name
+from ..base.table import shortened
+from ..base.untrusted_text import counted, markdown_text, unknown_name
 from . import options
-from .app import Json, counted, fail
-from .comparison_printing import Shown, print_comparison
+from .app import Json, fail, print_json, shown, stdout
 from .gate_options import ComparisonGateOptions, form_of, number_that
-from .parser import Argument, Option
-from .score_table_options import OF_TABLES, ScoreTableOptions, refuse
-from .suite_line import given_suite
+from .layout import columns, cut, folded, print_table, rest
+from .parser import Argument, Option, option_group, refuse_others
+from .score_table_options import ScoreTableOptions
+from .suite_line import given_suite, print_origin
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
+    from ..base.table import Table
+    from ..runs.comparison import Comparison
     from ..runs.gates import Check
-    from ..runs.items.item_comparison import Comparison
     from ..runs.trials import RunFolder
     from ..scoring.scorer import Scorer
 
@@ -27,6 +30,19 @@ _METRICS_OF_RUNS = ("score", "fluency", "truthfulness", "helpfulness", "length")
 
 def _positive(text: str) -> float:
     return number_that(text, "a difference above 0", lambda value: value > 0)
+
+
+@option_group
+class RunOptions:
+    """The options of a comparison of runs, whose answers are scored again."""
+
+    help_group = "Runs"
+    for_input = "runs"
+    suite: options.SuiteOption = None
+    questions: options.Questions = None
+    limit: options.Limit = None
+    unknown_questions: options.UnknownQuestions = "error"
+    threads: options.Threads = None
 
 
 class Compare:
@@ -56,11 +72,6 @@ class Compare:
     runs: list[str] = Argument(
         metavar="PATH...", help="Runs: directories or trials files, the first is A; or tables of scores and logs."
     )
-    suite: options.SuiteOption = None
-    questions: options.Questions = None
-    limit: options.Limit = None
-    unknown_questions: options.UnknownQuestions = "error"
-    tables: ScoreTableOptions
     metrics: list[str] | None = Option(
         None, "--metric", help="Compare this metric; may be repeated. Default: all; with --paired-ar, the first."
     )
@@ -78,26 +89,27 @@ class Compare:
     paired_ar: bool = Option(
         False, help="Compare all other runs with the first by approximate randomization over questions."
     )
-    gate: ComparisonGateOptions
-    threads: options.Threads = None
     format: options.FormatWithMarkdown = "text"
     as_json: Json = False
+    answers: RunOptions
+    tables: ScoreTableOptions
+    gate: ComparisonGateOptions
 
     def __call__(self) -> None:
         from ..runs.result_tables import are_score_tables
 
-        self.check_options()
+        self._check_options()
         if are_score_tables(self.runs):
-            self.compare_tables()
+            self._compare_tables()
         else:
-            self.compare_runs()
+            self._compare_runs()
 
     @property
-    def form(self) -> str:
+    def _form(self) -> str:
         return "json" if self.as_json else self.format
 
-    def check_options(self) -> None:
-        for option, is_given in (
+    def _check_options(self) -> None:
+        for option, is_set in (
             ("--deciding", self.deciding is not None),
             ("--power", self.power or self.difference is not None),
             ("--by-subject", self.by_subject),
@@ -105,7 +117,7 @@ class Compare:
             ("--fail-if-worse", self.gate.fail_if_worse),
             ("--non-inferior", self.gate.non_inferior is not None),
         ):
-            if is_given and self.paired_ar:
+            if is_set and self.paired_ar:
                 fail(f"{option} is for comparisons without --paired-ar")
         if self.paired_ar and len(self.metrics or ()) > 1:
             fail("--paired-ar compares one metric: expected --metric once")
@@ -113,80 +125,128 @@ class Compare:
             fail("--all-pairs: gates check the first run against the others: leave it out")
         self.gate.prepare()
 
-    def compare_tables(self) -> None:
-        from ..runs.items.baseline import compare_by_swapping
-        from ..runs.items.item_comparison import compare_models
+    def _compare_tables(self) -> None:
+        from ..runs.comparison import compare_by_swapping, compare_models
 
-        refuse(self, ("suite", "questions", "limit", "unknown_questions", "threads"), "runs")
-        table = self.tables.read(self.runs)
-        shown_as = Shown(self.form, None)
-        table = table.only(metrics=self.metrics or None)
-        comparison = (compare_by_swapping if self.paired_ar else compare_models)(table, **self.settings)
-        self.print_comparison(comparison, shown_as, self.gate.check(table, self.metrics))
+        refuse_others(self, "tables")
+        table = self.tables.read(self.runs).only(metrics=self.metrics or None)
+        comparison = (compare_by_swapping if self.paired_ar else compare_models)(table, **self._settings)
+        self._print(comparison, None, self.gate.check(table, self.metrics))
 
-    def compare_runs(self) -> None:
+    def _compare_runs(self) -> None:
         from ..runs import run_comparison as library
-        from ..runs.trials import one_run
 
-        refuse(self, OF_TABLES, "tables")
+        refuse_others(self, "runs")
         for metric in self.metrics or ():
             if metric not in _METRICS_OF_RUNS:
                 fail(unknown_name("metric", metric, _METRICS_OF_RUNS))
         metrics = ["average" if metric == "score" else metric for metric in self.metrics or ()]
+        runs = self._run_folders
+        scorer = self._scorer_of(runs)
+        table, means = library.scores_of(runs, scorer, self.answers.unknown_questions)
+        comparison = library.compare_scored(
+            table, means, scorer, metrics=metrics or None, swapping=self.paired_ar, **self._settings
+        )
+        self._print(comparison, scorer, self.gate.check(table, metrics, of="runs"))
+
+    @cached_property
+    def _run_folders(self) -> list[RunFolder]:
+        """The first run, and those to compare with it, each once, in their order on the command line."""
+        from ..runs.trials import find_runs, one_run
+
+        def place(run: RunFolder) -> tuple[Path, Path | None]:
+            return run.folder.resolve(), run.trials_path and run.trials_path.resolve()
+
         first = one_run(self.runs[0])
         if len(self.runs) < 2:
             fail("1 run: expected at least one other run to compare it with")
-        others = _all(self.runs[1:])
-        others = [run for run in others if _place(run) != _place(first)] or others
-        scorer = self.scorer_of([first, *others])
-        shown_as = Shown(self.form, scorer)
-        table, means = library.scores_of([first, *others], scorer, self.unknown_questions)
-        comparison = library.compare_scored(
-            table, means, scorer, metrics=metrics or None, swapping=self.paired_ar, **self.settings
-        )
-        checks = self.gate.check(table, metrics, of="runs")
-        self.print_comparison(comparison, shown_as, checks)
-
-    def print_comparison(self, comparison: Comparison, shown_as: Shown, checks: Sequence[Check]) -> None:
-        if comparison.n_pairs > 1 and self.by_subject:
-            fail(f"{counted(comparison.n_pairs, 'pair')}: --by-subject is for a comparison of two")
-        if self.by_subject and not comparison.subjects:
-            without = "items have no subject (--subject-column)"
-            fail(f"--by-subject: the {'questions have no category' if comparison.of == 'runs' else without}")
-        n_deciding = 10 * (not self.paired_ar) if self.deciding is None else self.deciding
-        more = self.gate.record(checks)
-        print_comparison(comparison, shown_as, n_deciding=n_deciding, by_subject=self.by_subject, more=more)
-        self.gate.finish(checks, form_of(as_json=self.form == "json", as_markdown=self.form == "markdown"), "compare")
+        others = {place(run): run for path in reversed(self.runs[1:]) for run in reversed(find_runs([path]))}
+        ordered = [*others.values()][::-1]
+        return [first, *([run for run in ordered if place(run) != place(first)] or ordered)]
 
     @property
-    def settings(self) -> dict[str, Any]:
+    def _settings(self) -> dict[str, Any]:
         if self.paired_ar:
             return {}
-        return {
-            "all_pairs": self.all_pairs,
-            "power": self.power,
-            "difference": self.difference,
-            "deciding": self.deciding,
-        }
+        names = ("all_pairs", "power", "difference", "deciding")
+        return {name: getattr(self, name) for name in names}
 
-    def scorer_of(self, runs: Sequence[RunFolder]) -> Scorer:
+    def _scorer_of(self, runs: Sequence[RunFolder]) -> Scorer:
         from ..runs.checkout import suite_of_all
         from ..scoring.scorer import Scorer
 
-        whole = suite_of_all([run.folder for run in runs], given_suite(self.suite))
-        return Scorer(whole.only(options.names_of(self.questions), limit=self.limit), threads=self.threads)
+        whole = suite_of_all([run.folder for run in runs], given_suite(self.answers.suite))
+        names = options.names_of(self.answers.questions)
+        return Scorer(whole.only(names, limit=self.answers.limit), threads=self.answers.threads)
+
+    def _print(self, comparison: Comparison, scorer: Scorer | None, checks: Sequence[Check]) -> None:
+        """Prints a comparison, and ends the command with its checks."""
+        if comparison.n_pairs > 1 and self.by_subject:
+            fail(f"{counted(comparison.n_pairs, 'pair')}: --by-subject is for a comparison of two")
+        if self.by_subject and not comparison.subjects:
+            without = "questions have no category" if scorer else "items have no subject (--subject-column)"
+            fail(f"--by-subject: the {without}")
+        if self._form == "json":
+            first, about = comparison.metrics[0], {}
+            if comparison.n_pairs == 1:
+                about = {"a": first.model_a, "b": first.model_b}
+            if scorer is not None:
+                about |= {"suite": scorer.suite.name, "signature": scorer.signature}
+            print_json({**about, **comparison.to_dict(), **self.gate.record(checks)})
+        elif self._form == "markdown":
+            self._print_markdown(comparison, scorer)
+        else:
+            self._print_text(comparison, scorer)
+        form = form_of(as_json=self._form == "json", as_markdown=self._form == "markdown")
+        self.gate.finish(checks, form, "compare")
+
+    def _print_markdown(self, comparison: Comparison, scorer: Scorer | None) -> None:
+        names = ", ".join(f"{letter} is {shown(name)}" for letter, name in _names(comparison))
+        sentences = [f"{names}." if names else "", comparison.verdict, comparison.method, comparison.left_out]
+        blocks = [_markdown(comparison.table, [*sentences, *comparison.power_sentences])]
+        if scorer is not None:
+            blocks.append(f"`{scorer.signature}`")
+        if self.by_subject:
+            blocks.append(_markdown(comparison.subject_table, [comparison.about_subjects]))
+        stdout().out("\n\n".join(blocks), highlight=False)
+
+    def _print_text(self, comparison: Comparison, scorer: Scorer | None) -> None:
+        for letter, name in _names(comparison):
+            stdout().print(f"{letter}: {shortened(shown(name), rest(3))}")
+        stdout().print(comparison.verdict, style="bold")
+        if comparison.left_out:
+            stdout().print(comparison.left_out)
+        stdout().print()
+        print_table(comparison.table)
+        over = "items" if scorer is None else "questions"
+        _print_folded(f"95 % interval: of A - B, over {over}; {comparison.method}", "dim")
+        for sentence in comparison.power_sentences:
+            _print_folded(f"power: {sentence}")
+        if self.by_subject:
+            stdout().print()
+            print_table(comparison.subject_table)
+            _print_folded(comparison.about_subjects, "dim")
+        n_deciding = 10 * (not self.paired_ar) if self.deciding is None else self.deciding
+        for table in comparison.deciding_tables(n_deciding) if n_deciding else ():
+            stdout().print()
+            if table.title:
+                stdout().print(cut(table.title, columns()))
+            print_table(table)
+        if scorer is not None:
+            stdout().print()
+            print_origin(scorer.suite, scorer.signature)
 
 
-def _all(paths: list[str]) -> list[RunFolder]:
-    """The runs to compare with the first, each once, in their order on the command line."""
-    from ..runs.trials import find_runs
-
-    runs: dict[tuple[Path, Path | None], RunFolder] = {}
-    for run in (run for path in paths for run in find_runs([path])):
-        runs.setdefault(_place(run), run)
-    return list(runs.values())
+def _names(comparison: Comparison) -> list[tuple[str, str]]:
+    """The models that the letters A and B stand for."""
+    first = comparison.metrics[0]
+    names = [("A", first.model_a)] if comparison.has_one_a else []
+    return [*names, ("B", first.model_b)] if comparison.n_pairs == 1 else names
 
 
-def _place(run: RunFolder) -> tuple[Path, Path | None]:
-    """The resolved paths of a run."""
-    return run.folder.resolve(), run.trials_path and run.trials_path.resolve()
+def _markdown(table: Table, sentences: Sequence[str]) -> str:
+    return "\n".join([table.to_markdown(), *(f"{markdown_text(text)}\n" for text in sentences if text)]).rstrip("\n")
+
+
+def _print_folded(text: str, style: str | None = None) -> None:
+    stdout().print("\n".join(folded(text, columns(), after=" ")), style=style)

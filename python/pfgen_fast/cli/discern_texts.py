@@ -234,7 +234,7 @@ class DiscernCollect:
         from ..lab.discernment.discernment_items import ItemColumns
         from ..lab.discernment.originals import Bounds, collect, write_items
         from ..tables.formats import check_value_table
-        from .table import is_same
+        from ..tables.places import is_same
 
         for path in (self.output, *([] if self.donors is None else [self.donors])):
             check_value_table(path)

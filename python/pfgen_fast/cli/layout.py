@@ -7,7 +7,7 @@ import sys
 from collections.abc import Collection, Sequence
 
 from ..base.table import LEAST, Table, beginning, padded, shortened, width_of
-from .app import shown, stdout
+from .app import print_line, shown
 
 
 def columns() -> int | None:
@@ -71,4 +71,5 @@ def folded(text: str, width: int | None, *, after: str, indent: str = "  ") -> l
 def print_table(table: Table) -> None:
     """Prints a table, fitted to the terminal, with its head in bold."""
     for number, line in enumerate(table.lines(columns())):
-        stdout().print(cut(line, columns()), style=None if number else "bold")
+        text = shown(cut(line, columns()))
+        print_line(text if number else (text, "bold"))

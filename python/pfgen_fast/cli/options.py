@@ -107,6 +107,28 @@ SuiteOption = Annotated[
         metavar="FOLDER",
     ),
 ]
+Encoding = Annotated[
+    str | None,
+    Option(
+        help="Set the encoding of CSV and TSV, such as cp932. Default: by the byte-order mark, or UTF-8.",
+        metavar="NAME",
+    ),
+]
+SuiteOfRuns = Annotated[
+    str | None,
+    Option(
+        "--suite",
+        "-s",
+        help="Name the suite: a directory with Q*.json files, 'mini', or 'pfgen-bench' (see 'suite get'). Default: "
+        "data/ of the checkout that contains the runs.",
+        metavar="FOLDER",
+        for_input="runs",
+    ),
+]
+MetricOfTable = Annotated[
+    str | None,
+    Option(help="Rank or compare by this metric. Default: the first one.", metavar="NAME", for_input="tables"),
+]
 SuiteArgument = Annotated[
     str | None,
     Argument(

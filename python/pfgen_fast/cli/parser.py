@@ -213,7 +213,7 @@ def _parameter(cls: type, member: Field[Any], hint: Any, declared: _Declared) ->
         choices=get_args(hint) if get_origin(hint) is Literal else (),
         default=member.default,
         group=getattr(owner, "help_group", "") if declared.group is None else declared.group,
-        for_input=declared.for_input or getattr(owner, "for_input", None),
+        for_input=declared.for_input or getattr(cls, "for_input", None),
     )
 
 

@@ -9,8 +9,8 @@ from ..base.untrusted_text import counted
 from . import options
 from .app import Json, Quiet, exit_if_partial, fail, print_json, shown, stdout, warn
 from .gate_options import ThresholdOptions, form_of
-from .parser import Argument, Option
-from .score_table_options import OF_TABLES, ScoreTableOptions, refuse
+from .parser import Argument, Option, refuse_others
+from .score_table_options import ScoreTableOptions
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -57,12 +57,12 @@ class Place:
         "'run'. Tables of scores: another such table. Default: the published runs, or the other models of the table.",
         metavar="DIR|FILE",
     )
-    metric: str | None = Option(None, help="Tables: compare this metric. Default: the first one.", metavar="NAME")
-    tables: ScoreTableOptions
-    gate: ThresholdOptions
+    metric: options.MetricOfTable = None
     format: options.FormatWithMarkdown = "text"
     quiet: Quiet = False
     as_json: Json = False
+    tables: ScoreTableOptions
+    gate: ThresholdOptions
 
     def __call__(self) -> None:
         from ..runs.gates import OF_PLACEMENT
@@ -71,9 +71,9 @@ class Place:
         self.gate.prepare()
         self.gate.check_names(OF_PLACEMENT)
         problems: list[TrialsError] = []
-        placements = self.models() if are_score_tables(self.paths) else self.runs(problems)
+        placements = self._models() if are_score_tables(self.paths) else self._runs(problems)
         warn(*map(str, problems))
-        all_checks = [self.checks_of(placement) for placement in placements]
+        all_checks = [self._checks_of(placement) for placement in placements]
         is_json = self.as_json or self.format == "json"
         if is_json:
             records = zip(placements, all_checks, strict=True)
@@ -89,8 +89,7 @@ class Place:
         self.gate.finish(checks, form, "place")
         exit_if_partial(problems)
 
-    def checks_of(self, placement: Placement) -> list[Check]:
-        """The checks of a placement: ranks may not be above their thresholds."""
+    def _checks_of(self, placement: Placement) -> list[Check]:
         from ..runs.gates import RANKS, figures_of_placement
 
         if placement.n_lost:
@@ -101,8 +100,7 @@ class Place:
         lower = (*RANKS, *(("score", "score_low", "score_high") if is_turned else ()))
         return self.gate.check(figures, placement.run, lower_is_better=lower)
 
-    def models(self) -> list[Placement]:
-        """Places models of tables of scores."""
+    def _models(self) -> list[Placement]:
         from ..runs.placement import place_models
         from ..tables.table_rows import STANDARD_STREAM
 
@@ -118,12 +116,11 @@ class Place:
             placed = [_first_of(model, names) for model in placed]
         return place_models(every, placed, self.metric)
 
-    def runs(self, problems: list[TrialsError]) -> list[Placement]:
-        """Places runs, and adds the errors of those that cannot be placed."""
+    def _runs(self, problems: list[TrialsError]) -> list[Placement]:
         from ..runs.result_tables import PUBLISHED, read_entries
         from ..runs.run_placement import Field, entries_at
 
-        refuse(self, OF_TABLES, "tables")
+        refuse_others(self, "runs")
         field = Field(read_entries(self.against or PUBLISHED))
         placements = []
         try:

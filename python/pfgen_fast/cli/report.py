@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from ..base.errors import TrialsError
 from . import options
 from .app import Quiet, counted, exit_if_partial, fail, note, print_line, shown, stdout, track, warn
-from .parser import Option, option_group
-from .score_table_options import OF_TABLES, ScoreTableOptions, refuse
+from .parser import Option, option_group, refuse_others
+from .score_table_options import ScoreTableOptions
 from .suite_line import given_suite, print_origin
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ class Report:
     """
 
     paths: options.Paths
-    suite: options.SuiteOption = None
+    suite: options.SuiteOfRuns = None
     output: Path | None = Option(
         None,
         "-o",
@@ -84,7 +84,7 @@ class Report:
     dataset: str | None = Option(
         None, help="Model card: name the benchmark's dataset on the Hub.", metavar="ORG/NAME[/TASK]"
     )
-    metric: str | None = Option(None, help="Tables: rank by this metric. Default: the first one.", metavar="NAME")
+    metric: options.MetricOfTable = None
     tables: ScoreTableOptions
     quiet: Quiet = False
 
@@ -111,7 +111,7 @@ class Report:
         if are_score_tables(self.paths):
             self.report_table(output)
             return
-        refuse(self, OF_TABLES, "tables")
+        refuse_others(self, "runs")
         results = find_results(self.paths)
         suite = suite_of_all([path.parent for path in results], given_suite(self.suite))
         if self.serve:
@@ -146,7 +146,7 @@ class Report:
         from ..report.pages import is_one_file
         from ..report.score_page import write_score_report
 
-        refuse(self, ("suite",), "runs")
+        refuse_others(self, "tables")
         if output is None or not is_one_file(output):
             fail("a table of scores becomes a page in one file: expected --output FILE.html")
         scores = self.tables.read(self.paths, quiet=self.quiet)

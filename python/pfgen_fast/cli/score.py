@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from ..base.errors import PfgenError, TrialsError
 from ..base.table import LEAST, shortened
-from ..runs.items.by_subject import subject_record
+from ..runs.items.by_subject import subject_record, subject_table
 from . import options
 from .app import (
     Exit,
@@ -27,13 +27,12 @@ from .app import (
     track,
     warn,
 )
-from .gate_options import ThresholdOptions, form_of
+from .gate_options import form_of
 from .layout import columns, folded, rest
 from .leaderboard import print_subjects
-from .parser import Option
-from .score_table_options import refuse
+from .parser import refuse_others
+from .score_options import ScoreOptions, are_tables, is_answer_table
 from .suite_line import about_interval, given_suite, print_origin, print_origins
-from .table import TableScoring
 
 if TYPE_CHECKING:
     from ..runs.gates import Check
@@ -45,7 +44,7 @@ if TYPE_CHECKING:
 _HEADER = f"{'score':>7} {'±95 %':8} {'fluency':>8} {'truthful':>8} {'helpful':>8} {'length':>7}  run"
 
 
-class Score(TableScoring):
+class Score(ScoreOptions):
     """Scores runs, or tables of answers.
 
     A run is a directory with trials.jsonl (or .xz, .gz, .zst) or trial_NNN.jsonl files; result.json is written
@@ -84,56 +83,63 @@ class Score(TableScoring):
       pfgen-fast score in/ 's3://bucket/more/*.parquet' -o s3://bucket/good/ --filter 'average >= 0.6'
     """
 
-    gate: ThresholdOptions
-    by_subject: bool = Option(
-        False, help="Runs: print the score of each category of questions too, with its 95 % interval."
-    )
-    verify: bool = Option(False, help="Runs: check results and the cached index with the slow oracle; write nothing.")
-    sample: int | None = Option(None, min=1, help="With --verify: check this many answers of each run. Default: all.")
-
     def __call__(self) -> None:
-        from ..runs.gates import OF_RUN
-        from ..runs.run_scorer import RunScorer
+        if self.runs.verify:
+            self._verify_runs()
+            return
+        if self.runs.sample is not None:
+            fail("--sample is for --verify")
+        if are_tables(self.places, self.tables, self.suite):
+            self._score_tables()
+            return
         from ..runs.trials import find_runs
 
-        if self.verify:
-            self.verify_runs()
-            return
-        if self.sample is not None:
-            fail("--sample is for --verify")
-        if self.are_tables:
-            self.score_as_tables()
-            return
-        self.gate.prepare()
-        self.gate.check_names(OF_RUN)
-        if self.dry_run and self.gate.is_gate:
-            fail("--dry-run scores nothing: leave out --fail-under")
-        self.check_metrics()
-        is_unusual = (self.profile, self.usual_sum, self.reasoning) != ("leaderboard", "compensated", "keep")
-        if is_unusual and not (self.output or self.force):
-            fail("--profile, --float-sum or --reasoning would replace the usual results: give --output or --force")
         try:
             runs = find_runs(self.paths)
         except TrialsError:
-            if not self.hold_tables():
+            from .score_table import hold_tables
+
+            if not hold_tables(self.places):
                 raise
-            self.score_as_tables()
-            return
+            self._score_tables()
+        else:
+            self._score_runs(runs)
+
+    def _score_tables(self) -> None:
+        from .score_table import score_tables
+
+        refuse_others(self, "tables")
+        score_tables(self)
+
+    def _score_runs(self, runs: list[RunFolder]) -> None:
+        from ..runs.gates import OF_RUN
+        from ..runs.run_scorer import RunScorer
+
+        refuse_others(self, "runs")
+        gate = self.runs
+        gate.prepare()
+        gate.check_names(OF_RUN)
+        if self.dry_run and gate.is_gate:
+            fail("--dry-run scores nothing: leave out --fail-under")
+        is_unusual = (self.profile, self.usual_sum, self.reasoning) != ("leaderboard", "compensated", "keep")
+        if is_unusual and not (self.output or self.force):
+            fail("--profile, --float-sum or --reasoning would replace the usual results: give --output or --force")
+        to_table = is_answer_table(self.output)
         with contextlib.ExitStack() as stack:
             on_scored = None
-            if self.is_answer_table:
+            if to_table:
                 from ..runs.answer_table import writing_answers
 
                 on_scored = stack.enter_context(writing_answers(Path(str(self.output))))
             run_scorer = RunScorer(
                 suite=given_suite(self.suite),
-                questions=options.names_of(self.questions),
-                limit=self.limit,
-                unknown=self.unknown_questions,
+                questions=options.names_of(self.runs.questions),
+                limit=self.runs.limit,
+                unknown=self.runs.unknown_questions,
                 profile=self.profile,
                 float_sum=self.float_sum,
-                force=self.force or self.is_answer_table or self.gate.is_gate,  # gates believe no result.json
-                output=None if self.output is None or self.is_answer_table else Path(self.output),
+                force=self.force or to_table or gate.is_gate,  # gates believe no result.json
+                output=None if self.output is None or to_table else Path(self.output),
                 dry_run=self.dry_run,
                 threads=self.threads,
                 reasoning=self.reasoning,
@@ -141,43 +147,39 @@ class Score(TableScoring):
             )
             scored = track(run_scorer.score(runs), len(runs), "runs", quiet=self.is_silent)
             outcomes = print_outcomes(scored, quiet=self.is_silent)
-        if self.is_answer_table and not self.is_silent:
+        if to_table and not self.is_silent:
             n_runs = sum(outcome.status == "scored" for outcome in outcomes)
             print_line(f"answers of {counted(n_runs, 'run')}: {shown(self.output)}")
-        all_checks = [self.checks_of(outcome) for outcome in outcomes]
+        all_checks = [self._checks_of(outcome) for outcome in outcomes]
         if self.as_json:
-            records = [outcome_as_json(outcome, by_subject=self.by_subject) for outcome in outcomes]
+            records = [outcome_as_json(outcome, by_subject=self.runs.by_subject) for outcome in outcomes]
             for record, outcome_checks in zip(records, all_checks, strict=True):
-                record.update(self.gate.record(outcome_checks))
-                if self.is_answer_table:
+                record.update(gate.record(outcome_checks))
+                if to_table:
                     record["result"] = self.output
             print_json(records)
-        elif self.by_subject and not self.is_silent:
+        elif self.runs.by_subject and not self.is_silent:
             print_by_subject(outcomes)
         checks = [check for checks in all_checks for check in checks]
-        self.gate.finish(checks, form_of(as_json=self.as_json, quiet=self.quiet), "score")
+        gate.finish(checks, form_of(as_json=self.as_json, quiet=self.quiet), "score")
         exit_if_partial(any(outcome.status == "failed" for outcome in outcomes))
 
-    def score_as_tables(self) -> None:
-        """Scores tables; ends the command if options are for runs."""
-        refuse(self, ("questions", "limit", "unknown_questions", "by_subject", "fail_under", "junit"), "runs")
-        self.score_tables()
+    def _checks_of(self, outcome: Outcome) -> list[Check]:
+        from ..runs.gates import figures_of_run
 
-    def verify_runs(self) -> None:
+        name = str(outcome.run.folder)
+        if outcome.summary is None:
+            return self.runs.without_figures(name, outcome.error or "not scored")
+        return self.runs.check(figures_of_run(outcome.summary, outcome.interval), name)
+
+    def _verify_runs(self) -> None:
         """Checks results and the index of each suite; the exit code is 1 if anything differs."""
         from ..runs.trials import find_runs
 
-        self.gate.prepare()
-        others = (
-            self.output,
-            self.force,
-            self.dry_run,
-            self.by_subject,
-            self.threads,
-            self.gate.is_gate,
-            self.are_tables,
-        )
-        if any(others) or (self.profile, self.reasoning) != ("leaderboard", "keep"):
+        self.runs.prepare()
+        others = self.output, self.force, self.dry_run, self.runs.by_subject, self.threads, self.runs.is_gate
+        are_usual = (self.profile, self.reasoning) == ("leaderboard", "keep")
+        if any(others) or not are_usual or are_tables(self.places, self.tables, self.suite):
             fail(
                 "--verify checks results of runs and writes nothing: combine it only with --suite, --questions, "
                 "--limit, --unknown-questions, --sample, --float-sum, --quiet and --json"
@@ -211,21 +213,12 @@ class Score(TableScoring):
 
         suite = suite_of(run.folder, suite)
         if suite not in verifiers:
-            selected = suite.only(options.names_of(self.questions), limit=self.limit)
-            unknown = self.unknown_questions
-            verifiers[suite] = Verifier(selected, float_sum=self.float_sum, sample=self.sample, unknown=unknown)
+            selected = suite.only(options.names_of(self.runs.questions), limit=self.runs.limit)
+            unknown, sample = self.runs.unknown_questions, self.runs.sample
+            verifiers[suite] = Verifier(selected, float_sum=self.float_sum, sample=sample, unknown=unknown)
             for difference in () if self.is_silent else verifiers[suite].index_differences:
                 stdout().print(styled(("differs", "red"), f"  {shown(difference)}"))
         return verifiers[suite]
-
-    def checks_of(self, outcome: Outcome) -> list[Check]:
-        """The checks of a run."""
-        from ..runs.gates import figures_of_run
-
-        name = str(outcome.run.folder)
-        if outcome.summary is None:
-            return self.gate.without_figures(name, outcome.error or "not scored")
-        return self.gate.check(figures_of_run(outcome.summary, outcome.interval), name)
 
 
 def print_outcomes(outcomes: Iterable[Outcome], *, quiet: bool) -> list[Outcome]:
@@ -271,8 +264,7 @@ def _row(outcome: Outcome, room: int | None) -> str:
     result, scores = outcome.summary, outcome.summary.scores
     parts = (scores.total(metric) for metric in ("fluency", "truthfulness", "helpfulness"))
     metrics = " ".join(f"{part:8.3f}" for part in parts)
-    half_width = outcome.interval and outcome.interval.half_width
-    interval = "–" if half_width is None else f"±{half_width:.4f}"
+    interval = "–" if outcome.interval is None else outcome.interval.shown()
     return f"{result.score:7.4f} {interval:8} {metrics} {result.length:7.1f}  {name}"
 
 
@@ -286,7 +278,8 @@ def print_by_subject(outcomes: Iterable[Outcome]) -> None:
             by_suite.setdefault(outcome.suite, []).append(outcome)
     for suite, same_suite in by_suite.items():
         by_run = [scores_by_subject(suite, outcome.by_question) for outcome in same_suite]
-        print_subjects(by_run, [shown(outcome.run.folder) for outcome in same_suite], items="questions", name="run")
+        names = [str(outcome.run.folder) for outcome in same_suite]
+        print_subjects(subject_table(names, by_run, model="run", items="questions"), by_run[0], "questions")
 
 
 def outcome_as_json(outcome: Outcome, *, by_subject: bool = False) -> dict[str, object]:

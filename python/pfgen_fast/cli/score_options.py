@@ -1,8 +1,9 @@
-"""The options of `pfgen-fast score`."""
+"""The options of `pfgen-fast score` that are for runs or for tables, and the inputs that are tables."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -11,6 +12,7 @@ from ..base.errors import PfgenError
 from ..scoring.reply_text import ReasoningChoice
 from . import options
 from .app import Json, Quiet
+from .gate_options import ThresholdOptions
 from .parser import Argument, Option, option_group
 
 if TYPE_CHECKING:
@@ -20,37 +22,50 @@ STDIN = "-"
 _LINES, *_OTHERS = (
     tuple(f"{kind}{packed}" for packed in ("", ".gz", ".xz", ".zst")) for kind in (".jsonl", ".csv", ".tsv", ".json")
 )
-_ENDINGS = sum(_OTHERS, ())
+_ENDINGS = (".parquet", *sum(_OTHERS, ()))
 
 
 @option_group
-class ScoreOptions:
-    """The options of `score`, for runs and for tables."""
+class RunScoring(ThresholdOptions):
+    """The options of `score` for runs."""
 
-    paths: list[str] = Argument(
-        help="Runs: directories, trials files, directories with many runs, globs (including '**'). Tables: files, "
-        "directories, globs, URLs such as s3://bucket/in/, or '-'.",
-        metavar="PATH...",
-    )
-    suite: options.SuiteOption = None
+    help_group = "Runs"
+    for_input = "runs"
     questions: options.Questions = None
     limit: options.Limit = None
     unknown_questions: options.UnknownQuestions = "error"
-    output: str | None = Option(
-        None,
-        "-o",
-        help="Write results below this directory instead of the runs, or a table of all answers to this file, such as "
-        "answers.csv. Tables: write to this file, or '-', instead of printing the means of the models; several tables: "
-        "to this directory, also a remote one such as s3://bucket/folder/.",
-        metavar="PATH",
+    by_subject: bool = Option(False, help="Print the score of each category of questions too, with its 95 % interval.")
+    verify: bool = Option(False, help="Check results and the cached index with the slow oracle; write nothing.")
+    sample: int | None = Option(None, min=1, help="With --verify: check this many answers of each run. Default: all.")
+
+
+@option_group
+class TableScoring:
+    """The options of `score` for tables."""
+
+    help_group = "Tables"
+    for_input = "tables"
+    question_column: str | None = Option(None, help="Name the question column.")
+    answer_column: str | None = Option(None, help="Name the answer column.")
+    columns: str | None = Option(
+        None, help="Add only these scores, such as average,helpfulness. Default: all.", metavar="NAME,..."
     )
-    question_column: str | None = Option(None, help="Tables: name the question column.")
-    answer_column: str | None = Option(None, help="Tables: name the answer column.")
+    where: str | None = Option(
+        None,
+        "--filter",
+        help="Write only rows that pass, as in 'average >= 0.6 and helpfulness > 0.5'.",
+        metavar="CONDITION",
+    )
+    nulls: bool = Option(False, help="Give missing answers null scores.")
+    input_format: Literal["csv", "tsv", "jsonl", "json", "parquet"] | None = Option(
+        None, help="Read this format from stdin. Default: JSON lines."
+    )
+    encoding: options.Encoding = None
     metrics: list[str] | None = Option(
         None,
         "--metric",
-        help="Tables: compare answers with the references in their rows, by bleu, chrf, chrf++, rouge_1, rouge_2, "
-        "rouge_l, rouge_lsum, token_f1, exact_match, rep_4 or distinct_4, or with 100 references or more fluency or "
+        help="Compare answers with the references in their rows, by bleu, chrf, chrf++, rouge_1, rouge_2, rouge_l, "
+        "rouge_lsum, token_f1, exact_match, rep_4 or distinct_4, or with 100 references or more fluency or "
         "truthfulness, without a suite. May be repeated.",
         metavar="NAME",
     )
@@ -68,23 +83,25 @@ class ScoreOptions:
         metavar="NAME",
     )
     lowercase: bool = Option(False, help="With --metric: convert texts to lower case first.")
-    columns: str | None = Option(
-        None, help="Tables: add only these scores, such as average,helpfulness. Default: all.", metavar="NAME,..."
+
+
+@option_group
+class ScoreOptions:
+    """The options of `score`."""
+
+    paths: list[str] = Argument(
+        help="Runs: directories, trials files, directories with many runs, globs (including '**'). Tables: files, "
+        "directories, globs, URLs such as s3://bucket/in/, or '-'.",
+        metavar="PATH...",
     )
-    where: str | None = Option(
+    suite: options.SuiteOption = None
+    output: str | None = Option(
         None,
-        "--filter",
-        help="Tables: write only rows that pass, as in 'average >= 0.6 and helpfulness > 0.5'.",
-        metavar="CONDITION",
-    )
-    nulls: bool = Option(False, help="Tables: give missing answers null scores.")
-    input_format: Literal["csv", "tsv", "jsonl", "json", "parquet"] | None = Option(
-        None, help="Tables: read this format from stdin. Default: JSON lines."
-    )
-    encoding: str | None = Option(
-        None,
-        help="Tables: set the encoding of CSV and TSV, such as cp932. Default: by the byte-order mark, or UTF-8.",
-        metavar="NAME",
+        "-o",
+        help="Write results below this directory instead of the runs, or a table of all answers to this file, such as "
+        "answers.csv. Tables: write to this file, or '-', instead of printing the means of the models; several tables: "
+        "to this directory, also a remote one such as s3://bucket/folder/.",
+        metavar="PATH",
     )
     reasoning: ReasoningChoice = Option(
         "keep", help="Score answers unchanged, or without reasoning (docs/generation.md)."
@@ -98,6 +115,8 @@ class ScoreOptions:
     dry_run: bool = Option(False, "-n", help="Only show what would be done.")
     quiet: Quiet = False
     as_json: Json = False
+    runs: RunScoring
+    tables: TableScoring
 
     @property
     def is_silent(self) -> bool:
@@ -112,67 +131,60 @@ class ScoreOptions:
     @cached_property
     def places(self) -> list[str]:
         """The inputs; `file://` is a path."""
-        return list(map(_place, self.paths))
+        return list(map(place_of, self.paths))
 
     @cached_property
     def target(self) -> str | None:
         """The output; `file://` is a path."""
-        return self.output and _place(self.output)
-
-    @property
-    def is_answer_table(self) -> bool:
-        """Whether runs are written as one table of answers."""
-        return (self.output or "").endswith((".parquet", *_ENDINGS, *_LINES))
-
-    @property
-    def are_tables(self) -> bool:
-        """Whether the inputs are tables instead of runs."""
-        columns = self.question_column, self.answer_column, self.columns
-        others = self.where, self.encoding, self.input_format, self.metrics
-        return any(value is not None for value in (*columns, *others)) or all(map(self._is_table, self.places))
-
-    def _is_table(self, path: str) -> bool:
-        """Whether an input must be a table: a URL, or a file that cannot be trials."""
-        if _is_url(path) or not os.path.isfile(path):
-            return _is_url(path)
-        return path.endswith((".parquet", *_ENDINGS)) or (path.endswith(_LINES) and not self._may_be_trials(path))
-
-    def _may_be_trials(self, path: str) -> bool:
-        """Whether JSON lines may be trials of one model: they have a suite and the keys, or cannot be read."""
-        from ..runs.checkout import checkout_of
-        from ..tables.formats import column_names
-
-        if self.suite is None and checkout_of(Path(path).parent) is None:
-            return False
-        try:
-            names = column_names(path)
-        except PfgenError:
-            return True  # the reader of trials tells why
-        return not names or ({"question", "answer"} <= set(names) and "model" not in names)
-
-    def is_many(self) -> bool:
-        """Whether the outputs are files in a directory, with the names of their inputs."""
-        from ..tables.places import file_info, has_magic, is_folder
-
-        def names_folder(place: str) -> bool:
-            return place.endswith("/") or is_folder(place)
-
-        if len(self.places) > 1 or (self.target not in (None, STDIN) and names_folder(str(self.target))):
-            return True
-        path = self.places[0]
-        return path != STDIN and (names_folder(path) or (has_magic(path) and file_info(path) is None))
+        return self.output and place_of(self.output)
 
 
-def _place(path: str) -> str:
+def is_answer_table(output: str | None) -> bool:
+    """Whether the output of runs is a table of their answers."""
+    return (output or "").endswith((*_ENDINGS, *_LINES))
+
+
+def are_tables(places: Sequence[str], tables: TableScoring, suite: str | None) -> bool:
+    """Whether the inputs are tables instead of runs: by their options or their names."""
+    names_tables = tables.question_column, tables.answer_column, tables.columns, tables.where
+    others = tables.encoding, tables.input_format, tables.metrics
+    return any(value is not None for value in (*names_tables, *others)) or all(
+        _is_table(place, suite) for place in places
+    )
+
+
+def _is_table(path: str, suite: str | None) -> bool:
+    """Whether an input must be a table: a URL, or a file that cannot be trials."""
+    if is_url(path) or not os.path.isfile(path):
+        return is_url(path)
+    return path.endswith(_ENDINGS) or (path.endswith(_LINES) and not _may_be_trials(path, suite))
+
+
+def _may_be_trials(path: str, suite: str | None) -> bool:
+    """Whether JSON lines may be trials of one model: they have a suite and the keys, or cannot be read."""
+    from ..runs.checkout import checkout_of
+    from ..tables.formats import column_names
+
+    if suite is None and checkout_of(Path(path).parent) is None:
+        return False
+    try:
+        names = column_names(path)
+    except PfgenError:
+        return True  # the reader of trials tells why
+    return not names or ({"question", "answer"} <= set(names) and "model" not in names)
+
+
+def place_of(path: str) -> str:
     """The place that an argument names: `file://` is a path."""
-    if not _is_url(path):
+    if not is_url(path):
         return path
-    from ..tables.places import place_of
+    from ..tables import places
 
-    return place_of(path)
+    return places.place_of(path)
 
 
-def _is_url(path: str) -> bool:
+def is_url(path: str) -> bool:
+    """Whether an argument is an address."""
     if "://" not in path:
         return False
     from ..tables.places import is_remote

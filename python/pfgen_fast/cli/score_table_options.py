@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from dataclasses import fields, replace
-from typing import TYPE_CHECKING, Any, Literal, cast
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from . import options
 from .app import fail, note
-from .parser import Option, option_group, options_set
+from .parser import Option, option_group
 
 if TYPE_CHECKING:
     from ..runs.items.item_table import ItemScores
@@ -18,37 +18,33 @@ if TYPE_CHECKING:
 class ScoreTableOptions:
     """The columns of tables of scores, and the choice of models."""
 
+    help_group = "Tables of scores"
+    for_input = "tables"
     item_column: str | None = Option(
-        None, help="Tables: name the column with the items. Default: item, id or another usual name.", metavar="NAME"
+        None, help="Name the column with the items. Default: item, id or another usual name.", metavar="NAME"
     )
     model_column: str | None = Option(
-        None, help="Tables: name the column with the models. Default: model or another usual name.", metavar="NAME"
+        None, help="Name the column with the models. Default: model or another usual name.", metavar="NAME"
     )
     score_columns: list[str] | None = Option(
         None,
         "--score-column",
-        help="Tables: name a column with scores; each is a metric. May be repeated. Default: score, accuracy or other "
+        help="Name a column with scores; each is a metric. May be repeated. Default: score, accuracy or other "
         "usual names, or in a wide table one column for each model.",
         metavar="NAME",
     )
     trial_column: str | None = Option(
-        None, help="Tables: name the column that numbers the trials of a model on an item.", metavar="NAME"
+        None, help="Name the column that numbers the trials of a model on an item.", metavar="NAME"
     )
-    metric_column: str | None = Option(None, help="Tables: name the column with the metrics.", metavar="NAME")
-    subject_column: str | None = Option(
-        None, help="Tables: name the column with the subject of each item.", metavar="NAME"
-    )
+    metric_column: str | None = Option(None, help="Name the column with the metrics.", metavar="NAME")
+    subject_column: str | None = Option(None, help="Name the column with the subject of each item.", metavar="NAME")
     cluster_column: str | None = Option(
-        None, help="Tables: name the column with the cluster of each item, such as its document.", metavar="NAME"
+        None, help="Name the column with the cluster of each item, such as its document.", metavar="NAME"
     )
-    encoding: str | None = Option(
-        None,
-        help="Tables: set the encoding of CSV and TSV, such as cp932. Default: by the byte-order mark, or UTF-8.",
-        metavar="NAME",
-    )
+    encoding: options.Encoding = None
     lower_is_better: list[str] | None = Option(
         None,
-        help="Tables: treat lower scores of these metrics as better, separated by commas. May be repeated.",
+        help="Treat lower scores of these metrics as better, separated by commas. May be repeated.",
         parser=options.name_list,
         metavar="METRIC,...",
     )
@@ -88,14 +84,3 @@ class ScoreTableOptions:
     def chosen_of(self, models: Sequence[str]) -> list[str]:
         """The names in --models; a value that is the name of a model, with commas, is one name."""
         return [name for text in self.models or () for name in ([text] if text in models else options.names_of([text]))]
-
-
-OF_TABLES = ("metric", *(option.name for option in fields(cast(Any, ScoreTableOptions))))
-"""The options of commands that are for tables of scores only."""
-
-
-def refuse(command: Any, names: Collection[str], kind: Literal["runs", "tables"]) -> None:
-    """Ends a command if one of these options, which are for this kind of input, is set for the other kind."""
-    for option in options_set(command):
-        if option.field in names:
-            fail(f"{option.label} is for {kind}: leave it out for {'tables' if kind == 'runs' else 'runs'}")

@@ -14,15 +14,13 @@ from typing import Any
 
 from ..base.errors import TrialsError
 from ..base.mean_interval import MeanInterval, competition_ranks, mean_interval
-from ..base.notebook import NotebookTable
+from ..base.table import Column, Table, TableResult
 from ..base.untrusted_text import (
-    csv_text,
     in_one_line,
     json_text,
     link_target,
     markdown_link,
     markdown_row,
-    markdown_table,
     markdown_text,
 )
 from ..suite.rules import add_up
@@ -34,6 +32,8 @@ from .run_result import RunSummary, Scores, read_scores
 from .trials import expand
 
 METRICS = ("fluency", "truthfulness", "helpfulness", "average")
+_PARTS = {"fluency": "fluency", "truthfulness": "truthful", "helpfulness": "helpful"}
+"""The parts of a score, and their heads on a terminal, as in `score`."""
 _HEADS = ("Rank", "Score", "Model", "Length", "Fluency", "Truthfulness", "Helpfulness")
 _MODEL = _HEADS.index("Model")
 _MAX_NAME = 40
@@ -86,7 +86,7 @@ class Entry:
         return mean_interval(self.question_scores)
 
 
-class Leaderboard(NotebookTable, list[Entry]):
+class Leaderboard(TableResult, list[Entry]):
     """Ranked runs, best first."""
 
     def __repr__(self) -> str:
@@ -97,14 +97,36 @@ class Leaderboard(NotebookTable, list[Entry]):
         chosen = super().__getitem__(index)
         return Leaderboard(chosen) if isinstance(index, slice) else chosen
 
-    def _columns(self) -> dict[str, list[Any]]:
-        records = [{name: value for name, value in record_of(entry).items() if name != "config"} for entry in self]
-        return {name: [record.get(name) for record in records] for name in dict.fromkeys(chain(*records))}
+    @property
+    def table(self) -> Table:
+        """The runs: for readers, the score that is recorded, with four digits; for files, all figures."""
+        from .statistics.verdicts import shown_range  # imports NumPy
 
-    def _shown(self) -> tuple[Sequence[str], Iterable[Sequence[Any]], int]:
-        columns = self._columns()
-        heads = ("rank", "model", "score", "score_low", "score_high", *METRICS[:3], "length", "run")
-        return heads, zip(*(columns[name] for name in heads if name in columns), strict=True), len(self)
+        runs_of_model = Counter(entry.model for entry in self)
+        names = [entry.model if runs_of_model[entry.model] == 1 else entry.name for entry in self]
+        records = [{name: value for name, value in record_of(entry).items() if name != "config"} for entry in self]
+        shown = [
+            Column("rank"),
+            Column("model", is_text=True, form=str),
+            Column("score"),
+            Column("interval", "±95 %", form=lambda interval: interval.shown()),
+            Column("ranks", "rank range", form=shown_range),
+            Column("length", digits=1),
+            *(Column(part, head, digits=3, is_optional=True) for part, head in _PARTS.items()),
+        ]
+        columns = [replace(column, view="readers") for column in shown]
+        columns += [Column(name, view="files") for name in dict.fromkeys(chain(*records))]
+        rows = []
+        for entry, name, ranks, record in zip(self, names, ties_of(self), records, strict=True):
+            model = f"{entry.mark} {in_one_line(name)}"
+            figures = entry.result.score, entry.interval(), ranks, entry.result.length, *map(entry.part, _PARTS)
+            rows.append([entry.rank, model, *figures, *(record.get(column.name) for column in columns[len(shown) :])])
+        return Table(columns, rows)
+
+    @property
+    def subject_table(self) -> Table:
+        """The scores by subject, which `with_subjects` added."""
+        return subject_table([entry.model for entry in self], [entry.subjects or {} for entry in self])
 
 
 def model_of(config: Mapping[str, Any] | None, name: str) -> str:
@@ -179,7 +201,7 @@ def rank(
 
 
 def ties_of(entries: Sequence[Entry]) -> list[tuple[int, int] | None]:
-    """The rank range of each run (`runs.statistics.paired.rank_ranges`); None if runs belong to several suites."""
+    """The rank range of each run; None if runs belong to several suites."""
     from .statistics.verdicts import tied_ranks
 
     if mixed_suites(entry.result for entry in entries):
@@ -261,9 +283,9 @@ def to_markdown(entries: Sequence[Entry], root: Path | None = None) -> str:
         else:
             row[_MODEL] = markdown_link(row[_MODEL], link_target(entry.folder / "README.md", root or Path.cwd()))
         lines.append(markdown_row([f"<code>{cell}</code>" for cell in row]))
-    for heads, cells in _subject_tables(entries):
-        lines += ["\n", markdown_table(heads, cells, [0])]
-        lines += [f"\n- {markdown_text(sentence)}\n" for sentence in few_items(entries[0].subjects or {}, "questions")]
+    if entries and entries[0].subjects is not None:
+        lines += ["\n", Leaderboard(entries).subject_table.to_markdown()]
+        lines += [f"\n- {markdown_text(sentence)}\n" for sentence in few_items(entries[0].subjects, "questions")]
     return "".join(lines)
 
 
@@ -285,14 +307,6 @@ def _cells(entry: Entry, number: str) -> list[str]:
         f"{entry.part('truthfulness'):.3f}",
         f"{result.scores.helpfulness:.3f}",
     ]
-
-
-def _subject_tables(entries: Sequence[Entry]) -> list[tuple[list[str], list[list[str]]]]:
-    """The heads and rows of the table by subject, in a list; no table without `with_subjects`."""
-    if not entries or entries[0].subjects is None:
-        return []
-    heads, rows = subject_table([entry.subjects or {} for entry in entries])
-    return [([_HEADS[_MODEL], *heads], [[entry.model, *row] for entry, row in zip(entries, rows, strict=True)])]
 
 
 def record_of(entry: Entry) -> dict[str, Any]:
@@ -327,10 +341,10 @@ def to_json(entries: Sequence[Entry]) -> str:
 def to_csv(entries: Sequence[Entry]) -> str:
     """All figures as CSV, with a column for each parameter; values other than numbers and texts become JSON."""
     rows = []
-    for record in map(record_of, entries):
-        config = record.pop("config")
-        parameters = {f"config_{key}": value for key, value in config.items() if key != "model"}
-        subjects = subject_columns(record.pop("subjects", {}))
-        rows.append({**record, **subjects, **parameters})
+    for entry in entries:
+        record = record_of(entry)
+        parameters = {f"config_{key}": value for key, value in record.pop("config").items() if key != "model"}
+        record.pop("subjects", None)
+        rows.append({**record, **subject_columns(entry.subjects or {}), **parameters})
     columns = list(dict.fromkeys(key for row in rows for key in row))
-    return csv_text(columns, [[row.get(column) for column in columns] for row in rows])
+    return Table(list(map(Column, columns)), [[row.get(column) for column in columns] for row in rows]).to_csv()

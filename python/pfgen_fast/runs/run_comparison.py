@@ -20,8 +20,7 @@ from ..suite.rules import AVERAGE_FIRST, FloatSum
 from ..suite.suite import Suite
 from .aggregation import UnknownQuestions, figures_by_question, trials_of
 from .checkout import suite_of_all
-from .items.baseline import compare_by_swapping
-from .items.item_comparison import Comparison, compare_models
+from .comparison import Comparison, compare_by_swapping, compare_models
 from .items.item_table import ItemScores
 from .result_tables import score_table_of
 from .run_result import Figures

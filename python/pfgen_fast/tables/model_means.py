@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from ..base.mean_interval import MeanInterval, mean_interval
+from ..base.table import Column, Table
 from ..rewards.references.metrics import lower_is_better
 from .formats import column_names
 from .table_job import TableJob
@@ -79,6 +80,21 @@ class MeansOfModels:
         ranked = [self._means_of(model, by_question) for model, by_question in self._values.items()]
         sign = 1 if lower_is_better(self.metrics[0]) else -1
         return sorted(ranked, key=lambda means: (sign * means.score.mean, means.model))
+
+    @property
+    def table(self) -> Table:
+        """The models, best first; a column that the scored table lacks is left out."""
+        metric, *others = self.metrics
+        cells: list[tuple[Column, Callable[[ModelMeans], Any]]] = [
+            (Column("model"), lambda means: means.model),
+            (Column(metric, "score" if metric == "average" else ""), lambda means: means.score.mean),
+            (Column("interval", "±95 %", form=lambda score: score.shown()), lambda means: means.score),
+            *((Column(other), lambda means, other=other: means.means[other]) for other in others),
+            (Column("questions"), lambda means: means.n_questions),
+            (Column("answers"), lambda means: means.n_answers),
+        ]
+        hidden = {"questions": not self.question_column, "model": not self.model_column}
+        return Table.of_records([cell for cell in cells if not hidden.get(cell[0].name)], self.models())
 
     def _means_of(self, model: str, by_question: dict[Hashable, list[list[float]]]) -> ModelMeans:
         columns = [

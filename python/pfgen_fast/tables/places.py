@@ -239,6 +239,13 @@ def endings(place: str) -> str:
     return "".join(Path(base_name(place)).suffixes[-2:])
 
 
+def is_same(source: str, output: str) -> bool:
+    """Whether two places are the same file, for example by a hard link."""
+    if is_remote(source) or is_remote(output):
+        return place_key(source) == place_key(output)
+    return os.path.exists(source) and os.path.exists(output) and os.path.samefile(source, output)
+
+
 def temporary_folder() -> tempfile.TemporaryDirectory[str]:
     """A directory for files that are fetched or written."""
     try:

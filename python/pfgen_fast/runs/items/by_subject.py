@@ -6,10 +6,13 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
 from ...base.mean_interval import MeanInterval, mean_interval
+from ...base.table import Column, Table, bearing_digits
 from ...base.untrusted_text import few_names
 
 FEW_ITEMS = 6
 """Fewer items than this say little about a subject."""
+
+Subjects = Mapping[str, MeanInterval]
 
 
 def by_subject(
@@ -34,7 +37,7 @@ def by_subject(
     }
 
 
-def subject_record(means: Mapping[str, MeanInterval]) -> dict[str, dict[str, Any]]:
+def subject_record(means: Subjects) -> dict[str, dict[str, Any]]:
     """The figures of each subject, for JSON."""
     return {
         subject: {"score": mean.mean, "score_low": mean.low, "score_high": mean.high, "num_items": mean.n}
@@ -42,25 +45,50 @@ def subject_record(means: Mapping[str, MeanInterval]) -> dict[str, dict[str, Any
     }
 
 
-def subject_columns(record: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-    """The figures of `subject_record` as columns of a CSV file."""
+def subject_columns(means: Subjects) -> dict[str, Any]:
+    """The figures of one model as columns of a file."""
     ends = {"score": "", "score_low": "_low", "score_high": "_high", "num_items": "_num_items"}
+    record = subject_record(means)
     return {f"subject_{subject}{ends[name]}": figures[name] for subject, figures in record.items() for name in figures}
 
 
-def subject_table(rows: Sequence[Mapping[str, MeanInterval]]) -> tuple[list[str], list[list[str]]]:
-    """Heads with the largest numbers of items, and cells with means and intervals."""
+def subject_table(
+    names: Sequence[str],
+    rows: Sequence[Subjects],
+    *,
+    model: str = "model",
+    items: str = "items",
+    is_share: bool = False,
+) -> Table:
+    """For readers: a row for each model and a column for each subject, or of one model a row for each subject.
+
+    Args:
+        names: The names of the models.
+        rows: Their scores by subject.
+        model: What a model is called.
+        items: What the items are called.
+        is_share: Whether all scores are 0 or 1, so that a mean has no more digits than its interval bears.
+    """
+
+    def digits(mean: MeanInterval) -> int:
+        return bearing_digits(mean.half_width) if is_share else 4
+
+    if len(rows) == 1:
+        figures = [Column(name, title, is_text=False) for name, title in (("score", ""), ("interval", "±95 %"))]
+        means = rows[0].items()
+        cells = [(name, mean.n, f"{mean.mean:.{digits(mean)}f}", mean.shown(digits(mean))) for name, mean in means]
+        return Table([Column("subject"), Column("n", items), *figures], cells)
     subjects = {subject: max(row[subject].n for row in rows if subject in row) for row in rows for subject in row}
-    heads = [f"{subject} ({n:,})" for subject, n in subjects.items()]
-    return heads, [[_cell(row.get(subject)) for subject in subjects] for row in rows]
+
+    def cell(mean: MeanInterval) -> str:
+        return f"{mean.mean:.{digits(mean)}f} {mean.shown(digits(mean))}"
+
+    heads = [Column(subject, f"{subject} ({n:,})", form=cell, is_optional=True) for subject, n in subjects.items()]
+    cells_of = [[name, *map(row.get, subjects)] for name, row in zip(names, rows, strict=True)]
+    return Table([Column("model", model, is_text=True), *heads], cells_of)
 
 
-def subject_lines(means: Mapping[str, MeanInterval]) -> list[list[str]]:
-    """The figures of one model: a row for each subject, with the number of its items."""
-    return [[subject, f"{mean.n:,}", f"{mean.mean:.4f}", mean.shown()] for subject, mean in means.items()]
-
-
-def few_items(means: Mapping[str, MeanInterval], items: str = "items") -> list[str]:
+def few_items(means: Subjects, items: str = "items") -> list[str]:
     """Sentences about subjects that have too few items for conclusions, and about missing intervals."""
     few = [f"{subject} ({mean.n})" for subject, mean in means.items() if mean.n < FEW_ITEMS]
     if not few:
@@ -70,9 +98,3 @@ def few_items(means: Mapping[str, MeanInterval], items: str = "items") -> list[s
     if any(mean.low is None for mean in means.values()):
         sentences.append(f"–: no interval, because a subject has one of the {items}, or the same score for all")
     return sentences
-
-
-def _cell(mean: MeanInterval | None) -> str:
-    if mean is None:
-        return "–"
-    return f"{mean.mean:.4f} {mean.shown()}"

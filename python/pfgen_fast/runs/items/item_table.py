@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -53,9 +53,16 @@ class ItemScores:
         return tuple(self.values)
 
     @cached_property
+    def clusters_of_items(self) -> list[Hashable] | None:
+        """The cluster of each item; an item without a cluster is its own. None without clusters."""
+        if not any(cluster is not None for cluster in self.clusters):
+            return None
+        return [at if cluster is None else cluster for at, cluster in enumerate(self.clusters)]
+
+    @cached_property
     def binary(self) -> frozenset[str]:
         """The metrics of which all scores are 0 or 1, each of one trial, if items have no clusters."""
-        if any(cluster is not None for cluster in self.clusters):
+        if self.clusters_of_items is not None:
             return frozenset()
         return frozenset(
             metric

@@ -6,9 +6,9 @@ same items; the notes say how many items are left out.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,19 +16,16 @@ from numpy.typing import NDArray
 
 from ...base.errors import TrialsError
 from ...base.mean_interval import MeanInterval, competition_ranks, mean_interval
-from ...base.notebook import NotebookTable
-from ...base.untrusted_text import counted, csv_text, in_one_line, json_text, markdown_table, markdown_text
+from ...base.table import Column, Table, TableResult, bearing_digits
+from ...base.untrusted_text import counted, in_one_line, json_text, markdown_text
 from ..statistics.paired import MIN_QUESTIONS, TESTS
-from ..statistics.verdicts import rank_ranges
+from ..statistics.verdicts import rank_ranges, shown_range
 from .by_subject import by_subject, few_items, subject_columns, subject_record, subject_table
-from .item_comparison import clusters_of
 from .item_table import Floats, ItemScores
 
 MAX_MODELS_WITH_RANGES = 2_000
 MAX_PAIR_WORK = 500_000_000
 """The maximum number of pairs of models, times items, for which rank ranges are computed: about 12 seconds."""
-
-_DIGITS = 4
 
 
 @dataclass(frozen=True)
@@ -54,6 +51,10 @@ class RankedModel:
     metrics: Mapping[str, float | None]
     subjects: Mapping[str, MeanInterval]
 
+    def metric(self, name: str) -> float | None:
+        """The mean of another metric."""
+        return self.metrics[name]
+
     def to_dict(self) -> dict[str, Any]:
         """All figures, for JSON."""
         rank_low, rank_high = self.ranks or (None, None)
@@ -69,25 +70,9 @@ class RankedModel:
             "metrics": dict(self.metrics),
         }
 
-    def figures(self) -> list[str]:
-        """Rank, score, interval, ties, number of items and other metrics as texts."""
-        return [
-            str(self.rank),
-            f"{self.score.mean:.{_DIGITS}f}",
-            self.score.shown(_DIGITS),
-            shown_ranks(self.ranks),
-            f"{self.n_items:,}",
-            *("–" if value is None else f"{value:.{_DIGITS}f}" for value in self.metrics.values()),
-        ]
-
-
-def shown_ranks(ranks: tuple[int, int] | None) -> str:
-    """A range of ranks, such as `3–7`."""
-    return "–" if ranks is None else str(ranks[0]) if ranks[0] == ranks[1] else f"{ranks[0]}–{ranks[1]}"
-
 
 @dataclass(frozen=True, repr=False)
-class ModelRanking(NotebookTable):
+class ModelRanking(TableResult):
     """The models of a table of scores, best first.
 
     Attributes:
@@ -137,53 +122,57 @@ class ModelRanking(NotebookTable):
 
     def to_csv(self, *, with_subjects: bool = False) -> str:
         """All figures as CSV, a line for each model."""
-        columns = self._columns()
-        if with_subjects:
-            rows = [subject_columns(subject_record(model.subjects)) for model in self.models]
-            columns |= {name: [row[name] for row in rows] for name in rows[0]}
-        return csv_text(list(columns), list(zip(*columns.values(), strict=True)))
+        columns = [subject_columns(model.subjects) if with_subjects else {} for model in self.models]
+        table = self.table.for_files()
+        rows = [[*row, *more.values()] for row, more in zip(table.rows, columns, strict=True)]
+        return Table([*table.columns, *map(Column, columns[0])], rows).to_csv()
 
     def to_markdown(self, *, with_subjects: bool = False) -> str:
         """The table as Markdown, and the notes as a list below it."""
-        tables = self._tables(with_subjects=with_subjects)
-        blocks = [markdown_table(heads, rows, [heads.index("model")]) for heads, rows in tables]
-        notes = (*self.notes, *(few_items(self._subjects) if with_subjects else ()))
+        blocks = [self.table.to_markdown(), *([self.subject_table.to_markdown()] if with_subjects else ())]
+        notes = (*self.notes, *(few_items(self.models[0].subjects) if with_subjects else ()))
         if notes:
             blocks.append("".join(f"- {markdown_text(sentence)}\n" for sentence in notes))
         return "\n".join(blocks)
 
-    def _tables(self, *, with_subjects: bool = False) -> list[tuple[list[str], list[list[str]]]]:
-        """The heads and rows of the table, and of the table by subject; texts that are not yet escaped."""
-        heads = ["rank", "model", self.metric, "±95 %", "rank range", "items", *self.models[0].metrics]
-        tables = [(heads, [[rank, model.model, *rest] for model in self.models for rank, *rest in [model.figures()]])]
-        if with_subjects:
-            names, cells = subject_table([model.subjects for model in self.models])
-            tables.append(
-                (["model", *names], [[model.model, *row] for model, row in zip(self.models, cells, strict=True)])
-            )
-        return tables
+    @property
+    def table(self) -> Table:
+        """The models with their figures; means of scores of 0 and 1 have no more digits than their intervals bear."""
+        widths = [model.score.half_width or 0.0 for model in self.models]
+        digits = bearing_digits(max(widths)) if self.is_binary else 4
+        cells: list[tuple[Column, Callable[[RankedModel], Any]]] = [
+            (Column("rank"), lambda model: model.rank),
+            (Column("model"), lambda model: model.model),
+            (Column("score", self.metric, digits), lambda model: model.score.mean),
+            (Column("score_low", view="files"), lambda model: model.score.low),
+            (Column("score_high", view="files"), lambda model: model.score.high),
+            (
+                Column("interval", "±95 %", view="readers", form=lambda mean: mean.shown(digits)),
+                lambda model: model.score,
+            ),
+            (Column("ranks", "rank range", view="readers", form=shown_range), lambda model: model.ranks),
+            (Column("rank_low", view="files"), lambda model: model.ranks and model.ranks[0]),
+            (Column("rank_high", view="files"), lambda model: model.ranks and model.ranks[1]),
+            (Column("num_items", "items"), lambda model: model.n_items),
+        ]
+        for name in self.models[0].metrics:
+            cells.append((Column(f"metric_{name}", name, is_optional=True), partial(RankedModel.metric, name=name)))
+        return Table.of_records(cells, self.models)
+
+    @property
+    def subject_table(self) -> Table:
+        """The means by subject, for readers."""
+        names = [model.model for model in self.models]
+        return subject_table(names, [model.subjects for model in self.models], is_share=self.is_binary)
 
     @property
     def subjects(self) -> tuple[str, ...]:
         """The subjects of the compared items."""
-        return tuple(self._subjects)
+        return tuple(self.models[0].subjects)
 
-    @cached_property
-    def _subjects(self) -> Mapping[str, MeanInterval]:
-        return self.models[0].subjects
-
-    def _words(self) -> Sequence[str]:
+    def words(self) -> Sequence[str]:
+        """The sentences above the table of a notebook."""
         return self.notes
-
-    def _columns(self) -> dict[str, list[Any]]:
-        records = [model.to_dict() for model in self.models]
-        columns = {name: [record[name] for record in records] for name in records[0] if name != "metrics"}
-        others = self.models[0].metrics
-        return columns | {f"metric_{name}": [model.metrics[name] for model in self.models] for name in others}
-
-    def _shown(self) -> tuple[Sequence[str], Iterable[Sequence[Any]], int]:
-        [(heads, rows)] = self._tables()
-        return heads, rows, len(rows)
 
 
 @dataclass(frozen=True, eq=False)
@@ -235,7 +224,7 @@ def compared_models(scores: ItemScores, metric: str | None = None) -> Compared:
     if not is_common.any():
         raise _nothing_in_common(scores, chosen, n_items)
     values, table = every[:, is_common], scores.only(items=is_common)
-    clusters = clusters_of(table)
+    clusters = table.clusters_of_items
     is_binary = chosen in scores.binary
     means = tuple(mean_interval(row, clusters, binary=is_binary) for row in values)
     is_higher = scores.higher_is_better.get(chosen, True)

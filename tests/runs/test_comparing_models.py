@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from pfgen_fast import TrialsError, compare
-from pfgen_fast.runs.items.baseline import compare_by_swapping
-from pfgen_fast.runs.items.item_comparison import compare_models
+from pfgen_fast.runs.comparison import compare_by_swapping, compare_models
 from pfgen_fast.runs.items.item_table import ItemScores
 from pfgen_fast.runs.statistics.paired import paired_difference
 from pfgen_fast.runs.statistics.verdicts import corrected

@@ -1,0 +1,397 @@
+"""Comparison of models by their scores on items: two models, the first with all others, or all pairs.
+
+Each pair is compared on the items that both models have, by `paired_difference`, or with the first model by paired
+approximate randomization on the items that all have. `verdicts` decides each family of pairs: docs/statistics.md.
+`run_comparison` compares runs.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any, Literal
+
+import numpy as np
+
+from ..base.errors import TrialsError
+from ..base.table import Column, Table, TableResult
+from ..base.untrusted_text import counted, few_names, harmless, in_one_line, signed
+from .items.item_table import Floats, ItemScores
+from .statistics.paired import MIN_QUESTIONS, TESTS, Needed, PairedDifference, needed, paired_difference
+from .statistics.paired_randomization import against_baseline, default_draws, draws_needed, takes_all_ways
+from .statistics.verdicts import Verdict, decided, sentence_of_many, sentence_of_pairs, shown_p
+
+MOST_IN_ALL_PAIRS = 200
+"""More models have more pairs than can be read: `leaderboard` shows groups instead."""
+
+Kind = Literal["runs", "models"]
+"""What is compared: runs, which have answers to questions, or models, which have scores of items."""
+ITEM: dict[Kind, str] = {"runs": "question", "models": "item"}
+MODEL: dict[Kind, str] = {"runs": "run", "models": "model"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Difference(Verdict):
+    """The verdict about A and B in one metric, over the questions (items) that both have."""
+
+    metric: str  # metric; `average` is the score of a run
+    a: float  # mean of A over questions; for a run, equal to its result.json if no question or trial is left out
+    b: float  # the same for B
+    model_a: str
+    model_b: str
+    subject: str | None = None  # subject of the questions; None for all questions
+
+
+@dataclass(frozen=True)
+class QuestionDifference:
+    """The scores of A and B on one question (item) and their difference; those of runs are as in result.json."""
+
+    question_id: str
+    question: str  # text of the question; empty for items of tables
+    a: float
+    b: float
+    difference: float
+    model_a: str
+    model_b: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class PairNeeds(Needed):
+    """What the comparison of a pair needs to find a difference in the first metric."""
+
+    model_a: str
+    model_b: str
+
+
+@dataclass(frozen=True)
+class Comparison(TableResult):
+    """The result of `compare`: differences by metric, and by question with the largest first."""
+
+    metrics: tuple[Difference, ...]  # by metric, then by pair of models
+    questions: tuple[QuestionDifference, ...]  # by pair: differences in the first metric, largest first
+    left_out: str  # which questions are left out and why, in a sentence; empty if all models have all questions
+    subjects: tuple[Difference, ...] = ()  # of two models: differences in the first metric by subject, one family
+    power: tuple[PairNeeds, ...] = ()  # by pair
+    higher_is_better: bool = True  # whether higher values of the first metric are better
+    of: Kind = "models"
+    n_draws: int | None = None  # of paired approximate randomization
+    seed: int | None = None
+
+    @property
+    def n_pairs(self) -> int:
+        """The number of compared pairs of models."""
+        return len({(row.model_a, row.model_b) for row in self.metrics})
+
+    @property
+    def has_one_a(self) -> bool:
+        """Whether the first model of all pairs is the same."""
+        return len({row.model_a for row in self.metrics}) == 1
+
+    @property
+    def n_in_family(self) -> int:
+        """The number of p-values that are corrected together with that of the first row."""
+        return max(row.n_in_family for row in self.metrics if row.metric == self.metrics[0].metric)
+
+    @property
+    def verdict(self) -> str:
+        """The conclusion in one sentence, about the first metric."""
+        first, item, n_models = self.metrics[0], ITEM[self.of], counted(len(self.metrics), MODEL[self.of])
+        if self.n_draws is not None and first.p_corrected is None and self._n_swapped >= MIN_QUESTIONS:
+            if takes_all_ways(self._n_swapped, self.n_draws):
+                return f"no verdict: {first.over(item)} are too few to compare {n_models} by swapping"
+            least = draws_needed(len(self.metrics))
+            return f"no verdict: {self.n_draws:,} draws are too few for {n_models}, {least:,} are needed"
+        if self.n_pairs == 1:
+            return first.sentence(higher_is_better=self.higher_is_better, item=item)
+        rows = [row for row in self.metrics if row.metric == first.metric]
+        outcomes = [row.outcome(higher_is_better=self.higher_is_better) for row in rows]
+        lower = "" if self.higher_is_better else " (lower is better)"
+        if self.has_one_a:
+            others = [(row.model_b, outcome) for row, outcome in zip(rows, outcomes, strict=True)]
+            return sentence_of_many(others, MODEL[self.of]) + lower
+        return sentence_of_pairs([(row.model_a, row.model_b) for row in rows], outcomes) + lower
+
+    @property
+    def method(self) -> str:
+        """How p-values were made, in one sentence."""
+        used = [TESTS[test] for test in TESTS if any(row.test == test for row in self.metrics)]
+        item = ITEM[self.of]
+        over = f"{' or '.join(used)} over {item}s"
+        if self.n_draws is not None:
+            swapped = self.metrics[0].over(item)
+            over = f"{used[0]}, {self.n_draws:,} draws of {swapped}, seed {self.seed}"
+            if takes_all_ways(self._n_swapped, self.n_draws):
+                over = f"{used[0]}, all {2**self._n_swapped:,} ways to swap {swapped}"
+        if "Tango" in {row.test for row in self.metrics} and len(used) > 1:
+            over += f" ({TESTS['Tango']} where all scores are 0 or 1)"
+        if self.n_in_family <= 1:
+            n_metrics = len({row.metric for row in self.metrics})
+            return over + ("; p-values of several metrics are not corrected" if n_metrics > 1 else "")
+        comparisons = f"the {self.n_in_family:,} comparisons of each metric"
+        return f"{over}; p-values and intervals are corrected by Holm for {comparisons}"
+
+    @property
+    def _n_swapped(self) -> int:
+        """The number of questions, or of clusters of questions, which are swapped whole."""
+        row = self.metrics[0]
+        return row.n_questions if row.n_clusters is None else row.n_clusters
+
+    @property
+    def power_sentences(self) -> list[str]:
+        """What would find a difference, a sentence for each difference."""
+        return [self._power_sentence(needs) for needs in self.power]
+
+    def _power_sentence(self, needs: PairNeeds) -> str:
+        names = needs.model_a, needs.model_b
+        row, item = next(row for row in self.metrics if (row.model_a, row.model_b) == names), ITEM[self.of]
+        seen = " (the difference seen)" if needs.difference == row.difference else ""
+        difference = f"a difference of {abs(needs.difference):.4g}{seen}"
+        if self.n_pairs > 1:
+            difference = f"{in_one_line(names[0], 60)} and {in_one_line(names[1], 60)}: {difference}"
+        if needs.n is None:
+            return f"{difference}: no number of {item}s finds it with power 0.8"
+        unit, n_now = (item, row.n_questions) if row.n_clusters is None else ("cluster", row.n_clusters)
+        enough = f", and {n_now:,} are there" if needs.n <= n_now else f", {needs.n - n_now:,} more than there are"
+        return f"{difference} is found with power 0.8 by {counted(needs.n, unit)}{enough}"
+
+    @property
+    def about_subjects(self) -> str:
+        """The family of the subjects, and the subjects without a verdict."""
+        few = [f"{in_one_line(row.subject)} ({row.n_questions:,})" for row in self.subjects if row.differs is None]
+        n = len(self.subjects) - len(few)
+        together = [f"p-values of {counted(n, 'subject')} corrected together by Holm"] if n else []
+        without = [f"too few {ITEM[self.of]}s for a verdict: {few_names(few, 8, 60)}"] if few else []
+        return "; ".join([*together, *without])
+
+    @property
+    def table(self) -> Table:
+        """The differences by metric and pair."""
+        metric = Column("metric", form=lambda name: "score" if self.of == "runs" and name == "average" else name)
+        names: list[Column] = []
+        if self.n_pairs > 1 and self.has_one_a:
+            names = [Column("model_b", f"{MODEL[self.of]} B", view="readers")]
+        elif self.n_pairs > 1:
+            names = [Column("pair", "A vs B", view="readers")]
+        return _table_of(self.metrics, [metric], names, is_corrected=self.n_in_family > 1)
+
+    @property
+    def subject_table(self) -> Table:
+        """The differences of two models by subject."""
+        return _table_of(self.subjects, [Column("subject")], [], is_corrected=True)
+
+    def deciding_tables(self, n: int) -> list[Table]:
+        """The questions with the largest differences of each pair, up to a number; pairs without any are left out."""
+        tables = []
+        deciding = [row for row in self.questions if row.difference]
+        for a, b in dict.fromkeys((row.model_a, row.model_b) for row in deciding):
+            rows = [row for row in deciding if (row.model_a, row.model_b) == (a, b)]
+            columns = [Column("question_id", "decided by"), Column("a", "A"), Column("b", "B")]
+            columns.append(Column("difference", "A - B", is_signed=True))
+            columns += [Column("question")] if rows[0].question else []
+            title = f"A: {in_one_line(a)}, B: {in_one_line(b)}" if self.n_pairs > 1 else ""
+            cells = [[getattr(row, column.name) for column in columns] for row in rows[:n]]
+            tables.append(Table(columns, cells, title=title))
+        return tables
+
+    def words(self) -> list[str]:
+        """The sentences above the table of a notebook."""
+        return [self.verdict, self.method, *filter(None, [self.left_out]), *self.power_sentences]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The verdict and all figures, for JSON."""
+        rows = {
+            name: [vars(row) for row in getattr(self, name)] for name in ("metrics", "questions", "subjects", "power")
+        }
+        return {"verdict": self.verdict, "method": self.method, **vars(self), **rows}
+
+
+def _table_of(
+    rows: Sequence[Difference], first: Sequence[Column], last: Sequence[Column], *, is_corrected: bool
+) -> Table:
+    """A table of differences; the first and last columns name them for readers."""
+    columns = [
+        *first,
+        *(Column(name, view="files") for name in ("model_a", "model_b")),
+        Column("a", "A"),
+        Column("b", "B"),
+        Column("difference", "A - B", is_signed=True),
+        Column("interval", "95 % interval", view="readers", is_text=True),
+        *(Column(name, view="files") for name in ("low", "high")),
+        Column("p_value", "p", form=shown_p),
+        Column("p_corrected", "p (Holm)", form=shown_p, view="all" if is_corrected else "files"),
+        Column("n_questions", "n"),
+    ]
+    there = {column.name for column in columns}
+    columns += [Column(part.name, view="files") for part in fields(Difference) if part.name not in there]
+    columns += last
+
+    def value(row: Difference, name: str) -> Any:
+        if name == "pair":
+            return f"{row.model_a} vs {row.model_b}"
+        if name != "interval":
+            return getattr(row, name)
+        return None if row.low is None or row.high is None else f"{signed(row.low, 4)} to {signed(row.high, 4)}"
+
+    return Table(columns, [[value(row, column.name) for column in columns] for row in rows])
+
+
+def compare_models(
+    table: ItemScores,
+    *,
+    all_pairs: bool = False,
+    power: bool = False,
+    difference: float | None = None,
+    deciding: int | None = None,
+    of: Kind = "models",
+) -> Comparison:
+    """Compares the first model with all others, or all pairs; see `pfgen_fast.compare`."""
+    n_models = len(table.models)
+    if of == "models" and len(set(table.models)) < n_models:
+        twice = next(model for at, model in enumerate(table.models) if model in table.models[:at])
+        raise TrialsError(f"model {harmless(twice)}: given twice; expected each model once")
+    if n_models < 2:
+        raise TrialsError(f"{counted(n_models, MODEL[of])}: a comparison needs at least two")
+    if all_pairs and n_models > MOST_IN_ALL_PAIRS:
+        raise TrialsError(
+            f"{n_models:,} {MODEL[of]}s have {n_models * (n_models - 1) // 2:,} pairs: all pairs are compared up "
+            f"to {MOST_IN_ALL_PAIRS} of them; compare the first with the others, or use 'leaderboard' for groups"
+        )
+    pairs = list(itertools.combinations(range(n_models), 2)) if all_pairs else [(0, at) for at in range(1, n_models)]
+    rows = [row for metric in table.metrics for row in _decided(table, metric, [(pair, None, None) for pair in pairs])]
+    if not rows:
+        names = " and ".join(harmless(name) for name in table.models) if n_models == 2 else f"the {MODEL[of]}s"
+        raise TrialsError(f"{names} have no {ITEM[of]} in common")
+    first = rows[0].metric
+    with_rows = {(row.model_a, row.model_b) for row in rows if row.metric == first}
+    compared = [(a, b) for a, b in pairs if (table.models[a], table.models[b]) in with_rows]
+    named = [None, *([] if difference is None else [difference])] if power or difference is not None else []
+    n_questions = deciding if deciding is not None else None if len(pairs) == 1 else 0
+    subjects: dict[str, list[int]] = {}
+    for at, subject in enumerate(table.subjects if len(pairs) == 1 else ()):
+        if subject is not None:
+            subjects.setdefault(subject, []).append(at)
+    return Comparison(
+        tuple(rows),
+        tuple(row for pair in compared for row in _by_item(table, first, pair, n_questions)),
+        _left_out(table, rows, pairs, of),
+        subjects=tuple(_decided(table, first, [((0, 1), subject, items) for subject, items in subjects.items()])),
+        power=tuple(needs for pair in compared for needs in _power(table, first, pair, named)),
+        higher_is_better=table.higher_is_better.get(first, True),
+        of=of,
+    )
+
+
+def compare_by_swapping(
+    table: ItemScores, *, n_draws: int | None = None, seed: int = 0, of: Kind = "models"
+) -> Comparison:
+    """Compares all others with the first in the first metric, over the items that all have, with the same draws.
+
+    Scores of 0 and 1 have Tango's score test instead, as in all comparisons.
+    """
+    metric = table.metrics[0]
+    is_common = ~np.isnan(table.values[metric]).any(axis=0)
+    if not is_common.any():
+        raise TrialsError(f"the {MODEL[of]}s have no {ITEM[of]} in common")
+    common = table.only(metrics=[metric], items=is_common)
+    comparison = compare_models(common, of=of)
+    n_all, n_common = len(table.items), len(common.items)
+    if n_common < n_all:
+        missing = f"for which a {MODEL[of]} has no {'answer' if of == 'runs' else 'score'}"
+        left_out = f"{n_all - n_common} of {counted(n_all, ITEM[of])} left out, {missing}."
+        comparison = replace(comparison, left_out=left_out)
+    if metric in common.binary:
+        return comparison
+    n_draws = default_draws(len(table.models) - 1) if n_draws is None else n_draws
+    first, *others = common.values[metric]
+    verdicts = against_baseline(first, others, n_draws=n_draws, seed=seed, clusters=common.clusters_of_items)
+    rows = (replace(row, **vars(verdict)) for row, verdict in zip(comparison.metrics, verdicts, strict=True))
+    return replace(comparison, metrics=tuple(rows), n_draws=n_draws, seed=seed)
+
+
+def compare_pair(
+    table: ItemScores, metric: str, pair: tuple[int, int], items: Sequence[int] | None = None, *, shift: float = 0.0
+) -> PairedDifference | None:
+    """The test of two models (their rows in the table) on all or some items; None without a common item.
+
+    It is Tango's score test if all scores of the metric are 0 or 1, and cluster-robust with clusters.
+    """
+    a, b = _scores(table, metric, pair, items)
+    if np.isnan(a + b).all():
+        return None
+    clusters = table.clusters_of_items
+    if clusters is not None and items is not None:
+        clusters = [clusters[at] for at in items]
+    return paired_difference(a, b, clusters=clusters, shift=shift, binary=metric in table.binary)
+
+
+def _scores(
+    table: ItemScores, metric: str, pair: tuple[int, int], items: Sequence[int] | None
+) -> tuple[Floats, Floats]:
+    values, columns = table.values[metric], slice(None) if items is None else list(items)
+    return values[pair[0], columns], values[pair[1], columns]
+
+
+_Part = tuple[tuple[int, int], str | None, Sequence[int] | None]
+"""What is compared in a metric: the rows of two models; a subject and its items, or None for all items."""
+
+
+def _decided(table: ItemScores, metric: str, parts: Iterable[_Part]) -> Iterable[Difference]:
+    """The verdicts of one family, with the means of both models over their common items."""
+    tested = [(part, compared) for part in parts if (compared := compare_pair(table, metric, part[0], part[2]))]
+    verdicts = decided([compared for _, compared in tested])
+    for ((pair, subject, items), _), verdict in zip(tested, verdicts, strict=True):
+        a, b = _scores(table, metric, pair, items)
+        is_common = ~np.isnan(a + b)
+        mean_a, mean_b = (math.fsum(scores[is_common].tolist()) / verdict.n_questions for scores in (a, b))
+        model_a, model_b = (table.models[row] for row in pair)
+        yield Difference(
+            **vars(verdict), metric=metric, a=mean_a, b=mean_b, model_a=model_a, model_b=model_b, subject=subject
+        )
+
+
+def _by_item(
+    table: ItemScores, metric: str, pair: tuple[int, int], n_items: int | None
+) -> Iterable[QuestionDifference]:
+    """The common items with the largest differences, or all."""
+    a, b = _scores(table, metric, pair, None)
+    names = [table.models[row] for row in pair]
+    order = np.argsort(-np.abs(a - b), kind="stable")[: int((~np.isnan(a - b)).sum())]  # NaN is last
+    for at in order[:n_items].tolist():
+        score_a, score_b = float(a[at]), float(b[at])
+        yield QuestionDifference(table.items[at], "", score_a, score_b, score_a - score_b, *names)
+
+
+def _power(table: ItemScores, metric: str, pair: tuple[int, int], named: Sequence[float | None]) -> Iterable[PairNeeds]:
+    """What finds the difference seen (None) and named differences."""
+    tested = compare_pair(table, metric, pair) if named else None
+    if tested is not None:
+        model_a, model_b = (table.models[row] for row in pair)
+        for difference in dict.fromkeys(tested.mean if value is None else value for value in named):
+            yield PairNeeds(**vars(needed(tested, difference)), model_a=model_a, model_b=model_b)
+
+
+def _left_out(table: ItemScores, rows: Sequence[Difference], pairs: Sequence[tuple[int, int]], of: Kind) -> str:
+    item, model, n_all = ITEM[of], MODEL[of], len(table.items)
+    metrics = list(dict.fromkeys(row.metric for row in rows))
+    first_rows = [row for row in rows if row.metric == metrics[0]]
+    sentences = []
+    if len(pairs) > 1:
+        fewest, most = (choose(row.n_questions for row in first_rows) for choose in (min, max))
+        if fewest < n_all:
+            number = f"{fewest:,}" if fewest == most else f"{fewest:,} to {most:,}"
+            sentences.append(f"Each pair is compared on the {item}s that both have: {number} of {n_all:,}.")
+        if len(first_rows) < len(pairs):
+            n_without = counted(len(pairs) - len(first_rows), "pair")
+            sentences.append(f"{n_without} without a common {item} left out.")
+    elif first_rows[0].n_questions < n_all:
+        n_lacking = np.isnan(table.values[metrics[0]][list(pairs[0])]).sum(axis=1).tolist()
+        n_left_out = n_all - first_rows[0].n_questions
+        where = " and ".join(f"{n:,} in {model} {name}" for n, name in zip(n_lacking, "AB", strict=True))
+        are = f"{counted(n_all, item)} {'is' if n_left_out == 1 else 'are'}"
+        without = "an answer" if of == "runs" else "a score"
+        sentences.append(f"{n_left_out:,} of {are} left out, without {without}: {where}.")
+    if missing := [metric for metric in table.metrics if metric not in metrics]:
+        sentences.append(f"Left out, because no two {model}s have them in common: {few_names(missing)}.")
+    return " ".join(sentences)
