@@ -43,7 +43,7 @@ def write_suites(folder: Path) -> tuple[Path, Path]:
 def well_formed(question_id: str) -> re.Pattern[str]:
     """Matches the answers that the grammar of set A can write."""
     grammar = QUESTIONS[int(question_id[1:]) - 1]["sets"]["A"]
-    either = ["|".join(map(re.escape, listed.split("|"))) for listed in (grammar["brief"], *grammar["slots"])]
+    either = ["|".join(map(re.escape, variants)) for variants in (grammar["brief"], *grammar["slots"])]
     return re.compile("|".join((either[0], "".join(f"(?:{variants})" for variants in either[1:]))))
 
 
