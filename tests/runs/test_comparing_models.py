@@ -1,7 +1,5 @@
 """Comparison of models in tables of scores: tests, families, missing items, subjects and power."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from pfgen_fast import TrialsError, compare

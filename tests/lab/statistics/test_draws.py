@@ -1,7 +1,5 @@
 """Figures of items drawn again: the draws, intervals from them, and win rates without the share of length."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
