@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 
 import pytest
-from makers.asked_engines import answers_to
+from makers.asked_engines import answers_to, replies_to
 from makers.engines import integration
 from makers.fault_server import KEY, Reply, anthropic_error, anthropic_service, message, serving
 from pfgen_fast import Generation
@@ -48,14 +48,14 @@ def test_every_question_is_answered_and_its_tokens_are_counted(mini, mode):
     with serving(anthropic_service) as server:
         engine = make_engine(mode, base_url=server.base_url)
         engine.events = Events(prices=TokenPrices(3, 15))
-        details = []
-        engine.on_reply = lambda request, reply: details.append(reply.details)
-        answers = answers_to(engine, tasks)
-    assert answers == {at: f"About {task.question}" for at, task in enumerate(tasks)}
+        replies = replies_to(engine, tasks)
+    assert {at: reply.text for at, reply in replies.items()} == {
+        at: f"About {task.question}" for at, task in enumerate(tasks)
+    }
     counted = engine.events
     assert (counted.n_prompt_tokens, counted.n_reply_tokens, counted.n_cached_tokens) == (800, 160, 240)
     assert counted.cost == pytest.approx(8 * (100 * 3 + 20 * 15) / 1e6)
-    assert set(details) == {Details("end_turn", "claude-test-20990101")}
+    assert {reply.details for reply in replies.values()} == {Details("end_turn", "claude-test-20990101")}
     assert not counted.troubles
 
 

@@ -12,8 +12,9 @@ import pytest
 from makers.runs import files_below
 from pfgen_fast.base.errors import EngineError
 from pfgen_fast.generation.checkpoints import Checkpoint, find_checkpoints
-from pfgen_fast.generation.engines import ENGINES
+from pfgen_fast.generation.engines import ENGINES, Engine
 from pfgen_fast.generation.generating import generate
+from pfgen_fast.generation.protocol import RawReply
 from pfgen_fast.generation.sweep import grid, sweep, sweep_table
 from pfgen_fast.suite.rules import SCORES
 
@@ -114,7 +115,7 @@ def test_a_resumed_sweep_has_the_same_table_and_counts_new_answers(tmp_path, cal
     assert re.search(r"note: 48 answers existed already, the oldest from 20\d\d-\d\d-\d\d \d\d:\d\d; if the m", note)
 
 
-class Failing:
+class Failing(Engine):
     """Gives no usable answer in some trials."""
 
     name = "failing"
@@ -127,10 +128,8 @@ class Failing:
 
     async def answers(self, tasks):
         for index, task in enumerate(tasks):
-            yield index, "" if str(task.trial) in self.bad else self.suite[task.question].answers["A"][task.trial]
-
-    async def close(self):
-        pass
+            is_bad = str(task.trial) in self.bad
+            yield index, None if is_bad else RawReply(self.suite[task.question].answers["A"][task.trial])
 
 
 @pytest.fixture

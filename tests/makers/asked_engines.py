@@ -11,6 +11,7 @@ from pfgen_fast import Suite
 from pfgen_fast.generation.engines import Engine, open_engine
 from pfgen_fast.generation.generating import Generated, generate
 from pfgen_fast.generation.prompts import Request
+from pfgen_fast.generation.protocol import RawReply
 from pfgen_fast.generation.setting import Setting
 from pfgen_fast.scoring.reply_text import Mode
 
@@ -25,11 +26,10 @@ def moody_text(content: str, seed: int) -> str:
     return f"For some reason. [[{digest[0] % 12}]]"
 
 
-class FakeEngine:
+class FakeEngine(Engine):
     """Gives the answers of a function of the task, the last first; None yields no answer at all. Can be used again."""
 
     name = "fake"
-    trouble = ""
 
     def __init__(self, answer: Callable[[Any], str | None] = moody, parameters: dict[str, Any] | None = None) -> None:
         self.answer = answer
@@ -38,13 +38,13 @@ class FakeEngine:
         self.asked: list[Any] = []
         self.n_closed = 0
 
-    async def answers(self, tasks: Any) -> AsyncGenerator[tuple[int, str], None]:
+    async def answers(self, tasks: Any) -> AsyncGenerator[tuple[int, RawReply | None], None]:
         self.batches.append(list(tasks))
         for index in reversed(range(len(tasks))):
             self.asked.append(tasks[index])
             answer = self.answer(tasks[index])
             if answer is not None:
-                yield index, answer
+                yield index, RawReply(answer) if answer else None
 
     async def close(self) -> None:
         self.n_closed += 1
@@ -52,10 +52,13 @@ class FakeEngine:
 
 def answers_to(engine: Any, requests: Sequence[Request]) -> dict[int, str]:
     """The answers of an engine by the index of their request; the engine is closed."""
+    return {index: reply.text if reply else "" for index, reply in replies_to(engine, requests).items()}
 
-    async def collect() -> dict[int, str]:
+
+def replies_to(engine: Any, requests: Sequence[Request]) -> dict[int, RawReply | None]:
+    async def collect() -> dict[int, RawReply | None]:
         try:
-            return {index: answer async for index, answer in engine.answers(requests)}
+            return {index: reply async for index, reply in engine.answers(requests)}
         finally:
             await engine.close()
 

@@ -17,8 +17,7 @@ from ..base.errors import EngineError, PfgenError
 from ..base.untrusted_text import counted
 
 if TYPE_CHECKING:
-    from .prompts import Request
-    from .protocol import RawReply, Usage
+    from .protocol import Usage
 
 
 _TOKENS = ("n_prompt_tokens", "n_reply_tokens", "n_cached_tokens")
@@ -130,22 +129,3 @@ class Events:
             "troubles": {kind.value: self.troubles[kind] for kind in Trouble},
             **{name: getattr(self, name) for name in others},
         }
-
-
-class Reports:
-    """The reports of an engine while it answers: its events, and each raw reply before the answer."""
-
-    def __init__(self, engine: object, events: Events) -> None:
-        self._raw_replies: dict[int, RawReply] = {}
-        self.has_events = hasattr(engine, "events")
-        if hasattr(engine, "events"):
-            engine.events = events
-        if hasattr(engine, "on_reply"):
-            engine.on_reply = self._add
-
-    def _add(self, request: Request, reply: RawReply) -> None:
-        self._raw_replies[id(request)] = reply
-
-    def pop(self, request: Request) -> RawReply | None:
-        """The raw reply to a request of the batch that the engine answers; None if the engine reported no reply."""
-        return self._raw_replies.pop(id(request), None)

@@ -17,7 +17,7 @@ from ..runs.trials import RunFolder
 from ..scoring.reply_text import STOP, Mode, check_mode
 from ..suite.suite import Suite
 from .engines import Engine, Sampling, default_model, open_engine, run_async
-from .events import Events, Reports, Trouble
+from .events import Events, Trouble
 from .prompts import N_SENTENCES, NUM_EXAMPLES, Context, Task
 from .protocol import RawReply, without_none
 from .raw_replies import ReplySummary
@@ -91,7 +91,7 @@ def generate(
         SuiteError: The suite has no sample answers, but the engine reads prompts.
     """
     if trials is None:
-        trials = max(1, getattr(engine, "n_trials", NUM_TRIALS))
+        trials = NUM_TRIALS if engine.n_trials is None else max(1, engine.n_trials)
     check_trials(trials)
     config = setting.config(suite, engine.name, engine.parameters)
     if config["num_examples"] is None:
@@ -105,7 +105,7 @@ def generate(
     tell = on_progress or (lambda done, total: None)
     with writing_run(folder, config, suite) as writer:
         missing = {trial: set(writer.missing(trial)) for trial in range(1, trials + 1)}
-        if any(missing.values()) and hasattr(engine, "load"):
+        if any(missing.values()):
             engine.load()
         try:
             return run_async(_Rounds(suite, engine, setting, writer, tell, counted, stop).run(missing))
@@ -239,7 +239,9 @@ class _Rounds:
 
     async def run(self, missing: Mapping[int, set[str]]) -> Generated:
         self._is_disabled = self._engine.parameters.get("enable_thinking") is False
-        self._reports = Reports(self._engine, self._events)
+        self._reports_trouble = self._engine.events is not None
+        if self._reports_trouble:
+            self._engine.events = self._events
         self._total = len(missing) * len(self._suite)
         self._n_there = self._total - sum(map(len, missing.values()))
         oldest = self._writer.oldest_answer() if self._n_there else ""
@@ -262,8 +264,7 @@ class _Rounds:
     async def _fill(self, missing: Mapping[int, set[str]]) -> None:
         for group in self._groups(missing):
             for task in await self._ask(group):
-                trouble = getattr(self._engine, "trouble", "")
-                why = f" ({trouble})" if trouble else ""
+                why = f" ({self._engine.trouble})" if self._engine.trouble else ""
                 problem = f"trial {task.trial}: no usable answer to {task.question_id} in {MAX_ROUNDS} rounds{why}"
                 self._failed.setdefault(task.trial, problem)
 
@@ -295,8 +296,7 @@ class _Rounds:
         unanswered = dict(enumerate(tasks))
         async with contextlib.aclosing(self._engine.answers(tasks)) as answers:
             async for index, raw in answers:
-                task = tasks[index]
-                reply = self._reports.pop(task) or RawReply(raw)
+                task, reply = tasks[index], raw or RawReply("")
                 divided = self._setting.reasoning.divided(reply, self._setting.mode, self._stop)
                 if self._is_disabled and (divided.reasoning_text or reply.usage.n_reasoning_tokens):
                     self._events.add(Trouble.REASONED, _STILL_REASONS)
@@ -309,7 +309,7 @@ class _Rounds:
                     self._n_new += 1
                     self._events.n_answers += 1
                     self._on_progress(self._n_there + self._n_new, self._total)
-                elif not answer and not is_unfinished and (raw or not self._reports.has_events):
+                elif not answer and not is_unfinished and (reply.text.strip() or not self._reports_trouble):
                     # in all other cases, the engine has reported the reason
                     self._events.add(Trouble.EMPTY, "the answer is empty before the first stop string")
         return list(unanswered.values())

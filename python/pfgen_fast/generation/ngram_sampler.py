@@ -21,8 +21,9 @@ from ..scoring.reply_text import Mode, first_part
 from ..suite.questions import Question
 from ..suite.suite import Suite
 from ..suite.suite_reading import check_suite
-from .engines import Sampling
+from .engines import Engine, Sampling
 from .prompts import Task
+from .protocol import RawReply
 
 ORDER = 5
 """The default order of n-grams."""
@@ -148,7 +149,7 @@ def _seed(value: object) -> int:
     return operator.index(value)
 
 
-class NgramEngine:
+class NgramEngine(Engine):
     """Samples answers from a character n-gram model of each question's reference answers."""
 
     name = "ngram"
@@ -185,7 +186,7 @@ class NgramEngine:
             "sets": None if sets is None else list(self._sampler.sets),
         }
 
-    async def answers(self, tasks: Sequence[Task]) -> AsyncGenerator[tuple[int, str], None]:
+    async def answers(self, tasks: Sequence[Task]) -> AsyncGenerator[tuple[int, RawReply | None], None]:
         """Yields an answer to each task, question by question."""
         by_question: dict[str, list[int]] = {}
         for index, task in enumerate(tasks):
@@ -194,7 +195,4 @@ class NgramEngine:
             seeds = [tasks[index].seed for index in indices]
             drawn = await asyncio.to_thread(self._sampler.sample, question, seeds)
             for index, answer in zip(indices, drawn, strict=True):
-                yield index, first_part(answer, self._stop)
-
-    async def close(self) -> None:
-        """Does nothing; there are no resources to release."""
+                yield index, RawReply(first_part(answer, self._stop))

@@ -1,6 +1,6 @@
 """Engines: the sources of answers. Their modules are imported on demand.
 
-An engine takes a batch of tasks and yields raw answers when they arrive. Engines for models need only requests, so they
+An engine takes a batch of tasks and yields replies when they arrive. Engines for models need only requests, so they
 can also ask a judge.
 """
 
@@ -10,20 +10,22 @@ import contextlib
 import contextvars
 import inspect
 import math
+from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from ...base.errors import EngineError
 from ...base.untrusted_text import is_encodable, unknown_name
 from ...scoring.reply_text import STOP, Mode, check_mode
-from ..prompts import Request, Task
 
 if TYPE_CHECKING:
     import asyncio
 
     from ...suite.suite import Suite
+    from ..events import Events
+    from ..protocol import RawReply
 
 T = TypeVar("T")
 
@@ -85,42 +87,31 @@ class Sampling:
         return {**vars(self), "stop": list(self.stop)}
 
 
-class Engine(Protocol):
-    """Answers tasks. An engine may have further attributes:
+class Engine(ABC):
+    """Answers tasks, or requests that are no tasks if it is an engine for models."""
 
-    * `trouble`: the reason for the last missing answer, as a part of a sentence;
-    * `events`: an `Events`, to which the engine reports all trouble, including empty answers;
-    * `on_reply`: a function that the engine calls with a request and its `RawReply` before it yields the answer;
-    * `n_trials`: the number of trials with stored answers;
-    * `load`: loads the model, unless it is loaded.
-    """
+    name: ClassVar[str]  # in config.json
+    # entries for config.json, which add to or replace those of the run; never secrets; None removes an entry
+    parameters: Mapping[str, Any]
+    trouble = ""  # reason for the last missing answer, as a part of a sentence
+    events: Events | None = None  # to which an engine reports all trouble, including empty answers; None if it does not
+    n_trials: int | None = None  # number of trials with stored answers
 
-    @property
-    def name(self) -> str:
-        """The name in config.json."""
+    @abstractmethod
+    def answers(self, requests: Sequence[Any], /) -> AsyncGenerator[tuple[int, RawReply | None], None]:
+        """Yields the replies when they arrive, each with the index of its request; None for a request without a reply.
 
-    @property
-    def parameters(self) -> Mapping[str, Any]:
-        """Entries for config.json, which add to or replace those of the run; never secrets. None removes an entry."""
-
-    def answers(self, tasks: Sequence[Task], /) -> AsyncGenerator[tuple[int, str], None]:
-        """Yields the raw answers when they arrive, each with the index of its task.
-
-        For a task without a usable answer, it yields `""` or nothing, and the caller asks again.
+        It may also yield nothing for a request; the caller then asks again.
 
         Raises:
-            EngineError: An error concerns all tasks.
+            EngineError: An error concerns all requests.
         """
 
-    async def close(self) -> None:
+    def load(self) -> None:  # noqa: B027 - only some engines have a model
+        """Loads the model, unless it is loaded."""
+
+    async def close(self) -> None:  # noqa: B027 - only some engines have resources
         """Releases the engine's resources. The engine must not be used afterwards."""
-
-
-class ModelEngine(Engine, Protocol):
-    """An engine for which requests, that is, prompts with seeds, are sufficient."""
-
-    def answers(self, requests: Sequence[Request], /) -> AsyncGenerator[tuple[int, str], None]:
-        """Yields the raw answers when they arrive, each with the index of its request."""
 
 
 def open_engine(
@@ -145,7 +136,7 @@ def open_engine(
     refuse_unknown_options(name, options)
     sampling = sampling or Sampling(stop=STOP[mode])
     engine: Engine = _engine_class(name)(suite=suite, model=model, mode=mode, sampling=sampling, **options)
-    if loads and hasattr(engine, "load"):
+    if loads:
         engine.load()
     return engine
 

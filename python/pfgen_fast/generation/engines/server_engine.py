@@ -16,7 +16,7 @@ import math
 import os
 import random
 import re
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -27,6 +27,7 @@ from ...base.untrusted_text import in_one_line
 from ..events import Events, Trouble
 from ..prompts import Request
 from ..protocol import NoAnswer, RawReply, ServerForm, Usage
+from . import Engine
 
 if TYPE_CHECKING:
     import ssl
@@ -91,14 +92,12 @@ class _Reply:
     fault: str = ""
 
 
-class ServerEngine:
+class ServerEngine(Engine):
     """Sends concurrent requests to a server."""
 
     def __init__(self, form: ServerForm, connection: Connection) -> None:
         self.parameters: Mapping[str, Any] = form.parameters
-        self.trouble = ""
-        self.events = Events()
-        self.on_reply: Callable[[Request, RawReply], None] | None = None
+        self.events: Events = Events()
         self._form, self._connection, self._url = form, connection, connection.base_url
         self._key = _checked_key(connection.key_env, is_needed=connection.needs_key)
         self._client: httpx.AsyncClient | None = None
@@ -107,9 +106,9 @@ class ServerEngine:
         self._pause_until = 0.0
         self._next_start = 0.0  # time at which the rate limits allow another request
 
-    async def answers(self, requests: Sequence[Request]) -> AsyncGenerator[tuple[int, str], None]:
+    async def answers(self, requests: Sequence[Request]) -> AsyncGenerator[tuple[int, RawReply | None], None]:
         """Yields the answers when they arrive."""
-        arrived: asyncio.Queue[tuple[int, str] | Exception] = asyncio.Queue()
+        arrived: asyncio.Queue[tuple[int, RawReply | None] | Exception] = asyncio.Queue()
         todo = iter(enumerate(requests))
 
         async def work() -> None:
@@ -137,8 +136,8 @@ class ServerEngine:
             await self._client.aclose()
             self._client = None
 
-    async def _answer(self, request: Request) -> str:
-        """The answer to one request; `""` without a usable answer."""
+    async def _answer(self, request: Request) -> RawReply | None:
+        """The reply to one request; None without a usable reply."""
         import httpx
 
         path, body = self._form.path_and_body(request)
@@ -159,11 +158,12 @@ class ServerEngine:
                     self._fail(f"cannot be reached: {problem}")
             else:
                 if 200 <= reply.status < 300:
-                    return self._read(reply, request)
+                    return self._read(reply)
                 trouble = _trouble_of(reply.status)
                 problem = f"HTTP {reply.status}: {reply.fault or self._message_in(reply.content)}"
                 if trouble is Trouble.REFUSAL:
-                    return self._refused(reply.status, problem, request)
+                    self._refused(reply.status, problem, request)
+                    return None
                 self._check_final(problem)
                 wait = max(wait, self._asked_pause(reply))
             is_last = attempt == self._connection.retries
@@ -171,7 +171,8 @@ class ServerEngine:
             if not is_last:
                 self.events.n_retries += 1
                 await asyncio.sleep(wait)
-        return self._missing(problem)
+        self._missing(problem)
+        return None
 
     async def _post(self, path: str, body: Mapping[str, Any]) -> _Reply:
         import anyio  # comes with httpx; before Python 3.12, asyncio.wait_for may swallow a cancellation
@@ -205,11 +206,12 @@ class ServerEngine:
             mounts={f"all://{name}": None for name in _LOOPBACK},  # no proxy reaches a server on this machine
         )
 
-    def _read(self, reply: _Reply, request: Request | None = None) -> str:
-        """The answer in the body of a successful reply."""
+    def _read(self, reply: _Reply) -> RawReply | None:
+        """The reply in the body of a successful response."""
         if reply.fault:
             self.events.add(Trouble.UNUSABLE, reply.fault)
-            return self._missing(reply.fault)
+            self._missing(reply.fault)
+            return None
         self._has_answered = True
         self._failures_in_a_row = 0
         try:
@@ -217,26 +219,24 @@ class ServerEngine:
             self._count_tokens(self._form.usage_in(decoded))
             raw = self._form.raw_reply(decoded)
         except NoAnswer as problem:
-            return self._unusable(Trouble.UNUSABLE, f"the reply {problem}: {self._shown(reply.content)}")
+            self._unusable(Trouble.UNUSABLE, f"the reply {problem}: {self._shown(reply.content)}")
+            return None
         except (ValueError, RecursionError):
-            return self._unusable(Trouble.UNUSABLE, f"the reply is not JSON: {self._shown(reply.content)}")
-        if self.on_reply is not None and request is not None:
-            self.on_reply(request, raw)
+            self._unusable(Trouble.UNUSABLE, f"the reply is not JSON: {self._shown(reply.content)}")
+            return None
         if raw.is_unfinished:  # the caller decides whether this counts as an answer
             self.trouble = f"{self._url}: the reasoning took all tokens: raise --reasoning-tokens or --max-tokens"
-            return ""
-        if not raw.text.strip():
+        elif not raw.text.strip():
             at_limit = " and ended at the limit of tokens: raise --max-tokens" if raw.details.is_cut else ""
-            return self._unusable(Trouble.EMPTY, f"the answer is empty{at_limit}")
-        return raw.text
+            self._unusable(Trouble.EMPTY, f"the answer is empty{at_limit}")
+        return raw
 
-    def _unusable(self, trouble: Trouble, problem: str) -> str:
+    def _unusable(self, trouble: Trouble, problem: str) -> None:
         self.trouble = f"{self._url}: {problem}"
         self.events.add(trouble, problem)
-        return ""
 
-    def _refused(self, status: int, problem: str, request: Request) -> str:
-        """Raises an error if a refusal concerns all requests; returns `""` if it may concern only this request."""
+    def _refused(self, status: int, problem: str, request: Request) -> None:
+        """Raises an error if a refusal concerns all requests; counts it if it may concern only this request."""
         if status in (401, 403):
             variable = self._connection.key_env
             key = f"the key in {variable} was refused" if self._key else f"a key is needed in {variable}"
@@ -253,20 +253,19 @@ class ServerEngine:
                 raise SchemaRefused(f"{self._url}: refuses a request with a JSON schema: {problem}")
             self._fail(f"refuses requests of mode {self._form.mode}: {problem}")
         self.events.add(Trouble.REFUSAL, problem)
-        return self._missing(problem)
+        self._missing(problem)
 
     def _check_final(self, problem: str) -> None:
         """Raises an error if the server will refuse all further requests, such as without credit."""
         if any(text in problem for text in self._form.final_refusals):
             self._fail(problem)
 
-    def _missing(self, problem: str) -> str:
+    def _missing(self, problem: str) -> None:
         self.trouble = f"{self._url}: {problem}"
         self.events.n_given_up += 1
         self._failures_in_a_row += 1
         if self._failures_in_a_row >= (_FAILURES_LATER if self._has_answered else _FAILURES_AT_FIRST):
             self._fail(f"{self._failures_in_a_row} requests in a row have failed, the last with {problem}")
-        return ""
 
     def _fail(self, problem: str) -> NoReturn:
         raise EngineError(f"{self._url}, model {in_one_line(self._form.model)}: {problem}")

@@ -10,8 +10,8 @@ import asyncio
 import contextlib
 import math
 import threading
-from abc import ABC, abstractmethod
-from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
+from abc import abstractmethod
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,7 +24,7 @@ from ...scoring.reply_text import MARKERS, TAG_TEXTS, Mode, first_part, opened_b
 from ...suite.suite import Suite
 from ..prompts import Message, Prompt, Request
 from ..protocol import Details, RawReply, Usage
-from . import Sampling
+from . import Engine, Sampling
 
 if TYPE_CHECKING:
     import torch
@@ -35,25 +35,22 @@ _LONGEST_TAG_TOKENS = 16
 _DTYPES = ("auto", "float32", "bfloat16", "float16")
 
 
-class LocalEngine(ABC):
+class LocalEngine(Engine):
     """Draws the replies to batches of requests, in a thread."""
 
     def __init__(self, model: str, sampling: Sampling, n_at_once: int) -> None:
         self._name, self._sampling, self._n_at_once = model, sampling, n_at_once
         self._stopped = threading.Event()
         self._model: Any = None
-        self.on_reply: Callable[[Request, RawReply], None] | None = None
 
-    async def answers(self, requests: Sequence[Request]) -> AsyncGenerator[tuple[int, str], None]:
+    async def answers(self, requests: Sequence[Request]) -> AsyncGenerator[tuple[int, RawReply | None], None]:
         """Yields the answers batch by batch."""
         self._check(requests)
         try:
             for start in range(0, len(requests), self._n_at_once):
                 drawn = await asyncio.to_thread(self._draw, requests[start : start + self._n_at_once])
                 for index, reply in enumerate(drawn, start):
-                    if self.on_reply is not None:
-                        self.on_reply(requests[index], reply)
-                    yield index, reply.text
+                    yield index, reply
         finally:
             self._stopped.set()  # a thread cannot be cancelled; it should check this after each token
             self._stopped = threading.Event()
@@ -71,7 +68,7 @@ class LocalEngine(ABC):
     def _load(self) -> None:
         """Loads the model."""
 
-    def _check(self, requests: Sequence[Request]) -> None:  # noqa: B027 - only some engines have limits
+    def _check(self, requests: Sequence[Request]) -> None:
         """Raises EngineError if a request cannot be answered."""
 
     @abstractmethod

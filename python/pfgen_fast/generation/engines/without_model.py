@@ -25,25 +25,22 @@ from ...suite.questions import Question
 from ...suite.suite import Suite
 from ...tables.formats import table_rows
 from ..prompts import Request, Task
-from . import Sampling
+from ..protocol import RawReply
+from . import Engine, Sampling
 
 _OF_PROMPTS = ("context", "instruction", "instructions", "num_examples", "prefix")
 UNKNOWN = dict.fromkeys((*_OF_PROMPTS, "max_tokens", "seed", "stop", "temperature", "top_k", "top_p"))
 """Parameters that config.json does not record, because stored answers do not depend on them or they are unknown."""
 
 
-class StoredAnswers:
+class StoredAnswers(Engine):
     """Yields stored answers, unchanged."""
 
     def __init__(self, source: str, answers: Mapping[str, Sequence[str]]) -> None:
         self._source, self._answers = source, answers
+        self.n_trials = min(map(len, answers.values()), default=0)
 
-    @property
-    def n_trials(self) -> int:
-        """The number of trials for which every question has an answer."""
-        return min(map(len, self._answers.values()), default=0)
-
-    async def answers(self, tasks: Sequence[Task]) -> AsyncGenerator[tuple[int, str], None]:
+    async def answers(self, tasks: Sequence[Task]) -> AsyncGenerator[tuple[int, RawReply | None], None]:
         """Yields the k-th answer to each question, where k is the task's trial number."""
         for task in tasks:  # checked before the first answer, so that no run is incomplete
             if len(self._answers[task.question]) < task.trial:
@@ -53,10 +50,7 @@ class StoredAnswers:
                 )
         for index, task in enumerate(tasks):
             await asyncio.sleep(0)  # lets the event loop handle Ctrl-C
-            yield index, self._answers[task.question][task.trial - 1]
-
-    async def close(self) -> None:
-        """Does nothing; there are no resources to release."""
+            yield index, RawReply(self._answers[task.question][task.trial - 1])
 
 
 class _SystemEngine(StoredAnswers):
@@ -220,16 +214,15 @@ MAX_CODE_POINTS = 1 << 20
 """The maximum length of a line."""
 
 
-class ManualEngine:
+class ManualEngine(Engine):
     """Shows prompts, and reads a line from stdin for each."""
 
     name = "manual"
 
     def __init__(self, *, suite: Suite | None, model: str, mode: Mode, sampling: Sampling) -> None:
         self.parameters: Mapping[str, Any] = dict.fromkeys(("temperature", "top_p", "top_k"))
-        self.trouble = ""
 
-    async def answers(self, requests: Sequence[Request]) -> AsyncGenerator[tuple[int, str], None]:
+    async def answers(self, requests: Sequence[Request]) -> AsyncGenerator[tuple[int, RawReply | None], None]:
         """Yields the typed answers; after an empty line, the request is repeated in the next round."""
         for index, request in enumerate(requests):
             with _interruptible():
@@ -237,10 +230,7 @@ class ManualEngine:
                 line = _typed_line(request)
             if not line.strip():
                 self.trouble = "the line is empty"
-            yield index, line
-
-    async def close(self) -> None:
-        """Does nothing; there are no resources to release."""
+            yield index, RawReply(line)
 
 
 def _typed_line(request: Request) -> str:

@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime, timezone
 from itertools import count
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 from ...base.errors import ChecklistError
 from ...base.file_writing import check_folder, write_whole
@@ -20,8 +20,8 @@ from ...base.journal import Journal, sole_writer
 from ...base.untrusted_json import Fault, json_bytes, member, text
 from ...base.untrusted_text import few_names, folder_names, in_one_line, unknown_name
 from ...generation.engines import ENGINES as ALL_ENGINES
-from ...generation.engines import ModelEngine, Sampling, open_engine, run_async
-from ...generation.events import Events, Reports, Trouble
+from ...generation.engines import Engine, Sampling, open_engine, run_async
+from ...generation.events import Events, Trouble
 from ...generation.prompts import Prompt, Request, sampling_seed
 from ...generation.protocol import RawReply
 from ...generation.setting import Reasoning
@@ -227,25 +227,24 @@ def requests_of(tasks: Sequence[Task], setting: Setting, trials: int = 1) -> lis
     return requests
 
 
-def open_answering(engine: str, setting: Setting, **options: Any) -> ModelEngine:
+def open_answering(engine: str, setting: Setting, **options: Any) -> Engine:
     """Opens an engine for `generate_answers`."""
     if engine in ALL_ENGINES and engine not in ENGINES:
         raise ChecklistError(
             f"the engine {engine} answers the questions of n-gram suites; expected one of {', '.join(ENGINES)}"
         )
-    opened = open_engine(
+    return open_engine(
         engine,
         model=setting.model,
         mode=setting.mode,
         sampling=setting.reasoning.sent(setting.sampling, setting.mode),
         **options,
     )
-    return cast(ModelEngine, opened)
 
 
 def generate_answers(
     suite: ChecklistSuite,
-    engine: ModelEngine,
+    engine: Engine,
     setting: Setting,
     folder: Path,
     *,
@@ -287,7 +286,7 @@ def generate_answers(
 
 @dataclass
 class _Call:
-    _engine: ModelEngine
+    _engine: Engine
     _setting: Setting
     _wanted: Sequence[AnswerRequest]
     _writer: AnswerWriter
@@ -295,7 +294,9 @@ class _Call:
     _events: Events
 
     def __post_init__(self) -> None:
-        self._reports = Reports(self._engine, self._events)
+        self._reports_trouble = self._engine.events is not None
+        if self._reports_trouble:
+            self._engine.events = self._events
         self._unfinished: set[AnswerKey] = set()
         self._n_there = len(self._wanted) - len(self._still(self._wanted))
 
@@ -319,7 +320,7 @@ class _Call:
             len(there) - n_before,
             sum(answer.finish_reason == "length" for answer in there),
             tuple(request.key for request in missing),
-            getattr(self._engine, "trouble", "") if missing else "",
+            self._engine.trouble if missing else "",
             self._events,
             len(self._unfinished & {request.key for request in missing}),
             self._writer.last_written if n_before else "",
@@ -327,20 +328,19 @@ class _Call:
 
     async def _ask(self, requests: Sequence[AnswerRequest]) -> None:
         async with contextlib.aclosing(self._engine.answers(requests)) as answers:
-            async for index, text in answers:
-                key = requests[index].key
-                reply = self._reports.pop(requests[index]) or RawReply(text)
+            async for index, raw in answers:
+                key, reply = requests[index].key, raw or RawReply("")
                 divided = self._setting.reasoning.divided(reply, "completion", self._setting.sampling.stop)
                 if divided.answer:
                     id, length, trial = key
-                    answer = text if divided.answer == text.strip() else divided.answer
+                    answer = reply.text if divided.answer == reply.text.strip() else divided.answer
                     self._writer.add(Answer(id, answer, length, trial, reply.details.finish_reason))
                     self._events.n_answers += 1
                     self._n_there += 1
                     self._on_progress(self._n_there, len(self._wanted))
                 elif divided.state == "unfinished":
                     self._unfinished.add(key)
-                elif text or not self._reports.has_events:  # otherwise the engine has reported the reason
+                elif reply.text.strip() or not self._reports_trouble:  # otherwise the engine has reported the reason
                     self._events.add(Trouble.EMPTY, f"{requests[index].name}: the answer is empty")
 
     def _still(self, requests: Sequence[AnswerRequest]) -> list[AnswerRequest]:

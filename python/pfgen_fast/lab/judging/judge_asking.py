@@ -15,11 +15,11 @@ from dataclasses import astuple, dataclass, field
 from typing import ClassVar
 
 from ...base.errors import EngineError, JudgingError, PfgenError, SchemaRefused
-from ...generation.engines import ModelEngine, run_async
-from ...generation.events import Events, Reports, TokenPrices
+from ...generation.engines import Engine, run_async
+from ...generation.events import Events, TokenPrices
 from ...generation.protocol import Usage
 from .judge_requests import MAX_REQUEST_BYTES, Judge, JudgeRequest, is_too_long
-from .reply_store import UNKNOWN, KeptReplies, Replies, SharedReplies
+from .reply_store import KeptReplies, Replies, SharedReplies
 
 NO_USAGE = Usage()
 
@@ -173,7 +173,7 @@ class Asking:
 
     def ask(
         self,
-        engine: ModelEngine,
+        engine: Engine,
         *,
         spending: Spending | None = None,
         on_progress: Progress | None = None,
@@ -191,8 +191,10 @@ class Asking:
         tell = on_progress or (lambda done, total: None)
         return run_async(self._ask(engine, spending or Spending(), tell, events or Events()))
 
-    async def _ask(self, engine: ModelEngine, spending: Spending, on_progress: Progress, events: Events) -> str | None:
-        n_asked, reports = 0, Reports(engine, events)
+    async def _ask(self, engine: Engine, spending: Spending, on_progress: Progress, events: Events) -> str | None:
+        n_asked = 0
+        if engine.events is not None:
+            engine.events = events
         async with contextlib.AsyncExitStack() as stack:
             stack.push_async_callback(engine.close)
             keep = stack.enter_context(self._kept.adding())
@@ -204,18 +206,18 @@ class Asking:
                     return _stopped_by(spending, todo[n_asked])
                 n_done = n_asked
                 async with contextlib.aclosing(engine.answers(batch)) as answers:
-                    async for index, reply in answers:
-                        raw = reports.pop(batch[index])
+                    async for index, raw in answers:
+                        reply = raw.text if raw else ""
                         spending.add(batch[index], reply, raw.usage if raw else NO_USAGE)
-                        if reply.strip() or (self._keeps_empty and raw is not None):
-                            keep(batch[index], reply, raw.details if raw else UNKNOWN)
+                        if raw and (reply.strip() or self._keeps_empty):
+                            keep(batch[index], reply, raw.details)
                             events.n_answers += 1
                         n_done += 1
                         on_progress(n_done, len(todo))
                 n_asked += len(batch)
         n_missing = len(self._todo())
         if n_missing:
-            return f"{n_missing:,} requests had no reply ({getattr(engine, 'trouble', '') or 'no reason given'})"
+            return f"{n_missing:,} requests had no reply ({engine.trouble or 'no reason given'})"
         if self._n_too_long:
             is_or_are = "request is" if self._n_too_long == 1 else "requests are"
             return f"{self._n_too_long:,} {is_or_are} longer than {MAX_REQUEST_BYTES >> 20} MiB and therefore not sent"
@@ -233,7 +235,7 @@ def _stopped_by(spending: Spending, next_one: JudgeRequest) -> str:
     return f"the budget of {spending.budget:g} is used up after {done}; the next request may cost up to {most:.2g}"
 
 
-Connect = Callable[[Judge], ModelEngine]
+Connect = Callable[[Judge], Engine]
 """Opens the engine for a judge, such as `Server(...).engine`."""
 
 _AT_A_TIME = 2048  # maximum number of requests in memory, because requests contain long texts

@@ -12,13 +12,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from ...base.errors import JudgingError
 from ...base.file_reading import read_text
 from ...base.journal import json_line
 from ...base.untrusted_text import utf8
-from ...generation.engines import ModelEngine, Sampling, open_engine
+from ...generation.engines import Engine, Sampling, open_engine
 from ...generation.engines.hosted import request_form
 from ...generation.prompts import Message, Prompt, Request
 from ...generation.protocol import ServerForm
@@ -220,13 +220,10 @@ class Server:
     requests_per_minute: float | None = None
     tokens_per_minute: float | None = None
 
-    def engine(self, judge: Judge) -> ModelEngine:
+    def engine(self, judge: Judge) -> Engine:
         """Opens the engine for a judge."""
         options = {**judge.options.options, **vars(self)}
-        return cast(
-            ModelEngine,
-            open_engine(judge.options.engine, model=judge.model, mode="chat", sampling=judge.sampling, **options),
-        )
+        return open_engine(judge.options.engine, model=judge.model, mode="chat", sampling=judge.sampling, **options)
 
 
 _FAMILIES = {
