@@ -218,7 +218,7 @@ BUILD = {
 }
 RATINGS = [{"key": f"k{i}", "request": {"model": "m"}, "reply": "[[3]]"} for i in range(5)]
 KEPT = [{"key": "0" * 64, "item": "a", "scores": {"f": 0.5, "g": None}}]
-PLAN = {"name": "short", "ladders": {"light": [10, 20]}, "kinds": {"negate": {"permille": [200]}, "newline": {}}}
+PLAN = {"name": "short", "kinds": {"negate": {"permille": [200]}, "newline": {}}}
 WEIGHTS = [["task", "perturbation", "metric", "votes"], ["qa", "negate", "a", 4], ["qa", "negate", "b", 6]]
 VOTES = [["voter", "task", "perturbation", "metric"], ["v", "qa", "negate", "a"], ["w", "qa", "negate", "b"]]
 SHAPE = {

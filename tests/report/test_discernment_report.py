@@ -255,7 +255,7 @@ def test_the_claims_about_a_data_set_stand_beside_our_figures():
 
 def test_published_figures_stand_beside_ours_of_the_same_data_set():
     figures = (("SummEval", "d_average", 7.5), ("SummEval", "weighted_minimum", 0.5), ("SumPubMed", "d_minimum", 0.25))
-    published = [Published(dataset, "summarization", "GPT4-Turbo", *of) for dataset, *of in figures]
+    published = [Published(dataset, "GPT4-Turbo", *of) for dataset, *of in figures]
     found = of_the_paper("SummEval")
     first, second, third = table(finding_of([found], published), "published").rows
     row = next(row for row in found.summary if row["score"] == "printed_d")

@@ -120,18 +120,15 @@ class Source:
 
     def _read(self) -> Collection:
         from ..lab.discernment import originals
-        from ..lab.discernment.discernment_items import ItemColumns, read_collection
+        from ..lab.discernment.discernment_items import read_collection
 
         if self.run is not None:
             return originals.from_run(self.run, self.loaded_suite, per_question=self.per_question)
         if self.from_suite:
             return originals.from_suite(self.loaded_suite, per_question=self.per_question)
         assert self.file is not None
-        prefix, pairs = "perturbed.", self.column or []
-        names = {key: column for key, column in pairs if not key.startswith(prefix)}
-        perturbed = {key.removeprefix(prefix): column for key, column in pairs if key.startswith(prefix)}
-        columns = ItemColumns(names, perturbed, task=self.task, language=self.language)
-        return read_collection(self.file, columns=columns, encoding=self.encoding)
+        described: Any = {"task": self.task, "language": self.language, "encoding": self.encoding}
+        return read_collection(self.file, columns=dict(self.column or ()), **described)
 
     @cached_property
     def loaded_suite(self) -> Suite:
@@ -151,21 +148,20 @@ class Source:
     @cached_property
     def opened_plan(self) -> Plan:
         """The plan, or the part of it with the given kinds and levels."""
-        from ..lab.discernment.plan_sources import chosen_plan, open_plan
+        from ..lab.discernment.plan_sources import open_plan
 
-        plan = open_plan(self.plan, self.collection.items, rules_only=self.rules_only)
         kinds = [name.strip() for text in self.kinds or () for name in text.split(",") if name.strip()]
-        return chosen_plan(plan, kinds=kinds or None, levels=self.level) if kinds or self.level else plan
+        chosen: Any = {"kinds": kinds or None, "levels": self.level or None, "rules_only": self.rules_only}
+        return open_plan(self.plan, self.collection.items, **chosen)
 
     @cached_property
     def damaging(self) -> dict[str, Any]:
         """The arguments for the damage."""
         donors = None
         if self.donors is not None:
-            from ..lab.discernment.discernment_items import ItemColumns, read_collection
+            from ..lab.discernment.discernment_items import read_collection
 
-            columns = ItemColumns(task=self.task or "answers")
-            donors = [item.text for item in read_collection(self.donors, columns=columns).items]
+            donors = [item.text for item in read_collection(self.donors, task=self.task or "answers").items]
         return {"seed": self.seed, "donors": donors, "analyser": self.analyser}
 
     def damage(self, collection: Collection, maker: DamageModel | None) -> Damage:

@@ -231,7 +231,6 @@ class DiscernCollect:
     quiet: Quiet = False
 
     def __call__(self) -> None:
-        from ..lab.discernment.discernment_items import ItemColumns
         from ..lab.discernment.originals import Bounds, collect, write_items
         from ..tables.formats import check_value_table
         from ..tables.places import is_same
@@ -245,7 +244,9 @@ class DiscernCollect:
         bounds = Bounds(self.min_length, self.max_length)
         collected = collect(
             self.data,
-            columns=ItemColumns(dict(self.column or ()), task=self.task, language=self.language),
+            columns=dict(self.column or ()),
+            task=self.task,
+            language=self.language,
             encoding=self.encoding,
             choice=self.choose,
             bounds=bounds,

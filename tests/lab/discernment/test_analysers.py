@@ -7,7 +7,7 @@ from pfgen_fast.lab.discernment.discernment_items import Collection
 from pfgen_fast.lab.discernment.discernment_plan import Plan
 from pfgen_fast.lab.discernment.kinds import KINDS
 from pfgen_fast.lab.discernment.perturbing import ANALYSED_KINDS, Damage, perturb
-from pfgen_fast.lab.discernment.plan_sources import chosen_plan
+from pfgen_fast.lab.discernment.plan_sources import open_plan
 from pfgen_fast.lab.discernment.running import discern
 from pfgen_fast.lab.evaluators.evaluator import Item
 from pfgen_fast.lab.evaluators.function_evaluator import FunctionEvaluator
@@ -64,7 +64,7 @@ def test_english_and_other_kinds_are_as_without_an_analyser(kind):
 
 def test_the_analyser_is_in_the_signature_of_a_test():
     items = Collection.of([Item(str(i), f"氷{i}は水に浮く。", "answers", question=str(i)) for i in range(10)])
-    plan = chosen_plan(kinds=["word_drop/500"])
+    plan = open_plan(kinds=["word_drop/500"])
     evaluator = FunctionEvaluator(lambda items, texts: {"length": [len(text) for text in texts]}, name="length")
     without, found = (discern(evaluator, items, plan, analyser=each) for each in (None, EachCharacter()))
     assert found.scored.plan.analyser == "characters 1"

@@ -16,7 +16,6 @@ from pfgen_fast.lab.discernment import discernment_items as item_files
 from pfgen_fast.lab.discernment.discernment_items import (
     Collection,
     CollectionItem,
-    ItemColumns,
     language_of,
     read_collection,
 )
@@ -69,13 +68,8 @@ def test_lines_a_table_of_cells_and_one_of_types_give_the_same_items(tmp_path):
 
 def test_columns_may_have_other_names(tmp_path):
     rows = [{"number": 7, "summary": "Ice floats.", "typo": "Ice flots.", "ref": "Ice is light.", "id": "unused"}]
-    columns = ItemColumns(
-        {"id": "number", "text": "summary", "references": "ref"},
-        perturbed={"char_typo/major": "typo"},
-        task="summarization",
-        language="ja",
-    )
-    (item,) = read_collection(write(tmp_path, rows), columns=columns).items
+    columns = {"id": "number", "text": "summary", "references": "ref", "perturbed.char_typo/major": "typo"}
+    (item,) = read_collection(write(tmp_path, rows), columns=columns, task="summarization", language="ja").items
     assert (item.id, item.task, item.language, item.references) == ("7", "summarization", "ja", ("Ice is light.",))
     assert item.perturbed == {"char_typo/major": "Ice flots."}
     unusual = "\ud800 lone, NUL\0inside, \u202ebidi"
@@ -84,14 +78,14 @@ def test_columns_may_have_other_names(tmp_path):
 
 def test_a_column_that_is_named_must_be_there(tmp_path):
     path = write(tmp_path, ROWS)
-    assert problem(path, columns=ItemColumns({"context": "contxt"})) == (
+    assert problem(path, columns={"context": "contxt"}) == (
         "items.jsonl: unknown column 'contxt'; expected one of context, text, id, task, question, references, "
         "alternative, perturbed, language; did you mean 'context'?"
     )
     with pytest.raises(DiscernmentError, match="unknown key of an item 'txt'; expected one of text, "):
-        ItemColumns({"txt": "summary"})
+        read_collection(path, columns={"txt": "summary"})
     with pytest.raises(DiscernmentError, match=r"columns: the name of a perturbation is kind/degree, .*, not 'a/'"):
-        ItemColumns(perturbed={"a/": "column"})
+        read_collection(path, columns={"perturbed.a/": "column"})
 
 
 EMPTY = ": the text is empty; expected more than white space"

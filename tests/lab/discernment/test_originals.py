@@ -3,7 +3,6 @@
 import csv
 import json
 import math
-from dataclasses import replace
 
 import pytest
 from makers import published
@@ -12,7 +11,7 @@ from makers.runs import make_run, trial_lines
 from makers.tested_evaluators import problem
 from pfgen_fast import Scorer, Suite
 from pfgen_fast.base.errors import DiscernmentError, SuiteError, TrialsError
-from pfgen_fast.lab.discernment.discernment_items import ItemColumns, read_collection
+from pfgen_fast.lab.discernment.discernment_items import read_collection
 from pfgen_fast.lab.discernment.originals import (
     Bounds,
     collect,
@@ -150,7 +149,7 @@ def test_the_measured_figures_come_out_to_their_digits():
 # ---- Collections made from data sets with several texts for each item
 
 
-TASK = ItemColumns({"references": "summaries"}, task="summarization")
+SUMMARIES = {"columns": {"references": "summaries"}, "task": "summarization"}
 SHORT, MIDDLE, LONG = "Ice floats.", "Ice floats. It is cold. So.", "Ice, which is cold, floats on water."
 
 
@@ -169,19 +168,19 @@ def data(tmp_path):
 
 
 def test_one_text_of_each_item_is_chosen_and_the_others_are_its_references(data):
-    found = collect(data, columns=TASK)
+    found = collect(data, **SUMMARIES)
     assert (found.n_read, found.n_fitting, len(found.collection), found.donors) == (30, 30, 30, ())
     item = found.collection.items[0]
     assert (item.text, item.references) == (f"0 {LONG}", (f"0 {SHORT}", f"0 {MIDDLE}"))
-    by_sentences = collect(data, columns=TASK, choice="sentences").collection.items[0]
+    by_sentences = collect(data, **SUMMARIES, choice="sentences").collection.items[0]
     assert (by_sentences.text, by_sentences.references) == (f"0 {MIDDLE}", (f"0 {SHORT}", f"0 {LONG}"))
-    bounded = collect(data, columns=TASK, bounds=Bounds(5, 30)).collection.items[0]
+    bounded = collect(data, **SUMMARIES, bounds=Bounds(5, 30)).collection.items[0]
     assert (bounded.text, bounded.references) == (f"0 {MIDDLE}", (f"0 {SHORT}", f"0 {LONG}"))
 
 
 @pytest.mark.parametrize(("language", "text"), [("ja", LONG), ("en", MIDDLE)])
 def test_sentences_are_those_of_the_given_language(data, language, text):
-    found = collect(data, columns=replace(TASK, language=language), choice="sentences", bounds=Bounds(15))
+    found = collect(data, **SUMMARIES, language=language, choice="sentences", bounds=Bounds(15))
     assert found.collection.items[0].text == f"0 {text}"
 
 
@@ -193,26 +192,26 @@ def test_rows_with_the_same_id_are_one_item_and_texts_may_be_missing(tmp_path):
         {"id": 1, "text": SHORT, "question": "Why?"},
         {"id": 3, "text": " \n ", "question": "Why?"},
     ]
-    found = collect(lines(tmp_path / "data.jsonl", rows), columns=ItemColumns(task="qa"))
+    found = collect(lines(tmp_path / "data.jsonl", rows), task="qa")
     assert [(item.id, item.text, item.references) for item in found.collection.items] == [("1", LONG, (SHORT,))]
     assert (found.n_read, found.n_fitting) == (3, 1)
 
 
 def test_items_are_drawn_by_seed_and_not_by_their_order(tmp_path, data):
     def drawn(path, n, seed=0):
-        return {item.id for item in collect(path, columns=TASK, n_items=n, seed=seed).collection.items}
+        return {item.id for item in collect(path, **SUMMARIES, n_items=n, seed=seed).collection.items}
 
     backwards = lines(tmp_path / "backwards.jsonl", some_rows()[::-1])
     assert drawn(data, 10) == drawn(backwards, 10) < drawn(data, 20)
     assert len(drawn(data, 10)) == 10
     assert drawn(data, 10) != drawn(data, 10, seed=1)
-    items = collect(data, columns=TASK, n_items=10).collection.items
+    items = collect(data, **SUMMARIES, n_items=10).collection.items
     assert [item.id for item in items] == sorted((item.id for item in items), key=lambda name: int(name[1:]))
 
 
 def test_donors_are_items_that_were_not_drawn_without_their_questions_and_texts(tmp_path):
     rows = [{"id": i, "text": f"{LONG} {i // 2}", "question": f"q{i // 3}"} for i in range(30)]
-    found = collect(lines(tmp_path / "data.jsonl", rows), columns=ItemColumns(task="qa"), n_items=8)
+    found = collect(lines(tmp_path / "data.jsonl", rows), task="qa", n_items=8)
     drawn = found.collection.items
     assert len(found.donors) > 0
     assert not {item.id for item in found.donors} & {item.id for item in drawn}
@@ -224,7 +223,7 @@ def test_donors_are_items_that_were_not_drawn_without_their_questions_and_texts(
 def test_a_written_collection_is_read_as_the_same_collection(tmp_path, data, name):
     if "parquet" in name:
         pytest.importorskip("pyarrow")
-    found = collect(data, columns=TASK, n_items=10).collection
+    found = collect(data, **SUMMARIES, n_items=10).collection
     write_items(tmp_path / name, found.items)
     assert read_collection(tmp_path / name).hash == found.hash
 
@@ -249,17 +248,17 @@ ONE = [{"id": "a", "text": "x"}]
         (ONE, {"bounds": Bounds(5, 9)}, ": expected 1 item with a text of 5 to 9 characters, found 0 of 1"),
         (
             [{"id": "a", "body": "x"}],
-            {"columns": TASK},
+            SUMMARIES,
             ", line 1: no text in column 'text' or 'summaries'; its columns are 'id', 'body'",
         ),
         ([{"text": "x"}], {}, ", line 1: no id in column 'id'; its columns are 'text'"),
-        (ONE, {"columns": ItemColumns()}, ", line 1: no task in column 'task'; expected a task, "),
-        (ONE, {"columns": ItemColumns(task="qa")}, ", line 1: no question; items of the task qa "),
+        (ONE, {"task": None}, ", line 1: no task in column 'task'; expected a task, "),
+        (ONE, {"task": "qa"}, ", line 1: no question; items of the task qa "),
     ],
 )
 def test_bad_data_is_refused_with_the_place(tmp_path, rows, options, expected):
     path = lines(tmp_path / "data.jsonl", rows)
-    said = problem(collect, path, **{"columns": ItemColumns(task="summarization"), **options})
+    said = problem(collect, path, **{"task": "summarization", **options})
     assert said.startswith(f"{path}{expected.format(path=path)}")
 
 

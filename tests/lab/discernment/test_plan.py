@@ -18,7 +18,6 @@ from pfgen_fast.lab.discernment.discernment_plan import (
 from pfgen_fast.lab.discernment.kinds import ALIASES, KINDS, LADDERS
 from pfgen_fast.lab.discernment.model_damage import made_prompt
 from pfgen_fast.lab.discernment.plan_sources import (
-    chosen_plan,
     claims,
     datasets,
     facts,
@@ -103,9 +102,9 @@ IN_ANY_ORDER = ["negate/k3", "newline", "negate/500", "negate/k1", "negate/200",
     ],
 )
 def test_a_part_of_a_plan_has_its_degrees_in_rising_order(options, expected):
-    plan = chosen_plan(**options)
+    plan = open_plan(**options)
     assert (names(plan), plan.name) == (expected, "usual, changed")
-    assert chosen_plan() == usual_plan()
+    assert open_plan() == usual_plan()
 
 
 @pytest.mark.parametrize(
@@ -117,7 +116,7 @@ def test_a_part_of_a_plan_has_its_degrees_in_rising_order(options, expected):
     ],
 )
 def test_a_wrong_choice_is_refused(options, expected):
-    assert problem(chosen_plan, **options).startswith(expected)
+    assert problem(open_plan, **options).startswith(expected)
 
 
 # --- texts that come with the items
@@ -136,8 +135,8 @@ def test_given_texts_are_added_and_take_the_place_of_made_ones():
     assert plan.notes == ("The kind noise is unknown, so it counts as damage to words.",)
     assert "wrong_ending/1000" not in names(plan)
     assert "wrong_ending/1000" in names(usual_plan([*items, item(alternative="Ice sinks.")]))
-    assert names(chosen_plan(plan, kinds=["noise"])) == ["noise/low"]
-    assert problem(chosen_plan, plan, kinds=["nose"]).startswith("unknown kind 'nose'; expected one of ")
+    assert names(open_plan(plan, kinds=["noise"])) == ["noise/low"]
+    assert problem(open_plan, plan, kinds=["nose"]).startswith("unknown kind 'nose'; expected one of ")
 
 
 # --- files
@@ -148,14 +147,13 @@ def test_a_file_names_kinds_and_degrees(tmp_path):
         tmp_path / "short.toml",
         """
         name = "short one"
-        ladders.light = [10, 20]
         [kinds]
         newline = {}
-        char_delete = { ladder = "light" }
+        char_delete = { permille = [10, 20] }
         word_drop = { permille = [100, 200] }
         truncate = { k = [5, 10] }
         answer_swap = {}
-        char_typo = { ladder = "words" }
+        char_typo = {}
         grammar_error = { degrees = ["minor"] }
         fictional_entity = {}
         paraphrase = {}
@@ -165,28 +163,25 @@ def test_a_file_names_kinds_and_degrees(tmp_path):
     assert plan.name == "short one"
     assert names(plan) == [
         *("newline", "char_delete/10", "char_delete/20", "word_drop/100", "word_drop/200", "truncate/k5"),
-        *("truncate/k10", "answer_swap/1000", *(f"char_typo/{p}" for p in LADDERS["words"]), "grammar_error/minor"),
+        *("truncate/k10", "answer_swap/1000", *(f"char_typo/{p}" for p in LADDERS["fine"]), "grammar_error/minor"),
         *("fictional_entity/minor", "fictional_entity/major", "paraphrase"),
     ]
 
 
 IN_A_FILE = {
     "": "kinds: expected a table with at least one kind, such as negate = {}",
-    "kind = {}": "unknown key 'kind'; expected one of kinds, name, ladders",
-    "ladders.fine = [1]\nkinds.negate = {}": "ladders.fine: a ladder with this name exists; ",
-    "ladders.own = [2, 1]\nkinds.negate = {}": "ladders.own: permille: expected ascending degrees, ",
-    "kinds.char_typo = { ladder = [10, 20] }": "kinds.char_typo: unknown ladder '[10, 20]'; ",
-    "ladders = 3\nkinds.negate = {}": "ladders: expected a table of lists, such as light = [10, 20]",
+    "kind = {}": "unknown key 'kind'; expected one of kinds, name",
+    "kinds.char_typo = { permille = 10 }": "kinds.char_typo: permille: expected a list of degrees, not 10",
+    "kinds.char_typo = { permille = [2, 1] }": "kinds.char_typo: permille: expected ascending degrees, ",
 }
 IN_A_KIND = {
     "negat = {}": "unknown kind 'negat'; expected one of negate, ",
     "negate = { permil = [3] }": "unknown key 'permil'; expected one of permille, ",
-    "negate = { k = [1], permille = [1] }": "expected one of ladder, permille, k, degrees, ",
-    "negate = { ladder = 'steep' }": "unknown ladder 'steep'; expected one of ",
-    "negate = { degrees = ['minor'] }": "degrees have names only if a model makes ",
+    "negate = { k = [1], permille = [1] }": "expected one of permille, k, degrees, ",
+    "negate = { degrees = ['minor'] }": "a rule makes the texts; expected permille or k, and no prompt ",
     "newline = { k = [1] }": "the kind has no such degrees; expected {} instead of k",
     "grammar_error = { degrees = ['no'] }": "unknown degree of grammar_error 'no'; ",
-    "negate = { prompt = '{text}' }": "a rule makes the texts; expected a prompt only for kinds that a model makes",
+    "negate = { prompt = '{text}' }": "a rule makes the texts; expected permille or k, and no prompt ",
     "paraphrase = { prompt = 'Say it.' }": "expected the placeholder {text} in the template",
     "paraphrase = { prompt = '{text} {txet}' }": "unknown placeholder {txet}; there are {text}, {what}, ",
     "grammar_error = { prompt = '{text}' }": 'prompt: expected a prompt for each degree, as { minor = "...", major = ',
@@ -246,14 +241,14 @@ def test_unknown_plans_and_kinds_of_a_model_among_rules_only_are_refused(tmp_pat
 
 
 def test_the_hash_is_of_all_that_decides_the_texts_and_not_of_the_order():
-    plan = chosen_plan(kinds=["negate/200", "newline", "grammar_error/minor"])
+    plan = open_plan(kinds=["negate/200", "newline", "grammar_error/minor"])
     backwards = Plan(plan.perturbations[::-1], "another name", ("A note.",))
     own = plan.hash(tables="t")
     assert re.fullmatch("[0-9a-f]{64}", own)
     assert backwards.hash(tables="t") == own
     others = [
-        chosen_plan(kinds=["negate/201", "newline", "grammar_error/minor"]).hash(tables="t"),
-        chosen_plan(kinds=["negate/k200", "newline", "grammar_error/minor"]).hash(tables="t"),
+        open_plan(kinds=["negate/201", "newline", "grammar_error/minor"]).hash(tables="t"),
+        open_plan(kinds=["negate/k200", "newline", "grammar_error/minor"]).hash(tables="t"),
         plan.hash(tables="u"),
         replace(plan, analyser="sudachi").hash(tables="t"),
         plan.hash(tables="t", outside_texts={"grammar_error/minor": ["x", None]}),
@@ -337,13 +332,11 @@ NO_NUMBER = ", line 2, column 'value': expected a number of at least 0, not "
 TWICE = HEAD + "SummEval,m,d_average,1\n"
 
 
-def test_figures_are_read_with_the_task_of_their_data_set(tmp_path):
+def test_figures_are_read_with_the_names_of_the_paper(tmp_path):
     path = written(tmp_path / "bars.csv", HEAD + "summeval,GPT4-Turbo,d_average,10.5\nWMT-22 de-en,m,d minimum,0\n")
     first, second = read_published(path)
-    assert (first.dataset, first.task, first.model, first.score, first.value) == (
-        *("SummEval", "summarization", "GPT4-Turbo", "d_average", 10.5),
-    )
-    assert (second.task, second.score, second.value) == ("translation", "d_minimum", 0.0)
+    assert (first.dataset, first.model, first.score, first.value) == (*("SummEval", "GPT4-Turbo", "d_average", 10.5),)
+    assert (second.dataset, second.score, second.value) == ("WMT-22 de-en", "d_minimum", 0.0)
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from ...base.errors import DiscernmentError
 from ...base.untrusted_json import parse_json, unexpected
 from ...base.untrusted_text import in_one_line
 from ...tables.formats import reader_of
-from ...tables.table_rows import AnyColumns, RowBatch
+from ...tables.table_rows import AnyColumns
 from ..evaluators.evaluator import Item, language_of
 from .damage.text_reading import LANGUAGES
 from .kinds import task_named, unknown
@@ -133,51 +133,19 @@ KEYS = ("id", "text", "task", "language", "question", "context", "references", "
 Row = Mapping[str, Any]
 """The values of an item by key, or by column name."""
 
+_PERTURBED = "perturbed."
 _MAX_NAME = 200
 _MAX_ITEMS = 1_000_000
 _MAX_CODE_POINTS = 1 << 30
 
 
-@dataclass(frozen=True)
-class ItemColumns:
-    """The columns of a table of items.
-
-    Attributes:
-        names: By key of an item, the name of its column; by default the key.
-        perturbed: By name of a perturbation (`kind/degree`), the column with its texts.
-        task: The task of items without a task.
-        language: The language of items without a language; None to find it from the text.
-
-    Example:
-        >>> columns = ItemColumns({"text": "summary"}, task="summarization")
-        >>> columns.of("text"), columns.of("id")
-        ('summary', 'id')
-    """
-
-    names: Mapping[str, str] = field(default_factory=dict)
-    perturbed: Mapping[str, str] = field(default_factory=dict)
-    task: str | None = None
-    language: str | None = None
-
-    def __post_init__(self) -> None:
-        for key in self.names:
-            if key not in KEYS:
-                raise unknown("key of an item", key, KEYS)
-        for name in self.perturbed:
-            check_perturbation_name(name, "columns")
-
-    def of(self, key: str) -> str:
-        """The name of the column of a key."""
-        return self.names.get(key, key)
-
-    @property
-    def mapped(self) -> tuple[str, ...]:
-        """The columns with given names, which the table must have."""
-        return (*self.names.values(), *self.perturbed.values())
-
-
 def read_collection(
-    path: str | Path, *, columns: ItemColumns | None = None, encoding: str | None = None, name: str | None = None
+    path: str | Path,
+    *,
+    columns: Mapping[str, str] | None = None,
+    task: str | None = None,
+    language: str | None = None,
+    encoding: str | None = None,
 ) -> Collection:
     """Reads the items of a table, one in each row.
 
@@ -186,42 +154,49 @@ def read_collection(
 
     Args:
         path: The table, in any format of `tables`; `-` for JSON lines on stdin.
-        columns: Column names that differ from the keys, and defaults.
+        columns: The columns whose names differ from the keys of an item, by key. The key `perturbed.char_typo/1` stands
+            for the column with the texts of this perturbation.
+        task: The task of items without a task.
+        language: The language of items without a language; None to find it from the text.
         encoding: The encoding of a CSV or TSV file.
-        name: The name of the collection; by default the path.
 
     Raises:
         DiscernmentError: An item breaks the rules; the message names the line.
         TrialsError: The file cannot be read or is not a table.
     """
     seen: dict[str, str] = {}
-    rows = item_rows(path, columns or ItemColumns(), encoding)
-    items = tuple(checked_item(item, where, seen) for where, item in rows)
-    return Collection(items, str(path) if name is None else name)
+    rows = item_rows(path, columns or {}, task=task, language=language, encoding=encoding)
+    return Collection(tuple(checked_item(item, where, seen) for where, item in rows), str(path))
 
 
 def item_rows(
-    path: str | Path, columns: ItemColumns, encoding: str | None = None, *, needs_text: bool = True
+    path: str | Path, columns: Mapping[str, str], *, encoding: str | None = None, **more: Any
 ) -> Iterator[tuple[str, CollectionItem]]:
     """Yields the items of a table with their places, and checks the types, the columns and the size of the table.
 
-    Without `needs_text`, the first reference of a row stands for a missing text.
+    `more` are the options of `_item`.
     """
+    for key in columns:
+        if key.startswith(_PERTURBED):
+            check_perturbation_name(key.removeprefix(_PERTURBED), "columns")
+        elif key not in KEYS:
+            raise unknown("key of an item", key, KEYS)
+    needed = (*(columns.get(key, key) for key in KEYS), *columns.values())
     names: dict[str, None] = {}
     n_items = size = 0
-    for batch in _batches(str(path), columns, encoding):
-        names.update(dict.fromkeys(batch.names))
-        for number, row in enumerate(batch.rows()):
-            where = batch.location(number)
-            item = _item(row, columns, where, needs_text=needs_text)
-            texts = (item.text, item.context or "", item.alternative or "", *item.references, *item.perturbed.values())
-            n_items, size = n_items + 1, size + sum(map(len, texts))
-            if n_items > _MAX_ITEMS or size > _MAX_CODE_POINTS:
-                raise DiscernmentError(
-                    f"{path}: more than {_MAX_ITEMS:,} items or {_MAX_CODE_POINTS:,} characters, which is the limit"
-                )
-            yield where, item
-    for column in columns.mapped:
+    with contextlib.closing(reader_of(path, encoding)(_Distinct((), "", (), needed=needed), 1024)) as batches:
+        for batch in batches:
+            names.update(dict.fromkeys(batch.names))
+            for number, row in enumerate(batch.rows()):
+                item = _item(row, where := batch.location(number), columns, **more)
+                texts = (item.text, item.context or "", item.alternative or "", *item.references)
+                n_items, size = n_items + 1, size + sum(map(len, (*texts, *item.perturbed.values())))
+                if n_items > _MAX_ITEMS or size > _MAX_CODE_POINTS:
+                    raise DiscernmentError(
+                        f"{path}: more than {_MAX_ITEMS:,} items or {_MAX_CODE_POINTS:,} characters, which is the limit"
+                    )
+                yield where, item
+    for column in columns.values():
         if column not in names:
             raise unknown("column", column, names, where=str(path))
     if not n_items:
@@ -233,7 +208,7 @@ def collection_of(items: Collection | Iterable[Item | Row], language: str | None
     if not isinstance(items, Collection):
         numbered = enumerate(items, start=1)
         items = Collection.of(
-            _item(row, ItemColumns(), f"item {number}") if isinstance(row, Mapping) else row for number, row in numbered
+            _item(row, f"item {number}", {}) if isinstance(row, Mapping) else row for number, row in numbered
         )
     if language is None:
         return items
@@ -254,46 +229,51 @@ class _Distinct(AnyColumns):
                 raise DiscernmentError(f"{location}: the column {column!r} appears {names.count(column)} times")
 
 
-def _batches(source: str, columns: ItemColumns, encoding: str | None) -> Iterator[RowBatch]:
-    needed = (*map(columns.of, KEYS), *columns.perturbed.values())
-    with contextlib.closing(reader_of(source, encoding)(_Distinct((), "", (), needed=needed), 1024)) as batches:
-        yield from batches
+def _item(
+    row: Row,
+    where: str,
+    columns: Mapping[str, str],
+    *,
+    task: str | None = None,
+    language: str | None = None,
+    needs_text: bool = True,
+) -> CollectionItem:
+    """The item of a row; only the types of its values are checked.
 
-
-def _item(row: Row, columns: ItemColumns, where: str, *, needs_text: bool = True) -> CollectionItem:
-    """The item of a row; only the types of its values are checked."""
-
-    def text_of(key: str) -> str | None:
-        return _text(row.get(columns.of(key)), where, columns.of(key))
-
-    id_column, references, perturbed = map(columns.of, ("id", "references", "perturbed"))
-    good = _references(row.get(references), where, references)
-    for key in ("id", "text"):
-        names = [columns.of(key)]
-        if key == "text" and not needs_text:
-            names.append(references)
-            if not set(names).isdisjoint(row):
-                continue
-        if row.get(names[0]) is None:
+    Without `needs_text`, the first reference of a row stands for a missing text.
+    """
+    names = {key: columns.get(key, key) for key in KEYS}
+    text_of = {
+        key: _text(row.get(names[key]), where, names[key])
+        for key in KEYS
+        if key not in ("id", "references", "perturbed")
+    }
+    references = _references(row.get(names["references"]), where, names["references"])
+    either = [names["text"]] if needs_text else [names["text"], names["references"]]
+    for key, possible in (("id", [names["id"]]), ("text", either)):
+        if row.get(names[key]) is None and (needs_text or key == "id" or set(possible).isdisjoint(row)):
             there = ", ".join(in_one_line(repr(name), 60) for name in list(row)[:20]) or "none"
-            listed = " or ".join(map(repr, names))
+            listed = " or ".join(map(repr, possible))
             raise DiscernmentError(f"{where}: no {key} in column {listed}; its columns are {there}")
-    task = text_of("task") or columns.task
+    task = text_of["task"] or task
     if task is None:
         raise DiscernmentError(
-            f"{where}: no task in column {columns.of('task')!r}; expected a task, or one for all items (--task)"
+            f"{where}: no task in column {names['task']!r}; expected a task, or one for all items (--task)"
         )
-    in_columns = ((name, _text(row.get(column), where, column)) for name, column in columns.perturbed.items())
+    perturbed = _perturbed(row.get(names["perturbed"]), where, names["perturbed"])
+    for key, column in columns.items():
+        if key.startswith(_PERTURBED) and (text := _text(row.get(column), where, column)):
+            perturbed[key.removeprefix(_PERTURBED)] = text
     return CollectionItem(
-        _id(row[id_column], where, id_column),
-        text_of("text") or ("" if needs_text else next(iter(good), "")),
+        _id(row[names["id"]], where, names["id"]),
+        text_of["text"] or ("" if needs_text else next(iter(references), "")),
         task,
-        text_of("language") or columns.language,
-        text_of("question"),
-        text_of("context"),
-        good,
-        text_of("alternative"),
-        _perturbed(row.get(perturbed), where, perturbed) | {name: text for name, text in in_columns if text},
+        text_of["language"] or language,
+        text_of["question"],
+        text_of["context"],
+        references,
+        text_of["alternative"],
+        perturbed,
     )
 
 

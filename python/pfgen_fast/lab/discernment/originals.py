@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha1
 from itertools import islice
@@ -25,7 +25,7 @@ from ...suite.suite_reading import SAMPLES_FILE
 from ...tables.formats import check_value_table, writing_values
 from ..evaluators.evaluator import language_of
 from .damage.text_reading import TextReading
-from .discernment_items import MIN_ITEMS, Collection, CollectionItem, ItemColumns, checked_item, item_rows
+from .discernment_items import MIN_ITEMS, Collection, CollectionItem, checked_item, item_rows
 from .kinds import unknown
 
 Source = Literal["samples", "references"]
@@ -221,16 +221,19 @@ class Collected:
 def collect(
     path: str | Path,
     *,
-    columns: ItemColumns | None = None,
-    encoding: str | None = None,
+    columns: Mapping[str, str] | None = None,
     choice: Choice = "longest",
     bounds: Bounds | None = None,
     n_items: int | None = None,
     seed: int = 0,
+    **more: Any,
 ) -> Collected:
-    """Chooses one text of each item, and draws items; the other texts of an item become its references."""
+    """Chooses one text of each item, and draws items; the other texts of an item become its references.
+
+    `more` are the task, language and encoding, as for `read_collection`.
+    """
     bounds = bounds or Bounds()
-    read = _merged(item_rows(path, columns or ItemColumns(), encoding, needs_text=False))
+    read = _merged(item_rows(path, columns or {}, needs_text=False, **more))
     seen: dict[str, str] = {}
     fitting = [checked_item(item, where, seen) for where, whole in read if (item := _chosen(whole, choice, bounds))]
     wanted = len(fitting) if n_items is None else n_items
@@ -288,15 +291,12 @@ def _order(seed: int, name: str) -> bytes:
 def write_items(path: Path, items: Iterable[CollectionItem]) -> None:
     """Writes items as a table that `read_collection` reads."""
     has_lists = check_value_table(path) == ".jsonl"
+
+    def cells(item: CollectionItem) -> list[Any]:
+        listed: Any = list(item.references)
+        if not has_lists:
+            listed = json.dumps(listed, ensure_ascii=False) if listed else None
+        return [listed if name == "references" else getattr(item, name) for name in COLUMNS]
+
     with writing_values(path, dict.fromkeys(COLUMNS, str)) as write:
-        write(_rows(items, has_lists))
-
-
-def _rows(items: Iterable[CollectionItem], has_lists: bool) -> Iterator[list[Any]]:
-    for item in items:
-        listed = list(item.references)
-        row: Mapping[str, Any] = {
-            **vars(item),
-            "references": listed if has_lists else json.dumps(listed, ensure_ascii=False) if listed else None,
-        }
-        yield [row[name] for name in COLUMNS]
+        write(map(cells, items))

@@ -22,7 +22,6 @@ from .discernment_items import CollectionItem
 from .discernment_plan import (
     Perturbation,
     Plan,
-    check_ladder,
     degrees_of,
     kind_named,
     ordered,
@@ -30,7 +29,7 @@ from .discernment_plan import (
     perturbations_named,
     usual_plan,
 )
-from .kinds import ALIASES, KINDS, LADDERS, LEVELS, plain, rule_of, unknown
+from .kinds import ALIASES, KINDS, LEVELS, plain, rule_of, unknown
 from .weights import cell, number_of, rows_of
 
 _FACTS = Path(__file__).parents[2] / "data" / "discernment"
@@ -94,13 +93,13 @@ def dataset_named(name: str, *, where: str = "") -> str:
 
 def claims(dataset: str | None = None) -> tuple[Claim, ...]:
     """The claims of the paper: all claims, or the claims that concern a data set."""
-    all_claims = (
-        Claim(tuple(row["datasets"].split("; ")), row["models"], row["scores"], row["claim"]) for row in facts("claims")
+    wanted = None if dataset is None else {dataset_named(dataset), *_GENERAL}
+    listed = [(row["datasets"].split("; "), row) for row in facts("claims")]
+    return tuple(
+        Claim(tuple(names), row["models"], row["scores"], row["claim"])
+        for names, row in listed
+        if wanted is None or wanted.intersection(names)
     )
-    if dataset is None:
-        return tuple(all_claims)
-    wanted = {dataset_named(dataset), *_GENERAL}
-    return tuple(claim for claim in all_claims if wanted.intersection(claim.datasets))
 
 
 # --- plans
@@ -140,7 +139,6 @@ class Published:
     """One figure of the paper."""
 
     dataset: str
-    task: str
     model: str
     score: str  # one of `SCORES`; compare it with our `printed_d`, at 100 items
     value: float
@@ -158,7 +156,7 @@ def read_published(path: str | Path) -> tuple[Published, ...]:
         key = (dataset, model, score)
         if key in table:
             raise DiscernmentError(f"{where}: {score} of {in_one_line(model, 60)} on {dataset} is repeated")
-        table[key] = Published(dataset, datasets()[dataset], model, score, number_of(row.get("value"), "value", where))
+        table[key] = Published(dataset, model, score, number_of(row.get("value"), "value", where))
     if not table:
         raise DiscernmentError(f"{path}: no figures; expected a figure in each row")
     return tuple(table.values())
@@ -167,19 +165,27 @@ def read_published(path: str | Path) -> tuple[Published, ...]:
 USUAL = "usual"
 """The name of the usual plan."""
 
-_OF_A_FILE = ("name", "ladders", "kinds")
 PLACEHOLDERS = ("text", "what", "language", "count")
 """The placeholders of prompts that ask a model for texts."""
 
-_DEGREES = ("ladder", "permille", "k", "degrees")
+_DEGREES = ("permille", "k", "degrees")
 
 
-def open_plan(source: str | Path = USUAL, items: Iterable[CollectionItem] = (), *, rules_only: bool = False) -> Plan:
-    """Opens a plan by its name or file, and adds the perturbations whose texts come with the items.
+def open_plan(
+    source: Plan | str | Path = USUAL,
+    items: Iterable[CollectionItem] = (),
+    *,
+    kinds: Sequence[str] | None = None,
+    levels: Sequence[str] | None = None,
+    rules_only: bool = False,
+) -> Plan:
+    """Opens a plan, or a part of it, and adds the perturbations whose texts come with the items.
 
     Args:
-        source: `usual`, the name of a data set of the paper (such as `SummEval`), or a TOML file.
+        source: `usual`, the name of a data set of the paper (such as `SummEval`), a TOML file, or an opened plan.
         items: The items.
+        kinds: Kinds, or perturbations such as `char_delete/30`, also if the plan lacks them; by default the whole plan.
+        levels: The levels of the perturbations; by default all levels.
         rules_only: Whether kinds made by rules replace the kinds of the paper that need a language model.
 
     Raises:
@@ -189,47 +195,31 @@ def open_plan(source: str | Path = USUAL, items: Iterable[CollectionItem] = (), 
     Example:
         >>> open_plan("summeval").name, len(open_plan("summeval").perturbations)
         ('paper: SummEval', 12)
+        >>> [change.name for change in open_plan(kinds=["negate/500", "newline"]).perturbations]
+        ['negate/500', 'newline']
     """
-    items = list(items)
-    if str(source) == USUAL:
+    items, name = list(items), str(source)
+    if isinstance(source, Plan):
+        plan = source
+    elif name == USUAL:
         plan = usual_plan(items)
-    elif dataset := find_dataset(str(source).removeprefix("paper:")):
+    elif dataset := find_dataset(name.removeprefix("paper:")):
         plan = paper_plan(dataset, rules_only=rules_only).with_given(items)
-    elif str(source).endswith(".toml"):
+    elif name.endswith(".toml"):
         plan = read_plan(Path(source)).with_given(items)
     else:
         raise unknown("plan", source, [USUAL, *datasets(), "FILE.toml"])
-    if rules_only:
-        for change in plan.perturbations:
-            if change.method == "model":
-                raise DiscernmentError(
-                    f"{source}: {change.name} is made by a language model; expected only kinds made by rules"
-                )
-    return plan
-
-
-def chosen_plan(
-    plan: Plan | None = None, *, kinds: Sequence[str] | None = None, levels: Sequence[str] | None = None
-) -> Plan:
-    """Selects a part of a plan.
-
-    Args:
-        plan: The plan; by default the usual one.
-        kinds: Kinds, or perturbations such as `char_delete/30`, also if the plan lacks them; by default the whole plan.
-        levels: The levels of the perturbations; by default all levels.
-
-    Example:
-        >>> plan = chosen_plan(kinds=["negate/500", "newline"])
-        >>> [one.name for one in plan.perturbations]
-        ['negate/500', 'newline']
-    """
-    plan = plan or usual_plan()
-    chosen: Iterable[Perturbation] = plan.perturbations
-    if kinds is not None:
-        chosen = [change for name in kinds for change in _named(name, plan)]
+    for change in plan.perturbations if rules_only else ():
+        if change.method == "model":
+            raise DiscernmentError(
+                f"{name}: {change.name} is made by a language model; expected only kinds made by rules"
+            )
     for level in levels or ():
         if level not in LEVELS:
             raise unknown("level", level, LEVELS)
+    if kinds is levels is None:
+        return plan
+    chosen = plan.perturbations if kinds is None else [change for kind in kinds for change in _named(kind, plan)]
     selected = ordered(change for change in chosen if levels is None or change.level in levels)
     if not selected:
         raise DiscernmentError("the plan is empty; expected at least one perturbation")
@@ -239,11 +229,10 @@ def chosen_plan(
 def read_plan(path: Path) -> Plan:
     """Reads a plan from a TOML file."""
     content = read_toml(path, error=DiscernmentError)
-    _check_keys(content, _OF_A_FILE, str(path))
+    _check_keys(content, ("name", "kinds"), str(path))
     name = content.get("name", path.stem)
     if not isinstance(name, str) or not name.strip():
         raise DiscernmentError(f"{path}: name: expected a text, not {in_one_line(repr(name), 40)}")
-    ladders = {**LADDERS, **_ladders(content.get("ladders", {}), str(path))}
     kinds = content.get("kinds")
     if not isinstance(kinds, dict) or not kinds:
         raise DiscernmentError(f"{path}: kinds: expected a table with at least one kind, such as negate = {{}}")
@@ -253,7 +242,7 @@ def read_plan(path: Path) -> Plan:
         if not isinstance(options, dict):
             raise DiscernmentError(f"{where}: expected a table such as {{}} or {{ permille = [10, 30] }}")
         try:
-            perturbations += _with_prompts(_of_kind(kind, options, ladders), options.get("prompt"))
+            perturbations += _with_prompts(_of_kind(kind, options), options.get("prompt"))
         except (DiscernmentError, JudgingError) as error:
             problem = str(error).removeprefix(f"{kind}: ")
             raise DiscernmentError(f"{where}: {problem}") from None
@@ -279,23 +268,6 @@ def _check_keys(table: Mapping[str, Any], known: Sequence[str], where: str) -> N
             raise unknown("key", key, known, where=where)
 
 
-def _ladders(table: Any, where: str) -> dict[str, Sequence[int]]:
-    if not isinstance(table, dict):
-        raise DiscernmentError(f"{where}: ladders: expected a table of lists, such as light = [10, 20]")
-    for name, degrees in table.items():
-        place = f"{where}: ladders.{in_one_line(name, 60)}"
-        if name in LADDERS:
-            raise DiscernmentError(f"{place}: a ladder with this name exists; expected another name")
-        _check_list(degrees, place, "degrees in per mille")
-        check_ladder(degrees, place, "permille")
-    return dict(table)
-
-
-def _check_list(value: Any, where: str, what: str) -> None:
-    if not isinstance(value, list):
-        raise DiscernmentError(f"{where}: expected a list of {what}, not {in_one_line(repr(value), 40)}")
-
-
 def _with_prompts(perturbations: Sequence[Perturbation], prompt: Any) -> Sequence[Perturbation]:
     """The perturbations of a kind with their prompts: a text, or a table of texts by degree."""
     degrees = [change.degree for change in perturbations]
@@ -312,30 +284,23 @@ def _with_prompts(perturbations: Sequence[Perturbation], prompt: Any) -> Sequenc
     return [replace(change, prompt=prompts[change.degree]) for change in perturbations]
 
 
-def _of_kind(kind: str, options: Mapping[str, Any], ladders: Mapping[str, Sequence[int]]) -> Sequence[Perturbation]:
+def _of_kind(kind: str, options: Mapping[str, Any]) -> Sequence[Perturbation]:
     known = kind_named(kind)
     _check_keys(options, (*_DEGREES, "prompt"), "")
-    if "prompt" in options and known.method != "model":
-        raise DiscernmentError("a rule makes the texts; expected a prompt only for kinds that a model makes")
-    options = {key: value for key, value in options.items() if key != "prompt"}
-    if len(options) > 1:
-        raise DiscernmentError(f"expected one of {', '.join(_DEGREES)}, not {' and '.join(options)}")
-    if not options:
-        return perturbations_named(kind)
-    ((key, value),) = options.items()
-    if key == "degrees":
-        _check_list(value, key, "names of degrees")
-        if known.method != "model":
-            raise DiscernmentError("degrees have names only if a model makes the texts; expected permille or k")
-        return [perturbation(kind, degree=str(degree)) for degree in value]
-    if not known.has_degrees:
-        raise DiscernmentError(f"the kind has no such degrees; expected {{}} instead of {key}")
-    if key == "ladder":
-        if str(value) not in ladders:
-            raise unknown("ladder", str(value), ladders)
-        return degrees_of(kind, ladders[str(value)], "permille")
-    _check_list(value, key, "whole numbers")
-    return degrees_of(kind, value, "permille" if key == "permille" else "k")
+    if known.method != "model" and not {"prompt", "degrees"}.isdisjoint(options):
+        raise DiscernmentError("a rule makes the texts; expected permille or k, and no prompt and no names of degrees")
+    degrees = {key: value for key, value in options.items() if key != "prompt"}
+    if len(degrees) > 1:
+        raise DiscernmentError(f"expected one of {', '.join(_DEGREES)}, not {' and '.join(degrees)}")
+    for key, value in degrees.items():
+        if not isinstance(value, list):
+            raise DiscernmentError(f"{key}: expected a list of degrees, not {in_one_line(repr(value), 40)}")
+        if key == "degrees":
+            return [perturbation(kind, degree=str(degree)) for degree in value]
+        if not known.has_degrees:
+            raise DiscernmentError(f"the kind has no such degrees; expected {{}} instead of {key}")
+        return degrees_of(kind, value, "permille" if key == "permille" else "k")
+    return perturbations_named(kind)
 
 
 @cache

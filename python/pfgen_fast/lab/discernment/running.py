@@ -20,7 +20,7 @@ from .combined import combined_of, perturbation_rows, summary_rows
 from .damage.text_reading import Analyser, tables_hash
 from .discernment_cells import by_task, cell_rows, cells_of, check_margin, control_rows, specificity
 from .discernment_items import MIN_ITEMS, Collection, Row, collection_of
-from .discernment_plan import Plan, usual_plan
+from .discernment_plan import Plan
 from .discernment_result import (
     CELL_COLUMNS,
     CONTROL_COLUMNS,
@@ -35,7 +35,7 @@ from .gradation import curves_of, profile_rows
 from .kinds import unknown
 from .notes import notes_on, warnings_on
 from .perturbing import Damage, Maker
-from .plan_sources import chosen_plan, open_plan
+from .plan_sources import open_plan
 from .weights import Weights, open_weights
 
 
@@ -94,7 +94,10 @@ def discern(
         raise unknown("treatment of zeros", zeros, ZEROS)
     collection = collection_of(items, language)
     collection.check_size(min_items)
-    plan = _plan_of(plan, collection)
+    if isinstance(plan, str | Path):
+        plan = open_plan(plan, collection.items)
+    elif plan is not None and not isinstance(plan, Plan):
+        plan = open_plan(items=collection.items, kinds=list(plan))
     weights = open_weights(weights) if isinstance(weights, str | Path) else weights
     evaluator = _evaluator_of(evaluator)
     check_margin(margin)
@@ -117,14 +120,6 @@ def _evaluator_of(evaluator: Evaluator | TableScores | Function) -> Evaluator | 
         what = in_one_line(repr(evaluator), 60)
         raise DiscernmentError(f"evaluator: expected an Evaluator, a table or a function, not {what}")
     return FunctionEvaluator(evaluator, name=getattr(evaluator, "__name__", "function"))
-
-
-def _plan_of(plan: Plan | str | Path | Sequence[str] | None, collection: Collection) -> Plan | None:
-    if plan is None or isinstance(plan, Plan):
-        return plan
-    if isinstance(plan, str | Path):
-        return open_plan(plan, collection.items)
-    return chosen_plan(usual_plan(collection.items), kinds=list(plan))
 
 
 def discernment_of(
