@@ -44,12 +44,12 @@ py::tuple import_lists(py::handle source, const std::string& column) {
 using TokenArrays = std::pair<Array<std::uint32_t>, Array<std::uint64_t>>;
 
 TextTokens tokens_of(const TokenArrays& own, const TextColumn& texts) {
-  const TextTokens found{values_of(own.first), values_of(own.second)};
-  if (found.begins.size() != texts.size() + 1 || found.begins.back() != found.tokens.size() ||
-      !std::ranges::is_sorted(found.begins)) {
+  const TextTokens tokens{values_of(own.first), values_of(own.second)};
+  if (tokens.begins.size() != texts.size() + 1 || tokens.begins.back() != tokens.tokens.size() ||
+      !std::ranges::is_sorted(tokens.begins)) {
     throw py::value_error("expected the tokens of each text");
   }
-  return found;
+  return tokens;
 }
 
 // The tokens of the texts, then those of their sentences, if they are needed.

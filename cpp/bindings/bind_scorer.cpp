@@ -104,14 +104,14 @@ class Scorer {
     if (first > scores.size() || n > scores.size() - first || scores.n_sets() != n_set_columns_) {
       throw py::value_error("expected scores of this suite");
     }
-    Scores found(n, n_set_columns_);
-    std::ranges::copy(scores.codes().subspan(first, n), found.codes().begin());
+    Scores result(n, n_set_columns_);
+    std::ranges::copy(scores.codes().subspan(first, n), result.codes().begin());
     for (std::size_t column = 0; column < scores.n_columns(); ++column) {
-      std::ranges::copy(scores.column(column).subspan(first, n), found.columns().fluency + column * n);
+      std::ranges::copy(scores.column(column).subspan(first, n), result.columns().fluency + column * n);
     }
-    for (std::size_t row = 0; row < n; ++row) checked_code(found, row);
-    scorer_.add_up(found.codes(), found.columns());
-    return found;
+    for (std::size_t row = 0; row < n; ++row) checked_code(result, row);
+    scorer_.add_up(result.codes(), result.columns());
+    return result;
   }
 
   CutAnswer details(std::uint32_t code, const TextColumn& answers, std::size_t row) const {
@@ -119,11 +119,11 @@ class Scorer {
     const std::size_t look_ahead = scorer_.look_ahead();
     NormalisedText memory;
     const ReadAnswer answer = readers_[code].read(answers[row], {&look_ahead, 1}, memory);
-    const HelpfulnessDetails found = scorer_.details({answer.text, code, answer.positions.data()});
-    CutAnswer details{found.truncation, found.score, {}};
-    for (std::size_t rule = 0; rule < found.rules.size(); ++rule) {
-      const auto& [position, named_by] = found.rules[rule];
-      if (found.truncation < position) details.unmet.push_back({rule, named_by});
+    const HelpfulnessDetails best = scorer_.details({answer.text, code, answer.positions.data()});
+    CutAnswer details{best.truncation, best.score, {}};
+    for (std::size_t rule = 0; rule < best.rules.size(); ++rule) {
+      const auto& [position, named_by] = best.rules[rule];
+      if (best.truncation < position) details.unmet.push_back({rule, named_by});
     }
     return details;
   }
@@ -170,9 +170,9 @@ class Scorer {
       const TextView& key = keys[row];
       const std::string_view bytes(static_cast<const char*>(key.data), key.n_units * unit_size(key.encoding));
       auto& same_encoding = known[static_cast<std::size_t>(key.encoding)];
-      auto found = same_encoding.find(bytes);
-      if (found == same_encoding.end()) found = same_encoding.emplace(bytes, code_of(keys.item(row), row)).first;
-      codes[row] = found->second;
+      auto entry = same_encoding.find(bytes);
+      if (entry == same_encoding.end()) entry = same_encoding.emplace(bytes, code_of(keys.item(row), row)).first;
+      codes[row] = entry->second;
     }
   }
 

@@ -23,11 +23,11 @@ std::u32string to_u32(const py::str& text) {
 }
 
 std::vector<py::object> tokens(std::uint8_t tokenizer, const py::str& text) {
-  std::vector<py::object> found;
+  std::vector<py::object> pieces;
   for (const std::u32string& token : tokens_of(static_cast<Tokenizer>(tokenizer), to_u32(text))) {
-    found.push_back(to_str(token));
+    pieces.push_back(to_str(token));
   }
-  return found;
+  return pieces;
 }
 
 py::object lower_case(const py::str& text) {

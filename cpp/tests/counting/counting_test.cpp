@@ -84,13 +84,13 @@ TEST(threads_and_batches_change_nothing) {
   std::vector<Text> texts;
   for (int i = 0; i < 50; ++i) texts.push_back(random.text(U"abcde", 40));
   const NgramSampler sampler = sampler_of(texts, {.order = 3});
-  const std::vector<Text> one = sampled(sampler, 1000);
-  CHECK(one.size() == 1000);
-  CHECK(sampled(sampler, 1000, 4) == one);
-  CHECK(sampled(sampler, 7) == std::vector<Text>(one.begin(), one.begin() + 7));
+  const std::vector<Text> all = sampled(sampler, 1000);
+  CHECK(all.size() == 1000);
+  CHECK(sampled(sampler, 1000, 4) == all);
+  CHECK(sampled(sampler, 7) == std::vector<Text>(all.begin(), all.begin() + 7));
   CHECK(sampled(sampler, 0).empty());
   CHECK(sampled(sampler_of({U"日本", U"", U"ab"}, {.order = 40}), 100, 2, 1).size() == 100);
-  CHECK(sampled(sampler_of(texts, {.order = 3}, 2), 1000) != one);
+  CHECK(sampled(sampler_of(texts, {.order = 3}, 2), 1000) != all);
 }
 
 TEST(what_on_pause_throws_ends_all_threads) {

@@ -177,9 +177,9 @@ TEST(every_place_of_a_long_index_is_checked) {
   const auto refusal_with = [&](std::uint64_t offset, auto changed) {
     const auto before = number_at<decltype(changed)>(section, offset);
     put(std::span(section), offset, changed);
-    std::string found = refusal(section);
+    std::string message = refusal(section);
     put(std::span(section), offset, before);
-    return found;
+    return message;
   };
   for (const StateId id : {StateId{1}, kPiece - 1, kPiece, kPiece + 1, 2 * kPiece, header.n_states - 1}) {
     const std::uint64_t offset = shape.states + id * sizeof(CompactStates::State);

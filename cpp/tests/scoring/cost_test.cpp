@@ -55,7 +55,7 @@ class PlainCounts {
   std::uint64_t of(const Text& text) const {
     std::uint64_t total = 0;
     each_ngram(text, [&](std::uint64_t ngram) {
-      if (const auto found = counts_.find(ngram); found != counts_.end()) total += found->second;
+      if (const auto entry = counts_.find(ngram); entry != counts_.end()) total += entry->second;
     });
     return total;
   }
