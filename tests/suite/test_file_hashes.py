@@ -28,7 +28,7 @@ def hashed(monkeypatch):
     """The files that were actually hashed, not found in the cache."""
     seen = []
     hash_one = remembering.file_sha1
-    monkeypatch.setattr(remembering, "file_sha1", lambda path: seen.append(path.name) or hash_one(path))
+    monkeypatch.setattr(remembering, "file_sha1", lambda path, **_: seen.append(path.name) or hash_one(path))
     return seen
 
 
@@ -61,7 +61,7 @@ def test_hashes_of_files_that_change_meanwhile_are_not_stored(paths, cache, monk
         assert file_hashes(paths) == expected(paths)
     assert not list(cache.glob("*"))
 
-    def hash_and_touch(path):
+    def hash_and_touch(path, **_):
         os.utime(path, ns=(0, 0))
         return "0" * 40
 

@@ -44,21 +44,19 @@ class Content(NamedTuple):
 def read_text(path: Path, *, error: type[PfgenError], limit: int = MAX_BYTES) -> str:
     """The text of a UTF-8 file without its byte order mark; raises `error` if it cannot be read."""
     try:
-        return read_stored(path, limit=limit).decode("utf-8-sig")
+        return read_stored(path, limit=limit, error=error).decode("utf-8-sig")
     except UnicodeDecodeError as problem:
         raise error(f"{path}: not UTF-8 (byte {problem.start})") from None
-    except TrialsError as problem:
-        raise error(str(problem)) from None
 
 
 @contextlib.contextmanager
-def opened(path: Path) -> Iterator[IO[bytes]]:
-    """Opens a regular file for reading; never waits for a FIFO."""
+def opened(path: Path, *, error: type[PfgenError] = TrialsError) -> Iterator[IO[bytes]]:
+    """Opens a regular file for reading; never waits for a FIFO. Raises `error` if the file cannot be read."""
     try:
         with open_regular(path) as file:
             yield file
-    except OSError as error:
-        raise TrialsError(f"{path}: cannot be read: {error.strerror or error}") from None
+    except OSError as problem:
+        raise error(f"{path}: cannot be read: {problem.strerror or problem}") from None
 
 
 def open_regular(path: Path, flags: int = 0) -> IO[bytes]:
@@ -87,11 +85,10 @@ def stdin() -> IO[bytes]:
     return sys.stdin.buffer
 
 
-def read_stored(path: Path, *, limit: int = MAX_BYTES) -> bytes:
-    """The stored bytes of a file."""
-    with opened(path) as file:
-        _check_size(path, file, limit)
-        return _joined(_bounded(_blocks(file), path, limit))
+def read_stored(path: Path, *, limit: int = MAX_BYTES, error: type[PfgenError] = TrialsError) -> bytes:
+    """The stored bytes of a file; raises `error` if it cannot be read."""
+    with opened(path, error=error) as file:
+        return _joined(_bounded(_blocks(file), file, path, limit, error))
 
 
 def read_content(
@@ -99,7 +96,6 @@ def read_content(
 ) -> Content:
     """The decompressed content of a file of lines. Large content is first scanned by `check`, which may refuse it."""
     with opened(path) as file:
-        _check_size(path, file, MAX_BYTES)
         stored = file.read(AT_ONCE_BYTES)
         # In one piece if possible, because this thread waits for the GIL after each piece.
         content = None if file.read(1) else _decompressed_at_once(stored, path)
@@ -109,7 +105,7 @@ def read_content(
 
         def pieces(digest: Any) -> Iterator[bytes]:
             file.seek(0)
-            for piece in _bounded(_unpacked(_hashed(_blocks(file), digest), path), path, MAX_BYTES):
+            for piece in _bounded(_unpacked(_hashed(_blocks(file), digest), path), file, path, MAX_BYTES):
                 on_piece()
                 yield piece
 
@@ -142,10 +138,10 @@ def numbered_lines(file: IO[bytes], where: str) -> Iterator[tuple[int, bytes]]:
         yield number, line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
 
 
-def file_sha1(path: Path) -> str:
-    """The SHA-1 of a stored file of any size."""
+def file_sha1(path: Path, *, error: type[PfgenError] = TrialsError) -> str:
+    """The SHA-1 of a stored file of any size; raises `error` if it cannot be read."""
     digest = hashlib.sha1()
-    with opened(path) as file:
+    with opened(path, error=error) as file:
         for _ in _hashed(_blocks(file), digest):
             pass
     return digest.hexdigest()
@@ -187,12 +183,17 @@ def _unpacked(
         raise TrialsError(f"{name or path}: damaged or cut off ({error})") from None
 
 
-def _bounded(pieces: Iterable[bytes], path: Path, limit: int) -> Iterator[bytes]:
+def _bounded(
+    pieces: Iterable[bytes], file: IO[bytes], path: Path, limit: int, error: type[PfgenError] = TrialsError
+) -> Iterator[bytes]:
+    """The pieces of the content of a file, up to a limit; a file that is stored with more bytes is not read."""
+    if os.fstat(file.fileno()).st_size > limit:
+        raise too_large(path, limit, error)
     n_bytes = 0
     for piece in pieces:
         n_bytes += len(piece)
         if n_bytes > limit:
-            raise too_large(path, limit)
+            raise too_large(path, limit, error)
         yield piece
 
 
@@ -223,15 +224,10 @@ def _whole_lines(pieces: Iterable[bytes], path: Path) -> Iterator[bytes]:
         yield rest
 
 
-def _check_size(path: Path, file: IO[bytes], limit: int) -> None:
-    if os.fstat(file.fileno()).st_size > limit:
-        raise too_large(path, limit)
-
-
-def too_large(path: Path, limit: int) -> TrialsError:
+def too_large(path: Path, limit: int, error: type[PfgenError] = TrialsError) -> PfgenError:
     """The error for a file of more than `limit` bytes."""
     when = " when decompressed" if compression(path) else ""
-    return TrialsError(f"{path}: holds more than {limit >> 20} MiB{when}, which is the limit")
+    return error(f"{path}: holds more than {limit >> 20} MiB{when}, which is the limit")
 
 
 def _too_long(where: str, number: int) -> TrialsError:

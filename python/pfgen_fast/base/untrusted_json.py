@@ -59,11 +59,7 @@ class Fault(Exception):
 
 def read_json(path: Path, *, error: type[PfgenError] = TrialsError, limit: int = MAX_JSON_BYTES) -> Any:
     """The value in a JSON file of at most `limit` bytes."""
-    try:
-        content = read_stored(path, limit=limit)
-    except TrialsError as problem:
-        raise error(str(problem)) from None
-    return parse_json(content, str(path), error=error)
+    return parse_json(read_stored(path, limit=limit, error=error), str(path), error=error)
 
 
 def parse_json(
@@ -269,7 +265,7 @@ _KEY = re.compile(rf"{_MULTILINE}|#[^\n]*|({_PART}(?:[ \t]*\.[ \t]*{_PART})*)", 
 def read_toml(path: Path, *, error: type[PfgenError]) -> dict[str, Any]:
     """The content of a TOML file of at most 1 MiB."""
     toml = importlib.import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
-    stored = read_stored(path, limit=_MAX_BYTES)
+    stored = read_stored(path, limit=_MAX_BYTES, error=error)
     try:
         text = stored.decode()
         if any(_n_dots(key[1] or "") > MAX_DEPTH for key in _KEY.finditer(text)):

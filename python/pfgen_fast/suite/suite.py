@@ -103,7 +103,7 @@ class Suite:
         if suite is None:
             contents = list(map(read_bytes, paths))
             digests = [hashlib.sha1(content).hexdigest() for content in contents]
-            suite = _checked(name, _parsed(paths, contents), _metadata_hash(digests))
+            suite = _checked(name, _parsed(paths, contents), hash_of_files(digests))
         suite.__dict__["folder"] = folder.absolute()
         return suite
 
@@ -274,23 +274,20 @@ def _checked(name: str, questions: tuple[Question, ...], metadata_hash: str) -> 
     return suite
 
 
+def hash_of_files(digests: Sequence[str]) -> str:
+    """The hash of a suite whose files have these SHA-1s, in order."""
+    return hashlib.sha1("".join(digests).encode()).hexdigest()
+
+
 def hash_of_cut(metadata_hash: str, ids: Sequence[str]) -> str:
     """The hash of a suite that was cut to the questions with these IDs."""
     return hashlib.sha1(json.dumps([metadata_hash, ids]).encode()).hexdigest()
 
 
-def _metadata_hash(digests: Sequence[str]) -> str:
-    return hashlib.sha1("".join(digests).encode()).hexdigest()
-
-
 def _from_cache(name: str, paths: Sequence[Path]) -> Suite | None:
     """The suite from its compiled form in the cache, if there is one, without parsing the question files."""
-    try:
-        digests = file_hashes(paths)
-    except TrialsError as error:
-        raise SuiteError(str(error)) from None
-    metadata_hash = _metadata_hash(digests)
-
+    digests = file_hashes(paths)
+    metadata_hash = hash_of_files(digests)
     for profile in PROFILES:
         path = cached_path(metadata_hash, profile)
         if path is None:

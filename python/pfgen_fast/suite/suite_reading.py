@@ -15,10 +15,11 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import fields
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from ..base.errors import PatternTimeout, PfgenError, SuiteError, TrialsError
+from ..base.errors import PatternTimeout, PfgenError, SuiteError
 from ..base.file_reading import OWN_FILE, ForeignFileError, file_sha1, open_own, opened, read_stored
 from ..base.file_writing import write_whole
 from ..base.untrusted_json import parse_json
@@ -70,10 +71,7 @@ MAX_BYTES = 1 << 27  # maximum size of a file of a suite; files of the published
 
 def read_bytes(path: Path) -> bytes:
     """The content of a file; raises SuiteError if it cannot be read."""
-    try:
-        return read_stored(path, limit=MAX_BYTES)
-    except TrialsError as error:
-        raise SuiteError(str(error)) from None
+    return read_stored(path, limit=MAX_BYTES, error=SuiteError)
 
 
 def json_lines(path: Path) -> Iterator[tuple[str, Any]]:
@@ -101,15 +99,17 @@ def file_hashes(paths: Sequence[Path]) -> list[str]:
     now = time.time_ns()
     before = _state(paths)
     memory = _memory(paths[0].parent) if sum(size for _, size, *_ in before) >= _WORTH_BYTES else None
-    if memory is None:
-        return _hashes(paths)
-    known = _remembered(memory, before)
+    known = None if memory is None else _remembered(memory, before)
     if known is not None:
         return known
-    hashes = _hashes(paths)
-    if before == _state(paths) and all(now - changed > _SETTLED_NS for *_, changed in before):
+    with ThreadPoolExecutor(4) as pool:  # hashing releases the GIL
+        hashes = list(pool.map(partial(file_sha1, error=SuiteError), paths))
+    is_settled = all(now - changed > _SETTLED_NS for *_, changed in before)
+    if memory is not None and is_settled and before == _state(paths):
+        content = json.dumps({"state": before, "hashes": hashes}).encode()
         with contextlib.suppress(PfgenError):  # a cache that cannot be written only costs time
-            _remember(memory, before, hashes)
+            make_cache_folder(memory.parent)
+            write_whole(memory, hashlib.sha1(content).hexdigest().encode() + b"\n" + content, mode=OWN_FILE)
     return hashes
 
 
@@ -125,7 +125,7 @@ def _state(paths: Sequence[Path]) -> _State:
     """Name, size, device, inode and timestamps of each file, which change whenever a file changes."""
     state: _State = []
     for path in paths:
-        with opened(path) as file:  # network file systems report the latest status of an open file
+        with opened(path, error=SuiteError) as file:  # network file systems report the latest status of an open file
             status = os.fstat(file.fileno())
         times = (status.st_mtime_ns, status.st_ctime_ns)
         state.append([path.name, status.st_size, status.st_dev, status.st_ino, *times])
@@ -144,17 +144,6 @@ def _remembered(memory: Path, state: _State) -> list[str] | None:
         return hashes if known["state"] == state else None
     except (OSError, ValueError, ForeignFileError):
         return None
-
-
-def _remember(memory: Path, state: _State, hashes: list[str]) -> None:
-    content = json.dumps({"state": state, "hashes": hashes}).encode()
-    make_cache_folder(memory.parent)
-    write_whole(memory, hashlib.sha1(content).hexdigest().encode() + b"\n" + content, mode=OWN_FILE)
-
-
-def _hashes(paths: Sequence[Path]) -> list[str]:
-    with ThreadPoolExecutor(4) as pool:  # hashing releases the GIL
-        return list(pool.map(file_sha1, paths))
 
 
 _REQUIRED = ("question_id", "question", "answers")
