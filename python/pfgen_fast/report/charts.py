@@ -23,9 +23,7 @@ POINTS, ON_LEVEL, ON_DIVERGING = "points-", "on-level-", "on-diverging-"
 
 _PANELS_SIDE_BY_SIDE, _SMALL_PANELS_SIDE_BY_SIDE = 3, 4
 _N_LABELS, _N_LABELS_ALONE = 8, 24
-_MANY_LINES = 40
 _LONGEST_LEVEL_NAME = 12  # characters that fit below a cell of a matrix
-_SHARES = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
 
 _HATCHES = ("", "///", "...", "xxx")
 _MIN_GROUPS = 3
