@@ -7,12 +7,13 @@ import enum
 import errno
 import os
 import re
+import shutil
 import sys
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TextIO, TypeVar
 
 from ..base.errors import PfgenError
 from ..base.untrusted_text import counted as counted
@@ -114,20 +115,22 @@ def exit_if_partial(is_partial: object) -> None:
 def warn(*messages: str) -> None:
     """Prints errors, each as one line; after 100 errors, only their number."""
     n_more = len(messages) - 100
-    for message in (*messages[:100], *([f"and {n_more:,} more"] if n_more > 0 else [])):
-        stderr().print(styled(("error:", "red"), f" {shown(message)}"))
+    _tell("error:", "red", *messages[:100], *([f"and {n_more:,} more"] if n_more > 0 else []))
 
 
 def caution(*messages: str) -> None:
     """Prints warnings about results that are complete, each as one line."""
-    for message in messages:
-        stderr().print(styled(("warning:", "yellow"), f" {shown(message)}"))
+    _tell("warning:", "yellow", *messages)
 
 
 def note(*messages: str) -> None:
     """Prints remarks that are not errors, each as one line."""
+    _tell("note:", "yellow", *messages)
+
+
+def _tell(label: str, style: str, *messages: str) -> None:
     for message in messages:
-        stderr().print(styled(("note:", "yellow"), f" {shown(message)}"))
+        print_line((label, style), f" {shown(message)}", to=sys.stderr)
 
 
 def shown(value: object) -> str:
@@ -148,23 +151,47 @@ def styled(*parts: str | tuple[str, str]) -> Text:
     return Text.assemble(*parts)
 
 
-def print_line(*parts: str | tuple[str, str]) -> None:
-    """Prints a line of results, above the progress bar if there is a bar; the parts are those of `styled`.
+def print_line(*parts: str | tuple[str, str], to: TextIO | None = None) -> None:
+    """Prints a line of texts, and of pairs of a text and its style, such as `("ok", "green")`; by default to stdout.
 
-    Imports rich only for a bar, because rich takes as long to import as some runs take to score.
+    On a terminal, a line is above the progress bar if there is a bar, and breaks between words. Rich is imported for a
+    bar only, because its import takes as long as some runs take to score.
     """
-    if _bars:
+    stream = to or sys.stdout
+    is_terminal = stream.isatty()
+    if _bars and is_terminal:
         _bars[-1].print(styled(*parts))
-    else:
-        print("".join(part if isinstance(part, str) else _ansi(*part) for part in parts))
+        return
+    texts = [part if isinstance(part, str) else part[0] for part in parts]
+    breaks = _breaks("".join(texts), shutil.get_terminal_size().columns) if is_terminal else set()
+    place, line = 0, ""
+    for part, text in zip(parts, texts, strict=True):
+        laid = "".join("\n" if number in breaks else character for number, character in enumerate(text, place))
+        is_plain = isinstance(part, str) or not is_terminal or os.name != "posix"
+        line += laid if is_plain else f"\x1b[{_ANSI[part[1]]}m{laid}\x1b[0m"
+        place += len(text)
+    print(line, file=stream)
+
+
+def _breaks(text: str, width: int) -> set[int]:
+    """The places of the blanks at which lines break, so that they fit a width."""
+    from ..base.table import width_of
+
+    breaks: set[int] = set()
+    begin, blank = 0, -1
+    for match in re.finditer(r"\s|$", text):
+        place = match.start()
+        if blank > begin and width_of(text[begin:place]) > width:
+            breaks.add(blank)
+            begin = blank + 1
+        if match[0] == "\n":
+            begin = place + 1
+        blank = place
+    return breaks
 
 
 _bars: list[Console] = []
-"""The console of the progress bar, while one is shown and stdout is a terminal."""
-
-
-def _ansi(text: str, style: str) -> str:
-    return f"\x1b[{_ANSI[style]}m{text}\x1b[0m" if sys.stdout.isatty() and os.name == "posix" else text
+"""The console of the progress bar, while one is shown."""
 
 
 def _progress(*columns: ProgressColumn, below: Callable[[], str] | None) -> Progress:
@@ -219,8 +246,7 @@ def counting(
     with _progress(*columns, below=below) as progress:
         task = progress.add_task(shown(what), total=None, visible=False, speed="")
         last = begin
-        if sys.stdout.isatty():
-            _bars.append(progress.console)
+        _bars.append(progress.console)
 
         def count(done: int, total: int | None, now: str = what) -> None:
             nonlocal last

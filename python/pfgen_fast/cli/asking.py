@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import sys
 import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from .app import Exit, counted, counting, fail, has_bars, note, stderr
+from .app import Exit, counted, counting, fail, has_bars, note, print_line
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -47,7 +48,7 @@ class Watch:
         """Prints a summary; after Ctrl-C, ends the command with a message on how many answers are kept."""
         self._stack.close()
         if not self._quiet and (self.events.troubles or (self.planned and kind is None)):
-            stderr().print(self.summary())
+            print_line(self.summary(), to=sys.stderr)
         if kind is KeyboardInterrupt:
             there = f"{self.done} of {self.planned} {self._what}"
             fail(f"stopped with {there}, which are kept; run the same command again to continue", Exit.STOPPED)
@@ -72,7 +73,7 @@ class Watch:
         if is_time and not self._quiet:
             self._last_time, self._last_done = self._clock(), self.done
             left = f", {duration((self.planned - self.done) / self._rate)} left" if self._rate else ""
-            stderr().print(self._counts(f", {self._rate:,.1f}/s{left}"))
+            print_line(self._counts(f", {self._rate:,.1f}/s{left}"), to=sys.stderr)
 
     @property
     def _rate(self) -> float:
