@@ -120,7 +120,7 @@ def test_options_of_other_sources_are_refused(tmp_path: Path, call, options: tup
 # ---- `checklists metrics` and `errors` as users type them: tables, JSON, files, hostile text, and bad input
 
 
-HEADS = ["answers", "repeats", "rejects", "cut", "off", "filtered", "empty", "signals", "run", "model"]
+HEADS = ["model", "answers", "repetition", "rejection", "cut", "off", "filtered", "empty", "signals", "run"]
 ICE = "Ice floats on water because it is lighter."
 
 
@@ -144,12 +144,13 @@ def test_errors_of_models_in_percent_or_as_counts_in_json(at_work, call):
     assert code == 0
     lines = out.splitlines()
     assert lines[1].split() == HEADS
-    assert lines[2].split() == ["3", "33.3", "33.3", "33.3", "0.0", "0.0", "33.3", "3", "one"]
-    assert f"  repetition: sea: 3 times, 3 in a row: {ICE}" in lines
-    assert "  rejection: ice: begins with: I'm sorry, but" in lines
-    assert "  cut off: fog: without closing punctuation" in lines
-    assert "one: I'm sorry, but 33.3" in lines
-    assert any(line.split() == ["5.0", "15.0", "15.0", "0.0", "1", "1", "one,", "short"] for line in lines)
+    rows = [" ".join(line.split()) for line in lines]
+    assert rows[2] == "one 3 33.3 33.3 33.3 0.0 0.0 33.3 3"
+    assert f"one repetition sea 3 times, 3 in a row: {ICE}" in rows
+    assert "one rejection ice begins with: I'm sorry, but" in rows
+    assert "one cut off fog without closing punctuation" in rows
+    assert "one I'm sorry, but 33.3" in rows
+    assert "one, short 5.0 15.0 15.0 0.0 1 1" in rows
     assert lines[-1].startswith("signature: errors:ours|sentences:rules")
     code, out, _ = call("checklists", "errors", "runs", "-s", "suite", "--json", "--examples", "1")
     found = json.loads(out)
@@ -184,16 +185,14 @@ def test_metrics_of_models_as_a_table_or_as_shares_in_json(at_work, call):
     code, out, err = call("checklists", "metrics", "runs", "--suite", "suite", "--areas")
     assert code == 0
     lines = out.splitlines()
-    assert lines[0] == (
-        "in %, except Distinct (dist) and perplexity (ppl); rep: Repetition; corpus: BLEU of all answers together"
-    )
-    heads = ["answers", "words", "rep-4", "dist-4", "bleu-4", "rouge-l", "meteor", "corpus", "model"]
-    assert lines[1].split() == heads
-    two = next(line for line in lines if line.endswith("  two")).split()
-    assert two[:2] == ["1", "10"]
-    assert two[4:6] == ["100.00", "100.00"]
-    assert any(line.endswith("  one, letters") for line in lines)
-    assert "meteor is meteor (no synonyms)" in err
+    assert lines[0] == "Means in %, except Distinct and perplexity (ppl); corpus: BLEU of all answers together"
+    heads = "model answers words repetition_4 distinct_4 bleu_4 rouge_l meteor (no synonyms) corpus"
+    assert " ".join(lines[1].split()) == heads
+    two = next(line for line in lines if line.startswith("two  ")).split()
+    assert two[1:3] == ["1", "10"]
+    assert two[5:7] == ["100.00", "100.00"]
+    assert any(line.startswith("one, letters  ") for line in lines)
+    assert "meteor without WordNet: words match if they or their stems are equal" in err
     assert "tokens:regex" in lines[-1]
     line = ("metrics", "runs/two", "-s", "suite", "--json", "--metric", "distinct", "--n", 2, "--tokens", "regex")
     code, out, _ = call("checklists", *line)
@@ -213,7 +212,7 @@ def test_a_run_with_judgements_only_is_named_and_the_others_are_done(at_work, ca
     alone, _, err = call("checklists", "metrics", "runs/judged", "-s", "suite")
     assert alone == 2
     assert "judged: has no answers" in err
-    assert sum(line.endswith(("one", "two", "one, short")) for line in out.splitlines()) == 3
+    assert sum(line.startswith(("one  ", "two  ", "one, short  ")) for line in out.splitlines()) == 3
     assert call("checklists", "errors", "runs", "-s", "suite")[0] == 0
 
 
@@ -223,7 +222,7 @@ def test_answers_that_attack_a_terminal_are_harmless_in_examples(at_work, call):
     run_of(at_work / "hostile" / "\x1b[31mred", Answer("sea", hostile), Answer("ice", 3 * f"{NAMES[11]} {ICE} "))
     code, out, err = call("checklists", "errors", "hostile", "-s", "suite", "--examples", "9")
     assert code == 0, err
-    assert "repetition: sea" in out
+    assert "repetition  sea" in out
     assert not acting((out + err).replace("\n", ""))
     path = at_work / "hostile.csv"
     call("checklists", "errors", "hostile", "-s", "suite", "-q", "-o", str(path))

@@ -1,4 +1,4 @@
-"""Methods of scoring answers side by side: over answers, over models, and question by question."""
+"""Methods of scoring answers side by side: over answers and over models."""
 
 import csv
 import json
@@ -54,7 +54,7 @@ def score(one):
 def test_a_metric_that_is_the_score_correlates_fully_over_the_answers_that_every_method_has(runs, tmp_path):
     values = checklist_values(SUITE, runs)
     metric = metric_values(metrics_file(tmp_path / "m.csv", lambda _, one: score(one)), SUITE)
-    found = correlated(Values(SUITE, {**values.methods, **metric}, values.verdicts), draws=20)
+    found = correlated(Values(SUITE, {**values.methods, **metric}), draws=20)
     assert found.names == ("checklist", "avg-c", "quality")
     one = found.over_answers(*(found.columns[name] for name in ("checklist", "quality")), np.arange(144))
     assert (one.n, one.value.cells, one.p) == (144, (1, None, None), 0)
@@ -64,7 +64,7 @@ def test_a_metric_that_is_the_score_correlates_fully_over_the_answers_that_every
     assert "without spread, have none" in correlate(found).paragraph
     assert "quality goes best with checklist: Spearman 1.000" in correlate(found).answer
     some = metrics_file(tmp_path / "m.csv", lambda model, one: None if one.id.startswith("fable") else 1.0)
-    found = correlated(Values(SUITE, {**values.methods, **metric_values(some, SUITE)}, values.verdicts), draws=10)
+    found = correlated(Values(SUITE, {**values.methods, **metric_values(some, SUITE)}), draws=10)
     assert len(found.places) == 4 * 24
     notes = correlate(found).notes
     assert "48 of 144 values by checklist are left out: not every method has these answers" in notes
@@ -184,6 +184,4 @@ def test_ngram_scores_stand_beside_checklists(tmp_path, mini, call):
     assert code == 0, said
     tables = json.loads(printed)["tables"]
     assert {row["method"] for row in tables["answers"]} == set(of_ngrams)
-    assert len(tables["questions"]) == 5 * 3
-    of_first = {row["method"]: row["Spearman"] for row in tables["questions"] if row["number"] == 1}
-    assert of_first["n-gram fluency"] > 0.5
+    assert next(row["Spearman"] for row in tables["answers"] if row["method"] == "n-gram fluency") > 0.3

@@ -15,7 +15,8 @@ from pfgen_fast.lab.checklists.answer_texts import (
     sentences,
 )
 from pfgen_fast.lab.checklists.checklist_runs import Answer, Run
-from pfgen_fast.lab.checklists.error_modes import ErrorRules, Share, errors_of, model_errors, signals
+from pfgen_fast.lab.checklists.error_counts import Share, model_errors
+from pfgen_fast.lab.checklists.error_modes import ErrorRules, errors_of, signals
 from pfgen_fast.lab.checklists.judgements import Judgement
 from pfgen_fast.lab.checklists.tasks import sha256_of
 

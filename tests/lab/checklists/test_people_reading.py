@@ -109,13 +109,11 @@ def simulated_marks(
     noise: float = 0.2,
     strictness: Mapping[str, float] | None = None,
     careless: Sequence[str] = (),
-    unclear: Sequence[tuple[str, str, int]] = (),
     seed: int = 0,
 ) -> list[Mark]:
     """Marks of all annotators for `n_answers` answers to each task.
 
-    An answer has a quality, from which verdicts and mark follow; careless annotators see another quality. An unclear
-    question (area, category, number from 0) is answered at random.
+    An answer has a quality, from which verdicts and mark follow; careless annotators see another quality.
     """
     generator = np.random.default_rng(seed)
     levels = np.asarray(suite.levels)
@@ -128,9 +126,6 @@ def simulated_marks(
                 shift = (strictness or {}).get(name, 0.0)
                 n_questions = suite.n_questions[task.key]
                 exact = seen - shift + generator.normal(0, noise, n_questions)
-                for question in range(n_questions):
-                    if (*task.place, question) in unclear:
-                        exact[question] = generator.random()
                 verdicts = levels[np.abs(exact[:, np.newaxis] - levels).argmin(axis=1)]
                 overall = float(np.clip(np.rint(10 * (seen - shift) + generator.normal(0, 10 * noise / 2)), 0, 10))
                 answer = sha256_of(f"{task.id} {task.length} {number}")
@@ -155,19 +150,14 @@ def test_the_form_of_the_published_table_comes_out_of_simulated_marks() -> None:
     assert set(found.parts) == {"all", "letters", "reports", "reports 90"}
 
 
-def test_strict_and_careless_annotators_and_an_unclear_question_are_named() -> None:
-    unclear = ("letters", "thanks", 1)
-    marks = simulated_marks(
-        SUITE, annotators=FIVE, n_answers=25, strictness={"b": 0.2}, careless=["d"], unclear=[unclear]
-    )
+def test_strict_and_careless_annotators_are_named() -> None:
+    marks = simulated_marks(SUITE, annotators=FIVE, n_answers=25, strictness={"b": 0.2}, careless=["d"])
     found = MarkedAnswers(SUITE, marks, draws=500)
     words = agreement_finding(found).paragraph
     assert "b is strict (-" in words
     assert "d agrees less with the others (Pearson " in words
-    assert "Annotators disagree more on letters/thanks/2 than on other questions" in words
     assert [one.is_shifted for one in found.against_others] == [False, True, False, False, False]
     assert [one.is_unlike for one in found.against_others] == [False, False, False, True, False]
-    assert [question.labels for question, one in found.questions if one.is_named] == [("letters", "thanks", 2)]
 
 
 def test_one_annotator_or_no_overlap_is_a_sentence() -> None:

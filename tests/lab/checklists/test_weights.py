@@ -112,18 +112,6 @@ def test_the_rule_that_people_followed_comes_back() -> None:
     assert fit.notes == ("1 of 3 categories have no marks, and keep their weights",)
 
 
-def test_without_an_annotator_it_is_the_fit_of_the_others() -> None:
-    marks = people(SUITE, {THANKS: (3.0, 2.0, 5.0)}, annotators="abc", noise=1)
-    (one,) = fit_suite(SUITE, marks).categories.values()
-    others = replace(marks, marks=tuple(mark for mark in marks.marks if mark.annotator != "b"))
-    assert one.without["b"] == fit_suite(SUITE, others).categories[THANKS].fitted
-    assert list(one.without) == ["a", "b", "c"]
-    assert one.largest_change is not None
-    assert one.largest_change[0] > 0
-    (alone,) = fit_suite(SUITE, people(SUITE, {THANKS: (3.0, 2.0, 5.0)}, annotators="a")).categories.values()
-    assert (alone.without, alone.largest_change) == ({}, None)
-
-
 def test_a_draw_takes_an_answer_with_all_its_annotators() -> None:
     """Marks of two annotators who agree are worth no more than those of one."""
     marks = people(SUITE, {THANKS: (3.0, 2.0, 5.0)}, annotators="a", noise=1)

@@ -15,7 +15,6 @@ from pfgen_fast.lab.statistics.raters import (
     against_others,
     alpha,
     correlated,
-    disagreement,
     fleiss,
     fleiss_kappa,
     krippendorff_alpha,
@@ -116,8 +115,6 @@ def test_units_of_one_rater_and_constant_ratings_have_no_agreement():
     assert math.isnan(alpha(np.full((2, 3), 0.1), np.arange(3), counts_of(3)).value)
     assert math.isnan(correlated(nothing[0], nothing[1], np.arange(3), counts_of(3)).pearson.value)
     assert math.isnan(mean_of([]).value)
-    assert np.isnan(disagreement(nothing)).all()
-    assert disagreement(np.array([[0, 1.0], [0.5, 1], [1, 1]])).tolist() == pytest.approx([2 / 3, 0])
 
 
 def named(values, counts):

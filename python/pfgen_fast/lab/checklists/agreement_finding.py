@@ -12,7 +12,7 @@ import numpy as np
 from ...base.errors import ChecklistError
 from ...base.native import _core
 from ...base.table import Table
-from ...base.untrusted_text import counted, few_names, in_one_line
+from ...base.untrusted_text import counted, in_one_line
 from ..experiments.finding import Cell, Finding, Picture, finding_table
 from ..statistics.correlation import pearson
 from ..statistics.intervals_of_draws import clustered_rate
@@ -50,7 +50,7 @@ def agreement_finding(marks: MarkedAnswers, judges: Sequence[str] = (), notes: S
         "agreement",
         _answer(parts["all"]),
         f"{_words(marks)} Signature: {signature}",
-        (_parts(marks, parts), _annotators(marks), _pairs(marks), _questions(marks)),
+        (_parts(marks, parts), _annotators(marks), _pairs(marks)),
         tuple(_pictures(marks)),
         tuple(notes),
         question="How far do annotators agree?",
@@ -128,27 +128,6 @@ def _direction(shift: float) -> str:
     return "strict" if shift < 0 else "lenient"
 
 
-def _questions(marks: MarkedAnswers) -> Table:
-    rows = tuple(
-        (
-            *question.labels,
-            figures.n,
-            figures.difference,
-            figures.excess,
-            figures.p_value,
-            figures.n_flags,
-            figures.is_named,
-            question.checklist.questions[question.number],
-        )
-        for question, figures in marks.questions
-    )
-    columns = (
-        *("area", "category", "number", "shared answers", "mean difference", "more than other questions", "p (Holm)"),
-        *("flags in category", "unclear", "question"),
-    )
-    return finding_table("questions", "Mean difference of two annotators' verdicts by question", columns, rows, 3)
-
-
 def _answer(figures: Mapping[str, Estimate]) -> str:
     pearson, alpha = figures["pearson"], figures["alpha_of_verdicts"]
     marks = "have no defined correlation"
@@ -179,9 +158,6 @@ def _words(marks: MarkedAnswers) -> str:
         parts.append(f"{'; '.join(named)}." if named else "No annotator differs from the others.")
     else:
         parts.append("With two annotators, nobody can say which of them differs.")
-    unclear = ["/".join(map(str, question.labels)) for question, figures in marks.questions if figures.is_named]
-    if unclear:
-        parts.append(f"Annotators disagree more on {few_names(unclear)} than on other questions: revise the question.")
     return " ".join(parts) + marks.grid.words
 
 
@@ -215,6 +191,8 @@ def reasonable_finding(
 ) -> Finding:
     """The share of reasonable verdicts by judge and area, and the agreement of those who said it."""
     judges = {judgement_key(row): _judge_name(row) for run in runs for row in run.judgements(suite, with_reasons=False)}
+    if not opinions:
+        raise ChecklistError("no opinions on verdicts: expected exports of 'annotate --ask judgements'")
     known = [opinion for opinion in opinions if opinion.judgement in judges]
     if not known:
         raise ChecklistError(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache, partial
 from pathlib import Path
@@ -17,6 +17,7 @@ from typing import Any
 
 from ...base.errors import ChecklistError
 from ...base.native import optional
+from ...base.table import Column, Table, figure
 from ...base.untrusted_text import in_one_line, unknown_name
 from ...generation.engines.transformers import checked_device, loaded_model
 from ...rewards.references.reference_scorer import ReferenceScorer
@@ -290,6 +291,7 @@ def open_metrics(
             _check_metric(metric, suite, perplexity)
             if metric == "meteor":
                 meteor = Meteor(wordnet)
+                notes += [] if wordnet else ["meteor without WordNet: words match if they or their stems are equal"]
         except ChecklistError as error:
             if metrics is not None or (metric == "meteor" and wordnet is not None):
                 raise
@@ -356,3 +358,39 @@ def _means(answers: Sequence[Measured], measures: MetricSet) -> MeanMetrics:
 
 def _mean(values: Sequence[float]) -> Mean:
     return Mean(math.fsum(values) / len(values) if values else None, len(values))
+
+
+def metric_table(models: Sequence[ModelMetrics], names: Sequence[str], *, with_areas: bool) -> Table:
+    """The means for readers, in percent except for Distinct and perplexity."""
+
+    def column(name: str) -> Column:
+        is_percent = not name.startswith(("distinct", "ppl"))
+        percent = (lambda value: figure(100 * value, 2)) if is_percent else None
+        return Column(name, digits=3 if name.startswith("distinct") else 2, form=percent)
+
+    columns = [Column("model"), Column("answers"), Column("words", digits=0), *map(column, names)]
+    if has_bleu := any(name.startswith("bleu") for name in names):
+        columns.append(column("corpus"))
+    rows = [
+        (name, part.n, part.words, *(part.metrics[metric].mean for metric in names), *[part.corpus_bleu] * has_bleu)
+        for model in models
+        for name, part in model.parts(with_areas=with_areas)
+    ]
+    corpus = "; corpus: BLEU of all answers together" if has_bleu else ""
+    return Table(columns, rows, f"Means in %, except Distinct and perplexity (ppl){corpus}")
+
+
+ANSWER_COLUMNS: Mapping[str, type] = {
+    **dict.fromkeys(("model", "id", "length"), str),
+    "trial": int,
+    **dict.fromkeys(("area", "category"), str),
+    "words": int,
+}
+"""The first columns of a table of answers, and their types."""
+
+
+def metric_rows(models: Iterable[ModelMetrics]) -> Iterator[tuple[Any, ...]]:
+    """A row for each answer, with its metrics after the `ANSWER_COLUMNS`."""
+    for model in models:
+        for row in model.answers:
+            yield model.model, *row.key, *row.task.place, row.words, *row.values.values()

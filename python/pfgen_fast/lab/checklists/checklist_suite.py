@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -201,6 +201,13 @@ class OfModel(Generic[A, S]):
         by_area = {area: summary(areas[area]) for area in suite.areas if area in areas}
         by_length = {length: summary(lengths[length]) for length in suite.lengths if length in lengths}
         return cls(model, tuple(answers), total, by_area, by_length)
+
+    def parts(self, *, with_areas: bool) -> Iterator[tuple[str, S]]:
+        """The parts that have a row in a table, with their names."""
+        if any(answer.task.length is None for answer in self.answers) or not self.lengths:
+            yield in_one_line(self.model), self.total
+        named = {**(self.areas if with_areas else {}), **self.lengths}
+        yield from ((in_one_line(f"{self.model}, {name}"), part) for name, part in named.items())
 
     def to_dict(self) -> dict[str, Any]:
         """The figures as JSON values."""

@@ -11,12 +11,10 @@ does.
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from functools import cached_property, partial
-from statistics import fmean
-from typing import Any, Literal
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
 
 from ...base.errors import ChecklistError
 from .answer_metrics import repetition
@@ -24,17 +22,15 @@ from .answer_texts import (
     MIN_CHARACTERS,
     PUBLISHED_PHRASES,
     Claim,
-    LengthFigures,
     Rejections,
     claim_in,
     has_closing_punctuation,
-    length_figures,
     phrases_for,
     repeated,
     sentences,
 )
 from .checklist_runs import Answer, Run
-from .checklist_suite import ChecklistSuite, OfModel, keys_in_order
+from .checklist_suite import ChecklistSuite, keys_in_order
 from .judgements import Judgement
 from .line_files import OnFault
 from .tasks import AnswerKey, Task, TaskKey, sha256_of
@@ -42,33 +38,17 @@ from .words import Counter as CounterName
 from .words import counter_name, counter_there, has_nltk, nltk_sentences, without, words
 
 Profile = Literal["ours", "published"]
-
+CutOff = Literal["by its limit", "without closing punctuation"]
 
 MIN_TIMES = 3
 """An answer repeats itself if it contains a sentence this many times."""
 
-
-CutOff = Literal["by its limit", "without closing punctuation"]
-
-
 _MOST_REPETITION = 0.5
-
-
 _LEAST_DISTINCT = 0.1
-
-
 _MOST_OTHER = 0.5
-
-
 _REPLY_NAMES = ("checklist_id", "evaluation_score")
-
-
 _LETTERS = re.compile(r"[^\W\d_]+")
-
-
 _NO_ASCII_LETTERS = bytes(code for code in range(128) if not chr(code).isalpha())
-
-
 _BEYOND_ASCII = re.compile(r"[^\x00-\x7f]+")
 
 
@@ -243,127 +223,3 @@ def _cut_off(answer: Answer, claim: Claim | None) -> CutOff | None:
     if answer.finish_reason is not None or claim is not None or has_closing_punctuation(answer.response):
         return None
     return "without closing punctuation"
-
-
-_MODES: Mapping[str, Callable[[AnswerErrors], bool | None]] = {
-    "repetition": lambda errors: errors.is_repetition,
-    "rejection": lambda errors: (errors.rejection is not None) if errors.has_text else None,
-    "cut_off": lambda errors: (errors.cut_off is not None) if errors.has_text else None,
-    "filtered": lambda errors: errors.is_filtered,
-    "empty": lambda errors: errors.is_empty,
-    "signals": lambda errors: bool(errors.signals) if errors.has_text else None,
-}
-MODES = tuple(_MODES)
-"""The errors in the order of tables, and `signals`, which are shown next to them."""
-
-
-def named_errors(errors: AnswerErrors) -> tuple[str, ...]:
-    """The names of all errors and signals of an answer."""
-    return (*(mode for mode, is_there in _MODES.items() if mode != "signals" and is_there(errors)), *errors.signals)
-
-
-@dataclass(frozen=True, slots=True)
-class Share:
-    """The number of answers with an error."""
-
-    count: int
-    n: int
-
-    @property
-    def percent(self) -> float | None:
-        """The share in percent; None if it is unknown for all answers."""
-        return 100 * self.count / self.n if self.n else None
-
-
-@dataclass(frozen=True)
-class ErrorCounts:
-    """The errors of some answers of a model."""
-
-    n: int
-    shares: Mapping[str, Share]
-    phrases: Mapping[str, Share]  # answers that begin with each phrase of rejection, if any do
-    cut_off_by_limit: int
-    longest_run: int | None
-    signals: Mapping[str, int]
-    n_claims: int
-    n_wrong_claims: int
-    mean_claim_error: float | None
-    length: LengthFigures | None
-
-    def to_dict(self) -> dict[str, Any]:
-        """The counts as JSON values."""
-        return {
-            "n": self.n,
-            **_listed(self.shares),
-            "rejection_phrases": _listed(self.phrases),
-            "cut_off_by_limit": self.cut_off_by_limit,
-            "longest_run": self.longest_run,
-            "signals_found": dict(self.signals),
-            "claims": {"count": self.n_claims, "wrong": self.n_wrong_claims, "mean_error": self.mean_claim_error},
-            "length": self.length and asdict(self.length),
-        }
-
-
-def _listed(shares: Mapping[str, Share]) -> dict[str, dict[str, Any]]:
-    return {name: {**asdict(share), "percent": share.percent} for name, share in shares.items()}
-
-
-ModelErrors = OfModel[AnswerErrors, ErrorCounts]
-"""The errors of the answers of a model."""
-
-
-def examples_of(answers: Sequence[AnswerErrors], most: int) -> list[dict[str, Any]]:
-    """The first answers with each error, and the evidence for it."""
-    return [
-        {"mode": mode, "id": errors.key[0], "length": errors.key[1], "trial": errors.key[2], "seen": seen(errors, mode)}
-        for mode in MODES
-        for errors in [errors for errors in answers if _MODES[mode](errors)][:most]
-    ]
-
-
-def model_errors(model: str, answers: Sequence[AnswerErrors], rules: ErrorRules) -> ModelErrors:
-    """Counts the errors of a model; parts without any answer are left out."""
-    return OfModel.of(model, answers, rules.suite, partial(_counts, rejections=rules.rejections))
-
-
-def _counts(answers: Sequence[AnswerErrors], rejections: Rejections) -> ErrorCounts:
-    phrases = Counter(
-        phrase for answer in answers if answer.rejection for phrase in rejections.within(answer.rejection)
-    )
-    n_texts = sum(answer.has_text for answer in answers)
-    claims = [answer.claim for answer in answers if answer.claim is not None]
-    runs = [answer.longest_run for answer in answers if answer.longest_run is not None]
-    errors = [abs(claim.claimed - claim.counted) for claim in claims]
-    return ErrorCounts(
-        n=len(answers),
-        shares={mode: _share(map(is_in, answers)) for mode, is_in in _MODES.items()},
-        phrases={phrase: Share(count, n_texts) for phrase, count in phrases.most_common()},
-        cut_off_by_limit=sum(answer.cut_off == "by its limit" for answer in answers),
-        longest_run=max(runs, default=None),
-        signals=dict(Counter(signal for answer in answers for signal in answer.signals).most_common()),
-        n_claims=len(claims),
-        n_wrong_claims=sum(claim.is_wrong for claim in claims),
-        mean_claim_error=fmean(errors) if errors else None,
-        length=length_figures((answer.words, answer.task.wanted_words) for answer in answers),
-    )
-
-
-def seen(errors: AnswerErrors, mode: str) -> str:
-    """The evidence for an error, in a few words; it may contain untrusted text of the answer."""
-    if mode == "repetition":
-        if not errors.sentence:
-            return f"{errors.repeated} times a sentence"
-        run = f", {errors.longest_run} in a row" if errors.longest_run and errors.longest_run > 1 else ""
-        return f"{errors.repeated} times{run}: {errors.sentence}"
-    if mode == "rejection":
-        return f"begins with: {errors.rejection}"
-    if mode == "cut_off":
-        return str(errors.cut_off)
-    if mode == "signals":
-        return ", ".join(errors.signals)
-    return {"filtered": "equals the answer to another task", "empty": "has no text"}[mode]
-
-
-def _share(values: Iterable[bool | None]) -> Share:
-    known = [value for value in values if value is not None]
-    return Share(sum(known), len(known))

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import astuple, dataclass, replace
 from functools import reduce
 from pathlib import Path
 from statistics import fmean
@@ -20,7 +20,10 @@ import numpy as np
 from ...base.arrays import Floats
 from ...base.errors import ChecklistError
 from ...base.file_writing import write_whole
+from ...base.table import Table
 from ...base.untrusted_json import json_bytes
+from ...base.untrusted_text import counted
+from ..experiments.finding import Cell, Finding, finding_table
 from ..statistics.intervals_of_draws import bootstrap_counts
 from ..statistics.least_squares import bounded_fit, bounded_fits
 from .checklist_suite import ChecklistSuite, write_suite
@@ -169,22 +172,11 @@ class CategoryFit:
     annotators: tuple[str, ...]
     draws: Floats
     spreads: tuple[Spread, ...] = ()
-    without: Mapping[str, FittedWeights] = field(default_factory=dict)
 
     @property
     def n_undefined(self) -> int:
         """The number of draws that do not define the weights."""
         return int(np.isnan(self.draws[:, 0]).sum())
-
-    @property
-    def largest_change(self) -> tuple[float, str] | None:
-        """The largest change of a weight without one annotator, and this annotator; None with one annotator."""
-        changes = [
-            (max(abs(a - b) for a, b in zip(fitted.weights, self.fitted.weights, strict=True)), name)
-            for name, fitted in self.without.items()
-            if fitted.is_identified
-        ]
-        return max(changes, default=None, key=lambda change: change[0])
 
 
 @dataclass(frozen=True, eq=False)
@@ -257,11 +249,6 @@ def write_weights(fit: Fit, path: Path) -> None:
 
 
 def _fitted(checklist: Checklist, marks: Sequence[Mark], bound: float, draws: int, seed: int) -> CategoryFit:
-    def fit_without(annotator: str | None) -> FittedWeights:
-        rows = [mark for mark in marks if mark.annotator != annotator]
-        return fit_weights([mark.verdicts for mark in rows], [mark.overall for mark in rows], bound=bound)
-
-    annotators = tuple(dict.fromkeys(mark.annotator for mark in marks))
     answers = [mark.answer for mark in marks]
     counts = bootstrap_counts(
         len(marks), draws, seed=seed_of(seed, (checklist.area, checklist.category)), groups=answers
@@ -271,12 +258,11 @@ def _fitted(checklist: Checklist, marks: Sequence[Mark], bound: float, draws: in
     drawn = 100 * raw / reduce(np.add, raw.T)[:, np.newaxis]
     return CategoryFit(
         checklist,
-        fit_without(None),
+        fit_weights(verdicts, overall, bound=bound),
         n_answers=len(set(answers)),
-        annotators=annotators,
+        annotators=tuple(dict.fromkeys(mark.annotator for mark in marks)),
         draws=drawn,
         spreads=tuple(_spreads(raw, drawn, bound)),
-        without={name: fit_without(name) for name in annotators if len(annotators) > 1},
     )
 
 
@@ -317,3 +303,88 @@ def _notes(fit: Fit) -> list[str]:
     if n_unmarked:
         notes.append(f"{n_unmarked} of {len(fit.suite.checklists)} categories have no marks, and keep their weights")
     return notes
+
+
+def fit_finding(fit: Fit) -> Finding:
+    """The fitted weights with their figures."""
+    return Finding(
+        "checklist-weights",
+        _answer(fit),
+        _words(fit),
+        (_fitted_table(fit), _categories(fit), _weights(fit)),
+        (),
+        fit.notes,
+        question="Which weights follow from people's marks, and how certain are they?",
+    )
+
+
+def _answer(fit: Fit) -> str:
+    n_defined = sum(category.fitted.is_identified for category in fit.categories.values())
+    at_bound = [is_at_bound for category in fit.categories.values() for is_at_bound in category.fitted.at_bound]
+    annotators = {name for category in fit.categories.values() for name in category.annotators}
+    n_rows = sum(category.fitted.n_rows for category in fit.categories.values())
+    return (
+        f"{n_rows:,} marks of {counted(len(annotators), 'annotator')} define the weights of "
+        f"{n_defined} of {len(fit.categories)} categories; {sum(at_bound)} of {len(at_bound)} weights are at the bound."
+    )
+
+
+def _words(fit: Fit) -> str:
+    perfect = [category.fitted.perfect_mark for category in fit.categories.values()]
+    return (
+        f"The fitted mark of an answer without any flaw is {min(perfect):.2f} to {max(perfect):.2f}; its score is 100."
+    )
+
+
+def _fitted_table(fit: Fit) -> Table:
+    rows = tuple(
+        (
+            *(category.checklist.category, category.fitted.n_rows, category.fitted.r2, category.fitted.mse),
+            *(max((spread.sd or 0.0 for spread in category.spreads), default=None), _in_short(category.fitted)),
+        )
+        for category in fit.categories.values()
+    )
+    columns = ("category", "marks", "R²", "MSE", "largest sd", "weights (* at the bound)")
+    shown = columns if any(category.spreads for category in fit.categories.values()) else (*columns[:4], columns[-1])
+    return finding_table("fitted", "The weights in short", columns, rows, digits=2, shown=shown)
+
+
+def _in_short(fitted: FittedWeights) -> str:
+    if not fitted.is_identified:
+        return f"not defined: rank {fitted.rank} of {len(fitted.raw)}"
+    pairs = zip(fitted.weights, fitted.at_bound, strict=True)
+    return " ".join(f"{weight:.1f}{'*' if is_at_bound else ''}" for weight, is_at_bound in pairs)
+
+
+def _categories(fit: Fit) -> Table:
+    columns = (
+        *("area", "category", "marks", "answers", "annotators", "questions", "rank", "R²", "MSE", "perfect mark"),
+        "at bound",
+    )
+    rows = []
+    for (area, category), category_fit in fit.categories.items():
+        fitted = category_fit.fitted
+        counts = (fitted.n_rows, category_fit.n_answers, len(category_fit.annotators), len(fitted.raw), fitted.rank)
+        figures = (fitted.r2, fitted.mse, fitted.perfect_mark, sum(fitted.at_bound))
+        rows.append((area, category, *counts, *figures))
+    return finding_table("categories", "How well marks are fitted", columns, tuple(rows), 2)
+
+
+def _weights(fit: Fit) -> Table:
+    columns = (
+        *("area", "category", "question", "weight", "coefficient", "at bound", "before", "mean", "sd", "low", "high"),
+        *("draws at bound", "text"),
+    )
+    shown = columns if any(category.spreads for category in fit.categories.values()) else (*columns[:7], "text")
+    rows = tuple(row for category in fit.categories.values() for row in _weight_rows(category))
+    title = "The weights, and their distribution over draws of the answers"
+    return finding_table("weights", title, columns, rows, digits=2, shown=shown)
+
+
+def _weight_rows(category: CategoryFit) -> Iterator[tuple[Cell, ...]]:
+    checklist, fitted = category.checklist, category.fitted
+    for number, text in enumerate(checklist.questions):
+        spread = astuple(category.spreads[number]) if category.spreads else (None,) * 5
+        figures = (fitted.weights[number], fitted.raw[number], fitted.at_bound[number])
+        before = checklist.weights[number] if checklist.has_weights else None
+        yield (checklist.area, checklist.category, number + 1, *figures, before, *spread, text)

@@ -7,11 +7,9 @@ holds the mean correlation over samples of as many tasks.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -27,7 +25,7 @@ from ...scoring.scorer import Scorer
 from ...suite.suite import Suite
 from ..experiments.finding import Cell, Finding, Picture, finding_table
 from ..statistics.correlation import COMPARED_DIGITS, p_value, resampled_spearman, spearman, spearman_rows
-from .answer_grid import AnswerGrid, Estimate, Ints, grid_fields, matrix_of_pairs, ranges_of
+from .answer_grid import AnswerGrid, Estimate, Ints, grid_fields, ranges_of
 from .checklist_runs import Answer, Run
 from .checklist_scoring import Scores, score_runs
 from .checklist_suite import ChecklistSuite
@@ -51,7 +49,6 @@ class Values:
 
     suite: ChecklistSuite
     methods: Mapping[str, Mapping[Place, float]]
-    verdicts: Mapping[Place, Sequence[float]] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     signature: str = ""
 
@@ -93,9 +90,30 @@ def checklist_values(
             methods[method] = {
                 (model.model, answer.key): answer.verdicts[0] for model in scores.models for answer in model.answers
             }
-    verdicts = {(model.model, answer.key): answer.verdicts for model in scored.models for answer in model.answers}
-    notes = (*scored.notes, *scored.left_out)
-    return Values(suite, methods, verdicts, notes, scored.models[0].signature)
+    return Values(suite, methods, (*scored.notes, *scored.left_out), scored.models[0].signature)
+
+
+def values_of(
+    suite: ChecklistSuite,
+    runs: Sequence[Run],
+    *,
+    metrics: Sequence[Path] = (),
+    marks: Sequence[Path] = (),
+    scale: Scale | None = None,
+    ngram_suite: Suite | None = None,
+    **of_judge: Any,
+) -> Values:
+    """The values by all methods: those of `checklist_values`, tables of metrics, marks of people, and n-grams."""
+    values = checklist_values(suite, runs, **of_judge)
+    methods, notes = dict(values.methods), list(values.notes)
+    for path in metrics:
+        methods |= metric_values(path, suite)
+    if marks:
+        methods[PEOPLE], mark_notes = people_values(marks, suite, runs, scale=scale)
+        notes += mark_notes
+    if ngram_suite is not None:
+        methods |= ngram_values(runs, suite, ngram_suite)
+    return Values(suite, methods, tuple(notes), values.signature)
 
 
 def metric_values(path: Path, suite: ChecklistSuite) -> dict[str, dict[Place, float]]:
@@ -267,7 +285,6 @@ def correlate(table: Correlated) -> Finding:
         rows = tuple((name, *_cells(coefficient)) for name, coefficient in by_models.items())
         title = f"Correlation with {first} over the means of models"
         tables.append(finding_table("models", title, ("method", *_COLUMNS), rows))
-    tables += [_pair_table(table), *_question_tables(table)]
     return Finding(
         "correlate",
         _answer(table, by_answers, by_models),
@@ -343,35 +360,6 @@ def _answer_table(first: str, by_answers: Mapping[str, Mapping[str, Coefficient]
     )
 
 
-def _pair_table(table: Correlated) -> Table:
-    rows = tuple(
-        (name, other, *_cells(table.over_answers(table.columns[name], table.columns[other])))
-        for place, name in enumerate(table.names)
-        for other in table.names[place + 1 :]
-    )
-    return finding_table("pairs", "Every two methods over answers", ("first", "second", *_COLUMNS), rows)
-
-
-def _question_tables(table: Correlated) -> list[Table]:
-    """Each question of the checklists against each method without a checklist."""
-    verdicts = table.values.verdicts
-    others = [name for name in table.names if name not in ("checklist", "avg-c")]
-    if not others or any(place not in verdicts for place in table.places):
-        return []
-    rows: list[tuple[Cell, ...]] = []
-    for (area, category), checklist in table.values.suite.checklists.items():
-        tasks = {task.key for task in table.values.suite.tasks if task.place == (area, category)}
-        answers = np.array([n for n, (_, key) in enumerate(table.places) if key[:2] in tasks], dtype=np.int64)
-        for number, text in enumerate(checklist.questions if len(answers) else ()):
-            column = np.full(len(table.places), math.nan)
-            column[answers] = [verdicts[table.places[answer]][number] for answer in answers.tolist()]
-            for name in others:
-                coefficient = table.over_answers(column, table.columns[name], answers)
-                rows.append((area, category, number + 1, name, *_cells(coefficient), text))
-    columns = ("area", "category", "number", "method", *_COLUMNS, "question")
-    return [finding_table("questions", "Questions of the checklists against other methods", columns, tuple(rows), 3)]
-
-
 def _pictures(table: Correlated, by_answers: Mapping[str, Mapping[str, Coefficient]]) -> list[Picture]:
     known = [(name, parts["all"].value) for name, parts in by_answers.items() if parts["all"].value.value is not None]
     known.sort(key=lambda item: -(item[1].value or 0.0))
@@ -379,9 +367,4 @@ def _pictures(table: Correlated, by_answers: Mapping[str, Mapping[str, Coefficie
     if known:
         title = f"Correlation with {table.names[0]} over answers"
         pictures.append(Picture("answers", title, ranges_of(known, "Spearman")))
-    if len(table.names) > 2:
-        columns = list(table.columns.values())
-        pairs = {(i, j): spearman(columns[i], columns[j]) for j, i in combinations(range(len(columns)), 2)}
-        matrix = matrix_of_pairs(table.names, pairs, "Spearman", lowest=-1.0)
-        pictures.append(Picture("pairs", "Every two methods over answers", matrix))
     return pictures

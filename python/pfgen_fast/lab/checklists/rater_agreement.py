@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
 from pathlib import Path
 from statistics import fmean
+from typing import Any
 
 import numpy as np
 
 from ...base.errors import ChecklistError, PfgenError
 from ...base.untrusted_text import counted, first_names, in_one_line, unknown_name
-from ...runs.statistics.paired import paired_difference
-from ...runs.statistics.verdicts import corrected
 from ...tables.formats import table_rows
 from ...tables.table_rows import STANDARD_STREAM
-from ..statistics.intervals_of_draws import Scale
+from ..statistics.intervals_of_draws import Scale as DrawScale
 from ..statistics.raters import (
     Against,
     Correlated,
@@ -26,7 +24,6 @@ from ..statistics.raters import (
     against_others,
     alpha,
     correlated,
-    disagreement,
     fleiss,
     mean_of,
     same_levels,
@@ -38,8 +35,7 @@ from .checklist_suite import ChecklistSuite
 from .judged import WHY_STALE, is_stale, score_of, variant_of
 from .judgements import Judgement
 from .line_files import OnFault
-from .marks import Mark, MarkedAnswer
-from .tasks import Checklist
+from .marks import Mark, MarkedAnswer, People, Scale, read_marks
 
 
 @dataclass(frozen=True)
@@ -107,6 +103,21 @@ def judge_marks(
     )
 
 
+def marks_of(
+    sources: Sequence[Path], suite: ChecklistSuite, *, scale: Scale | None = None, **of_judge: Any
+) -> JudgeMarks:
+    """The marks of people in exports and tables, and of the judges of runs on the answers that people marked."""
+    runs = [path for path in sources if is_of_judges(path)]
+    files = [path for path in sources if path not in runs]
+    people = read_marks(files, suite, scale=scale) if files else People()
+    answers = {mark.answer for mark in people.marks}
+    judges = judge_marks(runs, suite, answers=answers, **of_judge) if runs else JudgeMarks()
+    same = {mark.annotator for mark in people.marks} & {mark.annotator for mark in judges.marks}
+    if same:
+        raise ChecklistError(f"{min(same)}: a judge and a person have this name; expected different names")
+    return JudgeMarks((*people.marks, *judges.marks), judges.judges, (*people.notes, *judges.notes))
+
+
 def _names(judges: Sequence[tuple[str, str | None]]) -> dict[tuple[str, str | None], str]:
     """The name of each judge, with its version if it is one of several."""
     names = [name for name, _ in judges]
@@ -135,35 +146,7 @@ def _marks(name: str, rows: Sequence[Judgement], suite: ChecklistSuite) -> Itera
         )
 
 
-LEAST_DISAGREEMENT = 0.125
-"""Questions with a smaller mean difference of verdicts, half of a usual level, are not named as unclear."""
-_LEVEL = 0.05
-_SCALES: tuple[Scale, Scale] = ("share", "fisher")  # of the share of equal levels, and of kappa
-
-
-@dataclass(frozen=True)
-class UnclearFigures:
-    """How far annotators differ on one question, against the other questions of its checklist."""
-
-    n: int  # answers with two annotators or more
-    difference: float  # mean absolute difference of two annotators' verdicts; NaN without such answers
-    excess: float  # the same minus that of the other questions about the same answers
-    p_value: float | None  # of no excess (t test over answers), corrected over all questions by Holm's method
-    n_flags: int  # marks that the annotator flagged as unclear
-    is_named: bool
-
-
-@dataclass(frozen=True)
-class Question:
-    """A question of a checklist."""
-
-    checklist: Checklist
-    number: int  # from 0
-
-    @property
-    def labels(self) -> tuple[str, str, int]:
-        """Area, category and number from 1, as readers see it."""
-        return self.checklist.area, self.checklist.category, self.number + 1
+_SCALES: tuple[DrawScale, DrawScale] = ("share", "fisher")  # of the share of equal levels, and of kappa
 
 
 @dataclass(frozen=True)
@@ -266,47 +249,6 @@ class MarkedAnswers:
     def against_others(self) -> list[Against]:
         """Each annotator against the mean of the others."""
         return against_others(self.overall, self.grid.task_of, self.grid.counts)
-
-    @cached_property
-    def questions(self) -> list[tuple[Question, UnclearFigures]]:
-        """How far annotators differ on each question that two of them answered, worst first.
-
-        Annotators who are unlike the others are left out: they differ on every question.
-        """
-        are_like = [not annotator.is_unlike for annotator in self.against_others]
-        apart = disagreement(self.verdicts[are_like])
-        flags = Counter((mark.area, mark.category) for mark in self.marks if mark.is_unclear)
-        by_category: dict[tuple[str, str], list[int]] = {}
-        for number, answer in enumerate(self.answers):
-            by_category.setdefault(self.suite.by_key[answer[:2]].place, []).append(number)
-        compared: list[tuple[Question, int, float, float, float | None, int]] = []
-        for place, answers in by_category.items():
-            checklist = self.suite.checklists[place]
-            n_questions = len(checklist.questions)
-            rows = np.array([apart[self.begins[answer] : self.begins[answer + 1]] for answer in answers])
-            is_shared = ~np.isnan(rows).any(axis=1)
-            rows = rows[is_shared]
-            for number in range(n_questions if len(rows) else 0):
-                others = np.delete(rows, number, axis=1).mean(axis=1) if n_questions > 1 else rows[:, number]
-                test = paired_difference(rows[:, number], others)
-                figures = (len(rows), float(rows[:, number].mean()), test.mean, test.p_value)
-                compared.append((Question(checklist, number), *figures, flags[place]))
-        p_values = corrected([1.0 if figures[4] is None else figures[4] for figures in compared], "holm").tolist()
-        result = [
-            (
-                question,
-                UnclearFigures(
-                    n,
-                    difference,
-                    excess,
-                    None if p is None else p_holm,
-                    n_flags,
-                    p_holm < _LEVEL and excess > 0 and difference >= LEAST_DISAGREEMENT,
-                ),
-            )
-            for (question, n, difference, excess, p, n_flags), p_holm in zip(compared, p_values, strict=True)
-        ]
-        return sorted(result, key=lambda row: (not row[1].is_named, -row[1].difference))
 
     def same_verdicts(self, i: int, j: int) -> SameVerdicts:
         """How far two annotators give the same verdicts; a judge's mean verdict counts as the nearest level."""

@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from itertools import combinations, permutations, product
-from typing import Literal
+from pathlib import Path
+from typing import Any, Literal
 
 import numpy as np
 
@@ -20,9 +21,9 @@ from ..statistics.intervals_of_draws import Scale, bootstrap_counts, clustered_r
 from ..statistics.least_squares import FEWEST_CLUSTERS, WinRates, win_rates
 from .answer_grid import Estimate, Ints, ranges_of, with_ends
 from .checklist_runs import Run
-from .checklist_scoring import Scores
+from .checklist_scoring import Scores, score_runs
 from .checklist_suite import ChecklistSuite
-from .marks import MarkedAnswer, Pair
+from .marks import MarkedAnswer, Pair, read_people
 from .tasks import TaskKey
 from .words import count_words, counter_there
 
@@ -167,6 +168,42 @@ def wins(
         share = clustered_rate(y[kept][own].tolist(), task_numbers[kept][own].tolist()) if own.any() else (None,) * 3
         rates.append(Estimate(*share).times(100))
     return Wins(source, tuple(wanted), figures, tuple(rates), tuple(n_ties), len(tasks), tuple(own_tasks))
+
+
+def find_wins(
+    suite: ChecklistSuite,
+    runs: Sequence[Run],
+    *,
+    pairs: Sequence[Path] = (),
+    reference: str | None = None,
+    ties: Ties = "half",
+    draws: int = 1000,
+    seed: int = 0,
+    **of_judge: Any,
+) -> Finding:
+    """Win rates by the judge of the runs, and by the choices of people in files."""
+    compared: dict[str, list[Comparison]] = {}
+    notes: list[str] = []
+    signature = f"suite:{suite.name} {suite.hash}"
+    judged = [run for run in runs if run.judgements_path is not None]
+    if len(judged) > 1:
+        scores = score_runs(suite, judged, **of_judge)
+        notes += [*scores.notes, *scores.left_out]
+        signature = scores.models[0].signature
+        compared[JUDGE] = by_scores(scores)
+    if pairs:
+        people = read_people(pairs, suite, runs=runs)
+        if not people.pairs:
+            raise ChecklistError("no choices between two answers; expected exports of 'annotate --ask pairs'")
+        notes += people.notes
+        compared[PEOPLE] = by_people(people.pairs, suite, runs)
+    if not compared:
+        raise ChecklistError("expected at least two judged runs, or choices of people (--pairs)")
+    rates = [
+        wins(name, rows, reference=reference, ties=ties, draws=draws, seed=seed) for name, rows in compared.items()
+    ]
+    signature += f"|ties:{ties}|draws:{draws}|seed:{seed}"
+    return wins_finding(rates, reference=reference, ties=ties, signature=signature, notes=notes)
 
 
 def wins_finding(

@@ -210,20 +210,6 @@ def _against(values: Floats, reference: list[int], clusters: Ints, counts: Count
     return result
 
 
-def disagreement(values: Floats) -> Floats:
-    """The mean absolute difference of two raters of each unit; NaN with fewer than two ratings."""
-    n_raters = len(values)
-    total, n = np.zeros((2, values.shape[1]))
-    for i in range(n_raters):
-        for j in range(i):
-            apart = np.abs(values[i] - values[j])
-            total += np.nan_to_num(apart)
-            n += ~np.isnan(apart)
-    with np.errstate(invalid="ignore"):
-        means: Floats = total / n
-    return means
-
-
 def same_levels(tables: Any, levels: Sequence[float]) -> tuple[Floats, Floats]:
     """The share of equal levels and quadratic kappa of two raters, from tables of the counts of each pair of levels.
 

@@ -13,7 +13,8 @@ from ...base.errors import ChecklistError
 from ...base.untrusted_text import in_one_line
 from ...lab.checklists.checklist_runs import Answer, Run
 from ...lab.checklists.checklist_scoring import GAPS, Gap, ModelScores, Part, Scores
-from ...lab.checklists.error_modes import MODES, ErrorRules, errors_in, named_errors
+from ...lab.checklists.error_counts import MODES, named_errors
+from ...lab.checklists.error_modes import ErrorRules, errors_in
 from ...lab.checklists.judged import State, Verdicts, is_stale
 from ...lab.checklists.judgements import Judgement
 from ...lab.checklists.line_files import OnFault
