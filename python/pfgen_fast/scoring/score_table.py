@@ -5,15 +5,15 @@ from __future__ import annotations
 import json
 import math
 import operator
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ..base.errors import TrialsError
-from ..base.native import _core, cached_property
-from ..base.notebook import Html, NotebookTable
-from ..base.untrusted_text import utf8
+from ..base.native import _core, cached_property, optional
+from ..base.table import Column, Html, Table
+from ..base.untrusted_text import html_text, utf8
 from ..suite.keywords import depth_first
 from ..suite.rules import COLUMNS, FLOAT_SUMS, TARGET_LENGTH, check_choice
 
@@ -30,10 +30,11 @@ if TYPE_CHECKING:
 
 
 _HELPFULNESS, _AVERAGE = COLUMNS.index("helpfulness"), COLUMNS.index("average")
-_N_SHOWN = 300
+_N_SHOWN = 300  # characters of an answer
+_N_ROWS_SHOWN = 20
 
 
-class ColumnTable(NotebookTable):
+class ColumnTable(ABC):
     """A table whose columns are attributes and items; most columns are floats."""
 
     _floats: dict[str, Floats]  # columns of floats, in order
@@ -80,8 +81,32 @@ class ColumnTable(NotebookTable):
     def __deepcopy__(self, memo: object) -> Self:
         return self.rows(0, len(self))  # nothing in it changes
 
-    def _columns(self) -> dict[str, Any]:
-        return {name: self[name] for name in self.columns}
+    def to_pandas(self) -> Any:
+        """The columns as a pandas.DataFrame."""
+        return self._frame("pandas")
+
+    def to_polars(self) -> Any:
+        """The columns as a polars.DataFrame."""
+        return self._frame("polars")
+
+    def _frame(self, library: str) -> Any:
+        module = optional(library, extra=library, needed_for=f"{type(self).__name__}.to_{library}")
+        return module.DataFrame({name: self[name] for name in self.columns})
+
+    def _repr_html_(self) -> str:
+        """The table for notebooks: at most 20 rows, no script."""
+        words = "".join(f"<p>{html_text(sentence)}</p>" for sentence in self._words())
+        n_more = len(self) - _N_ROWS_SHOWN
+        more = f"<p>{n_more:,} more rows</p>" if n_more > 0 else ""
+        return words + self.rows(0, _N_ROWS_SHOWN)._for_readers()._repr_html_() + more
+
+    def _words(self) -> Sequence[str]:
+        """The sentences above the table in notebooks."""
+        return ()
+
+    def _for_readers(self) -> Table:
+        """The rows as notebooks show them."""
+        return Table(list(map(Column, self.columns)), [tuple(row.values()) for row in self])
 
     def _described(self, is_scored: Any, names: Sequence[str]) -> str:
         """The number of answers, and the means of some columns."""
@@ -225,24 +250,18 @@ class ScoreTable(ColumnTable):
     def _words(self) -> list[str]:
         return [repr(self), "Bold: in many reference answers. Struck through: in almost none."]
 
-    def _shown(self) -> tuple[Sequence[str], Iterator[Sequence[Any]], int]:
+    def _for_readers(self) -> Table:
         """The scores of each answer, and the answer with rare parts struck through and common parts bold."""
         from .tinting import QuestionTints, tinted_html
 
-        heads = self.columns[:5]
-        tints: dict[int, QuestionTints] = {}
-
-        def rows() -> Iterator[Sequence[Any]]:
-            for row, (code, scores) in enumerate(zip(self._codes.tolist(), self, strict=True)):
-                answer = self._answers[self._first + row]
-                marked = ""
-                if answer is not None:
-                    tint = tints.get(code) or tints.setdefault(code, QuestionTints(self.scorer.suite.questions[code]))
-                    text = answer[:_N_SHOWN]
-                    marked = tinted_html(text, tint.levels([text])[0]) + ("…" if len(answer) > _N_SHOWN else "")
-                yield (*(scores[name] for name in heads), Html(marked))
-
-        return (*heads, "answer"), rows(), len(self)
+        tints = {code: QuestionTints(self.scorer.suite.questions[code]) for code in set(self._codes.tolist())}
+        rows = []
+        for row, (code, scores) in enumerate(zip(self._codes.tolist(), self, strict=True)):
+            answer = self._answers[self._first + row] or ""
+            text = answer[:_N_SHOWN]
+            marked = tinted_html(text, tints[code].levels([text])[0]) + ("…" if len(answer) > _N_SHOWN else "")
+            rows.append((*(scores[name] for name in self.columns[:5]), Html(marked)))
+        return Table(list(map(Column, (*self.columns[:5], "answer"))), rows)
 
     def details(self, row: int) -> dict[str, Any]:
         """The object of docs/scoring.md, section 5, for one row: all parts, and the keyword rules that are not met.

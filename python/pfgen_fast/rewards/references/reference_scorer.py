@@ -5,8 +5,9 @@ A score depends only on the settings, the answer and its references, not on thre
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, fields
+from functools import partial
 from numbers import Integral, Real
 from typing import Any, Literal, get_args
 
@@ -14,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...base.native import _core, cached_property, check_cancelled, checked_threads, worded
-from ...base.untrusted_text import unknown_name
+from ...base.table import Column, Table
+from ...base.untrusted_text import in_one_line, unknown_name
 from ...scoring.score_table import ColumnTable
 from ...suite.rules import check_choice
 from .metrics import (
@@ -119,10 +121,11 @@ class ReferenceScores(ColumnTable):
         shown = self._described(is_scored, [name for name, has_value in has_values.items() if has_value.any()])
         return shown[:-1] + "".join(f"; corpus {name} {self.corpus(name):.4f}" for name in self._counts) + ")"
 
-    def _shown(self) -> tuple[Sequence[str], Iterator[Sequence[Any]], int]:
+    def _for_readers(self) -> Table:
         """The scores of each answer, and the answer."""
-        rows = ((*scores.values(), self._answers[self._first + row]) for row, scores in enumerate(self))
-        return (*self.columns, "answer"), rows, len(self)
+        rows = [(*scores.values(), self._answers[self._first + row]) for row, scores in enumerate(self)]
+        answer = Column("answer", form=partial(in_one_line, n_code_points=200))
+        return Table([*map(Column, self.columns), answer], rows)
 
     def _words(self) -> list[str]:
         return [repr(self)]
