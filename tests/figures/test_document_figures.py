@@ -4,7 +4,7 @@ import json
 import re
 
 import pytest
-from figures import of_experiments, of_judgements, of_pages  # noqa: F401 (they register)
+from figures import experiment_figures, hellobench_figures, page_figures  # noqa: F401 (they register)
 from figures.registry import REGISTRY, blocks, needs_a_program, numbers, pages
 from makers import published
 from makers.documented import DOCS, ROOT, tool

@@ -1,10 +1,10 @@
-"""What follows from the published answers and judgements of HelloBench; more in `figures.of_judgements`."""
+"""What follows from the published answers and judgements of HelloBench; more in `figures.hellobench_figures`."""
 
 from functools import cache
 from typing import Any
 
 import pytest
-from figures.of_judgements import errors, scores, suite
+from figures.hellobench_figures import errors, scores, suite
 from makers.published import HELLOBENCH, expected, hellobench_table, needs_hellobench, vectors
 from pfgen_fast.lab.checklists import answer_metrics
 from pfgen_fast.lab.checklists.answer_metrics import measure, model_metrics, open_metrics

@@ -16,14 +16,14 @@ from pfgen_fast.runs.run_scorer import RunScorer
 from pfgen_fast.runs.trials import RunFolder, find_runs
 from pfgen_fast.suite.rules import add_up
 
-from .of_experiments import NIGHTLY, SLOW, Row, leaderboard
+from .experiment_figures import NIGHTLY, SLOW, Row, leaderboard
 from .registry import figures, numbers
 
 PARTS = ("fluency", "truthfulness", "helpfulness")
 
 
 @figures("scoring.md", "Tables show fluency and truthfulness", published.needs_published_runs)
-def of_the_float_sum() -> Iterator[str]:
+def float_sum_figures() -> Iterator[str]:
     def is_other(row: Row) -> bool:
         shares = [list(row["scores"][part].values()) for part in PARTS[:2]]
         return any(f"{add_up(each, 'naive'):.3f}" != f"{add_up(each):.3f}" for each in shares)
@@ -37,7 +37,7 @@ def run_named(part: str) -> RunFolder:
 
 
 @figures("scoring.md", "| run | profile | score |", *SLOW)
-def of_the_profiles() -> Iterator[str]:
+def profiles_figures() -> Iterator[str]:
     for name, profile in itertools.product(("system/ground-truth", "openai/gpt-4o/5e1e9f4"), ("leaderboard", "paper")):
         with tempfile.TemporaryDirectory() as folder:
             scorer = RunScorer(profile=profile, float_sum="naive", force=True, output=Path(folder))
@@ -49,14 +49,14 @@ def of_the_profiles() -> Iterator[str]:
 
 
 @figures("what_the_score_sees.md", "Both profiles measure the same")
-def of_the_agreement() -> Iterator[str]:
+def agreement_figures() -> Iterator[str]:
     program = tool("normalised")
     pearson, kendall = program.agreement(program.read())
     yield f"{len(program.read())} {pearson:.4f} {kendall:.3f}"
 
 
 @figures("generation.md", "| published run | trials |", *SLOW)
-def of_the_trials() -> Iterator[str]:
+def trials_figures() -> Iterator[str]:
     scorer = Scorer(published.suite())
     yield "0.02 0.01 0.005"
     for part in ("claude-opus-4", "DeepSeek-V3", "plamo-100b", "Mistral-Large", "llm-jp-3-7.2b", "Mistral-7B"):
@@ -67,13 +67,13 @@ def of_the_trials() -> Iterator[str]:
 
 
 @figures("footguns.md", "* **Values above 1 are normal.**", published.needs_published_runs)
-def of_the_human_answers() -> Iterator[str]:
+def human_answers_figures() -> Iterator[str]:
     means = leaderboard().of_models(yardsticks=True).means
     yield f"1 1.0 {means['fluency'][0]:.5f} {means['score'][0]:.4f} 2 7 0 1"
 
 
 @figures("commands.md", "The first command makes the human row", published.needs_published_runs)
-def of_the_yardsticks() -> Iterator[str]:
+def yardsticks_figures() -> Iterator[str]:
     yardsticks = leaderboard().of_models(yardsticks=True)
     human, criteria = (yardsticks.chosen([row]).means for row in (0, 1))
     with (published.FOLDER / "leaderboard.csv").open(encoding="utf-8", newline="") as file:
@@ -93,25 +93,25 @@ def simulated() -> dict[str, str]:
 
 
 @figures("statistics.md", "Pearson's intervals hold from ten values on")
-def of_correlations() -> Iterator[str]:
+def correlations_figures() -> Iterator[str]:
     yield f"{float(simulated()['Pearson, 40 values, columns with long tails']):.2f} 40"
 
 
 @figures("statistics.md", "* **Limits.** Pearson's correlation")
-def of_limits() -> Iterator[str]:
+def limits_figures() -> Iterator[str]:
     yield f"{float(simulated()['Pearson, 200 tasks, columns with long tails']):.2f} 200"
     world = "tasks, most verdicts are the highest level"
     yield from (f"{float(simulated()[f'quadratic kappa, {n} {world}']):.2f}" for n in (10, 3))
 
 
 @figures("statistics_coverage.md", "*Coverage* is the share of draws")
-def of_draws() -> Iterator[str]:
+def draws_figures() -> Iterator[str]:
     yield "0.95"
     yield from (f"{n:,} {1.96 * (0.95 * 0.05 / n) ** 0.5:.3f}" for n in (4_000, 2_000, 1_000, 500))
 
 
 @figures("statistics.md", "`result.json` has `score_std`", published.needs_published_runs)
-def of_the_spreads() -> Iterator[str]:
+def spreads_figures() -> Iterator[str]:
     spreads = []  # the recorded score_std of runs of ten trials or more, in shares of that of independent trials
     for run in published.runs():
         result = run.result()
@@ -122,7 +122,7 @@ def of_the_spreads() -> Iterator[str]:
 
 
 @cache
-def of_the_sampler() -> dict[tuple[float, int], dict[str, float]]:
+def sampler_scores() -> dict[tuple[float, int], dict[str, float]]:
     """The scores of the n-gram engine, by temperature and order."""
     program, scorer = tool("ngram_scores"), Scorer(published.suite())
     points = itertools.product(program.TEMPERATURES, program.ORDERS)
@@ -130,15 +130,15 @@ def of_the_sampler() -> dict[tuple[float, int], dict[str, float]]:
 
 
 @figures("ngram_engine.md", "| order | score |", *NIGHTLY)
-def of_the_orders() -> Iterator[str]:
+def orders_figures() -> Iterator[str]:
     program = tool("ngram_scores")
-    table = program.table(of_the_sampler(), program.read_runs(published.FOLDER / "leaderboard.csv"))
+    table = program.table(sampler_scores(), program.read_runs(published.FOLDER / "leaderboard.csv"))
     yield from numbers(" ".join(table))
 
 
 @figures("ngram_engine.md", "* **The score therefore has a high floor.**", *NIGHTLY)
-def of_the_floor() -> Iterator[str]:
+def floor_figures() -> Iterator[str]:
     models = leaderboard().of_models().means["score"]
-    third, fifth = (of_the_sampler()[point]["average"] for point in ((1.0, 3), (0.3, 5)))
+    third, fifth = (sampler_scores()[point]["average"] for point in ((1.0, 3), (0.3, 5)))
     assert 0.64 < (models < third).mean() < 0.69
     yield f"3 1 {third:.2f} {len(models)} 5 0.3 {(models >= fifth).sum()} 0.6"

@@ -51,14 +51,14 @@ def model(name: str) -> ModelScores:
 
 
 @figures(PAGE, "HelloBench (arXiv", *SLOW)
-def of_the_data() -> Iterator[str]:
+def data_figures() -> Iterator[str]:
     n_tasks = sum(task.length is None for task in suite().tasks)
     n_models, n_here = len({cell["key"] for cell in cells()}), len(scores().models)
     yield f"2409.16191 27 2024 {n_tasks} {len(suite().checklists)} 2024 {n_models} {n_here}"
 
 
 @figures(PAGE, "| table of the paper |", *SLOW)
-def of_the_tables() -> Iterator[str]:
+def tables_figures() -> Iterator[str]:
     for name in ("main (2)", "length (3)", "long context (23)"):
         rows = [cell for cell in cells() if cell["table"] == name]
         here = [cell for cell in rows if cell["score_recomputed"]]
@@ -68,7 +68,7 @@ def of_the_tables() -> Iterator[str]:
 
 
 @figures(PAGE, "* **Intervals.**", *SLOW)
-def of_the_intervals() -> Iterator[str]:
+def intervals_figures() -> Iterator[str]:
     yield "95"
     for name in ("gpt4o_0806", "mistral_large_api", "o1_mini"):
         average = model(name).average
@@ -80,7 +80,7 @@ def of_the_intervals() -> Iterator[str]:
 
 
 @figures(PAGE, "* **Missing answers improve scores.**", *SLOW)
-def of_missing_answers() -> Iterator[str]:
+def missing_answers_figures() -> Iterator[str]:
     yield f"{len(scores().models)}"
     for name, more in (("neo_7b_v01", "647"), ("yi_large", "")):
         average = model(name).average
@@ -102,7 +102,7 @@ PEOPLE_WIN = "paper/win_rates_against_gpt4o_0806.csv"
 
 
 @figures(PAGE, "| model | wins by the public verdicts |", *NIGHTLY)
-def of_the_win_rates() -> Iterator[str]:
+def win_rates_figures() -> Iterator[str]:
     found = won("half")
     by_model = {pair[0]: number for number, pair in enumerate(found.pairs)}
     for row in hellobench_table(PEOPLE_WIN):
@@ -114,7 +114,7 @@ def of_the_win_rates() -> Iterator[str]:
 
 
 @figures(PAGE, "* **The weights change scores", *SLOW)
-def of_the_weights() -> Iterator[str]:
+def weights_figures() -> Iterator[str]:
     runs = open_runs(sorted((HELLOBENCH / "judgements").iterdir()))
     equal = {one.model: one.average.rescaled for one in score_runs(suite(), runs, weights="equal").models}
     usual = np.array([one.average.rescaled for one in scores().models])
@@ -124,7 +124,7 @@ def of_the_weights() -> Iterator[str]:
 
 
 @figures(PAGE, "For gpt4o_0806 the published errors", *NIGHTLY)
-def of_the_lengths() -> Iterator[str]:
+def lengths_figures() -> Iterator[str]:
     short, long = model("gpt4o_0806").lengths["2k"], model("gpt4o_0806").lengths["16k"]
     yield f"{short.mean_absolute_length_error:,.1f} {long.mean_absolute_length_error:,.1f}"
     yield f"{short.mean_shortfall:.1f} {100 * short.share_long_enough:.1f}"
@@ -137,7 +137,7 @@ def errors(name: str) -> ModelErrors:
 
 
 @figures(PAGE, "| published | by the stated rule |", *NIGHTLY)
-def of_the_errors() -> Iterator[str]:
+def errors_figures() -> Iterator[str]:
     by_length = {row["length"]: row for row in hellobench_table("paper/error_modes.csv") if row["mode"] == "rejection"}
     for length in ("2k", "16k"):
         part, printed = errors("yi_large").lengths[length], by_length[length]

@@ -58,7 +58,7 @@ def results() -> RunFigures:
 
 
 @cache
-def of_17() -> dict[str, Finding]:
+def some_runs() -> dict[str, Finding]:
     """What the experiments find in pfgen-bench/result, and `external` with the best published scores."""
     best = leaderboard().one_per_model("best")
     scores = dict(zip(best.models, best.means["score"].tolist(), strict=True))
@@ -69,7 +69,7 @@ def of_17() -> dict[str, Finding]:
 
 
 @cache
-def of_522() -> dict[str, Finding]:
+def all_runs() -> dict[str, Finding]:
     """What the experiments find in the results of all published runs, as far as no answers are needed."""
     figures_of_all = results()
     n_runs, n_questions = figures_of_all.question_scores["score"].shape
@@ -112,7 +112,7 @@ def found_in(pattern: str, finding: Finding) -> Sequence[str]:
     return found.groups()
 
 
-def of_blocks(*begins: str) -> Callable[[Compute], Compute]:
+def blocks_at(*begins: str) -> Callable[[Compute], Compute]:
     """Registers a function that yields the numbers of several blocks of the page, a text for each block."""
 
     def register(compute: Compute) -> Compute:
@@ -128,19 +128,19 @@ def digits(*values: float, n: int = 3) -> str:
     return " ".join(f"{value:.{n}f}" for value in values)
 
 
-@of_blocks("The published leaderboard (commit", "| claim | result | data |")
-def of_the_data_and_the_claims() -> Iterator[str]:
+@blocks_at("The published leaderboard (commit", "| claim | result | data |")
+def data_figures() -> Iterator[str]:
     models = {model for model in leaderboard().models if not model.startswith("system/")}
-    n_answers = sum(row["values"] for row in rows(of_17()["relations"], "correlations")[-1:])
-    n_runs = len(of_17()["stability"].runs)
+    n_answers = sum(row["values"] for row in rows(some_runs()["relations"], "correlations")[-1:])
+    n_runs = len(some_runs()["stability"].runs)
     yield f"9 2025 {len(published.results())} {len(models)} 522 {n_runs} {n_runs - 1} {n_answers:,}"
-    assert min(float(pair_of_sets(of_522()["sets"], pair).split()[0]) for pair in PAIRS) >= 0.999
+    assert min(float(pair_of_sets(all_runs()["sets"], pair).split()[0]) for pair in PAIRS) >= 0.999
     yield "0.999 37 522 0.9896 0.7"  # of the paper: 0.9896 and 0.7
 
 
-@of_blocks("| 522 runs (`--table", "Truthfulness is above fluency", "| | Pearson over 522 runs", "The 522 runs are of")
-def of_the_relations() -> Iterator[str]:
-    of_parts = {each["part"]: each for each in rows(of_522()["relations"], "parts")}
+@blocks_at("| 522 runs (`--table", "Truthfulness is above fluency", "| | Pearson over 522 runs", "The 522 runs are of")
+def relations_figures() -> Iterator[str]:
+    of_parts = {each["part"]: each for each in rows(all_runs()["relations"], "parts")}
     columns = (
         "mean",
         "first quartile",
@@ -151,14 +151,16 @@ def of_the_relations() -> Iterator[str]:
         "system/criteria",
     )
     yield "522 " + " ".join(digits(*(of_parts[part][name] for name in columns)) for part in (*PARTS, "score"))
-    in_order = found_in(r"(\d+) of 522 runs have truthfulness > fluency > helpfulness", of_522()["relations"])[0]
+    in_order = found_in(r"(\d+) of 522 runs have truthfulness > fluency > helpfulness", all_runs()["relations"])[0]
     yield f"{in_order} 522 1 {digits(of_parts['score']['system/ground-truth'], of_parts['score']['best run'])}"
     found = "522 16 57,100"
     for a, b in (*itertools.combinations(("fluency", "truthfulness", "helpfulness"), 2), ("fluency", "length")):
         of_pair = {"of": a, "with": b}
-        found += f" {with_interval(row(of_522()['relations'], 'correlations', **of_pair))}"
-        found += f" {with_interval(row(of_17()['relations'], 'correlations', over='runs', **of_pair))}"
-        found += f" {with_interval(row(of_17()['relations'], 'correlations', over='answers', **of_pair), 'Spearman')}"
+        found += f" {with_interval(row(all_runs()['relations'], 'correlations', **of_pair))}"
+        found += f" {with_interval(row(some_runs()['relations'], 'correlations', over='runs', **of_pair))}"
+        found += (
+            f" {with_interval(row(some_runs()['relations'], 'correlations', over='answers', **of_pair), 'Spearman')}"
+        )
     yield found
     runs = leaderboard()
     by = {name: row(relations(runs, cluster=name), "correlations", **of_pair) for name in ("none", "organisation")}
@@ -168,11 +170,13 @@ def of_the_relations() -> Iterator[str]:
     yield f"{n} {intervals} {with_interval(best)}"
 
 
-@of_blocks("| | 522 runs, the 37 questions", "With one set instead of another")
-def of_the_sets() -> Iterator[str]:
-    findings = of_522()["sets"], of_17()["sets"]
+@blocks_at("| | 522 runs, the 37 questions", "With one set instead of another")
+def sets_figures() -> Iterator[str]:
+    findings = all_runs()["sets"], some_runs()["sets"]
     yield "522 37 16 37 " + " ".join(pair_of_sets(finding, pair) for pair in PAIRS for finding in findings)
-    found = [found_in(r"Kendall ([\d.]+)\).*differ by ([\d.]+) at most", of["sets"]) for of in (of_522(), of_17())]
+    found = [
+        found_in(r"Kendall ([\d.]+)\).*differ by ([\d.]+) at most", of["sets"]) for of in (all_runs(), some_runs())
+    ]
     (kendall, change), (kendall_16, change_16) = ([f"{float(text):.3f}" for text in texts] for texts in found)
     yield f"522 {change} 16 {change_16} {kendall} {kendall_16}"
 
@@ -187,9 +191,9 @@ def close_pairs(finding: Finding) -> Sequence[str]:
     return found_in(r"Of ([\d,]+) pairs of runs, ([\d,]+) are close: their scores differ by at most ([\d.]+),", finding)
 
 
-@of_blocks("`pfgen-fast experiment stability pfgen-bench/result -o DIR` on", "| Kendall (swapped close pairs) |")
-def of_the_stability() -> Iterator[str]:
-    finding, of_all = of_17()["stability"], of_522()["stability"]
+@blocks_at("`pfgen-fast experiment stability pfgen-bench/result -o DIR` on", "| Kendall (swapped close pairs) |")
+def stability_figures() -> Iterator[str]:
+    finding, of_all = some_runs()["stability"], all_runs()["stability"]
     n_pairs, n_close, within = close_pairs(finding)
     n, moved, still = found_in(
         r"of the (\d+) questions, no run moves by more than (\d+) rank.*?(\d+) of 17 runs never", finding
@@ -204,19 +208,19 @@ def of_the_stability() -> Iterator[str]:
     yield f"17 522 {' '.join((*of_questions, *of_trials))}"
 
 
-@of_blocks("With the best published score of each")
-def of_external() -> Iterator[str]:
+@blocks_at("With the best published score of each")
+def external_figures() -> Iterator[str]:
     n_models = len(leaderboard().one_per_model("best").models)
-    yield f"{n_models} 17 {with_interval(row(of_17()['external'], 'correlations', **{'with our': 'score'}))}"
+    yield f"{n_models} 17 {with_interval(row(some_runs()['external'], 'correlations', **{'with our': 'score'}))}"
 
 
 @figures(EXPERIMENTS, "13 of the 50 questions of pfgen-bench")
-def of_the_quick_questions() -> Iterator[str]:
+def quick_questions_figures() -> Iterator[str]:
     yield f"{len(quick_questions().questions)} 50"
 
 
 @figures(EXPERIMENTS, "| | 13 questions | all 50 |")
-def of_their_costs() -> Iterator[str]:
+def cost_figures() -> Iterator[str]:
     quick = quick_questions()
     widths = digits(quick.half_width, quick.half_width_of_all, n=4)
     yield f"{len(quick.questions)} 50 {quick.kendall:.3f} 1 {quick.score_difference:.4f} 0 95 {widths}"
