@@ -11,8 +11,7 @@ from makers.reported import made_result, reported_run, unpacked
 from makers.runs import files_below
 from pfgen_fast import Suite
 from pfgen_fast.base.errors import PatternTimeout, PfgenError
-from pfgen_fast.lab.experiments import Comparison, Pair, PairGroup
-from pfgen_fast.lab.experiments.finding import N_SHOWN, marked
+from pfgen_fast.lab.experiments.finding import N_SHOWN, Comparison, Pair, PairGroup, marked
 from pfgen_fast.report import ReportRun, write_report_folder
 from pfgen_fast.report.answers import N_REFERENCES, packed_answers
 from pfgen_fast.report.safe_runs import check_run

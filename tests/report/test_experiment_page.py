@@ -4,9 +4,8 @@ import re
 import numpy as np
 import pytest
 from makers.pages import WHITE
-from pfgen_fast.lab.experiments import Finding, Picture
 from pfgen_fast.lab.experiments.chart_data import Density, Matrix, Points, Ranges, Scatter
-from pfgen_fast.lab.experiments.finding import finding_table
+from pfgen_fast.lab.experiments.finding import Finding, Picture, finding_table
 from pfgen_fast.report.discernment import write_discernment
 from pfgen_fast.report.findings import write_finding
 from report.discernments import METRICS, a_discernment

@@ -12,9 +12,8 @@ from makers.own_checklists import own_suite, some_runs
 from makers.reported import unlike_runs
 from pfgen_fast.base.untrusted_text import csv_value, terminal_text
 from pfgen_fast.lab.checklists.checklist_scoring import score_runs
-from pfgen_fast.lab.experiments import Finding, Picture
 from pfgen_fast.lab.experiments.chart_data import Points, Scatter
-from pfgen_fast.lab.experiments.finding import finding_table
+from pfgen_fast.lab.experiments.finding import Finding, Picture, finding_table
 from pfgen_fast.report.checklists import write_checklists
 from pfgen_fast.report.discernment import write_discernment
 from pfgen_fast.report.findings import write_finding

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 from pfgen_fast import Suite
-from pfgen_fast.lab.experiments import ScoredRuns, score_runs
+from pfgen_fast.lab.experiments.scored_runs import ScoredRuns, score_runs
 
 
 @pytest.fixture(scope="session")

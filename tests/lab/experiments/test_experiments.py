@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from makers.runs import make_run, make_varied_runs, trial_lines
 from pfgen_fast import ExperimentError, Scorer, Suite
-from pfgen_fast.lab.experiments import read_figures, score_runs
 from pfgen_fast.lab.experiments.relations import relations
 from pfgen_fast.lab.experiments.run_means import clusters_of, read_leaderboard
+from pfgen_fast.lab.experiments.scored_runs import read_figures, score_runs
 from pfgen_fast.lab.experiments.sets import scores_by_set, sets
 from pfgen_fast.lab.experiments.stability import (
     Agreement,

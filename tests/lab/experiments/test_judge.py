@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from makers.fault_server import Reply, answering, serving
 from pfgen_fast import EngineError, ExperimentError, Suite, SuiteError
-from pfgen_fast.lab.experiments import read_figures
 from pfgen_fast.lab.experiments.external_experiment import read_scores
 from pfgen_fast.lab.experiments.judge_experiment import AnswersToJudge, JudgeOptions, RatedRuns, judge
+from pfgen_fast.lab.experiments.scored_runs import read_figures
 from pfgen_fast.lab.judging.judge_asking import Prices, Spending
 from pfgen_fast.lab.judging.judge_requests import Server
 from pfgen_fast.runs.items.score_reading import read_item_scores

@@ -183,7 +183,7 @@ class Finding:
         blocks = [f"# {markdown_text(self.name)}"]
         blocks += [f"**{markdown_text(sentence)}**" for sentence in self.first]
         if self.notes:
-            blocks.append(_listed(self.shown_notes))
+            blocks.append("\n".join(f"* {markdown_text(sentence)}" for sentence in self.shown_notes))
         if self.example is not None:
             blocks.append(self.example.to_markdown())
         maps = [picture for picture in self.pictures if isinstance(picture.chart, HeatMap)]
@@ -224,12 +224,12 @@ class Finding:
     @property
     def shown_tables(self) -> list[Table]:
         """The tables that readers see."""
-        return [table for table in self.tables if table.heads()]
+        return [table for table in self.tables if any(column.view != "files" for column in table.columns)]
 
     @property
     def file_tables(self) -> list[Table]:
         """The tables that files contain; such a table has the same name as a shorter one that only readers see."""
-        return [table for table in self.tables if table.for_files().columns]
+        return [table for table in self.tables if any(column.view != "readers" for column in table.columns)]
 
     def file_name(self, part: Table | Picture) -> str:
         """The file name of a table or picture, without its ending."""
@@ -253,7 +253,3 @@ def with_interval(r: Correlation, n_digits: int = 3) -> str:
     """A coefficient and its interval for a sentence."""
     interval = "" if r.low is None else f" (95 % interval {r.low:.{n_digits}f} to {r.high:.{n_digits}f})"
     return f"{r.value:.{n_digits}f}{interval}"
-
-
-def _listed(sentences: Iterable[str]) -> str:
-    return "\n".join(f"* {markdown_text(sentence)}" for sentence in sentences)
