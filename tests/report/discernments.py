@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from pfgen_fast.lab.discernment.discernment_items import Collection, CollectionItem
 from pfgen_fast.lab.discernment.discernment_plan import Perturbation, Plan, perturbations_named
-from pfgen_fast.lab.discernment.discernment_result import Discernment, Example, PerturbedScores, Scored, Work
+from pfgen_fast.lab.discernment.discernment_result import Discernment, Example, Scored, Work
 from pfgen_fast.lab.discernment.discernment_scoring import Scoring
 from pfgen_fast.lab.discernment.kinds import KINDS, metric_named
 from pfgen_fast.lab.discernment.running import discernment_of
@@ -62,10 +62,15 @@ def a_discernment(
         )
         for number in range(n_items)
     )
-    originals = {metric.name: generator.uniform(0.7, 1.1, n_items) for metric in metrics}
-    perturbed = tuple(_perturbed(one, metrics, originals, generator) for one in plan.perturbations)
+    originals = np.array([generator.uniform(0.7, 1.1, n_items) for _ in metrics])
+    damaged, is_possible = zip(
+        *(_damaged(one, metrics, originals, generator) for one in plan.perturbations), strict=True
+    )
     scored = Scored(
-        name, f"{name}:0.1.0", tuple(metrics), Collection(items, "made up"), plan, seed, originals, perturbed
+        *(name, f"{name}:0.1.0", tuple(metrics), Collection(items, "made up"), plan, seed, originals),
+        *(np.array(damaged), np.array(is_possible), np.array(is_possible)),
+        tuple(None if possible.all() else "nothing that the kind damages" for possible in is_possible),
+        (None,) * len(damaged),
     )
     work = Work(n_items, n_items * len(plan.perturbations), n_items, 3, seconds=1.25)
     equal = {metric_named(metric.name): 1.0 for metric in metrics if metric.combined}
@@ -76,42 +81,41 @@ def a_discernment(
     return replace(found, **{"notes": (), "curves": curves, **changes})
 
 
-def _perturbed(
-    one: Perturbation, metrics: Sequence[Metric], originals: dict[str, Any], generator: np.random.Generator
-) -> PerturbedScores:
+def _damaged(
+    one: Perturbation, metrics: Sequence[Metric], originals: np.ndarray, generator: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
     drops = DROPS.get(one.kind, {metric.name: 0.1 for metric in metrics})
-    n_items = len(originals[metrics[0].name])
+    n_items = originals.shape[1]
     is_possible = np.full(n_items, bool(drops))
     if one.kind == "negate":
         is_possible[::4] = False
-    scores = {}
-    for metric in metrics:
+    scores = []
+    for metric, before in zip(metrics, originals, strict=True):
         drop = drops.get(metric.name, 0.1) * (1000 if one.permille is None else one.permille) / 1000
         spread = abs(drop) * generator.normal(1, 0.6, n_items) * np.sign(drop if metric.higher_is_better else -drop)
         if one.kind == "own kind" and metric.name == "helpfulness":
             spread[3:] = 0
-        scores[metric.name] = np.where(is_possible, originals[metric.name] - spread, np.nan)
-    reason = None if is_possible.all() else "nothing that the kind damages"
-    return PerturbedScores(one, is_possible, is_possible, scores, reason)
+        scores.append(np.where(is_possible, before - spread, np.nan))
+    return np.array(scores), is_possible
 
 
 def _examples(scored: Scored) -> Iterator[Example]:
-    for scores in scored.perturbed:
-        for metric in scored.metrics:
-            drops = scored.originals[metric.name] - scores.scores[metric.name]
+    for one, scores in zip(scored.plan.perturbations, scored.damaged, strict=True):
+        for metric, before, after in zip(scored.metrics, scored.originals, scores, strict=True):
+            drops = before - after
             if np.isnan(drops).all():
                 continue
             for which, item in (("largest", int(np.nanargmax(drops))), ("smallest", int(np.nanargmin(drops)))):
                 text = scored.collection.items[item].text
                 yield Example(
-                    scores.perturbation.name,
+                    one.name,
                     metric.name,
                     which,
                     scored.collection.items[item].id,
                     text,
                     text.replace("に", "へ") + "本当？",
-                    float(scored.originals[metric.name][item]),
-                    float(scores.scores[metric.name][item]),
+                    float(before[item]),
+                    float(after[item]),
                 )
 
 

@@ -21,9 +21,8 @@ def one():
 
 def with_scores(found, values):
     """A discernment in which the originals and each perturbation have these scores of fluency."""
-    scores = {"fluency": values}
-    perturbed = tuple(dataclasses.replace(part, scores=scores) for part in found.scored.perturbed)
-    return dataclasses.replace(found, scored=dataclasses.replace(found.scored, originals=scores, perturbed=perturbed))
+    damaged = np.broadcast_to(values, found.scored.damaged.shape)
+    return dataclasses.replace(found, scored=dataclasses.replace(found.scored, originals=values[None], damaged=damaged))
 
 
 def test_the_heat_map_tells_undefined_few_rewarded_and_saturated_cells_apart(one):
@@ -68,8 +67,8 @@ def test_metrics_of_other_sizes_have_curves_of_their_own():
 
 def test_scores_of_originals_and_damaged_texts_are_correlated_without_controls(one):
     panel = picture_of(one, "scores").panels[0]
-    n = sum(int(np.isfinite(part.scores["fluency"]).sum()) for part in a_discernment().scored.perturbed
-            if not part.perturbation.is_control)  # fmt: skip
+    scored = a_discernment().scored
+    n = np.isfinite(scored.damaged[[not change.is_control for change in scored.plan.perturbations], 0]).sum()
     assert re.fullmatch(rf"fluency: Pearson 0\.\d{{3}} \({n} pairs\)", panel.title)
     assert panel.has_diagonal
 

@@ -215,10 +215,13 @@ HOSTILE = "</script><img src=x onerror=alert(1)> \u202e\u2066abc \x00\x1b[31m \u
 def test_hostile_texts_and_names_are_harmless_everywhere(tmp_path, monkeypatch, is_drawn):
     if not is_drawn:
         leave_out_drawing(monkeypatch)
-    example = Example(HOSTILE, HOSTILE, "largest", HOSTILE, HOSTILE, HOSTILE + "!", 1.0, 0.5)
     kind = dataclasses.replace(a_plan().perturbations[0], kind=HOSTILE)
+    example = Example(kind.name, HOSTILE, "largest", HOSTILE, HOSTILE, HOSTILE + "!", 1.0, 0.5)
     found = a_discernment(HOSTILE, metrics=(Metric(HOSTILE),), plan=Plan((kind,), HOSTILE), notes=(HOSTILE,),
                           warnings=(HOSTILE,), weights=HOSTILE, examples=(example,), signature=HOSTILE)  # fmt: skip
+    first, *others = found.scored.collection.items
+    collection = dataclasses.replace(found.scored.collection, items=(dataclasses.replace(first, id=HOSTILE), *others))
+    found = dataclasses.replace(found, scored=dataclasses.replace(found.scored, collection=collection))
     write_discernment([found, found], tmp_path)
     page = (tmp_path / "discernment.html").read_text(encoding="utf-8")
     check_policy(page)

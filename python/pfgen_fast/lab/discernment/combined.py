@@ -61,7 +61,7 @@ def combined_of(cells: TaskCells, weights: Weights | None) -> TaskCombined:
     notes: tuple[str, ...] = ()
     how: dict[str, dict[str, Any]] = {"d": {}, "printed_d": {"printed": True}}
     if not metrics:  # all scores are undefined
-        log_p, few = np.full((len(scores.perturbed), 1), np.nan), np.zeros((len(scores.perturbed), 1), np.bool_)
+        log_p, few = np.full((len(scores.perturbations), 1), np.nan), np.zeros((len(scores.perturbations), 1), np.bool_)
         intervals = RankIntervals(log_p, log_p, np.full((*log_p.shape, 1), np.nan))
     elif weights is not None:
         how["weighted_d"] = {}
@@ -75,33 +75,34 @@ def combined_of(cells: TaskCells, weights: Weights | None) -> TaskCombined:
     return TaskCombined(cells, together, scores_by_name, calibrated_d, few, notes)
 
 
-def perturbation_rows(evaluator: str, tasks: Sequence[TaskCombined]) -> Iterator[TableRow]:
+def perturbation_rows(tasks: Sequence[TaskCombined]) -> Iterator[TableRow]:
     """The rows of all perturbations, by task, in the order of the plan."""
     for task in tasks:
         scores, undefined = task.cells.scores, np.full(len(task.log_p), np.nan)
         figures = {"weighted_d": undefined, **{name: scores.d for name, scores in task.scores.items()}}
         figures |= {"log_p": task.log_p, "calibrated_d": task.calibrated_d}
         figures |= {"d_low": task.scores["d"].low, "d_high": task.scores["d"].high}
-        for i, perturbed in enumerate(scores.perturbed):
-            row = scores.described(evaluator, i)
+        for i in range(len(scores.perturbations)):
+            row = scores.described(i)
             d = number(task.scores["d"].d[i])
             yield {
                 **row,
-                "reason": perturbed.reason if row["n_impossible"] else None,
-                "n_changed": int(perturbed.differs_from_lower[scores.rows].sum()),
-                "edit_share": perturbed.edit_share,
+                "reason": scores.scored.reasons[i] if row["n_impossible"] else None,
+                "n_changed": int(scores.scored.differs_from_lower[i, scores.rows].sum()),
+                "edit_share": scores.scored.edit_shares[i],
                 **{name: number(column[i]) for name, column in figures.items()},
                 "noticed": None if d is None else d >= NOTICED and not task.few[i],
             }
 
 
-def summary_rows(evaluator: str, tasks: Sequence[TaskCombined]) -> Iterator[TableRow]:
+def summary_rows(tasks: Sequence[TaskCombined]) -> Iterator[TableRow]:
     """The averages and minima of each task, over all perturbations, each level and each degree, without controls."""
     for task in tasks:
         for score in task.scores:
             for scope, rows in _scopes(task):
-                described = {"evaluator": evaluator, "task": task.cells.scores.task, "score": score, "scope": scope}
-                yield described | figures_of(task.scores[score], task.cells.scores.perturbations, rows)
+                scores = task.cells.scores
+                described = {"evaluator": scores.scored.evaluator, "task": scores.task, "score": score, "scope": scope}
+                yield described | figures_of(task.scores[score], scores.perturbations, rows)
 
 
 def _scopes(task: TaskCombined) -> Iterator[tuple[str, list[int]]]:
@@ -180,7 +181,7 @@ class _Scores:
 
     def __init__(self, test: Discernment, task: str) -> None:
         self._described = {"evaluator": test.scored.evaluator, "task": task}
-        self._perturbations = [part.perturbation for part in test.scored.perturbed]
+        self._perturbations = test.scored.plan.perturbations
         self._scores = test.scores[task]
         is_damage = np.array([not change.is_control for change in self._perturbations], dtype=bool)
         self._has = {name: ~np.isnan(scores.d) & is_damage for name, scores in self._scores.items()}
@@ -250,14 +251,14 @@ def agreement(first: Discernment, second: Discernment, *, compared: Sequence[Dis
     for task in [task for task in first.scores if task in second.scores]:
         common = common_names((first, second, *compared), task)
         planned = [
-            {part.perturbation.name: row for row, part in enumerate(test.scored.perturbed)} for test in (first, second)
+            {change.name: row for row, change in enumerate(test.scored.plan.perturbations)} for test in (first, second)
         ]
         names = [name for name in planned[0] if name in common]
         x, y = (
             test.scores[task]["d"].at([rows[name] for name in names])
             for test, rows in zip((first, second), planned, strict=True)
         )
-        levels = [first.scored.perturbed[planned[0][name]].perturbation.level for name in names]
+        levels = [first.scored.plan.perturbations[planned[0][name]].level for name in names]
         difference, low, high = difference_of_averages(x, y, levels)
         if difference is not None and low is not None and high is not None:
             agreements[task] = Agreement(difference, low, high, kendall(x.d, y.d), len(names))

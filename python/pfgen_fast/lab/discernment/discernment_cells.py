@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, partial
 
 import numpy as np
@@ -22,7 +22,7 @@ from ..statistics.detectability import change_interval, is_noticed, n80
 from ..statistics.discernment_scores import FEW, RankIntervals, rank_intervals
 from ..statistics.signed_rank import Zeros, discernment_score, signed_rank
 from .discernment_plan import Perturbation
-from .discernment_result import PerturbedScores, Scored, TableRow, number, whole
+from .discernment_result import Scored, TableRow, number, whole
 from .discernment_scoring import rows_of_tasks
 
 MISSING_AT_MOST = 0.2
@@ -126,9 +126,9 @@ def _figures(
     return figures, intervals
 
 
-def cell_rows(evaluator: str, tasks: Sequence[TaskCells]) -> list[TableRow]:
+def cell_rows(tasks: Sequence[TaskCells]) -> list[TableRow]:
     """The rows of all cells, by task, in the order of the plan."""
-    rows = [row for task in tasks for row in _rows_of(evaluator, task)]
+    rows = [row for task in tasks for row in _rows_of(task)]
     tested = [row for row in rows if row["log_p"] is not None]
     if tested:
         p_values = corrected(np.exp([row["log_p"] for row in tested]), "bh")
@@ -137,13 +137,13 @@ def cell_rows(evaluator: str, tasks: Sequence[TaskCells]) -> list[TableRow]:
     return rows
 
 
-def _rows_of(evaluator: str, task: TaskCells) -> Iterator[TableRow]:
+def _rows_of(task: TaskCells) -> Iterator[TableRow]:
     verdicts = {"few": task.few, "noticed": task.noticed}
-    for i in range(len(task.scores.perturbed)):
+    for i in range(len(task.scores.perturbations)):
         for j, metric in enumerate(task.scores.metrics):
             is_defined = bool(task.is_defined[i, j])
             yield {
-                **task.scores.described(evaluator, i),
+                **task.scores.described(i),
                 "metric": metric.name,
                 **{name: number(matrix[i, j]) for name, matrix in task.figures.items()},
                 **{name: whole(task.figures[name][i, j]) for name in ("n_missing", "n_zero", "n", "n80")},
@@ -180,14 +180,13 @@ _NUMBERS_AT_A_TIME = 4_000_000
 
 @dataclass(frozen=True, eq=False)
 class TaskScores:
-    """The scores of one task."""
+    """The scores of one task, with signs such that higher is better."""
 
+    scored: Scored
     task: str
     rows: NDArray[np.intp]  # indices of the items in the collection
     codes: NDArray[np.int_]  # number of each item's question; items without a question have one each
-    metrics: tuple[Metric, ...]  # metrics that have a score for at least one original of the task
-    originals: Floats  # metrics × items: the scores of the originals, negative if lower is better
-    perturbed: tuple[PerturbedScores, ...]  # scores of each perturbation, of all tasks
+    places: NDArray[np.intp]  # indices of the metrics that have a score for at least one original of the task
 
     @property
     def n_items(self) -> int:
@@ -197,23 +196,33 @@ class TaskScores:
     @property
     def perturbations(self) -> tuple[Perturbation, ...]:
         """The perturbations, in the order of the plan."""
-        return tuple(part.perturbation for part in self.perturbed)
+        return self.scored.plan.perturbations
 
-    @property
+    @cached_property
+    def metrics(self) -> tuple[Metric, ...]:
+        """The metrics. Judges have different metrics for each task."""
+        return tuple(self.scored.metrics[place] for place in self.places)
+
+    @cached_property
     def signs(self) -> Floats:
         """By metric: 1 if higher is better, or else -1."""
         return np.array([1.0 if metric.higher_is_better else -1.0 for metric in self.metrics])
 
     @cached_property
+    def originals(self) -> Floats:
+        """Metrics × items: the scores of the originals, negative if lower is better."""
+        return self.scored.originals[np.ix_(self.places, self.rows)] * self.signs[:, None]
+
+    @cached_property
     def n_possible(self) -> NDArray[np.intp]:
         """By perturbation, the number of items for which it is possible."""
-        return np.array([part.is_possible[self.rows].sum() for part in self.perturbed], dtype=np.intp)
+        return np.asarray(self.scored.is_possible[:, self.rows].sum(axis=1))
 
-    def described(self, evaluator: str, number: int) -> TableRow:
+    def described(self, number: int) -> TableRow:
         """The columns that describe the perturbation of a row, with its number of items."""
-        change, n_items = self.perturbed[number].perturbation, int(self.n_possible[number])
+        change, n_items = self.perturbations[number], int(self.n_possible[number])
         return {
-            "evaluator": evaluator,
+            "evaluator": self.scored.evaluator,
             "task": self.task,
             **{name: getattr(change, name) for name in ("level", "kind", "degree", "permille", "k", "method")},
             "n_items": n_items,
@@ -222,34 +231,21 @@ class TaskScores:
 
     def damaged(self, numbers: slice | NDArray[np.intp]) -> Floats:
         """Perturbations × metrics × items: the scores of some perturbations, with the signs of `originals`."""
-        chosen = np.arange(len(self.perturbed))[numbers]
-        scores = np.empty((len(chosen), len(self.metrics), self.n_items))
-        for row, place in enumerate(chosen):
-            for column, metric in enumerate(self.metrics):
-                scores[row, column] = self.perturbed[place].scores[metric.name][self.rows]
-        scores *= self.signs[:, None]
-        return scores
+        return self.scored.damaged[numbers][:, self.places][:, :, self.rows] * self.signs[:, None]
 
     def chunks(self) -> Iterator[slice]:
         """The perturbations in chunks whose scores do not take much memory."""
         size = max(1, _NUMBERS_AT_A_TIME // max(1, len(self.metrics) * self.n_items))
-        for begin in range(0, len(self.perturbed), size):
-            yield slice(begin, min(begin + size, len(self.perturbed)))
+        for begin in range(0, len(self.perturbations), size):
+            yield slice(begin, begin + size)
 
 
-def by_task(scored: Scored) -> list[TaskScores]:
-    """The scores of each task; a task is left out if no original of it has a score."""
+def by_task(scored: Scored) -> Iterator[TaskScores]:
+    """Yields the scores of each task; a task is left out if no original of it has a score."""
     items = scored.collection.items
-    tasks = []
     for task, rows in rows_of_tasks(items).items():
-        # Judges have different metrics for each task.
-        metrics = tuple(metric for metric in scored.metrics if not np.isnan(scored.originals[metric.name][rows]).all())
-        if not metrics:
-            continue
-        originals = np.array([scored.originals[metric.name][rows] for metric in metrics]).reshape(-1, len(rows))
+        places = np.flatnonzero(~np.isnan(scored.originals[:, rows]).all(axis=1))
         clusters = [(items[row].question is None, items[row].question or items[row].id) for row in rows]
         numbers = {cluster: number for number, cluster in enumerate(sorted(set(clusters)))}  # in any order of the items
-        codes = np.array([numbers[cluster] for cluster in clusters], dtype=np.int_)
-        scores = TaskScores(task, rows, codes, metrics, originals, scored.perturbed)
-        tasks.append(replace(scores, originals=originals * scores.signs[:, None]))
-    return tasks
+        if places.size:
+            yield TaskScores(scored, task, rows, np.array([numbers[cluster] for cluster in clusters]), places)

@@ -11,14 +11,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from ...base.arrays import Floats
+from ...base.arrays import Bools, Floats
 from ..evaluators.evaluator import Metric
 from ..statistics.discernment_scores import Scores
 from .discernment_items import Collection
-from .discernment_plan import Perturbation, Plan
+from .discernment_plan import Plan
 
 Cell = str | int | float | bool | None
 TableRow = dict[str, Any]
@@ -27,24 +24,8 @@ Rows = tuple[TableRow, ...]
 
 
 @dataclass(frozen=True, eq=False)
-class PerturbedScores:
-    """The scores of the texts of one perturbation."""
-
-    perturbation: Perturbation
-    is_possible: NDArray[np.bool_]  # by item, whether the perturbation is possible
-    # by item, whether the text differs from that of the next lower degree, or from the original; False if impossible
-    differs_from_lower: NDArray[np.bool_]
-    # by metric, a score for each item; NaN if the perturbation is impossible or the score is missing
-    scores: Mapping[str, Floats]
-    # most common reason why the perturbation is impossible for an item; None if it is possible for all items
-    reason: str | None = None
-    # median edit distance in characters as a share of the original's length; None unless a model made the texts
-    edit_share: float | None = None
-
-
-@dataclass(frozen=True, eq=False)
 class Scored:
-    """All scores of a test."""
+    """All scores of a test: matrices of metrics × items, for each perturbation in the order of the plan."""
 
     evaluator: str
     signature: str
@@ -52,8 +33,22 @@ class Scored:
     collection: Collection
     plan: Plan
     seed: int  # seed of the random choices
-    originals: Mapping[str, Floats]  # by metric, the score of each original; NaN if it is missing
-    perturbed: tuple[PerturbedScores, ...]  # scores of each perturbation, in the order of the plan
+    originals: Floats  # metrics × items; NaN if a score is missing
+    damaged: Floats  # perturbations × metrics × items; NaN if the damage is impossible or the score is missing
+    is_possible: Bools  # perturbations × items
+    # perturbations × items: whether the text differs from that of the next lower degree, or from the original; False if
+    # impossible
+    differs_from_lower: Bools
+    # most common reason why each perturbation is impossible for an item; None if it is possible for all items
+    reasons: tuple[str | None, ...]
+    # by perturbation, the median edit distance in characters as a share of the original's length; None unless a model
+    # made the texts
+    edit_shares: tuple[float | None, ...]
+
+    @property
+    def metric_names(self) -> tuple[str, ...]:
+        """The names of the metrics, in the order of the matrices."""
+        return tuple(metric.name for metric in self.metrics)
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ from ..evaluators.table_evaluator import TableScores
 from ..judging.judge_asking import Spending
 from .discernment_items import Collection, CollectionItem
 from .discernment_plan import Plan, ordered, usual_plan
-from .discernment_result import Example, PerturbedScores, Scored, Work
+from .discernment_result import Example, Scored, Work
 from .kinds import Impossible, Level
 from .perturbing import Damage, Damaged
 
@@ -84,48 +84,67 @@ def score_all(evaluator: Evaluator | TableScores, damage: Damage, *, on_progress
     tell(0, total)
     unstable: tuple[str, ...] = ()
     if isinstance(evaluator, TableScores):
-        originals = evaluator.originals([item.id for item in items])
+        scores = evaluator.originals([item.id for item in items])
         damaged_scores = _looked_up(evaluator, damage)
     else:
         again = evaluator.again() if hasattr(evaluator, "again") else evaluator  # uses no earlier scores
-        originals = valid_scores(evaluator, items, damage.originals)
+        scores = valid_scores(evaluator, items, damage.originals)
         if getattr(evaluator, "is_deterministic", False):
-            unstable = _unstable(again, items, originals)
+            unstable = _unstable(again, items, scores)
         damaged_scores = _called(evaluator, again, damage)
     tell(len(items), total)
     # Read after scoring, because some evaluators know their metrics only from their first scores.
     metrics = tuple(evaluator.metrics)
-    rows_of, examples = rows_of_tasks(items), list[tuple[str, Example]]()
-    perturbed: list[PerturbedScores] = []
+    originals = _matrix(scores, metrics)
+    shape = (len(plan.perturbations), len(items))
+    is_possible, differs = np.zeros(shape, dtype=np.bool_), np.zeros(shape, dtype=np.bool_)
+    scored = Scored(
+        evaluator=evaluator.name,
+        signature=evaluator.signature,
+        metrics=metrics,
+        collection=damage.collection,
+        plan=plan,
+        seed=damage.seed,
+        originals=originals,
+        damaged=np.full((shape[0], *originals.shape), np.nan),
+        is_possible=is_possible,
+        differs_from_lower=differs,
+        reasons=(),
+        edit_shares=(),
+    )
+    rows_of = rows_of_tasks(items)
+    examples: dict[str, list[Example]] = {task: [] for task in rows_of}
+    properties: list[tuple[str | None, float | None]] = []
     outside_texts: dict[str, list[str | None]] = {}
     by_id = sorted(range(len(items)), key=lambda row: items[row].id)
-    for damaged, scores in damaged_scores:
-        scores = {name: np.where(damaged.impossible == 0, column, np.nan) for name, column in scores.items()}
-        examples += _examples_of(damaged, scores, originals, items, metrics, rows_of)
+    for row, (damaged, scores) in enumerate(damaged_scores):
+        is_possible[row], differs[row] = damaged.impossible == 0, damaged.differs_from_lower
+        scored.damaged[row] = np.where(is_possible[row], _matrix(scores, metrics), np.nan)
+        for task, own in rows_of.items():
+            examples[task] += _examples_of(damaged, scored, row, own)
         if damage.is_from_outside(damaged.perturbation):
-            outside_texts[damaged.perturbation.name] = [damaged.texts[row] for row in by_id]
-        properties = (damaged.impossible == 0, damaged.differs_from_lower, scores, damaged.reason, damaged.edit_share)
-        perturbed.append(PerturbedScores(damaged.perturbation, *properties))
-        tell(len(items) * (1 + len(perturbed)), total)
-    scored = Scored(
-        evaluator.name, evaluator.signature, metrics, damage.collection, plan, damage.seed, originals, tuple(perturbed)
-    )
-    if isinstance(evaluator, AskingEvaluator) and all(np.isnan(column).all() for column in originals.values()):
+            outside_texts[damaged.perturbation.name] = [damaged.texts[item] for item in by_id]
+        properties.append((damaged.reason, damaged.edit_share))
+        tell(len(items) * (2 + row), total)
+    reasons, edit_shares = zip(*properties, strict=True)
+    scored = replace(scored, reasons=reasons, edit_shares=edit_shares)
+    if isinstance(evaluator, AskingEvaluator) and np.isnan(originals).all():
         evaluator.check_rated(evaluator.asked(items, damage.originals))
     _check_some_score(scored)
     work = _work_of(scored, time.perf_counter() - started, [evaluator, damage.maker])
-    by_task = tuple(example for task in rows_of for own_task, example in examples if own_task == task)
-    return Scoring(scored, by_task, work, unstable, outside_texts)
+    return Scoring(scored, tuple(chain.from_iterable(examples.values())), work, unstable, outside_texts)
+
+
+def _matrix(scores: Mapping[str, Floats], metrics: Sequence[Metric]) -> Floats:
+    return np.stack([scores[metric.name] for metric in metrics])
 
 
 def _work_of(scored: Scored, seconds: float, asking: Iterable[object]) -> Work:
     """The work of a test, with the number and cost of the requests to models."""
-    n_items = len(scored.collection.items)
-    n_texts = sum(int(part.is_possible.sum()) for part in scored.perturbed)
-    n_missing = sum(int(np.isnan(scores).sum()) for scores in scored.originals.values())
-    for part in scored.perturbed:
-        n_missing += sum(int((np.isnan(scores) & part.is_possible).sum()) for scores in part.scores.values())
-    work = Work(n_items, n_texts, n_items * len(scored.perturbed) - n_texts, n_missing, seconds=seconds)
+    n_texts = int(scored.is_possible.sum())
+    n_missing = int(np.isnan(scored.originals).sum() + (np.isnan(scored.damaged) & scored.is_possible[:, None]).sum())
+    n_impossible = scored.is_possible.size - n_texts
+    work = Work(len(scored.collection), n_texts, n_impossible, n_missing, seconds=seconds)
     all_spendings = (getattr(asked, "spending", None) for asked in asking)
     spendings = {id(part): part for part in all_spendings if isinstance(part, Spending)}.values()
     if not spendings:
@@ -137,10 +156,9 @@ def _work_of(scored: Scored, seconds: float, asking: Iterable[object]) -> Work:
 def _check_some_score(scored: Scored) -> None:
     """Raises DiscernmentError if no original, or no damaged text, has a score."""
     where, expected = f"evaluator {in_one_line(scored.evaluator)}", f"numbers of at most {LARGEST:g} within the bounds"
-    if all(np.isnan(scores).all() for scores in scored.originals.values()):
+    if np.isnan(scored.originals).all():
         raise DiscernmentError(f"{where}: no original has a score; expected {expected}")
-    possible = [part for part in scored.perturbed if part.is_possible.any()]
-    if possible and all(np.isnan(scores).all() for part in possible for scores in part.scores.values()):
+    if scored.is_possible.any() and np.isnan(scored.damaged).all():
         raise DiscernmentError(f"{where}: no damaged text has a score; expected {expected}")
 
 
@@ -199,33 +217,18 @@ def _looked_up(table: TableScores, damage: Damage) -> Iterator[tuple[Damaged, di
         yield damaged, table.perturbed(name, ids)
 
 
-def _examples_of(
-    damaged: Damaged,
-    scores: Mapping[str, Floats],
-    originals: Mapping[str, Floats],
-    items: Sequence[Item],
-    metrics: Sequence[Metric],
-    rows_of: Mapping[str, NDArray[np.intp]],
-) -> Iterator[tuple[str, Example]]:
-    """Yields the examples of one perturbation with their tasks, if their texts are known."""
-    for metric in metrics:
-        before, after = originals[metric.name], scores[metric.name]
+def _examples_of(damaged: Damaged, scored: Scored, number: int, rows: NDArray[np.intp]) -> Iterator[Example]:
+    """Yields the items of a task whose scores fell most and least by one perturbation, if their texts are known."""
+    for metric, before, after in zip(scored.metrics, scored.originals, scored.damaged[number], strict=True):
         drop = before - after if metric.higher_is_better else after - before
-        for task, rows in rows_of.items():
-            for which, row in _ends(drop, rows):
-                text, item = damaged.texts[row], items[row]
-                if text is not None:
-                    named = (damaged.perturbation.name, metric.name, which, item.id)
-                    yield task, Example(*named, item.text, text, float(before[row]), float(after[row]))
-
-
-def _ends(drop: Floats, rows: NDArray[np.intp]) -> Iterator[tuple[str, int]]:
-    """The rows with scores whose scores fell most and least."""
-    there = rows[~np.isnan(drop[rows])]
-    if len(there):
-        yield "largest", int(there[np.argmax(drop[there])])
-    if len(there) > 1:
-        yield "smallest", int(there[np.argmin(drop[there])])
+        there = rows[~np.isnan(drop[rows])]
+        ends = [("largest", np.argmax), ("smallest", np.argmin)][: len(there)]
+        for which, find in ends:
+            row = int(there[find(drop[there])])
+            item, text = scored.collection.items[row], damaged.texts[row]
+            if text is not None:
+                named = (damaged.perturbation.name, metric.name, which, item.id)
+                yield Example(*named, item.text, text, float(before[row]), float(after[row]))
 
 
 def rows_of_tasks(items: Sequence[Item]) -> dict[str, NDArray[np.intp]]:

@@ -40,7 +40,7 @@ class Gradation:
     """
 
     def __init__(self, scores: TaskScores, rows: NDArray[np.intp]) -> None:
-        rows = rows[[scores.perturbed[row].is_possible[scores.rows].any() for row in rows]]
+        rows = rows[scores.n_possible[rows] > 0]
         perturbations = [scores.perturbations[row] for row in rows]
         self.names = tuple(change.degree or change.name for change in perturbations)
         rates = [change.permille for change in perturbations]
@@ -48,7 +48,7 @@ class Gradation:
         # 0 for the originals, then the degrees; 0, 1, 2, ... if a degree is not a rate.
         self.permille = np.array([0, *rates] if self._has_rates else range(len(rates) + 1), dtype=np.float64)
         self._originals, self._damaged, self._codes = scores.originals, scores.damaged(rows), scores.codes
-        self._changes = np.array([scores.perturbed[row].differs_from_lower[scores.rows] for row in rows])
+        self._changes = scores.scored.differs_from_lower[rows][:, scores.rows]
 
     def complete(self, metric: int) -> tuple[NDArray[np.bool_], Floats]:
         """Which items have all scores of a metric, and these scores: a row for the originals and for each degree."""
@@ -75,7 +75,7 @@ class Gradation:
         return float((rates * drops).sum() / (rates * rates).sum())
 
 
-def profile_rows(evaluator: str, tasks: Sequence[TaskCells], zeros: Zeros) -> Iterator[TableRow]:
+def profile_rows(tasks: Sequence[TaskCells], zeros: Zeros) -> Iterator[TableRow]:
     """Yields the rows of the profile: for each task, kind and metric, in the order of the plan."""
     for task in tasks:
         scores, verdicts = task.scores, (task.noticed, task.rewarded, task.equivalent)
@@ -85,7 +85,7 @@ def profile_rows(evaluator: str, tasks: Sequence[TaskCells], zeros: Zeros) -> It
                 gradation = Gradation(scores, rows)
                 first = int(noticed_from(task.noticed[rows, j]))
                 yield {
-                    "evaluator": evaluator,
+                    "evaluator": scores.scored.evaluator,
                     "task": scores.task,
                     "level": scores.perturbations[kind_rows[0]].level,
                     "kind": kind,

@@ -63,7 +63,7 @@ def _impossible(task: TaskCells) -> Iterator[str]:
     for kind in dict.fromkeys(perturbation.kind for perturbation in task.scores.perturbations):
         rows = [i for i, perturbation in enumerate(task.scores.perturbations) if perturbation.kind == kind]
         if not n_possible[rows].any():
-            reason = task.scores.perturbed[rows[0]].reason
+            reason = task.scores.scored.reasons[rows[0]]
             name = in_one_line(in_words(kind))
             yield f"The damage '{name}' is impossible for all items: {in_one_line(reason or 'no text')}."
 
@@ -114,8 +114,8 @@ def _without_scores(scored: Scored, tasks: Sequence[TaskCells]) -> Iterator[str]
     for task in scored.collection.tasks:
         if task not in named:
             yield f"Task {in_one_line(task)}: no original has a score, so the task is left out."
-    for metric in scored.metrics:
-        if np.isnan(scored.originals[metric.name]).all():
+    for metric, scores in zip(scored.metrics, scored.originals, strict=True):
+        if np.isnan(scores).all():
             yield f"{in_one_line(metric.name)} has no score for any original, so it is left out."
 
 
@@ -123,7 +123,7 @@ def _weak(evaluator: NgramEvaluator, scored: Scored) -> Iterator[str]:
     """A warning if the originals score much less than the suite's reference answers to their questions."""
     questions = dict.fromkeys(item.question for item in scored.collection.items if item.question is not None)
     reference_mean = evaluator.reference_means(list(questions))["average"]
-    scores = scored.originals.get("average", np.empty(0))
+    scores = scored.originals[scored.metric_names.index("average")]
     own = np.nan if np.isnan(scores).all() else float(np.nanmean(scores))
     if own < WEAK_ORIGINALS * reference_mean:
         yield (

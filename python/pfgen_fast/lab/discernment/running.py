@@ -132,11 +132,11 @@ def discernment_of(
     margin: float | None = None,
 ) -> Discernment:
     """Computes all figures from scores."""
-    scored, name = scoring.scored, scoring.scored.evaluator
+    scored = scoring.scored
     how: Any = {"zeros": zeros, "min_items": min_items, "margin": margin}
     tasks = [combined_of(cells_of(scores, **how), weights) for scores in by_task(scored)]
     cells = [task.cells for task in tasks]
-    rows = cell_rows(name, cells)
+    rows = cell_rows(cells)
     weights_hash = "none" if weights is None else weights.hash
     plan_hash = scored.plan.hash(tables=tables_hash(), outside_texts=scoring.outside_texts)
     return Discernment(
@@ -146,9 +146,9 @@ def discernment_of(
             f"|evaluator:{scored.signature}|zeros:{zeros}|combine:harmonic|weights:{weights_hash}"
         ),
         cells=with_columns(CELL_COLUMNS, rows),
-        perturbations=with_columns(PERTURBATION_COLUMNS, perturbation_rows(name, tasks)),
-        summary=with_columns(SUMMARY_COLUMNS, summary_rows(name, tasks)),
-        profile=with_columns(PROFILE_COLUMNS, profile_rows(name, cells, zeros)),
+        perturbations=with_columns(PERTURBATION_COLUMNS, perturbation_rows(tasks)),
+        summary=with_columns(SUMMARY_COLUMNS, summary_rows(tasks)),
+        profile=with_columns(PROFILE_COLUMNS, profile_rows(cells, zeros)),
         controls=with_columns(CONTROL_COLUMNS, control_rows(rows)),
         curves=tuple(curve for task in cells for curve in curves_of(task)),
         examples=scoring.examples,

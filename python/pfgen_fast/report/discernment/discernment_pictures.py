@@ -9,7 +9,7 @@ import numpy as np
 
 from ...base.arrays import Floats
 from ...base.untrusted_text import in_one_line
-from ...lab.discernment.discernment_result import Curve, PerturbedScores
+from ...lab.discernment.discernment_result import Curve
 from ...lab.discernment.kinds import LEVELS
 from ...lab.evaluators.evaluator import Metric
 from ...lab.experiments import chart_data
@@ -266,15 +266,14 @@ _FEW_VALUES = 12
 
 def distributions(result: Result) -> LinePanels | None:
     """The shares of texts by score: of the originals, of damaged texts by level, and of harmless changes."""
-    items = _items(result)
-    groups = {"originals": [result.test.scored.originals]}
+    items, scored = _items(result), result.test.scored
+    groups = {"originals": scored.originals[None]}
     for level in LEVELS:
         name = "harmless changes" if level == "control" else f"{level}s damaged"
-        groups[name] = [part.scores for part in result.test.scored.perturbed if part.perturbation.level == level]
+        groups[name] = scored.damaged[[change.level == level for change in scored.plan.perturbations]]
     panels = []
-    for metric in result.metrics:
-        columns = {name: [scores[metric][items] for scores in group] for name, group in groups.items()}
-        values = {name: _known(np.concatenate(group) if group else np.array([])) for name, group in columns.items()}
+    for place, metric in enumerate(result.metrics):
+        values = {name: _known(group[:, place][:, items].ravel()) for name, group in groups.items()}
         everything = np.concatenate(list(values.values()))
         if everything.size:
             lines = tuple(_shares(name, group, everything) for name, group in values.items())
@@ -295,30 +294,21 @@ def _shares(name: str, values: Floats, everything: Floats) -> Line:
 
 def score_pairs(result: Result) -> Density | None:
     """The scores of damaged texts against those of their originals, by metric."""
-    items = _items(result)
-    damaged = [part for part in result.test.scored.perturbed if not part.perturbation.is_control]
-    panels = [
-        panel
-        for metric in result.metrics
-        if (panel := _pairs(metric, result.test.scored.originals[metric], damaged, items)) is not None
-    ]
+    items, scored = _items(result), result.test.scored
+    damaged = scored.damaged[[not change.is_control for change in scored.plan.perturbations]][:, :, items]
+    panels = []
+    for place, metric in enumerate(result.metrics):
+        y = damaged[:, place].ravel()
+        x = np.tile(scored.originals[place, items], len(damaged))
+        known = np.isfinite(x) & np.isfinite(y)
+        x, y = x[known], y[known]
+        if len(x):
+            has_correlation = len(x) >= MIN_VALUES and not is_constant(x) and not is_constant(y)
+            correlation = f"Pearson {coefficient('Pearson', x, y):.3f}" if has_correlation else "no correlation"
+            step = -(-len(x) // _MAX_PAIRS)
+            title = f"{in_one_line(metric, 40)}: {correlation} ({len(x):,} pairs)"
+            panels.append(Points(x[::step], y[::step], "original", "damaged", title, has_diagonal=True))
     return Density(tuple(panels), "pairs") if panels else None
-
-
-def _pairs(metric: str, originals: Floats, damaged: Sequence[PerturbedScores], items: np.ndarray) -> Points | None:
-    """The scores of originals and damaged texts as points; None if there are none."""
-    columns = [part.scores[metric] for part in damaged]
-    y = np.concatenate([column[items] for column in columns]) if columns else np.array([])
-    x = np.tile(originals[items], len(columns))
-    known = np.isfinite(x) & np.isfinite(y)
-    x, y = x[known], y[known]
-    if not len(x):
-        return None
-    has_correlation = len(x) >= MIN_VALUES and not is_constant(x) and not is_constant(y)
-    correlation = f"Pearson {coefficient('Pearson', x, y):.3f}" if has_correlation else "no correlation"
-    step = -(-len(x) // _MAX_PAIRS)
-    title = f"{in_one_line(metric, 40)}: {correlation} ({len(x):,} pairs)"
-    return Points(x[::step], y[::step], "original", "damaged", title, has_diagonal=True)
 
 
 def _items(result: Result) -> np.ndarray:

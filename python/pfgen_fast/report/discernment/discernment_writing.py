@@ -217,13 +217,13 @@ def _example(result: Result) -> Pair | None:
 def _scores(result: Result, perturbation: str, item: str) -> str:
     """All scores of an item, before and after a perturbation."""
     scored = result.test.scored
-    number = next((number for number, candidate in enumerate(scored.collection.items) if candidate.id == item), None)
-    scores = next((part.scores for part in scored.perturbed if part.perturbation.name == perturbation), None)
-    if number is None or scores is None:
-        return "scores unknown"
+    row = [change.name for change in scored.plan.perturbations].index(perturbation)
+    number = [candidate.id for candidate in scored.collection.items].index(item)
     return ", ".join(
-        f"{in_one_line(name, 40)} {_score(scored.originals[name][number])} → {_score(scores[name][number])}"
-        for name in result.metrics
+        f"{in_one_line(name, 40)} {_score(before)} → {_score(after)}"
+        for name, before, after in zip(
+            result.metrics, scored.originals[:, number], scored.damaged[row, :, number], strict=True
+        )
     )
 
 
