@@ -75,7 +75,7 @@ def generate(
     *,
     trials: int | None = None,
     output: str | Path = "result",
-    on_progress: Callable[[int, int], None] | None = None,
+    on_progress: Callable[[int, int], None] = lambda done, total: None,
     events: Events | None = None,
 ) -> Generated:
     """Lets an engine answer every question of a suite in every trial, and packs the trials.
@@ -101,14 +101,13 @@ def generate(
 
     counted = events or Events()
     before = replace(counted)
-    stop = config["stop"] or ()  # stored answers have no stop strings
-    tell = on_progress or (lambda done, total: None)
     with writing_run(folder, config, suite) as writer:
+        rounds = _Rounds(suite, engine, setting, writer, on_progress, counted, config["stop"] or ())
         missing = {trial: set(writer.missing(trial)) for trial in range(1, trials + 1)}
         if any(missing.values()):
             engine.load()
         try:
-            return run_async(_Rounds(suite, engine, setting, writer, tell, counted, stop).run(missing))
+            return run_async(rounds.run(missing))
         finally:
             writer.note_usage(counted.usage(before))
 
@@ -213,14 +212,12 @@ class Generation:
         *,
         trials: int | None = None,
         output: str | Path = "result",
-        on_progress: Callable[[int, int], None] | None = None,
+        on_progress: Callable[[int, int], None] = lambda done, total: None,
         events: Events | None = None,
     ) -> Generated:
         """Opens the engine and generates the run; see `generate`."""
-        engine = self.open(suite, loads=False)
-        return generate(
-            suite, engine, self.setting, trials=trials, output=output, on_progress=on_progress, events=events
-        )
+        known: Any = {"trials": trials, "output": output, "on_progress": on_progress, "events": events}
+        return generate(suite, self.open(suite, loads=False), self.setting, **known)
 
 
 @dataclass
@@ -233,40 +230,38 @@ class _Rounds:
     _writer: RunWriter
     _on_progress: Callable[[int, int], None]
     _events: Events
-    _stop: Sequence[str]
+    _stop: Sequence[str]  # empty for stored answers
     _n_new: int = 0
-    _failed: dict[int, str] = field(default_factory=dict)
 
     async def run(self, missing: Mapping[int, set[str]]) -> Generated:
-        self._is_disabled = self._engine.parameters.get("enable_thinking") is False
-        self._reports_trouble = self._engine.events is not None
+        """Asks for the missing answers, given the questions by trial, and packs the run."""
+        failed: dict[int, str] = {}
+        engine, writer = self._engine, self._writer
+        self._reports_trouble = engine.events is not None
         if self._reports_trouble:
-            self._engine.events = self._events
+            engine.events = self._events
         self._total = len(missing) * len(self._suite)
         self._n_there = self._total - sum(map(len, missing.values()))
-        oldest = self._writer.oldest_answer() if self._n_there else ""
+        oldest = writer.oldest_answer() if self._n_there else ""
         self._on_progress(self._n_there, self._total)
         try:
-            await self._fill(missing)
+            for group in self._groups(missing):
+                for task in await self._ask(group):
+                    why = f" ({engine.trouble})" if engine.trouble else ""
+                    problem = f"trial {task.trial}: no usable answer to {task.question_id} in {MAX_ROUNDS} rounds{why}"
+                    failed.setdefault(task.trial, problem)
         finally:
-            await self._engine.close()
+            await engine.close()
         return Generated(
-            self._writer.pack(),
-            self._writer.folder,
+            writer.pack(),
+            writer.folder,
             self._n_new,
-            self._failed,
+            failed,
             events=self._events,
             n_existing=self._n_there,
             oldest_answer=oldest,
-            replies=self._writer.replies.summary(),
+            replies=writer.replies.summary(),
         )
-
-    async def _fill(self, missing: Mapping[int, set[str]]) -> None:
-        for group in self._groups(missing):
-            for task in await self._ask(group):
-                why = f" ({self._engine.trouble})" if self._engine.trouble else ""
-                problem = f"trial {task.trial}: no usable answer to {task.question_id} in {MAX_ROUNDS} rounds{why}"
-                self._failed.setdefault(task.trial, problem)
 
     def _groups(self, missing: Mapping[int, set[str]]) -> Iterator[list[Task]]:
         """The tasks without an answer, in groups of a few trials."""
@@ -283,33 +278,35 @@ class _Rounds:
     async def _ask(self, tasks: Sequence[Task]) -> Sequence[Task]:
         """Asks until every task has an answer or the rounds are used up; returns the unanswered tasks."""
         for number in range(MAX_ROUNDS):
-            unanswered = await self._ask_once(
-                tasks, takes_unfinished=number >= min(self._setting.reasoning.retries, MAX_ROUNDS - 1)
-            )
-            if not unanswered:
-                return []
+            unanswered = dict(enumerate(tasks))
+            takes_unfinished = number >= min(self._setting.reasoning.retries, MAX_ROUNDS - 1)
+            async with contextlib.aclosing(self._engine.answers(tasks)) as replies:
+                async for index, reply in replies:
+                    if self._takes(tasks[index], reply or RawReply(""), takes_unfinished, index in unanswered):
+                        del unanswered[index]
             # The same seed would produce the same empty answer again.
-            tasks = [replace(task, seed=(task.seed + 1) % 2**31) for task in unanswered]
+            tasks = [replace(task, seed=(task.seed + 1) % 2**31) for task in unanswered.values()]
+            if not tasks:
+                break
         return tasks
 
-    async def _ask_once(self, tasks: Sequence[Task], *, takes_unfinished: bool) -> list[Task]:
-        unanswered = dict(enumerate(tasks))
-        async with contextlib.aclosing(self._engine.answers(tasks)) as answers:
-            async for index, raw in answers:
-                task, reply = tasks[index], raw or RawReply("")
-                divided = self._setting.reasoning.divided(reply, self._setting.mode, self._stop)
-                if self._is_disabled and (divided.reasoning_text or reply.usage.n_reasoning_tokens):
-                    self._events.add(Trouble.REASONED, _STILL_REASONS)
-                answer, is_unfinished = divided.answer, divided.state == "unfinished"
-                # If unfinished reasoning always led to another request, short reasoning would be preferred.
-                if index in unanswered and (answer or (is_unfinished and takes_unfinished)):
-                    del unanswered[index]
-                    self._writer.replies.add(task.trial, task.question, reply, divided, task.context)
-                    self._writer.add(task.trial, task.question, answer)
-                    self._n_new += 1
-                    self._events.n_answers += 1
-                    self._on_progress(self._n_there + self._n_new, self._total)
-                elif not answer and not is_unfinished and (reply.text.strip() or not self._reports_trouble):
-                    # in all other cases, the engine has reported the reason
-                    self._events.add(Trouble.EMPTY, "the answer is empty before the first stop string")
-        return list(unanswered.values())
+    def _takes(self, task: Task, reply: RawReply, takes_unfinished: bool, is_unanswered: bool) -> bool:
+        """Stores the answer in a reply, and returns whether there is one."""
+        divided = self._setting.reasoning.divided(reply, self._setting.mode, self._stop)
+        if self._engine.parameters.get("enable_thinking") is False and (
+            divided.reasoning_text or reply.usage.n_reasoning_tokens
+        ):
+            self._events.add(Trouble.REASONED, _STILL_REASONS)
+        answer, is_unfinished = divided.answer, divided.state == "unfinished"
+        # If unfinished reasoning always led to another request, short reasoning would be preferred.
+        if is_unanswered and (answer or (is_unfinished and takes_unfinished)):
+            self._writer.replies.add(task.trial, task.question, reply, divided, task.context)
+            self._writer.add(task.trial, task.question, answer)
+            self._n_new += 1
+            self._events.n_answers += 1
+            self._on_progress(self._n_there + self._n_new, self._total)
+            return True
+        if not answer and not is_unfinished and (reply.text.strip() or not self._reports_trouble):
+            # in all other cases, the engine has reported the reason
+            self._events.add(Trouble.EMPTY, "the answer is empty before the first stop string")
+        return False

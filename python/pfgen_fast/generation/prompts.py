@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from hashlib import sha1
 from pathlib import Path
@@ -23,7 +23,7 @@ from ..suite.suite import Suite
 from ..tables.formats import is_table, table_rows
 
 if TYPE_CHECKING:
-    from ..suite.questions import Instructions, Sample
+    from ..suite.questions import Sample
 
 
 N_SENTENCES = 5
@@ -63,12 +63,26 @@ class Context:
             EngineError: A row has no sentence, the file has no sentences, or it cannot be read.
             TrialsError: The table is invalid.
         """
-        sentences: dict[str, list[str]] = {}
-        for key, sentence in _rows(Path(path)):
-            sentences.setdefault(key, []).append(sentence)
-        if not sentences:
+        path, rows = Path(path), []
+        if is_table(path):
+            for location, row in table_rows(path):
+                key = next((row[column] for column in _QUESTION_COLUMNS if row.get(column) is not None), "")
+                if not isinstance(key, str) or not is_encodable(key):
+                    problem = f"expected the ID or text of a question as a string, not {shown_value(key)}"
+                    raise EngineError(f"{location}: {problem}")
+                text = row.get("sentence")
+                if not isinstance(text, str) or not text.strip() or not is_encodable(text):
+                    problem = f"expected a text in the column 'sentence', not {shown_value(text)}"
+                    raise EngineError(f"{location}: {problem}")
+                rows.append((key, text))
+        else:
+            rows = [("", line) for line in read_text(path, error=EngineError).split("\n") if line.strip()]
+        if not rows:
             raise EngineError(f"{path}: expected at least one sentence")
-        return cls({key: tuple(dict.fromkeys(texts)) for key, texts in sentences.items()}, n_drawn)
+        sentences: dict[str, dict[str, None]] = {}
+        for key, text in rows:
+            sentences.setdefault(key, {})[" ".join(text.split())] = None
+        return cls({key: tuple(texts) for key, texts in sentences.items()}, n_drawn)
 
     def config(self) -> dict[str, Any]:
         """The entry in config.json: the number of sentences, and a hash that does not depend on their order."""
@@ -91,23 +105,6 @@ class Context:
             return sha1(f"{seed}::{trial}::{question.question}::{text}".encode()).hexdigest()
 
         return tuple(sorted(texts, key=digest)[: self.n_drawn])
-
-
-def _rows(path: Path) -> Iterator[tuple[str, str]]:
-    """The question, or an empty text for all questions, and the sentence of each row."""
-    if not is_table(path):
-        for line in read_text(path, error=EngineError).split("\n"):
-            if line.strip():
-                yield "", " ".join(line.split())
-        return
-    for location, row in table_rows(path):
-        key = next((row[column] for column in _QUESTION_COLUMNS if row.get(column) is not None), "")
-        if not isinstance(key, str) or not is_encodable(key):
-            raise EngineError(f"{location}: expected the ID or text of a question as a string, not {shown_value(key)}")
-        text = row.get("sentence")
-        if not isinstance(text, str) or not text.strip() or not is_encodable(text):
-            raise EngineError(f"{location}: expected a text in the column 'sentence', not {shown_value(text)}")
-        yield key, " ".join(text.split())
 
 
 NUM_EXAMPLES = 20
@@ -184,24 +181,40 @@ def make_tasks(
             raise EngineError(f"{question.question_id}: the question has a lone surrogate, which cannot be sent")
     if context is not None:
         context.check(suite)
-    # The samples are sorted once, because their order is the same for all questions of the trial.
-    samples = sorted(suite.samples, key=lambda sample: _digest(seed, trial, sample.question)) if num_examples else []
 
-    def task(question: Question) -> Task:
-        texts = suite.instructions_for(question)
-        examples = _examples(samples, num_examples, without=question.question)
+    def digest(sample: Sample) -> str:
+        return sha1(f"{seed}::{trial}::{sample.question}".encode()).hexdigest()
+
+    samples = sorted(suite.samples, key=digest) if num_examples else []  # in one order for all questions of the trial
+    tasks = []
+    for question in suite:
+        texts, asked = suite.instructions_for(question), f"Q: {question.question}"
+        others = [sample for sample in samples if sample.question != question.question][:num_examples]
+        examples = "\n\n".join(f"Q: {sample.question}\nA: {sample.answer}" for sample in others)
+        is_ours = mode != "completion" or instruction == DEFAULT_INSTRUCTION
+        first = instruction if not is_ours else texts.chat if mode == "chat" else texts.qa
+        begin = prefix + f"{first}\n\n{texts.examples_heading}\n{examples}".strip()
         drawn = () if context is None else context.drawn(question, trial, seed)
-        begin = f"{_instruction(mode, texts, instruction)}\n\n{texts.examples_heading}\n{examples}".strip()
-        return Task(
-            question=question.question,
-            question_id=question.question_id,
-            trial=trial,
-            prompt=_prompt(mode, question.question, prefix + begin, texts, _shown(drawn, texts)),
-            seed=sampling_seed(seed, trial),
-            context=drawn,
+        shown = "\n".join([texts.context_heading, *(f"- {sentence}" for sentence in drawn), "", ""]) if drawn else ""
+        if mode == "completion":
+            prompt = Prompt(text=f"{begin}\n\n{shown}{asked}\nA:")
+        elif mode == "qa":
+            content = f"{begin}\n\n{shown}{texts.question_heading}\n{asked.strip()}"
+            prompt = Prompt(messages=({"role": "user", "content": content},))
+        else:
+            user: Message = {"role": "user", "content": shown + asked.strip()}
+            prompt = Prompt(messages=({"role": "system", "content": begin}, user))
+        tasks.append(
+            Task(
+                question=question.question,
+                question_id=question.question_id,
+                trial=trial,
+                prompt=prompt,
+                seed=sampling_seed(seed, trial),
+                context=drawn,
+            )
         )
-
-    return [task(question) for question in suite]
+    return tasks
 
 
 def sampling_seed(seed: str, trial: int) -> int:
@@ -227,37 +240,6 @@ def unescaped(prefix: str) -> str:
         raise EngineError(
             f"prefix: expected escapes such as \\n and \\\\ after a backslash, not {in_one_line(prefix, 200)}"
         ) from None
-
-
-def _digest(seed: str, trial: int, question: str) -> str:
-    return sha1(f"{seed}::{trial}::{question}".encode()).hexdigest()
-
-
-def _examples(samples: list[Sample], count: int, *, without: str) -> str:
-    others = [sample for sample in samples if sample.question != without][:count]
-    return "\n\n".join(f"Q: {sample.question}\nA: {sample.answer}" for sample in others)
-
-
-def _instruction(mode: Mode, texts: Instructions, instruction: str) -> str:
-    if mode == "chat":
-        return texts.chat
-    return texts.qa if mode == "qa" or instruction == DEFAULT_INSTRUCTION else instruction
-
-
-def _shown(context: Sequence[str], texts: Instructions) -> str:
-    lines = [texts.context_heading, *(f"- {sentence}" for sentence in context)]
-    return "\n".join(lines) + "\n\n" if context else ""
-
-
-def _prompt(mode: Mode, question: str, begin: str, texts: Instructions, context: str) -> Prompt:
-    """The prompt of a mode. `begin` reaches to the end of the examples; `context` ends with an empty line."""
-    if mode == "completion":
-        return Prompt(text=f"{begin}\n\n{context}Q: {question}\nA:")
-    asked = f"Q: {question}".strip()
-    if mode == "qa":
-        content = f"{begin}\n\n{context}{texts.question_heading}\n{asked}"
-        return Prompt(messages=({"role": "user", "content": content},))
-    return Prompt(messages=({"role": "system", "content": begin}, {"role": "user", "content": context + asked}))
 
 
 def with_system(prompt: Prompt, text: str) -> Prompt:
