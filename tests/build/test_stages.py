@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pfgen_fast.build.build_config import KEEP_WORDS, Frequency, Length, Normalise, Select
 from pfgen_fast.build.normalise import Rewrite
-from pfgen_fast.build.stages import FilterStage, FrequencyStage, LengthStage, NormaliseStage, SelectStage, describe, most_frequent_reasons
+from pfgen_fast.build.stages import filter_stage, frequency_stage, length_stage, normalise_stage, select_stage, describe, most_frequent_reasons
 import math
 import re
 import pytest
@@ -29,7 +29,7 @@ def sifted(stage, *answers, threads=2):
 
 def test_normalising_changes_answers_and_removes_some():
     rules = (Rewrite("wide", "characters", "１", "1"), Rewrite("no", "remove", "bad"))
-    stage = NormaliseStage(Normalise(rules=rules))
+    stage = normalise_stage(Normalise(rules=rules))
     kept, removed, figures = sifted(stage, " a  1 ", "bad １", "　", "b１", "c")
     assert kept == [(0, "a 1"), (3, "b1"), (4, "c")]
     assert removed == {1: "no: bad", 2: "nothing is left"}
@@ -37,7 +37,7 @@ def test_normalising_changes_answers_and_removes_some():
 
 
 def test_the_filter_names_the_first_pattern_that_objects():
-    stage = FilterStage(wrong=("cold", "hot"), required=("water",))
+    stage = filter_stage(wrong=("cold", "hot"), required=("water",))
     kept, removed, _ = sifted(stage, "water", "hot cold water", "hot", "ice", "wet water")
     assert kept == [(0, "water"), (4, "wet water")]
     assert removed == {1: "wrong: cold", 2: "wrong: hot", 3: "lacks: water"}
@@ -48,7 +48,7 @@ ONCE_RARE = ["abcde", "abc", "bcdeabx", "xyzxyz", "cdqqq", "ab", "xyz"]
 
 
 def test_the_frequency_filter_counts_occurrences_and_removes_once():
-    kept, removed, figures = sifted(FrequencyStage(Frequency(3, 2)), *ONCE_RARE)
+    kept, removed, figures = sifted(frequency_stage(Frequency(3, 2)), *ONCE_RARE)
     # "dea", "eab" and "abx" are rare in row 2, "yzx" and "zxy" in row 3, "cdq", "dqq" and "qqq" in row 4.
     assert removed == {2: "dea", 3: "yzx", 4: "cdq"}
     assert [row for row, _ in kept] == [0, 1, 5, 6]
@@ -56,7 +56,7 @@ def test_the_frequency_filter_counts_occurrences_and_removes_once():
 
 
 def test_the_frequency_filter_may_go_on_until_nothing_is_rare():
-    kept, removed, figures = sifted(FrequencyStage(Frequency(3, 2, True)), *ONCE_RARE)
+    kept, removed, figures = sifted(frequency_stage(Frequency(3, 2, True)), *ONCE_RARE)
     # Then "bcd" and "cde" are rare in row 0, "xyz" in row 6; then "abc" in row 1.
     assert removed == {0: "bcd", 1: "abc", 2: "dea", 3: "yzx", 4: "cdq", 6: "xyz"}
     assert kept == [(5, "ab")]
@@ -66,7 +66,7 @@ def test_the_frequency_filter_may_go_on_until_nothing_is_rare():
 @given(st.lists(st.integers(0, 9), max_size=12), st.integers(0, 9), st.integers(1, 12) | st.sampled_from(KEEP_WORDS))
 def test_the_nearest_lengths_are_those_of_a_plain_sort(lengths, target, keep):
     answers = ["x" * length for length in lengths]
-    kept, removed, figures = sifted(LengthStage(Length(target, keep), Select(size=1, duplicates="keep")), *answers)
+    kept, removed, figures = sifted(length_stage(Length(target, keep), Select(size=1, duplicates="keep")), *answers)
     order = sorted(range(len(lengths)), key=lambda row: (abs(lengths[row] - target), row))
     wanted = {"all": len(lengths), "auto": math.isqrt(len(lengths))}.get(keep, keep)
     n_kept = wanted if wanted < len(lengths) or keep == "all" else math.isqrt(len(lengths))
@@ -77,7 +77,7 @@ def test_the_nearest_lengths_are_those_of_a_plain_sort(lengths, target, keep):
 
 def test_lengths_are_shaped_when_fewer_answers_than_keep_are_left():
     """The geometric mean of 5,000 answers and 50 to select: each of the two stages leaves a tenth."""
-    kept, _, figures = sifted(LengthStage(Length(100, 30_000), Select(size=50)), *(f"{i:05}" for i in range(5000)))
+    kept, _, figures = sifted(length_stage(Length(100, 30_000), Select(size=50)), *(f"{i:05}" for i in range(5000)))
     assert len(kept) == 500
     assert figures["note"] == (
         "length.keep is 30,000, but this stage received only 5,000 answers, so it keeps the 500 nearest to 100; "
@@ -88,23 +88,23 @@ def test_lengths_are_shaped_when_fewer_answers_than_keep_are_left():
 @pytest.mark.parametrize(("n", "n_kept"), [(10, 10), (40, 20), (9000, 300), (40_000, 300)])
 def test_an_automatic_number_is_thirty_for_each_to_select_at_most(n, n_kept):
     """For a million answers and a thousand to select, that is what the published suite kept."""
-    stage = LengthStage(Length(target=5), Select(size=10))
+    stage = length_stage(Length(target=5), Select(size=10))
     assert len(sifted(stage, *(f"{i:05}" for i in range(n)))[0]) == n_kept
 
 
 def test_a_choice_may_hold_each_text_only_once():
     answers = ["ab", "cd", "ab", "ab", "ef"]
-    _, removed, _ = sifted(SelectStage(Select(3, 2, "drop", 1, 100), "s"), *answers)
+    _, removed, _ = sifted(select_stage(Select(3, 2, "drop", 1, 100), "s"), *answers)
     assert removed == {2: "duplicate", 3: "duplicate"}
-    assert sifted(SelectStage(Select(3, 2), "s"), *answers)[1] == removed
-    kept, removed, _ = sifted(SelectStage(Select(3, 2, "keep", 1, 100), "s"), *answers)
+    assert sifted(select_stage(Select(3, 2), "s"), *answers)[1] == removed
+    kept, removed, _ = sifted(select_stage(Select(3, 2, "keep", 1, 100), "s"), *answers)
     assert set(removed.values()) == {"not chosen"}
     assert len(kept) == 3
 
 
 def test_a_choice_has_the_distribution_of_all():
     answers = ["common answer"] * 30 + ["rare one"] * 10
-    kept, _, figures = sifted(SelectStage(Select(4, 10, "keep", 1, 2000), "s"), *answers)
+    kept, _, figures = sifted(select_stage(Select(4, 10, "keep", 1, 2000), "s"), *answers)
     assert sorted(answer for _, answer in kept) == ["common answer"] * 3 + ["rare one"]
     assert figures["error"] == 0
     assert len(figures["coverage"]) == 10

@@ -50,7 +50,7 @@ class Length:
     """Which lengths are kept."""
 
     target: int = 100
-    # number of answers to keep, those nearest to the target; or `"auto"` or `"all"`, see `LengthStage`
+    # number of answers to keep, those nearest to the target; or `"auto"` or `"all"`, see `length_stage`
     keep: int | str = "auto"
 
 

@@ -38,47 +38,38 @@ class Sifted:
     figures: Mapping[str, Any] = field(default_factory=dict)
 
 
-class Stage(Protocol):
+OnStep = Callable[[str], None]
+Run = Callable[[Any, int, OnStep], Sifted]
+"""Processes a table of answers with this number of threads; the last argument is called with the progress."""
+
+
+@dataclass(frozen=True)
+class Stage:
     """One stage with its parameters."""
 
-    name: ClassVar[str]  # in file names
-    advice: ClassVar[str]  # what to relax if the stage leaves too few answers
-
-    @property
-    def parameters(self) -> Mapping[str, Any]:
-        """All inputs of the result besides the answers."""
-
-    def run(self, answers: Any, threads: int, on_step: Callable[[str], None]) -> Sifted:
-        """Processes a table of answers; `on_step` is called regularly with the progress."""
+    name: str  # in file names
+    advice: str  # what to relax if the stage leaves too few answers
+    parameters: Mapping[str, Any]  # all inputs of the result besides the answers
+    run: Run
 
 
 def stages_of(config: Config, asked: QuestionConfig, set_name: str) -> list[Stage]:
     """The stages after `raw` for one question and set."""
     return [
-        NormaliseStage(config.normalise),
-        FilterStage(asked.wrong, asked.required),
-        FrequencyStage(config.frequency, asked.tokenizer),
-        LengthStage(config.length, config.select, asked.tokenizer),
-        SelectStage(config.select, f"{config.seed}/{asked.question_id}/{set_name}", asked.tokenizer),
+        normalise_stage(config.normalise),
+        filter_stage(asked.wrong, asked.required),
+        frequency_stage(config.frequency, asked.tokenizer),
+        length_stage(config.length, config.select, asked.tokenizer),
+        select_stage(config.select, f"{config.seed}/{asked.question_id}/{set_name}", asked.tokenizer),
     ]
 
 
-@dataclass(frozen=True)
-class NormaliseStage:
+def normalise_stage(how: Normalise) -> Stage:
     """Stage 1: normalises texts, and removes answers that a rule of a list rejects."""
+    rules = how.rules
 
-    how: Normalise
-    name: ClassVar[str] = "normalise"
-    advice: ClassVar[str] = "take out rules that remove answers (normalise.remove, or name them in normalise.without)"
-
-    @property
-    def parameters(self) -> Mapping[str, Any]:  # noqa: D102 - see Stage
-        rules = [[rule.name, rule.kind, rule.pattern, rule.text] for rule in self.how.rules]
-        return {"nfkc": self.how.nfkc, "white_space": self.how.white_space, "rules": rules}
-
-    def run(self, answers: Any, threads: int, on_step: Callable[[str], None]) -> Sifted:  # noqa: D102 - see Stage
-        rules = self.how.rules
-        normalise = partial(normalised, nfkc=self.how.nfkc, white_space=self.how.white_space, rules=rules)
+    def run(answers: Any, threads: int, on_step: OnStep) -> Sifted:
+        normalise = partial(normalised, nfkc=how.nfkc, white_space=how.white_space, rules=rules)
         parts = mapped(answers.column("answer"), normalise, threads)
         texts = arrow().chunked_array([texts for texts, _, _ in parts], arrow().string())
         n_changed = {rule.name: sum(row.get(number, 0) for *_, row in parts) for number, rule in enumerate(rules)}
@@ -86,158 +77,120 @@ class NormaliseStage:
         figures = {"changed": {name: n for name, n in n_changed.items() if n}}
         return _sift_by(answers.set_column(1, "answer", texts), [by for _, by, _ in parts], names, figures)
 
+    listed = [[rule.name, rule.kind, rule.pattern, rule.text] for rule in rules]
+    parameters = {"nfkc": how.nfkc, "white_space": how.white_space, "rules": listed}
+    advice = "take out rules that remove answers (normalise.remove, or name them in normalise.without)"
+    return Stage("normalise", advice, parameters, run)
 
-@dataclass(frozen=True)
-class FilterStage:
+
+def filter_stage(wrong: tuple[str, ...], required: tuple[str, ...]) -> Stage:
     """Stage 2: removes answers that match a wrong pattern or lack a required one."""
 
-    wrong: tuple[str, ...]
-    required: tuple[str, ...]
-    name: ClassVar[str] = "filter"
-    advice: ClassVar[str] = "loosen the question's wrong and required patterns"
-
-    @property
-    def parameters(self) -> Mapping[str, Any]:  # noqa: D102 - see Stage
-        return asdict(self)
-
-    def run(self, answers: Any, threads: int, on_step: Callable[[str], None]) -> Sifted:  # noqa: D102 - see Stage
-        objections = partial(first_objections, wrong=self.wrong, required=self.required)
+    def run(answers: Any, threads: int, on_step: OnStep) -> Sifted:
+        objections = partial(first_objections, wrong=wrong, required=required)
         parts = mapped(answers.column("answer"), objections, threads)
-        names = [*(f"wrong: {pattern}" for pattern in self.wrong), *(f"lacks: {pattern}" for pattern in self.required)]
+        names = [*(f"wrong: {pattern}" for pattern in wrong), *(f"lacks: {pattern}" for pattern in required)]
         return _sift_by(answers, parts, names, {})
 
+    parameters = {"wrong": wrong, "required": required}
+    return Stage("filter", "loosen the question's wrong and required patterns", parameters, run)
 
-@dataclass(frozen=True)
-class FrequencyStage:
+
+def frequency_stage(rare: Frequency, tokenizer: Tokenizer | None = None) -> Stage:
     """Stage 3: removes answers that contain a rare n-gram."""
 
-    rare: Frequency
-    tokenizer: Tokenizer | None = None
-    name: ClassVar[str] = "frequency"
-    advice: ClassVar[str] = "add raw answers, lower frequency.order or frequency.below, or leave until_stable out"
-
-    @property
-    def parameters(self) -> Mapping[str, Any]:  # noqa: D102 - see Stage
-        return {**asdict(self.rare), **source_of(self.tokenizer)}
-
-    def run(self, answers: Any, threads: int, on_step: Callable[[str], None]) -> Sifted:  # noqa: D102 - see Stage
-        gone, rounds = [], []
-        while True:
-            sifted = self._sifted_once(answers, threads)
+    def run(answers: Any, threads: int, on_step: OnStep) -> Sifted:
+        gone: list[Any] = []
+        rounds = []
+        while not gone or (rare.until_stable and len(gone[-1])):
+            sifted = sift_once(answers, threads)
             answers = sifted.kept
             rounds.append(dict(sifted.figures))
             gone.append(sifted.removed)
             on_step(f"round {len(rounds)}: {len(sifted.removed):,} removed")
-            if not (self.rare.until_stable and len(sifted.removed)):
-                return Sifted(answers, arrow().concat_tables(gone).sort_by("row"), {"rounds": rounds})
+        return Sifted(answers, arrow().concat_tables(gone).sort_by("row"), {"rounds": rounds})
 
-    def _sifted_once(self, answers: Any, threads: int) -> Sifted:
-        texts = in_units(answers, self.tokenizer)
-        rare = find_rare_ngrams(texts, order=self.rare.order, below=self.rare.below, threads=threads)
-        first = rare.first
-        figures = {"n_rare": rare.n_rare, "n_distinct": rare.n_distinct, "n_removed": int((first >= 0).sum())}
-        return _sift(answers, first < 0, lambda gone: self._reasons(answers, first, gone), figures)
+    def sift_once(answers: Any, threads: int) -> Sifted:
+        texts = in_units(answers, tokenizer)
+        ngrams = find_rare_ngrams(texts, order=rare.order, below=rare.below, threads=threads)
+        first = ngrams.first
 
-    def _reasons(self, answers: Any, first: NDArray[np.int32], gone: NDArray[np.int64]) -> list[str]:
-        """The first rare n-gram of each removed answer."""
-        texts, order = answers.column("answer").take(gone).to_pylist(), self.rare.order
-        starts = first[gone].tolist()
-        if self.tokenizer is None:
-            return [text[start : start + order] for text, start in zip(texts, starts, strict=True)]
-        located = zip(texts, self.tokenizer.tokens(texts), starts, strict=True)
-        return [text[tokens[at].start : tokens[at + order - 1].end] for text, tokens, at in located]
+        def reasons(gone: NDArray[np.int64]) -> list[str]:  # the first rare n-gram of each removed answer
+            texts, starts = answers.column("answer").take(gone).to_pylist(), first[gone].tolist()
+            if tokenizer is None:
+                return [text[start : start + rare.order] for text, start in zip(texts, starts, strict=True)]
+            located = zip(texts, tokenizer.tokens(texts), starts, strict=True)
+            return [text[tokens[at].start : tokens[at + rare.order - 1].end] for text, tokens, at in located]
+
+        figures = {"n_rare": ngrams.n_rare, "n_distinct": ngrams.n_distinct, "n_removed": int((first >= 0).sum())}
+        return _sift(answers, first < 0, reasons, figures)
+
+    advice = "add raw answers, lower frequency.order or frequency.below, or leave until_stable out"
+    return Stage("frequency", advice, {**asdict(rare), **source_of(tokenizer)}, run)
 
 
-@dataclass(frozen=True)
-class LengthStage:
+def length_stage(length: Length, select: Select, tokenizer: Tokenizer | None = None) -> Stage:
     """Stage 4: keeps the answers whose length is nearest to the target, the earlier ones in case of ties."""
 
-    length: Length
-    select: Select
-    tokenizer: Tokenizer | None = None
-    name: ClassVar[str] = "length"
-    advice: ClassVar[str] = "raise length.keep"
-
-    @property
-    def parameters(self) -> Mapping[str, Any]:  # noqa: D102 - see Stage
-        select = {"size": self.select.size, "duplicates": self.select.duplicates}
-        return {**asdict(self.length), **select, **source_of(self.tokenizer)}
-
-    def run(self, answers: Any, threads: int, on_step: Callable[[str], None]) -> Sifted:  # noqa: D102 - see Stage
-        lengths = lengths_in_units(answers, self.tokenizer)
-        by_distance = np.argsort(np.abs(lengths - self.length.target), kind="stable")
-        n_kept, figures = self._n_kept(candidates(answers, self.select)[by_distance])
+    def run(answers: Any, threads: int, on_step: OnStep) -> Sifted:
+        lengths = lengths_in_units(answers, tokenizer)
+        by_distance = np.argsort(np.abs(lengths - length.target), kind="stable")
+        n_kept, figures = number_to_keep(candidates(answers, select)[by_distance])
         stays = np.zeros(len(lengths), bool)
         stays[by_distance[:n_kept]] = True
         return _sift(answers, stays, lambda gone: [f"length {length}" for length in lengths[gone]], figures)
 
-    def _n_kept(self, may_be_selected: NDArray[np.bool_]) -> tuple[int, dict[str, Any]]:
+    def number_to_keep(may_be_selected: NDArray[np.bool_]) -> tuple[int, dict[str, Any]]:
         """The number of answers to keep, and a note if it differs from `keep`; the nearest answers come first."""
-        n, keep = len(may_be_selected), self.length.keep
-        if keep == "all":
-            return n, {}
-        if isinstance(keep, int) and keep < n:
-            return keep, {}
-        n_kept = self._n_kept_automatically(may_be_selected)
+        n, keep = len(may_be_selected), length.keep
+        if keep == "all" or (isinstance(keep, int) and keep < n):
+            return (n if keep == "all" else int(keep)), {}
+        wanted = min(math.isqrt(int(may_be_selected.sum()) * select.size), MOST_KEPT * select.size)
+        n_kept = min(int(np.searchsorted(np.cumsum(may_be_selected), wanted)) + 1, n)
         if keep == "auto":
             return n_kept, {}
         note = (
             f"length.keep is {keep:,}, but this stage received only {n:,} answers, so it keeps the {n_kept:,} nearest "
-            f'to {self.length.target:,}; add raw answers, lower length.keep, or set it to "auto" or "all"'
+            f'to {length.target:,}; add raw answers, lower length.keep, or set it to "auto" or "all"'
         )
         return n_kept, {"note": note}
 
-    def _n_kept_automatically(self, may_be_selected: NDArray[np.bool_]) -> int:
-        n_candidates, size = np.cumsum(may_be_selected), self.select.size
-        wanted = min(math.isqrt(int(may_be_selected.sum()) * size), MOST_KEPT * size)
-        return min(int(np.searchsorted(n_candidates, wanted)) + 1, len(may_be_selected))
+    of_select = {"size": select.size, "duplicates": select.duplicates}
+    return Stage("length", "raise length.keep", {**asdict(length), **of_select, **source_of(tokenizer)}, run)
 
 
-@dataclass(frozen=True)
-class SelectStage:
+def select_stage(select: Select, seed: str, tokenizer: Tokenizer | None = None) -> Stage:
     """Stage 5: selects answers that together have nearly the n-gram distribution of all answers."""
+    options = asdict(select)
 
-    select: Select
-    seed: str
-    tokenizer: Tokenizer | None = None
-    name: ClassVar[str] = "select"
-    advice: ClassVar[str] = 'lower select.size, raise length.keep, or set select.duplicates to "keep"'
-
-    @property
-    def parameters(self) -> Mapping[str, Any]:  # noqa: D102 - see Stage
-        return {**asdict(self.select), "seed": self.seed, **source_of(self.tokenizer)}
-
-    def run(self, answers: Any, threads: int, on_step: Callable[[str], None]) -> Sifted:  # noqa: D102 - see Stage
-        wanted = self.select
-        stays = candidates(answers, wanted)
+    def run(answers: Any, threads: int, on_step: OnStep) -> Sifted:
+        stays = candidates(answers, select)
         rows = np.flatnonzero(stays)
-        if len(rows) < wanted.size:  # the caller reports that there are too few
+        if len(rows) < select.size:  # the caller reports that there are too few
             return _sift(answers, stays, lambda gone: ["duplicate"] * len(gone), {})
-        texts = in_units(answers.filter(arrow().array(stays)), self.tokenizer)
-        options = asdict(wanted)
-        del options["size"], options["duplicates"]
+        texts = in_units(answers.filter(arrow().array(stays)), tokenizer)
         chosen = select_answers(
             texts,
-            wanted.size,
-            **options,
-            seed=self.seed,
+            **{name: value for name, value in options.items() if name != "duplicates"},
+            seed=seed,
             threads=threads,
             progress=lambda proposals, error: on_step(f"{proposals:,} swaps tried, error {error:.3g}"),
         )
         is_chosen = np.zeros(len(answers), bool)
         is_chosen[rows[chosen.rows]] = True
+        covered = coverage(texts, chosen.rows, max_order=select.max_order)
         names = ("error", "initial_error", "proposals", "accepted", "restart", "finished")
         figures = {
             **{name: getattr(chosen, name) for name in names},
             "curve": [list(point) for point in chosen.curve],
-            "coverage": [
-                [order.n_ngrams, order.n_held, order.share]
-                for order in coverage(texts, chosen.rows, max_order=wanted.max_order)
-            ],
+            "coverage": [[order.n_ngrams, order.n_held, order.share] for order in covered],
         }
         return _sift(
             answers, is_chosen, lambda gone: ["not chosen" if stays[row] else "duplicate" for row in gone], figures
         )
+
+    advice = 'lower select.size, raise length.keep, or set select.duplicates to "keep"'
+    return Stage("select", advice, {**options, "seed": seed, **source_of(tokenizer)}, run)
 
 
 def candidates(answers: Any, wanted: Select) -> NDArray[np.bool_]:
