@@ -73,7 +73,14 @@ def test_the_tables_hold_each_question_and_the_sampled_answers(result, mini):
     assert [row[:3] for row in questions.rows] == [
         (question_id, question.question, question.score) for question_id, question in result.questions.items()
     ]
-    assert questions.columns[2:] == ("score", "score_std", "fluency", "truthfulness", "helpfulness", "length")
+    assert tuple(column.name for column in questions.columns[2:]) == (
+        "score",
+        "score_std",
+        "fluency",
+        "truthfulness",
+        "helpfulness",
+        "length",
+    )
     samples = [(key, sample) for key, question in result.questions.items() for sample in question.samples]
     assert [row[:3] for row in answers.rows] == [(key, sample.answer, sample.scores.average) for key, sample in samples]
     assert all(len(row) == len(table.columns) for table in tables.values() for row in table.rows)

@@ -12,7 +12,7 @@ from ..base.errors import TrialsError
 from ..base.native import optional
 from ..generation.engines import Sampling
 from ..generation.prompts import NUM_EXAMPLES
-from ..scoring.reply_text import STOP, Mode, check_mode, without_reasoning
+from ..scoring.reply_text import STOP, Mode, check_mode
 from ..scoring.score_table import ScoreTable
 from ..scoring.scorer import ScorerSpec
 from ..suite.rules import AVERAGE_FIRST
@@ -63,8 +63,7 @@ def pfgen_score(suite: str = "mini", mode: Mode | None = None) -> Any:
     spec = ScorerSpec(suite)
 
     async def score(state: TaskState, target: Target) -> Score:
-        completion = state.output.completion
-        answer = without_reasoning(completion) if mode is None else answer_in(completion, mode)
+        answer = answer_in(state.output.completion, mode)
         try:
             table = spec.scorer.score(state.metadata[QUESTION], [answer])
         except KeyError:

@@ -17,7 +17,7 @@ from ..base.native import optional
 from ..base.untrusted_text import utf8
 from ..generation.engines import Sampling
 from ..generation.prompts import NUM_EXAMPLES
-from ..scoring.reply_text import STOP, Mode, check_mode, without_reasoning
+from ..scoring.reply_text import STOP, Mode, check_mode
 from ..scoring.scorer import ScorerSpec
 from ..suite.compiled import own_cache_folder
 from ..suite.rules import AVERAGE_FIRST
@@ -70,8 +70,7 @@ class PfgenScores(SampleLevelComputation):  # type: ignore[misc]  # lighteval is
 
     def compute(self, doc: Doc, model_response: ModelResponse, **others: Any) -> dict[str, float]:
         """The scores by name; an error contains the document."""
-        texts = model_response.final_text
-        answers = [without_reasoning(text) if self.mode is None else answer_in(text, self.mode) for text in texts]
+        answers = [answer_in(text, self.mode) for text in model_response.final_text]
         question = (doc.specific or {}).get(_QUESTION)
         if question is None or not answers:
             lack = "answer" if question is not None else f"{_QUESTION!r} in its 'specific'"

@@ -14,9 +14,7 @@ from ..base.errors import PfgenError
 from ..base.untrusted_text import shown_value
 from ..generation.prompts import Task, make_tasks
 from ..rewards.reward import Reward, ShapeLike
-from ..scoring.reply_text import STOP, DividedReply, Mode, answer_text
-from ..scoring.score_table import ScoreTable
-from ..suite.rules import column_of
+from ..scoring.reply_text import STOP, DividedReply, Mode, answer_text, without_reasoning
 from ..suite.suite import Suite
 
 Completion = str | list[dict[str, Any]]
@@ -27,14 +25,14 @@ The content of a message is a text, None, or a list of parts, whose texts are jo
 _WITHOUT_TEXT = {"audio", "file", "image", "image_url", "input_audio", "reasoning", "thinking", "video"}
 
 
-def answer_in(completion: Completion, mode: Mode) -> str:
-    """The answer in a completion: the text up to the first stop string, without any lead-in.
+def answer_in(completion: Completion, mode: Mode | None) -> str:
+    """The answer in a completion: the text up to the first stop string, without any lead-in; all of it without a mode.
 
     Example:
         >>> answer_in([{"role": "assistant", "content": "A: It floats. Q: And"}], "chat")
         'It floats.'
     """
-    return _divided(completion, mode).answer
+    return without_reasoning(_said(completion)) if mode is None else _divided(completion, mode).answer
 
 
 def answers_in(completions: Sequence[Completion], mode: Mode) -> tuple[list[str], list[bool]]:
@@ -92,12 +90,6 @@ def reward_of(source: Any, metric: str, shape: ShapeLike, *, has_references: boo
             raise PfgenError("references: expected a suite or a column of references, not both")
         return Reward(ReferenceScorer([metric]), shape)
     return Reward(source, shape, metric=metric)
-
-
-def rewards_of(table: ScoreTable, metric: str) -> list[float]:
-    """One score (of `SCORES`) of each row."""
-    scores: list[float] = table[column_of(metric)].tolist()
-    return scores
 
 
 def training_tasks(suite: Suite | str | Path, mode: Mode, trials: int, num_examples: int, seed: str = "") -> list[Task]:

@@ -18,10 +18,11 @@ from .. import __version__
 from ..base.errors import PfgenError, TrialsError
 from ..base.mean_interval import mean_interval
 from ..base.native import optional
+from ..base.table import Column, Table
 from ..base.untrusted_text import harmless, in_one_line, json_text, unknown_name
 from ..report import ReportRun, write_report
 from ..runs.checkout import checkout_of, run_name, suite_of
-from ..runs.run_result import Figures, RunResult, Scores, read_result
+from ..runs.run_result import Figures, RunResult, read_result
 from ..runs.run_scorer import Outcome
 from ..suite.rules import METRICS, PARTS, SCORES, column_of
 from ..suite.suite import Suite
@@ -31,6 +32,7 @@ Run = RunResult | Outcome | str | Path
 Tracker = Literal["wandb", "mlflow"]
 
 _N_SHOWN = 10_000  # code points of an answer in a table
+_OF_QUESTIONS = ("score", "score_std", *METRICS[1:])
 _N_PARAMETERS = 100
 _N_METRICS = 1000  # in a request to MLflow
 _UNSAFE = re.compile(r"[^\w-]")
@@ -76,7 +78,8 @@ def _log_to_wandb(wandb: Any, tracked: _Tracked, into: str | None, step: int | N
     with _wandb_run(wandb, into, tracked.name) as active:
         logged: dict[str, Any] = dict(tracked.metrics)
         for name, table in tracked.tables.items():
-            logged[f"pfgen/{name}"] = wandb.Table(columns=list(table.columns), data=list(map(list, table.rows)))
+            rows = [list(row.values()) for row in table.to_dicts()]
+            logged[f"pfgen/{name}"] = wandb.Table(columns=[column.name for column in table.columns], data=rows)
         if step is not None:
             logged["pfgen/step"] = step
             for names in ("pfgen/*", "pfgen_questions/*"):
@@ -116,7 +119,8 @@ def _log_to_mlflow(mlflow: Any, tracked: _Tracked, into: str | None, step: int |
             mlflow.log_params({f"pfgen.{name}": value for name, value in tracked.parameters.items()})
         mlflow.log_dict(tracked.config, f"{folder}/run.json")
         for name, table in tracked.tables.items():
-            columns = dict(zip(table.columns, map(list, zip(*table.rows, strict=True)), strict=True))
+            rows = table.to_dicts()
+            columns = {column.name: [row[column.name] for row in rows] for column in table.columns}
             mlflow.log_table(columns, f"{folder}/{name}.json")
         if tracked.page is not None:
             mlflow.log_text(tracked.page, f"{folder}/report.html")
@@ -140,11 +144,6 @@ def _mlflow_run(mlflow: Any, into: str | None, name: str) -> Iterator[str]:
 # --- what is logged
 
 
-class _Table(NamedTuple):
-    columns: tuple[str, ...]
-    rows: list[tuple[str | float | None, ...]]
-
-
 class _Tracked(NamedTuple):
     """The names and values to log for a run."""
 
@@ -152,7 +151,7 @@ class _Tracked(NamedTuple):
     metrics: Mapping[str, float]  # see docs/integrations/tracking.md
     parameters: Mapping[str, str]  # the config of the run
     tags: Mapping[str, str]  # the origin of the scores
-    tables: Mapping[str, _Table]  # figures of questions, and sample answers; empty tables are omitted
+    tables: Mapping[str, Table]  # figures of questions, and sample answers; empty tables are omitted
     page: str | None  # the report; None if the suite is unknown
 
     @property
@@ -170,7 +169,6 @@ def _tracked(run: Run, suite: Suite | str | Path | None, *, report: bool) -> _Tr
     model = (result.config or {}).get("model")
     name = in_one_line(model or (run_name(folder) if folder else "run"), 200)
     tags = {"suite_hash": result.metadata_hash, "trials_hash": result.input_hash, "version": __version__}
-    tables = {"questions": _questions(result), "answers": _answers(result)}
     return _Tracked(
         name=name,
         metrics={name: value for name, value in _metrics(result) if math.isfinite(value)},
@@ -179,7 +177,7 @@ def _tracked(run: Run, suite: Suite | str | Path | None, *, report: bool) -> _Tr
             for name, value in islice((result.config or {}).items(), _N_PARAMETERS)
         },
         tags={name: in_one_line(tag, 400) for name, tag in {**tags, "signature": signature}.items() if tag},
-        tables={name: table for name, table in tables.items() if table.rows},
+        tables={table.name: table for table in _tables(result) if table.rows},
         page=_page(ReportRun(name, None, result), known) if report and known else None,
     )
 
@@ -220,11 +218,8 @@ def _metrics(result: RunResult) -> Iterator[tuple[str, float]]:
 
 
 def _figures(figures: Figures) -> dict[str, float]:
-    return {"score": figures.score, **_parts(figures.scores), "length": figures.length}
-
-
-def _parts(scores: Scores) -> dict[str, float]:
-    return {part: scores.total(part) for part in PARTS}
+    parts = {part: figures.scores.total(part) for part in PARTS}
+    return {"score": figures.score, **parts, "length": figures.length}
 
 
 def _safe_name(text: str) -> str:
@@ -232,30 +227,20 @@ def _safe_name(text: str) -> str:
     return _UNSAFE.sub("_", text)[:100] or "_"
 
 
-def _questions(result: RunResult) -> _Table:
-    columns = ("question_id", "question", "score", "score_std", *METRICS[1:])
-    rows: list[tuple[str | float | None, ...]] = []
+def _tables(result: RunResult) -> tuple[Table, Table]:
+    """The figures of each question, and its sample answers."""
+    questions, answers = [], []
     for question_id, question in result.questions.items():
+        name, text = in_one_line(question_id, 100), in_one_line(question.question, 1000)
         figures = {**_figures(question), "score_std": question.score_std}
-        texts = in_one_line(question_id, 100), in_one_line(question.question, 1000)
-        rows.append((*texts, *(_number(figures[column]) for column in columns[2:])))
-    return _Table(columns, rows)
-
-
-def _answers(result: RunResult) -> _Table:
-    columns = ("question_id", "answer", "score", *PARTS, "missing")
-    rows: list[tuple[str | float | None, ...]] = []
-    for question_id, question in result.questions.items():
+        questions.append((name, text, *(figures[column] for column in _OF_QUESTIONS)))
         for sample in question.samples:
-            numbers = [sample.scores.average, *_parts(sample.scores).values()]
-            shown = in_one_line(question_id, 100), harmless(sample.answer[:_N_SHOWN])
+            parts = (sample.scores.total(part) for part in PARTS)
             missing = in_one_line(", ".join(sample.missing), 1000)
-            rows.append((*shown, *map(_number, numbers), missing))
-    return _Table(columns, rows)
-
-
-def _number(value: float) -> float | None:
-    return value if math.isfinite(value) else None
+            answers.append((name, harmless(sample.answer[:_N_SHOWN]), sample.scores.average, *parts, missing))
+    of_questions = list(map(Column, ("question_id", "question", *_OF_QUESTIONS)))
+    of_answers = list(map(Column, ("question_id", "answer", "score", *PARTS, "missing")))
+    return Table(of_questions, questions, name="questions"), Table(of_answers, answers, name="answers")
 
 
 def _page(run: ReportRun, suite: Suite) -> str:

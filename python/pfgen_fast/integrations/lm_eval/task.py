@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 from pfgen_fast import Scorer
 from pfgen_fast.base.native import optional
 from pfgen_fast.generation.prompts import NUM_EXAMPLES, Prompt
-from pfgen_fast.integrations.rewarding import rewards_of, training_tasks
+from pfgen_fast.integrations.rewarding import training_tasks
 from pfgen_fast.scoring.reply_text import Mode, answer_text
-from pfgen_fast.suite.rules import SCORES
+from pfgen_fast.suite.rules import SCORES, column_of
 
 if TYPE_CHECKING:
     from datasets import DatasetDict
@@ -61,7 +61,7 @@ def scores(document: dict[str, Any], results: list[str]) -> dict[str, float]:
     """The scores of the answer to a document."""
     answer = answer_text(results[0], mode=document["mode"]).answer
     table = scorer_of(document["suite"]).score(document["question_id"], [answer])
-    return {name: rewards_of(table, name)[0] for name in SCORES}
+    return {name: float(table[column_of(name)][0]) for name in SCORES}
 
 
 @lru_cache(maxsize=4)
