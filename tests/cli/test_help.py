@@ -34,7 +34,7 @@ def test_every_module_and_class_of_the_registry_is_there_and_described_alike():
 @pytest.mark.parametrize("name", LEAVES)
 def test_every_option_says_what_it_means_and_one_default_at_most(name):
     for parameter in parameters_of(command_class(name)):
-        text = parameter.declared.help
+        text = parameter.help
         meaning = re.sub(r"May be repeated\.|Default: .*|[Ss]ee generate", "", text)
         assert len(meaning.split()) >= 2, f"{parameter.label}: {text!r}"
         assert len(re.findall(r"\bdefault\b *[:f]", text, re.IGNORECASE)) <= 1, parameter.label

@@ -110,7 +110,7 @@ LEAVES = list(commands.COMMANDS)
 
 def options_of(name: str) -> list[Parameter]:
     """The options of a command."""
-    return [option for option in parameters_of(commands.command_class(name)) if option.declared.is_option]
+    return [option for option in parameters_of(commands.command_class(name)) if option.is_option]
 
 
 def _of_commands() -> Iterator[str]:
@@ -118,7 +118,7 @@ def _of_commands() -> Iterator[str]:
     yield from (f"pfgen-fast {name}" for name in GROUPS[1:])
     for name in LEAVES:
         parameters = parameters_of(commands.command_class(name))
-        arguments = [parameter.field.upper() for parameter in parameters if not parameter.declared.is_option]
+        arguments = [parameter.field.upper() for parameter in parameters if not parameter.is_option]
         shown = sorted("/".join([*option.names, *option.off_names]) for option in options_of(name))
         yield " ".join(["pfgen-fast", name, *arguments, *shown])
 

@@ -34,14 +34,14 @@ class Connection:
 
     help_group = "Server"
     base_url: str | None = Option(
-        None, help="Set the server's address, including /v1. Default: $OPENAI_BASE_URL, or the engine's own.", group=""
+        None, "Set the server's address, including /v1. Default: $OPENAI_BASE_URL, or the engine's own.", group=""
     )
     key_env: str | None = Option(
-        None, help="Name the variable with the key. Default: OPENAI_API_KEY, ANTHROPIC_API_KEY.", metavar="NAME"
+        None, "Name the variable with the key. Default: OPENAI_API_KEY, ANTHROPIC_API_KEY.", metavar="NAME"
     )
-    concurrency: int | None = Option(None, help="Limit the number of concurrent requests. Default: 16.")
-    retries: int | None = Option(None, help="Set how often a request is retried. Default: 5.")
-    timeout: float | None = Option(None, help="Set the timeout of a whole reply, in seconds. Default: 120.")
+    concurrency: int | None = Option(None, "Limit the number of concurrent requests. Default: 16.")
+    retries: int | None = Option(None, "Set how often a request is retried. Default: 5.")
+    timeout: float | None = Option(None, "Set the timeout of a whole reply, in seconds. Default: 120.")
 
 
 @option_group
@@ -49,8 +49,8 @@ class Rates:
     """The limits of a server."""
 
     help_group = "Server"
-    requests_per_minute: float | None = Option(None, help="Limit the requests per minute. Default: no limit.")
-    tokens_per_minute: float | None = Option(None, help="Limit the tokens per minute. Default: no limit.")
+    requests_per_minute: float | None = Option(None, "Limit the requests per minute. Default: no limit.")
+    tokens_per_minute: float | None = Option(None, "Limit the tokens per minute. Default: no limit.")
 
 
 @option_group
@@ -59,30 +59,28 @@ class RequestShape:
 
     help_group = "Requests"
     served_model: str | None = Option(
-        None, help="Request this model; --model still names the run. Default: --model.", metavar="NAME"
+        None, "Request this model; --model still names the run. Default: --model.", metavar="NAME"
     )
     max_tokens_name: str | None = Option(
-        None, help="openai: send --max-tokens under this name, such as max_completion_tokens.", metavar="NAME"
+        None, "openai: send --max-tokens under this name, such as max_completion_tokens.", metavar="NAME"
     )
     omit: list[str] | None = Option(
         None,
-        help="Do not send these parameters, such as temperature,top_p,stop,seed.",
+        "Do not send these parameters, such as temperature,top_p,stop,seed.",
         parser=options.names,
         metavar="NAME,...",
     )
-    extra_body: dict[str, Any] | None = Option(
-        None, help="Merge a JSON object into each request, and record it.", **_OBJECT
-    )
+    extra_body: dict[str, Any] | None = Option(None, "Merge a JSON object into each request, and record it.", **_OBJECT)
     chat_template_kwargs: dict[str, Any] | None = Option(
-        None, help="openai, transformers, vllm: set and record variables of the chat template.", **_OBJECT
+        None, "openai, transformers, vllm: set and record variables of the chat template.", **_OBJECT
     )
     reasoning_effort: str | None = Option(
-        None, help="openai: set how much the model reasons, such as low or high.", metavar="EFFORT"
+        None, "openai: set how much the model reasons, such as low or high.", metavar="EFFORT"
     )
     enable_thinking: bool | None = Option(
         None,
+        "Turn reasoning on or off (Qwen3, Claude). Default: the model or server decides.",
         "--enable-thinking/--disable-thinking",
-        help="Turn reasoning on or off (Qwen3, Claude). Default: the model or server decides.",
     )
 
 
@@ -93,7 +91,7 @@ class ThinkingBudget:
     help_group = "Requests"
     thinking_budget: int | None = Option(
         None,
-        help="anthropic: limit the tokens of reasoning, in addition to --max-tokens. Default: by the model.",
+        "anthropic: limit the tokens of reasoning, in addition to --max-tokens. Default: by the model.",
         metavar="N",
     )
 
@@ -103,19 +101,19 @@ class LocalModel:
     """How local weights are loaded."""
 
     help_group = "Local weights"
-    path: str | None = Option(None, help="Load the model from this directory.", metavar="FOLDER")
-    trust_remote_code: bool | None = Option(None, help="Run program code that comes with a model.")
-    chat_template: str | None = Option(None, help="Use the chat template in this file, and record it.", metavar="FILE")
-    device: str | None = Option(None, help="transformers: choose cpu, cuda:0, ... Default: a GPU, if available.")
-    dtype: str | None = Option(None, help="Choose a type such as bfloat16. Default: the stored type.")
-    batch_size: int | None = Option(None, help="transformers: set the batch size. Default: 16.")
-    tensor_parallel: int | None = Option(None, help="vllm: set the number of GPUs per model. Default: 1.")
-    max_model_len: int | None = Option(None, help="vllm: limit the tokens of prompt and answer.")
+    path: str | None = Option(None, "Load the model from this directory.", metavar="FOLDER")
+    trust_remote_code: bool | None = Option(None, "Run program code that comes with a model.")
+    chat_template: str | None = Option(None, "Use the chat template in this file, and record it.", metavar="FILE")
+    device: str | None = Option(None, "transformers: choose cpu, cuda:0, ... Default: a GPU, if available.")
+    dtype: str | None = Option(None, "Choose a type such as bfloat16. Default: the stored type.")
+    batch_size: int | None = Option(None, "transformers: set the batch size. Default: 16.")
+    tensor_parallel: int | None = Option(None, "vllm: set the number of GPUs per model. Default: 1.")
+    max_model_len: int | None = Option(None, "vllm: limit the tokens of prompt and answer.")
     engine_args: dict[str, Any] | None = Option(
-        None, help="vllm: pass these arguments to vllm.LLM; those that affect answers are recorded.", **_OBJECT
+        None, "vllm: pass these arguments to vllm.LLM; those that affect answers are recorded.", **_OBJECT
     )
     quantization: str | None = Option(
-        None, help="vllm: choose a method such as fp8. Default: as in the model's files.", metavar="METHOD"
+        None, "vllm: choose a method such as fp8. Default: as in the model's files.", metavar="METHOD"
     )
 
 
@@ -125,7 +123,7 @@ class ReferenceSets:
 
     help_group = "Answers without a model"
     sets: list[str] | None = Option(
-        None, help="ngram, reference: use this reference set. May be repeated. Default: all.", metavar="NAME"
+        None, "ngram, reference: use this reference set. May be repeated. Default: all.", metavar="NAME"
     )
 
 
@@ -134,12 +132,12 @@ class EngineOptions(ReferenceSets, LocalModel, ThinkingBudget, RequestShape, Rat
     """The options of all engines."""
 
     help_group = "Answers without a model"
-    order: int | None = Option(None, help="ngram: set the number of code points per n-gram. Default: 5.", metavar="N")
+    order: int | None = Option(None, "ngram: set the number of code points per n-gram. Default: 5.", metavar="N")
     input: Path | None = Option(
-        None, help="replay: read a table (.jsonl, .csv, .parquet), a run, or samples_*.jsonl.", metavar="PATH"
+        None, "replay: read a table (.jsonl, .csv, .parquet), a run, or samples_*.jsonl.", metavar="PATH"
     )
-    question_column: str | None = Option(None, help="replay: name the question column. Default: question.")
-    answer_column: str | None = Option(None, help="replay: name the answer column. Default: answer.")
+    question_column: str | None = Option(None, "replay: name the question column. Default: question.")
+    answer_column: str | None = Option(None, "replay: name the answer column. Default: answer.")
 
 
 def chosen(group: Any, *classes: Any) -> dict[str, Any]:
@@ -166,17 +164,17 @@ class ReasoningOptions:
 
     help_group = "Reasoning"
     reasoning: ReasoningChoice = Option(
-        "strip", help="Remove reasoning from answers, or keep it there, as in the published runs."
+        "strip", "Remove reasoning from answers, or keep it there, as in the published runs."
     )
     reasoning_tags: Tags = None
     reasoning_tokens: int = Option(
-        0, min=0, help="Allow this many tokens for reasoning, in addition to --max-tokens.", metavar="N"
+        0, "Allow this many tokens for reasoning, in addition to --max-tokens.", min=0, metavar="N"
     )
     retry_unfinished: int = Option(
         0,
-        min=0,
-        help="Ask again up to N times if the reasoning did not end, which favours short reasoning. An answer whose "
+        "Ask again up to N times if the reasoning did not end, which favours short reasoning. An answer whose "
         "reasoning never ends is empty.",
+        min=0,
         metavar="N",
     )
 
@@ -194,8 +192,8 @@ class Prices:
     """The prices of the tokens of a hosted model."""
 
     help_group = "Costs"
-    prompt_price: float = Option(0.0, help="Set the price per million prompt tokens, in any currency.")
-    reply_price: float = Option(0.0, help="Set the price per million reply tokens.")
+    prompt_price: float = Option(0.0, "Set the price per million prompt tokens, in any currency.")
+    reply_price: float = Option(0.0, "Set the price per million reply tokens.")
 
 
 Structured = Annotated[
@@ -222,21 +220,21 @@ class ServerOptions(Prices, ThinkingBudget, RequestShape, Rates):
     """The options of commands that ask a model."""
 
     help_group = "Server"
-    engine: Literal["openai", "anthropic"] = Option("openai", help="Choose the protocol of the server.")
-    base_url: str | None = Option(None, help="Set the address of the server, including /v1.", group="")
+    engine: Literal["openai", "anthropic"] = Option("openai", "Choose the protocol of the server.")
+    base_url: str | None = Option(None, "Set the address of the server, including /v1.", group="")
     key_env: str | None = Option(
-        None, help="Name the variable with the key. Default: by engine, such as OPENAI_API_KEY.", metavar="NAME"
+        None, "Name the variable with the key. Default: by engine, such as OPENAI_API_KEY.", metavar="NAME"
     )
-    concurrency: int = Option(16, min=1, help="Limit the number of concurrent requests.")
+    concurrency: int = Option(16, "Limit the number of concurrent requests.", min=1)
     timeout: float = Option(
-        120.0, min=0.001, help="Set the timeout in seconds of a request, or of a program that prints nothing."
+        120.0, "Set the timeout in seconds of a request, or of a program that prints nothing.", min=0.001
     )
-    retries: int = Option(5, min=0, help="Set how often a failed request is retried.")
+    retries: int = Option(5, "Set how often a failed request is retried.", min=0)
     budget: float | None = Option(
-        None, min=0, help="Stop before the estimated cost of this call exceeds this amount.", group="Costs"
+        None, "Stop before the estimated cost of this call exceeds this amount.", min=0, group="Costs"
     )
-    offline: bool = Option(False, help="Send no requests; use the stored replies.")
-    dry_run: bool = Option(False, help="Only show the number of requests and the cost.", group="")
+    offline: bool = Option(False, "Send no requests; use the stored replies.")
+    dry_run: bool = Option(False, "Only show the number of requests and the cost.", group="")
 
     @cached_property
     def server(self) -> Server | None:

@@ -49,20 +49,16 @@ class Evaluate(Generating):
     Examples
 
       pfgen-fast evaluate -e ngram
-
       pfgen-fast evaluate -e openai --base-url http://localhost:8000/v1 -m org/model --mode chat
-
       pfgen-fast evaluate -e transformers -m checkpoints/step-100 --trials 100
-
       pfgen-fast evaluate -e openai --base-url http://localhost:8000/v1 -m org/model --mode chat --quick
-
       pfgen-fast evaluate -e transformers -m 'runs/my-training/checkpoint-*' --suite mini --watch 30
     """
 
     suite: str = Option(
         "pfgen-bench",
+        "Name the suite: pfgen-bench, mini, or a directory with Q*.json files and questions.jsonl.",
         "-s",
-        help="Name the suite: pfgen-bench, mini, or a directory with Q*.json files and questions.jsonl.",
         metavar="SUITE",
     )
     model: list[str] | None = Option(  # type: ignore[assignment]
@@ -74,17 +70,17 @@ class Evaluate(Generating):
     )
     watch: float | None = Option(
         None,
+        "Look for new checkpoints again after this time, until Ctrl-C. A checkpoint is complete when it has not "
+        "changed for 60 s.",
         min=0.1,
         max=86_400,
-        help="Look for new checkpoints again after this time, until Ctrl-C. A checkpoint is complete when it has not "
-        "changed for 60 s.",
         metavar="SECONDS",
     )
     quick: bool = Option(
-        False, "--quick", help="Ask only the 13 questions of pfgen-bench that keep the order of the published runs."
+        False, "Ask only the 13 questions of pfgen-bench that keep the order of the published runs.", "--quick"
     )
     page: Path | None = Option(
-        None, "--report", help="Write the report to this file. Default: report.html in the run's directory."
+        None, "Write the report to this file. Default: report.html in the run's directory.", "--report"
     )
 
     def __call__(self) -> None:

@@ -29,30 +29,30 @@ class PromptOptions:
     """Arguments of `Generation.of` that affect prompts, with the defaults of the published runs."""
 
     help_group = "Prompts"
-    examples: int = Option(20, min=0, help="Set the number of sample answers in a prompt.")
+    examples: int = Option(20, "Set the number of sample answers in a prompt.", min=0)
     seed: options.Seed = ""
-    prefix: str = Option("", help="Begin every prompt with this text; \\n is a line break.")
+    prefix: str = Option("", "Begin every prompt with this text; \\n is a line break.")
     system: str = Option(
         "",
-        help="Send this system message before that of mode chat. @FILE reads it from a file.",
+        "Send this system message before that of mode chat. @FILE reads it from a file.",
         parser=options.text_or_file,
         metavar="TEXT|@FILE",
     )
     instruction: str = Option(
         "",
-        help="Put this line above the examples of mode completion; default: the instruction of mode qa. @FILE reads it "
+        "Put this line above the examples of mode completion; default: the instruction of mode qa. @FILE reads it "
         "from a file.",
         parser=options.text_or_file,
         metavar="TEXT|default|@FILE",
     )
     context: Path | None = Option(
         None,
-        help="Show sentences of this file above each question: a table with the columns question and sentence, or a "
+        "Show sentences of this file above each question: a table with the columns question and sentence, or a "
         "text with one sentence per line.",
         metavar="FILE",
     )
     sentences: int | None = Option(
-        None, min=1, help="Draw this many sentences of --context for each question and trial. Default: 5.", metavar="N"
+        None, "Draw this many sentences of --context for each question and trial. Default: 5.", min=1, metavar="N"
     )
 
     @property
@@ -85,26 +85,24 @@ class Generating:
 
     engine: str = Option(
         ...,
+        "Choose ngram (needs no model), openai (any OpenAI-compatible server), anthropic, transformers (or hf) or "
+        "vllm (local weights), manual (you type the answers), replay (existing answers), ground-truth or "
+        "reference (answers of the suite itself).",
         "-e",
-        help="Choose ngram (needs no model), openai (any OpenAI-compatible server), anthropic, transformers (or hf) or "
-        "vllm (local weights), manual (you type the answers), replay (existing answers), ground-truth or reference "
-        "(answers of the suite itself).",
     )
     suite: options.SuiteOption = None
     questions: options.Questions = None
     limit: options.Limit = None
     model: str | None = Option(
         None,
+        "Name the model and the run's directory. Default: ngram/order-N for ngram, the published names for "
+        "answers of the suite.",
         "-m",
-        help="Name the model and the run's directory. Default: ngram/order-N for ngram, the published names "
-        "for answers of the suite.",
     )
-    trials: int | None = Option(
-        None, "-n", min=1, help="Ask each question this often. Default: 10, or all stored answers."
-    )
+    trials: int | None = Option(None, "Ask each question this often. Default: 10, or all stored answers.", "-n", min=1)
     mode: options.ModeChoice | None = Option(
         None,
-        help="Use a text to continue (completion), one user message (qa), or system and user messages (chat). Default: "
+        "Use a text to continue (completion), one user message (qa), or system and user messages (chat). Default: "
         "chat for local weights with a chat template, the mode in the config.json next to the input for replay, "
         "otherwise completion.",
     )
@@ -211,33 +209,26 @@ class Generate(Generating):
     Examples
 
       pfgen-fast generate --engine ngram --order 5 --suite mini --trials 10
-
       pfgen-fast generate --engine openai --base-url http://localhost:8000/v1 --model org/model --suite mini --trials 10
-
       pfgen-fast generate --engine openai --model gpt-4o --mode chat --suite my-suite --limit 3 --trials 1
-
       pfgen-fast generate -e hf --model org/chat --path weights/chat --chat-template chat.jinja --mode qa --suite mini
-
       pfgen-fast generate --engine anthropic --model anthropic/claude-haiku-4-5 --mode chat --top-p none --suite mini
       --prompt-price 1 --reply-price 5
-
       pfgen-fast generate --engine replay --input answers.jsonl --model mine/step-100 --suite mini
-
       pfgen-fast generate --engine openai --model gpt-4o --mode chat --suite mini --write-batch batch.jsonl
-
       pfgen-fast generate --engine openai --model gpt-4o --mode chat --suite mini --read-batch batch_output.jsonl
     """
 
-    no_score: bool = Option(False, help="Do not score the run at the end.")
+    no_score: bool = Option(False, "Do not score the run at the end.")
     write_batch: Path | None = Option(
         None,
-        help="openai: write the requests to an input file of OpenAI's Batch API; send nothing.",
+        "openai: write the requests to an input file of OpenAI's Batch API; send nothing.",
         metavar="FILE",
         group="Batches",
     )
     read_batch: list[Path] | None = Option(
         None,
-        help="openai: add the answers in an output or error file of the batch; send nothing. Give the other options as "
+        "openai: add the answers in an output or error file of the batch; send nothing. Give the other options as "
         "with --write-batch. May be repeated.",
         metavar="FILE",
         group="Batches",
@@ -289,7 +280,6 @@ class Prompts:
     Examples
 
       pfgen-fast prompts --suite mini --mode chat --trials 2
-
       pfgen-fast prompts --suite mini --questions Q07
     """
 
@@ -297,9 +287,9 @@ class Prompts:
     questions: options.Questions = None
     limit: options.Limit = None
     mode: options.ModeChoice = Option(
-        "completion", help="Use a text to continue (base models), one user message, or system and user messages."
+        "completion", "Use a text to continue (base models), one user message, or system and user messages."
     )
-    trials: int = Option(1, "-n", min=1, help="Ask each question this often.")
+    trials: int = Option(1, "Ask each question this often.", "-n", min=1)
     prompt_options: PromptOptions
     output: options.OutputFile = None
     quiet: Quiet = False

@@ -23,8 +23,8 @@ _MOST_UNGROUPED = 12
 def of_command(program: str, cls: Any) -> str:
     """The help of a command."""
     parameters = parameters_of(cls)
-    arguments = [parameter for parameter in parameters if not parameter.declared.is_option]
-    options = [parameter for parameter in parameters if parameter.declared.is_option]
+    arguments = [parameter for parameter in parameters if not parameter.is_option]
+    options = [parameter for parameter in parameters if parameter.is_option]
     options.sort(key=lambda option: option.names[0] in _LAST)
     usage = " ".join(["Usage:", program, "[OPTIONS]", *(argument.metavar for argument in arguments)])
     sections = [usage, *_paragraphs(cls.__doc__)]
@@ -50,10 +50,10 @@ def _names(option: Parameter) -> str:
 
 
 def _explained(parameter: Parameter) -> str:
-    text, default = parameter.declared.help, parameter.default
-    if parameter.is_required:
+    text, default = parameter.help, parameter.default
+    if default is ...:
         return f"{text} [required]"
-    is_shown = parameter.declared.show_default and default is not None and default is not False and default != ""
+    is_shown = parameter.show_default and default is not None and default is not False and default != ""
     return f"{text} [default: {default}]" if is_shown else text
 
 
@@ -72,11 +72,13 @@ def section(title: str, rows: Iterable[tuple[str, str]], end: str = "") -> str:
 
 
 def _paragraphs(text: str) -> Iterator[str]:
-    """The paragraphs of a docstring; an indented one is a command, which is continued as a shell reads it."""
+    """The paragraphs of a docstring; indented lines are commands, which are continued as a shell reads them."""
     for paragraph in cleandoc(text).split("\n\n"):
-        is_command = paragraph.startswith(" ")
-        lines = _continued(paragraph) if is_command else _wrapped(paragraph, _columns() - 2)
-        yield "\n".join(f"{'    ' if is_command else '  '}{line}" for line in lines)
+        if paragraph.startswith(" "):
+            commands = re.split(r"\n(?=\s+(?:\w+=\S+ )*pfgen-fast )", paragraph)
+            yield "\n".join(f"    {line}" for command in commands for line in _continued(command))
+        else:
+            yield "\n".join(f"  {line}" for line in _wrapped(paragraph, _columns() - 2))
 
 
 def _continued(command: str) -> Iterator[str]:

@@ -2,23 +2,23 @@
 
     @option_group
     class Sampling:
-        help_group = "Sampling"  # the title in --help; without it, the options are listed first
-        temperature: float = Option(1.0, min=0, help="Set the temperature.")
+        help_group = "Sampling"  # the title in --help; options without a title are listed first
+        temperature: float = Option(1.0, "Set the temperature.", min=0)
 
     class Generate:
-        paths: list[Path] = Argument(help="Runs.", metavar="PATH...")
-        limit: Annotated[int | None, Option("--limit", "-l", help="Use the first N questions.", metavar="N")] = None
+        paths: list[Path] = Argument(..., "Runs.", metavar="PATH...")
+        limit: int | None = Option(None, "Use the first N questions.", "--limit", "-l", metavar="N")
         sampling: Sampling
 
-A command line is read here and not by argparse, which refuses values that begin with a hyphen and arguments between
-options, and whose messages depend on the version of Python.
+argparse refuses values that begin with a hyphen and arguments between options, and its messages depend on the version
+of Python.
 """
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import MISSING, Field, dataclass, field, fields
+from dataclasses import MISSING, Field, dataclass, field, fields, replace
 from functools import cache
 from itertools import chain
 from pathlib import Path
@@ -45,41 +45,13 @@ class BadValue(ValueError):
     """The value of an option cannot be used; a parser raises it, and the message gets the name of the option."""
 
 
-@dataclass(frozen=True)
-class _Declared:
-    """The settings of an option or an argument."""
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Parameter:
+    """An option or an argument; a field of a command adds what is below the line.
 
-    names: tuple[str, ...]
-    help: str
-    metavar: str | None
-    min: float | None
-    max: float | None
-    parser: Callable[[str], Any] | None
-    n_values: int
-    group: str | None
-    for_input: str | None
-    show_default: bool
-    is_option: bool
-
-
-def Option(  # noqa: N802
-    *words: Any,
-    help: str,
-    metavar: str | None = None,
-    min: float | None = None,
-    max: float | None = None,
-    parser: Callable[[str], Any] | None = None,
-    n_values: int = 1,
-    group: str | None = None,
-    for_input: Literal["runs", "tables"] | None = None,
-    show_default: bool = True,
-    is_option: bool = True,
-) -> Any:
-    """Declares an option, as the value of a field or within Annotated.
-
-    Args:
-        words: The default, if the option is the value of a field (`...` or nothing for a required option), and names;
-            without a long name, the option is named after its field. `--on/--off` names a flag and its opposite.
+    Attributes:
+        names: The names; without a long name, an option is named after its field. `--on/--off` is a flag and its
+            opposite.
         help: The text in --help.
         metavar: The name of the value in --help. Default: by type.
         min: The lowest number.
@@ -89,86 +61,86 @@ def Option(  # noqa: N802
         group: The title of the option's section in --help. Default: `help_group` of the class.
         for_input: The kind of input that the option is for; see `refuse_others`. Default: `for_input` of the class.
         show_default: Whether --help shows the default.
-        is_option: False for an argument.
+        is_option: Whether it is an option.
     """
-    names = tuple(word for word in words if isinstance(word, str) and word.startswith("-"))
-    default = next((word for word in words if word not in names and word is not ...), MISSING)
-    declared = _Declared(names, help, metavar, min, max, parser, n_values, group, for_input, show_default, is_option)
-    return field(default=default, metadata={"declared": declared})
 
-
-def Argument(*default: Any, help: str, metavar: str | None = None, show_default: bool = True) -> Any:  # noqa: N802
-    """Declares an argument, which has no name on the command line; see `Option`."""
-    return Option(*default, help=help, metavar=metavar, show_default=show_default, is_option=False)
-
-
-def option_group(cls: type[T]) -> type[T]:
-    """Makes a frozen dataclass of a class of options, which may be a command or the type of a field of a command."""
-    return dataclass(frozen=True, kw_only=True)(cls)
-
-
-@dataclass(frozen=True, eq=False)
-class Parameter:
-    """An option or an argument of a command."""
-
-    declared: _Declared
-    field: str
     names: tuple[str, ...]
-    off_names: tuple[str, ...]
-    type: Any
-    is_list: bool
-    choices: tuple[str, ...]
-    default: Any
-    group: str
-    for_input: str | None
+    help: str
+    metavar: str = ""
+    min: float | None = None
+    max: float | None = None
+    parser: Callable[[str], Any] | None = None
+    n_values: int = 1
+    group: str | None = None
+    for_input: Literal["runs", "tables"] | None = None
+    show_default: bool = True
+    is_option: bool = True
+    # ---
+    field: str = ""
+    off_names: tuple[str, ...] = ()
+    type: Any = str
+    is_list: bool = False
+    choices: tuple[str, ...] = ()
+    default: Any = ...
+
+    @property
+    def label(self) -> str:
+        """The name in messages."""
+        return self.names[0] if self.is_option else self.metavar
 
     @property
     def is_flag(self) -> bool:
         """Whether the option has no value."""
         return self.type is bool
 
-    @property
-    def is_required(self) -> bool:
-        """Whether there is no default."""
-        return self.default is MISSING
-
-    @property
-    def label(self) -> str:
-        """The name in messages."""
-        return self.names[0] if self.declared.is_option else self.metavar
-
-    @property
-    def metavar(self) -> str:
-        """The name of the value."""
-        usual = "|".join(self.choices) or _METAVARS.get(self.type, "VALUE")
-        return self.declared.metavar or (usual if self.declared.is_option else self.field.upper())
-
     def converted(self, text: str) -> Any:
         """The value of a text; raises UsageError."""
-        declared = self.declared
         try:
-            if declared.parser is not None:
-                return declared.parser(text)
+            if self.parser is not None:
+                return self.parser(text)
             if self.choices and text not in self.choices:
                 raise BadValue(unknown_name("value", text, self.choices))
-            value: Any = text if self.choices else self._typed(text)
+            return text if self.choices else self._typed(text)
         except BadValue as error:
             raise UsageError(f"{self.label}: {error}") from None
-        low, high = declared.min, declared.max
-        if (low is not None and value < low) or (high is not None and value > high):
-            limits = {"at least": low, "at most": high}
-            limited = " and ".join(f"{bound} {limit:g}" for bound, limit in limits.items() if limit is not None)
-            raise UsageError(f"{self.label}: expected {_EXPECTED[self.type]} of {limited}, not {in_one_line(text)!r}")
-        return value
 
     def _typed(self, text: str) -> Any:
+        expected = _EXPECTED.get(self.type)
         try:
             value = self.type(text)
         except ValueError:
             value = None
-        if value is None or value != value:
-            raise BadValue(f"expected {_EXPECTED[self.type]}, not {in_one_line(text)!r}")
+        if expected and (value is None or value != value):
+            raise BadValue(f"expected {expected}, not {in_one_line(text)!r}")
+        limits = {"at least": self.min, "at most": self.max}
+        if (self.min is not None and value < self.min) or (self.max is not None and value > self.max):
+            limited = " and ".join(f"{bound} {limit:g}" for bound, limit in limits.items() if limit is not None)
+            raise BadValue(f"expected {expected} of {limited}, not {in_one_line(text)!r}")
         return value
+
+
+def Option(*words: Any, help: str = "", **settings: Any) -> Any:  # noqa: N802
+    """Declares an option, as the value of a field or within Annotated.
+
+    Args:
+        words: The default (`...` for a required option, and within Annotated), the text in --help, and names.
+        help: The text in --help, if it is not among the words.
+        settings: The settings of `Parameter`.
+    """
+    names = tuple(word for word in words if isinstance(word, str) and word.startswith("-"))
+    default, text = [*(word for word in words if word not in names), ..., help][:2]
+    parameter = Parameter(names=names, help=help or text, **settings)
+    return field(default=MISSING if default is ... else default, metadata={"parameter": parameter})
+
+
+def Argument(*words: Any, **settings: Any) -> Any:  # noqa: N802
+    """Declares an argument, which has no name on the command line; see `Option`."""
+    return Option(*words, is_option=False, **settings)
+
+
+def option_group(cls: type[T]) -> type[T]:
+    """Makes a frozen dataclass of a class of options, which may be a command or the type of a field of a command."""
+    return dataclass(frozen=True, kw_only=True)(cls)
 
 
 @cache
@@ -178,10 +150,40 @@ def _members(cls: Any) -> dict[str, Any]:
     members = {}
     for member in fields(cls):
         hint = hints[member.name]
-        places = (member, *(place for place in getattr(hint, "__metadata__", ()) if isinstance(place, Field)))
-        declared = next((place.metadata["declared"] for place in places if "declared" in place.metadata), None)
-        members[member.name] = hint if declared is None else _parameter(cls, member, hint, declared)
+        places = [place.metadata for place in (member, *getattr(hint, "__metadata__", ())) if isinstance(place, Field)]
+        declared = next((place["parameter"] for place in places if "parameter" in place), None)
+        members[member.name] = hint if declared is None else _bound(declared, cls, member, hint)
     return members
+
+
+def _bound(parameter: Parameter, cls: type, member: Field[Any], hint: Any) -> Parameter:
+    """A parameter with what its field and the class say."""
+    owner = next(base for base in cls.__mro__ if member.name in getattr(base, "__annotations__", {}))
+    if get_origin(hint) is Annotated:
+        hint = get_args(hint)[0]
+    if get_origin(hint) in (Union, UnionType):
+        hint = next(part for part in get_args(hint) if part is not type(None))
+    if is_list := get_origin(hint) is list:
+        (hint,) = get_args(hint)
+    choices = get_args(hint) if get_origin(hint) is Literal else ()
+    pairs = [name.partition("/") for name in parameter.names]
+    names = sorted((name for name, _, _ in pairs), key=lambda name: not name.startswith("--"))
+    if parameter.is_option and not (names and names[0].startswith("--")):
+        names.insert(0, f"--{member.name.replace('_', '-')}")
+    usual = "|".join(choices) or _METAVARS.get(hint, "VALUE")
+    return replace(
+        parameter,
+        names=tuple(names),
+        off_names=tuple(off_name for _, _, off_name in pairs if off_name),
+        field=member.name,
+        metavar=parameter.metavar or (usual if parameter.is_option else member.name.upper()),
+        type=hint,
+        is_list=is_list,
+        choices=choices,
+        default=... if member.default is MISSING else member.default,
+        group=getattr(owner, "help_group", "") if parameter.group is None else parameter.group,
+        for_input=parameter.for_input or getattr(cls, "for_input", None),
+    )
 
 
 @cache
@@ -191,39 +193,13 @@ def parameters_of(cls: Any) -> tuple[Parameter, ...]:
     return tuple(chain(*([member] if isinstance(member, Parameter) else parameters_of(member) for member in members)))
 
 
-def _parameter(cls: type, member: Field[Any], hint: Any, declared: _Declared) -> Parameter:
-    owner = next(base for base in cls.__mro__ if member.name in getattr(base, "__annotations__", {}))
-    if get_origin(hint) is Annotated:
-        hint = get_args(hint)[0]
-    if get_origin(hint) in (Union, UnionType):
-        hint = next(part for part in get_args(hint) if part is not type(None))
-    if is_list := get_origin(hint) is list:
-        (hint,) = get_args(hint)
-    pairs = [name.partition("/") for name in declared.names]
-    names = [name for name, _, _ in pairs]
-    if declared.is_option and not any(name.startswith("--") for name in names):
-        names.insert(0, f"--{member.name.replace('_', '-')}")
-    return Parameter(
-        declared=declared,
-        field=member.name,
-        names=tuple(sorted(names, key=lambda name: not name.startswith("--"))),
-        off_names=tuple(off_name for _, _, off_name in pairs if off_name),
-        type=hint,
-        is_list=is_list,
-        choices=get_args(hint) if get_origin(hint) is Literal else (),
-        default=member.default,
-        group=getattr(owner, "help_group", "") if declared.group is None else declared.group,
-        for_input=declared.for_input or getattr(cls, "for_input", None),
-    )
-
-
 def options_set(command: Any) -> Iterator[Parameter]:
     """The options of a command whose values are not the defaults."""
     for name, member in _members(command.__class__).items():
         value = getattr(command, name)
         if not isinstance(member, Parameter):
             yield from options_set(value)
-        elif member.declared.is_option and not (value is member.default or value == member.default):
+        elif member.is_option and not (value is member.default or value == member.default):
             yield member
 
 
@@ -242,34 +218,27 @@ def parse(cls: Any, words: Iterable[str]) -> Any:
     """Reads a command line into a command; raises UsageError."""
     values: dict[Parameter, Any] = {}
     texts: deque[str] = deque()
-    for parameter, value in _values(cls, deque(words), texts):
-        if parameter.is_list:
-            values.setdefault(parameter, []).extend(value if isinstance(value, list) else [value])
+    for option, value in _options(cls, deque(words), texts):
+        if option.is_list:
+            values.setdefault(option, []).extend(value if isinstance(value, list) else [value])
         else:
-            values[parameter] = value
+            values[option] = value
     for parameter in parameters_of(cls):
-        if parameter.declared.is_option:
-            continue
-        while texts and (parameter.is_list or parameter not in values):
-            value = parameter.converted(texts.popleft())
-            values[parameter] = [*values.get(parameter, ()), value] if parameter.is_list else value
+        if not parameter.is_option and texts:
+            several = [parameter.converted(texts.popleft()) for _ in range(len(texts) if parameter.is_list else 1)]
+            values[parameter] = several if parameter.is_list else several[0]
     if texts:
         raise UsageError(f"unexpected argument: {in_one_line(texts[0])}")
     for parameter in parameters_of(cls):
-        if parameter.is_required and parameter not in values:
-            kind = "option" if parameter.declared.is_option else "argument"
-            raise UsageError(f"missing {kind} {parameter.label}: {parameter.declared.help}")
+        if parameter.default is ... and parameter not in values:
+            kind = "option" if parameter.is_option else "argument"
+            raise UsageError(f"missing {kind} {parameter.label}: {parameter.help}")
     return _built(cls, values)
 
 
-def _values(cls: Any, words: deque[str], texts: deque[str]) -> Iterator[tuple[Parameter, Any]]:
+def _options(cls: Any, words: deque[str], texts: deque[str]) -> Iterator[tuple[Parameter, Any]]:
     """The options on a command line with their values; the other words are appended to `texts`."""
-    options = {
-        name: parameter
-        for parameter in parameters_of(cls)
-        if parameter.declared.is_option
-        for name in (*parameter.names, *parameter.off_names)
-    }
+    options = {name: option for option in parameters_of(cls) for name in (*option.names, *option.off_names)}
     while words:
         word = words.popleft()
         if word == "--":
@@ -278,27 +247,28 @@ def _values(cls: Any, words: deque[str], texts: deque[str]) -> Iterator[tuple[Pa
         if not word.startswith("-") or word == "-":
             texts.append(word)
             continue
-        name, equals, text = word.partition("=") if word.startswith("--") else (word[:2], word[2:], word[2:])
+        is_long = word.startswith("--")
+        name, equals, text = word.partition("=") if is_long else (word[:2], word[2:], word[2:])
         option = options.get(name)
+        if option is None and name in ("-h", "--help"):
+            raise HelpWanted
         if option is None:
-            if name in ("-h", "--help"):
-                raise HelpWanted
             raise UsageError(f"no such option: {in_one_line(name)}{did_you_mean(name, options)}")
         if option.is_flag:
-            if equals and word.startswith("--"):
+            if equals and is_long:
                 raise UsageError(f"{name}: expected no value, got {in_one_line(text)!r}")
             if equals:  # such as -qf
                 words.appendleft(f"-{text}")
             yield option, name not in option.off_names
             continue
         parts = [text] if equals else []
-        while len(parts) < option.declared.n_values:
+        while len(parts) < option.n_values:
             if not words or words[0] in options:
                 got = f", got the option {words[0]}; {name}={words[0]} makes it the value" if words else ""
                 raise UsageError(f"{name}: expected a value, {option.metavar}{got}")
             parts.append(words.popleft())
         converted = tuple(map(option.converted, parts))
-        yield option, converted[0] if option.declared.n_values == 1 else converted
+        yield option, converted[0] if option.n_values == 1 else converted
 
 
 def _built(cls: Any, values: dict[Parameter, Any]) -> Any:

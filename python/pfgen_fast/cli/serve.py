@@ -25,40 +25,38 @@ class Serve:
     Examples
 
       pfgen-fast serve --suite mini
-
       pfgen-fast serve --suite my-suite --shape recommended
-
       PFGEN_FAST_TOKEN=... pfgen-fast serve --suite my-suite --host 0.0.0.0 --port 8000
     """
 
     suite: options.SuiteOption = None
     metric: str = Option(
         "score",
-        help="Serve this score: score, fluency, truthfulness or helpfulness; or a metric such as chrf, which needs no "
+        "Serve this score: score, fluency, truthfulness or helpfulness; or a metric such as chrf, which needs no "
         "suite, and compares each answer with the references in the request.",
         metavar="NAME",
     )
     shape: str | None = Option(
-        None, help="Shape the rewards: 'recommended' or a TOML file (docs/guides/reward.md).", metavar="SHAPE"
+        None, "Shape the rewards: 'recommended' or a TOML file (docs/guides/reward.md).", metavar="SHAPE"
     )
-    host: str = Option("127.0.0.1", help="Listen on this address; any address but a loopback address needs a token.")
-    port: int = Option(8000, min=0, max=65535, help="Set the port; 0 takes a free port.")
+    host: str = Option("127.0.0.1", "Listen on this address; any address but a loopback address needs a token.")
+    port: int = Option(8000, "Set the port; 0 takes a free port.", min=0, max=65535)
     token_file: Path | None = Option(
         None,
-        help="Read the token of requests from this file, which other users must not be able to read. Default: "
-        "the environment variable PFGEN_FAST_TOKEN.",
+        "Read the token of requests from this file, which other users must not be able to read. Default: the "
+        "environment variable PFGEN_FAST_TOKEN.",
         metavar="FILE",
     )
     mode: options.ModeChoice = Option(
-        "completion", help="Choose the form of OpenRLHF's prompts, to find the beginning and end of an answer."
+        "completion", "Choose the form of OpenRLHF's prompts, to find the beginning and end of an answer."
     )
     profile: Literal["leaderboard", "paper", "normalised"] | None = Option(
-        None, help="Choose the profile of the scores. Default: the profile of the shape, or else leaderboard."
+        None, "Choose the profile of the scores. Default: the profile of the shape, or else leaderboard."
     )
-    max_answers: int = Option(16_384, min=1, help="Limit the answers in a request.")
-    max_requests: int = Option(256, min=1, help="Limit the requests in progress; further requests get HTTP 429.")
-    max_mib: int = Option(32, min=1, help="Limit the body of a request, in MiB.")
-    seconds: float = Option(60.0, min=1, help="Limit the time of a request.")
+    max_answers: int = Option(16_384, "Limit the answers in a request.", min=1)
+    max_requests: int = Option(256, "Limit the requests in progress; further requests get HTTP 429.", min=1)
+    max_mib: int = Option(32, "Limit the body of a request, in MiB.", min=1)
+    seconds: float = Option(60.0, "Limit the time of a request.", min=1)
     threads: options.Threads = None
 
     def __call__(self) -> None:

@@ -49,12 +49,11 @@ class SuiteInfo:
     Examples
 
       pfgen-fast suite info
-
       pfgen-fast suite info mini
     """
 
     suite: str | None = Argument(
-        None, help="Directory with Q*.json files, 'mini' or 'pfgen-bench'. Default: all suites.", metavar="[SUITE]"
+        None, "Directory with Q*.json files, 'mini' or 'pfgen-bench'. Default: all suites.", metavar="[SUITE]"
     )
     as_json: Json = False
 
@@ -190,13 +189,12 @@ class SuiteCompile:
     Examples
 
       pfgen-fast suite compile mini
-
       pfgen-fast suite compile my-suite -o my-suite.pfgen
     """
 
     suite: options.SuiteArgument = None
     profile: options.ProfileOption = "leaderboard"
-    output: Path | None = Option(None, "-o", help="Write to this file instead of the cache.")
+    output: Path | None = Option(None, "Write to this file instead of the cache.", "-o")
     threads: options.Threads = None
     as_json: Json = False
 
@@ -235,18 +233,17 @@ class SuiteGet:
     Examples
 
       pfgen-fast suite get pfgen-bench
-
       pfgen-fast suite get pfgen-bench --from checkouts/pfgen-bench
     """
 
     name: str = Argument(help="Name of the suite: pfgen-bench.")
     source: str | None = Option(
         None,
+        "Take the files from a checkout, a fetched suite, or the base address of a mirror.",
         "--from",
-        help="Take the files from a checkout, a fetched suite, or the base address of a mirror.",
         metavar="DIR|URL",
     )
-    output: Path | None = Option(None, "-o", help="Write to this new directory instead.", metavar="DIR")
+    output: Path | None = Option(None, "Write to this new directory instead.", "-o", metavar="DIR")
     quiet: Quiet = False
 
     def __call__(self) -> None:
@@ -275,7 +272,6 @@ class SuiteBuild:
     Examples
 
       pfgen-fast suite build my-suite.toml
-
       pfgen-fast suite build my-suite.toml --stage filter
     """
 
@@ -283,12 +279,12 @@ class SuiteBuild:
         help="TOML file with questions, raw answers and the settings of each stage.", metavar="CONFIG.toml"
     )
     stage: str | None = Option(
-        None, help="Run only this stage: raw, normalise, filter, frequency, length or select.", metavar="NAME"
+        None, "Run only this stage: raw, normalise, filter, frequency, length or select.", metavar="NAME"
     )
-    until_stable: bool = Option(False, help="Repeat the frequency filter until it removes nothing.")
+    until_stable: bool = Option(False, "Repeat the frequency filter until it removes nothing.")
     threads: options.Threads = None
-    force: bool = Option(False, "-f", help="Run finished stages again.")
-    no_report: bool = Option(False, help="Do not write the report.")
+    force: bool = Option(False, "Run finished stages again.", "-f")
+    no_report: bool = Option(False, "Do not write the report.")
     quiet: Quiet = False
     as_json: Json = False
 
@@ -364,8 +360,8 @@ class SuiteKeywords:
 
     suite: str = Argument(help="Directory with Q*.json files, or 'mini'.")
     question: str = Argument(help="ID or text of a question.")
-    number: int = Option(20, "-n", min=1, help="Limit the number of suggestions.")
-    min_share: float = Option(0.1, help="Suggest n-grams in at least this share of the question's reference answers.")
+    number: int = Option(20, "Limit the number of suggestions.", "-n", min=1)
+    min_share: float = Option(0.1, "Suggest n-grams in at least this share of the question's reference answers.")
     threads: options.Threads = None
     as_json: Json = False
 

@@ -28,7 +28,7 @@ _OF_THE_COMMAND = ("engine", "suite", "questions", "limit", "trials", "output", 
 def _axis(help: str, parser: Any = None, metavar: str | None = None, group: str = "Prompts") -> Any:
     """An option with several values, each of which makes runs of its own."""
     several = "May be repeated." if parser in (None, options.text_or_file) else "Separate several by commas."
-    return Option(None, help=f"{help} {several}", parser=parser, metavar=metavar, group=group)
+    return Option(None, f"{help} {several}", parser=parser, metavar=metavar, group=group)
 
 
 def _integers(help: str, group: str = "Prompts") -> Any:
@@ -53,25 +53,23 @@ class Sweep:
     Examples
 
       pfgen-fast sweep -e ngram -s mini --order 3,5 --temperature 0.5,1
-
       pfgen-fast sweep -e hf -s mini -m org/chat --mode qa --mode chat --chat-template chat.jinja --disable-thinking
-
       pfgen-fast sweep -e openai-api -s mini -m org/a -m org/b --mode qa --top-p none,0.98 --stop "<|end|>"
     """
 
-    engine: str = Option(..., "-e", help="Choose an engine; see generate.")
+    engine: str = Option(..., "Choose an engine; see generate.", "-e")
     suite: options.SuiteOption = None
     questions: options.Questions = None
     limit: options.Limit = None
-    trials: int = Option(10, "-n", help="Ask each question this often.")
-    model: list[str] | None = Option(None, "-m", help="Name a model. May be repeated.")
+    trials: int = Option(10, "Ask each question this often.", "-n")
+    model: list[str] | None = Option(None, "Name a model. May be repeated.", "-m")
     mode: list[options.ModeChoice] | None = _axis("Choose the kind of prompts.", group="")
     temperature: list[Any] | None = _numbers("Set the temperature.", "")
     max_tokens: list[int] | None = _integers("Limit the tokens of an answer.", "")
     top_p: list[Any] | None = _numbers("Set top-p.", "Sampling")
     top_k: list[int] | None = _integers("Sample from this many most likely tokens.", "Sampling")
     stop: list[str] | None = Option(
-        None, help="End answers at this text; several texts apply together.", metavar="TEXT", group="Sampling"
+        None, "End answers at this text; several texts apply together.", metavar="TEXT", group="Sampling"
     )
     examples: list[int] | None = _integers("Set the sample answers in a prompt.")
     seed: list[str] | None = _axis("Set any text; see generate.")
@@ -82,17 +80,17 @@ class Sweep:
     )
     context: list[str] | None = _axis("Show sentences of this file; see generate.", metavar="FILE")
     sentences: list[int] | None = _integers("Draw this many sentences of --context.")
-    reasoning: ReasoningChoice | None = Option(None, help="Strip or keep reasoning; see generate.", group="Reasoning")
+    reasoning: ReasoningChoice | None = Option(None, "Strip or keep reasoning; see generate.", group="Reasoning")
     reasoning_tags: Tags = None
     reasoning_tokens: list[int] | None = _integers("Allow tokens for reasoning; see generate.", "Reasoning")
     retry_unfinished: int | None = Option(
-        None, help="Ask again after unfinished reasoning; see generate.", metavar="N", group="Reasoning"
+        None, "Ask again after unfinished reasoning; see generate.", metavar="N", group="Reasoning"
     )
     order: list[int] | None = _integers("ngram: set the code points per n-gram.", "Answers without a model")
     engine_options: SweepEngineOptions
     output: options.Root = Path("result")
-    table: Path | None = Option(None, help=f"Also write the table to a file ({', '.join(TABLES)}).", metavar="FILE")
-    dry_run: bool = Option(False, help="Only list the points and their directories.")
+    table: Path | None = Option(None, f"Also write the table to a file ({', '.join(TABLES)}).", metavar="FILE")
+    dry_run: bool = Option(False, "Only list the points and their directories.")
     quiet: Quiet = False
     as_json: Json = False
 
