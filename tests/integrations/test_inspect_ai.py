@@ -16,7 +16,7 @@ from makers.documented import documented_example
 from makers.engines import integration
 from pfgen_fast import PfgenError, TrialsError
 from pfgen_fast.generation.prompts import make_tasks
-from pfgen_fast.runs.items.score_reading import read_item_scores
+from pfgen_fast.runs.items.score_tables import read_item_scores
 
 pytestmark = [
     pytest.mark.integrations,

@@ -15,8 +15,8 @@ from pfgen_fast.cli.app import main
 from pfgen_fast.generation.prompts import make_tasks
 from pfgen_fast.integrations.lm_eval import TASKS, ReferenceMetrics
 from pfgen_fast.integrations.lm_eval import task as harness_task
-from pfgen_fast.runs.items.item_columns import ColumnNames
-from pfgen_fast.runs.items.score_reading import read_item_scores
+from pfgen_fast.runs.items.score_columns import ColumnNames
+from pfgen_fast.runs.items.score_tables import read_item_scores
 from pfgen_fast.runs.trials import Trials
 
 

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from makers.runs import PACKERS
 from pfgen_fast import Scorer, TrialsError, _core
-from pfgen_fast.runs.items.item_columns import ColumnNames
-from pfgen_fast.runs.items.score_reading import read_item_scores
+from pfgen_fast.runs.items.score_columns import ColumnNames
+from pfgen_fast.runs.items.score_tables import read_item_scores
 from pfgen_fast.runs.leaderboard import find_results
 from pfgen_fast.runs.run_comparison import item_scores_of_means, means_of
 from pfgen_fast.runs.trials import RunFolder, Trials, find_runs, pack_trials

@@ -128,7 +128,7 @@ class Score(ScoreOptions):
         with contextlib.ExitStack() as stack:
             on_scored = None
             if to_table:
-                from ..runs.answer_table import writing_answers
+                from ..runs.result_tables import writing_answers
 
                 on_scored = stack.enter_context(writing_answers(Path(str(self.output))))
             run_scorer = RunScorer(

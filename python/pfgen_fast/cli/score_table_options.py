@@ -57,8 +57,8 @@ class ScoreTableOptions:
 
     def read(self, paths: Sequence[str], *, quiet: bool = False, all_models: bool = False) -> ItemScores:
         """Reads the chosen models, or all of them, from tables and logs, and prints how they were read."""
-        from ..runs.items.item_columns import ColumnNames
-        from ..runs.items.score_reading import read_item_scores
+        from ..runs.items.score_columns import ColumnNames
+        from ..runs.items.score_tables import read_item_scores
 
         columns = ColumnNames(
             item=self.item_column,

@@ -1,32 +1,43 @@
-"""Tables of results: the figures of many runs in one file, without their answers, as JSON lines.
+"""Tables of runs: the results of many runs as JSON lines, and the answers of runs with their scores.
 
-Each line is a result.json with the name of its run as `run`; the members that rankings do not need may be missing.
+Each line of results is a result.json with the name of its run as `run`; the members that rankings do not need may be
+missing. A table of answers is CSV, TSV, JSON lines or Parquet, and `compare` reads it.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ..base.errors import PfgenError, TrialsError
+from ..base.errors import PfgenError, SuiteError, TrialsError
 from ..base.file_reading import numbered_lines, reading
 from ..base.untrusted_json import checked, member, parse_json, text
-from ..tables.formats import column_names
+from ..base.untrusted_text import json_text
+from ..tables.formats import WriteValues, check_value_table, column_names, writing_values
+from .checkout import run_name
 from .items.item_table import ItemScores
 from .items.ranking import ModelRanking, rank_models
-from .items.score_reading import is_score_table, item_scores_of_table, read_item_scores
+from .items.score_tables import is_score_table, item_scores_of_table, read_item_scores
 from .leaderboard import Entry, Leaderboard, entry_of, find_results, rank
 from .run_result import parse_scores
+
+if TYPE_CHECKING:
+    from ..scoring.score_table import ScoreTable
+    from .run_scorer import ReadRun
 
 PUBLISHED = "published"
 """The name of the table of the published results, which comes with the package."""
 
 _TABLE = Path(__file__).parents[1] / "data" / "published" / "pfgen-bench.jsonl.xz"
 QUICK_FILE = Path(__file__).parents[1] / "data" / "quick" / "pfgen-bench.json"
+
+_TEXTS = ("run_name", "model", "question_id", "category", "question", "answer")
+_SETTINGS = ("timestamp", "suite_hash", "signature", "config")
 
 
 def published() -> list[Entry]:
@@ -158,3 +169,51 @@ def read_table(path: Path) -> list[Entry]:
 def _entry(value: Any, where: str) -> Entry:
     name = checked(value, lambda row: member(row, "run", text), f"{where}: not a result")
     return entry_of(*parse_scores(value, where), name, where)
+
+
+@contextlib.contextmanager
+def writing_answers(path: Path) -> Iterator[Callable[[ReadRun, ScoreTable], None]]:
+    """Yields a function that appends the answers of a run, for `RunScorer.on_scored`. Writes atomically.
+
+    A text cell is written as it is, so a spreadsheet may read an untrusted answer as a formula.
+    """
+    check_value_table(path)
+    write: WriteValues | None = None
+    scores: list[str] = []
+    with contextlib.ExitStack() as stack:
+
+        def append(job: ReadRun, table: ScoreTable) -> None:
+            nonlocal write, scores
+            names = [name for name in table.columns if name != "question_id"]
+            if write is None:
+                scores = names
+                types: dict[str, type] = dict.fromkeys(_TEXTS, str)
+                types |= {"trial": int, "length": int}
+                types |= dict.fromkeys(("score" if name == "average" else name for name in names), float)
+                types |= dict.fromkeys(_SETTINGS, str)
+                write = stack.enter_context(writing_values(path, types))
+            if names != scores:
+                raise SuiteError(
+                    f"{path}: the suite of {job.run.folder} has other reference sets than the suite of the runs before "
+                    "it; write a table for each"
+                )
+            write(_rows(job, table, names))
+
+        yield append
+
+
+def _rows(job: ReadRun, table: ScoreTable, names: list[str]) -> Iterator[list[Any]]:
+    config, trials = job.config or {}, job.trials
+    name = run_name(job.run.folder)
+    model = config.get("model")
+    model = model if isinstance(model, str) and model.strip() else name
+    settings = (job.suite.metadata_hash, table.signature, json_text(config))
+    columns, lengths = [table[column] for column in names], trials.lines.lengths
+    for question in job.suite:
+        for trial, row in enumerate(trials.rows_by_question[question.question], start=1):
+            timestamp = trials.trial(row).get("timestamp")
+            yield [
+                *(name, model, question.question_id, question.category or None, question.question, trials.answers[row]),
+                *(trial, int(lengths[row]), *(float(column[row]) for column in columns)),
+                *(timestamp if isinstance(timestamp, str) else None, *settings),
+            ]

@@ -234,7 +234,8 @@ class _ArrowRows:
         if row is None:
             return self.source
         row = self.n_rows_before + (row if self.passed is None else int(self.passed[row]))
-        sizes = [self.metadata.row_group(i).num_rows for i in range(self.metadata.num_row_groups)]
+        n_groups = self.metadata.num_row_groups if self.metadata else 0  # none of a table in memory
+        sizes = [self.metadata.row_group(i).num_rows for i in range(n_groups)]
         group = bisect.bisect_right(list(itertools.accumulate(sizes)), row)
         return f"{self.source}, {f'row group {group}, ' if len(sizes) > 1 else ''}row {row + 1}"
 
@@ -261,6 +262,11 @@ class _ArrowRows:
 
     def only(self, passing: NDArray[np.bool_]) -> _ArrowRows:
         return replace(self, columns=only_passing(self.columns, passing), passed=passing.nonzero()[0])
+
+
+def rows_in_memory(batch: Any, n_rows_before: int) -> RowBatch:
+    """A record batch of a table in memory as a batch of rows."""
+    return _ArrowRows("the table", batch, batch.schema, None, n_rows_before)
 
 
 def read_parquet(source: str, name: str, columns: Columns, batch_size: int | None) -> RowBatches:

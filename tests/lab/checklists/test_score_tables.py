@@ -18,7 +18,7 @@ from pfgen_fast.lab.checklists.checklist_scoring import score_runs
 from pfgen_fast.lab.checklists.checklist_suite import write_suite
 from pfgen_fast.lab.checklists.checklist_tables import full_table, to_dict
 from pfgen_fast.lab.checklists.judgements import Judgement
-from pfgen_fast.runs.items.score_reading import read_item_scores
+from pfgen_fast.runs.items.score_tables import read_item_scores
 
 KEYS = (("tales", "common"), ("letters", "common"))
 TASKS = [replace(task, category="common") for task in suite().tasks]

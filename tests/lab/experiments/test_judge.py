@@ -12,7 +12,7 @@ from pfgen_fast.lab.experiments.judge_experiment import AnswersToJudge, JudgeOpt
 from pfgen_fast.lab.experiments.scored_runs import read_figures
 from pfgen_fast.lab.judging.judge_asking import Prices, Spending
 from pfgen_fast.lab.judging.judge_requests import Server
-from pfgen_fast.runs.items.score_reading import read_item_scores
+from pfgen_fast.runs.items.score_tables import read_item_scores
 
 KEY = "sk-0123456789abcdefSECRET"
 

@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 from makers.effort import examples
 from pfgen_fast import TrialsError
 from pfgen_fast.base.compression import compressing
-from pfgen_fast.runs.items.item_columns import ColumnNames
-from pfgen_fast.runs.items.score_reading import is_score_table, read_item_scores
+from pfgen_fast.runs.items.score_columns import ColumnNames
+from pfgen_fast.runs.items.score_tables import is_score_table, read_item_scores
 from pfgen_fast.tables.text_formats import object_members
 
 DATE = "2026-11-01T10-00-00.123456"

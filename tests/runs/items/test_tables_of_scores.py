@@ -10,9 +10,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from pfgen_fast import TrialsError
-from pfgen_fast.runs.items.item_columns import ColumnNames
 from pfgen_fast.runs.items.item_table import ItemScores
-from pfgen_fast.runs.items.score_reading import is_score_table, item_scores_of_table, read_item_scores
+from pfgen_fast.runs.items.score_columns import ColumnNames
+from pfgen_fast.runs.items.score_tables import is_score_table, item_scores_of_table, read_item_scores
 from pfgen_fast.tables.formats import writing_values
 
 LONG = "item,model,score,trial\nq1,new,1,1\nq1,new,0,2\nq2,new,0.5,1\nq1,old,0,1\nq2,old,,1\n"

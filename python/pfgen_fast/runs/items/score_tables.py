@@ -1,115 +1,207 @@
-"""Tables of scores: long tables with a row for each item and model, and wide tables with a column for each model."""
+"""Reads scores by item and model from tables and from the logs of evaluation programs.
+
+A long table has a row for each item and model, a wide one has a column for each model. A new program with logs needs a
+module beside `inspect_logs`.
+"""
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Generator, Iterator, Mapping, Sequence
+import glob
+import os
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain
-from typing import Any, Protocol
+from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 import numpy as np
 
-from ...base.errors import TrialsError
+from ...base.compression import compression
+from ...base.errors import PfgenError, TrialsError
 from ...base.untrusted_text import few_names, in_one_line
 from ...rewards.references.metrics import lower_is_better
-from ...tables.formats import column_names, format_of, reader_of
-from ...tables.table_rows import STANDARD_STREAM, ChosenColumns
+from ...tables.formats import column_names, format_of, is_table, reader_of
+from ...tables.table_rows import STANDARD_STREAM, ChosenColumns, RowBatch
 from ...tables.text_rows import text_batches
-from .item_columns import OUR_SCORES, ColumnNames, found_columns
-from .item_table import Floats
-from .score_cells import NO_NAME, Codes, Locate, is_empty, score_of, scores_of
+from . import inspect_logs, lm_eval_logs
+from .item_table import Floats, ItemScores
+from .score_columns import (
+    NO_NAME,
+    OUR_SCORES,
+    Codes,
+    ColumnNames,
+    Locate,
+    is_empty,
+    location_of_row,
+    score_of,
+    scores_of,
+    used_columns,
+)
 from .score_rows import ScoreRows
 
+_PROGRAMS = (inspect_logs, lm_eval_logs)
+_DEEPEST = 5
+"""Logs are looked for in this many levels of directories."""
+_RUNS = ("trials.jsonl", "trial_001.jsonl", "trials.jsonl.xz", "trials.jsonl.gz", "trials.jsonl.zst")
 _N_ROWS = 1 << 13
 _N_CELLS = 1 << 20
 """Maximum numbers of rows and cells that are read at a time."""
-_WORDS = "true and false count as 1 and 0"
 
 
-class Part(Protocol):
-    """Some rows of a table; `RowBatch` is one."""
+def read_item_scores(
+    paths: Sequence[str | Path], columns: ColumnNames | None = None, *, encoding: str | None = None
+) -> ItemScores:
+    """Reads the scores of models on items from tables and from the logs of evaluation programs.
 
-    def __len__(self) -> int: ...
-
-    @property
-    def names(self) -> Sequence[str]:
-        """The names of the columns."""
-
-    def location(self, row: int | None) -> str:
-        """The location of a row for messages."""
-
-    def values(self, column: str) -> Any:
-        """A column, as a list or as an Arrow array."""
-
-
-def add_file(rows: ScoreRows, path: str, columns: ColumnNames, encoding: str | None) -> None:
-    """Adds the rows of a file."""
-    read = partial(_parts, path, encoding=encoding)
-    n_columns = 1 if path == STANDARD_STREAM else len(column_names(path, encoding))
-    n_rows = max(1, min(_N_ROWS, _N_CELLS // max(n_columns, 1)))
-    with contextlib.closing(read(n_rows=n_rows)) as parts:
-        first = next(parts)
-        layout = _Layout.of(first, columns, rows, "stdin" if path == STANDARD_STREAM else path)
-        locate = partial(location_of_row, path, encoding)
-        if format_of(path) != ".parquet":
-            layout.add(chain((first,), parts), rows, locate)
-            return
-    with contextlib.closing(read(layout.used, n_rows=n_rows)) as parts:
-        layout.add(parts, rows, locate)
+    A table without models is one model with the name of its file. If several paths have scores of the same items for
+    the same model, each of these paths is a model.
+    """
+    rows, columns = ScoreRows(), columns or ColumnNames()
+    places = [place for path in paths for place in _matches(os.fspath(path))]
+    for place, label in zip(places, _labels(places), strict=True):
+        rows.sources.append(label)
+        program, logs = _logs_at(place)
+        if program is not None:
+            program.add_logs(rows, logs, columns)
+        elif os.path.isdir(place):
+            raise TrialsError(f"{place}: no logs of an evaluation program here; name the tables in it, or use a glob")
+        else:
+            _add_file(rows, place, columns, encoding)
+    return rows.item_scores()
 
 
-def add_table(rows: ScoreRows, table: Any, columns: ColumnNames) -> None:
-    """Adds the rows of a table in memory: Arrow data, a list of rows as dicts, or a dict of columns."""
+def item_scores_of_table(table: Any, columns: ColumnNames | None = None) -> ItemScores:
+    """Reads the scores of models on items from a table in memory.
+
+    Args:
+        table: A data frame or other Arrow data, a list of rows as dicts, or a dict of columns.
+        columns: The columns of the table; a column that is not named is found by its usual names.
+
+    Raises:
+        TrialsError: The table has no scores, or invalid ones.
+
+    Example:
+        >>> scores = item_scores_of_table({"item": ["q1", "q2"], "old": [0, 0.5], "new": [1, 0.5]})
+        >>> scores.models, scores.metrics, scores.values["score"].tolist()
+        (('old', 'new'), ('score',), [[0.0, 0.5], [1.0, 0.5]])
+    """
+    rows = ScoreRows(sources=["table"])
     parts = _parts_of(table)
     first = next(parts)
-    _Layout.of(first, columns, rows, "the table").add(
-        chain((first,), parts), rows, lambda row: f"the table, row {row + 1}"
+    layout = _Layout.of(first, columns or ColumnNames(), rows, "the table")
+    layout.add(chain((first,), parts), rows, lambda row: f"the table, row {row + 1}")
+    return rows.item_scores()
+
+
+def is_score_table(path: str | Path) -> bool:
+    """Whether a path is a table of scores or a log, instead of a run, a file of trials or a result."""
+    path = os.fspath(path)
+    if path == STANDARD_STREAM:
+        return True
+    place = path if os.path.lexists(path) else next(iter(sorted(glob.glob(path, recursive=True))), None)
+    if place is None:
+        return path.endswith(".eval") or (is_table(path) and ".json" not in Path(path).name)
+    try:
+        if _logs_at(place)[0] is not None:
+            return True
+        if os.path.isdir(place) or not is_table(place):
+            return False
+        names = set(column_names(place))
+    except PfgenError:  # the reader of the file names the error
+        return ".json" not in Path(place).name
+    return (
+        ".json" not in Path(place).name
+        or not {"question", "answer"} <= names
+        or not names.isdisjoint(("item", "model", "score", "average"))
     )
 
 
-def _parts(
-    path: str, used: tuple[str, ...] = (), *, n_rows: int | None = None, encoding: str | None = None
-) -> Generator[Part, None, None]:
-    return reader_of(path, encoding)(ChosenColumns(used, "", ()), n_rows)
+def _logs_at(place: str) -> tuple[ModuleType | None, list[Path]]:
+    """The program whose logs are at a place, and these logs."""
+    path = Path(place)
+    is_folder = path.is_dir()
+    files = _files_below(path) if is_folder else [path] if path.is_file() else []
+    for program in _PROGRAMS:
+        logs = [file for file in files if (program.NAMES.fullmatch(file.name) if is_folder else program.is_log(file))]
+        if logs:
+            return program, logs
+    return None, []
 
 
-def location_of_row(path: str, encoding: str | None, row: int) -> str:
-    """The location of a row that was read before, for the rare message that needs it: the file is read again."""
-    if path == STANDARD_STREAM:
-        return f"stdin, row {row + 1}"
-    with contextlib.closing(_parts(path, encoding=encoding)) as parts:
-        for part in parts:
-            if row < len(part):
-                return part.location(row)
-            row -= len(part)
-    return path
+def _files_below(folder: Path) -> list[Path]:
+    """The files in a directory and in directories below it, sorted; empty if there are runs."""
+    paths: list[Path] = []
+    for at, folders, files in os.walk(folder):
+        if not set(files).isdisjoint(_RUNS):
+            return []
+        paths += [Path(at, name) for name in files]
+        folders[:] = sorted(name for name in folders if name[0] not in "._")
+        if len(Path(at).relative_to(folder).parts) >= _DEEPEST:
+            folders.clear()
+    return sorted(paths)
 
 
-class _ArrowPart:
-    """A batch of Arrow data in memory."""
-
-    def __init__(self, batch: Any, n_rows_before: int) -> None:
-        self._batch, self._n_rows_before = batch, n_rows_before
-        self.names: Sequence[str] = batch.schema.names
-
-    def __len__(self) -> int:
-        return int(self._batch.num_rows)
-
-    def location(self, row: int | None) -> str:
-        return "the table" if row is None else f"the table, row {self._n_rows_before + row + 1}"
-
-    def values(self, column: str) -> Any:
-        return self._batch.column(self.names.index(column))
+def _matches(path: str) -> list[str]:
+    """The places that a path or glob stands for; raises TrialsError if there are none."""
+    if path == STANDARD_STREAM or os.path.lexists(path):
+        return [path]
+    matches = sorted(glob.glob(path, recursive=True))
+    if not matches:
+        raise TrialsError(f"{path}: no such file or folder")
+    return matches
 
 
-def _parts_of(table: Any) -> Iterator[Part]:
+def _labels(paths: list[str]) -> list[str]:
+    """Short and distinct names of inputs: the name of the file without extensions, after directories if needed."""
+    real = [path if path == STANDARD_STREAM else os.path.realpath(path) for path in paths]
+    for path, times in zip(paths, map(real.count, real), strict=True):
+        if times > 1:
+            raise TrialsError(f"{path}: given twice; expected each table once")
+    places = [Path("stdin") if path == STANDARD_STREAM else Path(os.path.abspath(path)) for path in paths]
+    parts = [(*place.parent.parts, place.name if place.is_dir() else _stem(place)) for place in places]
+    labels = [names[-1] for names in parts]
+    for length in range(2, max(map(len, parts), default=0) + 1):
+        known = Counter(labels)
+        if len(known) == len(labels):
+            break
+        labels = [
+            "/".join(names[-length:]) if known[label] > 1 else label for names, label in zip(parts, labels, strict=True)
+        ]
+    return labels
+
+
+def _stem(path: Path) -> str:
+    return path.with_suffix("").stem if compression(path) else path.stem
+
+
+def _add_file(rows: ScoreRows, path: str, columns: ColumnNames, encoding: str | None) -> None:
+    read = reader_of(path, encoding)
+    name = "stdin" if path == STANDARD_STREAM else path
+    n_columns = 1 if path == STANDARD_STREAM else len(column_names(path, encoding))
+    n_rows = max(1, min(_N_ROWS, _N_CELLS // max(n_columns, 1)))
+    locate = partial(location_of_row, path, encoding)
+    with contextlib.closing(read(ChosenColumns((), "", ()), n_rows)) as parts:
+        first = next(parts)
+        layout = _Layout.of(first, columns, rows, name)
+        if format_of(path) != ".parquet":
+            layout.add(chain((first,), parts), rows, locate)
+            return
+    with contextlib.closing(read(ChosenColumns(layout.used, "", ()), n_rows)) as parts:
+        layout.add(parts, rows, locate)
+
+
+def _parts_of(table: Any) -> Iterator[RowBatch]:
+    """The rows of a table in memory: Arrow data, a list of rows as dicts, or a dict of columns."""
     if hasattr(table, "__arrow_c_stream__") or hasattr(table, "__arrow_c_array__"):
+        from ...tables.arrow_columns import rows_in_memory
         from ...tables.batches import record_batches
 
         n_rows = 0
         for batch in record_batches(table):
-            yield _ArrowPart(batch, n_rows)
+            yield rows_in_memory(batch, n_rows)
             n_rows += batch.num_rows
         if not n_rows:
             raise TrialsError("the table has no rows; expected a row for each item")
@@ -119,11 +211,8 @@ def _parts_of(table: Any) -> Iterator[Part]:
         if len(set(map(len, lists))) > 1:
             raise TrialsError(f"the table has columns of {few_names([str(len(column)) for column in lists])} rows")
         table = [dict(zip(table, row, strict=True)) for row in zip(*lists, strict=True)]
-    if (
-        not isinstance(table, Sequence)
-        or isinstance(table, str | bytes)
-        or not all(isinstance(row, Mapping) for row in table)
-    ):
+    is_list = isinstance(table, Sequence) and not isinstance(table, str | bytes)
+    if not is_list or not all(isinstance(row, Mapping) for row in table):
         raise TrialsError(
             "expected a table (a data frame, Arrow data, a list of dicts or a dict of lists), "
             f"not {type(table).__name__}"
@@ -139,18 +228,17 @@ class _Layout:
         self.models = models  # columns of models in a wide table
         # Tables that `score` wrote have no column of trials, and may have several answers to a question.
         self.has_repeats = not columns.trial and not set(columns.score).isdisjoint(OUR_SCORES)
-        self._n_seen: dict[tuple[int, int], int] = {}  # number of rows of each model and item
+        self._n_seen: Counter[tuple[int, int]] = Counter()  # number of rows of each model and item
         self.name = name  # for messages
 
     @classmethod
-    def of(cls, part: Part, named: ColumnNames, rows: ScoreRows, name: str) -> _Layout:
+    def of(cls, part: RowBatch, named: ColumnNames, rows: ScoreRows, name: str) -> _Layout:
         """The layout of a table from its first rows; guesses become remarks."""
-        columns, guesses = found_columns(named, part.names, name)
+        columns, guesses = used_columns(named, part.names, name)
         models: list[str] = []
         remarks = [guesses] if guesses else []
         if not columns.score:
-            labels = (columns.item, columns.model, columns.trial, columns.metric, columns.subject, columns.cluster)
-            free = [column for column in part.names if column and column not in labels]
+            free = [column for column in part.names if column and column not in columns.labels]
             numbers = [column for column in free if _has_numbers(part, column)]
             if len(numbers) == 1 or (columns.model and len(numbers) > 1):
                 columns = ColumnNames(**{**vars(columns), "score": tuple(numbers)})
@@ -161,30 +249,25 @@ class _Layout:
             left = [column for column in free if column not in numbers]
             if models and left:
                 remarks.append(f"not used, because the first rows have no numbers there: {few_names(left, 4)}")
-        layout = cls(columns, models, name)
         if not len(part):
             raise TrialsError(f"{name}: no rows; expected a row for each item")
-        if not columns.item:
-            there = few_names([in_one_line(column) for column in part.names if column], 12) or "no columns"
-            raise TrialsError(f"{name}: no column of items; name it with --item-column; there are {there}")
-        if not columns.score and not models:
-            there = few_names([in_one_line(column) for column in part.names if column], 12)
-            raise TrialsError(f"{name}: no column of scores; name it with --score-column; there are {there}")
+        for kind, is_missing in (("item", not columns.item), ("score", not columns.score and not models)):
+            if is_missing:
+                there = few_names([in_one_line(column) for column in part.names if column], 12) or "no columns"
+                raise TrialsError(f"{name}: no column of {kind}s; name it with --{kind}-column; there are {there}")
         for remark in remarks:
             rows.remark(remark, name)
         for metric in () if columns.metric else columns.score:
             if lower_is_better(metric):
                 rows.direction(metric, name, higher_is_better=False)
-        return layout
+        return cls(columns, models, name)
 
     @property
     def used(self) -> tuple[str, ...]:
         """The columns to read."""
-        columns = self.columns
-        labels = [columns.item, columns.model, columns.trial, columns.metric, columns.subject, columns.cluster]
-        return tuple(dict.fromkeys([*(label for label in labels if label), *columns.score, *self.models]))
+        return tuple(dict.fromkeys([*self.columns.labels, *self.columns.score, *self.models]))
 
-    def add(self, parts: Iterator[Part], rows: ScoreRows, locate: Locate) -> None:
+    def add(self, parts: Iterator[RowBatch], rows: ScoreRows, locate: Locate) -> None:
         """Adds all rows."""
         n_rows = 0
         for part in parts:
@@ -192,39 +275,39 @@ class _Layout:
                 self._add(part, rows, locate, n_rows)
             n_rows += len(part)
 
-    def _add(self, part: Part, rows: ScoreRows, locate: Locate, n_rows_before: int) -> None:
-        columns = self.columns
+    def _add(self, part: RowBatch, rows: ScoreRows, locate: Locate, n_rows_before: int) -> None:
+        columns, n_models = self.columns, len(self.models) or 1  # scores in each row
 
-        def codes(kind: str, *, may_be_empty: bool = False) -> Codes | int:
+        def codes(kind: str, *, may_be_empty: bool = False) -> Codes:
             column = getattr(columns, kind)
             if not column:
-                return NO_NAME
+                return np.full(len(part), NO_NAME, dtype=np.int32)
             names = getattr(rows, f"{kind}s")
             numbers: Codes = names.numbers(part.values(column), column, part.location, may_be_empty=may_be_empty)
             return numbers
 
-        item = codes("item")
-        assert not isinstance(item, int)
-        trial, metric = codes("trial"), codes("metric")
+        item, trial, metric = codes("item"), codes("trial"), codes("metric")
         subject, cluster = codes("subject", may_be_empty=True), codes("cluster", may_be_empty=True)
-        n_models = len(self.models) or 1  # scores in each row
         scores = [self._scores(part, column, rows) for column in columns.score or self.models]
-        model = codes("model") if columns.model else rows.models.number(rows.sources[-1]) if columns.score else NO_NAME
-        if self.has_repeats:
-            trial = self._repeats(np.broadcast_to(np.asarray(model), item.shape), item, rows)
         names: Sequence[str] = columns.score
         if self.models:
             scores, names = [np.stack(scores, axis=1).reshape(-1)], ("score",)
             model = np.tile(np.array([rows.models.number(name) for name in self.models], dtype=np.int32), len(part))
+        elif columns.model:
+            model = codes("model")
+        else:
+            model = np.full(len(part), rows.models.number(rows.sources[-1]), dtype=np.int32)
+        if self.has_repeats:
+            trial = self._repeats(model, item, rows)
         for score, name in zip(scores, names, strict=True):
             rows.add(
                 score,
-                metric=_repeated(metric, n_models) if columns.metric else rows.metrics.number(name),
+                metric=np.repeat(metric, n_models) if columns.metric else rows.metrics.number(name),
                 model=model,
                 item=np.repeat(item, n_models),
-                trial=_repeated(trial, n_models),
-                subject=_repeated(subject, n_models),
-                cluster=_repeated(cluster, n_models),
+                trial=np.repeat(trial, n_models),
+                subject=np.repeat(subject, n_models),
+                cluster=np.repeat(cluster, n_models),
                 locate=lambda row: locate(n_rows_before + row // n_models),
             )
 
@@ -232,27 +315,23 @@ class _Layout:
         """The trial of each row: an item that a model has answered before has another trial."""
         trial = np.full(len(item), NO_NAME, dtype=np.int32)
         for row, pair in enumerate(zip(model.tolist(), item.tolist(), strict=True)):
-            number = self._n_seen[pair] = self._n_seen.get(pair, 0) + 1
-            if number > 1:
-                trial[row] = rows.trials.number(str(number))
+            self._n_seen[pair] += 1
+            if self._n_seen[pair] > 1:
+                trial[row] = rows.trials.number(str(self._n_seen[pair]))
                 rows.remark("several rows of a model and an item are its trials", self.name)
         return trial
 
-    def _scores(self, part: Part, column: str, rows: ScoreRows) -> Floats:
+    def _scores(self, part: RowBatch, column: str, rows: ScoreRows) -> Floats:
         score, has_words = scores_of(part.values(column), column, part.location)
         if has_words:
-            rows.remark(_WORDS, self.name)
+            rows.remark("true and false count as 1 and 0", self.name)
         n_empty = 0 if self.models else int(np.isnan(score).sum())
         if n_empty:
             rows.n_empty[self.name] = rows.n_empty.get(self.name, 0) + n_empty
         return score
 
 
-def _repeated(codes: Codes | int, n: int) -> Codes | int:
-    return codes if isinstance(codes, int) else np.repeat(codes, n)
-
-
-def _has_numbers(part: Part, column: str) -> bool:
+def _has_numbers(part: RowBatch, column: str) -> bool:
     """Whether most of the first cells of a column that are not empty are numbers."""
     values = part.values(column)
     values = values if isinstance(values, list) else values.slice(0, 1000).to_pylist()

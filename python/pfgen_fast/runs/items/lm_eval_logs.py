@@ -11,15 +11,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from ....base.errors import TrialsError
-from ....base.untrusted_json import any_object, checked, read_json
-from ....base.untrusted_text import few_names, in_one_line
-from ....tables.formats import column_names, table_rows
-from ..item_columns import ColumnNames
-from ..score_cells import score_of
-from ..score_rows import ScoreRows
-from ..score_tables import location_of_row
-from .log_records import Records
+from ...base.errors import TrialsError
+from ...base.untrusted_json import any_object, checked, read_json
+from ...base.untrusted_text import few_names, in_one_line
+from ...tables.formats import column_names, table_rows
+from .score_columns import ColumnNames, location_of_row, score_of
+from .score_rows import Records, ScoreRows
 
 _DATE = r"\d{4}-\d\d-\d\dT[\d.-]+"
 _SAMPLES = re.compile(rf"samples_(?P<task>.+?)(_(?P<date>{_DATE}))?\.jsonl")

@@ -18,17 +18,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
-from ....base.compression import DAMAGE, contents
-from ....base.errors import TrialsError
-from ....base.file_reading import MAX_BYTES, MAX_LINE_BYTES, opened, reading
-from ....base.untrusted_json import parse_json
-from ....base.untrusted_text import counted, few_names, in_one_line, shown_value
-from ....tables.table_rows import decoded
-from ....tables.text_formats import array_elements, object_members
-from ..item_columns import ColumnNames
-from ..score_cells import label
-from ..score_rows import ScoreRows
-from .log_records import Records
+from ...base.compression import DAMAGE, contents
+from ...base.errors import TrialsError
+from ...base.file_reading import MAX_BYTES, MAX_LINE_BYTES, opened, reading
+from ...base.untrusted_json import parse_json
+from ...base.untrusted_text import counted, few_names, in_one_line, shown_value
+from ...tables.table_rows import decoded
+from ...tables.text_formats import array_elements, object_members
+from .score_columns import ColumnNames, label
+from .score_rows import Records, ScoreRows
 
 _ZSTANDARD = 93
 _PIECE_BYTES = 1 << 20
