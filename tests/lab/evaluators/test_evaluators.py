@@ -1,0 +1,227 @@
+"""Evaluators of ours: BLEU, chrF and ROUGE-L, the n-gram scores, and how they are opened by their names."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+
+import pytest
+from pfgen_fast import DiscernmentError, Reward, TrialsError
+from pfgen_fast.lab.evaluators.command_evaluator import CommandEvaluator
+from pfgen_fast.lab.evaluators.evaluator import Evaluator, Item, Metric, text_column
+from pfgen_fast.lab.evaluators.ngram_evaluator import MetricsEvaluator, NgramEvaluator
+from pfgen_fast.lab.evaluators.opening import open_evaluator
+from pfgen_fast.lab.evaluators.table_evaluator import TableScores
+from sacrebleu.metrics import BLEU, CHRF
+
+ENGLISH = Item("1", "Ice floats.", "answers", "en", references=("Ice floats on water.", "Frozen water swims on top."))
+JAPANESE = Item("2", "氷は浮く。", "answers", "ja", references=("氷は水に浮きます。", "氷は軽い。"))
+
+
+@pytest.fixture(scope="module")
+def evaluator() -> Evaluator:
+    return MetricsEvaluator()
+
+
+def scores_of(evaluator, item, *texts):
+    found = evaluator.score([item] * len(texts), text_column(list(texts)))
+    return list(zip(*(found[name].tolist() for name in ("bleu", "chrf", "rouge_l")), strict=True))
+
+
+@pytest.mark.parametrize(("item", "tokenize"), [(ENGLISH, "13a"), (JAPANESE, "char")])
+@pytest.mark.parametrize("n_references", [1, 2])
+def test_bleu_and_chrf_are_those_of_sacrebleu(evaluator, item, tokenize, n_references):
+    texts = ["Ice floats on water!", "氷は水に浮くよ。", "氷", "x", "Frozen  water, swims.\n", "\ud800\0", "", " "]
+    references = list(item.references[:n_references])
+    bleu, chrf = BLEU(tokenize=tokenize, effective_order=True), CHRF()
+    found = scores_of(evaluator, replace(item, references=tuple(references)), *texts)
+    for text, (own_bleu, own_chrf, _) in zip(texts, found, strict=True):
+        assert own_bleu == min(bleu.sentence_score(text, references).score, 100)
+        assert own_chrf == min(chrf.sentence_score(text, references).score, 100)
+
+
+@pytest.mark.parametrize(
+    ("item", "reference", "text", "rouge_l"),
+    [
+        (JAPANESE, "氷は水に浮く", "氷が浮くよ", 2 * 3 / (6 + 5)),  # the code points 氷浮く
+        (ENGLISH, "The well-known ice doesn't sink.", "Well, the ice doesn't ever sink!", 2 * 3 / (5 + 6)),
+        (ENGLISH, "...", "!", 0),
+    ],
+)
+def test_rouge_l_is_the_f1_of_the_longest_common_subsequence(evaluator, item, reference, text, rouge_l):
+    assert scores_of(evaluator, replace(item, references=(reference,)), text)[0][2] == pytest.approx(rouge_l)
+
+
+def test_without_a_language_the_text_of_the_item_decides(evaluator):
+    for item in (ENGLISH, JAPANESE):
+        assert scores_of(evaluator, replace(item, language=None), "ice 氷 on") == scores_of(
+            evaluator, item, "ice 氷 on"
+        )
+
+
+def test_the_reference_itself_has_the_best_scores_on_their_scales(evaluator):
+    for item in (ENGLISH, JAPANESE):
+        for text in item.references:
+            assert scores_of(evaluator, item, text) == [(100.0, 100.0, 1.0)]
+    assert evaluator.metrics == (
+        Metric("bleu", low=0, high=100),
+        Metric("chrf", low=0, high=100),
+        Metric("rouge_l", low=0, high=1),
+    )
+
+
+def test_nothing_in_common_and_nothing_at_all_score_zero(evaluator):
+    assert scores_of(evaluator, replace(JAPANESE, references=("水",)), "", "空", " ") == [(0.0, 0.0, 0.0)] * 3
+
+
+@pytest.mark.parametrize(
+    ("item", "message"),
+    [
+        (Item("a", "x", "qa", "en"), "item a: has no references, which the evaluator metrics needs"),
+        (Item("a\n", "x", "qa", "en"), r"item a\\n: has no references"),
+        (replace(ENGLISH, language="jp"), "item 1: unknown language 'jp'; expected one of ja, en"),
+        (replace(ENGLISH, text="Ice floats on water."), "its text is one of its references.*--allow-self-reference"),
+        (replace(ENGLISH, text="\nIce floats on water. "), "its text is one of its references"),
+    ],
+)
+def test_an_item_without_comparable_references_is_named(evaluator, item, message):
+    with pytest.raises(DiscernmentError, match=message):
+        evaluator.score([item], text_column(["x"]))
+
+
+def test_a_text_among_its_references_is_allowed_on_demand_with_a_note():
+    items = [replace(ENGLISH, text=ENGLISH.references[0]), JAPANESE]
+    evaluator = MetricsEvaluator(allow_self_reference=True)
+    assert evaluator.score(items, text_column([items[0].text, "氷"]))["bleu"][0] == 100
+    (note,) = evaluator.notes_on(items)
+    assert note.startswith("1 of 2 texts are among their own references")
+    assert evaluator.notes_on(items[1:]) == ()
+
+
+def test_progress_is_reported_and_the_signature_names_settings_and_versions():
+    told = []
+    evaluator = MetricsEvaluator(on_progress=lambda done, total: told.append((done, total)))
+    evaluator.score([ENGLISH] * 200, text_column([f"Ice {number}" for number in range(200)]))
+    assert told == [(0, 200), (200, 200)]
+    assert evaluator.signature.startswith("metrics:bleu,chrf,rouge_l|pfgen-fast:")
+    assert "tokenize:ja=char,en=13a" in evaluator.signature
+    assert evaluator.is_deterministic
+
+
+# ---- Our n-gram scores as an evaluator
+
+
+@pytest.fixture(scope="module")
+def ngrams(scorer) -> Evaluator:
+    return NgramEvaluator(scorer)
+
+
+def items_of(*questions):
+    return [Item(str(number), "", "answers", question=question) for number, question in enumerate(questions)]
+
+
+def test_scores_are_those_of_the_scorer_and_metrics_have_a_range(ngrams, scorer):
+    texts = ["Ice floats because it is less dense.", "", "Microwaves move water."]
+    scores = ngrams.score(items_of("Q07", "Q07", "Q08"), text_column(texts))
+    table = scorer.score(["Q07", "Q07", "Q08"], texts)
+    assert list(scores) == [metric.name for metric in ngrams.metrics]
+    for name, values in scores.items():
+        assert values.tobytes() == table[name].tobytes()
+    assert ngrams.signature == scorer.signature
+    assert ngrams.metrics == (
+        Metric("fluency", low=0.0),
+        Metric("truthfulness", low=0.0),
+        Metric("helpfulness", low=0.0, high=1.0),
+        Metric("average", low=0.0, combined=False),
+    )
+
+
+def test_a_reward_is_one_more_metric_with_a_profile_of_its_own(scorer):
+    reward = Reward("mini", "recommended")
+    ngrams = NgramEvaluator(scorer, reward)
+    texts = ["Ice floats because it is less dense.", None, "Ice floats. " * 20]
+    scores = ngrams.score(items_of("Q07", "Q07", "Q07"), text_column(texts))
+    assert ngrams.metrics == (*NgramEvaluator(scorer).metrics, Metric("reward", combined=False))
+    assert scores["reward"].tobytes() == reward.details("Q07", texts)["reward"].tobytes()
+    assert scores["reward"][2] < scores["average"][2] == scorer.reward("Q07", texts[2:])[0]
+    assert ngrams.signature == f"{scorer.signature}|reward:{reward.signature}"
+    assert ngrams.reference_means(["Q07"]) == NgramEvaluator(scorer).reference_means(["Q07"])
+    assert open_evaluator("ngram", suite="mini", shape="recommended").signature == ngrams.signature
+    for profile in ("leaderboard", "normalised"):
+        opened = open_evaluator("ngram", suite="mini", shape="recommended", profile=profile).signature
+        assert opened.count(f"profile:{profile}") == 2, opened
+
+
+def test_the_command_tests_a_shape(call, tmp_path):
+    common = ("discern", "run", "--from-suite", "--suite", "mini", "-e", "ngram", "-o", tmp_path)
+    code, _, err = call(*common, "--shape", "recomended")
+    assert (code, "shape: expected 'recommended' or a file that ends with .toml" in err) == (2, True)
+
+
+def test_an_item_without_a_known_question_is_named(ngrams):
+    with pytest.raises(TrialsError, match="item a: has no question"):
+        ngrams.score([Item("a", "", "answers")], text_column(["x"]))
+    with pytest.raises(TrialsError, match=r"questions\[1\]: .*Q99"):
+        ngrams.score(items_of("Q07", "Q99"), text_column(["x", "y"]))
+
+
+# ---- Evaluators opened by their names
+
+
+def test_each_kind_is_opened_by_its_name(tmp_path, mini, scorer):
+    (tmp_path / "scores.csv").write_text("item,perturbation,metric,score\na,original,f,1\n")
+    ngram = open_evaluator("ngram", suite=mini, threads=1)
+    assert isinstance(ngram, NgramEvaluator)
+    assert ngram.signature == scorer.signature
+    assert isinstance(open_evaluator("metrics", allow_self_reference=True), MetricsEvaluator)
+    assert open_evaluator("python:builtins:sorted").name == "builtins:sorted"
+    command = open_evaluator(f"command:{sys.executable} -c 'a b'", time_limit=1.5)
+    assert isinstance(command, CommandEvaluator)
+    assert command.name == f"{sys.executable} -c 'a b'"
+    table = open_evaluator(f"table:{tmp_path / 'scores.csv'}", lower_is_better=["f"])
+    assert isinstance(table, TableScores)
+
+
+def test_a_judge_is_opened_by_its_model_and_tasks(tmp_path):
+    (tmp_path / "replies.jsonl").write_text('{"key": "x", "reply": "[[3]]"}\n')
+    judge = open_evaluator("judge", model="org/judge", tasks=["qa"], server=None, cache=tmp_path / "replies.jsonl")
+    assert judge.name == "judge"
+    assert [metric.name for metric in judge.metrics] == ["answer_quality"]
+
+
+@pytest.mark.parametrize(
+    ("what", "nearest"),
+    [
+        ("n-gram", "ngram"),
+        ("tables:scores.csv", "table:FILE"),
+        ("Judge", "judge"),
+        *((what, "") for what in ("", ":", "ngram:mini", "python", "python:", "command: ", "table", "judge:gpt")),
+    ],
+)
+def test_an_unknown_or_incomplete_evaluator_comes_with_the_list_the_nearest_first(what, nearest):
+    with pytest.raises(DiscernmentError) as caught:
+        open_evaluator(what)
+    message = str(caught.value)
+    assert message.startswith(f"unknown evaluator '{what}'; expected one of {nearest}")
+    assert sorted(message.partition(" of ")[2].partition(";")[0].split(", ")) == sorted(
+        ["ngram", "metrics", "judge", "checklists:SUITE", "python:MODULE:FUNCTION", "command:PROGRAM ...", "table:FILE"]
+    )
+
+
+@pytest.mark.parametrize(
+    ("what", "options", "message"),
+    [
+        (
+            "ngram",
+            {"suite": "mini", "profil": "paper"},
+            "ngram: unknown option 'profil'; expected one of profile, suite",
+        ),
+        ("ngram", {}, "ngram: needs the option suite"),
+        ("judge", {}, "judge: needs the option model"),
+        ("command:x", {"time_limits": 3}, "command: unknown option 'time_limits'; expected one of time_limit, "),
+        ("python:a:b", {"path": "x"}, "python: unknown option 'path'; expected one of "),
+    ],
+)
+def test_options_are_those_of_the_kind(what, options, message):
+    with pytest.raises(DiscernmentError, match=f"^evaluator {message}"):
+        open_evaluator(what, **options)
