@@ -14,7 +14,6 @@ from ..base.errors import TrialsError
 from ..base.native import _core, cached_property, optional
 from ..base.table import Column, Html, Table
 from ..base.untrusted_text import html_text, utf8
-from ..suite.keywords import depth_first
 from ..suite.rules import COLUMNS, FLOAT_SUMS, TARGET_LENGTH, check_choice
 
 if TYPE_CHECKING:
@@ -286,10 +285,8 @@ class ScoreTable(ColumnTable):
         if self.scorer.profile == "paper":
             discount = max(0.0, _core.discount(question.n_units(self._answers[self._first + index])))
         cut = self.scorer.core.details(code, self._answers, self._first + index)
-        names = [rule.own_name for rule in depth_first(question.keywords)]
-        unmet: list[list[Any]] = [
-            [names[unmet.named_by], 1 - question.keywords[unmet.rule].importance] for unmet in cut.unmet
-        ]
+        names, rules = question.rule_names, question.keywords
+        unmet: list[list[Any]] = [[names[rule.named_by], 1 - rules[rule.rule].importance] for rule in cut.unmet]
         if cut.truncation > TARGET_LENGTH and cut.score > 0:
             unmet.append([f"{cut.truncation - TARGET_LENGTH}字超過", _core.discount(cut.truncation)])
         return {
@@ -356,7 +353,7 @@ def _record_forms(suite: Suite) -> list[_core.RecordForm]:
             set_names=written(question.answers),
             fluency_columns=list(fluency.values()),
             truthfulness_columns=list(truthfulness.values()),
-            rule_names=written(rule.own_name for rule in depth_first(question.keywords)),
+            rule_names=written(question.rule_names),
             rule_scores=written(1 - rule.importance for rule in question.keywords),
         )
         for question, (fluency, truthfulness) in zip(suite, columns, strict=True)

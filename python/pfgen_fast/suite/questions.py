@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 from ..base.native import _core, cached_property
-from .keywords import Rule
+from .keywords import Rule, depth_first
 from .units import Spelling, Tokenizer
 
 
@@ -43,6 +43,11 @@ class Question:
         texts = [answer for answers in self.answers.values() for answer in answers]
         normalised = [_core.NormalisedText(text, has_spaces=True).units for text in texts]
         return Spelling.learned(self.tokenizer, texts + normalised)
+
+    @cached_property
+    def rule_names(self) -> list[str | None]:
+        """The names of all rules and their parts, in the order of the core."""
+        return [rule.own_name for rule in depth_first(self.keywords)]
 
     def n_units(self, answer: str) -> int:
         """The length of an answer in the units of this question, characters or tokens."""
