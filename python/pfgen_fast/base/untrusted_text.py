@@ -93,11 +93,8 @@ def nearest_names(name: str, known: Iterable[str], *, n: int = 1, cutoff: float 
 
 def did_you_mean(name: str, known: Iterable[str], *, otherwise: str = "") -> str:
     """The end of an error message: the known name that is most similar to a name; `otherwise` if there is none."""
-    return _did_you_mean(nearest_names(name, known)) or otherwise
-
-
-def _did_you_mean(nearest: Sequence[str]) -> str:
-    return f"; did you mean '{in_one_line(nearest[0], 60)}'?" if nearest else ""
+    nearest = nearest_names(name, known)
+    return f"; did you mean '{in_one_line(nearest[0], 60)}'?" if nearest else otherwise
 
 
 def unknown_name(what: str, name: object, known: Iterable[str], *, nearest: Iterable[str] | None = None) -> str:
@@ -108,7 +105,8 @@ def unknown_name(what: str, name: object, known: Iterable[str], *, nearest: Iter
     ordered = list(dict.fromkeys((*near, *names)))
     listed = ", ".join(in_one_line(name, 60) for name in ordered[:_MOST_NAMES])
     more = f" and {len(ordered) - _MOST_NAMES} more" if len(ordered) > _MOST_NAMES else ""
-    return f"unknown {what} '{shown}'; expected one of {listed or 'none'}{more}{_did_you_mean(near)}"
+    hint = f"; did you mean '{in_one_line(near[0], 60)}'?" if near else ""
+    return f"unknown {what} '{shown}'; expected one of {listed or 'none'}{more}{hint}"
 
 
 def markdown_text(text: str) -> str:

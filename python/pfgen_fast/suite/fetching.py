@@ -99,12 +99,13 @@ class Download:
 
     def _fetch(self, file: PublishedFile, take: Take) -> None:
         url = f"{self._base_url}/{file.path}"
+        request = Request(url, headers={"User-Agent": f"pfgen-fast/{__version__}"})
         problem = ""
         for number in range(_TRIES):
             if number and self._stop.wait(_PAUSE_SECONDS * 2 ** (number - 1)):
                 return
             try:
-                with self._opener.open(_request(url), timeout=_TIMEOUT_SECONDS) as response:
+                with self._opener.open(request, timeout=_TIMEOUT_SECONDS) as response:
                     take(file, self._blocks(response, url), url)
                 return
             except HTTPError as error:
@@ -138,10 +139,6 @@ class Download:
         promised = response.headers.get("Content-Length", "")
         if promised.isdecimal() and n_bytes < int(promised):
             raise CutOff(f"{url}: cut off after {n_bytes:,} of {int(promised):,} bytes")
-
-
-def _request(url: str) -> Request:
-    return Request(url, headers={"User-Agent": f"pfgen-fast/{__version__}"})
 
 
 class _SameHost(HTTPRedirectHandler):
@@ -193,7 +190,9 @@ def get_suite(
     if output is not None and folder.exists() and not (folder.is_dir() and not any(folder.iterdir())):
         raise SuiteError(f"{folder}: exists and does not hold the whole of {suite.name}; name a new directory")
     make_folder(folder.parent, SuiteError)
-    with _locked(folder):
+    with held(_beside(folder, "lock")) as is_held:
+        if not is_held:
+            raise SuiteError(f"{folder}: another process is fetching this suite; wait until it ends")
         return _fetch(suite, folder, source, on_file)
 
 
@@ -267,15 +266,13 @@ def _checked(file: PublishedFile, blocks: Iterator[bytes], where: str) -> bytes:
 
 def _complete(suite: PublishedSuite, folder: Path) -> set[str]:
     """The names of the files in a directory that are the published ones, by their checksums."""
-    return {file.name for file in suite.files if _holds(folder / file.name, file)}
-
-
-def _holds(path: Path, file: PublishedFile) -> bool:
-    if not path.is_file():
-        return False
-    with contextlib.suppress(TrialsError):
-        return hashlib.sha256(read_stored(path, limit=file.n_bytes)).hexdigest() == file.sha256
-    return False
+    names = set()
+    for file in suite.files:
+        path = folder / file.name
+        with contextlib.suppress(TrialsError):
+            if path.is_file() and hashlib.sha256(read_stored(path, limit=file.n_bytes)).hexdigest() == file.sha256:
+                names.add(file.name)
+    return names
 
 
 def _lacking(suite: PublishedSuite, done: set[str]) -> list[str]:
@@ -294,14 +291,6 @@ def _check_space(suite: PublishedSuite, wanted: Sequence[PublishedFile], folder:
 
 def _beside(folder: Path, kind: str) -> Path:
     return folder.with_name(f".{folder.name}.get-{kind}")
-
-
-@contextlib.contextmanager
-def _locked(folder: Path) -> Iterator[None]:
-    with held(_beside(folder, "lock")) as is_held:
-        if not is_held:
-            raise SuiteError(f"{folder}: another process is fetching this suite; wait until it ends")
-        yield
 
 
 def _move(folder: Path, new: Path) -> None:

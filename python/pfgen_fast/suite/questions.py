@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Literal
 
@@ -89,11 +89,6 @@ class Instructions:
     qa: str  # first text of a prompt in mode `qa`
     chat: str  # first text of a prompt in mode `chat`
     context_heading: str  # line above the sentences of a context
-
-    @classmethod
-    def for_question(cls, question: str, own: Mapping[str, str]) -> Instructions:
-        """The texts for a question: the suite's `own` texts, or default texts in the language of the question."""
-        return replace(INSTRUCTIONS[language_of(question)], **own)
 
 
 def some_references(question: Question) -> list[str]:

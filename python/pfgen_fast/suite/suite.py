@@ -9,7 +9,7 @@ import contextlib
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 from types import MappingProxyType
@@ -21,7 +21,7 @@ from ..base.native import cached_property
 from ..base.untrusted_text import nearest_names
 from .compiled import CompiledSuite, ReferencesOf, SuiteIndex, cached_path, describe_question
 from .keywords import freeze_rule
-from .questions import Instructions, Question, Sample
+from .questions import INSTRUCTIONS, Instructions, Question, Sample, language_of
 from .rules import PROFILES, Profile
 from .suite_reading import (
     PACKAGED,
@@ -227,7 +227,7 @@ class Suite:
 
     def instructions_for(self, question: Question) -> Instructions:
         """The texts of the prompts for a question: the suite's own, or the default texts in the question's language."""
-        return Instructions.for_question(question.question, self.instructions)
+        return replace(INSTRUCTIONS[language_of(question.question)], **self.instructions)
 
     def unknown_question(self, key: object) -> str:
         """The error message for a `key` that is not a question of this suite; it names the nearest questions."""

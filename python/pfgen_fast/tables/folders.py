@@ -10,7 +10,6 @@ import contextlib
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -137,13 +136,17 @@ def score_files(
     todo = {task.name: (task.info and task.info.n_bytes) or 0 for task in tasks if again or not task.is_finished}
     progress = FilesProgress(len(tasks), len(tasks) - len(todo), 0, sum(todo.values()), 0)
     outcomes: list[FileOutcome] = []
+
+    def tell_rows(n_rows: int) -> None:
+        on_progress(replace(progress, n_rows=progress.n_rows + n_rows))
+
     for task in tasks:
         if task.name not in todo:
             outcomes.append(FileOutcome(task, "current"))
         elif dry_run:
             outcomes.append(FileOutcome(task, "pending"))
         else:
-            outcomes.append(_score_file(task, job, partial(_tell_rows, on_progress, progress)))
+            outcomes.append(_score_file(task, job, on_batch=tell_rows))
             progress = replace(
                 progress,
                 n_files_done=progress.n_files_done + 1,
@@ -153,10 +156,6 @@ def score_files(
             on_progress(progress)
         on_outcome(outcomes[-1])
     return outcomes
-
-
-def _tell_rows(on_progress: Callable[[FilesProgress], None], before: FilesProgress, n_rows: int) -> None:
-    on_progress(replace(before, n_rows=before.n_rows + n_rows))
 
 
 def plan_files(
@@ -289,7 +288,7 @@ def _difference(settings: Mapping[str, str], wanted: Mapping[str, str]) -> str:
     return " and ".join(parts) or "other settings"
 
 
-def _score_file(task: FileTask, job: TableJob, on_batch: Callable[[int], None]) -> FileOutcome:
+def _score_file(task: FileTask, job: TableJob, *, on_batch: Callable[[int], None]) -> FileOutcome:
     file_job = job if has_encoding(base_name(task.source)) else replace(job, encoding=None)
     try:
         if not is_remote(task.target):

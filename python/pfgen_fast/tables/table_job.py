@@ -164,9 +164,13 @@ class TableJob:
     @cached_property
     def description(self) -> Mapping[str, str]:
         """Everything except the source that determines an output: equal descriptions produce equal outputs."""
+        if isinstance(self.spec, ReferenceScorer):
+            columns = {"reference columns": ", ".join(self.reference_columns)}
+        else:
+            columns = {"question column": self.question_column}
         return {
             "signature": self.spec.signature,
-            **self._source_columns,
+            **columns,
             "answer column": self.answer_column,
             "columns": ", ".join(self.names.scores),
             "nulls": self.nulls,
@@ -174,12 +178,6 @@ class TableJob:
             "encoding": self.encoding or "",
             **({"reasoning": "strip"} if self.reasoning == "strip" else {}),
         }
-
-    @property
-    def _source_columns(self) -> Mapping[str, str]:
-        if isinstance(self.spec, ReferenceScorer):
-            return {"reference columns": ", ".join(self.reference_columns)}
-        return {"question column": self.question_column}
 
     def with_threads(self, threads: int) -> TableJob:
         """The job with this number of threads, unless its spec already has one."""
@@ -239,23 +237,13 @@ def _checked(columns: Sequence[str] | None, there: Sequence[str]) -> tuple[str, 
 
 def _references_of(columns: Sequence[Any], *, nulls: Nulls) -> Any:
     """The references of each row in all columns, for `ReferenceScorer`; a null is no reference."""
-    if nulls == "error" and len(columns) == 1 and _is_native(columns[0]):
-        return columns[0]
-    joined = _joined_references(columns)
-    return joined if nulls == "error" else [texts or None for texts in joined]
-
-
-def _is_native(column: Any) -> bool:
-    """Whether the core reads a column of lists without a copy."""
-    if not hasattr(column, "to_pylist"):
-        return False
-    types = pyarrow().types
-    return bool(types.is_list(column.type) or types.is_large_list(column.type))
-
-
-def _joined_references(columns: Sequence[Any]) -> list[list[Any]]:
+    if nulls == "error" and len(columns) == 1 and hasattr(columns[0], "to_pylist"):
+        types = pyarrow().types
+        if types.is_list(columns[0].type) or types.is_large_list(columns[0].type):
+            return columns[0]  # the core reads it without a copy
     parts = [[_as_list(value, row) for row, value in enumerate(_values_of(column))] for column in columns]
-    return parts[0] if len(parts) == 1 else [list(chain(*lists)) for lists in zip(*parts, strict=True)]
+    joined = [list(chain(*lists)) for lists in zip(*parts, strict=True)]
+    return joined if nulls == "error" else [texts or None for texts in joined]
 
 
 def _values_of(column: Any) -> Sequence[Any]:
