@@ -236,38 +236,41 @@ class ExperimentJudge:
     call: Call
 
     def __call__(self) -> None:
-        from ..lab.experiments.judge_experiment import ITEM_COLUMNS, AnswersToJudge, JudgeOptions, RatedRuns
+        from ..lab.evaluators.asking_evaluator import usual_temperature
+        from ..lab.evaluators.judge_evaluator import JudgeEvaluator, read_template
+        from ..lab.experiments.judge_experiment import ITEM_COLUMNS, AnswersToJudge, RatedRuns
         from ..lab.experiments.scored_runs import read_figures
+        from ..lab.judging.judge_requests import Judge
+        from ..lab.judging.reply_store import Replies
         from ..tables.formats import check_value_table, writing_values
 
         if self.items is not None:
             check_value_table(self.items)
         asking, call = self.asking, self.call
-        wanted = JudgeOptions(
-            self.model,
-            self.template,
+        temperature, server = number_of(self.temperature), asking.server
+        if temperature is None:
+            temperature = usual_temperature(self.ratings)
+        evaluator = JudgeEvaluator(
+            Judge(self.model, temperature, self.max_tokens, asking.request_options(self.temperature)),
+            Replies(self.cache or call.output / "judge-ratings.jsonl", must_exist=server is None),
+            read_template(self.template),
             language=self.language,
             n_ratings=self.ratings,
-            trials=self.trials,
-            temperature=number_of(self.temperature),
-            max_tokens=self.max_tokens,
-            request_options=asking.request_options(self.temperature),
             seed=self.seed,
-            server=asking.server,
-            spending=asking.spending,
-            cache=self.cache or call.output / "judge-ratings.jsonl",
+            connect=None if server is None else server.engine,
         )
-        evaluator = wanted.evaluator()
         answers = AnswersToJudge(self.trials, self.seed)
         runs = call.read(read_figures, self.paths, on_batch=answers)
         rated = RatedRuns(runs, answers.chosen, evaluator)
-        warn_of_family(self.model, rated.models)
+        warn_of_family(self.model, runs.models)
         if asking.dry_run or not call.quiet:
-            stdout().print(rated.estimate(asking.spending.prices).sentence("ratings"))
+            stdout().print(rated.ratings.estimate(asking.spending.prices).sentence("ratings"))
         if asking.dry_run:
             return
         with Watch("ratings", quiet=call.quiet) as watch:
-            problem = rated.ask(spending=asking.spending, on_progress=watch.count, events=watch.events)
+            problem = rated.ratings.ask_with(
+                evaluator.connect, spending=asking.spending, on_progress=watch.count, events=watch.events
+            )
         if problem:
             again = "run the same command again to continue, or with --offline to use the stored ratings"
             fail(f"{problem}; {again}", Exit.PARTIAL)

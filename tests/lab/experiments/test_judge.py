@@ -7,11 +7,14 @@ import numpy as np
 import pytest
 from makers.fault_server import Reply, answering, serving
 from pfgen_fast import EngineError, ExperimentError, Suite, SuiteError
+from pfgen_fast.lab.evaluators.asking_evaluator import usual_temperature
+from pfgen_fast.lab.evaluators.judge_evaluator import JudgeEvaluator, read_template
 from pfgen_fast.lab.experiments.external_experiment import read_scores
-from pfgen_fast.lab.experiments.judge_experiment import AnswersToJudge, JudgeOptions, RatedRuns, judge
+from pfgen_fast.lab.experiments.judge_experiment import AnswersToJudge, RatedRuns, judge
 from pfgen_fast.lab.experiments.scored_runs import read_figures
 from pfgen_fast.lab.judging.judge_asking import Prices, Spending
-from pfgen_fast.lab.judging.judge_requests import Server
+from pfgen_fast.lab.judging.judge_requests import Judge, Server
+from pfgen_fast.lab.judging.reply_store import Replies
 from pfgen_fast.runs.items.score_tables import read_item_scores
 
 KEY = "sk-0123456789abcdefSECRET"
@@ -27,12 +30,12 @@ def by_length(request):
 
 
 @pytest.fixture
-def options(tmp_path):
+def evaluator(tmp_path):
 
-    def make(server=None, **given):
-        where = None if server is None else Server(server.base_url, backoff=0.001)
-        usual = {"model": "org/judge", "trials": 1, "server": where, "cache": tmp_path / "ratings.jsonl"}
-        return JudgeOptions(**{**usual, **given})
+    def make(server=None, name="ratings.jsonl", n_ratings=1, **options):
+        connect = None if server is None else Server(server.base_url, backoff=0.001).engine
+        rater = Judge("org/judge", usual_temperature(n_ratings))
+        return JudgeEvaluator(rater, Replies(tmp_path / name), connect=connect, n_ratings=n_ratings, **options)
 
     return make
 
@@ -40,16 +43,16 @@ def options(tmp_path):
 @pytest.fixture
 def find(varied, mini):
 
-    def run(options):
-        return judge([varied], options, suite=mini, threads=2)
+    def run(evaluator, trials=1, **options):
+        return judge([varied], evaluator, trials=trials, suite=mini, threads=2, **options)
 
     return run
 
 
 @pytest.mark.slow
-def test_means_are_over_questions_of_ratings_that_are_drawn_apart(options, find, scored):
+def test_means_are_over_questions_of_ratings_that_are_drawn_apart(evaluator, find, scored):
     with serving(by_length) as server:
-        finding = find(options(server, trials=None, n_ratings=2))
+        finding = find(evaluator(server, n_ratings=2), trials=None)
     ratings = 1 + np.minimum(9, scored.answer_scores["length"] // 10)
     expected = np.bincount(scored.run_numbers, ratings) / np.bincount(scored.run_numbers)
     assert dict(finding.tables[0].rows) == pytest.approx(dict(zip(scored.models, expected, strict=True)))
@@ -59,47 +62,45 @@ def test_means_are_over_questions_of_ratings_that_are_drawn_apart(options, find,
 
 
 @pytest.mark.slow
-def test_another_seed_rates_other_answers(options, find):
+def test_another_seed_rates_other_answers(evaluator, find):
     prompts = []
     for number, seed in enumerate(("", "", "other")):
         with serving(by_length) as server:
-            find(options(server, seed=seed, cache=options().cache.with_name(f"{number}.jsonl")))
+            find(evaluator(server, f"{number}.jsonl", seed=seed))
         prompts.append({request.prompt for request in server.requests})
     assert prompts[0] == prompts[1] != prompts[2]
 
 
-def test_replies_without_a_rating_are_left_out_and_counted(options, find):
+def test_replies_without_a_rating_are_left_out_and_counted(evaluator, find):
     def moody(request):
         reason = "length" if request.number % 2 == 0 else "stop"
         return answering("I would rather", reason) if request.number % 3 == 0 else by_length(request)
 
     with serving(moody) as server:
-        finding = find(options(server))
+        finding = find(evaluator(server))
     left_out = "16 replies have no rating of the form [[1]] to [[10]] and are left out"
     assert f"{left_out}; 8 of them ended at the limit of tokens: raise --max-tokens" in finding.notes
     assert sum(row[1] for row in finding.tables[2].rows) == 32
-    nothing = options(cache=options().cache.with_name("none.jsonl"))
-    nothing.cache.write_text("")
     with pytest.raises(ExperimentError, match="no ratings: 48 are missing, 0 replies have no rating"):
-        find(dataclasses.replace(nothing, server=None))
+        find(evaluator(name="none.jsonl"))
 
 
-def test_ratings_that_are_missing_stop_it_and_are_left_out_offline(options, find):
+def test_ratings_that_are_missing_stop_it_and_are_left_out_offline(evaluator, find):
     with (
         serving(by_length) as server,
         pytest.raises(EngineError, match=r"the budget of 2 is used up .*; repeat the call to continue"),
     ):
-        find(options(server, spending=Spending(Prices(1000, 1000), 2)))
+        find(evaluator(server), spending=Spending(Prices(1000, 1000), 2))
     n_asked = len(server.requests)
     assert 0 < n_asked < 48
-    finding = find(options())
+    finding = find(evaluator())
     assert f"{48 - n_asked} of 48 ratings are missing; the means are over the other ratings" in finding.notes
     with serving(by_length) as server:
-        find(options(server))
+        find(evaluator(server))
     assert len(server.requests) == 48 - n_asked
 
 
-def test_a_question_without_a_sample_answer_shows_its_first_reference(options, varied, mini, make_suite):
+def test_a_question_without_a_sample_answer_shows_its_first_reference(evaluator, varied, mini, make_suite):
     answers = AnswersToJudge(1)
     scored = read_figures([varied], suite=mini, threads=2, on_batch=answers)
     folder = make_suite(*({"question": q.question, "answers": {"a": ["First.", "Second."]}} for q in mini))
@@ -107,23 +108,22 @@ def test_a_question_without_a_sample_answer_shows_its_first_reference(options, v
     (folder / "questions.jsonl").write_text(json.dumps(sample))
     shown = dataclasses.replace(scored, suite=Suite.load(folder))
     with serving(by_length) as server:
-        RatedRuns(shown, answers.chosen, options(server).evaluator()).ask()
+        rater = evaluator(server)
+        RatedRuns(shown, answers.chosen, rater).ratings.ask_with(rater.connect)
     samples = [re.search("Sample answer.*\\n(.*)\\n", request.prompt)[1] for request in server.requests]
     assert {sample: samples.count(sample) for sample in samples} == {"A sample.": 6, "First.": 42}
 
 
-def test_a_suite_without_sample_answers_needs_a_template_without_them(options, varied, mini, make_suite, tmp_path):
+def test_a_suite_without_sample_answers_needs_a_template_without_them(evaluator, varied, mini, make_suite, tmp_path):
     answers = AnswersToJudge(1)
     scored = read_figures([varied], suite=mini, threads=2, on_batch=answers)
     bare = dataclasses.replace(scored, suite=Suite.load(make_suite(*({"question": q.question} for q in mini))))
-    (tmp_path / "kept.jsonl").write_text("")
-    replayed = options(cache=tmp_path / "kept.jsonl")
     with pytest.raises(SuiteError, match=r"questions\.jsonl"):
-        RatedRuns(bare, answers.chosen, replayed.evaluator())
+        RatedRuns(bare, answers.chosen, evaluator())
     (tmp_path / "prompt.txt").write_text("{question} {answer}")
-    without = dataclasses.replace(replayed, template=tmp_path / "prompt.txt")
+    without = evaluator(template=read_template(tmp_path / "prompt.txt"))
     twice = [*answers.chosen, *answers.chosen]  # an answer that two runs share is rated once
-    estimate = RatedRuns(bare, twice, without.evaluator()).estimate()
+    estimate = RatedRuns(bare, twice, without).ratings.estimate()
     assert (estimate.n_replies, estimate.n_requests) == (96, 48)
 
 

@@ -10,61 +10,23 @@ import hashlib
 import itertools
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from ...base.errors import EngineError, ExperimentError, JudgingError
+from ...base.errors import EngineError, ExperimentError
 from ...base.untrusted_text import utf8
 from ...suite.suite import Suite
-from ..evaluators.asking_evaluator import usual_temperature
 from ..evaluators.evaluator import Item, text_column
-from ..evaluators.judge_evaluator import USUAL_LANGUAGE, JudgeEvaluator, read_template
-from ..judging.judge_asking import Estimate, Prices, Spending
-from ..judging.judge_requests import Judge, RequestOptions, Server
-from ..judging.reply_store import Replies
+from ..evaluators.judge_evaluator import JudgeEvaluator
+from ..judging.judge_asking import Spending
 from ..statistics.correlation import COEFFICIENTS, MIN_VALUES, correlate, is_constant
 from .chart_data import Scatter
 from .finding import Finding, Picture, finding_table, with_interval
 from .run_means import RunMeans, clusters_of
 from .scored_runs import AnswersOfRuns, RunFigures, read_figures
-
-
-@dataclass(frozen=True)
-class JudgeOptions:
-    """How the answers of runs are judged."""
-
-    model: str  # judge's name on the server
-    template: str | Path = "default"  # name of a packaged template (`judge_evaluator.TEMPLATES`) or a file
-    language: str = USUAL_LANGUAGE  # expected language of the answers
-    n_ratings: int = 1  # number of ratings of each answer
-    trials: int | None = None  # number of answers of each run to each question that are rated; None for all
-    temperature: float | None = None  # by default 0 for one rating and 1 for several ratings, which would be equal at 0
-    max_tokens: int = 300  # maximum number of tokens in a reply
-    request_options: RequestOptions = field(default_factory=RequestOptions)  # how requests are written
-    seed: str = ""  # any text; determines the choice of answers and the sampling seeds
-    server: Server | None = field(default_factory=Server)  # server of the judge; None uses stored ratings only
-    spending: Spending = field(default_factory=Spending)  # prices and budget, to which the cost is added
-    cache: Path = Path("judge-ratings.jsonl")  # file of stored replies
-
-    def __post_init__(self) -> None:
-        if self.n_ratings < 1 or (self.trials is not None and self.trials < 1):
-            raise JudgingError(f"ratings {self.n_ratings}, trials {self.trials}: expected at least 1 for both")
-
-    def evaluator(self) -> JudgeEvaluator:
-        """Creates the evaluator that rates the answers."""
-        temperature = usual_temperature(self.n_ratings) if self.temperature is None else self.temperature
-        return JudgeEvaluator(
-            Judge(self.model, temperature, self.max_tokens, self.request_options),
-            Replies(self.cache, must_exist=self.server is None),
-            read_template(self.template),
-            language=self.language,
-            n_ratings=self.n_ratings,
-            seed=self.seed,
-            connect=None if self.server is None else self.server.engine,
-        )
 
 
 @dataclass(frozen=True)
@@ -118,26 +80,13 @@ class RatedRuns:
     def __init__(self, scored: RunFigures, answers: Sequence[Answer], evaluator: JudgeEvaluator) -> None:
         self._scored, self._answers, self._evaluator = scored, answers, evaluator
         texts = text_column([answer.text for answer in answers])
-        self._ratings = evaluator.ratings(_items(scored.suite, answers, evaluator), texts)
-
-    @property
-    def models(self) -> Sequence[str]:
-        """The models of the runs."""
-        return self._scored.models
-
-    def estimate(self, prices: Prices | None = None) -> Estimate:
-        """Estimates the cost of the missing ratings."""
-        return self._ratings.estimate(prices)
-
-    def ask(self, **options: Any) -> str | None:
-        """Asks for the missing ratings with the options of `Asking.ask`, and stores each rating when it arrives."""
-        return self._ratings.ask_with(self._evaluator.connect, **options)
+        self.ratings = evaluator.ratings(_items(scored.suite, answers, evaluator), texts)
 
     def rated(self) -> list[Rated]:
         """All existing ratings."""
         return [
             Rated(answer.run, answer.question, int(rating), len(answer.text))
-            for answer, row in zip(self._answers, self._ratings.values().tolist(), strict=True)
+            for answer, row in zip(self._answers, self.ratings.values().tolist(), strict=True)
             for rating in row
             if rating == rating  # not NaN
         ]
@@ -156,7 +105,7 @@ class RatedRuns:
     def finding(self) -> Finding:
         """Compares the mean ratings of runs and models with our scores."""
         rated, scored, scale = self.rated(), self._scored, self._evaluator.template.scale
-        n_missing, unrated = self._ratings.n_missing, self._ratings.unrated()
+        n_missing, unrated = self.ratings.n_missing, self.ratings.unrated()
         n_unrated, n_cut = len(unrated), sum(self._evaluator.replies.details(key).is_cut for key in unrated)
         cut = f"; {n_cut:,} of them ended at the limit of tokens: raise --max-tokens" if n_cut else ""
         if not rated:
@@ -164,7 +113,7 @@ class RatedRuns:
         runs = _rated_means(scored, rated)
         notes = list(scored.problems)
         if n_missing:
-            n_wanted = len(self._ratings)
+            n_wanted = len(self.ratings)
             notes.append(f"{n_missing:,} of {n_wanted:,} ratings are missing; the means are over the other ratings")
         if n_unrated:
             form = f"[[{scale.low}]] to [[{scale.high}]]"
@@ -198,18 +147,22 @@ class RatedRuns:
 
 def judge(
     paths: Sequence[str | Path],
-    options: JudgeOptions,
+    evaluator: JudgeEvaluator,
     *,
+    trials: int | None = None,
+    spending: Spending | None = None,
     suite: Suite | None = None,
     threads: int | None = None,
     on_progress: Callable[[int, int | None], None] | None = None,
 ) -> Finding:
-    """Asks a judge to rate the answers of runs, and compares its ratings with our scores."""
-    evaluator = options.evaluator()
-    answers = AnswersToJudge(options.trials, options.seed)
+    """Asks a judge to rate the answers of runs, and compares its ratings with our scores.
+
+    `trials` limits the answers of each run to each question; `spending` has the prices and the budget.
+    """
+    answers = AnswersToJudge(trials, evaluator.seed)
     scored = read_figures(paths, suite=suite, threads=threads, on_batch=answers)
     rated = RatedRuns(scored, answers.chosen, evaluator)
-    problem = rated.ask(spending=options.spending, on_progress=on_progress)
+    problem = rated.ratings.ask_with(evaluator.connect, spending=spending or Spending(), on_progress=on_progress)
     if problem:
         raise EngineError(f"{problem}; repeat the call to continue")
     return rated.finding()
