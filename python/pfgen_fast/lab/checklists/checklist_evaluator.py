@@ -25,10 +25,9 @@ from ..evaluators.evaluator import Item, Metric, Texts, column_of
 from ..judging.judge_asking import Connect, Estimate, Prices, Spending, ask_in_rounds, estimate_of_tries, open_tries
 from ..judging.judge_requests import RequestOptions, Server
 from ..judging.reply_store import Replies
-from .checklist_requests import MAX_TOKENS, JudgeOptions, Wording
+from .checklist_requests import MAX_TOKENS, JudgeOptions, Rating, Wording, ratings_of
 from .checklist_runs import Answer
 from .checklist_suite import ChecklistSuite
-from .judge_runs import Rating, ratings_of
 from .judged import score_of
 from .tasks import Checklist, Profile, Task
 

@@ -1,4 +1,6 @@
-"""Requests to a judge about an answer: the suite's prompts, filled in one pass, and a seed for each try.
+"""Requests to a judge about an answer, and the judgements that follow from its replies.
+
+The suite's prompts are filled in one pass; each try has a seed.
 
 Profile `plain` shows the answer unchanged. Profile `upstream` shows, like HelloBench's code, its words joined by single
 spaces, without line breaks. Both show the first 16,000 words of a longer answer. Rules: docs/checklists.md.
@@ -15,11 +17,15 @@ from ...base.errors import ChecklistError
 from ...base.untrusted_text import unknown_name
 from ...generation.prompts import sampling_seed
 from ..evaluators.asking_evaluator import usual_temperature
-from ..judging.judge_requests import Judge, JudgeRequest, RequestOptions
+from ..judging.judge_asking import Tries
+from ..judging.judge_requests import MAX_REQUEST_BYTES, Judge, JudgeRequest, RequestOptions, is_too_long
+from ..judging.reply_store import Replies
+from .checklist_runs import Answer
 from .checklist_suite import ChecklistSuite, counter_of_requests
+from .judgements import Judgement
 from .parse_reply import ParsedReply, parse_overall, parse_reply
 from .suite_files import prompt_of
-from .tasks import Checklist, Method, Profile, TaskKey
+from .tasks import Checklist, Method, Profile, Task, TaskKey
 from .words import Counter, counter_name, first_words, has_nltk, words
 
 MAX_TOKENS = 4096
@@ -31,6 +37,9 @@ _WORDS_SHOWN = 16_000
 _UPSTREAM_SEED = 42
 _SEEDS_OF_A_RATING = 1000
 """The distance between the seeds of two ratings in profile `upstream`."""
+
+_LONGEST_ESCAPE = 24
+"""The maximum number of bytes for a character of an answer in a request: a word between spaces, escaped in JSON."""
 
 _ANSWERS_AT_HAND = 1024
 """The number of answers that are cached as the judge sees them, because NLTK is slow."""
@@ -221,3 +230,80 @@ def _listed(checklist: Checklist, method: Method) -> str:
         return json.dumps(checklist.questions, ensure_ascii=False)
     listed = [{"checklist_id": id, "checklist_content": text} for id, text in enumerate(checklist.questions)]
     return json.dumps(listed, ensure_ascii=False)
+
+
+class Rating(Tries):
+    """One rating of one answer."""
+
+    def __init__(self, answer: Answer, task: Task, number: int, wording: Wording, replies: Replies) -> None:
+        super().__init__(replies, wording.options.n_tries)
+        self.answer, self.task, self.number, self.wording = answer, task, number, wording
+        self._said: ParsedReply | None = None
+
+    def request_of_try(self, number: int) -> JudgeRequest:
+        """The request of a try, from 1."""
+        return self.wording.request(
+            self.task.key,
+            self.task.instruction or "",
+            self._checklist,
+            self.answer.response,
+            try_number=number,
+            rating=self.number,
+        )
+
+    def is_usable(self, reply: str) -> bool:
+        """Whether the reply has verdicts."""
+        self._said = self.wording.parse(reply, self._checklist)
+        return self._said.fault is None
+
+    @property
+    def _checklist(self) -> Checklist:
+        return self.wording.suite.checklist(self.task)
+
+    def judgement(self) -> Judgement | None:
+        """The judgement that follows from the replies; None as long as a request is open."""
+        if self.next_key() is not None:
+            return None
+        wording, checklist, n_tries, last_key = self.wording, self._checklist, self.n_replied, self.last_key()
+        version = None if last_key is None else self.replies.details(last_key).version
+        reply = self._said or ParsedReply(None)
+        return Judgement(
+            id=self.task.id,
+            length=self.task.length,
+            trial=self.answer.trial,
+            response_sha256=self.answer.sha256,
+            judge=wording.judge.model,
+            version=version,
+            method=wording.options.method,
+            rating=self.number,
+            scores=reply.verdicts,
+            reasons=reply.reasons,
+            prompt_sha256=wording.prompt_sha256,
+            checklist_sha256=checklist.sha256,
+            instruction_sha256=self.task.instruction_sha256,
+            tries=n_tries,
+            fault=reply.fault,
+            cut=wording.shown(self.answer.response)[1],
+            profile=wording.profile_name,
+            temperature=wording.judge.sent_temperature,
+            request=wording.unusual,
+        )
+
+    @property
+    def is_out_of_tokens(self) -> bool:
+        """Whether all tries are used up, and the last reply ended at the limit of tokens."""
+        last_key = self.last_key()
+        is_unjudged = self.next_key() is None and self._said is not None and self._said.fault is not None
+        return is_unjudged and last_key is not None and self.replies.details(last_key).is_cut
+
+    @property
+    def is_too_long(self) -> bool:
+        """Whether the requests are too long to be sent; a request is only built and measured if the text is long."""
+        n_characters = len(self.answer.response) + len(self.task.instruction or "")
+        return _LONGEST_ESCAPE * n_characters > MAX_REQUEST_BYTES and is_too_long(self.request_of_try(1))
+
+
+def ratings_of(answer: Answer, task: Task, wording: Wording, replies: Replies) -> list[Rating]:
+    """The ratings of an answer; empty if its requests are too long to be sent."""
+    ratings = [Rating(answer, task, number, wording, replies) for number in range(1, wording.options.n_ratings + 1)]
+    return [] if ratings[0].is_too_long else ratings

@@ -17,7 +17,7 @@ from typing import Any
 
 from ...base.errors import ChecklistError
 from ...base.file_writing import held, writing_whole
-from ...base.untrusted_text import first_names, in_one_line, json_text, utf8
+from ...base.untrusted_text import counted, few_names, first_names, in_one_line, json_text, utf8
 from ...generation.batch_api import batch_form
 from ...generation.engines.hosted import RequestForm
 from ...generation.events import Events
@@ -27,110 +27,27 @@ from ..judging.judge_asking import (
     Prices,
     Progress,
     Spending,
-    Tries,
     ask_in_rounds,
     estimate_of_tries,
 )
-from ..judging.judge_requests import MAX_REQUEST_BYTES, JudgeRequest, is_too_long
 from ..judging.reply_store import Replies
-from .checklist_requests import JudgeOptions, Wording
-from .checklist_runs import JUDGEMENTS_FILE, Answer, Run
+from .checklist_requests import JudgeOptions, Rating, Wording, ratings_of
+from .checklist_runs import JUDGEMENTS_FILE, Run
 from .checklist_suite import ChecklistSuite
 from .judged import is_stale
 from .judgements import Judgement, read_judgements, write_judgements
 from .line_files import numbered_objects
-from .parse_reply import ParsedReply
-from .tasks import Checklist, Task, check_instructions
+from .tasks import check_instructions
 
-_LONGEST_ESCAPE = 24
-"""The maximum number of bytes for a character of an answer in a request: a word between spaces, escaped in JSON."""
+_DATE_OR_HASH = re.compile(
+    r"\d{4}-?\d{2}-?\d{2}|(?<!\d)\d{4}(?!\d)|(?<![0-9a-zA-Z])(?=[a-f]*\d)[0-9a-f]{7,64}(?![0-9a-zA-Z])"
+)
 
 _PATIENCE_SECONDS = 60.0
 """The longest wait for another process that writes a file of judgements."""
 
 _USUAL_REPLY_TOKENS = 65
 """Typical number of reply tokens per question in the published judgements."""
-
-_DATE_OR_HASH = re.compile(
-    r"\d{4}-?\d{2}-?\d{2}|(?<!\d)\d{4}(?!\d)|(?<![0-9a-zA-Z])(?=[a-f]*\d)[0-9a-f]{7,64}(?![0-9a-zA-Z])"
-)
-
-
-class Rating(Tries):
-    """One rating of one answer."""
-
-    def __init__(self, answer: Answer, task: Task, number: int, wording: Wording, replies: Replies) -> None:
-        super().__init__(replies, wording.options.n_tries)
-        self.answer, self.task, self.number, self.wording = answer, task, number, wording
-        self._said: ParsedReply | None = None
-
-    def request_of_try(self, number: int) -> JudgeRequest:
-        """The request of a try, from 1."""
-        return self.wording.request(
-            self.task.key,
-            self.task.instruction or "",
-            self._checklist,
-            self.answer.response,
-            try_number=number,
-            rating=self.number,
-        )
-
-    def is_usable(self, reply: str) -> bool:
-        """Whether the reply has verdicts."""
-        self._said = self.wording.parse(reply, self._checklist)
-        return self._said.fault is None
-
-    @property
-    def _checklist(self) -> Checklist:
-        return self.wording.suite.checklist(self.task)
-
-    def judgement(self) -> Judgement | None:
-        """The judgement that follows from the replies; None as long as a request is open."""
-        if self.next_key() is not None:
-            return None
-        wording, checklist, n_tries, last_key = self.wording, self._checklist, self.n_replied, self.last_key()
-        version = None if last_key is None else self.replies.details(last_key).version
-        reply = self._said or ParsedReply(None)
-        return Judgement(
-            id=self.task.id,
-            length=self.task.length,
-            trial=self.answer.trial,
-            response_sha256=self.answer.sha256,
-            judge=wording.judge.model,
-            version=version,
-            method=wording.options.method,
-            rating=self.number,
-            scores=reply.verdicts,
-            reasons=reply.reasons,
-            prompt_sha256=wording.prompt_sha256,
-            checklist_sha256=checklist.sha256,
-            instruction_sha256=self.task.instruction_sha256,
-            tries=n_tries,
-            fault=reply.fault,
-            cut=wording.shown(self.answer.response)[1],
-            profile=wording.profile_name,
-            temperature=wording.judge.sent_temperature,
-            request=wording.unusual,
-        )
-
-    @property
-    def is_out_of_tokens(self) -> bool:
-        """Whether all tries are used up, and the last reply ended at the limit of tokens."""
-        last_key = self.last_key()
-        is_unjudged = self.next_key() is None and self._said is not None and self._said.fault is not None
-        return is_unjudged and last_key is not None and self.replies.details(last_key).is_cut
-
-    @property
-    def is_too_long(self) -> bool:
-        """Whether the requests are too long to be sent; a request is only built and measured if the text is long."""
-        n_characters = len(self.answer.response) + len(self.task.instruction or "")
-        return _LONGEST_ESCAPE * n_characters > MAX_REQUEST_BYTES and is_too_long(self.request_of_try(1))
-
-
-def ratings_of(answer: Answer, task: Task, wording: Wording, replies: Replies) -> list[Rating]:
-    """The ratings of an answer; empty if its requests are too long to be sent."""
-    ratings = [Rating(answer, task, number, wording, replies) for number in range(1, wording.options.n_ratings + 1)]
-    return [] if ratings[0].is_too_long else ratings
 
 
 @dataclass(frozen=True)
@@ -142,8 +59,34 @@ class Standing:
     unjudged: tuple[tuple[str, str], ...]
     n_out_of_tokens: int  # of the unjudged, those whose last reply ended at the limit of tokens
     n_open: int
+    n_unreadable: int
+    too_long: tuple[str, ...]
     n_cut: int
     versions: tuple[tuple[str | None, int], ...]
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether each answer has verdicts."""
+        return not (self.unjudged or self.n_open or self.too_long or self.n_unreadable)
+
+    @property
+    def sentence(self) -> str:
+        """The progress in words."""
+        unjudged = few_names([f"{id} ({fault})" for id, fault in self.unjudged])
+        versions = ", ".join(f"{name or 'unknown'} ({n:,})" for name, n in self.versions)
+        (name, _), *others = self.versions or ((None, 0),)
+        parts = {
+            f"{self.n_judged:,} of {counted(self.n_ratings, 'rating')}": True,
+            f"{len(self.unjudged):,} unjudged after all tries: {unjudged}": self.unjudged,
+            f"{self.n_out_of_tokens:,} of them ended at the limit of tokens: raise --max-tokens": self.n_out_of_tokens,
+            f"{self.n_open:,} without a reply": self.n_open,
+            f"{counted(self.n_unreadable, 'answer')} that cannot be read": self.n_unreadable,
+            f"{len(self.too_long):,} too long to be sent: {few_names(self.too_long)}": self.too_long,
+            f"{self.n_cut:,} shown to the judge up to word 16,000": self.n_cut,
+            f"judged by several versions: {versions}": others,
+            f"judged by {name}": name and not others,
+        }
+        return "; ".join(part for part, holds in parts.items() if holds)
 
 
 class RunToJudge:
@@ -188,6 +131,8 @@ class RunToJudge:
             unjudged=tuple((row.id, row.fault or "") for row in judgements if row.scores is None),
             n_out_of_tokens=sum(rating.is_out_of_tokens for rating in self.ratings),
             n_open=len(self.ratings) - len(judgements),
+            n_unreadable=len(self.faults),
+            too_long=self.too_long,
             n_cut=sum(judgement.cut for judgement in judged),
             versions=tuple(sorted(versions.items(), key=lambda pair: (-pair[1], pair[0] or ""))),
         )
@@ -284,15 +229,18 @@ class Judging:
         """Estimates the maximum cost of the missing replies, if each is usable."""
         return estimate_of_tries(self.ratings, prices)
 
-    def likely_reply_tokens(self) -> int:
-        """Estimates the tokens of the missing replies from their typical length."""
-        n_tokens = 0
+    def cost(self, prices: Prices) -> str:
+        """The maximum and the likely cost of the missing replies, in words."""
+        estimate, n_likely = self.estimate(prices), 0
         for rating in self.open_ratings:
             wording = rating.wording
             is_overall = wording.options.method != "checklist"
             n_verdicts = 1 if is_overall else len(wording.suite.checklist(rating.task).questions)
-            n_tokens += min(n_verdicts * _USUAL_REPLY_TOKENS, wording.judge.max_tokens)
-        return n_tokens
+            n_likely += min(n_verdicts * _USUAL_REPLY_TOKENS, wording.judge.max_tokens)
+        likely = f"; if replies are as long as usual, {n_likely:,} tokens" if estimate.n_requests else ""
+        if likely and prices:
+            likely += f" and about {prices.cost(estimate.n_prompt_tokens, n_likely):.2f}"
+        return estimate.sentence("ratings") + likely
 
     def ask(
         self,
@@ -332,13 +280,20 @@ class Judging:
         """
         return [judgement for judged in self.runs for judgement in judged.write()]
 
-    def kept_by_others(self) -> list[str]:
-        """A sentence for each file of replies that holds replies of other judges only."""
+    def notes(self) -> list[str]:
+        """Notes on a judge without a version, files with replies of other judges only, and stale verdicts."""
+        model = self.runs[0].wording.judge.model
         notes = []
+        if not names_a_version(model):
+            fault = f"the name {model} holds no date or hash, so it may become another model"
+            notes.append(f"{fault}; the stored replies name the version")
         for judged in self.runs:
-            model, models = judged.wording.judge.model, judged.replies.models
+            models = judged.replies.models
             if models and model not in models:
                 notes.append(f"{judged.replies.path}: holds replies of {first_names(models)}, but not of {model}")
+            if names := judged.stale():
+                what = f"{counted(len(names), 'judgement')} of another answer, instruction, checklist or prompt"
+                notes.append(f"{judged.run.key}: {what} ({few_names(names)}) no longer count")
         return notes
 
     def write_batch(self, path: Path) -> int:
