@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import enum
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -16,15 +15,6 @@ if TYPE_CHECKING:
     from ..lab.annotations.annotation_plan import AnnotationPlan, Asked, Item
 
 
-class Ask(str, enum.Enum):
-    """What annotators are asked."""
-
-    marks = "marks"
-    pairs = "pairs"
-    judgements = "judgements"
-    votes = "votes"
-
-
 class Annotate:
     """Makes pages on which people mark answers, compare answers, or check the verdicts of a judge.
 
@@ -32,73 +22,38 @@ class Annotate:
     annotator exports them to a file. The page does not name models or judges. With --status, the command only compares
     the exports with the plan.
 
-    The exports are read by 'checklists fit', 'checklists agreement', 'checklists reasonable', 'checklists wins',
-    'checklists table --calibrate', 'checklists correlate' and 'discern votes'.
-
     Examples
 
       pfgen-fast annotate essays-en runs --annotators 5 --overlap 0.2 -o people
 
       pfgen-fast annotate essays-en runs --ask pairs --reference gpt-4o --annotator ann --annotator bob -o pairs
 
-      pfgen-fast annotate essays-ja runs --ask marks --ask judgements --items 100 -o people
-
       pfgen-fast annotate --ask votes --annotators 7 -o experts
 
       pfgen-fast annotate -o people --status
     """
 
-    suite: str | None = Argument(
-        None, help="Checklist suite: a directory, or a packaged suite such as essays-en.", metavar="[SUITE]"
-    )
-    runs: list[Path] | None = Argument(
-        None,
-        help="Runs with answers.jsonl, or directories with many such runs.",
-        metavar="[RUN]...",
-        show_default=False,
-    )
+    suite: str | None = Argument(None, help="Checklist suite: a directory, or such as essays-en.", metavar="[SUITE]")
+    runs: list[Path] | None = Argument(None, help="Runs with answers, or directories of runs.", metavar="[RUN]...")
     output: Path = Option(..., "-o", help="Write pages and plan.json to this directory.", metavar="FOLDER")
-    ask: list[Ask] | None = Option(
-        None,
-        help="Ask for verdicts and a mark (marks), for the better of two answers (pairs), whether a judge's verdicts "
-        "are reasonable (judgements), or which metric a kind of damage should lower (votes). May be repeated. "
-        "Default: marks.",
-        show_default=False,
+    ask: list[Literal["marks", "pairs", "judgements", "votes"]] | None = Option(
+        None, help="Ask for marks, the better of two answers, whether verdicts are reasonable, or votes on damage."
     )
-    annotators: int | None = Option(
-        None, min=1, max=1000, help="Make pages for this many annotators, a1, a2, ... Default: 1.", metavar="N"
-    )
-    annotator: list[str] | None = Option(None, help="Make a page for this annotator. May be repeated.", metavar="NAME")
+    annotators: int | None = Option(None, min=1, max=1000, help="Make pages for a1, a2, ... Default: a1.", metavar="N")
+    annotator: list[str] | None = Option(None, help="Make a page for this annotator.", metavar="NAME")
     overlap: float | None = Option(
         None, help="Set the share of items that several annotators see. Default: 0.2; 1 for votes.", metavar="SHARE"
     )
-    raters: int | None = Option(
-        None, min=2, help="Show each shared item to this many annotators. Default: to all.", metavar="N"
-    )
-    items: int | None = Option(
-        None, min=1, help="Take this many items, spread evenly over areas and models. Default: all.", metavar="N"
-    )
-    area: list[str] | None = Option(None, help="Take only this area. May be repeated.", metavar="AREA")
-    length: list[str] | None = Option(None, help="Take tasks of this length. May be repeated.", metavar="NAME")
-    reference: str | None = Option(
-        None, help="Compare each run with this run only (--ask pairs). Default: all pairs.", metavar="RUN"
-    )
-    task: list[str] | None = Option(
-        None, help="Vote only on this task of discernment tests (--ask votes). May be repeated.", metavar="NAME"
-    )
-    guideline: Path | None = Option(
-        None,
-        help="Show this guideline. Default: guideline.md of the suite, or the packaged guideline.",
-        metavar="FILE.md",
-        show_default=False,
-    )
-    language: Literal["en", "ja"] | None = Option(
-        None, help="Set the language of the page. Default: that of the suite.", show_default=False
-    )
+    raters: int | None = Option(None, min=2, help="Show each shared item to this many annotators. Default: all.")
+    items: int | None = Option(None, min=1, help="Take this many items, evenly from areas and models. Default: all.")
+    area: list[str] | None = Option(None, help="Take only this area.", metavar="AREA")
+    length: list[str] | None = Option(None, help="Take tasks of this length.", metavar="NAME")
+    reference: str | None = Option(None, help="Pairs: compare each run with this run only.", metavar="RUN")
+    task: list[str] | None = Option(None, help="Votes: vote only on this task of discernment tests.", metavar="NAME")
+    guideline: Path | None = Option(None, help="Show this guideline. Default: the suite's, or ours.", metavar="FILE.md")
+    language: Literal["en", "ja"] | None = Option(None, help="Set the language of the page. Default: the suite's.")
     seed: RandomSeed = 0
-    status: bool = Option(
-        False, help="Show what each annotator of this directory has done and left, and write nothing."
-    )
+    status: bool = Option(False, help="Only show what each annotator of this directory has done and left.")
     quiet: Quiet = False
 
     def __call__(self) -> None:
@@ -110,7 +65,9 @@ class Annotate:
         from ..lab.annotations.annotation_plan import PLAN_FILE, check_annotators, check_plan_folder, make_plan
 
         check_folder(self.output)
-        names = self._names()
+        if self.annotator and self.annotators is not None:
+            raise AnnotationError("--annotators and --annotator: expected one of them")
+        names = self.annotator or [f"a{number}" for number in range(1, (self.annotators or 1) + 1)]
         check_annotators(names)
         asked, items = self._asked()
         usual = 1.0 if self.asks == ["votes"] else 0.2
@@ -149,14 +106,7 @@ class Annotate:
     @property
     def asks(self) -> list[str]:
         """What is asked, once each."""
-        return list(dict.fromkeys(choice.value for choice in self.ask or [Ask.marks]))
-
-    def _names(self) -> list[str]:
-        if self.annotator:
-            if self.annotators is not None:
-                raise AnnotationError("--annotators and --annotator: expected one of them")
-            return self.annotator
-        return [f"a{number}" for number in range(1, (self.annotators or 1) + 1)]
+        return list(dict.fromkeys(self.ask or ["marks"]))
 
     def _asked(self) -> tuple[Asked, list[Item]]:
         """What is asked, and all items."""

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from ..base.errors import PfgenError
 from ..base.untrusted_text import few_names
@@ -13,24 +12,17 @@ from .parser import Argument, Option
 
 if TYPE_CHECKING:
     from ..lab.checklists.checklist_suite import ChecklistSuite
-    from ..lab.checklists.tasks import Checklist
     from ..runs.trials import RunFolder
     from ..suite.suite import Suite
-
-S = TypeVar("S")
 
 
 class ChecklistsImport:
     """Makes a checklist suite of HelloBench or of an n-gram suite, or runs of HelloBench's results.
 
     SOURCE is a checkout of HelloBench's repository, or an n-gram suite. With --suite, the answers and judgements of
-    HelloBench become a run for each model. No code of the checkout is executed. If it lacks a document that an
-    instruction needs, no judge can be asked about this task. Invalid and contradicting lines are reported and left out;
-    the exit code is then 3.
-
-    Each question of an n-gram suite becomes a task with the same ID, judged by a packaged checklist of five questions
-    with equal weights: is the answer correct, complete, understandable, in the style asked for, without a flaw. With
-    --runs, its runs become checklist runs in OUT/runs; answers keep their numbers.
+    HelloBench become a run for each model. No code of the checkout is executed. Invalid and contradicting lines are
+    reported and left out; the exit code is then 3. Each question of an n-gram suite becomes a task with the same ID,
+    judged by a packaged checklist of five questions. With --runs, its runs become checklist runs in OUT/runs.
 
     Examples
 
@@ -46,16 +38,16 @@ class ChecklistsImport:
     suite: str | None = Option(
         None, "--suite", "-s", help="Import the results of HelloBench as runs on this checklist suite.", metavar="SUITE"
     )
-    judge: str | None = Option(
-        None, help="Name the judge of the results, which the files do not name. Default: gpt-4o.", metavar="MODEL"
-    )
-    runs: list[str] | None = Option(
-        None, help="Also take the answers of a run on the n-gram suite, or of a directory of runs. May be repeated."
-    )
+    judge: str | None = Option(None, help="Name the judge of the results. Default: gpt-4o.", metavar="MODEL")
+    runs: list[str] | None = Option(None, help="Also take the answers of runs on the n-gram suite.")
     trials: int | None = Option(None, min=1, help="Take this many answers to each question. Default: all.")
     quiet: Quiet = False
 
     def __call__(self) -> None:
+        from ..lab.checklists.hellobench import import_suite
+        from ..lab.checklists.ngram_suite import checklist_suite_of
+        from ..runs.trials import find_runs
+        from ..suite.suite import Suite
         from ..suite.suite_reading import packaged_names
 
         is_ngram_suite = self.source in packaged_names() or any(Path(self.source).glob("Q*.json"))
@@ -66,18 +58,18 @@ class ChecklistsImport:
         if self.suite is not None:
             self.import_results(self.suite)
         elif is_ngram_suite:
-            self.import_questions()
+            questions = Suite.load(self.source)
+            runs = find_runs(self.runs) if self.runs else []
+            self.write(checklist_suite_of(questions))
+            are_written = [self.write_run(run, questions) for run in runs]
+            exit_if_partial(not all(are_written))
         else:
-            from ..lab.checklists.hellobench import import_suite
+            self.write(import_suite(self.source))
 
-            self.write(import_suite, Path(self.source))
-
-    def write(self, make: Callable[[S], ChecklistSuite], source: S) -> None:
+    def write(self, suite: ChecklistSuite) -> None:
         """Writes a suite, unless another directory is in its place."""
-        from ..lab.checklists.checklist_suite import check_suite_folder, write_suite
+        from ..lab.checklists.checklist_suite import write_suite
 
-        check_suite_folder(self.output)
-        suite = make(source)
         write_suite(suite, self.output)
         if not self.quiet:
             _print_suite(suite, self.output)
@@ -98,18 +90,6 @@ class ChecklistsImport:
                     numbers = f"{counted(imported.n_answers, 'answer')}, {counted(imported.n_judgements, 'judgement')}"
                     print_line(f"{shown(imported.key)}: {numbers}: {shown(imported.folder)}")
         exit_if_partial(has_problems)
-
-    def import_questions(self) -> None:
-        """Writes the checklist suite of an n-gram suite, and the checklist runs of its runs."""
-        from ..lab.checklists.ngram_suite import checklist_suite_of
-        from ..runs.trials import find_runs
-        from ..suite.suite import Suite
-
-        questions = Suite.load(self.source)
-        runs = find_runs(self.runs) if self.runs else []
-        self.write(checklist_suite_of, questions)
-        are_written = [self.write_run(run, questions) for run in runs]
-        exit_if_partial(not all(are_written))
 
     def write_run(self, run: RunFolder, suite: Suite) -> bool:
         """Writes a checklist run, or warns why it cannot be written; returns whether it was written."""
@@ -132,11 +112,9 @@ class ChecklistsImport:
 class ChecklistsInfo:
     """Shows a checklist suite: areas, categories, numbers of tasks and questions, weights, and missing instructions.
 
-    Examples
+    Example
 
       pfgen-fast checklists info essays-en --questions
-
-      pfgen-fast checklists info hellobench-suite --json
     """
 
     suite: str = Argument(help="Directory of a checklist suite, or a packaged suite.", metavar="SUITE")
@@ -146,77 +124,37 @@ class ChecklistsInfo:
     def __call__(self) -> None:
         from ..lab.checklists.checklist_suite import ChecklistSuite
 
-        loaded = ChecklistSuite.load(self.suite)
+        suite = ChecklistSuite.load(self.suite)
         if self.as_json:
-            print_json(_described(loaded))
+            print_json(suite.to_dict())
             return
-        _print_suite(loaded, None)
-        for area in loaded.areas:
+        _print_suite(suite, None)
+        for area in suite.areas:
             print_line((shown(area), "bold"))
-            for (checklist_area, category), checklist in loaded.checklists.items():
-                if checklist_area == area:
-                    print_line(f"  {_category_line(loaded, area, category, checklist)}")
+            for key, checklist in suite.checklists.items():
+                if key[0] == area:
+                    lengths = [task.length for task in suite.tasks if task.place == key]
+                    named = ", ".join(dict.fromkeys(length for length in lengths if length is not None))
+                    n_tasks = f"{counted(lengths.count(None), 'task')}{f' (and {shown(named)})' if named else ''}"
+                    numbers = " ".join(f"{weight:.1f}" for weight in checklist.weights)
+                    weights = f"weights {numbers}" if checklist.has_weights else "equal weights"
+                    n_questions = counted(len(checklist.questions), "question")
+                    print_line(f"  {shown(key[1])}: {n_tasks}, {n_questions}, {weights}")
                     for number, question in enumerate(checklist.questions if self.questions else (), start=1):
                         print_line(f"    {number}  {checklist.weights[number - 1]:5.2f}  {shown(question)}")
-        print_line((f"hash: {loaded.hash}", "dim"))
-
-
-def _category_line(suite: ChecklistSuite, area: str, category: str, checklist: Checklist) -> str:
-    tasks = [task for task in suite.tasks if task.place == (area, category)]
-    n_main = sum(task.length is None for task in tasks)
-    lengths = ", ".join(dict.fromkeys(task.length for task in tasks if task.length is not None))
-    numbers = " ".join(f"{weight:.1f}" for weight in checklist.weights)
-    n_tasks = f"{counted(n_main, 'task')}{f' (and {shown(lengths)})' if lengths else ''}"
-    weights = f"weights {numbers}" if checklist.has_weights else "equal weights"
-    return f"{shown(category)}: {n_tasks}, {counted(len(checklist.questions), 'question')}, {weights}"
-
-
-def _described(suite: ChecklistSuite) -> dict[str, object]:
-    return {
-        "name": suite.name,
-        "language": suite.language,
-        "hash": suite.hash,
-        "checklists_hash": suite.checklists_hash,
-        "levels": list(suite.levels),
-        "rescale": {"centre": suite.rescaling.centre, "factor": suite.rescaling.factor},
-        "words": suite.words,
-        "missing": suite.missing,
-        "areas": list(suite.areas),
-        "lengths": list(suite.lengths),
-        "categories": [
-            {
-                "area": area,
-                "category": category,
-                "tasks": sum((*task.place, task.length) == (area, category, None) for task in suite.tasks),
-                "questions": list(checklist.questions),
-                "weights": list(checklist.weights),
-                "has_weights": checklist.has_weights,
-                "sha256": checklist.sha256,
-            }
-            for (area, category), checklist in suite.checklists.items()
-        ],
-        "tasks": len(suite.tasks),
-        "not_whole": [[task.id, task.length] for task in suite.tasks if not task.is_whole],
-        "notes": list(suite.notes),
-    }
-
-
-def _equal_weights(suite: ChecklistSuite) -> str:
-    if suite.has_weights:
-        return ""
-    has_any = any(checklist.has_weights for checklist in suite.checklists.values())
-    return ", some with equal weights" if has_any else ", equal weights"
+        print_line((f"hash: {suite.hash}", "dim"))
 
 
 def _print_suite(suite: ChecklistSuite, folder: Path | None) -> None:
     n_lengths = sum(task.length is not None for task in suite.tasks)
     lengths = f" and {n_lengths} with a wanted length ({shown(', '.join(suite.lengths))})" if n_lengths else ""
+    has_any = any(checklist.has_weights for checklist in suite.checklists.values())
+    weights = "" if suite.has_weights else ", some with equal weights" if has_any else ", equal weights"
     where = "" if folder is None else f": {shown(folder)}"
     print_line(
         (shown(suite.name), "bold"),
         f" ({shown(suite.language)}): {counted(len(suite.tasks) - n_lengths, 'task')}{lengths}, "
-        f"{counted(len(suite.areas), 'area')}, {counted(len(suite.checklists), 'category')}"
-        f"{_equal_weights(suite)}{where}",
+        f"{counted(len(suite.areas), 'area')}, {counted(len(suite.checklists), 'category')}{weights}{where}",
     )
     parts = [task.id for task in suite.tasks if not task.is_whole]
     if parts:

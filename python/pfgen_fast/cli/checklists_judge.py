@@ -87,8 +87,8 @@ class ChecklistsJudge:
 
         asking, batch = self.asking, self.read_batch
         sources = {"--write-batch": self.write_batch, "--read-batch": batch, "--offline": asking.offline}
-        if len(given := [name for name, source in sources.items() if source]) > 1:
-            fail(f"{' and '.join(given)}: expected one of them")
+        if len(names := [name for name, source in sources.items() if source]) > 1:
+            fail(f"{' and '.join(names)}: expected one of them")
         if batch and asking.dry_run:
             fail("--read-batch and --dry-run: expected one of them")
         suite = ChecklistSuite.load(self.suite)

@@ -69,35 +69,18 @@ MethodChoice = Literal["checklist", "llm-eval", "llm-eval-c"]
 ScaleChoice = Literal["unit", "ui"]
 MarksScale = Annotated[
     ScaleChoice | None,
-    Option(
-        "--scale",
-        help="Read verdicts of tables from 0 to 1 (unit), or from 0 to 4, as annotation tools write them (ui). Exports "
-        "of annotators need no scale.",
-        show_default=False,
-    ),
+    Option("--scale", help="Read verdicts of tables from 0 to 1 (unit) or from 0 to 4 (ui).", show_default=False),
 ]
 SuiteOption = Annotated[
     str,
-    Option(
-        "--suite",
-        "-s",
-        help="Use this checklist suite: a directory, or a packaged suite such as essays-en or essays-ja.",
-        metavar="SUITE",
-    ),
+    Option("--suite", "-s", help="Use this checklist suite: a directory, essays-en or essays-ja.", metavar="SUITE"),
 ]
 JudgedRuns = Annotated[
     list[Path],
-    Argument(
-        help="Runs: directories, directories with many runs, or files of judgements.",
-        metavar="RUN...",
-        show_default=False,
-    ),
+    Argument(help="Runs: directories, directories with many runs, or files of judgements.", metavar="RUN..."),
 ]
 RunsWithAnswers = Annotated[
     list[Path], Argument(help="Runs with answers.jsonl, or directories with many such runs.", metavar="RUN...")
-]
-Draws = Annotated[
-    int, Option(min=0, help="Set the number of bootstrap draws for intervals; 0 computes no intervals.", metavar="N")
 ]
 
 
@@ -150,9 +133,7 @@ class ScoreOptions(JudgedOptions):
 
     missing: Literal["skip", "zero", "bounds"] | None = Option(
         None,
-        help="Leave out (and mark) answers without a judgement, or count them as zero. With bounds, they are left out, "
-        "and each model has its worst and best possible score and place. Default: the rule of the suite.",
-        show_default=False,
+        help="Leave out answers without a judgement, count them as zero, or show bounds. Default: as the suite.",
     )
     method: MethodChoice = Option("checklist", help="Choose the method by which the judge was asked.")
     weights: Literal["suite", "equal"] = Option(
@@ -207,7 +188,7 @@ class FindingOptions(JudgedOptions):
 class DrawnFindingOptions(FindingOptions):
     """The options of commands that end with a finding that has bootstrap intervals."""
 
-    draws: Draws = 1000
+    draws: int = Option(1000, min=0, help="Set the number of bootstrap draws; 0 computes no intervals.", metavar="N")
     seed: RandomSeed = 0
 
 

@@ -34,21 +34,14 @@ class ChecklistsTable:
     """Scores models and ranks them: average, interval, areas, words, and rank range.
 
     A score is the weighted sum of an answer's verdicts, 0 to 100, and printed rescaled as the suite says: (score - 75)
-    * 4. The average is the mean of the areas, which have equal weights. A * marks a figure with missing judgements; the
-    average by the other rule of --missing is in a column of its own. The rank range has the ranks that chance allows
-    (paired by task, corrected). A single run is shown with its areas, categories and lengths, and the mean verdict on
-    each question. The exit code is 3 if answers are left out because the judge gave no usable reply, or was not asked
-    yet. --fail-under is an error, with exit code 3, if answers of a model are left out.
+    * 4. The average is the mean of the areas, which have equal weights. A * marks a figure with missing judgements. The
+    rank range has the ranks that chance allows. A single run is shown with its areas, categories and lengths, and the
+    mean verdict on each question. The exit code is 3 if answers are left out because the judge gave no usable reply.
+    --fail-under is an error, with exit code 3, if answers of a model are left out.
 
     Examples
 
-      pfgen-fast checklists table runs --suite hellobench
-
-      pfgen-fast checklists table runs/gpt-4o --suite hellobench
-
       pfgen-fast checklists table runs --suite hellobench --missing zero --lengths
-
-      pfgen-fast checklists table runs --suite hellobench --json > scores.json
 
       pfgen-fast checklists table runs/a runs/b --suite essays-en --weights equal --markdown
 
@@ -60,15 +53,10 @@ class ChecklistsTable:
     lengths: bool = Option(False, help="Also show the tests of wanted lengths, and the errors of lengths.")
     csv: Path | None = Option(None, help="Also write all figures with full digits to this file.", metavar="FILE")
     answers: Path | None = Option(
-        None,
-        help="Also write the score of each answer to this table (.csv, .tsv, .jsonl or .parquet), which compare reads.",
-        metavar="FILE",
+        None, help="Also write the score of each answer to this table, which compare reads.", metavar="FILE"
     )
     calibrate: list[Path] | None = Option(
-        None,
-        help="Also estimate the scores that people would give, from their marks of some answers and the judge's "
-        "verdicts on all (exports of annotators, or tables as for fit). May be repeated.",
-        metavar="MARKS",
+        None, help="Also estimate the scores that people would give, from their marks of some answers.", metavar="MARKS"
     )
     scale: MarksScale = None
     half_width: float | None = Option(
@@ -169,20 +157,17 @@ class ChecklistsTable:
 class ChecklistsReport:
     """Creates a page of models: scores with intervals, categories, questions, and answers with verdicts and reasons.
 
-    The page needs no network, and text of answers and reasons cannot run code in it. It shows missing, unjudged and
-    stale answers, and error modes. Runs without answers are shown with their verdicts and reasons only. A single file
-    has at most 20 MB: if the texts exceed this limit, the page leaves out the ends of long answers, and says so. A
-    directory contains all texts, opens from disk, and only replaces an earlier report. The table is also written as
-    Markdown, CSV and JSON next to the page. The exit code is 3 if answers are left out because the judge gave no usable
-    reply, or because their lines cannot be read.
+    The page needs no network, and text of answers and reasons cannot run code in it. A single file has at most 20 MB:
+    if the texts exceed this limit, the page leaves out the ends of long answers, and says so. A directory contains all
+    texts, opens from disk, and only replaces an earlier report. The table is also written as Markdown, CSV and JSON
+    next to the page. The exit code is 3 if answers are left out because the judge gave no usable reply, or because
+    their lines cannot be read.
 
     Examples
 
       pfgen-fast checklists report runs --suite hellobench -o report.html
 
-      pfgen-fast checklists report runs --suite hellobench -o report
-
-      pfgen-fast checklists report runs/a runs/b --suite essays-en --missing zero -o report.html
+      pfgen-fast checklists report runs/a runs/b --suite essays-en --missing zero -o report
     """
 
     runs: JudgedRuns
