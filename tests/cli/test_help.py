@@ -156,7 +156,7 @@ def test_a_flag_and_its_opposite_are_one_option():
         (["a", "-x"], "no such option: -x"),
         (["a", "--\x1b[31m"], "no such option: --\\u001b[31m"),
         (["a", "--number"], "--number: expected a value, N"),
-        (["a", "--name", "--quiet"], "--name: expected a value, TEXT, got the option --quiet; --name=--quiet makes it"),
+        (["a", "--name", "--quiet"], "--name: expected a value, NAME, got the option --quiet; --name=--quiet makes it"),
         (["a", "--tags", "x"], "--tags: expected a value, OPEN CLOSE"),
         (["a", "-n", "x"], "--number: expected an integer, not 'x'"),
         (["a", "-n", "0"], "--number: expected an integer of at least 1, not '0'"),

@@ -34,11 +34,9 @@ class Connection:
 
     help_group = "Server"
     base_url: str | None = Option(
-        None, "Set the server's address, including /v1. Default: $OPENAI_BASE_URL, or the engine's own.", group=""
+        None, "Set the server's address. Default: $OPENAI_BASE_URL, or the engine's own.", metavar="URL", group=""
     )
-    key_env: str | None = Option(
-        None, "Name the variable with the key. Default: OPENAI_API_KEY, ANTHROPIC_API_KEY.", metavar="NAME"
-    )
+    key_env: str | None = Option(None, "Name the variable with the key. Default: OPENAI_API_KEY or ANTHROPIC_API_KEY.")
     concurrency: int | None = Option(None, "Limit the number of concurrent requests. Default: 16.")
     retries: int | None = Option(None, "Set how often a request is retried. Default: 5.")
     timeout: float | None = Option(None, "Set the timeout of a whole reply, in seconds. Default: 120.")
@@ -58,12 +56,8 @@ class RequestShape:
     """What a request contains."""
 
     help_group = "Requests"
-    served_model: str | None = Option(
-        None, "Request this model; --model still names the run. Default: --model.", metavar="NAME"
-    )
-    max_tokens_name: str | None = Option(
-        None, "openai: send --max-tokens under this name, such as max_completion_tokens.", metavar="NAME"
-    )
+    served_model: str | None = Option(None, "Request this model; --model still names the run. Default: --model.")
+    max_tokens_name: str | None = Option(None, "openai: rename --max-tokens, for example to max_completion_tokens.")
     omit: list[str] | None = Option(
         None,
         "Do not send these parameters, such as temperature,top_p,stop,seed.",
@@ -72,15 +66,13 @@ class RequestShape:
     )
     extra_body: dict[str, Any] | None = Option(None, "Merge a JSON object into each request, and record it.", **_OBJECT)
     chat_template_kwargs: dict[str, Any] | None = Option(
-        None, "openai, transformers, vllm: set and record variables of the chat template.", **_OBJECT
+        None, "Set and record variables of the chat template.", **_OBJECT
     )
     reasoning_effort: str | None = Option(
-        None, "openai: set how much the model reasons, such as low or high.", metavar="EFFORT"
+        None, "openai: set how much the model reasons: low, high, ...", metavar="EFFORT"
     )
     enable_thinking: bool | None = Option(
-        None,
-        "Turn reasoning on or off (Qwen3, Claude). Default: the model or server decides.",
-        "--enable-thinking/--disable-thinking",
+        None, "Turn reasoning on or off (Qwen3, Claude).", "--enable-thinking/--disable-thinking"
     )
 
 
@@ -89,11 +81,7 @@ class ThinkingBudget:
     """The limit of reasoning."""
 
     help_group = "Requests"
-    thinking_budget: int | None = Option(
-        None,
-        "anthropic: limit the tokens of reasoning, in addition to --max-tokens. Default: by the model.",
-        metavar="N",
-    )
+    thinking_budget: int | None = Option(None, "anthropic: limit the tokens of reasoning.")
 
 
 @option_group
@@ -109,12 +97,8 @@ class LocalModel:
     batch_size: int | None = Option(None, "transformers: set the batch size. Default: 16.")
     tensor_parallel: int | None = Option(None, "vllm: set the number of GPUs per model. Default: 1.")
     max_model_len: int | None = Option(None, "vllm: limit the tokens of prompt and answer.")
-    engine_args: dict[str, Any] | None = Option(
-        None, "vllm: pass these arguments to vllm.LLM; those that affect answers are recorded.", **_OBJECT
-    )
-    quantization: str | None = Option(
-        None, "vllm: choose a method such as fp8. Default: as in the model's files.", metavar="METHOD"
-    )
+    engine_args: dict[str, Any] | None = Option(None, "vllm: pass these arguments to vllm.LLM.", **_OBJECT)
+    quantization: str | None = Option(None, "vllm: choose a method such as fp8.", metavar="METHOD")
 
 
 @option_group
@@ -122,9 +106,7 @@ class ReferenceSets:
     """The reference sets of answers that need no model."""
 
     help_group = "Answers without a model"
-    sets: list[str] | None = Option(
-        None, "ngram, reference: use this reference set. May be repeated. Default: all.", metavar="NAME"
-    )
+    sets: list[str] | None = Option(None, "ngram, reference: use this set. May be repeated. Default: all.")
 
 
 @option_group
@@ -132,10 +114,8 @@ class EngineOptions(ReferenceSets, LocalModel, ThinkingBudget, RequestShape, Rat
     """The options of all engines."""
 
     help_group = "Answers without a model"
-    order: int | None = Option(None, "ngram: set the number of code points per n-gram. Default: 5.", metavar="N")
-    input: Path | None = Option(
-        None, "replay: read a table (.jsonl, .csv, .parquet), a run, or samples_*.jsonl.", metavar="PATH"
-    )
+    order: int | None = Option(None, "ngram: set the number of code points per n-gram. Default: 5.")
+    input: Path | None = Option(None, "replay: read a table, a run, or samples_*.jsonl.", metavar="PATH")
     question_column: str | None = Option(None, "replay: name the question column. Default: question.")
     answer_column: str | None = Option(None, "replay: name the answer column. Default: answer.")
 
@@ -167,15 +147,12 @@ class ReasoningOptions:
         "strip", "Remove reasoning from answers, or keep it there, as in the published runs."
     )
     reasoning_tags: Tags = None
-    reasoning_tokens: int = Option(
-        0, "Allow this many tokens for reasoning, in addition to --max-tokens.", min=0, metavar="N"
-    )
+    reasoning_tokens: int = Option(0, "Allow this many tokens for reasoning, in addition to --max-tokens.", min=0)
     retry_unfinished: int = Option(
         0,
         "Ask again up to N times if the reasoning did not end, which favours short reasoning. An answer whose "
         "reasoning never ends is empty.",
         min=0,
-        metavar="N",
     )
 
     @property
@@ -221,18 +198,12 @@ class ServerOptions(Prices, ThinkingBudget, RequestShape, Rates):
 
     help_group = "Server"
     engine: Literal["openai", "anthropic"] = Option("openai", "Choose the protocol of the server.")
-    base_url: str | None = Option(None, "Set the address of the server, including /v1.", group="")
-    key_env: str | None = Option(
-        None, "Name the variable with the key. Default: by engine, such as OPENAI_API_KEY.", metavar="NAME"
-    )
+    base_url: str | None = Option(None, "Set the address of the server, including /v1.", metavar="URL", group="")
+    key_env: str | None = Option(None, "Name the variable with the key. Default: OPENAI_API_KEY or ANTHROPIC_API_KEY.")
     concurrency: int = Option(16, "Limit the number of concurrent requests.", min=1)
-    timeout: float = Option(
-        120.0, "Set the timeout in seconds of a request, or of a program that prints nothing.", min=0.001
-    )
+    timeout: float = Option(120.0, "Set the timeout in seconds of a request, or of a silent program.", min=0.001)
     retries: int = Option(5, "Set how often a failed request is retried.", min=0)
-    budget: float | None = Option(
-        None, "Stop before the estimated cost of this call exceeds this amount.", min=0, group="Costs"
-    )
+    budget: float | None = Option(None, "Stop before the estimated cost exceeds this amount.", min=0, group="Costs")
     offline: bool = Option(False, "Send no requests; use the stored replies.")
     dry_run: bool = Option(False, "Only show the number of requests and the cost.", group="")
 

@@ -55,12 +55,7 @@ class Evaluate(Generating):
       pfgen-fast evaluate -e transformers -m 'runs/my-training/checkpoint-*' --suite mini --watch 30
     """
 
-    suite: str = Option(
-        "pfgen-bench",
-        "Name the suite: pfgen-bench, mini, or a directory with Q*.json files and questions.jsonl.",
-        "-s",
-        metavar="SUITE",
-    )
+    suite: str = Option("pfgen-bench", "Name the suite: pfgen-bench, mini, or a directory.", "-s")
     model: list[str] | None = Option(  # type: ignore[assignment]
         None,
         "-m",
@@ -69,19 +64,10 @@ class Evaluate(Generating):
         metavar="MODEL|DIR|PATTERN",
     )
     watch: float | None = Option(
-        None,
-        "Look for new checkpoints again after this time, until Ctrl-C. A checkpoint is complete when it has not "
-        "changed for 60 s.",
-        min=0.1,
-        max=86_400,
-        metavar="SECONDS",
+        None, "Look for new checkpoints again after these seconds, until Ctrl-C.", min=0.1, max=86_400
     )
-    quick: bool = Option(
-        False, "Ask only the 13 questions of pfgen-bench that keep the order of the published runs.", "--quick"
-    )
-    page: Path | None = Option(
-        None, "Write the report to this file. Default: report.html in the run's directory.", "--report"
-    )
+    quick: bool = Option(False, "Ask only 13 questions of pfgen-bench that keep the order of the published runs.")
+    page: Path | None = Option(None, "Write the report here. Default: report.html in the run's directory.", "--report")
 
     def __call__(self) -> None:
         if self.page:

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from ..suite.suite import Suite
 
 
+_TEXT: Any = {"parser": options.text_or_file, "metavar": "TEXT|@FILE"}
+
+
 @option_group
 class PromptOptions:
     """Arguments of `Generation.of` that affect prompts, with the defaults of the published runs."""
@@ -31,40 +34,21 @@ class PromptOptions:
     help_group = "Prompts"
     examples: int = Option(20, "Set the number of sample answers in a prompt.", min=0)
     seed: options.Seed = ""
-    prefix: str = Option("", "Begin every prompt with this text; \\n is a line break.")
-    system: str = Option(
-        "",
-        "Send this system message before that of mode chat. @FILE reads it from a file.",
-        parser=options.text_or_file,
-        metavar="TEXT|@FILE",
-    )
-    instruction: str = Option(
-        "",
-        "Put this line above the examples of mode completion; default: the instruction of mode qa. @FILE reads it "
-        "from a file.",
-        parser=options.text_or_file,
-        metavar="TEXT|default|@FILE",
-    )
+    prefix: str = Option("", "Begin every prompt with this text; \\n is a line break.", metavar="TEXT")
+    system: str = Option("", "Send this system message before that of mode chat.", **_TEXT)
+    instruction: str = Option("", "Begin mode completion with this line; default: the instruction of mode qa.", **_TEXT)
     context: Path | None = Option(
-        None,
-        "Show sentences of this file above each question: a table with the columns question and sentence, or a "
-        "text with one sentence per line.",
-        metavar="FILE",
+        None, "Show sentences of this file above each question: a text, or a table with question and sentence."
     )
-    sentences: int | None = Option(
-        None, "Draw this many sentences of --context for each question and trial. Default: 5.", min=1, metavar="N"
-    )
+    sentences: int | None = Option(None, "Draw this many sentences of --context for each prompt. Default: 5.", min=1)
 
     @property
     def arguments(self) -> dict[str, Any]:
         """The options that are set, as arguments."""
         if self.sentences is not None and self.context is None:
             fail(f"--sentences {self.sentences}: expected with --context FILE, from which they are drawn")
-        return {name: value for name, value in vars(self).items() if (name, value) not in _LEFT_OUT}
-
-
-_LEFT_OUT = (("sentences", None), ("stop", None))
-"""Options that are left to the library, because its defaults are not None."""
+        usual = (("sentences", None), ("stop", None))  # the library's defaults are not None
+        return {name: value for name, value in vars(self).items() if (name, value) not in usual}
 
 
 @option_group
@@ -93,18 +77,10 @@ class Generating:
     suite: options.SuiteOption = None
     questions: options.Questions = None
     limit: options.Limit = None
-    model: str | None = Option(
-        None,
-        "Name the model and the run's directory. Default: ngram/order-N for ngram, the published names for "
-        "answers of the suite.",
-        "-m",
-    )
+    model: str | None = Option(None, "Name the model and the run's directory. Default: by engine.", "-m")
     trials: int | None = Option(None, "Ask each question this often. Default: 10, or all stored answers.", "-n", min=1)
     mode: options.ModeChoice | None = Option(
-        None,
-        "Use a text to continue (completion), one user message (qa), or system and user messages (chat). Default: "
-        "chat for local weights with a chat template, the mode in the config.json next to the input for replay, "
-        "otherwise completion.",
+        None, "Send a text, a message or a chat. Default: chat for weights with a chat template, or else completion."
     )
     generation_options: GenerationOptions
     reasoning: ReasoningOptions
@@ -221,16 +197,11 @@ class Generate(Generating):
 
     no_score: bool = Option(False, "Do not score the run at the end.")
     write_batch: Path | None = Option(
-        None,
-        "openai: write the requests to an input file of OpenAI's Batch API; send nothing.",
-        metavar="FILE",
-        group="Batches",
+        None, "openai: write the requests to a file for OpenAI's Batch API, and send nothing.", group="Batches"
     )
     read_batch: list[Path] | None = Option(
         None,
-        "openai: add the answers in an output or error file of the batch; send nothing. Give the other options as "
-        "with --write-batch. May be repeated.",
-        metavar="FILE",
+        "openai: add the answers in an output file of a batch with the same options. May be repeated.",
         group="Batches",
     )
 
@@ -286,9 +257,7 @@ class Prompts:
     suite: options.SuiteOption = None
     questions: options.Questions = None
     limit: options.Limit = None
-    mode: options.ModeChoice = Option(
-        "completion", "Use a text to continue (base models), one user message, or system and user messages."
-    )
+    mode: options.ModeChoice = Option("completion", "Print texts to continue, one user message, or a chat.")
     trials: int = Option(1, "Ask each question this often.", "-n", min=1)
     prompt_options: PromptOptions
     output: options.OutputFile = None

@@ -29,7 +29,7 @@ from ..base.errors import PfgenError
 from ..base.untrusted_text import did_you_mean, in_one_line, unknown_name
 
 T = TypeVar("T")
-_METAVARS = {int: "N", float: "NUMBER", Path: "PATH", str: "TEXT"}
+_METAVARS = {int: "N", float: "NUMBER", Path: "FILE", str: "NAME"}
 _EXPECTED = {int: "an integer", float: "a number"}
 
 

@@ -31,27 +31,15 @@ class Serve:
 
     suite: options.SuiteOption = None
     metric: str = Option(
-        "score",
-        "Serve this score: score, fluency, truthfulness or helpfulness; or a metric such as chrf, which needs no "
-        "suite, and compares each answer with the references in the request.",
-        metavar="NAME",
+        "score", "Serve score, fluency, truthfulness, helpfulness, or a metric of references: chrf, ..."
     )
-    shape: str | None = Option(
-        None, "Shape the rewards: 'recommended' or a TOML file (docs/guides/reward.md).", metavar="SHAPE"
-    )
-    host: str = Option("127.0.0.1", "Listen on this address; any address but a loopback address needs a token.")
+    shape: str | None = Option(None, "Shape the rewards: 'recommended' or a TOML file (docs/guides/reward.md).")
+    host: str = Option("127.0.0.1", "Listen on this address; all but a loopback address need a token.")
     port: int = Option(8000, "Set the port; 0 takes a free port.", min=0, max=65535)
-    token_file: Path | None = Option(
-        None,
-        "Read the token of requests from this file, which other users must not be able to read. Default: the "
-        "environment variable PFGEN_FAST_TOKEN.",
-        metavar="FILE",
-    )
-    mode: options.ModeChoice = Option(
-        "completion", "Choose the form of OpenRLHF's prompts, to find the beginning and end of an answer."
-    )
+    token_file: Path | None = Option(None, "Read the token of requests from this file. Default: $PFGEN_FAST_TOKEN.")
+    mode: options.ModeChoice = Option("completion", "Choose the form of OpenRLHF's prompts.")
     profile: Literal["leaderboard", "paper", "normalised"] | None = Option(
-        None, "Choose the profile of the scores. Default: the profile of the shape, or else leaderboard."
+        None, "Choose the profile of the scores. Default: that of the shape, or leaderboard."
     )
     max_answers: int = Option(16_384, "Limit the answers in a request.", min=1)
     max_requests: int = Option(256, "Limit the requests in progress; further requests get HTTP 429.", min=1)

@@ -278,9 +278,7 @@ class SuiteBuild:
     config: Path = Argument(
         help="TOML file with questions, raw answers and the settings of each stage.", metavar="CONFIG.toml"
     )
-    stage: str | None = Option(
-        None, "Run only this stage: raw, normalise, filter, frequency, length or select.", metavar="NAME"
-    )
+    stage: str | None = Option(None, "Run only this stage: raw, normalise, filter, frequency, length or select.")
     until_stable: bool = Option(False, "Repeat the frequency filter until it removes nothing.")
     threads: options.Threads = None
     force: bool = Option(False, "Run finished stages again.", "-f")

@@ -84,12 +84,12 @@ class Sweep:
     reasoning_tags: Tags = None
     reasoning_tokens: list[int] | None = _integers("Allow tokens for reasoning; see generate.", "Reasoning")
     retry_unfinished: int | None = Option(
-        None, "Ask again after unfinished reasoning; see generate.", metavar="N", group="Reasoning"
+        None, "Ask again after unfinished reasoning; see generate.", group="Reasoning"
     )
     order: list[int] | None = _integers("ngram: set the code points per n-gram.", "Answers without a model")
     engine_options: SweepEngineOptions
     output: options.Root = Path("result")
-    table: Path | None = Option(None, f"Also write the table to a file ({', '.join(TABLES)}).", metavar="FILE")
+    table: Path | None = Option(None, f"Also write the table to a file ({', '.join(TABLES)}).")
     dry_run: bool = Option(False, "Only list the points and their directories.")
     quiet: Quiet = False
     as_json: Json = False
