@@ -258,8 +258,8 @@ class _Build:
     def _key_of_raw(self, branch: Branch, digests: dict[Path, str]) -> str:
         """Everything that the raw answers of a branch depend on: the question and the files."""
         files = []
-        own = self._own(branch)
-        for path in (*self._shared(branch.set_name), *own):
+        shared, own = self._sources(branch)
+        for path in (*shared, *own):
             if path not in digests:
                 self._say(f"checking {path.name}")
                 digests[path] = file_sha1(path)
@@ -268,22 +268,20 @@ class _Build:
         unit = branch.asked.tokenizer.source if branch.asked.tokenizer else None  # the unit of lengths in the record
         return _hash([RAW, __version__, branch.asked.question_id, texts, files, len(own), unit])
 
-    def _shared(self, set_name: str) -> list[Path]:
-        return input_files(self._config.sets.get(set_name, ()), self._config.path.parent)
-
-    def _own(self, branch: Branch) -> list[Path]:
-        return input_files(branch.asked.answers.get(branch.set_name, ()), self._config.path.parent)
+    def _sources(self, branch: Branch) -> list[list[Path]]:
+        """The files about all questions, and the files about the question of a branch."""
+        lists = (self._config.sets, branch.asked.answers)
+        return [input_files(files.get(branch.set_name, ()), self._config.path.parent) for files in lists]
 
     def _read(self, set_name: str, stale: list[tuple[Branch, str]]) -> None:
         """Reads each file of a set once, for the branches that are not up to date."""
-        codes = {asked.question_id: number for number, asked in enumerate(self._config.questions)}
-        codes.update((asked.question, number) for number, asked in enumerate(self._config.questions))
+        codes = self._numbers | {asked.question: number for number, asked in enumerate(self._config.questions)}
         targets = {self._numbers[branch.asked.question_id]: branch for branch, _ in stale}
         for branch in targets.values():
             branch.remove(RAW)
         counts, n_unknown = gather(
-            self._shared(set_name),
-            {number: self._own(branch) for number, branch in targets.items()},
+            self._sources(stale[0][0])[0],
+            {number: self._sources(branch)[1] for number, branch in targets.items()},
             {number: branch.path(RAW, ".parquet") for number, branch in targets.items()},
             codes,
             on_rows=lambda n_rows: self._say(f"reading set {set_name}: {n_rows:,} answers"),
@@ -299,7 +297,7 @@ class _Build:
         record = branch.record(RAW)
         if record is None:
             raise _not_done(branch, RAW)
-        if self._wants(RAW) and record["left"]["n"] < self._config.select.size:
+        if self._stage in (None, RAW) and record["left"]["n"] < self._config.select.size:
             n_other, n_left = record["figures"].get("n_other", 0), record["left"]["n"]
             others = f" (and {n_other:,} answers to questions outside the config)" if n_other else ""
             raw = f"{n_left:,} raw answer{'' if n_left == 1 else 's'}{others}"
@@ -313,7 +311,7 @@ class _Build:
             key = _hash([stage.name, __version__, record["made_from"], stage.parameters])
             was, record = record, branch.record(stage.name)
             is_done = record is not None and record["made_from"] == key
-            if self._wants(stage.name):
+            if self._stage in (None, stage.name):
                 if record is None or not is_done or self._force:
                     record = self._run(branch, before, stage, key)
                 if note := record["figures"].get("note"):
@@ -324,9 +322,6 @@ class _Build:
             elif record is None or not is_done:
                 raise _not_done(branch, stage.name)
         return None
-
-    def _wants(self, stage: str) -> bool:
-        return self._stage in (None, stage)
 
     def _run(self, branch: Branch, before: str, stage: Stage, key: str) -> dict[str, Any]:
         branch.remove(stage.name)
