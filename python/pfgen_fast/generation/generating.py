@@ -9,16 +9,16 @@ import contextlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..base.errors import EngineError
 from ..runs.run_scorer import Outcome, RunScorer
 from ..runs.trials import RunFolder
-from ..scoring.reply_text import STOP, Mode, check_mode
+from ..scoring.reply_text import STOP, DividedReply, Mode, check_mode
 from ..suite.suite import Suite
 from .engines import Engine, Sampling, default_model, open_engine, run_async
 from .events import Events, Trouble
-from .prompts import N_SENTENCES, NUM_EXAMPLES, Context, Task
+from .prompts import N_SENTENCES, NUM_EXAMPLES, Context, Request, Task
 from .protocol import RawReply, without_none
 from .raw_replies import ReplySummary
 from .run_writer import RunWriter, check_trials, run_folder, writing_run
@@ -26,6 +26,8 @@ from .setting import Reasoning, Setting
 
 if TYPE_CHECKING:
     from typing_extensions import Self
+
+Asked = TypeVar("Asked", bound=Request)
 
 NUM_TRIALS = 10
 """The default number of trials, that is, of answers to each question."""
@@ -236,17 +238,15 @@ class _Rounds:
     async def run(self, missing: Mapping[int, set[str]]) -> Generated:
         """Asks for the missing answers, given the questions by trial, and packs the run."""
         failed: dict[int, str] = {}
-        engine, writer = self._engine, self._writer
-        self._reports_trouble = engine.events is not None
-        if self._reports_trouble:
-            engine.events = self._events
+        engine, writer, setting = self._engine, self._writer, self._setting
         self._total = len(missing) * len(self._suite)
         self._n_there = self._total - sum(map(len, missing.values()))
         oldest = writer.oldest_answer() if self._n_there else ""
         self._on_progress(self._n_there, self._total)
         try:
             for group in self._groups(missing):
-                for task in await self._ask(group):
+                asking = setting.reasoning, setting.mode, self._stop, self._events
+                for task in await ask_until_answered(engine, group, *asking, rounds=MAX_ROUNDS, take=self._take):
                     why = f" ({engine.trouble})" if engine.trouble else ""
                     problem = f"trial {task.trial}: no usable answer to {task.question_id} in {MAX_ROUNDS} rounds{why}"
                     failed.setdefault(task.trial, problem)
@@ -275,38 +275,51 @@ class _Rounds:
         if group:
             yield group
 
-    async def _ask(self, tasks: Sequence[Task]) -> Sequence[Task]:
-        """Asks until every task has an answer or the rounds are used up; returns the unanswered tasks."""
-        for number in range(MAX_ROUNDS):
-            unanswered = dict(enumerate(tasks))
-            takes_unfinished = number >= min(self._setting.reasoning.retries, MAX_ROUNDS - 1)
-            async with contextlib.aclosing(self._engine.answers(tasks)) as replies:
-                async for index, reply in replies:
-                    if self._takes(tasks[index], reply or RawReply(""), takes_unfinished, index in unanswered):
-                        del unanswered[index]
-            # The same seed would produce the same empty answer again.
-            tasks = [replace(task, seed=(task.seed + 1) % 2**31) for task in unanswered.values()]
-            if not tasks:
-                break
-        return tasks
+    def _take(self, task: Task, reply: RawReply, divided: DividedReply) -> None:
+        self._writer.replies.add(task.trial, task.question, reply, divided, task.context)
+        self._writer.add(task.trial, task.question, divided.answer)
+        self._n_new += 1
+        self._events.n_answers += 1
+        self._on_progress(self._n_there + self._n_new, self._total)
 
-    def _takes(self, task: Task, reply: RawReply, takes_unfinished: bool, is_unanswered: bool) -> bool:
-        """Stores the answer in a reply, and returns whether there is one."""
-        divided = self._setting.reasoning.divided(reply, self._setting.mode, self._stop)
-        if self._engine.parameters.get("enable_thinking") is False and (
-            divided.reasoning_text or reply.usage.n_reasoning_tokens
-        ):
-            self._events.add(Trouble.REASONED, _STILL_REASONS)
-        answer, is_unfinished = divided.answer, divided.state == "unfinished"
-        # If unfinished reasoning always led to another request, short reasoning would be preferred.
-        if is_unanswered and (answer or (is_unfinished and takes_unfinished)):
-            self._writer.replies.add(task.trial, task.question, reply, divided, task.context)
-            self._writer.add(task.trial, task.question, answer)
-            self._n_new += 1
-            self._events.n_answers += 1
-            self._on_progress(self._n_there + self._n_new, self._total)
-            return True
-        if not answer and not is_unfinished and (reply.text.strip() or not self._reports_trouble):
-            # in all other cases, the engine has reported the reason
-            self._events.add(Trouble.EMPTY, "the answer is empty before the first stop string")
-        return False
+
+async def ask_until_answered(
+    engine: Engine,
+    requests: Sequence[Asked],
+    reasoning: Reasoning,
+    mode: Mode,
+    stop: Sequence[str],
+    events: Events,
+    *,
+    rounds: int,
+    take: Callable[[Asked, RawReply, DividedReply], None],
+) -> Sequence[Asked]:
+    """Asks until every request has an answer or the rounds are used up; returns the unanswered requests.
+
+    `take` is called with each reply that has an answer. After the retries of `reasoning`, it is also called with a
+    reply whose reasoning did not end: if this always led to another request, short reasoning would be preferred.
+    """
+    reports_trouble = engine.events is not None
+    if reports_trouble:
+        engine.events = events
+    is_disabled = engine.parameters.get("enable_thinking") is False
+    for number in range(rounds):
+        takes_unfinished = number >= min(reasoning.retries, rounds - 1)
+        unanswered = dict(enumerate(requests))
+        async with contextlib.aclosing(engine.answers(requests)) as replies:
+            async for index, raw in replies:
+                reply = raw or RawReply("")
+                divided = reasoning.divided(reply, mode, stop)
+                if is_disabled and (divided.reasoning_text or reply.usage.n_reasoning_tokens):
+                    events.add(Trouble.REASONED, _STILL_REASONS)
+                is_unfinished = divided.state == "unfinished"
+                if index in unanswered and (divided.answer or (is_unfinished and takes_unfinished)):
+                    take(unanswered.pop(index), reply, divided)
+                elif not divided.answer and not is_unfinished and (reply.text.strip() or not reports_trouble):
+                    # in all other cases, the engine has reported the reason
+                    events.add(Trouble.EMPTY, "the answer is empty before the first stop string")
+        # The same seed would produce the same empty answer again.
+        requests = [replace(request, seed=(request.seed + 1) % 2**31) for request in unanswered.values()]
+        if not requests:
+            break
+    return requests

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from datetime import datetime, timezone
 from itertools import count
 from pathlib import Path
@@ -21,10 +21,12 @@ from ...base.untrusted_json import Fault, json_bytes, member, text
 from ...base.untrusted_text import few_names, folder_names, in_one_line, unknown_name
 from ...generation.engines import ENGINES as ALL_ENGINES
 from ...generation.engines import Engine, Sampling, open_engine, run_async
-from ...generation.events import Events, Trouble
+from ...generation.events import Events
+from ...generation.generating import ask_until_answered
 from ...generation.prompts import Prompt, Request, sampling_seed
 from ...generation.protocol import RawReply
 from ...generation.setting import Reasoning
+from ...scoring.reply_text import DividedReply
 from .checklist_runs import CONFIG_FILE, Answer, answer_of, read_answers, read_config, shown_key, write_answers
 from .checklist_suite import ChecklistSuite, keys_in_order
 from .line_files import data_file
@@ -251,7 +253,7 @@ def generate_answers(
     tasks: Sequence[Task] | None = None,
     trials: int = 1,
     tries: int = TRIES,
-    on_progress: Callable[[int, int], None] | None = None,
+    on_progress: Callable[[int, int], None] = lambda done, total: None,
     events: Events | None = None,
 ) -> Generated:
     """Lets a model answer tasks; existing answers of the run are kept.
@@ -273,78 +275,49 @@ def generate_answers(
     """
     wanted = requests_of(chosen_tasks(suite) if tasks is None else tasks, setting, trials)
     config = setting.config(suite, engine.name, engine.parameters)
-    tell = on_progress or (lambda done, total: None)
+    counted = events or Events()
+    unfinished: set[AnswerKey] = set()
 
     async def run() -> Generated:
         async with contextlib.AsyncExitStack() as stack:
             stack.push_async_callback(engine.close)
             writer = stack.enter_context(writing_answers(folder, suite, config))
-            return await _Call(engine, setting, wanted, writer, tell, events or Events()).run(folder, tries)
+            missing = [request for request in wanted if request.key not in writer.answers]
+            n_before = n_there = len(wanted) - len(missing)
+
+            def take(request: AnswerRequest, reply: RawReply, divided: DividedReply) -> None:
+                nonlocal n_there
+                if divided.state == "unfinished" and not divided.answer:
+                    unfinished.add(request.key)
+                    return
+                id, length, trial = request.key
+                answer = reply.text if divided.answer == reply.text.strip() else divided.answer
+                writer.add(Answer(id, answer, length, trial, reply.details.finish_reason))
+                counted.n_answers += 1
+                n_there += 1
+                on_progress(n_there, len(wanted))
+
+            on_progress(n_before, len(wanted))
+            if missing:
+                stop = setting.sampling.stop
+                await ask_until_answered(
+                    engine, missing, setting.reasoning, "completion", stop, counted, rounds=tries, take=take
+                )
+            there = [writer.answers[request.key] for request in wanted if request.key in writer.answers]
+            lacking = tuple(request.key for request in wanted if request.key not in writer.answers)
+            return Generated(
+                folder,
+                len(there),
+                len(there) - n_before,
+                sum(answer.finish_reason == "length" for answer in there),
+                lacking,
+                engine.trouble if lacking else "",
+                counted,
+                len(unfinished),
+                writer.last_written if n_before else "",
+            )
 
     return run_async(run())
-
-
-@dataclass
-class _Call:
-    _engine: Engine
-    _setting: Setting
-    _wanted: Sequence[AnswerRequest]
-    _writer: AnswerWriter
-    _on_progress: Callable[[int, int], None]
-    _events: Events
-
-    def __post_init__(self) -> None:
-        self._reports_trouble = self._engine.events is not None
-        if self._reports_trouble:
-            self._engine.events = self._events
-        self._unfinished: set[AnswerKey] = set()
-        self._n_there = len(self._wanted) - len(self._still(self._wanted))
-
-    async def run(self, folder: Path, tries: int) -> Generated:
-        n_before = self._n_there
-        self._on_progress(n_before, len(self._wanted))
-        missing = self._still(self._wanted)
-        for number in range(tries):
-            # Asking again about reasoning that did not end would prefer short reasoning.
-            given_up = set() if number <= self._setting.reasoning.retries else self._unfinished
-            again = [request for request in missing if request.key not in given_up]
-            if not again:
-                break
-            await self._ask(again)
-            # The same seed would give the same empty answer.
-            missing = [replace(request, seed=(request.seed + 1) % 2**31) for request in self._still(missing)]
-        there = [self._writer.answers[prompt.key] for prompt in self._wanted if prompt.key in self._writer.answers]
-        return Generated(
-            folder,
-            len(there),
-            len(there) - n_before,
-            sum(answer.finish_reason == "length" for answer in there),
-            tuple(request.key for request in missing),
-            self._engine.trouble if missing else "",
-            self._events,
-            len(self._unfinished & {request.key for request in missing}),
-            self._writer.last_written if n_before else "",
-        )
-
-    async def _ask(self, requests: Sequence[AnswerRequest]) -> None:
-        async with contextlib.aclosing(self._engine.answers(requests)) as answers:
-            async for index, raw in answers:
-                key, reply = requests[index].key, raw or RawReply("")
-                divided = self._setting.reasoning.divided(reply, "completion", self._setting.sampling.stop)
-                if divided.answer:
-                    id, length, trial = key
-                    answer = reply.text if divided.answer == reply.text.strip() else divided.answer
-                    self._writer.add(Answer(id, answer, length, trial, reply.details.finish_reason))
-                    self._events.n_answers += 1
-                    self._n_there += 1
-                    self._on_progress(self._n_there, len(self._wanted))
-                elif divided.state == "unfinished":
-                    self._unfinished.add(key)
-                elif reply.text.strip() or not self._reports_trouble:  # otherwise the engine has reported the reason
-                    self._events.add(Trouble.EMPTY, f"{requests[index].name}: the answer is empty")
-
-    def _still(self, requests: Sequence[AnswerRequest]) -> list[AnswerRequest]:
-        return [request for request in requests if request.key not in self._writer.answers]
 
 
 def _first_of_each_area(tasks: Sequence[Task], limit: int) -> list[Task]:
