@@ -7,7 +7,7 @@ import re
 import pytest
 from makers.hostile import markdown_tokens
 from makers.pages import check_policy, leave_out_drawing
-from pfgen_fast.lab.discernment.combined import Agreement
+from pfgen_fast.lab.discernment.combined import agreement
 from pfgen_fast.lab.discernment.discernment_plan import Plan, perturbation, perturbations_named
 from pfgen_fast.lab.discernment.discernment_result import CELL_COLUMNS, Example
 from pfgen_fast.lab.discernment.kinds import KINDS, in_words
@@ -155,9 +155,10 @@ def test_several_evaluators_stand_side_by_side():
 
 
 def test_the_agreement_of_two_evaluators_is_a_table():
-    found, figures = [a_discernment(), a_discernment("judge", seed=1)], (-1.25, -1.5, -0.75, 0.5, 18)
-    finding = finding_of(found, agreements={(0, 1): {"answers": Agreement(*figures)}})
-    assert table(finding, "agreement").rows == (("ngram", "judge", "answers", *figures),)
+    first, second = a_discernment(), a_discernment("judge", seed=1)
+    figures = vars(agreement(first, second)["answers"]).values()
+    assert table(finding_of([first, second]), "agreement").rows == (("ngram", "judge", "answers", *figures),)
+    assert "agreement" not in {each.name for each in finding_of([first, a_discernment(n_items=20)]).tables}
 
 
 def test_assumed_weights_are_called_assumed_wherever_they_are_used():

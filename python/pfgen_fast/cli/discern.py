@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from .app import counted, counting, fail, note, print_line, shown, stderr
 from .asking import duration
 from .checklists_options import print_tables
-from .discern_asking import Asking
-from .discern_source import MADE_TEXTS, Source
+from .discern_source import MADE_TEXTS, Asking, Source
 from .engine_options import JudgeTemperature, Structured, number_of, retried_without_schema
 from .findings import show_finding
 from .gate_options import ThresholdOptions
@@ -19,104 +17,76 @@ from .parser import Option, option_group
 from .suite_line import print_signature
 
 if TYPE_CHECKING:
-    from ..lab.discernment.discernment_plan import Plan
     from ..lab.discernment.discernment_result import Discernment
     from ..lab.discernment.plan_sources import Published
     from ..lab.discernment.weights import Weights
     from ..lab.evaluators.evaluator import Evaluator
     from ..lab.evaluators.table_evaluator import TableScores
-    from ..report.discernment.discernment_tables import Result
-    from ..suite.suite import Suite
 
-
-KEPT_SCORES = "scores.jsonl"
-KEPT_RATINGS = "judge-ratings.jsonl"
-KEPT_REPLIES = "checklist-replies.jsonl"
+KEPT_SCORES, KEPT_RATINGS, KEPT_REPLIES = "scores.jsonl", "judge-ratings.jsonl", "checklist-replies.jsonl"
 """The files of the output directory from which the same command continues."""
+
+_LONG_SECONDS = 5.0
 
 
 @option_group
 class Evaluators:
     """The options of evaluators."""
 
-    model: str | None = Option(None, "-m", help="Name the judge on the server.", metavar="NAME")
-    leave_out: bool = Option(False, help="ngram: remove the originals from the suite before scoring.")
+    model: str | None = Option(None, "Name the judge on the server.", "-m", metavar="NAME")
+    leave_out: bool = Option(False, "ngram: remove the originals from the suite before scoring.")
     shape: str | None = Option(
-        None,
-        help="ngram: also compute the reward with this shape, which is 'recommended' or a TOML file. Only the reward "
-        "uses the profile of the shape.",
-        metavar="SHAPE",
+        None, "ngram: also compute the reward with this shape: 'recommended', or a TOML file.", metavar="SHAPE"
     )
-    allow_self_reference: bool = Option(False, help="metrics: accept items whose text is among their references.")
+    allow_self_reference: bool = Option(False, "metrics: accept items whose text is among their references.")
     lower_is_better: list[str] | None = Option(
-        None, help="Name a metric for which lower is better. May be repeated.", metavar="METRIC"
+        None, "Name a metric for which lower is better. May be repeated.", metavar="METRIC"
     )
-    ratings: int | None = Option(
-        None, min=1, help="Rate each text this often. Default: judge 5 by each metric, checklists 1."
-    )
+    ratings: int | None = Option(None, "Rate each text this often. Default: judge 5, checklists 1.", min=1)
     temperature: JudgeTemperature = None
     structured: Structured = False
     category: str | None = Option(
-        None,
-        help="checklists: judge items that are not tasks of the suite by the checklist of this category.",
-        metavar="NAME",
+        None, "checklists: judge other items by the checklist of this category.", metavar="NAME"
     )
-    criteria: Path | None = Option(None, help="judge: read tasks and metrics from a TOML file.", metavar="FILE")
-    metric: list[str] | None = Option(None, help="judge: rate only by this metric. May be repeated.")
-    max_tokens: int | None = Option(
-        None, min=1, help="Limit the tokens of a reply. Default: judge 300, checklists 4096."
-    )
+    criteria: Path | None = Option(None, "judge: read tasks and metrics from a TOML file.", metavar="FILE")
+    metric: list[str] | None = Option(None, "judge: rate only by this metric. May be repeated.")
+    max_tokens: int | None = Option(None, "Limit the tokens of a reply. Default: judge 300, checklists 4096.", min=1)
 
     def open(self, name: str, folder: Path, source: Source, asking: Asking) -> Evaluator | TableScores:
         """Opens an evaluator; asks nothing yet."""
+        from ..lab.discernment.originals import without_originals
         from ..lab.evaluators.asking_evaluator import AskingEvaluator
         from ..lab.evaluators.opening import open_evaluator
 
-        kept = {"lower_is_better": self.lower_is_better or (), "cache": folder / KEPT_SCORES}
-        asked = partial(self._asked, folder, asking)
-        judge = {"criteria": self.criteria, "metrics": self.metric}
-        options_of: Mapping[str, Callable[[], dict[str, Any]]] = {
-            "ngram": lambda: {"suite": self._suite(source), "shape": self.shape, "threads": source.threads},
-            "metrics": lambda: {"allow_self_reference": self.allow_self_reference},
-            "judge": lambda: {**asked(KEPT_RATINGS), **judge, "tasks": source.collection.tasks},
-            "checklists": lambda: {**asked(KEPT_REPLIES), "category": self.category, "structured": self.structured},
-            "python": lambda: kept,
-            "command": lambda: {**kept, "time_limit": asking.timeout, "show": _show},
-            "table": lambda: {"lower_is_better": self.lower_is_better or ()},
-        }
-        evaluator = open_evaluator(name, **options_of.get(name.partition(":")[0], dict)())
-        # Without a server, all replies may be missing: the message then has their number instead of a missing file.
+        kind = name.partition(":")[0]
+        options: dict[str, Any] = {}
+        if kind == "ngram":
+            suite = source.loaded_suite
+            suite = without_originals(suite, source.collection) if self.leave_out else suite
+            options = {"suite": suite, "shape": self.shape, "threads": source.threads}
+        elif kind == "metrics":
+            options = {"allow_self_reference": self.allow_self_reference}
+        elif kind in ("judge", "checklists"):
+            if self.model is None and not asking.dry_run:
+                fail("--model is missing: expected the judge's name on the server")
+            numbers: dict[str, Any] = {"n_ratings": self.ratings, "max_tokens": self.max_tokens}
+            numbers["temperature"] = number_of(self.temperature)
+            options = asking.opening(self.temperature)
+            options |= {key: value for key, value in numbers.items() if value is not None}
+            options["model"] = self.model or "judge"  # the estimate does not depend on the name
+            if kind == "judge":
+                options |= {"criteria": self.criteria, "metrics": self.metric, "tasks": source.collection.tasks}
+            else:
+                options |= {"category": self.category, "structured": self.structured}
+            options["cache"] = folder / (KEPT_RATINGS if kind == "judge" else KEPT_REPLIES)
+        elif kind in ("python", "command", "table"):
+            options = {"lower_is_better": self.lower_is_better or ()}
+            if kind != "table":
+                options["cache"] = folder / KEPT_SCORES
+            if kind == "command":
+                options |= {"time_limit": asking.timeout, "show": lambda line: stderr().print(shown(line))}
+        evaluator = open_evaluator(name, **options)
         return evaluator.offline() if isinstance(evaluator, AskingEvaluator) and asking.server is None else evaluator
-
-    def _suite(self, source: Source) -> Suite:
-        from ..lab.discernment.originals import without_originals
-
-        return without_originals(source.loaded_suite, source.collection) if self.leave_out else source.loaded_suite
-
-    def _asked(self, folder: Path, asking: Asking, kept: str) -> dict[str, Any]:
-        """The options of evaluators that ask a judge, without options that keep their default."""
-        from ..lab.judging.judge_requests import Server
-
-        if self.model is None and not asking.dry_run:
-            fail("--model is missing: expected the judge's name on the server")
-        temperature = number_of(self.temperature)
-        numbers = {"n_ratings": self.ratings, "temperature": temperature, "max_tokens": self.max_tokens}
-        return {
-            **{name: value for name, value in numbers.items() if value is not None},
-            "model": self.model or "judge",  # the estimate does not depend on the name
-            "request_options": asking.request_options(self.temperature),
-            "server": asking.server or Server(),
-            "spending": asking.spending,
-            "partial": asking.partial,
-            "cache": folder / kept,
-        }
-
-
-def _show(line: str) -> None:
-    stderr().print(shown(line))
-
-
-_LONG_SECONDS = 5.0
 
 
 class DiscernRun:
@@ -139,28 +109,23 @@ class DiscernRun:
 
     evaluator: list[str] = Option(
         ...,
-        "-e",
-        help="Test an evaluator: ngram, metrics (BLEU, chrF, ROUGE-L), judge, checklists:SUITE, "
+        "Test an evaluator: ngram, metrics (BLEU, chrF, ROUGE-L), judge, checklists:SUITE, "
         "python:MODULE:FUNCTION, 'command:PROGRAM ...' or table:FILE. Repeat to compare several.",
+        "-e",
         metavar="NAME",
     )
-    output: Path = Option(
-        Path("discernment"), "-o", help="Write page, tables and pictures to this directory.", metavar="DIR"
-    )
+    output: Path = Option(Path("discernment"), "Write page, tables and pictures here.", "-o", metavar="DIR")
     weights: str | None = Option(
         None,
-        help="Weight the metrics for each kind of damage: a CSV file, or 'assumed' for the packaged weights, "
-        "which are not based on votes of experts.",
+        "Weight the metrics for each kind: a CSV file, or 'assumed' (no expert was asked).",
         metavar="FILE",
     )
-    published: Path | None = Option(
-        None, help="Show the paper's figures from this CSV file next to the new figures.", metavar="FILE"
-    )
-    zeros: Literal["drop", "pratt"] = Option("drop", help="Leave out pairs of equal scores, or rank them first.")
-    min_items: int = Option(10, min=5, help="Leave cells with fewer items undefined.")
+    published: Path | None = Option(None, "Show the paper's figures from this CSV file next to ours.", metavar="FILE")
+    zeros: Literal["drop", "pratt"] = Option("drop", "Leave out pairs of equal scores, or rank them first.")
+    min_items: int = Option(10, "Leave cells with fewer items undefined.", min=5)
     margin: float | None = Option(
         None,
-        help="Call an evaluator blind to damage if its mean score changes by less than this margin, up or down, in "
+        "Call an evaluator blind to damage if its mean score changes by less than this margin, up or down, in "
         "standard deviations of the originals' scores, such as 0.1 (two one-sided tests).",
         metavar="X",
     )
@@ -173,17 +138,17 @@ class DiscernRun:
     def __call__(self) -> None:
         from ..base.file_writing import check_folder
         from ..lab.discernment.discernment_cells import check_margin
-        from ..lab.discernment.perturbing import all_texts
         from ..lab.discernment.plan_sources import read_published
         from ..lab.discernment.running import discern as find
         from ..lab.discernment.weights import open_weights
         from ..lab.evaluators.asking_evaluator import AskingEvaluator
+        from ..report.discernment.discernment_tables import figure_names
         from ..report.drawing import library
 
         asking, plan, collection = self.asking, self.source.opened_plan, self.source.collection
         self.gate.prepare()
         check_margin(self.margin)
-        self.gate.check_names(_figure_names(plan))
+        self.gate.check_names(figure_names(plan))
         check_folder(self.output)
         if asking.dry_run and self.gate.is_gate:
             fail("--dry-run tests nothing: leave out --fail-under")
@@ -201,8 +166,7 @@ class DiscernRun:
         maker, collection = asking.texts(model, self.output / MADE_TEXTS, collection, plan, temperature)
         for evaluator in opened:
             if isinstance(evaluator, AskingEvaluator):  # items without replies are left out
-                items, texts = all_texts(self.source.damage(collection, maker))
-                collection = asking.ratings(evaluator, items, texts, collection, plan)
+                collection = asking.ratings(evaluator, self.source.damage(collection, maker), collection)
             elif asking.dry_run:
                 n_texts = counted(len(collection) * (1 + len(plan.perturbations)), "text")
                 print_line(f"{shown(evaluator.name)}: {n_texts} at most to be scored; no server is asked")
@@ -221,29 +185,23 @@ class DiscernRun:
         from ..lab.evaluators.table_evaluator import TableScores
 
         plan, collection = self.source.opened_plan, self.source.collection
+        if weights is not None:
+            if not all(isinstance(evaluator, TableScores) for evaluator in opened):  # a table has its own kinds
+                weights.check_kinds(collection.tasks, plan.perturbations)
+            weights.check_evaluators(collection.tasks, opened)
         n_texts = len(collection) * (1 + len(plan.perturbations))
         for evaluator in opened:
-            if weights is not None and not isinstance(evaluator, TableScores):  # a table has its own kinds
-                weights.check_kinds(collection.tasks, plan.perturbations)
             if isinstance(evaluator, MetricsEvaluator):
                 seconds = evaluator.expected_seconds(collection.items, n_texts)
                 if seconds > _LONG_SECONDS and not self.asking.quiet:
                     note(f"{evaluator.name} takes about {duration(seconds)} for {counted(n_texts, 'text')}")
-        if weights is not None:
-            metrics = [
-                (evaluator.name, [metric.name for metric in evaluator.metrics if metric.combined])
-                for evaluator in opened
-            ]
-            weights.check_evaluators(collection.tasks, metrics)
 
     def _show(self, tests: Sequence[Discernment], published: Sequence[Published]) -> None:
         """Writes the report, prints its first tables, and checks thresholds."""
-        from ..lab.discernment.combined import agreement
         from ..report.discernment import finding_of
         from ..report.discernment.discernment_tables import results
 
-        pairs = {(i, j): agreement(tests[i], tests[j], compared=tests) for j in range(len(tests)) for i in range(j)}
-        finding = finding_of(tests, published, pairs)
+        finding = finding_of(tests, published)
         show_finding(finding, self.output, quiet=self.asking.quiet)
         if not self.asking.quiet:
             print_line("")
@@ -251,28 +209,5 @@ class DiscernRun:
             self.source.print_suite()
             for result in tests:
                 print_signature(result.signature)
-        checks = [check for part in results(tests) for check in self.gate.check(_figures(part), part.title)]
+        checks = [check for part in results(tests) for check in self.gate.check(part.figures, part.title)]
         self.gate.finish(checks, "quiet" if self.asking.quiet else "text", "discern run")
-
-
-def _figure_names(plan: Plan) -> list[str]:
-    """The names of figures that a test by the plan may have."""
-    damage = [perturbation for perturbation in plan.perturbations if not perturbation.is_control]
-    scopes = [f"level:{perturbation.level}" for perturbation in damage] + [
-        f"degree:{perturbation.degree}" for perturbation in damage if perturbation.degree
-    ]
-    names = [f"{scope}{end}" for scope in ("d", *dict.fromkeys(scopes)) for end in ("", "_low", "_high")]
-    return [*names, "minimum"]
-
-
-def _figures(result: Result) -> dict[str, float | None]:
-    """The figures that --fail-under checks: the average of d, its minimum, and the averages by level and degree."""
-    figures: dict[str, float | None] = {"d": None}
-    for row in result.rows("summary", score="d"):
-        if row["scope"] == "weighted":
-            continue
-        name = "d" if row["scope"] == "all" else str(row["scope"])
-        figures |= {name: row["average"], f"{name}_low": row["average_low"], f"{name}_high": row["average_high"]}
-        if name == "d":
-            figures["minimum"] = row["minimum"]
-    return figures

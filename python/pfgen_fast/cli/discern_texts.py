@@ -1,4 +1,4 @@
-"""`pfgen-fast discern perturb`, `kinds` and `votes`: damaged texts and weights, without an evaluator."""
+"""`pfgen-fast discern perturb`, `kinds`, `votes` and `collect`: damaged texts, weights and collections."""
 
 from __future__ import annotations
 
@@ -7,14 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from .app import Quiet, counted, counting, fail, note, print_line, shown, stdout, styled
-from .discern_asking import Asking
-from .discern_source import MADE_TEXTS, Analyser, Language, Seed, Source, Task, pair
+from .discern_source import MADE_TEXTS, Analyser, Asking, Language, Seed, Source, TableOptions
 from .parser import Argument, Option
 
 if TYPE_CHECKING:
     from ..lab.discernment.discernment_plan import Perturbation
     from ..lab.experiments.finding import Piece
-
 
 _ROWS_AT_A_TIME = 10_000
 
@@ -30,14 +28,12 @@ class DiscernPerturb:
       pfgen-fast discern perturb texts.jsonl -o damaged.parquet
     """
 
-    output: Path = Option(
-        ..., "-o", help="Write a .parquet, .jsonl, .csv or .tsv table, which may be compressed.", metavar="FILE"
-    )
+    output: Path = Option(..., "Write a .parquet, .jsonl, .csv or .tsv table.", "-o", metavar="FILE")
     source: Source
     asking: Asking
 
     def __call__(self) -> None:
-        from ..lab.discernment.perturbing import texts_of as rows_of
+        from ..lab.discernment.perturbing import texts_of
         from ..tables.formats import check_value_table, writing_values
 
         check_value_table(self.output)
@@ -53,7 +49,7 @@ class DiscernPerturb:
         n_written = 0
         types = dict.fromkeys(("item", "perturbation", "text"), str)
         with writing_values(self.output, types) as write, counting("texts", quiet=asking.quiet) as count:
-            rows = rows_of(damage)
+            rows = texts_of(damage)
             while batch := list(islice(rows, _ROWS_AT_A_TIME)):
                 write(batch)
                 n_written += len(batch)
@@ -75,18 +71,16 @@ class DiscernKinds:
       pfgen-fast discern kinds --kind char_typo/30 "Ice floats."
     """
 
-    text: str | None = Argument(None, help="Damage this text, and mark the changes.", metavar="[TEXT]")
+    text: str | None = Argument(None, "Damage this text, and mark the changes.", metavar="[TEXT]")
     kind: list[str] | None = Option(
         None,
-        help="Use this kind, such as char_typo; in all its degrees, or in one: char_typo/30 (per mille of the sites), "
+        "Use this kind, such as char_typo; in all its degrees, or in one: char_typo/30 (per mille of the sites), "
         "char_typo/k2 (two sites). May be repeated. Default: all kinds.",
         metavar="KIND[/DEGREE]",
     )
     language: Language = None
-    donor: list[str] | None = Option(
-        None, help="Use parts of this text for answer_swap, sentence_insert, term_swap. May be repeated."
-    )
-    alternative: str | None = Option(None, help="Set the text for wrong_ending.")
+    donor: list[str] | None = Option(None, "Take foreign answers, sentences and terms from this text. May be repeated.")
+    alternative: str | None = Option(None, "Set the text for wrong_ending.")
     seed: Seed = 0
     analyser: Analyser = None
 
@@ -170,9 +164,9 @@ class DiscernVotes:
     """
 
     survey: list[Path] = Argument(
-        help="Exports of experts, or tables with the columns voter, task, perturbation, metric.", metavar="SURVEY..."
+        ..., "Exports of experts, or tables with the columns voter, task, perturbation, metric.", metavar="SURVEY..."
     )
-    output: Path = Option(..., "-o", help="Write a CSV for discern run --weights.", metavar="FILE.csv")
+    output: Path = Option(..., "Write a CSV for discern run --weights.", "-o", metavar="FILE.csv")
 
     def __call__(self) -> None:
         from ..lab.discernment.votes import read_survey
@@ -200,33 +194,22 @@ class DiscernCollect:
     """
 
     data: str = Argument(
-        help="Data set: JSON lines, CSV, TSV or Parquet with id, and text or references. Optional columns: task, "
+        ...,
+        "Data set: JSON lines, CSV, TSV or Parquet with id, and text or references. Optional columns: task, "
         "language, question, context, alternative. - is stdin.",
         metavar="DATA",
     )
-    output: Path = Option(
-        ..., "-o", help="Write a .jsonl, .csv, .tsv or .parquet table, which may be compressed.", metavar="FILE"
-    )
-    column: list[Any] | None = Option(
-        None, help="Read a key from another column, such as text=summary. May be repeated.", parser=pair,
-        metavar="KEY=COLUMN",
-    )  # fmt: skip
-    task: Task = None
-    language: Language = None
-    encoding: str | None = Option(None, help="Set the encoding of a CSV or TSV file. Default: UTF-8.", metavar="NAME")
+    output: Path = Option(..., "Write a .jsonl, .csv, .tsv or .parquet table.", "-o", metavar="FILE")
+    reading: TableOptions
     choose: Literal["longest", "sentences"] = Option(
-        "longest", help="Choose the longest text of each item, or the text with the most sentences."
+        "longest", "Choose the longest text of each item, or the text with the most sentences."
     )
-    min_length: int = Option(1, min=1, help="Choose only texts of at least this number of characters.", metavar="N")
-    max_length: int | None = Option(
-        None, min=1, help="Choose only texts of at most this number of characters.", metavar="N"
-    )
-    items: int | None = Option(None, min=1, help="Draw this number of items. Default: all items.", metavar="N")
-    seed: int = Option(0, min=0, help="Set the seed of the draw; the same seed draws the same items.")
+    min_length: int = Option(1, "Choose only texts of at least this number of characters.", min=1, metavar="N")
+    max_length: int | None = Option(None, "Choose only texts of at most this length.", min=1, metavar="N")
+    items: int | None = Option(None, "Draw this number of items. Default: all items.", min=1, metavar="N")
+    seed: int = Option(0, "Set the seed of the draw; the same seed draws the same items.", min=0)
     donors: Path | None = Option(
-        None,
-        help="Write the items that are not drawn, without those with a drawn question, for discern run --donors.",
-        metavar="FILE",
+        None, "Write the items that are not drawn, without those with a drawn question.", metavar="FILE"
     )
     quiet: Quiet = False
 
@@ -242,17 +225,8 @@ class DiscernCollect:
         if self.donors is not None and self.donors.resolve() == self.output.resolve():
             fail("-o and --donors: expected two different files")
         bounds = Bounds(self.min_length, self.max_length)
-        collected = collect(
-            self.data,
-            columns=dict(self.column or ()),
-            task=self.task,
-            language=self.language,
-            encoding=self.encoding,
-            choice=self.choose,
-            bounds=bounds,
-            n_items=self.items,
-            seed=self.seed,
-        )
+        drawn: Any = {"choice": self.choose, "bounds": bounds, "n_items": self.items, "seed": self.seed}
+        collected = collect(self.data, **drawn, **self.reading.described)
         if self.donors is not None and not collected.donors:
             fail("--donors: no item is left for donors; draw fewer (--items)")
         n_drawn = len(collected.collection)

@@ -4,7 +4,7 @@ import csv
 
 import numpy as np
 import pytest
-from makers.tested_evaluators import problem, written
+from makers.tested_evaluators import ByText, problem, written
 from pfgen_fast.lab.discernment.discernment_plan import perturbation, perturbations_named, usual_plan
 from pfgen_fast.lab.discernment.plan_sources import facts, paper_plan
 from pfgen_fast.lab.discernment.votes import read_survey
@@ -111,10 +111,11 @@ def test_an_evaluator_without_a_weighted_metric_has_no_weighted_score(tmp_path):
         "The weights (weights.csv) of the task t are for c, b, a instead of fluency, truthfulness, helpfulness, so "
         "there is no weighted score.",
     )
-    for evaluators in ([("x", NGRAM), ("y", ["B"])], []):
+    x, y, z = (ByText(dict.fromkeys(metrics), name) for name, metrics in (("x", NGRAM), ("y", ["B"]), ("z", ["d"])))
+    for evaluators in ([x, y], []):
         weights.check_evaluators(["v", "u", "t"], evaluators)
-    assert "unknown task 't'; expected one of v" in problem(weights.check_evaluators, ["v"], [("x", NGRAM)])
-    assert problem(weights.check_evaluators, ["v", "u", "t"], [("x", NGRAM), ("y", ["d"])]) == (
+    assert "unknown task 't'; expected one of v" in problem(weights.check_evaluators, ["v"], [x])
+    assert problem(weights.check_evaluators, ["v", "u", "t"], [x, z]) == (
         "evaluator x, task u: the weights (weights.csv) are for fluencey; expected at least one of its metrics: "
         "fluency, truthfulness, helpfulness"
     )

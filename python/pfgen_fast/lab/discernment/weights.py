@@ -21,6 +21,8 @@ from ...base.arrays import Floats
 from ...base.errors import DiscernmentError
 from ...base.untrusted_text import few_names, from_csv_value, in_one_line
 from ...tables.formats import column_names, table_rows
+from ..evaluators.evaluator import Evaluator
+from ..evaluators.table_evaluator import TableScores
 from .discernment_plan import Perturbation
 from .kinds import KINDS, metric_named, rule_of, task_named, unknown
 
@@ -109,8 +111,8 @@ class Weights:
             if task in tasks and kind not in known:
                 raise unknown("kind", kind, sorted(known), where=row.where)
 
-    def check_evaluators(self, tasks: Sequence[str], evaluators: Sequence[tuple[str, Sequence[str]]]) -> None:
-        """Raises DiscernmentError if no task, or no metric of the evaluators (names and metrics), has a weight.
+    def check_evaluators(self, tasks: Sequence[str], evaluators: Iterable[Evaluator | TableScores]) -> None:
+        """Raises DiscernmentError if no task, or no metric of the evaluators, has a weight.
 
         Evaluators without metrics know them only from their scores, so that metrics are not checked.
         """
@@ -119,10 +121,14 @@ class Weights:
             task, row = next(iter(row_of_task.items()))
             raise unknown("task", task, sorted(tasks), where=row.where)
         weighted = {task: metrics for task in tasks if (metrics := self._metrics_of(task))}
-        known = {metric_named(metric) for _, metrics in evaluators for metric in metrics}
-        is_known = bool(evaluators) and all(metrics for _, metrics in evaluators)
+        named = [
+            (evaluator.name, [metric.name for metric in evaluator.metrics if metric.combined])
+            for evaluator in evaluators
+        ]
+        known = {metric_named(metric) for _, metrics in named for metric in metrics}
+        is_known = bool(named) and all(metrics for _, metrics in named)
         if is_known and weighted and all(known.isdisjoint(metrics) for metrics in weighted.values()):
-            (name, own), (task, wanted) = evaluators[0], next(iter(weighted.items()))
+            (name, own), (task, wanted) = named[0], next(iter(weighted.items()))
             raise DiscernmentError(
                 f"evaluator {in_one_line(name)}, task {in_one_line(task)}: the weights ({self.name}) are for "
                 f"{_counted(wanted)}; expected at least one of its metrics: {_counted(own)}"

@@ -11,7 +11,8 @@ from typing import Any
 from ...base.table import Column, Table
 from ...base.untrusted_text import in_one_line
 from ...lab.discernment import discernment_result as result
-from ...lab.discernment.combined import DIFFERENCE, PLAIN, WEIGHTED, Agreement, common_rows
+from ...lab.discernment.combined import DIFFERENCE, PLAIN, WEIGHTED, agreement, common_rows
+from ...lab.discernment.discernment_plan import Plan
 from ...lab.discernment.discernment_result import Discernment
 from ...lab.discernment.kinds import in_words
 from ...lab.discernment.weights import ASSUMED
@@ -69,10 +70,29 @@ class Result:
         return next(iter(having(self.common, score=score, scope=scope)), None)
 
     @property
+    def figures(self) -> dict[str, float | None]:
+        """The figures that --fail-under checks: the average of d, its minimum, and the averages by level and degree."""
+        figures: dict[str, float | None] = {"d": None}
+        for row in self.rows("summary", score="d"):
+            if row["scope"] != "weighted":
+                name = "d" if row["scope"] == "all" else str(row["scope"])
+                figures |= {f"{name}{end}": row[f"average{end}"] for end in ("", "_low", "_high")}
+                figures |= {"minimum": row["minimum"]} if name == "d" else {}
+        return figures
+
+    @property
     def common_share(self) -> str:
         """How many perturbations are compared, such as `5 of 9`; empty if the evaluator has no others."""
         row = self.in_common("d", "all")
         return f"{row['n_common']} of {row['n_own']}" if self.common and row and row["n_common"] < row["n_own"] else ""
+
+
+def figure_names(plan: Plan) -> list[str]:
+    """The names of the figures that a test by the plan may have; see `Result.figures`."""
+    damage = [change for change in plan.perturbations if not change.is_control]
+    scopes = [f"level:{change.level}" for change in damage]
+    scopes += [f"degree:{change.degree}" for change in damage if change.degree]
+    return [*(f"{scope}{end}" for scope in ("d", *dict.fromkeys(scopes)) for end in ("", "_low", "_high")), "minimum"]
 
 
 def results(tests: Sequence[Discernment]) -> list[Result]:
@@ -174,9 +194,6 @@ def is_control(row: Row) -> bool:
     """Whether the row is about a change that should not matter."""
     return bool(row["level"] == "control")
 
-
-Agreements = Mapping[tuple[int, int], Mapping[str, Agreement]]
-"""By the numbers of two tests, in the order of the report, their agreement by task (`evaluator_comparison`)."""
 
 _N_CODE_POINTS = 2000
 _EXAMPLE_COLUMNS = (
@@ -351,15 +368,17 @@ def _examples(tests: Sequence[Discernment]) -> list[Table]:
     return [finding_table("examples", "Examples", _EXAMPLE_COLUMNS, tuple(rows), shown=())] if rows else []
 
 
-def agreement_tables(agreements: Agreements, names: Sequence[str]) -> list[Table]:
-    """A row for each pair and task; empty if there are no pairs."""
+def agreement_tables(tests: Sequence[Discernment], names: Sequence[str]) -> list[Table]:
+    """A row for each pair of evaluators of the same items, and each task; empty if there are no pairs."""
     rows: list[tuple[Cell, ...]] = [
         (
             *(names[first], names[second], task),
-            *(agreement.difference, agreement.low, agreement.high, agreement.tau, agreement.n_perturbations),
+            *(figures.difference, figures.low, figures.high, figures.tau, figures.n_perturbations),
         )
-        for (first, second), by_task in agreements.items()
-        for task, agreement in by_task.items()
+        for second in range(len(tests))
+        for first in range(second)
+        if tests[first].scored.collection.hash == tests[second].scored.collection.hash
+        for task, figures in agreement(tests[first], tests[second], compared=tests).items()
     ]
     title = "Agreement: differences of the average d, and Kendall's correlation of d"
     return [finding_table("agreement", title, _AGREEMENT_COLUMNS, tuple(rows), 3)] if rows else []

@@ -17,7 +17,6 @@ from ...lab.experiments.finding import Cell, Comparison, Finding, Pair, PairGrou
 from ..findings import write_finding
 from .discernment_pictures import pictures
 from .discernment_tables import (
-    Agreements,
     Result,
     Row,
     agreement_tables,
@@ -106,16 +105,13 @@ def write_discernment(
     tests: Sequence[Discernment],
     folder: Path,
     *,
-    published: Sequence[Published] | None = None,
-    agreements: Agreements | None = None,
+    published: Sequence[Published] = (),
 ) -> list[Path]:
     """Writes the files of one or several tests, each atomically: a page, Markdown, tables and pictures."""
-    return write_finding(finding_of(tests, published or (), agreements or {}), folder)
+    return write_finding(finding_of(tests, published), folder)
 
 
-def finding_of(
-    tests: Sequence[Discernment], published: Sequence[Published] = (), agreements: Agreements | None = None
-) -> Finding:
+def finding_of(tests: Sequence[Discernment], published: Sequence[Published] = ()) -> Finding:
     """The finding of one or several tests, in words, tables, pictures and examples."""
     task_results = results(tests)
     names = labels(tests)
@@ -128,7 +124,7 @@ def finding_of(
         (
             verdict_table(task_results),
             *tables(tests, task_results),
-            *agreement_tables(agreements or {}, names),
+            *agreement_tables(tests, names),
             *paper_tables(task_results, published),
         ),
         tuple(pictures(task_results)),
