@@ -1,12 +1,13 @@
 """Comparison of two runs, and of several with a baseline: few questions, missing ones, figures and verdicts."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from makers.runs import make_run
 from pfgen_fast import TrialsError
-from pfgen_fast.runs.run_comparison import compare, compare_runs, item_scores_of_means, means_of
+from pfgen_fast.runs.run_comparison import compare, compare_runs, scores_of
 from pfgen_fast.runs.statistics.paired_randomization import against_baseline
 from pfgen_fast.runs.trials import find_runs
 from pfgen_fast.suite.rules import AVERAGE_FIRST
@@ -106,8 +107,7 @@ def test_a_verdict_that_the_draws_cannot_give_is_not_given(runs, scorer):
 
 
 def test_runs_are_item_scores_with_trials_and_categories(runs, scorer):
-    table = item_scores_of_means(["a", "b", "c"], [means_of(run, scorer) for run in runs[:3]], scorer.suite)
-    assert table.models == ("a", "b", "c")
+    table = replace(scores_of(runs[:3], scorer).table, models=("a", "b", "c"))
     assert table.items == tuple(question.question_id for question in scorer.suite)
     assert table.subjects == tuple(question.category or None for question in scorer.suite)
     assert table.of("b", "average").tolist() == values_of(runs[1], scorer)

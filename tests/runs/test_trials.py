@@ -14,7 +14,7 @@ from pfgen_fast import Scorer, TrialsError, _core
 from pfgen_fast.runs.items.score_columns import ColumnNames
 from pfgen_fast.runs.items.score_tables import read_item_scores
 from pfgen_fast.runs.leaderboard import find_results
-from pfgen_fast.runs.run_comparison import item_scores_of_means, means_of
+from pfgen_fast.runs.run_comparison import scores_of
 from pfgen_fast.runs.trials import RunFolder, Trials, find_runs, pack_trials
 from pfgen_fast.suite.rules import SCORES
 
@@ -229,7 +229,7 @@ def test_a_table_of_answers_has_the_scores_of_the_runs(call, varied, mini, tmp_p
     assert (code, [record["result"] for record in json.loads(out)]) == (0, [str(tmp_path / name)] * 2)
     assert {path: path.read_bytes() for folder in folders for path in folder.rglob("result.json")} == before
     scores = read_item_scores([tmp_path / name], ColumnNames(model="run_name", score=SCORES))
-    expected = item_scores_of_means(["0", "5"], [means_of(run, Scorer(mini)) for run in find_runs(folders)], mini)
+    expected = scores_of(find_runs(folders), Scorer(mini)).table
     assert scores.items == expected.items
     for metric, column in zip(SCORES, ("average", *SCORES[1:]), strict=True):
         np.testing.assert_allclose(scores.values[metric], expected.values[column], rtol=0, atol=1e-5)

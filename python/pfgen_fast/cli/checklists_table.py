@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from .app import Json, counted, counting, exit_if_partial, fail, note, print_json, print_line, shown, stdout
 from .checklists_options import JudgedRuns, MarksScale, ScoreOptions, print_tables
-from .gate_options import ThresholdOptions, form_of
+from .gate_options import ThresholdOptions
 from .layout import columns
 from .parser import Option
 from .suite_line import print_signature
@@ -114,7 +114,7 @@ class ChecklistsTable:
         if calibration and not is_quiet:
             for sentence in calibration.sentences():
                 stdout().print(shown(sentence))
-        form = form_of(as_json=self.as_json, as_markdown=self.markdown, quiet=options.quiet)
+        form = "markdown" if self.markdown else "quiet" if is_quiet else "text"
         self.gate.finish(checks, form, "checklists table")
         exit_if_partial(options.faults or scores.n("unjudged"))
 

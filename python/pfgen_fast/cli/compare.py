@@ -10,7 +10,7 @@ from ..base.table import shortened
 from ..base.untrusted_text import counted, markdown_text, unknown_name
 from . import options
 from .app import Json, fail, print_json, shown, stdout
-from .gate_options import ComparisonGateOptions, form_of, number_that
+from .gate_options import ComparisonGateOptions
 from .layout import columns, cut, folded, print_table, rest
 from .parser import Argument, Option, option_group, refuse_others
 from .score_table_options import ScoreTableOptions
@@ -26,10 +26,6 @@ if TYPE_CHECKING:
     from ..scoring.scorer import Scorer
 
 _METRICS_OF_RUNS = ("score", "fluency", "truthfulness", "helpfulness", "length")
-
-
-def _positive(text: str) -> float:
-    return number_that(text, "a difference above 0", lambda value: value > 0)
 
 
 @option_group
@@ -81,7 +77,7 @@ class Compare:
         False, help="Tell how many questions find the difference seen with power 0.8; see --difference."
     )
     difference: float | None = Option(
-        None, parser=_positive, metavar="NUMBER", help="Tell the same for this difference; implies --power."
+        None, metavar="NUMBER", help="Tell the same for this difference; implies --power."
     )
     deciding: int | None = Option(
         None, min=0, help="Show this many of the questions that decide each comparison. Default: 10; 0 for several."
@@ -119,6 +115,8 @@ class Compare:
         ):
             if is_set and self.paired_ar:
                 fail(f"{option} is for comparisons without --paired-ar")
+        if self.difference is not None and not self.difference > 0:
+            fail("--difference: expected a number above 0")
         if self.paired_ar and len(self.metrics or ()) > 1:
             fail("--paired-ar compares one metric: expected --metric once")
         if self.gate.is_gate and self.all_pairs:
@@ -143,11 +141,10 @@ class Compare:
         metrics = ["average" if metric == "score" else metric for metric in self.metrics or ()]
         runs = self._run_folders
         scorer = self._scorer_of(runs)
-        table, means = library.scores_of(runs, scorer, self.answers.unknown_questions)
-        comparison = library.compare_scored(
-            table, means, scorer, metrics=metrics or None, swapping=self.paired_ar, **self._settings
-        )
-        self._print(comparison, scorer, self.gate.check(table, metrics, of="runs"))
+        scores = library.scores_of(runs, scorer, self.answers.unknown_questions)
+        settings = {"swapping": self.paired_ar, **self._settings}
+        comparison = library.compare_scored(scores, scorer.suite, metrics=metrics or None, **settings)
+        self._print(comparison, scorer, self.gate.check(scores.table, metrics, of="runs"))
 
     @cached_property
     def _run_folders(self) -> list[RunFolder]:
@@ -197,8 +194,7 @@ class Compare:
             self._print_markdown(comparison, scorer)
         else:
             self._print_text(comparison, scorer)
-        form = form_of(as_json=self._form == "json", as_markdown=self._form == "markdown")
-        self.gate.finish(checks, form, "compare")
+        self.gate.finish(checks, self._form, "compare")
 
     def _print_markdown(self, comparison: Comparison, scorer: Scorer | None) -> None:
         names = ", ".join(f"{letter} is {shown(name)}" for letter, name in _names(comparison))

@@ -5,51 +5,19 @@ from __future__ import annotations
 import math
 import os
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from ..base.untrusted_text import in_one_line, unknown_name
+from ..base.untrusted_text import in_one_line, markdown_table, unknown_name
 from .app import Exit, fail, print_line, shown
 from .parser import BadValue, Option, option_group
 
 if TYPE_CHECKING:
-    from ..runs.gates import Check, Threshold, Undecided
+    from ..runs.gates import Check, Gate, Threshold
     from ..runs.items.item_table import ItemScores
 
-Form = Literal["text", "json", "markdown", "quiet"]
 _COLOURS = {"passed": "green", "failed": "red", "undecided": "yellow", "error": "red"}
-
-
-def form_of(*, as_json: bool, as_markdown: bool = False, quiet: bool = False) -> Form:
-    """How a command shows its results."""
-    return "json" if as_json else "markdown" if as_markdown else "quiet" if quiet else "text"
-
-
-def number(text: str) -> float:
-    """A finite number."""
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not math.isfinite(value):
-        raise BadValue(f"expected a number, not {in_one_line(text)!r}")
-    return value
-
-
-def number_that(text: str, expected: str, is_valid: Callable[[float], bool]) -> float:
-    """A number that is valid; `expected` says which numbers are."""
-    if is_valid(value := number(text)):
-        return value
-    raise BadValue(f"expected {expected}, not {in_one_line(text)!r}")
-
-
-def _margin(text: str) -> float:
-    return number_that(text, "a number of at least 0", lambda value: value >= 0)
-
-
-def _confidence(text: str) -> float:
-    return number_that(text, "a number between 0 and 1, such as 0.95", lambda value: 0 < value < 1)
 
 
 def _threshold(text: str) -> Threshold:
@@ -57,47 +25,53 @@ def _threshold(text: str) -> Threshold:
     from ..runs.gates import Threshold
 
     name, equals, value = text.rpartition("=")
-    if equals and not name.strip():
+    try:
+        number = float(value)
+    except ValueError:
+        number = math.nan
+    if not math.isfinite(number) or (equals and not name.strip()):
         raise BadValue(f"expected a number, or NAME=NUMBER, not {in_one_line(text)!r}")
-    return Threshold(name.strip() if equals else None, number(value))
+    return Threshold(name.strip() if equals else None, number)
 
 
 @option_group
 class GateOutputs:
     """The file of a gate's checks."""
 
-    junit: Path | None = Option(
-        None, help="Gates: write the checks to this file as JUnit test cases.", metavar="FILE.xml"
-    )
+    gates: ClassVar[str]  # the options that make a gate
+    help_group = "Gates"
+    junit: Path | None = Option(None, help="Write the checks to this file as JUnit test cases.", metavar="FILE.xml")
 
     @property
     def is_gate(self) -> bool:
         """Whether anything is checked."""
-        return False
+        raise NotImplementedError
 
     def prepare(self) -> None:
         """Finds invalid options and outputs that cannot be written, before any work."""
-        if not self.is_gate:
-            if self.junit is not None:
-                fail(f"--junit: nothing is checked; expected with {self._gates}")
-        elif self.junit is not None:
-            _check_file(self.junit)
+        if self.junit is not None and not self.is_gate:
+            fail(f"--junit: nothing is checked; expected with {self.gates}")
+        if self.junit is not None:
+            from ..base.file_writing import check_folder
 
-    @property
-    def _gates(self) -> str:
-        return "--fail-under"
+            check_folder(self.junit.parent)
+            if self.junit.is_dir():
+                fail(f"{self.junit}: cannot be written: expected a file, not a directory")
+            if self.junit.exists() and not (self.junit.is_file() and os.access(self.junit, os.W_OK)):
+                fail(f"{self.junit}: cannot be written: expected a writable regular file")
 
     def record(self, checks: Sequence[Check]) -> dict[str, Any]:
         """The checks for the command's JSON; empty without a gate."""
         return {"checks": [check.to_dict() for check in checks]} if self.is_gate else {}
 
-    def finish(self, checks: Sequence[Check], form: Form, command: str) -> None:
-        """Prints and writes the checks; ends the command with 1 if a check fails, or 3 if one has no figures."""
+    def finish(self, checks: Sequence[Check], form: str, command: str) -> None:
+        """Prints and writes the checks; ends the command with 1 if a check fails, or 3 if one has no figures.
+
+        `form` is `text` or `markdown`; with `json` and `quiet`, only failures are printed, on stderr.
+        """
         if not self.is_gate:
             return
         if form == "markdown":
-            from ..base.untrusted_text import markdown_table
-
             rows = ((check.outcome, check.sentence) for check in checks)
             sys.stdout.write("\n" + markdown_table(("check", "what was found"), rows))
         for check in checks:
@@ -119,6 +93,8 @@ class GateOutputs:
 class ThresholdOptions(GateOutputs):
     """The gate of commands that show scores."""
 
+    gates = "--fail-under"
+    help_group = "Gates"
     fail_under: list[Any] | None = Option(
         None,
         parser=_threshold,
@@ -129,7 +105,7 @@ class ThresholdOptions(GateOutputs):
 
     @property
     def is_gate(self) -> bool:
-        """Whether a threshold is given."""
+        """Whether a threshold is set."""
         return bool(self.fail_under)
 
     def check_names(self, names: Iterable[str]) -> None:
@@ -153,16 +129,13 @@ class ThresholdOptions(GateOutputs):
         self, figures: Mapping[str, float | None], about: str, *, lower_is_better: Iterable[str] = ()
     ) -> list[Check]:
         """The checks of one model or run; the first figure is the score."""
-        if not self.fail_under:
-            return []
         from ..runs.gates import at_least
 
         self.check_names(figures)
+        lower = set(lower_is_better)
         return [
-            at_least(
-                figures, limit.value, about=shown(about), figure=limit.figure, lower_is_better=set(lower_is_better)
-            )
-            for limit in self.fail_under
+            at_least(figures, limit.value, about=shown(about), figure=limit.figure, lower_is_better=lower)
+            for limit in self.fail_under or ()
         ]
 
 
@@ -170,15 +143,15 @@ class ThresholdOptions(GateOutputs):
 class ComparisonGateOptions(GateOutputs):
     """The gate of `compare`."""
 
+    gates = "--fail-if-worse or --non-inferior"
+    help_group = "Gates"
     fail_if_worse: bool = Option(
         False, help="Exit with 1 if the first run is worse than another one by more than --margin, with --confidence."
     )
-    margin: float | None = Option(
-        None, parser=_margin, help="Allow this loss, in units of the metric. Default: 0.", metavar="X"
-    )
+    margin: float | None = Option(None, min=0, help="Allow this loss, in units of the metric. Default: 0.", metavar="X")
     non_inferior: float | None = Option(
         None,
-        parser=_margin,
+        min=0,
         help="Exit with 1 unless the data show that the first run is not worse by more than X.",
         metavar="X",
     )
@@ -188,18 +161,20 @@ class ComparisonGateOptions(GateOutputs):
     allow_missing: bool = Option(
         False, help="Compare on the common questions or items even if the first run lacks some of another one."
     )
-    confidence: float | None = Option(
-        None, parser=_confidence, help="Decide gates with this confidence. Default: 0.95.", metavar="C"
-    )
+    confidence: float | None = Option(None, help="Decide gates with this confidence. Default: 0.95.", metavar="C")
 
     @property
     def is_gate(self) -> bool:
         """Whether a comparison is checked."""
         return self.fail_if_worse or self.non_inferior is not None
 
-    @property
-    def _gates(self) -> str:
-        return "--fail-if-worse or --non-inferior"
+    def _gate(self, of: Literal["runs", "models"]) -> Gate:
+        from ..runs.gates import Gate
+
+        confidence = 0.95 if self.confidence is None else self.confidence
+        if self.non_inferior is not None:
+            return Gate(self.non_inferior, confidence, "fail", of, self.allow_missing)
+        return Gate(self.margin or 0.0, confidence, self.undecided or "pass", of, self.allow_missing)
 
     def prepare(self) -> None:
         """Finds invalid options and outputs that cannot be written, before any work."""
@@ -207,37 +182,19 @@ class ComparisonGateOptions(GateOutputs):
             fail("--fail-if-worse and --non-inferior: expected one of them")
         if self.non_inferior == 0:
             fail("--non-inferior: expected a number above 0; --fail-if-worse has no such limit")
-        for option, value in (("--margin", self.margin), ("--undecided", self.undecided)):
-            if value is not None and not self.fail_if_worse:
-                fail(f"{option}: expected with --fail-if-worse")
-        for option, is_given in (
-            ("--confidence", self.confidence is not None),
-            ("--allow-missing", self.allow_missing),
+        for option, is_set, gates in (
+            ("--margin", self.margin is not None, None if self.fail_if_worse else "--fail-if-worse"),
+            ("--undecided", self.undecided is not None, None if self.fail_if_worse else "--fail-if-worse"),
+            ("--confidence", self.confidence is not None, None if self.is_gate else self.gates),
+            ("--allow-missing", self.allow_missing, None if self.is_gate else self.gates),
         ):
-            if is_given and not self.is_gate:
-                fail(f"{option}: expected with {self._gates}")
+            if is_set and gates:
+                fail(f"{option}: expected with {gates}")
+        self._gate("models")  # raises an error if the confidence is invalid
         super().prepare()
 
     def check(
         self, scores: ItemScores, metrics: Sequence[str] | None, *, of: Literal["runs", "models"] = "models"
     ) -> list[Check]:
         """The checks of the first model against the others, in the given metrics or the first one."""
-        if not self.is_gate:
-            return []
-        from ..runs.gates import Gate
-
-        margin = self.non_inferior if self.non_inferior is not None else self.margin or 0.0
-        undecided: Undecided = "fail" if self.non_inferior is not None else self.undecided or "pass"
-        confidence = 0.95 if self.confidence is None else self.confidence
-        return Gate(margin, confidence, undecided, of, self.allow_missing).check(scores, metrics=metrics)
-
-
-def _check_file(path: Path) -> None:
-    """Ends the command if a file cannot be written."""
-    from ..base.file_writing import check_folder
-
-    check_folder(path.parent)
-    if path.is_dir():
-        fail(f"{path}: cannot be written: expected a file, not a directory")
-    if path.exists() and not (path.is_file() and os.access(path, os.W_OK)):
-        fail(f"{path}: cannot be written: expected a writable regular file")
+        return self._gate(of).check(scores, metrics=metrics) if self.is_gate else []

@@ -8,7 +8,7 @@ from ..base.errors import TrialsError
 from ..base.untrusted_text import counted
 from . import options
 from .app import Json, Quiet, exit_if_partial, fail, print_json, shown, stdout, warn
-from .gate_options import ThresholdOptions, form_of
+from .gate_options import ThresholdOptions
 from .parser import Argument, Option, refuse_others
 from .score_table_options import ScoreTableOptions
 
@@ -85,7 +85,7 @@ class Place:
                 print_placement(placement)
         checks = [check for checks in all_checks for check in checks]
         checks += [check for problem in problems for check in self.gate.without_figures("place", str(problem))]
-        form = form_of(as_json=is_json, as_markdown=self.format == "markdown", quiet=self.quiet)
+        form = "json" if is_json else "quiet" if self.quiet and self.format == "text" else self.format
         self.gate.finish(checks, form, "place")
         exit_if_partial(problems)
 

@@ -27,7 +27,6 @@ from .app import (
     track,
     warn,
 )
-from .gate_options import form_of
 from .layout import columns, folded, rest
 from .leaderboard import print_subjects
 from .parser import refuse_others
@@ -161,7 +160,7 @@ class Score(ScoreOptions):
         elif self.runs.by_subject and not self.is_silent:
             print_by_subject(outcomes)
         checks = [check for checks in all_checks for check in checks]
-        gate.finish(checks, form_of(as_json=self.as_json, quiet=self.quiet), "score")
+        gate.finish(checks, "quiet" if self.is_silent else "text", "score")
         exit_if_partial(any(outcome.status == "failed" for outcome in outcomes))
 
     def _checks_of(self, outcome: Outcome) -> list[Check]:

@@ -6,7 +6,6 @@ and questions have texts.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -21,7 +20,7 @@ from ..suite.suite import Suite
 from .aggregation import UnknownQuestions, figures_by_question, trials_of
 from .checkout import suite_of_all
 from .comparison import Comparison, compare_by_swapping, compare_models
-from .items.item_table import ItemScores
+from .items.item_table import Floats, ItemScores
 from .result_tables import score_table_of
 from .run_result import Figures
 from .trials import RunFolder, Trials, one_run
@@ -29,67 +28,55 @@ from .trials import RunFolder, Trials, one_run
 METRICS = (*AVERAGE_FIRST, "length")
 
 
-class MeansOfRun(NamedTuple):
-    """The figures of a run as in its result.json; all commands and the report show them."""
+class RunScores(NamedTuple):
+    """The scores of runs by question, and what a result.json shows of them; all commands show the same figures."""
 
-    whole: dict[str, float]  # by metric, the figure of the run
-    # by the question's text, then metric, the mean of the trials; differences are computed from these
-    by_question: dict[str, dict[str, float]]
-    scores: dict[str, float]  # by the question's text, the score that is shown, which has four digits
-    n_trials: dict[str, int]  # by the question's text
-    variances: dict[str, dict[str, float]]  # by the question's text, then metric; NaN with one trial
+    table: ItemScores  # means of trials, with five digits
+    whole: list[dict[str, float]]  # for each run, its figures by metric
+    shown: Floats  # score of each run (row) on each question, with four digits
 
 
-def means_of(run: RunFolder, scorer: Scorer, unknown: UnknownQuestions = "error") -> MeansOfRun:
-    """The means of a run's trials; see `compare`."""
-    trials = trials_of(scorer.suite, Trials.of(run), unknown=unknown)
-    table = scorer.score(trials.lines.questions, trials.lines.answers)
-    whole, by_question = figures_by_question(trials, table)
-    columns = {metric: np.asarray(table[metric]) for metric in AVERAGE_FIRST}
-    columns["length"] = np.asarray(trials.lines.lengths)
-    rows = {text: trials.rows_by_question[text] for text in by_question}
-    return MeansOfRun(
-        {**_means(whole, table.float_sum), "average": whole.score},
-        {
-            text: {metric: round(value, 5) for metric, value in _means(figures, table.float_sum).items()}
-            for text, figures in by_question.items()
-        },
-        {text: figures.score for text, figures in by_question.items()},
-        {text: len(places) for text, places in rows.items()},
-        {
-            text: {
-                metric: float(column[places].var(ddof=1)) if len(places) > 1 else math.nan
-                for metric, column in columns.items()
-            }
-            for text, places in rows.items()
-        },
-    )
+def scores_of(runs: Sequence[RunFolder], scorer: Scorer, unknown: UnknownQuestions = "error") -> RunScores:
+    """Scores runs, which are named by their directory, or by their file if it is not the only one there.
 
-
-def item_scores_of_means(names: Sequence[str], means: Sequence[MeansOfRun], suite: Suite) -> ItemScores:
-    """The means of the trials of runs by question; the subjects are the categories of the questions."""
-    texts = [question.question for question in suite]
-    missing = dict.fromkeys(METRICS, math.nan)
-    n_trials = np.array([[run.n_trials.get(text, 0) for text in texts] for run in means], dtype=np.int_)
-
-    def matrices(by_question: Sequence[dict[str, dict[str, float]]]) -> dict[str, np.ndarray]:
-        return {
-            metric: np.array([[run.get(text, missing)[metric] for text in texts] for run in by_question])
-            for metric in METRICS
-        }
-
-    return ItemScores(
-        tuple(names),
+    Questions are named by their IDs; their subjects are their categories.
+    """
+    suite, shape = scorer.suite, (len(runs), len(scorer.suite))
+    values, variances = ({metric: np.full(shape, np.nan) for metric in METRICS} for _ in range(2))
+    n_trials, shown, whole = np.zeros(shape, dtype=np.int_), np.full(shape, np.nan), []
+    for row, run in enumerate(runs):
+        trials = trials_of(suite, Trials.of(run), unknown=unknown)
+        table = scorer.score(trials.lines.questions, trials.lines.answers)
+        columns = {metric: np.asarray(table[metric]) for metric in AVERAGE_FIRST}
+        columns["length"] = np.asarray(trials.lines.lengths)
+        run_figures, by_question = figures_by_question(trials, table)
+        whole.append({metric: _mean(run_figures, metric, table.float_sum) for metric in METRICS})
+        whole[row]["average"] = run_figures.score
+        for column, question in enumerate(suite):
+            if question.question not in by_question:
+                continue
+            figures, places = by_question[question.question], trials.rows_by_question[question.question]
+            n_trials[row, column], shown[row, column] = len(places), figures.score
+            for metric in METRICS:
+                values[metric][row, column] = round(_mean(figures, metric, table.float_sum), 5)
+                if len(places) > 1:
+                    variances[metric][row, column] = columns[metric][places].var(ddof=1)
+    files_of: dict[Path, set[Path | None]] = {}
+    for run in runs:
+        files_of.setdefault(run.folder, set()).add(run.trials_path)
+    item_scores = ItemScores(
+        tuple(str(run.trials_path if len(files_of[run.folder]) > 1 else run.folder) for run in runs),
         tuple(question.question_id for question in suite),
-        matrices([run.by_question for run in means]),
+        values,
         n_trials=dict.fromkeys(METRICS, n_trials),
-        variances=matrices([run.variances for run in means]),
+        variances=variances,
         subjects=tuple(q.category or None for q in suite) if any(q.category for q in suite) else (),
     )
+    return RunScores(item_scores, whole, shown)
 
 
-def _means(figures: Figures, float_sum: FloatSum) -> dict[str, float]:
-    return {**{metric: figures.scores.total(metric, float_sum) for metric in AVERAGE_FIRST}, "length": figures.length}
+def _mean(figures: Figures, metric: str, float_sum: FloatSum) -> float:
+    return figures.length if metric == "length" else figures.scores.total(metric, float_sum)
 
 
 def compare(
@@ -141,28 +128,23 @@ def compare_runs(
     runs: Sequence[RunFolder], scorer: Scorer, *, unknown: UnknownQuestions = "error", **settings: Any
 ) -> Comparison:
     """Compares the first run with all others, or all pairs of runs; `settings` are those of `compare_scored`."""
-    return compare_scored(*scores_of(runs, scorer, unknown), scorer, **settings)
+    return compare_scored(scores_of(runs, scorer, unknown), scorer.suite, **settings)
 
 
 def compare_scored(
-    table: ItemScores,
-    means: Sequence[MeansOfRun],
-    scorer: Scorer,
-    *,
-    metrics: Sequence[str] | None = None,
-    swapping: bool = False,
-    **settings: Any,
+    scores: RunScores, suite: Suite, *, metrics: Sequence[str] | None = None, swapping: bool = False, **settings: Any
 ) -> Comparison:
-    """Compares runs that are scored already (`scores_of`), by `compare_models` or `compare_by_swapping`."""
-    table = table.only(metrics=metrics)
+    """Compares runs that are scored already, by `compare_models` or `compare_by_swapping`."""
+    table = scores.table.only(metrics=metrics)
     comparison = (compare_by_swapping if swapping else compare_models)(table, of="runs", **settings)
-    by_run = dict(zip(reversed(table.models), reversed(means), strict=True))
+    rows = {model: row for row, model in reversed([*enumerate(table.models)])}
+    n_trials = scores.table.n_trials["average"]
 
     def whole(model: str, metric: str, mean: float, n: int) -> float:
-        n_trials = by_run[model].n_trials.values()  # a result.json leaves surplus trials of some questions out
-        return by_run[model].whole[metric] if n == len(n_trials) and len(set(n_trials)) == 1 else mean
+        own = n_trials[rows[model]]  # a result.json leaves surplus trials of some questions out
+        return scores.whole[rows[model]][metric] if n == (own > 0).sum() and len({*own[own > 0]}) == 1 else mean
 
-    rows = [
+    differences = [
         replace(
             row,
             a=whole(row.model_a, row.metric, row.a, row.n_questions),
@@ -170,24 +152,13 @@ def compare_scored(
         )
         for row in comparison.metrics
     ]
-    texts = {question.question_id: question.question for question in scorer.suite}
-    questions = [replace(row, question=texts[row.question_id]) for row in comparison.questions]
-    if rows[0].metric == "average":  # which is shown with four digits
-        questions = [
-            replace(row, a=by_run[row.model_a].scores[row.question], b=by_run[row.model_b].scores[row.question])
-            for row in questions
-        ]
-    return replace(comparison, metrics=tuple(rows), questions=tuple(questions))
-
-
-def scores_of(
-    runs: Sequence[RunFolder], scorer: Scorer, unknown: UnknownQuestions = "error"
-) -> tuple[ItemScores, list[MeansOfRun]]:
-    """The scores of runs, which are named by their directory, or by their file if it is not the only one there."""
-    means = [means_of(run, scorer, unknown) for run in runs]
-    folders = [str(run.folder) for run in runs]
-    names = [
-        str(run.trials_path) if len({other.trials_path for other in runs if other.folder == run.folder}) > 1 else folder
-        for run, folder in zip(runs, folders, strict=True)
-    ]
-    return item_scores_of_means(names, means, scorer.suite), means
+    places = {question.question_id: place for place, question in enumerate(suite)}
+    questions = []
+    for row in comparison.questions:
+        place = places[row.question_id]
+        row = replace(row, question=suite.questions[place].question)
+        if differences[0].metric == "average":  # which is shown with four digits
+            a, b = (float(scores.shown[rows[model], place]) for model in (row.model_a, row.model_b))
+            row = replace(row, a=a, b=b)
+        questions.append(row)
+    return replace(comparison, metrics=tuple(differences), questions=tuple(questions))
