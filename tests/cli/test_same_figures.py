@@ -16,6 +16,7 @@ from makers.effort import share
 from makers.pages import overview_in
 from makers.reported import unpacked
 from makers.runs import make_run
+from pfgen_fast.base.table import bearing_digits
 from pfgen_fast.base.untrusted_text import signed
 from pfgen_fast.report.pages import source
 from pfgen_fast.runs.statistics.paired import paired_difference
@@ -118,6 +119,11 @@ def test_the_page_rounds_as_the_terminal_does():
     for value, texts in zip(values, found, strict=True):
         expected = [text for n in (0, 1, 3, 4) for text in (f"{value:.{n}f}", signed(value, n))]
         assert texts == expected, value
+
+
+def test_a_share_has_the_digits_on_the_page_that_it_has_in_the_terminal():
+    halves = [0.0, 1e-5, 0.00099, 0.001, 0.0123, 0.0999, 0.1, 0.21, 0.5, 1.0, 12.0]
+    assert in_node(halves, "data.map((half) => bearingDigits(half))") == list(map(bearing_digits, halves))
 
 
 def test_the_page_adds_as_the_terminal_does():

@@ -216,7 +216,7 @@ def test_the_headline_says_whether_the_lead_is_real(ranked, said):
         {"name": f"{title}/hash", "title": title, "rank": rank, "ranks": ranks, "score": 0.5}
         for rank, (title, ranks) in enumerate(ranked, start=1)
     ]
-    overview = {"runs": [{"rank": None}, *runs], "words": RUN_WORDS, "higher_is_better": True}
+    overview = {"runs": [{"rank": None}, *runs], "words": RUN_WORDS, "higher_is_better": True, "digits": 4}
     assert headline(overview) == said
 
 

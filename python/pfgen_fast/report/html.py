@@ -155,7 +155,9 @@ def of_overview(overview: Mapping[str, Any]) -> dict[str, Any]:
     """The values of the template that follow from the overview."""
     runs = overview["runs"]
     return {
-        **{name: overview.get(name) for name in ("runs", "words", "columns", "has_answers", "sweep", "units")},
+        **{
+            name: overview.get(name) for name in ("runs", "words", "columns", "digits", "has_answers", "sweep", "units")
+        },
         "n_questions": len(overview["questions"]),
         "has_subjects": any(question["subject"] for question in overview["questions"]),
         "headline": headline(overview),

@@ -11,6 +11,7 @@ from typing import Any
 
 from ..base.errors import PfgenError
 from ..base.mean_interval import MeanInterval, mean_interval
+from ..base.table import Column
 from ..base.untrusted_text import in_one_line
 from ..runs.leaderboard import ranks
 from ..runs.precision import TrialScores
@@ -38,12 +39,10 @@ RUN_WORDS = {
 """What a page calls its subjects."""
 
 RUN_COLUMNS = (
-    ("length", "Length", ""),
-    ("fluency", "Fluency", "Flu."),
-    ("truthfulness", "Truthfulness", "Tru."),
-    ("helpfulness", "Helpfulness", "Hel."),
+    Column("length", "Length", 1),
+    *(Column(part, part.capitalize(), 3) for part in PARTS),
 )
-"""The metrics beside the score: key, title and short title."""
+"""The metrics beside the score, with the digits of the leaderboard in a terminal."""
 
 _MAX_SETTINGS = 3
 _MAX_SETTING = 40
@@ -87,11 +86,15 @@ def overview_of(runs: Sequence[CheckedRun], suite: Suite) -> dict[str, Any]:
     }
 
 
-def about_page(words: Mapping[str, str], columns: Sequence[tuple[str, str, str]]) -> dict[str, Any]:
-    """The words and columns of a page, and the constant of its verdicts."""
+def about_page(
+    words: Mapping[str, str], columns: Sequence[Column], digits: int = 4, *, is_share: bool = False
+) -> dict[str, Any]:
+    """The words of a page, its columns, the digits of its scores, and what its verdicts need."""
     return {
         "words": words,
-        "columns": columns,
+        "columns": [(column.name, column.head, column.digits) for column in columns],
+        "digits": digits,
+        "is_share": is_share,  # whether all scores are 0 or 1
         "has_answers": words is RUN_WORDS,
         "higher_is_better": True,
         "clusters": None,
@@ -108,7 +111,7 @@ def headline(overview: Mapping[str, Any]) -> tuple[str, str] | None:
     best = ranked[0]
     name = best["name"] if len({run["title"] for run in ranked[:2]}) < len(ranked[:2]) else best["title"]
     if len(ranked) == 1:
-        return name, f" is the only ranked {words['run']}; its score is {best['score']:.4f}."
+        return name, f" is the only ranked {words['run']}; its score is {best['score']:.{overview['digits']}f}."
     has_score = f" has the {'highest' if overview['higher_is_better'] else 'lowest'} score"
     if not best["ranks"]:
         return name, has_score + ("; the questions are too few to tell runs apart." if words is RUN_WORDS else ".")
@@ -181,11 +184,11 @@ def _interval(scores: Sequence[float | None]) -> dict[str, float | str | None]:
     return shown_interval(mean_interval(known) if known else None)
 
 
-def shown_interval(interval: MeanInterval | None) -> dict[str, float | str | None]:
+def shown_interval(interval: MeanInterval | None, digits: int = 4) -> dict[str, float | str | None]:
     """The ends of the interval of a score, and the interval in words."""
     if interval is None:
         return {"low": None, "high": None, "spread": "–"}
-    return {"low": interval.low, "high": interval.high, "spread": interval.shown()}
+    return {"low": interval.low, "high": interval.high, "spread": interval.shown(digits)}
 
 
 def _figures(run: CheckedRun) -> dict[str, Any]:

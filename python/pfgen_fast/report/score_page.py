@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..base.errors import TrialsError
+from ..base.table import Column
 from ..base.untrusted_text import in_one_line
 from ..runs.items.item_table import ItemScores
 from ..runs.items.ranking import Compared, compared_models, rank_models
@@ -75,7 +76,12 @@ def _overview(scores: ItemScores, compared: Compared) -> dict[str, Any]:
     ranking = rank_models(scores, compared.metric)
     table = compared.table
     others = [metric for metric in table.metrics if metric != compared.metric][:_MAX_COLUMNS]
-    columns = [(f"metric {number}", in_one_line(metric, 40), "") for number, metric in enumerate(others)]
+    digits = {column.name: column.digits for column in ranking.table.columns}
+    columns = [
+        Column(f"metric {number}", in_one_line(metric, 40), digits[f"metric_{metric}"])
+        for number, metric in enumerate(others)
+    ]
+    names = [column.name for column in columns]
     over = "" if compared.clusters is None else f", over {compared.counted_units}"
     words = {
         **_WORDS,
@@ -91,7 +97,6 @@ def _overview(scores: ItemScores, compared: Compared) -> dict[str, Any]:
     runs: list[dict[str, Any]] = []
     for row, model in zip(compared.order, ranking.models, strict=True):
         title = in_one_line(model.model, 200)
-        figures = zip(columns, (model.metrics[metric] for metric in others), strict=True)
         runs.append(
             {
                 "name": title,
@@ -102,11 +107,11 @@ def _overview(scores: ItemScores, compared: Compared) -> dict[str, Any]:
                 "group": "model",
                 "organisation": in_one_line(model.model.partition("/")[0], 60) if "/" in model.model else "",
                 "score": model.score.mean,
-                **shown_interval(model.score),
+                **shown_interval(model.score, digits["score"]),
                 "rank": model.rank,
                 "ranks": model.ranks,
                 "questions": _rounded(compared.values[row]),
-                **{key: value for (key, _, _), value in figures},
+                **dict(zip(names, (model.metrics[metric] for metric in others), strict=True)),
                 "parameters": {},
                 "link": None,
                 "sets": [],
@@ -122,10 +127,10 @@ def _overview(scores: ItemScores, compared: Compared) -> dict[str, Any]:
         ],
         "runs": runs,
         "sweep": None,
-        **about_page(words, columns),
+        **about_page(words, columns, digits["score"], is_share=ranking.is_binary),
         "single_trials": [
             key
-            for key, metric in (("average", compared.metric), *zip([key for key, _, _ in columns], others, strict=True))
+            for key, metric in {"average": compared.metric, **dict(zip(names, others, strict=True))}.items()
             if metric not in table.n_trials or bool((table.n_trials[metric] <= 1).all())
         ],
         "higher_is_better": compared.higher_is_better,

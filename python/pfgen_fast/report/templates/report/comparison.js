@@ -68,7 +68,7 @@ function comparedFigures(compared, more) {
 
 /** A metric of the runs in words; a run without left-out questions has the figures of its own view, which are sums of rounded figures. */
 function comparedMetric(metric, compared, scores) {
-  const digits = metric === "length" ? 1 : 4;
+  const digits = digitsOf(metric);
   const [baseline, ...others] = compared;
   const have = (...runs) => (ofRuns) => runs.every((run) => isNumber(ofRuns[run]));
   const shown = (run, isShared) => {

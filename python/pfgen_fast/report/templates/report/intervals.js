@@ -3,6 +3,16 @@
 const METRICS = overview.has_answers ? { fluency: "Fluency", truthfulness: "Truthfulness", helpfulness: "Helpfulness", length: "Length in characters" }
   : Object.fromEntries(overview.columns.map(([key, title]) => [key, title]));
 
+/** The digits of a metric's means. */
+function digitsOf(metric) {
+  return metric === "length" ? 1 : overview.digits;
+}
+
+/** The decimals that a figure bears whose interval has this half width, as base/table.py has them. */
+function bearingDigits(half, most = 4) {
+  return half > 0 ? Math.min(most, Math.max(0, 1 - Math.floor(Math.log10(half)))) : most;
+}
+
 function isNumber(value) {
   return typeof value === "number";
 }

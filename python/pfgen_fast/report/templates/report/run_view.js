@@ -55,7 +55,7 @@ function diagnosis(number, more) {
   const linked = (question) => make("a", { href: addressOf({ question, sample: null }) }, overview.questions[question].id);
   const missed = missedOften(number, more);
   const sentences = [
-    make("p", { className: "verdict" }, make("b", {}, place), ` · score ${figure(run.score, 4)}. `,
+    make("p", { className: "verdict" }, make("b", {}, place), ` · score ${figure(run.score, overview.digits)}. `,
       nAnswered < overview.questions.length ? `Has ${nAnswered} of ${overview.questions.length} ${WORDS.questions}. ` : "",
       ...(named.length ? [losses.length ? "Loses most on " : "Leads least on ", ...named.flatMap(([, question], index) => [index ? ", " : "", linked(question)]), " (against the median of the models). "] : []),
       weakestPart(number)),
@@ -144,7 +144,7 @@ function ownSamples(answers, run, question) {
 function metricLines(number, more) {
   const run = overview.runs[number];
   const line = (name, value, metric) => {
-    const digits = metric === "length" ? 1 : 4;
+    const digits = digitsOf(metric);
     return [name, figure(value, digits), rangeText(ownInterval(number, metric, more[metric]).ends, digits)];
   };
   return [line(WORDS.score, run.score, "average"), ...Object.entries(METRICS).map(([metric, name]) => line(name, run[metric], metric))];

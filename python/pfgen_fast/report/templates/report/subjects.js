@@ -17,7 +17,8 @@ async function drawSubjects(element, shown) {
   const heads = [WORDS.Run, ...subjects.map(([name, questions]) => `${name} (${counted(questions.length)})`)];
   const lines = shown.map((run) => [overview.runs[run].name, ...subjects.map(([, questions]) => {
     const interval = ownInterval(run, "average", average, questions);
-    return `${figure(interval.mean, 3)} ${spreadText(interval, 3)}`;
+    const digits = overview.is_share && interval.ends ? bearingDigits((interval.ends[1] - interval.ends[0]) / 2) : 4;
+    return `${figure(interval.mean, digits)} ${spreadText(interval, digits)}`;
   })]);
   element.replaceChildren(figuresTable(heads, lines, "Scores by subject"));
 }
