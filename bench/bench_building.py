@@ -26,23 +26,23 @@ def test_building(measure: Measure, suite: Suite, scratch: Path) -> None:
     agree("files of the stages", files[1], files[0])
     n_answers = measure.amount(_N_ANSWERS)
     config = _write(suite, n_answers, scratch / "many")
-    found = in_a_new_process("build_stages", config, _THREADS, *_STAGES)
-    total = sum(found["seconds"].values())
+    result = in_a_new_process("build_stages", config, _THREADS, *_STAGES)
+    total = sum(result["seconds"].values())
     measure.seconds(1, lambda: REPORTED.add(total))
     name = f"building, {n_answers:,} answers, {_THREADS} threads"
-    for stage, taken in found["seconds"].items():
+    for stage, taken in result["seconds"].items():
         measure.row(f"{name}: {stage}", taken, "s")
     measure.row(f"{name}: raw to length", total, "s")
-    measure.row("  processor time of that process, which other load hardly changes", found["cpu"], "s")
-    measure.row("  peak memory of that process", found["n_bytes"] / 1e9, "GB")
+    measure.row("  processor time of that process, which other load hardly changes", result["cpu"], "s")
+    measure.row("  peak memory of that process", result["n_bytes"] / 1e9, "GB")
 
 
 def _files_left(suite: Suite, n_answers: int, folder: Path, threads: int) -> dict[str, bytes]:
     """The files of the stages in the working folder."""
     config = _write(suite, n_answers, folder)
     in_a_new_process("build_stages", config, threads, *_STAGES)
-    given = {config, folder / "raw.jsonl"}
-    left = [path for path in sorted(folder.rglob("*")) if path.is_file() and path not in given]
+    arguments = {config, folder / "raw.jsonl"}
+    left = [path for path in sorted(folder.rglob("*")) if path.is_file() and path not in arguments]
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in left}
 
 

@@ -61,13 +61,13 @@ def _copies(suite: ChecklistSuite, published: list[Run], scratch: Path) -> tuple
         judgements[f"{key}_again"] = judgements[key]
     if len(judgements) != _N_MODELS:
         raise Disagreement(f"{len(judgements)} models; expected {_N_MODELS}")
-    found = []
+    listed = []
     for ending in ("parquet", "jsonl.xz"):
         paths = [scratch / f"{key}.{ending}" for key in sorted(judgements)]
         for path, key in zip(paths, sorted(judgements), strict=True):
-            write_judgements(path, [replace(one, judge="gpt-4o") for one in judgements[key]])
-        found.append(open_runs(paths))
-    return found[0], found[1]
+            write_judgements(path, [replace(judgement, judge="gpt-4o") for judgement in judgements[key]])
+        listed.append(open_runs(paths))
+    return listed[0], listed[1]
 
 
 def _compare_scores(suite: ChecklistSuite, runs: list[Run], path: Path) -> None:
@@ -84,9 +84,9 @@ def test_fitting_weights(measure: Measure) -> None:
     people = _people(suite)
     fit = partial(fit_suite, suite, people)
     drawn, alone = measure.times(_ROUNDS, partial(fit, draws=_N_FIT_DRAWS), {"no refits": fit})
-    of_marks = f"{len(suite.checklists)} categories, {len(people.marks):,} marks"
-    refits = f"weights and {_N_FIT_DRAWS:,} refits, {of_marks}"
-    measure.row(f"weights, {of_marks}", alone, "s")
+    size = f"{len(suite.checklists)} categories, {len(people.marks):,} marks"
+    refits = f"weights and {_N_FIT_DRAWS:,} refits, {size}"
+    measure.row(f"weights, {size}", alone, "s")
     measure.row(refits, drawn, "s")
 
 
@@ -103,7 +103,7 @@ def _suite() -> ChecklistSuite:
 
 def _people(suite: ChecklistSuite) -> People:
     generator = np.random.default_rng(0)
-    found = []
+    listed = []
     for area, category in suite.checklists:
         n_questions = len(suite.checklists[area, category].questions)
         rule = generator.uniform(-0.5, 3, n_questions)
@@ -112,7 +112,7 @@ def _people(suite: ChecklistSuite) -> People:
         exact = verdicts @ (10 * rule / rule.clip(0.5).sum()) + generator.normal(0, 0.5, shape[:2])
         for answer, (rows, overall) in enumerate(zip(verdicts, exact.round().clip(0, 10), strict=True)):
             for annotator, (row, mark) in enumerate(zip(rows.tolist(), overall.tolist(), strict=True)):
-                found.append(
+                listed.append(
                     Mark(
                         id=category,
                         length=None,
@@ -124,4 +124,4 @@ def _people(suite: ChecklistSuite) -> People:
                         overall=mark,
                     )
                 )
-    return People(tuple(found))
+    return People(tuple(listed))

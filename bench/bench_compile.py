@@ -38,14 +38,14 @@ def test_compile_on_one_thread(
     tabled = [suite[question] for question in sample.by_question()]
     n_all, oracle = sum(map(n_code_points, suite)), Oracle(suite)
     tables = each_in_turn([partial(oracle.tables, question) for question in tabled])
-    of_core, of_oracle = measure.all_times(
+    core_times, oracle_times = measure.all_times(
         len(tabled), partial(_compile, inputs, 1), {"oracle": lambda: REPORTED.add(seconds(tables))}
     )
-    scaled = [time / n_code_points(of) * n_all for time, of in zip(of_oracle, tabled, strict=False)]
+    scaled = [time / n_code_points(part) * n_all for time, part in zip(oracle_times, tabled, strict=False)]
     n_sets = sum(len(question.answers) for question in suite)
     what = f"compile {len(suite)} questions ({n_sets} sets, {n_all / 1e6:.1f} M code points)"
     measure.row(f"oracle: tables of {len(tabled)} questions, scaled to all", median(scaled), "s")
-    measure.row(f"{what}, 1 thread", median(of_core), "s", median(scaled) / median(of_core), "faster than oracle")
+    measure.row(f"{what}, 1 thread", median(core_times), "s", median(scaled) / median(core_times), "faster than oracle")
 
 
 def test_compile_on_two_threads(measure: Measure, inputs: Inputs, scorers: Mapping[int, Scorer]) -> None:

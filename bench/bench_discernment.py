@@ -42,9 +42,9 @@ def test_rank_tests(measure: Measure, what: str) -> None:
         "exact": lambda: signed_rank(original[:n_exact], lower[:n_exact]).exact_d,
     }
     tests, exact = _by_kind(measure, 3, works)
-    of_100 = f"{what} of {_N_ITEMS} items"
-    measure.row(f"signed-rank tests, {of_100}", len(original) / tests, "tests/s")
-    measure.row(f"exact tests, {of_100}", n_exact / exact, "tests/s")
+    named = f"{what} of {_N_ITEMS} items"
+    measure.row(f"signed-rank tests, {named}", len(original) / tests, "tests/s")
+    measure.row(f"exact tests, {named}", n_exact / exact, "tests/s")
 
 
 def _made(what: str, n: int) -> tuple[Floats, Floats]:

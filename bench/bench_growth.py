@@ -29,15 +29,15 @@ def exponent(times: Mapping[int, float]) -> float:
     return float(np.polyfit(amounts, taken, 1)[0])
 
 
-def _grow(measure: Measure, of: str, work: str, sizes: Mapping[int, Work]) -> None:
+def _grow(measure: Measure, part: str, work: str, sizes: Mapping[int, Work]) -> None:
     """Measures all amounts of work in turns; the benchmark shows the largest."""
     *smaller, largest = sizes
     taken = measure.times(_ROUNDS, sizes[largest], {f"{n:,} {work}": sizes[n] for n in smaller})
     times = dict(zip([largest, *smaller], taken, strict=True))
     growth = exponent(times)
-    measure.info["growth"] = {"of": of, "work": work, "exponent": growth, "seconds": dict(sorted(times.items()))}
+    measure.info["growth"] = {"of": part, "work": work, "exponent": growth, "seconds": dict(sorted(times.items()))}
     # A quadratic cost has exponent 2; a linear one can exceed 1 once the data no longer fits into the CPU caches.
-    measure.row(f"cost of {of} against {work}: exponent", growth)
+    measure.row(f"cost of {part} against {work}: exponent", growth)
 
 
 def test_answers(measure: Measure, scorers: Mapping[int, Scorer], mix: Mix) -> None:
@@ -61,22 +61,26 @@ def test_references(measure: Measure, suite: Suite, mix: Mix, work: str, does: s
 
     Reference answers and sets are taken from all questions and shuffled, because a single question has too few.
     """
-    of_sets = [references for question in suite for references in question.answers.values()]
-    pool = [reference for references in of_sets for reference in references]
+    reference_sets = [references for question in suite for references in question.answers.values()]
+    pool = [reference for references in reference_sets for reference in references]
     chosen = random.Random(0)
-    pool, of_sets = chosen.sample(pool, len(pool)), chosen.sample(of_sets, len(of_sets))
-    made: dict[int, dict[str, Sequence[str]]] = (
+    pool, reference_sets = chosen.sample(pool, len(pool)), chosen.sample(reference_sets, len(reference_sets))
+    created: dict[int, dict[str, Sequence[str]]] = (
         {n: {"A": pool[:n]} for n in _REFERENCES if n <= len(pool)}
         if work == "references in a set"
-        else {n: {f"S{i}": of_set for i, of_set in enumerate(of_sets[:n])} for n in _SETS if n <= len(of_sets)}
+        else {
+            n: {f"S{i}": references_of_set for i, references_of_set in enumerate(reference_sets[:n])}
+            for n in _SETS
+            if n <= len(reference_sets)
+        }
     )
     answers = evenly(mix.answers, _N_ANSWERS)
-    builders: dict[int, Callable[[], Scorer]] = {n: partial(_scorer_of, sets) for n, sets in made.items()}
+    builders: dict[int, Callable[[], Scorer]] = {n: partial(_scorer_of, sets) for n, sets in created.items()}
     if does == "building":
         _grow(measure, does, work, builders)
     else:
         scorers = {n: build() for n, build in builders.items()}
-        works: dict[int, Work] = {n: partial(of.score, QUESTION_ID, answers) for n, of in scorers.items()}
+        works: dict[int, Work] = {n: partial(scorer.score, QUESTION_ID, answers) for n, scorer in scorers.items()}
         _grow(measure, f"scoring {len(answers):,} answers", work, works)
 
 

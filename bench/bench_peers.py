@@ -58,13 +58,13 @@ def test_building_a_set(measure: Measure, question: Question, oracle: Oracle) ->
     """Set by set with all sides in turns, after all find the same document frequencies; the mean of all sets."""
     for set_name, table in oracle.tables(question).items():
         for name, build in _BUILDERS.items():
-            found, expected = build(question.answers[set_name]).document_frequencies(), table.document_frequency
-            agree(f"document frequencies of {name}, {set_name}", sorted(found.items()), sorted(expected.items()))
+            actual, expected = build(question.answers[set_name]).document_frequencies(), table.document_frequency
+            agree(f"document frequencies of {name}, {set_name}", sorted(actual.items()), sorted(expected.items()))
     sets = list(question.answers.values())
     builders = {"pfgen-fast": _core_of_a_set, "oracle": _oracle_of_a_set, **_BUILDERS}
     core, *others = (each_in_turn([partial(build, references) for references in sets]) for build in builders.values())
     times = measure.all_times(len(sets), core, dict(zip([*builders][1:], others, strict=True)))
-    mean = {name: sum(of_side) / len(of_side) for name, of_side in zip(builders, times, strict=True)}
+    mean = {name: sum(side_times) / len(side_times) for name, side_times in zip(builders, times, strict=True)}
     ours = mean["pfgen-fast"]
     measure.row(f"build a set of {len(sets[-1]):,} references: pfgen-fast", ours * 1e3, "ms")
     for name in ("oracle", *AUTOMATA, _COUNTER):
@@ -77,7 +77,7 @@ def test_scoring(
 ) -> None:
     """In turns with the automata, whose scores equal the oracle's scores."""
     automata = {
-        name: AutomatonScorer(question, {of: ReferenceSet(texts, build) for of, texts in question.answers.items()})
+        name: AutomatonScorer(question, {part: ReferenceSet(texts, build) for part, texts in question.answers.items()})
         for name, build in _AUTOMATA.items()
     }
     for answer in answers:
@@ -86,13 +86,13 @@ def test_scoring(
         for name, automaton in automata.items():
             agree(f"scores of {name}", automaton.score_one(answer), expected)
     works: dict[str, Work] = {name: partial(_score_each, automaton, answers) for name, automaton in automata.items()}
-    of_core, *of_peers = measure.times(_ROUNDS, partial(scorers[1].score, question.question_id, answers), works)
+    core_times, *peer_times = measure.times(_ROUNDS, partial(scorers[1].score, question.question_id, answers), works)
     what = f"score {len(answers)} answers to one question ({len(question.answers)} sets)"
-    measure.row(f"{what}: pfgen-fast", len(answers) / of_core, "answers/s")
-    times = dict(zip(automata, of_peers, strict=True))
+    measure.row(f"{what}: pfgen-fast", len(answers) / core_times, "answers/s")
+    times = dict(zip(automata, peer_times, strict=True))
     for name in AUTOMATA:
         taken = times.get(name)
-        measure.rows(_beside(name, name, taken and len(answers) / taken, "answers/s", (taken or 0) / of_core))
+        measure.rows(_beside(name, name, taken and len(answers) / taken, "answers/s", (taken or 0) / core_times))
 
 
 def test_looking_up(measure: Measure, question: Question, answers: list[str], scratch: Path) -> None:
@@ -108,12 +108,12 @@ def test_looking_up(measure: Measure, question: Question, answers: list[str], sc
                 raise Disagreement("kenlm: not what the file of the model says")
         others["kenlm"] = lambda: [model.score(text) for text in texts]
     core = partial(_core_of_a_set(references).score, QUESTION_ID, texts)
-    of_core, *of_kenlm = measure.times(_ROUNDS, core, others)
-    rate, taken = n_queries / of_core / 1e6, of_kenlm[0] if of_kenlm else None
+    core_times, *kenlm_times = measure.times(_ROUNDS, core, others)
+    rate, taken = n_queries / core_times / 1e6, kenlm_times[0] if kenlm_times else None
     what, unit = "kenlm (5 orders, one log probability)", "M queries/s"
     measure.rows(
         Row("look up in one set: pfgen-fast (10 orders, and scores)", rate, "M code points/s"),
-        _beside("kenlm", what, taken and n_queries / taken / 1e6, unit, (taken or 0) / of_core),
+        _beside("kenlm", what, taken and n_queries / taken / 1e6, unit, (taken or 0) / core_times),
     )
 
 

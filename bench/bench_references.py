@@ -75,9 +75,9 @@ def test_a_metric(measure: Measure, metric: str, language: str, group: int) -> N
     scorer = ReferenceScorer(metric, tokenize="char" if language == "Japanese" else None, threads=1)
     answers, references = _rows(language, measure.amount(_N_ROWS, 4 * _GROUP), group)
     some = measure.amount(_N_OF_LIBRARY, 2 * _GROUP)
-    of_library = partial(_score_each, library, answers[:some], references[:some])
-    agree(metric, scorer.score(answers, references)[metric][:some].tolist(), of_library())
-    own, other = measure.times(_ROUNDS, partial(scorer.score, answers, references), {"library": of_library})
+    score_by_library = partial(_score_each, library, answers[:some], references[:some])
+    agree(metric, scorer.score(answers, references)[metric][:some].tolist(), score_by_library())
+    own, other = measure.times(_ROUNDS, partial(scorer.score, answers, references), {"library": score_by_library})
     what = f"references: {metric}, {language}, {_N_REFERENCES} references of {_LENGTH} characters"
     rows = "each row its own" if group == 1 else f"groups of {group} rows"
     measure.row(f"{what}, {rows}", len(answers) / own, "rows/s", other / some / (own / len(answers)), "the library")
@@ -85,4 +85,4 @@ def test_a_metric(measure: Measure, metric: str, language: str, group: int) -> N
 
 def _score_each(library: Callable[[], Metric], answers: list[str], references: list[list[str]]) -> list[float]:
     metric = library()  # a new one each time, because sacrebleu keeps the tokens of texts
-    return [metric(answer, list(of_row)) for answer, of_row in zip(answers, references, strict=True)]
+    return [metric(answer, list(row_references)) for answer, row_references in zip(answers, references, strict=True)]

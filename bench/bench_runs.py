@@ -72,7 +72,7 @@ def test_some_runs(
     run_command()
     for outcome in scorer.score(runs):
         _check(outcome, by_command / outcome.path.relative_to(by_library), published=inputs.published)
-    from_start, in_process, floor, of_pool, of_program = measure.times(
+    from_start, in_process, floor, pooled, program = measure.times(
         9,
         run_command,
         {
@@ -86,12 +86,10 @@ def test_some_runs(
     library = f"RunScorer, {len(runs)} runs, index in memory, in a running process"
     measure.row(f"floor: decompress + parse {len(runs)} runs, {threads} threads", floor, "s")
     measure.row("  in answers per second", len(mix) / floor, "answers/s")
-    measure.row("  in a running process pool", of_pool, "s")
-    measure.row("  in a new process, from process start to last byte", of_program, "s")
-    measure.row(score, from_start, "s", from_start / of_program, f"{_TO} in a new process")
-    measure.row(
-        "  compared with a running process pool", from_start, "s", from_start / of_pool, f"{_TO} in such a pool"
-    )
+    measure.row("  in a running process pool", pooled, "s")
+    measure.row("  in a new process, from process start to last byte", program, "s")
+    measure.row(score, from_start, "s", from_start / program, f"{_TO} in a new process")
+    measure.row("  compared with a running process pool", from_start, "s", from_start / pooled, f"{_TO} in such a pool")
     measure.row(
         "  compared with threads of a running process", from_start, "s", from_start / floor, f"{_TO} in threads"
     )
@@ -110,7 +108,7 @@ def test_all_runs(measure: Measure, inputs: Inputs, suite: Suite, scratch: Path)
     n_answers = int(subprocess.check_output(parse_command))
     rounds = 2 if len(folders) > _MANY else 9
     scoring = in_a_new_process("score_runs", inputs.suite, *folders)
-    taken, floor, of_auto = measure.times(
+    taken, floor, automatic = measure.times(
         rounds,
         run_command,
         {
@@ -124,7 +122,7 @@ def test_all_runs(measure: Measure, inputs: Inputs, suite: Suite, scratch: Path)
     measure.row(f"{what} of pfgen-fast score", taken, "s", taken / floor, _TO)
     compared = "  compared with decompressing, parsing and scoring"
     measure.row(compared, None, ratio=taken / (floor + scoring), to="the sum of both", note="-")
-    measure.row("  with --float-sum auto", of_auto, "s", of_auto / taken, "--float-sum compensated")
+    measure.row("  with --float-sum auto", automatic, "s", automatic / taken, "--float-sum compensated")
 
 
 @pytest.mark.benchmark(group="runs", timer=processor_time)
@@ -141,11 +139,11 @@ def _beginning(run: Path, n: int, folder: Path) -> Path:
     """A run with the first n trials of each question of another."""
     kept: dict[str, list[str]] = {}
     for trial in parse_trials(run):
-        of_question = kept.setdefault(trial["question"], [])
-        if len(of_question) < n:
-            of_question.append(json.dumps(trial))
+        kept_lines = kept.setdefault(trial["question"], [])
+        if len(kept_lines) < n:
+            kept_lines.append(json.dumps(trial))
     folder.mkdir()
-    lines = [line for of_question in kept.values() for line in of_question]
+    lines = [line for question_lines in kept.values() for line in question_lines]
     (folder / "trials.jsonl").write_text("\n".join(lines), encoding="utf-8")
     return folder
 

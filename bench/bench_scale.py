@@ -174,14 +174,14 @@ def test_scale(
         compared = f"{what}: pfgen-fast score compared with floor plus scoring"
         measure.row(compared, None, ratio=both, to="the sum of both", note="-")
     for way in _WAYS if whole and importlib.util.find_spec("ray") else ():
-        of_ray = Cost("-W", "ignore", "-c", _RAY, source, tmp_path / way, inputs.suite, way)
-        of_ray()
+        ray_cost = Cost("-W", "ignore", "-c", _RAY, source, tmp_path / way, inputs.suite, way)
+        ray_cost()
         if way != "identity" and n_rows <= _JUDGED:
             _check_equal(scored, tmp_path / way)
-        clocks.setdefault(f"Ray Data, {way}", {})[n_rows] = of_ray.clock
-        rate = f"answers/s; {of_ray.n_bytes / 1e6:,.0f} MB"
-        measure.row(f"{what}: Ray Data, {_WAYS[way]}", of_ray.processor, unit)
-        measure.row("  in answers per second", n_rows / of_ray.clock, rate)
+        clocks.setdefault(f"Ray Data, {way}", {})[n_rows] = ray_cost.clock
+        rate = f"answers/s; {ray_cost.n_bytes / 1e6:,.0f} MB"
+        measure.row(f"{what}: Ray Data, {_WAYS[way]}", ray_cost.processor, unit)
+        measure.row("  in answers per second", n_rows / ray_cost.clock, rate)
     for who, taken in clocks.items():
         if len(taken) == 3 or (len(taken) == 2 and not whole):
             measure.row(f"time against answers, {who}: exponent", exponent(taken))
@@ -189,6 +189,6 @@ def test_scale(
 
 def _check_equal(single: Path, folder: Path) -> None:
     """Raises Disagreement if the rows of a folder of tables differ from a table."""
-    one, other = (pq.read_table(path).sort_by("id") for path in (single, folder))
-    if not one.equals(other.cast(one.schema)):
+    first, other = (pq.read_table(path).sort_by("id") for path in (single, folder))
+    if not first.equals(other.cast(first.schema)):
         raise Disagreement(f"{folder.name}: other rows than those of one process")

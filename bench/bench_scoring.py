@@ -32,19 +32,21 @@ def test_score(
     pieces = list(sample.by_question().items())
     calls = {f"{n} threads": partial(scorers[n].score, *columns) for n in scorers if n > 1}
     by_oracle = each_in_turn([partial(_score_each, oracle, *piece) for piece in pieces])
-    one, *of_others, of_oracle = measure.all_times(
+    own_times, *other_times, oracle_times = measure.all_times(
         max(_ROUNDS, len(pieces)), partial(scorers[1].score, *columns), {**calls, "oracle": by_oracle}
     )
     n = len(pieces)
-    oracle_rate = len(sample) / sum(min(of_oracle[start::n]) for start in range(n)) if len(of_oracle) >= n else np.nan
-    rates = {threads: len(mix) / min(times) for threads, times in zip(scorers, [one, *of_others], strict=True)}
+    oracle_rate = (
+        len(sample) / sum(min(oracle_times[start::n]) for start in range(n)) if len(oracle_times) >= n else np.nan
+    )
+    rates = {threads: len(mix) / min(times) for threads, times in zip(scorers, [own_times, *other_times], strict=True)}
     measure.info["answers_per_second_by_threads"] = {container: rates}
     what, faster = f"score, {len(mix):,} answers, {container}", "faster than oracle"
     if container == "lists of str":
         measure.row(f"oracle: score_one, {len(sample)} answers", oracle_rate, "answers/s")
-    rate, of_two = (rates[1], rates[1] / oracle_rate), (rates[2], rates[2] / oracle_rate)
+    rate, ratio = (rates[1], rates[1] / oracle_rate), (rates[2], rates[2] / oracle_rate)
     measure.row(f"{what}, 1 thread", rate[0], "answers/s", rate[1], faster)
-    measure.row(f"{what}, 2 threads", of_two[0], "answers/s", of_two[1], faster)
+    measure.row(f"{what}, 2 threads", ratio[0], "answers/s", ratio[1], faster)
     measure.row(f"{container}: 2 threads against 1", rates[2] / rates[1], "times")
 
 
@@ -82,12 +84,12 @@ def test_profiles(measure: Measure, scorers: Mapping[int, Scorer], mix: Mix) -> 
     columns = mix.questions, mix.answers
     expected = [normalised.score_one(*row)["average"] for row in zip(*(column[:50] for column in columns), strict=True)]
     agree("rewards in profile normalised", normalised.reward(*columns)[:50].tolist(), expected)
-    of_normalised, of_leaderboard = measure.times(
+    normalised_times, leaderboard_times = measure.times(
         _ROUNDS, partial(normalised.reward, *columns), {"leaderboard": partial(scorers[1].reward, *columns)}
     )
-    rate = len(mix) / of_normalised
+    rate = len(mix) / normalised_times
     what = f"reward, {len(mix):,} answers, profile normalised, 1 thread"
-    measure.row(what, rate, "answers/s", of_leaderboard / of_normalised, "leaderboard")
+    measure.row(what, rate, "answers/s", leaderboard_times / normalised_times, "leaderboard")
 
 
 def test_reading_memory(measure: Measure, mix: Mix) -> None:

@@ -50,9 +50,9 @@ def server(inputs: Inputs) -> Iterator[subprocess.Popen[str]]:
 @pytest.fixture(scope="module")
 def port(server: subprocess.Popen[str]) -> int:
     assert server.stdout is not None
-    found = re.match(r"http://127\.0\.0\.1:(\d+) ", server.stdout.readline())
-    assert found is not None
-    return int(found[1])
+    match = re.match(r"http://127\.0\.0\.1:(\d+) ", server.stdout.readline())
+    assert match is not None
+    return int(match[1])
 
 
 @pytest.mark.parametrize("n_connections", [1, 8, 64])
@@ -62,16 +62,16 @@ def test_batches(measure: Measure, mix: Mix, scorer: Scorer, port: int, tmp_path
     file = _written(scorer, batches, tmp_path)
     n_calls = measure.amount(4 * _BATCHES, least=n_connections)
     _load(port, file, n_connections, n_calls // 4 or 1)  # the index comes from the disk
-    found: list[dict[str, float]] = []
+    listed: list[dict[str, float]] = []
     _, scored = measure.times(
         _ROUNDS,
-        lambda: found.append(_load(port, file, n_connections, n_calls)),
+        lambda: listed.append(_load(port, file, n_connections, n_calls)),
         {"scorer": lambda: [scorer.reward(batch.questions, batch.answers) for batch in batches]},
     )
-    best = min(found, key=lambda one: one["seconds"])
-    rate, of_scorer = n_calls * _BATCH / best["seconds"], len(batches) * _BATCH / scored
+    best = min(listed, key=lambda item: item["seconds"])
+    rate, scorer_rate = n_calls * _BATCH / best["seconds"], len(batches) * _BATCH / scored
     what = f"server, batches of {_BATCH}, {n_connections} client{'s' * (n_connections > 1)}"
-    measure.row(what, rate, "answers/s", rate / of_scorer, "the scorer in this process")
+    measure.row(what, rate, "answers/s", rate / scorer_rate, "the scorer in this process")
     measure.row("  latency: p50", best["p50"] * 1e3, "ms")
     measure.row("  latency: p99", best["p99"] * 1e3, "ms")
 
@@ -93,12 +93,12 @@ def test_single_answers(
     n_calls = measure.amount(_CALLS_OF_AN_HOUR if pytestconfig.getoption("whole_scale") else _SINGLE_CALLS)
     _load(port, file, 64, n_calls // 10)
     before = memory("VmRSS", server.pid)
-    found: list[dict[str, float]] = []
-    measure.seconds(1, lambda: found.append(_load(port, file, 64, n_calls)))
+    listed: list[dict[str, float]] = []
+    measure.seconds(1, lambda: listed.append(_load(port, file, 64, n_calls)))
     grown = memory("VmRSS", server.pid) - before
-    measure.row(f"server, {n_calls:,} requests of one answer, 64 clients", n_calls / found[0]["seconds"], "requests/s")
-    measure.row("  latency: p50", found[0]["p50"] * 1e3, "ms")
-    measure.row("  latency: p99", found[0]["p99"] * 1e3, "ms")
+    measure.row(f"server, {n_calls:,} requests of one answer, 64 clients", n_calls / listed[0]["seconds"], "requests/s")
+    measure.row("  latency: p50", listed[0]["p50"] * 1e3, "ms")
+    measure.row("  latency: p99", listed[0]["p99"] * 1e3, "ms")
     measure.row("  growth of resident memory", grown / 1e6, "MB")
 
 
@@ -124,5 +124,5 @@ def _written(scorer: Scorer, batches: Sequence[Mix], folder: Path) -> Path:
 def _load(port: int, file: Path, n_connections: int, n_calls: int) -> dict[str, float]:
     command = [sys.executable, "-m", "bench.load_client", str(port), str(file), str(n_connections), str(n_calls)]
     run = subprocess.run(command, cwd=ROOT, env=os.environ, stdout=subprocess.PIPE, check=True)
-    found: dict[str, float] = json.loads(run.stdout)
-    return found
+    parsed: dict[str, float] = json.loads(run.stdout)
+    return parsed

@@ -46,12 +46,12 @@ def texts(pytestconfig: pytest.Config, suite: Suite) -> list[str]:
 def test_rare_ngrams(measure: Measure, inputs: Inputs, suite: Suite) -> None:
     """A process that draws raw answers, compares one thread with several, and counts."""
     n_answers = measure.amount(1_000_000)
-    found = in_a_new_process("find_rare", inputs.suite, _asked(suite), n_answers)
-    measure.seconds(1, lambda: REPORTED.add(found["seconds"]))
-    what = f"rare 5-grams of {n_answers:,} answers, {found['n_code_points']:,} code points"
+    result = in_a_new_process("find_rare", inputs.suite, _asked(suite), n_answers)
+    measure.seconds(1, lambda: REPORTED.add(result["seconds"]))
+    what = f"rare 5-grams of {n_answers:,} answers, {result['n_code_points']:,} code points"
     memory = "  memory of the process, with the answers as list of str"
-    measure.row(what, found["seconds"], "s")
-    measure.row(memory, found["n_bytes"] / 1e6, "MB")
+    measure.row(what, result["seconds"], "s")
+    measure.row(memory, result["n_bytes"] / 1e6, "MB")
 
 
 def test_document_frequencies(measure: Measure, texts: list[str]) -> None:
@@ -89,25 +89,27 @@ def _by_polars(polars: Any, texts: Sequence[str]) -> Any:
 def test_selection(measure: Measure, texts: list[str], max_order: int) -> None:
     """On one thread, next to random subsets; a recount finds the same error."""
     told: list[tuple[float, int]] = []
-    found: list[Any] = []
+    listed: list[Any] = []
     size = len(texts) * SIZE // _N_TEXTS
     options: dict[str, Any] = {"max_order": max_order, "seed": "bench", "seconds": _SECONDS, "threads": 1}
 
     def choose() -> None:
-        found.append(
+        listed.append(
             select_answers(texts, size, progress=lambda n, _: told.append((time.perf_counter(), n)), **options)
         )
 
     measure.seconds(1, choose)
-    error, chosen = partial(distribution_error, texts, max_order=max_order), found[0]
+    error, chosen = partial(distribution_error, texts, max_order=max_order), listed[0]
     agree("error of a selection", error(chosen.rows), chosen.error)
     generator = np.random.default_rng(1)
     best = min(error(generator.choice(len(texts), size, replace=False)) for _ in range(measure.amount(_RANDOM_SUBSETS)))
     climbing = [point for point in told if point[1] > 0] or [(0.0, 0)]
     (begin, first), (end, last) = climbing[0], climbing[-1]
     rate = (last - first) / (end - begin) if end > begin else None
-    of = f"selection, {size:,} of {len(texts):,} texts, orders 1 to {max_order}"
+    case = f"selection, {size:,} of {len(texts):,} texts, orders 1 to {max_order}"
     ended = "no swap is better" if chosen.finished else f"{_SECONDS:.0f} s"
     to = f"lower than the best of {_RANDOM_SUBSETS} random subsets"
-    measure.row(f"{of}: swaps tried, 1 thread", rate, "/s", note="too few swaps")
-    measure.row(f"{of}: error, in millionths; ended by: {ended}", chosen.error * 1e6, ratio=best / chosen.error, to=to)
+    measure.row(f"{case}: swaps tried, 1 thread", rate, "/s", note="too few swaps")
+    measure.row(
+        f"{case}: error, in millionths; ended by: {ended}", chosen.error * 1e6, ratio=best / chosen.error, to=to
+    )

@@ -54,15 +54,15 @@ def pytest_benchmark_update_machine_info(config: pytest.Config, machine_info: di
 
 
 def pytest_benchmark_update_json(config: pytest.Config, output_json: dict[str, Any]) -> None:
-    found = config.stash.get(_INPUTS, None)
-    about, published = (found.about, found.published) if found else ("no runs", False)
+    result = config.stash.get(_INPUTS, None)
+    about, published = (result.about, result.published) if result else ("no runs", False)
     output_json["pfgen_fast"] = {"inputs": about, "published": published, "quick": config.getoption("quick")}
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
     """Names the data of the measurements, which is not obvious without a checkout."""
-    if found := config.stash.get(_INPUTS, None):
-        terminalreporter.write_line(f"Measured on {found.about}.")
+    if result := config.stash.get(_INPUTS, None):
+        terminalreporter.write_line(f"Measured on {result.about}.")
 
 
 @pytest.fixture
@@ -88,9 +88,9 @@ def scratch(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def inputs(pytestconfig: pytest.Config, scratch: Path) -> Inputs:
-    found = find_inputs(scratch / "runs", trials=5 if pytestconfig.getoption("quick") else 100)
-    pytestconfig.stash[_INPUTS] = found
-    return found
+    result = find_inputs(scratch / "runs", trials=5 if pytestconfig.getoption("quick") else 100)
+    pytestconfig.stash[_INPUTS] = result
+    return result
 
 
 @pytest.fixture(scope="session")
@@ -125,19 +125,19 @@ def oracle(suite: Suite) -> Oracle:
 def scorers(suite: Suite, oracle: Oracle, mix: Mix, sample: Mix, arrow: tuple[Any, Any]) -> dict[int, Scorer]:
     """Scorers by number of threads. They equal the oracle on the sample, and each other on the whole mix."""
     cores = default_threads()
-    made = {threads: Scorer(suite, threads=threads) for threads in sorted({1, 2, cores, 2 * cores})}
+    created = {threads: Scorer(suite, threads=threads) for threads in sorted({1, 2, cores, 2 * cores})}
     tables = {
         f"{what}, threads: {threads}": scorer.score(*columns)
-        for threads, scorer in made.items()
+        for threads, scorer in created.items()
         for what, columns in (("lists", (mix.questions, mix.answers)), ("Arrow columns", arrow))
     }
     expected = next(iter(tables.values()))
     for what, table in tables.items():
         for column in expected.columns:
             agree(f"{what}: {column}", table[column].tobytes(), expected[column].tobytes())
-    agree("rewards", made[1].reward(mix.questions, mix.answers).tobytes(), expected.average.tobytes())
-    of_sample = made[1].score(sample.questions, sample.answers)
+    agree("rewards", created[1].reward(mix.questions, mix.answers).tobytes(), expected.average.tobytes())
+    sample_scores = created[1].score(sample.questions, sample.answers)
     for row, asked in enumerate(zip(sample.questions, sample.answers, strict=True)):
-        agree("score_one", made[1].score_one(*asked), oracle.score_one(*asked))
-        agree("score", of_sample.details(row), oracle.score_one(*asked))
-    return made
+        agree("score_one", created[1].score_one(*asked), oracle.score_one(*asked))
+        agree("score", sample_scores.details(row), oracle.score_one(*asked))
+    return created

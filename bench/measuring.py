@@ -71,7 +71,7 @@ class Measure:
 
     def times(self, rounds: int, work: Work, others: Mapping[str, Work] | None = None) -> list[float]:
         """The fastest time of each side, the work first, so that load on the machine favours no side."""
-        return [min(of_side) for of_side in self.all_times(rounds, work, others)]
+        return [min(side_times) for side_times in self.all_times(rounds, work, others)]
 
     def seconds(self, rounds: int, work: Work) -> float:
         return self.times(rounds, work)[0]

@@ -15,7 +15,7 @@ _STYLE: dict[Any, Any] = {"svg.hashsalt": "pfgen-fast", "svg.fonttype": "none", 
 
 def draw(saved: dict[str, Any], folder: Path) -> None:
     """Draws the figures in the JSON of pytest-benchmark; the bytes are the same each time."""
-    infos = [one["extra_info"] for one in saved["benchmarks"]]
+    infos = [item["extra_info"] for item in saved["benchmarks"]]
     rates = {name: by for info in infos for name, by in info.get("answers_per_second_by_threads", {}).items()}
     growths = [info["growth"] for info in infos if "growth" in info]
     cores = int(saved["machine_info"]["pfgen_fast"]["cores"])
@@ -31,8 +31,8 @@ def _throughput(rates: dict[str, dict[str, float]], cores: int) -> Figure:
     for (container, by_threads), marker in zip(rates.items(), "os", strict=False):
         axes.plot([*map(int, by_threads)], [r / 1e3 for r in by_threads.values()], marker=marker, label=container)
     threads = sorted({int(n) for by_threads in rates.values() for n in by_threads})
-    one = max(by_threads["1"] for by_threads in rates.values()) / 1e3
-    proportional = [min(n, cores) * one for n in (1, cores, threads[-1])]
+    item = max(by_threads["1"] for by_threads in rates.values()) / 1e3
+    proportional = [min(n, cores) * item for n in (1, cores, threads[-1])]
     axes.plot([1, cores, threads[-1]], proportional, "--", color="gray", label=f"in proportion, up to {cores} cores")
     axes.set(xlabel="threads", ylabel="thousand answers a second", title="Scoring the mix", ylim=(0, None))
     axes.set_xticks(threads)

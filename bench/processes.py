@@ -114,9 +114,9 @@ def memory(key: str, process: int | str = "self") -> int:
     Where the system does not say, it is the most of this process by `getrusage`, which on Linux starts with the parent.
     """
     status = Path(f"/proc/{process}/status")
-    said = status.read_text(encoding="utf-8") if status.exists() else ""
-    if found := re.search(rf"^{key}:\s+(\d+) kB$", said, re.MULTILINE):
-        return int(found[1]) * 1024
+    message = status.read_text(encoding="utf-8") if status.exists() else ""
+    if match := re.search(rf"^{key}:\s+(\d+) kB$", message, re.MULTILINE):
+        return int(match[1]) * 1024
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
 
 

@@ -36,9 +36,9 @@ class Side:
         pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
         self._process = subprocess.Popen(command, cwd=ROOT, env=environment, **pipes)
         self.about = self._read()
-        found = Path(self.about["package"]).parent.parent
-        if found.resolve() != package.resolve():
-            raise RuntimeError(f"the process for {package} has imported the package in {found}")
+        result = Path(self.about["package"]).parent.parent
+        if result.resolve() != package.resolve():
+            raise RuntimeError(f"the process for {package} has imported the package in {result}")
 
     def measure(self, what: str) -> dict[str, float]:
         """The seconds of one round, of processor time and by the clock."""
@@ -54,8 +54,8 @@ class Side:
         line = self._process.stdout.readline()
         if not line:
             raise RuntimeError(f"a side ended with code {self._process.wait()}; see stderr")
-        said: dict[str, Any] = json.loads(line)
-        return said
+        parsed: dict[str, Any] = json.loads(line)
+        return parsed
 
 
 @dataclass(frozen=True)
@@ -104,12 +104,19 @@ def _build(commit: str, target: Path) -> None:
     print(f"building {commit[:7]} (compiling takes minutes)", file=sys.stderr, flush=True)
     target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=target.parent) as name:
-        sources, packed, made = Path(name, "sources"), Path(name, "sources.zip"), Path(name, "made")
+        sources, packed, created = Path(name, "sources"), Path(name, "sources.zip"), Path(name, "made")
         _git("archive", "--format=zip", f"--output={packed}", commit)
         shutil.unpack_archive(packed, sources)
-        options = ("--quiet", "--disable-pip-version-check", "--no-build-isolation", "--no-deps", "--target", str(made))
+        options = (
+            "--quiet",
+            "--disable-pip-version-check",
+            "--no-build-isolation",
+            "--no-deps",
+            "--target",
+            str(created),
+        )
         subprocess.run([sys.executable, "-m", "pip", "install", *options, str(sources)], check=True, stdout=sys.stderr)
-        made.rename(target)
+        created.rename(target)
 
 
 def _git(*arguments: str) -> str:
@@ -141,16 +148,16 @@ def test_beside(measure: Measure, sides: Sides, what: str, named: str, clock: st
     named += ", by the clock" if clock == "clock" else ", processor time"
     measure.rows(*_rows(named, times, scale, unit, sides.revision))
     if what == "compile":
-        n_bytes, of_other = sides.this.about["n_bytes"], sides.other.about["n_bytes"]
-        smaller = f"smaller than of {sides.revision} ({of_other / 1e6:,.0f} MB)"
-        measure.row("compiled file", n_bytes / 1e6, "MB", of_other / n_bytes, smaller)
+        n_bytes, other_side = sides.this.about["n_bytes"], sides.other.about["n_bytes"]
+        smaller = f"smaller than of {sides.revision} ({other_side / 1e6:,.0f} MB)"
+        measure.row("compiled file", n_bytes / 1e6, "MB", other_side / n_bytes, smaller)
 
 
 def _rows(what: str, times: list[list[float]], scale: float, unit: str, revision: str) -> list[Row]:
-    of_this, of_other = times
-    ratios = [other / this for this, other in zip(of_this, of_other, strict=True)]
+    this_times, other_side = times
+    ratios = [other / this for this, other in zip(this_times, other_side, strict=True)]
     low, _, high = quantiles(ratios, n=4) if len(ratios) > 1 else [ratios[0]] * 3
-    best, middle = [min(of_this), min(of_other)], [median(of_this), median(of_other)]
+    best, middle = [min(this_times), min(other_side)], [median(this_times), median(other_side)]
     faster = f"faster than {revision}"
     spread = f"{faster}; half of the rounds {low:.2f} to {high:.2f}"
     return [

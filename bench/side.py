@@ -26,13 +26,13 @@ def main(suite_folder: str, answers: str) -> None:
     suite = Suite.load(suite_folder)
     questions, texts = json.loads(Path(answers).read_text(encoding="utf-8"))
     arrow = pa.array(questions, pa.string()), pa.array(texts, pa.string())
-    one, two = Scorer(suite, threads=1), Scorer(suite, threads=2)
+    single, two = Scorer(suite, threads=1), Scorer(suite, threads=2)
     n_bytes = sum(path.stat().st_size for path in Path(os.environ[CACHE]).rglob("*") if path.is_file())
     works: dict[str, Callable[[], Any]] = {
-        "lists": lambda: one.score(questions, texts),
-        "Arrow": lambda: one.score(*arrow),
+        "lists": lambda: single.score(questions, texts),
+        "Arrow": lambda: single.score(*arrow),
         "lists by two": lambda: two.score(questions, texts),
-        "reward": lambda: [one.reward(question, [text]) for question, text in zip(questions, texts, strict=True)],
+        "reward": lambda: [single.reward(question, [text]) for question, text in zip(questions, texts, strict=True)],
     }
     results = {name: _digest(work()) for name, work in works.items()}
     _say({"package": sys.modules["pfgen_fast"].__file__, "results": results, "n_bytes": n_bytes})

@@ -60,7 +60,7 @@ def _without_single_times(saved: dict[str, Any]) -> dict[str, Any]:
 
 
 def rows_of(saved: dict[str, Any]) -> list[Row]:
-    return [Row.from_json(row) for one in saved["benchmarks"] for row in one["extra_info"].get("rows", ())]
+    return [Row.from_json(row) for item in saved["benchmarks"] for row in item["extra_info"].get("rows", ())]
 
 
 def table(saved: dict[str, Any]) -> list[str]:

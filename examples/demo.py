@@ -43,8 +43,8 @@ def generate_answers(suite: Suite, order: int, trials: int = 3) -> list[tuple[st
     model = f"ngram/order-{order}"
     engine = open_engine("ngram", suite=suite, model=model, mode="completion", order=order)
     with tempfile.TemporaryDirectory() as folder:
-        made = generate(suite, engine, Setting(model), trials=trials, output=folder)
-        run = Trials.read(made.folder / "trials.jsonl.xz")
+        generated = generate(suite, engine, Setting(model), trials=trials, output=folder)
+        run = Trials.read(generated.folder / "trials.jsonl.xz")
     return list(zip(run.questions, run.answers, strict=True))
 
 
@@ -62,21 +62,21 @@ def print_missing(table: ScoreTable) -> None:
     print(f"  least helpful: {table.question_id[row]}, answer {row}; it lacks {', '.join(missing)}")
 
 
-def print_verdicts(found: Discernment) -> None:
+def print_verdicts(discernment: Discernment) -> None:
     """Prints for each score the number of kinds of damage that it notices, and the other kinds."""
     for metric in METRICS:
         by_verdict: dict[object, list[str]] = defaultdict(list)
-        for row in found.profile:
+        for row in discernment.profile:
             if row["metric"] == metric:
                 by_verdict[row["verdict"]].append(row["kind"])
-        noticed, total = len(by_verdict.pop("notices", [])), len({row["kind"] for row in found.profile})
+        noticed, total = len(by_verdict.pop("notices", [])), len({row["kind"] for row in discernment.profile})
         others = "; ".join(f"{verdict}: {', '.join(kinds)}" for verdict, kinds in by_verdict.items())
         print(f"  {metric:13} notices {noticed} of {total} kinds{f'; {others}' if others else ''}")
 
 
-def print_drops(found: Discernment, names: dict[str, str]) -> None:
+def print_drops(discernment: Discernment, names: dict[str, str]) -> None:
     """Prints the drop of the average for some perturbations, with readable names."""
-    for row in found.cells:
+    for row in discernment.cells:
         name = f"{row['kind']}/{row['degree']}" if row["degree"] else row["kind"]
         if row["metric"] == "average" and name in names:
             print(f"  {names[name]:36} costs the average {row['mean_drop']:.3f}")
@@ -96,9 +96,9 @@ def main() -> None:
     for order, rows in generated.items():
         print(f"  order {order}: {rows[0][1]}")
     print("\nDamaged reference answers:")
-    found = discern(NgramEvaluator(scorer), from_suite(scorer.suite))
-    print_verdicts(found)
-    print_drops(found, DAMAGE)
+    result = discern(NgramEvaluator(scorer), from_suite(scorer.suite))
+    print_verdicts(result)
+    print_drops(result, DAMAGE)
     print(f"\n{scorer.signature}")
 
 

@@ -20,13 +20,13 @@ LEVELS = (0.0, 0.25, 0.5, 0.75, 1.0)
 
 def verdicts_of_runs(folder: Path) -> dict[str, list[float]]:
     """The judge's verdicts on each answer, by the hash of the answer."""
-    found = {}
+    by_name = {}
     for path in sorted(folder.rglob("judgements.jsonl")):
         for line in path.read_text(encoding="utf-8").splitlines():
             judgement = json.loads(line)
             if judgement["scores"]:
-                found[judgement["response_sha256"]] = judgement["scores"]
-    return found
+                by_name[judgement["response_sha256"]] = judgement["scores"]
+    return by_name
 
 
 class Annotator:
@@ -69,16 +69,16 @@ def main() -> None:
     plan = json.loads((options.folder / "plan.json").read_text(encoding="utf-8"))
     verdicts = verdicts_of_runs(options.runs)
     (options.folder / "exports").mkdir(exist_ok=True)
-    for name, of in plan["annotators"].items():
+    for name, part in plan["annotators"].items():
         annotator = Annotator(name, verdicts)
-        rows = [row for item in of["items"] for row in annotator.rows(item)]
+        rows = [row for item in part["items"] for row in annotator.rows(item)]
         header = {
             "kind": "annotations",
             "format": 1,
             "annotator": name,
             "suite": plan["suite"],
             "questions_sha256": plan["questions_sha256"],
-            "sheet": of["sheet"],
+            "sheet": part["sheet"],
         }
         lines = [header, *rows, {"kind": "end", "rows": len(rows)}]
         text = "".join(json.dumps(line) + "\n" for line in lines)

@@ -61,23 +61,23 @@ def answer(model: str, task: str, seed: object) -> str:
     wanted = re.search(r"(\d[\d,]*)\s*(?:or more )?(?:words|字|文字)", task)
     size = int(wanted[1].replace(",", "")) if wanted else 400 if language == "en" else 1200
     dice, length = chance(model, task, seed), 0
-    said: list[str] = []
-    while length < size * thoroughness or len(said) < 3:
-        if said and dice.random() < tedium:
-            sentence = dice.choice(said)
+    message: list[str] = []
+    while length < size * thoroughness or len(message) < 3:
+        if message and dice.random() < tedium:
+            sentence = dice.choice(message)
         else:
-            one, other = dice.choice(topics), dice.choice(topics)
-            sentence = dice.choice(SENTENCES[language]).format(one, other, dice.randint(2, 999))
-        said.append(sentence)
+            first, other = dice.choice(topics), dice.choice(topics)
+            sentence = dice.choice(SENTENCES[language]).format(first, other, dice.randint(2, 999))
+        message.append(sentence)
         length += len(sentence.split()) if language == "en" else len(sentence)
     blank = " " if language == "en" else ""
-    return "\n\n".join(blank.join(said[start : start + 6]) for start in range(0, len(said), 6))
+    return "\n\n".join(blank.join(message[start : start + 6]) for start in range(0, len(message), 6))
 
 
 def measured(text: str) -> tuple[int, int]:
     """The number of words of a text (of characters, if it is Japanese), and of sentences that stand in it again."""
     is_japanese = re.search("[\u3041-\u30ff]", text)
-    sentences = [one.strip() for one in re.split(r"(?<=[.!?。！？])\s*", text) if len(one.strip()) > 15]
+    sentences = [word.strip() for word in re.split(r"(?<=[.!?。！？])\s*", text) if len(word.strip()) > 15]
     return len(re.sub(r"\s", "", text)) // 3 if is_japanese else len(text.split()), len(sentences) - len(set(sentences))
 
 
@@ -91,8 +91,8 @@ def verdict(question: str, text: str) -> tuple[float, str]:
 
 def judged_text(prompt: str) -> str:
     """What is judged: what stands between the marks of our prompts, or else the whole request."""
-    found = re.search(r"<answer>\n(.*)\n</answer>", prompt, re.DOTALL)
-    return found[1] if found else prompt
+    match = re.search(r"<answer>\n(.*)\n</answer>", prompt, re.DOTALL)
+    return match[1] if match else prompt
 
 
 def reply_to(messages: list[dict[str, Any]], model: str, seed: object) -> str:
@@ -102,9 +102,9 @@ def reply_to(messages: list[dict[str, Any]], model: str, seed: object) -> str:
     if re.search(r'"checklist_id"[^}]*"evaluation_score"', prompt):  # the form of a reply to a checklist
         begin = prompt.rfind('[{"checklist_id": 0, "checklist_content"')
         questions = json.JSONDecoder().raw_decode(prompt, begin)[0] if begin >= 0 else []
-        verdicts = [(one["checklist_id"], *verdict(one["checklist_content"], text)) for one in questions]
+        verdicts = [(question["checklist_id"], *verdict(question["checklist_content"], text)) for question in questions]
         names = ("checklist_id", "evaluation_score", "reason")
-        return json.dumps([dict(zip(names, one, strict=True)) for one in verdicts], ensure_ascii=False)
+        return json.dumps([dict(zip(names, item, strict=True)) for item in verdicts], ensure_ascii=False)
     if "evaluation_score" in prompt:  # one overall rating
         level, reason = verdict("overall", text)
         return json.dumps({"reason": reason, "evaluation_score": round(10 * level)})

@@ -66,31 +66,31 @@ def train(options: argparse.Namespace, watched: Sequence[RewardFunction] = ()) -
 
 def parser() -> argparse.ArgumentParser:
     """The command line."""
-    made = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    made.add_argument("model", help="folder of a model, or its name on the hub")
-    made.add_argument("--suite", default="mini", help="folder of a suite, or 'mini' (the default)")
-    made.add_argument(
+    created = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    created.add_argument("model", help="folder of a model, or its name on the hub")
+    created.add_argument("--suite", default="mini", help="folder of a suite, or 'mini' (the default)")
+    created.add_argument(
         "--mode", choices=MODES, default="completion", help="kind of prompts; qa and chat need a template"
     )
-    made.add_argument("--shape", default="", help="shape of the reward: 'recommended', or a TOML file")
-    made.add_argument("--profile", choices=PROFILES, help="profile of the scores; by default that of the shape")
-    made.add_argument("--held-out", default="", help="suite with other reference answers to the same questions")
-    made.add_argument("--output", default="grpo", help="folder for checkpoints and the trained model")
-    made.add_argument("--steps", type=int, default=100)
-    made.add_argument("--save-steps", type=int, default=50, help="a checkpoint after as many steps")
-    made.add_argument("--prompts", type=int, default=4, help="prompts of one step")
-    made.add_argument("--generations", type=int, default=8, help="answers to one prompt, compared with one another")
-    made.add_argument("--examples", type=int, default=20, help="sample answers that a prompt shows")
-    made.add_argument("--trials", type=int, default=10, help="prompts of each question in the dataset")
-    made.add_argument("--max-tokens", type=int, default=300)
-    made.add_argument("--learning-rate", type=float, default=1e-6)
-    made.add_argument(
+    created.add_argument("--shape", default="", help="shape of the reward: 'recommended', or a TOML file")
+    created.add_argument("--profile", choices=PROFILES, help="profile of the scores; by default that of the shape")
+    created.add_argument("--held-out", default="", help="suite with other reference answers to the same questions")
+    created.add_argument("--output", default="grpo", help="folder for checkpoints and the trained model")
+    created.add_argument("--steps", type=int, default=100)
+    created.add_argument("--save-steps", type=int, default=50, help="a checkpoint after as many steps")
+    created.add_argument("--prompts", type=int, default=4, help="prompts of one step")
+    created.add_argument("--generations", type=int, default=8, help="answers to one prompt, compared with one another")
+    created.add_argument("--examples", type=int, default=20, help="sample answers that a prompt shows")
+    created.add_argument("--trials", type=int, default=10, help="prompts of each question in the dataset")
+    created.add_argument("--max-tokens", type=int, default=300)
+    created.add_argument("--learning-rate", type=float, default=1e-6)
+    created.add_argument(
         "--scale-rewards",
         choices=("group", "batch", "none"),
         default="group",
         help="what divides the rewards' differences; with 'group', small ones count as much as large ones",
     )
-    return made
+    return created
 
 
 def main() -> None:

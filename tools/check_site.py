@@ -97,9 +97,9 @@ def search_problems(site: Path) -> Iterator[str]:
 
 def main() -> None:
     """Checks the site in the given directory."""
-    found = list(problems(Path(sys.argv[1])))
-    print("\n".join(found) or "the site needs nothing from elsewhere, and its links lead somewhere")
-    sys.exit(1 if found else 0)
+    result = list(problems(Path(sys.argv[1])))
+    print("\n".join(result) or "the site needs nothing from elsewhere, and its links lead somewhere")
+    sys.exit(1 if result else 0)
 
 
 if __name__ == "__main__":

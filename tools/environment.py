@@ -38,11 +38,11 @@ def main(folder):
         process = subprocess.Popen(
             [sys.executable, "-m", "venv", folder], stdout=subprocess.PIPE, stderr=subprocess.STDOUT
         )
-        said = process.communicate()[0].decode("utf-8", "replace").strip()
+        message = process.communicate()[0].decode("utf-8", "replace").strip()
         if process.returncode == 0:
             return None
         shutil.rmtree(folder, ignore_errors=True)
-        reason = "the environment %s was not made: %s" % (os.path.abspath(folder), said.split("\n")[-1])
+        reason = "the environment %s was not made: %s" % (os.path.abspath(folder), message.split("\n")[-1])
     return reason
 
 

@@ -60,7 +60,7 @@ def run(what: str, command: Sequence[str | Path], env: Mapping[str, str] | None 
     begin = time.monotonic()
     is_terminal = sys.stdout.isatty()
     print(what, end="" if is_terminal else "\n", flush=True)
-    said: deque[str] = deque(maxlen=_SHOWN_ON_FAILURE)
+    message: deque[str] = deque(maxlen=_SHOWN_ON_FAILURE)
     with subprocess.Popen(
         command,
         cwd=ROOT,
@@ -73,20 +73,20 @@ def run(what: str, command: Sequence[str | Path], env: Mapping[str, str] | None 
     ) as process:
         assert process.stdout is not None
         for line in process.stdout:
-            said.append(line)
+            message.append(line)
             compiled = _COMPILED.match(line)
             if compiled and is_terminal:
                 print(f"\r{what}: {compiled[1]} of {compiled[2]}\033[K", end="", flush=True)
     seconds = f"{time.monotonic() - begin:.0f} s"
     if process.returncode:
         print(end="\n" if is_terminal else "", flush=True)
-        raise Failed("".join(said))
+        raise Failed("".join(message))
     print(f"\r{what}: {seconds}\033[K" if is_terminal else f"  done in {seconds}", flush=True)
 
 
-def reason(said: str) -> str | None:
+def reason(message: str) -> str | None:
     """The reason why a step failed, in one sentence, if its output is known."""
-    return next((sentence for pattern, sentence in _REASONS.items() if re.search(pattern, said)), None)
+    return next((sentence for pattern, sentence in _REASONS.items() if re.search(pattern, message)), None)
 
 
 # --- packages
@@ -126,9 +126,9 @@ def _uv_settings() -> dict[str, str]:
         "find-links": "UV_FIND_LINKS",
         "cert": "SSL_CERT_FILE",
     }
-    given = {names[key]: value.replace("\\n", " ") for key, value in settings.items() if key in names}
+    arguments = {names[key]: value.replace("\\n", " ") for key, value in settings.items() if key in names}
     usual = {"UV_INDEX_STRATEGY": "unsafe-best-match", "UV_LINK_MODE": os.environ.get("UV_LINK_MODE", "hardlink")}
-    return {**usual, **given, **os.environ}
+    return {**usual, **arguments, **os.environ}
 
 
 # --- this checkout
@@ -154,7 +154,7 @@ def _check_compiler() -> Path | None:
     if os.name == "nt":
         return None  # CMake finds Microsoft's compiler where PATH does not have it
     named = os.environ.get("CXX", "").split()
-    compiler = named or [found for found in map(shutil.which, COMPILERS) if found][:1]
+    compiler = named or [result for result in map(shutil.which, COMPILERS) if result][:1]
     if not compiler:
         sys.exit("a C++20 compiler is needed and none was found: install one, for example with 'apt-get install g++'")
     with tempfile.TemporaryDirectory() as folder:
@@ -166,8 +166,8 @@ def _check_compiler() -> Path | None:
         except OSError as error:
             sys.exit(f"the C++ compiler {compiler[0]} cannot be started: {error.strerror}")
         if tried.returncode:
-            said = next((line for line in tried.stderr.split("\n") if "error" in line), "no error named").strip()
-            sys.exit(f"{compiler[0]} compiles no C++20 (GCC 11, clang 14 or newer does): {said}")
+            message = next((line for line in tried.stderr.split("\n") if "error" in line), "no error named").strip()
+            sys.exit(f"{compiler[0]} compiles no C++20 (GCC 11, clang 14 or newer does): {message}")
     if Path(sysconfig.get_path("include"), "Python.h").is_file():
         return None
     return _fetched_headers()
@@ -190,10 +190,10 @@ def _fetched_headers() -> Path:
         ):
             if shutil.which("apt-get"):
                 subprocess.run(command, cwd=folder, capture_output=True, check=False)
-            if found := list(Path(folder).glob("*.deb")):
+            if result := list(Path(folder).glob("*.deb")):
                 shutil.rmtree(HEADERS, ignore_errors=True)
                 HEADERS.mkdir(parents=True)
-                subprocess.run(["dpkg-deb", "-x", found[0], HEADERS], check=True)
+                subprocess.run(["dpkg-deb", "-x", result[0], HEADERS], check=True)
                 print(
                     f"  {package} was unpacked into {HEADERS.relative_to(ROOT)}, because Python.h was missing",
                     flush=True,

@@ -41,13 +41,13 @@ def unassigned(assigned: Iterable[str]) -> str:
 
 def compositions(assigned: Iterable[str]) -> list[tuple[int, int, int]]:
     """The pairs of code points that compose, and what to, without syllables of Hangul."""
-    found = []
+    listed = []
     for character in assigned:
         parts = unicodedata.decomposition(character).split()
         is_pair = len(parts) == 2 and not parts[0].startswith("<")
         if is_pair and unicodedata.normalize("NFC", character) == character:
-            found.append((int(parts[0], 16), int(parts[1], 16), ord(character)))
-    return sorted(found)
+            listed.append((int(parts[0], 16), int(parts[1], 16), ord(character)))
+    return sorted(listed)
 
 
 def small(character: str) -> str:
@@ -62,7 +62,7 @@ def class_of(character: str, seconds: set[int]) -> tuple[int, int, int, int]:
     folded, first = unicodedata.normalize("NFKC", character), unicodedata.normalize("NFKD", character)[0]
     joins = JOINS if unicodedata.combining(first) or ord(first) in seconds else 0
     combining = unicodedata.combining(character)
-    if joins and any(unicodedata.category(each)[0] in "PZCN" for each in folded):
+    if joins and any(unicodedata.category(item)[0] in "PZCN" for item in folded):
         raise ValueError(f"{character!a} joins the character before it, but has no unit for each part")
     if len(folded) > 1:
         return 0, 0, joins | EXPANDS, combining

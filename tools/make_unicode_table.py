@@ -30,15 +30,15 @@ def traits(code_point: int, is_assigned: bool) -> int:
     if not is_assigned:
         return 0
     character = chr(code_point)
-    found = ALPHANUMERIC if character.isalnum() else 0
-    found |= SPACE if character.isspace() else 0
-    found |= {"P": PUNCTUATION, "S": SYMBOL, "N": NUMBER}.get(unicodedata.category(character)[0], 0)
-    found |= LOWERED if character.lower() != character else 0
+    result = ALPHANUMERIC if character.isalnum() else 0
+    result |= SPACE if character.isspace() else 0
+    result |= {"P": PUNCTUATION, "S": SYMBOL, "N": NUMBER}.get(unicodedata.category(character)[0], 0)
+    result |= LOWERED if character.lower() != character else 0
     if f"{character}Σ".lower().endswith("ς"):  # after which the capital sigma is a final one
-        found |= CASED
+        result |= CASED
     elif f"A{character}Σ".lower().endswith("ς"):
-        found |= CASE_IGNORABLE
-    return found
+        result |= CASE_IGNORABLE
+    return result
 
 
 def assigned_by(ages: Path) -> Callable[[int], bool]:

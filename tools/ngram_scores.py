@@ -62,13 +62,13 @@ def read_runs(recorded: Path) -> dict[str, Scores]:
     """The published runs to compare with: the human answers, the best model, and the median of all models."""
     with recorded.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
-    of_models = [_scores_of(row) for row in rows if not row["model"].startswith("system/")]
+    model_scores = [_scores_of(row) for row in rows if not row["model"].startswith("system/")]
     human = next(_scores_of(row) for row in rows if row["model"] == "system/ground-truth")
-    middle = {metric: statistics.median(scores[metric] for scores in of_models) for metric in METRICS}
+    middle = {metric: statistics.median(scores[metric] for scores in model_scores) for metric in METRICS}
     return {
         "human answers": human,
-        "best published run": max(of_models, key=lambda scores: scores["average"]),
-        f"median of {len(of_models)} published runs": middle,
+        "best published run": max(model_scores, key=lambda scores: scores["average"]),
+        f"median of {len(model_scores)} published runs": middle,
     }
 
 
@@ -90,8 +90,8 @@ def table(scores: Mapping[tuple[float, int], Scores], runs: Mapping[str, Scores]
     for order in ORDERS:
         values = [scores[1, order][metric] for metric in METRICS] + [scores[t, order]["average"] for t in others]
         lines.append(f"| {_name_of(order)} | {' | '.join(f'{value:.3f}' for value in values)} |")
-    for name, of_run in runs.items():
-        values = [of_run[metric] for metric in METRICS]
+    for name, run_scores in runs.items():
+        values = [run_scores[metric] for metric in METRICS]
         lines.append(f"| {name} | {' | '.join(f'{value:.3f}' for value in values)} |{' |' * len(others)}")
     return lines
 
@@ -114,8 +114,8 @@ def _draw_metric(
     for number, t in enumerate(TEMPERATURES):
         by_order = [scores[t, order][metric] for order in ORDERS]
         axes.plot(ticks, by_order, **look(number), label=f"temperature {t:g}")
-    for (name, of_run), line_style in zip(runs.items(), ("-", "--", ":"), strict=True):
-        axes.axhline(of_run[metric], color="crimson", linestyle=line_style, linewidth=1.2, label=name)
+    for (name, run_scores), line_style in zip(runs.items(), ("-", "--", ":"), strict=True):
+        axes.axhline(run_scores[metric], color="crimson", linestyle=line_style, linewidth=1.2, label=name)
     axes.set_title("score (mean of the three)" if metric == "average" else metric)
     axes.set_xticks(ticks, list(map(_name_of, ORDERS)))
     if metric in METRICS[2:]:

@@ -51,7 +51,7 @@ def main(arguments: Sequence[str]) -> None:
 
 def measure(checkout: Path) -> dict[str, dict[str, str]]:
     """The score of each published run in each profile, as text."""
-    found: dict[str, dict[str, str]] = {}
+    by_name: dict[str, dict[str, str]] = {}
     runs = find_runs([checkout / "result"])
     for profile in PROFILES:
         with tempfile.TemporaryDirectory() as folder:
@@ -59,8 +59,8 @@ def measure(checkout: Path) -> dict[str, dict[str, str]]:
             for run, outcome in zip(runs, scorer.score(runs), strict=True):
                 assert outcome.summary, outcome.error
                 name = run.folder.relative_to(checkout / "result").as_posix()
-                found.setdefault(name, {})[profile] = f"{outcome.summary.score:.4f}"
-    return found
+                by_name.setdefault(name, {})[profile] = f"{outcome.summary.score:.4f}"
+    return by_name
 
 
 def read() -> Runs:
@@ -72,10 +72,10 @@ def read() -> Runs:
 def agreement(runs: Runs) -> tuple[float, float]:
     """Pearson's and Kendall's coefficient between the profiles."""
     x, y = ([scores[profile] for scores in runs.values()] for profile in PROFILES)
-    found = pearson(x, y), kendall(x, y)
-    assert found[0] is not None
-    assert found[1] is not None
-    return found[0], found[1]
+    result = pearson(x, y), kendall(x, y)
+    assert result[0] is not None
+    assert result[1] is not None
+    return result[0], result[1]
 
 
 def table() -> Iterator[str]:
@@ -84,8 +84,8 @@ def table() -> Iterator[str]:
     yield "| damage | `leaderboard` | `normalised` | fluency | truthfulness | helpfulness |"
     yield "| --- | ---: | ---: | ---: | ---: | ---: |"
     for damage in SHOWN:
-        of_leaderboard = files[0][damage, "average"]["mean_drop"]
-        drops = [of_leaderboard, *(files[1][damage, metric]["mean_drop"] for metric in sensitivity.METRICS)]
+        leaderboard_drop = files[0][damage, "average"]["mean_drop"]
+        drops = [leaderboard_drop, *(files[1][damage, metric]["mean_drop"] for metric in sensitivity.METRICS)]
         yield f"| `{damage}` | {' | '.join(sensitivity.signed(float(drop)) for drop in drops)} |"
 
 
@@ -104,7 +104,10 @@ def draw(runs: Runs) -> str:
         parts += [
             f'<text x="{left - 12}" y="{y + 4}" text-anchor="end">{escape(name)}</text>',
             f'<line x1="{ends[0]}" x2="{ends[1]}" y1="{y}" y2="{y}" stroke="#8892a6"/>',
-            *(f'<circle cx="{end}" cy="{y}" r="4.5" fill="{of}"/>' for end, of in zip(ends, COLOURS, strict=True)),
+            *(
+                f'<circle cx="{end}" cy="{y}" r="4.5" fill="{colour}"/>'
+                for end, colour in zip(ends, COLOURS, strict=True)
+            ),
         ]
         y += line
     axis = [
@@ -112,19 +115,19 @@ def draw(runs: Runs) -> str:
         f'<line x1="{x(tick / 5)}" x2="{x(tick / 5)}" y1="{top - 14}" y2="{y - 8}" stroke="#8892a6" stroke-width=".4"/>'
         for tick in range(7)
     ]
-    said = f"The score of {len(runs)} published runs in both profiles"
+    label = f"The score of {len(runs)} published runs in both profiles"
     legend = [
-        f'<circle cx="{26 + 130 * i}" cy="58" r="5" fill="{of}"/><text x="{38 + 130 * i}" y="62">{profile}</text>'
-        for i, (profile, of) in enumerate(zip(PROFILES, COLOURS, strict=True))
+        f'<circle cx="{26 + 130 * i}" cy="58" r="5" fill="{colour}"/><text x="{38 + 130 * i}" y="62">{profile}</text>'
+        for i, (profile, colour) in enumerate(zip(PROFILES, COLOURS, strict=True))
     ]
     return "\n".join(
         [
-            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 660 {y + 26}" role="img" aria-label="{said}">',
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 660 {y + 26}" role="img" aria-label="{label}">',
             "<style>text{font:12px system-ui,'DejaVu Sans',sans-serif;fill:#1f2430}.h{font-weight:600;font-size:15px}",
             "@media(prefers-color-scheme:dark){text{fill:#e6edf3}[fill='#fbfcfe']{fill:#161b22}[fill='#3f51b5']{fill:#8c9eff}}",
             "</style>",
             f'<rect width="660" height="{y + 26}" rx="10" fill="#fbfcfe"/>',
-            f'<text x="20" y="34" class="h">{said}</text>',
+            f'<text x="20" y="34" class="h">{label}</text>',
             *legend,
             *axis,
             *parts,

@@ -108,11 +108,11 @@ def check_wheel(names: Iterable[str], files: set[str]) -> None:
 
 def check_metadata(text: str, declared: dict[str, Any]) -> None:
     """Raises Fault unless the metadata of the wheel equal the declarations of pyproject.toml."""
-    said = email.parser.Parser().parsestr(text)
+    message = email.parser.Parser().parsestr(text)
     for key, value in (("Name", declared["name"]), ("Version", declared["version"])):
-        if said[key] != value:
-            raise Fault(f"the metadata name {key} {said[key]}, not {value}")
-    if extras := set(declared["optional-dependencies"]) ^ set(said.get_all("Provides-Extra", [])):
+        if message[key] != value:
+            raise Fault(f"the metadata name {key} {message[key]}, not {value}")
+    if extras := set(declared["optional-dependencies"]) ^ set(message.get_all("Provides-Extra", [])):
         raise Fault(f"the metadata and pyproject.toml differ in the extras {', '.join(sorted(extras))}")
 
 
@@ -225,12 +225,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Builds and checks packages, or checks the given wheel."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("wheel", type=Path, nargs="?", help="a finished wheel; without it, one is built in build/dist")
-    given = parser.parse_args(arguments).wheel
+    options = parser.parse_args(arguments).wheel
     declared = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     begin = time.monotonic()
     try:
-        sdist, wheel = (None, given.resolve()) if given else build(DIST)
-        step(f"{'checking' if given else 'built'} {wheel.name}", begin)
+        sdist, wheel = (None, options.resolve()) if options else build(DIST)
+        step(f"{'checking' if options else 'built'} {wheel.name}", begin)
         inspect(wheel, sdist, declared["project"])
         step("the files are as they should be", begin)
         with tempfile.TemporaryDirectory() as folder:

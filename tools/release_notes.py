@@ -26,19 +26,19 @@ def notes(root: Path, tag: str | None) -> str:
         raise ValueError(f"CITATION.cff names version {cited}, but pyproject.toml declares {version}")
     changelog = (root / "CHANGELOG.md").read_text(encoding="utf-8")
     heading = rf"^## \[{re.escape(version)}\] - \d{{4}}-\d{{2}}-\d{{2}}$"
-    found = re.search(rf"{heading}\n(.*?)(?=^## |\Z)", changelog, flags=re.MULTILINE | re.DOTALL)
-    if not found:
+    match = re.search(rf"{heading}\n(.*?)(?=^## |\Z)", changelog, flags=re.MULTILINE | re.DOTALL)
+    if not match:
         raise ValueError(f"CHANGELOG.md has no section '## [{version}] - YYYY-MM-DD'")
-    if not found[1].strip():
+    if not match[1].strip():
         raise ValueError(f"CHANGELOG.md says nothing of version {version}")
-    return found[1].strip() + "\n"
+    return match[1].strip() + "\n"
 
 
 def _only(path: Path, pattern: str) -> str:
-    found = re.findall(pattern, path.read_text(encoding="utf-8"), flags=re.MULTILINE)
-    if len(found) != 1:
-        raise ValueError(f"{path.name} names {len(found)} versions, not one")
-    return str(found[0])
+    result = re.findall(pattern, path.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    if len(result) != 1:
+        raise ValueError(f"{path.name} names {len(result)} versions, not one")
+    return str(result[0])
 
 
 def main() -> None:

@@ -63,9 +63,9 @@ def search_table(rows: Sequence[Figures]) -> Iterator[str]:
     yield f"| start | optimised | reward | {' | '.join(head for _, head, _ in columns)} |"
     yield f"| --- | --- |{' ---: |' * (len(columns) + 1)}"
     for start in reward_search.STARTS:
-        found = [row for row in rows if row["start"] == start]
-        yield f"| {start} | *nothing yet* | | {' | '.join(_cells(found[0]['before'], columns))} |"
-        for row in found:
+        listed = [row for row in rows if row["start"] == start]
+        yield f"| {start} | *nothing yet* | | {' | '.join(_cells(listed[0]['before'], columns))} |"
+        for row in listed:
             reward = f"{row['before']['reward']:.2f}&nbsp;→&nbsp;{row['after']['reward']:.2f}"
             yield f"| {start} | {row['name']} | {reward} | {' | '.join(_cells(row['after'], columns))} |"
     yield f"\n{LAST}, found from a good answer:\n"
@@ -121,10 +121,10 @@ def draw(runs: Mapping[str, Figures]) -> str:
         x = 40 + 230 * number
         parts.append(f'<path d="M{x} 40h22" stroke="{colour}" stroke-width="2.5"/>')
         parts.append(f'<text x="{x + 30}" y="44">trained with the {escape(name)}</text>')
-    said = "What two trainings with GRPO learned, by step: with the score, and with the recommended shape"
+    label = "What two trainings with GRPO learned, by step: with the score, and with the recommended shape"
     return "\n".join(
         [
-            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{said}">',
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{label}">',
             "<style>text{font:13px system-ui,'DejaVu Sans',sans-serif;fill:#1f2430}",
             ".h{font-weight:600}.n{font-size:11px;text-anchor:end}",
             "@media(prefers-color-scheme:dark){text{fill:#e6edf3}[fill='#fbfcfe']{fill:#161b22}"

@@ -81,7 +81,7 @@ def starts(start: str) -> Iterator[tuple[str, str]]:
 
 def measure(rounds: int = ROUNDS) -> list[dict[str, Any]]:
     """For each reward and start, the means before and after the search over all questions, and one answer."""
-    found = []
+    listed = []
     with tempfile.TemporaryDirectory() as folder:
         suite, other = map(Suite.load, write_suites(Path(folder)))
         ids = [question.question_id for question in suite]
@@ -101,10 +101,10 @@ def measure(rounds: int = ROUNDS) -> list[dict[str, Any]]:
                     values["copied"] = 1 - float(Copying(5, 0.0)(answers, prompts).mean())
                     return {key: round(value, 4) for key, value in values.items()}
 
-                found.append(
+                listed.append(
                     {"name": name, "start": start, "before": means(first), "after": means(last), "answer": last[SHOWN]}
                 )
-    return found
+    return listed
 
 
 if __name__ == "__main__":

@@ -32,7 +32,7 @@ def main(question_id: str = "") -> None:
     texts = sorted(drawn, key=lambda answer: abs(len(answer) - LENGTH))[:TEXTS]
     asked = {question.question_id, question.question}
     runs = [Trials.read(path) for path in sorted(checkout.glob("result/**/trials.jsonl*"))]
-    answers = [answer for run in runs for of, answer in zip(run.questions, run.answers, strict=True) if of in asked]
+    answers = [answer for run in runs for part, answer in zip(run.questions, run.answers, strict=True) if part in asked]
     answers += NgramSampler(suite, order=3).sample(question.question_id, range(len(answers)))
     by_all = _scores(texts, answers)
     generator = np.random.default_rng(1)
@@ -60,16 +60,18 @@ def _scores(references: Sequence[str], answers: Sequence[str]) -> NDArray[np.flo
 
 def _print_bands(texts: Sequence[str], random: Sequence[int], chosen: Sequence[int]) -> None:
     """Prints the error by order, and by the document frequency of the n-grams."""
-    found = document_frequencies(texts)
-    counts, orders = np.array(list(found.values())), np.array(list(map(len, found)))
-    of_random, of_chosen = (_squares(texts, rows, list(found), counts / len(texts)) for rows in (random, chosen))
+    actual = document_frequencies(texts)
+    counts, orders = np.array(list(actual.values())), np.array(list(map(len, actual)))
+    random_squares, chosen_squares = (
+        _squares(texts, rows, list(actual), counts / len(texts)) for rows in (random, chosen)
+    )
     expected = counts / len(texts) * len(chosen)
     bands = [(f"order {order}", orders == order) for order in range(1, 11)]
     for low, high in ((0.0, 1.0), (1.0, 10.0), (10.0, np.inf)):
         bands.append((f"{low:g} to {high:g} expected among the chosen", (expected >= low) & (expected < high)))
     for name, band in bands:
         share = counts[band].sum() / counts.sum()
-        left = of_random[band].sum(), of_chosen[band].sum()
+        left = random_squares[band].sum(), chosen_squares[band].sum()
         print(
             f"{name:40} share of n-grams {share:.3f}  error {left[0]:.4f} -> {left[1]:.4f}, / {left[0] / left[1]:.1f}"
         )

@@ -63,13 +63,13 @@ def measure(checkout: Path, profile: Profile = "leaderboard") -> list[Row]:
     """A row for each perturbation and metric, with the drop of the scores of damaged answers."""
     suite = Suite.load(checkout / "data")
     cells = discern(NgramEvaluator(Scorer(suite, profile=profile)), from_run(checkout / RUN, suite)).cells
-    found = []
+    listed = []
     for cell in cells:
         kind, degree = cell["kind"], cell["degree"]
         figures = {name: rounded(cell[name], digits) for name, digits in COLUMNS.items()}
         damage = f"{kind}/{degree}" if degree else str(kind)
-        found.append({"damage": damage, "metric": cell["metric"], **figures})
-    return found
+        listed.append({"damage": damage, "metric": cell["metric"], **figures})
+    return listed
 
 
 def rounded(value: object, digits: int) -> str:
@@ -129,16 +129,16 @@ def draw(rows: dict[tuple[str, str], Row]) -> str:
         ]
         y += line
     original = float(rows["loop/1000", "average"]["mean_original"])
-    said = "How far the average falls with each kind of damage"
+    label = "How far the average falls with each kind of damage"
     return "\n".join(
         [
-            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {y + 34}" role="img" aria-label="{said}">',
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {y + 34}" role="img" aria-label="{label}">',
             "<style>text{font:13px system-ui,'DejaVu Sans',sans-serif;fill:#1f2430}",
             ".h{font-weight:600;font-size:15px}",
             "@media(prefers-color-scheme:dark){text{fill:#e6edf3}[fill='#fbfcfe']{fill:#161b22}[fill='#3f51b5']{fill:#8c9eff}}",
             "</style>",
             f'<rect width="{width}" height="{y + 34}" rx="10" fill="#fbfcfe"/>',
-            f'<text x="20" y="34" class="h">{said} (of {original:.3f})</text>',
+            f'<text x="20" y="34" class="h">{label} (of {original:.3f})</text>',
             *parts,
             f'<rect x="20" y="{y + 8}" width="13" height="13" rx="2" fill="#3f51b5"/>',
             f'<text x="40" y="{y + 19}">harms the answer</text>',

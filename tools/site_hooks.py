@@ -79,7 +79,7 @@ def _expanded(item: Any) -> Any:
     if isinstance(item, str):
         return sorted(str(path.relative_to(DOCS)) for path in DOCS.glob(item)) if re.search(r"[*?]", item) else [item]
     if isinstance(item, list):
-        return [part for each in item for part in _expanded(each)]
+        return [part for entry in item for part in _expanded(entry)]
     [(title, value)] = item.items()
     inside = _expanded(value)
     return [{title: value if isinstance(value, str) else inside}] if inside else []
@@ -112,7 +112,7 @@ def _uri(path: Path) -> str:
 def _page(path: Path) -> str:
     """A file as Markdown: itself, its source, or the list of a folder."""
     if path.is_dir():
-        names = sorted(each.name for each in path.iterdir() if each.is_file() and not each.name.startswith("."))
+        names = sorted(item.name for item in path.iterdir() if item.is_file() and not item.name.startswith("."))
         return "\n".join([f"{HIDDEN}# {path.name}\n", *(f"* [{name}]({name})" for name in names)])
     text = path.read_text(encoding="utf-8")
     if path.suffix == ".md":

@@ -74,8 +74,8 @@ def draw_badges() -> str:
         parts.append(f'<text x="{x + 10}" y="15.5" textLength="{width - 20}">{text}</text>')
         x += width + 8
     style = "text{font:12px system-ui,'DejaVu Sans',sans-serif;fill:#fff}"
-    said = 'role="img" aria-label="versions, licence"'
-    head = f'<svg xmlns="http://www.w3.org/2000/svg" width="{x - 8}" height="22" {said}>'
+    label = 'role="img" aria-label="versions, licence"'
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" width="{x - 8}" height="22" {label}>'
     return "\n".join([head, f"<style>{style}</style>", *parts, "</svg>\n"])
 
 
@@ -107,11 +107,13 @@ def draw() -> str:
     for (_, shade), meaning in zip(SHADES, LEGEND, strict=True):
         parts += [_box(x, y + 4, 14, 14, shade), _text(x + 20, y + 16, meaning, "small")]
         x += 40 + 7 * len(meaning)
-    said = "Two answers to a question, with the characters that reference answers know, their scores and their keywords"
-    return _picture(y + 36, said, parts)
+    label = (
+        "Two answers to a question, with the characters that reference answers know, their scores and their keywords"
+    )
+    return _picture(y + 36, label, parts)
 
 
-def _picture(height: int, said: str, parts: list[str]) -> str:
+def _picture(height: int, message: str, parts: list[str]) -> str:
     """The parts on a ground, with the styles of texts."""
     style = (
         "text{font:15px system-ui,'DejaVu Sans',sans-serif;fill:#1f2430}.question{font-size:19px;font-weight:600}"
@@ -120,7 +122,7 @@ def _picture(height: int, said: str, parts: list[str]) -> str:
     )
     dark = "".join(f'[fill="{light}"]{{fill:{shade}}}' for light, shade in DARK.items())
     style += f"@media(prefers-color-scheme:dark){{text{{fill:#e6edf3}}.small{{fill:#b3bac4}}{dark}}}"
-    head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{said}">'
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{message}">'
     ground = f'<rect width="{WIDTH}" height="{height}" rx="10" fill="#fbfcfe"/>'
     return "\n".join([head, f"<style>{style}</style>", ground, *parts, "</svg>\n"])
 

@@ -75,28 +75,28 @@ class ReferenceSet:
     def fluency_and_truthfulness(self, answer: str) -> tuple[float, float]:
         """Sections 2 and 3 of the rules, from one pass over the answer between its marks."""
         text = f"^{answer}$"[:202]
-        found = self._occurrences(text[: _LAST + 3])  # up to the last 3-gram that covers the last position
-        return self._fluency(found, len(answer)), self._truthfulness(found, text)
+        result = self._occurrences(text[: _LAST + 3])  # up to the last 3-gram that covers the last position
+        return self._fluency(result, len(answer)), self._truthfulness(result, text)
 
-    def _fluency(self, found: list[tuple[int, int, int]], length: int) -> float:
+    def _fluency(self, result: list[tuple[int, int, int]], length: int) -> float:
         document_frequency, baseline = self._document_frequency, self.baseline
         # Up to 100 the longest prefix is the best; after that a prefix is only better for a new n-gram at its end.
         last = min(length, _FULL) + 1
-        seen = {ngram for start, end, ngram in found if start and end <= last}
+        seen = {ngram for start, end, ngram in result if start and end <= last}
         raw = sum(map(document_frequency.__getitem__, seen))
         best = raw * 1.0 / baseline
         if length > _FULL:
             last = min(length, _LAST) + 1
-            for start, end, ngram in found:
+            for start, end, ngram in result:
                 if _FULL + 1 < end <= last and start and ngram not in seen:
                     seen.add(ngram)
                     raw += document_frequency[ngram]
                     best = max(best, raw * _DISCOUNT[end - 1] / baseline)
         return best
 
-    def _truthfulness(self, found: list[tuple[int, int, int]], text: str) -> float:
+    def _truthfulness(self, result: list[tuple[int, int, int]], text: str) -> float:
         credit = [0.0] * (len(text) + 2)  # of the 3-gram that starts two positions before
-        for start, end, ngram in found:
+        for start, end, ngram in result:
             if end - start == 3:
                 credit[start + 2] = self._credit[ngram]
         total, count, last, score, best = 0.0, 0, 0, 0.0, 0.0
@@ -126,8 +126,8 @@ class AutomatonScorer:
         k = len(self._sets)
         fluency, truthfulness = {}, {}
         for name, references in self._sets.items():
-            of_set = references.fluency_and_truthfulness(answer)
-            fluency[name], truthfulness[name] = round(of_set[0] / k, 6), round(of_set[1] / k, 6)
+            set_scores = references.fluency_and_truthfulness(answer)
+            fluency[name], truthfulness[name] = round(set_scores[0] / k, 6), round(set_scores[1] / k, 6)
         scores = {
             "fluency": fluency,
             "truthfulness": truthfulness,

@@ -26,11 +26,11 @@ _N_WORST = 10  # cases of each table
 _DOCUMENT = Path(__file__).parents[2] / "docs" / "statistics_coverage.md"
 
 
-def claims(of_trials: Iterable[Claim]) -> list[Claim]:
+def claims(trial_claims: Iterable[Claim]) -> list[Claim]:
     """All claims, with these about trials, in the order of the page."""
-    of_runs = (*scores.claims(), *scores.claims_of_randomization(), *claims_of_items(), *claims_of_marks())
-    of_studies = (*claims_of_judges(), *claims_of_raters(), *claims_of_discernment())
-    return [*of_runs, *scores.claims_of_correlations(), *of_trials, *of_studies]
+    run_claims = (*scores.claims(), *scores.claims_of_randomization(), *claims_of_items(), *claims_of_marks())
+    study_claims = (*claims_of_judges(), *claims_of_raters(), *claims_of_discernment())
+    return [*run_claims, *scores.claims_of_correlations(), *trial_claims, *study_claims]
 
 
 def main() -> None:
@@ -56,8 +56,8 @@ def main() -> None:
         print(f"{'' if is_held else '! '}{claim.table}: {claim.what}: {share:.4f} of {n:,}", flush=True)
     head = "| case | draws | promised | found |\n| --- | ---: | ---: | ---: |\n"
     tables = "".join(
-        f"\n**{table}**\n\n{head}{''.join(row for _, row in sorted(of_table)[:_N_WORST])}"
-        for table, of_table in rows.items()
+        f"\n**{table}**\n\n{head}{''.join(row for _, row in sorted(table_rows)[:_N_WORST])}"
+        for table, table_rows in rows.items()
     )
     before, begin, rest = arguments.output.read_text(encoding="utf-8").partition("<!-- simulated -->\n")
     _, end, after = rest.partition("<!-- /simulated -->")

@@ -39,8 +39,8 @@ class Claim:
     def share(self, n: int) -> tuple[float, int]:
         """The share, and the number of values behind it; the seed follows from the claim."""
         generator = np.random.default_rng(zlib.crc32(f"{self.table}, {self.what}".encode()))
-        found = np.hstack([self.draw(generator, *self.settings) for _ in range(max(50, n // self.cost))])
-        return float(np.mean(found)), len(found)
+        result = np.hstack([self.draw(generator, *self.settings) for _ in range(max(50, n // self.cost))])
+        return float(np.mean(result)), len(result)
 
     @property
     def shown(self) -> str:
@@ -55,8 +55,8 @@ class Claim:
         return low - 3 * (low * (1 - low) / n) ** 0.5 <= share <= high + 3 * (high * (1 - high) / n) ** 0.5
 
 
-def holds(found: Any, truth: float) -> bool:
-    return within((found.low, found.high), truth)
+def holds(result: Any, truth: float) -> bool:
+    return within((result.low, result.high), truth)
 
 
 def within(ends: Any, truth: float) -> bool:

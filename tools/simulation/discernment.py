@@ -26,11 +26,11 @@ _WEIGHTS = {"d": np.eye(12)[3], "average of d": np.repeat([1 / 6, 0], 6), "diffe
 def falls(generator: Generator, n: int, n_answers: int, what: str, n_tests: int = 1, rho: float = 0.6) -> np.ndarray:
     """The falls of scores: tests × kinds of damage by two evaluators × items, which have effects in common."""
     n_questions = n // n_answers
-    of_question = generator.standard_normal((n_tests, 1, n_questions, 1))
-    of_item = generator.standard_normal((n_tests, 1, n_questions, n_answers))
+    question_effects = generator.standard_normal((n_tests, 1, n_questions, 1))
+    item_effects = generator.standard_normal((n_tests, 1, n_questions, n_answers))
     noise = generator.standard_normal((n_tests, _SHIFTS.size, n_questions, n_answers))
-    own = 0.6 * of_item + 0.8 * noise
-    x = (rho**0.5 * of_question + (1 - rho) ** 0.5 * own if n_answers > 1 else own).reshape(n_tests, -1, n)
+    own = 0.6 * item_effects + 0.8 * noise
+    x = (rho**0.5 * question_effects + (1 - rho) ** 0.5 * own if n_answers > 1 else own).reshape(n_tests, -1, n)
     if what == "rare large rises":
         return np.where(x < -1.65, x - 20, 0.01 + abs(x))
     x = x + _SHIFTS.reshape(-1, 1)
@@ -40,8 +40,8 @@ def falls(generator: Generator, n: int, n_answers: int, what: str, n_tests: int 
 @cache
 def _shares(n: int, n_answers: int, what: str) -> np.ndarray:
     x = falls(np.random.default_rng(0), n, n_answers, what, max(400, 40_000 // n))
-    found = signed_rank(x.reshape(-1, n), np.zeros((x.size // n, n))).rank_biserial
-    return np.asarray(np.nanmean(found.reshape(x.shape[:2]), axis=0))
+    result = signed_rank(x.reshape(-1, n), np.zeros((x.size // n, n))).rank_biserial
+    return np.asarray(np.nanmean(result.reshape(x.shape[:2]), axis=0))
 
 
 def _covers(generator: Generator, n: int, n_answers: int, what: str, figure: str) -> list[bool]:
@@ -82,11 +82,11 @@ def claims_of_discernment() -> Iterator[Claim]:
     """Claims about 5 to 100 items, of one or several answers to each question."""
     sizes = ((5, 1), (10, 1), (20, 1), (50, 1), (100, 1), (100, 10))
     for (n, n_answers), figure in (*product(sizes, ["difference"]), ((10, 1), "d"), ((20, 2), "average of d")):
-        of = f"{n} items" + (f", {n_answers} answers to each question" if n_answers > 1 else "")
+        part = f"{n} items" + (f", {n_answers} answers to each question" if n_answers > 1 else "")
         settings = (n, n_answers, "rare large rises", figure)
-        yield Claim(D, f"{figure}, {of}, rare large rises", _HELD, _covers, settings, 2 * _TESTS)
+        yield Claim(D, f"{figure}, {part}, rare large rises", _HELD, _covers, settings, 2 * _TESTS)
         if (n, figure) in ((10, "d"), (100, "difference")):
-            yield Claim(D, f"mean drop, {of}, ratings", _HELD, _covers_drop, (n, n_answers, "ratings"), 12)
+            yield Claim(D, f"mean drop, {part}, ratings", _HELD, _covers_drop, (n, n_answers, "ratings"), 12)
     for n_questions, n_answers in ((10, 1), (10, 5), (50, 2)):
         answers = f", {n_answers} answers to each that correlate by 1" if n_answers > 1 else ""
         yield Claim(

@@ -24,8 +24,8 @@ def clustered(generator: Generator, n_clusters: int, shared: float) -> tuple[np.
     """Differences around 0 in clusters of 1 to 15 items; `shared` is the part of the variance that a cluster has."""
     sizes = np.minimum(generator.geometric(0.3, n_clusters), 15)
     clusters = np.repeat(np.arange(n_clusters), sizes)
-    of_clusters, of_items = generator.standard_normal(n_clusters), generator.standard_normal(len(clusters))
-    return shared**0.5 * of_clusters[clusters] + (1 - shared) ** 0.5 * of_items, clusters.tolist()
+    cluster_effects, item_effects = generator.standard_normal(n_clusters), generator.standard_normal(len(clusters))
+    return shared**0.5 * cluster_effects[clusters] + (1 - shared) ** 0.5 * item_effects, clusters.tolist()
 
 
 def _holds_zero(generator: Generator, n_clusters: int, shared: float) -> bool:
@@ -63,8 +63,8 @@ def _holds_share(generator: Generator, n_items: int, share: float) -> bool:
 def _family(generator: Generator, n_models: int, step: float) -> list[bool]:
     """Whether each interval of a family holds the truth: each model is better by `step` than the one before."""
     scores = generator.standard_normal((n_models, 50)) + step * np.arange(n_models)[:, np.newaxis]
-    found = decided([paired_difference(scores[0], other) for other in scores[1:]])
-    return [holds(of, -step * (number + 1)) for number, of in enumerate(found)]
+    result = decided([paired_difference(scores[0], other) for other in scores[1:]])
+    return [holds(part, -step * (number + 1)) for number, part in enumerate(result)]
 
 
 def _found_with_items(generator: Generator, difference: float) -> bool:
@@ -86,30 +86,30 @@ def claims_of_items() -> Iterator[Claim]:
     """Claims about clusters, scores of 0 and 1, and power."""
     for n_clusters in (6, 10, 20, 50):
         for shared in (0.0, 0.3, 0.8):
-            of = f"{n_clusters} clusters, {shared:g} of the variance is between them"
+            case = f"{n_clusters} clusters, {shared:g} of the variance is between them"
             bounds = COVERAGE if shared else (0.93, 0.98)
-            yield Claim(CLUSTERS, f"t-test: {of}", bounds, _holds_zero, (n_clusters, shared))
-            yield Claim(CLUSTER_ALARMS, of, FALSE_ALARMS, _differs, (n_clusters, shared))
-        of = f"{n_clusters} clusters, 0.3 of the variance is between them"
-        yield Claim(CLUSTERS, f"interval of a score: {of}", COVERAGE, _score, (n_clusters, 0.3))
+            yield Claim(CLUSTERS, f"t-test: {case}", bounds, _holds_zero, (n_clusters, shared))
+            yield Claim(CLUSTER_ALARMS, case, FALSE_ALARMS, _differs, (n_clusters, shared))
+        case = f"{n_clusters} clusters, 0.3 of the variance is between them"
+        yield Claim(CLUSTERS, f"interval of a score: {case}", COVERAGE, _score, (n_clusters, 0.3))
     for n_items in (10, 50, 500):
         for a, b in ((1, 1), (5, 1), (0.3, 0.3)):
-            of = f"{n_items} items, the chance to solve them is beta-distributed ({a:g}, {b:g})"
-            yield Claim(BINARY, of, FALSE_ALARMS, _binary, (n_items, a, b))
+            case = f"{n_items} items, the chance to solve them is beta-distributed ({a:g}, {b:g})"
+            yield Claim(BINARY, case, FALSE_ALARMS, _binary, (n_items, a, b))
     for n_items in (10, 20, 50, 200):
         for better, worse in ((0.02, 0.02), (0.1, 0.0), (0.3, 0.1), (0.9, 0.02)):
-            of = f"difference, {n_items} items, A alone solves {better:g} and B alone {worse:g} of them"
-            yield Claim(BINARY_COVERAGE, of, (0.92, 1.0), _holds_binary_difference, (n_items, better, worse))
+            case = f"difference, {n_items} items, A alone solves {better:g} and B alone {worse:g} of them"
+            yield Claim(BINARY_COVERAGE, case, (0.92, 1.0), _holds_binary_difference, (n_items, better, worse))
         for share in (0.5, 0.9, 0.98):
-            of = f"mean, {n_items} items, a model that solves {share:g} of them"
-            yield Claim(BINARY_COVERAGE, of, (0.92, 1.0), _holds_share, (n_items, share))
+            case = f"mean, {n_items} items, a model that solves {share:g} of them"
+            yield Claim(BINARY_COVERAGE, case, (0.92, 1.0), _holds_share, (n_items, share))
     for n_models in (4, 11):
         for step in (0.0, 0.1, 1.0):
-            of = f"{n_models - 1} models against one, each better by {step:g} standard deviations than the one before"
-            yield Claim(FAMILIES, of, (0.93, 1.0), _family, (n_models, step), 4)
+            case = f"{n_models - 1} models against one, each better by {step:g} standard deviations than the one before"
+            yield Claim(FAMILIES, case, (0.93, 1.0), _family, (n_models, step), 4)
     for difference in (0.2, 0.5, 1.0):
-        of = f"items, a difference of {difference:g} standard deviations"
-        yield Claim(POWER, of, (0.78, 0.85), _found_with_items, (difference,), 2)
+        case = f"items, a difference of {difference:g} standard deviations"
+        yield Claim(POWER, case, (0.78, 0.85), _found_with_items, (difference,), 2)
     for better, worse in ((0.08, 0.03), (0.2, 0.1), (0.25, 0.05), (0.3, 0.02)):
-        of = f"scores of 0 and 1, A alone solves {better:g} and B alone {worse:g} of the items"
-        yield Claim(POWER, of, (0.76, 0.86), _found_with_binary_items, (better, worse), 2)
+        case = f"scores of 0 and 1, A alone solves {better:g} and B alone {worse:g} of the items"
+        yield Claim(POWER, case, (0.76, 0.86), _found_with_binary_items, (better, worse), 2)

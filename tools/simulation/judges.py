@@ -61,8 +61,8 @@ def _figure(scores: np.ndarray, counts: Any, figure: str, is_skewed: bool) -> np
     x, y = np.exp(0.8 * scores) if is_skewed else scores
     if figure == "mean absolute difference":
         return counts @ np.abs(x - y).mean(axis=(1, 2)) / counts.sum(axis=1)
-    of = resampled_spearman if figure == "Spearman" else resampled_pearson
-    return of(x.ravel(), y.ravel(), np.repeat(np.arange(len(x)), _ANSWERS), counts)
+    part = resampled_spearman if figure == "Spearman" else resampled_pearson
+    return part(x.ravel(), y.ravel(), np.repeat(np.arange(len(x)), _ANSWERS), counts)
 
 
 @lru_cache
@@ -83,8 +83,8 @@ def _orders(generator: Generator, n_tasks: int, n_models: int, counts: Any) -> n
     """Spearman's correlation of the means of models by two judges, in each draw of tasks."""
     quality = np.linspace(0, 0.3 * n_models, n_models)[:, np.newaxis]
     shared = quality + 0.5 * generator.standard_normal((n_models, n_tasks))
-    of_judges = shared + generator.standard_normal((2, n_models, n_tasks))
-    x, y = np.swapaxes(of_judges @ counts.T, 1, 2)
+    judge_scores = shared + generator.standard_normal((2, n_models, n_tasks))
+    x, y = np.swapaxes(judge_scores @ counts.T, 1, 2)
     return spearman_rows(x, y)
 
 
@@ -121,11 +121,11 @@ def _true_wins(*settings: Any) -> np.ndarray:
 
 def _controlled(generator: Generator, n_tasks: int, *settings: Any) -> list[bool]:
     y, x, pairs, tasks = _won(generator, n_tasks, *settings)
-    found = win_rates(y, x, pairs, int(pairs[-1]) + 1, tasks, bootstrap_counts(n_tasks, _DRAWS))
+    result = win_rates(y, x, pairs, int(pairs[-1]) + 1, tasks, bootstrap_counts(n_tasks, _DRAWS))
     return [
         within(interval_of_draws(value, draws, n_tasks, scale="share"), truth)
         for value, draws, truth in zip(
-            found.controlled.tolist(), found.controlled_draws.T, _true_wins(*settings), strict=True
+            result.controlled.tolist(), result.controlled_draws.T, _true_wins(*settings), strict=True
         )
     ]
 
@@ -135,12 +135,12 @@ def claims_of_judges() -> Iterator[Claim]:
     for n_tasks in (3, 5, 10, 20, 50, 200):
         usual, cost = COVERAGE if n_tasks >= 50 else (0.93, 1.0), 2 if n_tasks < 50 else 4
         for number, (called, _) in enumerate(_CALLED):
-            for world, bounds, of in (
+            for world, bounds, part in (
                 ("usual", usual, ""),
                 ("top", (0.9, 1.0), ", most verdicts are the highest level"),
             ):
-                name = f"{called}, {n_tasks} tasks{of}"
-                if of and number and n_tasks < 10:
+                name = f"{called}, {n_tasks} tasks{part}"
+                if part and number and n_tasks < 10:
                     bounds = None  # often undefined
                 yield Claim(JUDGES, name, bounds, _of_levels, (n_tasks, number, world), cost)
         for figure in ("Pearson", "Spearman", "mean absolute difference"):

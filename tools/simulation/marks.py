@@ -71,8 +71,8 @@ def _holds(generator: Generator, *world: Any) -> bool:
 
 
 def _width(generator: Generator, *world: Any) -> float:
-    found = _estimate(generator, *world)
-    return 1.0 if found.half_width is None else found.half_width / found.alone.half_width
+    result = _estimate(generator, *world)
+    return 1.0 if result.half_width is None else result.half_width / result.alone.half_width
 
 
 def _ends(generator: Generator, sizes: tuple[int, ...], *world: Any) -> tuple[float, float]:

@@ -41,8 +41,8 @@ def _agreement(generator: Generator, n_tasks: int, figure: str) -> bool:
     quality = generator.normal(0, 1.4, n_tasks)[tasks] + generator.normal(0, 1.4, 2 * n_tasks)
     values = quality + generator.normal(0, 1.2, (4, 2 * n_tasks))
     is_alpha = figure == "alpha"
-    found = alpha(values, tasks, counts) if is_alpha else correlated(values[0], values[1], tasks, counts).pearson
-    return within(interval_of_draws(found.value, found.draws, n_tasks), 2 * 1.4**2 / (2 * 1.4**2 + 1.2**2))
+    result = alpha(values, tasks, counts) if is_alpha else correlated(values[0], values[1], tasks, counts).pearson
+    return within(interval_of_draws(result.value, result.draws, n_tasks), 2 * 1.4**2 / (2 * 1.4**2 + 1.2**2))
 
 
 def _compared(generator: Generator, n_raters: int, n_units: int, kind: str) -> list[Against]:
@@ -55,7 +55,7 @@ def _compared(generator: Generator, n_raters: int, n_units: int, kind: str) -> l
 
 
 def _any_name(generator: Generator, *world: object) -> bool:
-    return any(one.is_shifted or one.is_unlike for one in _compared(generator, *world))  # type: ignore[arg-type]
+    return any(item.is_shifted or item.is_unlike for item in _compared(generator, *world))  # type: ignore[arg-type]
 
 
 def _is_named(generator: Generator, n_raters: int, n_units: int, kind: str) -> bool:
@@ -80,8 +80,8 @@ def claims_of_raters() -> Iterator[Claim]:
         for n_tasks in (3, 5, 10, 20, 50):
             yield Claim(AGREEMENT, f"{figure}, {n_tasks} tasks", (0.91, 0.99), _agreement, (n_tasks, figure), 2)
     for n_raters, n_units in ((3, 20), (5, 20), (5, 50), (5, 200), (10, 50)):
-        of = f"{n_raters} equally good annotators, {n_units} answers"
-        yield Claim(NAMED, of, FALSE_ALARMS, _any_name, (n_raters, n_units, "usual"), 4)
+        case = f"{n_raters} equally good annotators, {n_units} answers"
+        yield Claim(NAMED, case, FALSE_ALARMS, _any_name, (n_raters, n_units, "usual"), 4)
     for kind in ("strict", "careless"):
         for n_units in (20, 50):
             words = "one stricter by 1 of 10" if kind == "strict" else "one marks at random"
@@ -90,5 +90,5 @@ def claims_of_raters() -> Iterator[Claim]:
     worlds = ((20, 0.9, 0), (50, 0.9, 0), (50, 0.9, 5), (200, 0.9, 5), (200, 0.98, 5), (50, 0.5, 5))
     for n_answers, truth, spread in worlds:
         dependence = "dependent" if spread else "independent"
-        of = f"{n_answers} answers, 5 opinions each, {dependence}, true share {truth:g}"
-        yield Claim(RATES, of, (0.93, 0.99), _rate, (n_answers, 5, truth, spread))
+        case = f"{n_answers} answers, 5 opinions each, {dependence}, true share {truth:g}"
+        yield Claim(RATES, case, (0.93, 0.99), _rate, (n_answers, 5, truth, spread))

@@ -73,21 +73,21 @@ def ngram_scores(order: int, temperature: float, n_answers: int) -> np.ndarray:
     """The scores of so many answers to each question of the packaged suite; their means are the truth."""
     sampler, scorer = NgramSampler("mini", order=order, temperature=temperature), Scorer("mini")
     ids = [question.question_id for question in scorer.suite]
-    return np.array([scorer.reward(each, sampler.sample(each, range(n_answers))) for each in ids])
+    return np.array([scorer.reward(item, sampler.sample(item, range(n_answers))) for item in ids])
 
 
 @cache
 def published_scores() -> dict[str, np.ndarray]:
     """The scores of the published runs of 100 trials, by model."""
     scorer = Scorer(Suite.load(PFGEN_BENCH / "data"))
-    found = {}
+    by_name = {}
     for run in find_runs([PFGEN_BENCH / "result"]):
         trials = Trials.of(run)
         average = scorer.score(trials.lines.questions, trials.lines.answers)["average"]
         rows = [average[trials.rows_by_question[question.question]] for question in scorer.suite]
         if {len(row) for row in rows} == {100}:
-            found[run.folder.parent.name] = np.array(rows)
-    return found
+            by_name[run.folder.parent.name] = np.array(rows)
+    return by_name
 
 
 def drawn_trials(generator: Generator, source: Source, n_trials: int) -> tuple[np.ndarray, float]:
@@ -120,7 +120,7 @@ def _against(generator: Generator, n_questions: int, ties: float, n_runs: int) -
 
 def _any_differs(generator: Generator, n_questions: int, ties: float, n_runs: int) -> bool:
     runs = _against(generator, n_questions, ties, n_runs)
-    return any(found.differs for found in against_baseline(*runs, n_draws=_N_DRAWS))
+    return any(result.differs for result in against_baseline(*runs, n_draws=_N_DRAWS))
 
 
 def _ranks(generator: Generator, n_alike: int) -> list[bool]:
@@ -153,8 +153,8 @@ def _correlated_with_tails(generator: Generator, n_values: int) -> bool:
 def _clustered(generator: Generator, name: str, n_clusters: int, rho: float) -> bool:
     """Runs of models, two or more of each: four fifths of the variance are the model's."""
     models = np.repeat(np.arange(n_clusters), 1 + generator.geometric(0.5, n_clusters))
-    of_models = generator.standard_normal((2, n_clusters))[:, models]
-    x, noise = 0.8**0.5 * of_models + 0.2**0.5 * generator.standard_normal((2, len(models)))
+    model_effects = generator.standard_normal((2, n_clusters))[:, models]
+    x, noise = 0.8**0.5 * model_effects + 0.2**0.5 * generator.standard_normal((2, len(models)))
     y = rho * x + (1 - rho**2) ** 0.5 * noise
     return holds(correlate(x, y, clusters=models)[name], _true_coefficient(name, rho))
 
@@ -187,33 +187,33 @@ def claims() -> Iterator[Claim]:
     """Those on intervals over questions, differences and ranks."""
     for n_questions in (3, 8, 50):
         for n_trials in (1, 10, 100):
-            of = f"{n_questions} questions, {n_trials} trial{'s' if n_trials > 1 else ''}"
-            yield Claim(SCORE, of, COVERAGE, _score, (usual, n_questions, n_trials))
-        of = f"{n_questions} questions, 10 trials"
-        yield Claim(SCORE, f"{of}, most questions near 0", COVERAGE, _score, (skewed, n_questions, 10))
+            case = f"{n_questions} questions, {n_trials} trial{'s' if n_trials > 1 else ''}"
+            yield Claim(SCORE, case, COVERAGE, _score, (usual, n_questions, n_trials))
+        case = f"{n_questions} questions, 10 trials"
+        yield Claim(SCORE, f"{case}, most questions near 0", COVERAGE, _score, (skewed, n_questions, 10))
     for n_questions in (3, 8, 50):
         for n_trials in ((1, 1), (10, 10), (100, 100), (1, 100)):
-            of = f"{n_questions} questions, {n_trials[0]} and {n_trials[1]} trials"
+            case = f"{n_questions} questions, {n_trials[0]} and {n_trials[1]} trials"
             for name, apart in (("the same model", 0.0), ("models differ by question", 0.1)):
                 pair = (n_questions, n_trials, apart, 0)
-                yield Claim(DIFFERENCE, f"{of}, {name}", COVERAGE, _holds_zero, pair)
-                yield Claim(ALARMS, f"{of}, {name}", FALSE_ALARMS, _differs, pair)
-        of, pair = f"{n_questions} questions, half of them ties", (n_questions, (1, 1), 0.1, 0.5)
+                yield Claim(DIFFERENCE, f"{case}, {name}", COVERAGE, _holds_zero, pair)
+                yield Claim(ALARMS, f"{case}, {name}", FALSE_ALARMS, _differs, pair)
+        case, pair = f"{n_questions} questions, half of them ties", (n_questions, (1, 1), 0.1, 0.5)
         bounds = (0.93, 1.0) if n_questions > 3 else None  # three ties have no interval
-        yield Claim(DIFFERENCE, of, bounds, _holds_zero, pair)
-        yield Claim(ALARMS, of, FALSE_ALARMS, _differs, pair)
-        of = f"{n_questions} questions, all of them ties"
-        yield Claim(ALARMS, of, (0.0, 0.0), _differs, (n_questions, (1, 1), 0.0, 1.0))
-    for n_alike, of in ((24, "all are equally good"), (3, "8 groups of 3 equally good runs")):
-        yield Claim(RANKS, of, (0.95, 1.0), _ranks, (n_alike,), 10)
+        yield Claim(DIFFERENCE, case, bounds, _holds_zero, pair)
+        yield Claim(ALARMS, case, FALSE_ALARMS, _differs, pair)
+        case = f"{n_questions} questions, all of them ties"
+        yield Claim(ALARMS, case, (0.0, 0.0), _differs, (n_questions, (1, 1), 0.0, 1.0))
+    for n_alike, case in ((24, "all are equally good"), (3, "8 groups of 3 equally good runs")):
+        yield Claim(RANKS, case, (0.95, 1.0), _ranks, (n_alike,), 10)
 
 
 def claims_of_randomization() -> Iterator[Claim]:
     """Those on runs against a baseline."""
     for n_questions in (6, 8, 20, 50):
         for ties in (0.0, 0.5):
-            of = f"{n_questions} questions" + (", half of them ties" if ties else "")
-            yield Claim(RANDOMIZED, of, FALSE_ALARMS, _any_differs, (n_questions, ties, 1), 2)
+            part = f"{n_questions} questions" + (", half of them ties" if ties else "")
+            yield Claim(RANDOMIZED, part, FALSE_ALARMS, _any_differs, (n_questions, ties, 1), 2)
         yield Claim(
             RANDOMIZED, f"{n_questions} questions, any of 5 runs", FALSE_ALARMS, _any_differs, (n_questions, 0, 5), 4
         )
@@ -226,17 +226,17 @@ def claims_of_correlations() -> Iterator[Claim]:
     for n_values in (10, 16, 40):
         for rho in (0, 0.5, 0.9):
             for name in COEFFICIENTS:
-                of = f"{name}, {n_values} values, of {rho:g}"
-                yield Claim(CORRELATION, of, bounds[name], _correlated, (name, n_values, rho), 4)
+                case = f"{name}, {n_values} values, of {rho:g}"
+                yield Claim(CORRELATION, case, bounds[name], _correlated, (name, n_values, rho), 4)
     for n_values in (16, 40, 300):
-        of = f"Pearson, {n_values} values, of columns with long tails"
-        yield Claim(CORRELATION, of, None, _correlated_with_tails, (n_values,), 8 if n_values < 300 else 40)
+        case = f"Pearson, {n_values} values, of columns with long tails"
+        yield Claim(CORRELATION, case, None, _correlated_with_tails, (n_values,), 8 if n_values < 300 else 40)
     for n_clusters in (12, 40):
         for name in COEFFICIENTS:
-            of = f"{name}, runs of {n_clusters} models, of 0.5"
-            yield Claim(CORRELATION, of, bounds[name], _clustered, (name, n_clusters, 0.5), 8)
-    of = "between halves of 50 questions (0.5 is true)"
-    yield Claim(STABILITY, of, (0.47, 0.53), _swapped, (12, 50), 4)
+            case = f"{name}, runs of {n_clusters} models, of 0.5"
+            yield Claim(CORRELATION, case, bounds[name], _clustered, (name, n_clusters, 0.5), 8)
+    case = "between halves of 50 questions (0.5 is true)"
+    yield Claim(STABILITY, case, (0.47, 0.53), _swapped, (12, 50), 4)
 
 
 def claims_of_trials(
@@ -245,10 +245,10 @@ def claims_of_trials(
     """Those on answers of the n-gram engine to the packaged suite."""
     for order, temperature in product(orders, temperatures):
         source = order, temperature, n_answers
-        of = f"n-gram answers, order {order}, temperature {temperature:g}"
+        case = f"n-gram answers, order {order}, temperature {temperature:g}"
         for n_trials in (10, 100):
             low = 0.92 if n_trials == 10 else 0.93  # ten trials are the fewest that have an interval here
-            yield Claim(TRIALS, f"{of}, {n_trials} trials", (low, 0.97), _of_trials, (source, n_trials), 2)
+            yield Claim(TRIALS, f"{case}, {n_trials} trials", (low, 0.97), _of_trials, (source, n_trials), 2)
 
 
 def claims_of_published() -> Iterator[Claim]:
