@@ -16,8 +16,7 @@ from makers.effort import share
 from makers.pages import overview_in
 from makers.reported import unpacked
 from makers.runs import make_run
-from pfgen_fast.base.table import bearing_digits
-from pfgen_fast.base.untrusted_text import signed
+from pfgen_fast.base.table import bearing_digits, signed
 from pfgen_fast.report.pages import source
 from pfgen_fast.runs.statistics.paired import paired_difference
 from pfgen_fast.runs.statistics.verdicts import SENTENCES, decided

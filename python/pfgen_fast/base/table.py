@@ -271,6 +271,11 @@ def figure(value: float, digits: int = 4, *, is_signed: bool = False) -> str:
     return text if is_signed else text.removeprefix("+")
 
 
+def signed(value: float, digits: int = 4) -> str:
+    """A difference: a number with its sign; a number that rounds to zero has a plus sign."""
+    return figure(value, digits, is_signed=True)
+
+
 def bearing_digits(half_width: float | None, most: int = 4) -> int:
     """The decimals that a figure bears whose interval has this half width: those of its first two significant digits.
 

@@ -244,12 +244,6 @@ def counted(n: int, noun: str) -> str:
     return f"{n:,} {plural}"
 
 
-def signed(value: float, n_digits: int) -> str:
-    """A number with its sign and `n_digits` decimals; a number that rounds to zero has a plus sign."""
-    text = f"{value:+.{n_digits}f}"
-    return text if re.search("[1-9]", text) else f"+{text[1:]}"
-
-
 def place_cell(place: float | None) -> float | int | None:
     """A place for a table: a whole number unless it is shared."""
     return int(place) if place is not None and place.is_integer() else place

@@ -16,8 +16,8 @@ from typing import Any, Literal
 import numpy as np
 
 from ..base.errors import TrialsError
-from ..base.table import Column, Table, TableResult
-from ..base.untrusted_text import counted, few_names, harmless, in_one_line, signed
+from ..base.table import Column, Table, TableResult, signed
+from ..base.untrusted_text import counted, few_names, harmless, in_one_line
 from .items.item_table import Floats, ItemScores
 from .statistics.paired import MIN_QUESTIONS, TESTS, Needed, PairedDifference, needed, paired_difference
 from .statistics.paired_randomization import against_baseline, default_draws, draws_needed, takes_all_ways
@@ -232,7 +232,7 @@ def _table_of(
             return f"{row.model_a} vs {row.model_b}"
         if name != "interval":
             return getattr(row, name)
-        return None if row.low is None or row.high is None else f"{signed(row.low, 4)} to {signed(row.high, 4)}"
+        return None if row.low is None or row.high is None else f"{signed(row.low)} to {signed(row.high)}"
 
     return Table(columns, [[value(row, column.name) for column in columns] for row in rows])
 

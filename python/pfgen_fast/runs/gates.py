@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from .. import __version__
 from ..base.errors import PfgenError, TrialsError
 from ..base.file_writing import timestamp
-from ..base.untrusted_text import counted, in_one_line, signed, terminal_text, unknown_name
+from ..base.table import signed
+from ..base.untrusted_text import counted, in_one_line, terminal_text, unknown_name
 from ..suite.rules import PARTS
 
 if TYPE_CHECKING:
@@ -229,10 +230,10 @@ class _Pair:
         from .statistics.paired import TESTS
         from .statistics.verdicts import shown_p
 
-        shift = f" of a difference of {signed(-self.sign * self.gate.margin, 4)}" if self.gate.margin else ""
+        shift = f" of a difference of {signed(-self.sign * self.gate.margin)}" if self.gate.margin else ""
         p_value = shown_p(verdict.p_corrected)
         figures = (
-            f"the difference is {signed(verdict.difference, 4)}, {verdict.interval_words(item=item)}{lost}; "
+            f"the difference is {signed(verdict.difference)}, {verdict.interval_words(item=item)}{lost}; "
             f"{TESTS[verdict.test]}{shift}: p {'' if p_value[0] == '<' else '= '}{p_value}, limit {verdict.alpha:.6g}"
         )
         if not verdict.differs:

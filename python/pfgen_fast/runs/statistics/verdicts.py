@@ -15,7 +15,8 @@ from typing import Any, Literal
 import numpy as np
 
 from ...base.mean_interval import ROUNDING
-from ...base.untrusted_text import counted, few_names, in_one_line, signed
+from ...base.table import signed
+from ...base.untrusted_text import counted, few_names, in_one_line
 from .paired import ALPHA, MIN_QUESTIONS, Floats, PairedDifference, Test, all_pairs
 
 Correction = Literal["holm", "bh"]
@@ -75,7 +76,7 @@ class Verdict:
         if self.low is None or self.high is None:
             return SENTENCES["equal"].format(over=self.over(item))
         family = SENTENCES["family"].format(n=f"{self.n_in_family:,}") if self.n_in_family > 1 else ""
-        ends = {"low": signed(self.low, 4), "high": signed(self.high, 4)}
+        ends = {"low": signed(self.low), "high": signed(self.high)}
         level = f"{100 * (1 - self.alpha):.6g}"
         return SENTENCES["interval"].format(level=level, pair=pair, family=family, over=self.over(item), **ends)
 
@@ -84,7 +85,7 @@ class Verdict:
     ) -> str:
         """The verdict in words, such as `A is better by 0.0200, 95 % interval of A - B +0.0100 to +0.0300 over ...`."""
         outcome, pair = self.outcome(higher_is_better=higher_is_better), f"{first} - {second}"
-        difference = signed(self.difference, 4)
+        difference = signed(self.difference)
         if outcome == "no verdict":
             return SENTENCES["without"].format(few=self.too_few(item), pair=pair, difference=difference)
         interval = self.interval_words(f" of {pair}", item)
