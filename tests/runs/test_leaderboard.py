@@ -12,9 +12,8 @@ from makers import published
 from makers.reported import made_result
 from makers.runs import make_varied_runs
 from pfgen_fast import Suite, TrialsError
-from pfgen_fast.base.marked_table import update
 from pfgen_fast.cli.score import print_outcomes
-from pfgen_fast.runs.leaderboard import find_results, rank, to_markdown
+from pfgen_fast.runs.leaderboard import find_results, rank, to_markdown, update_markdown
 from pfgen_fast.runs.run_result import read_result
 from pfgen_fast.runs.run_scorer import Outcome
 from pfgen_fast.runs.trials import RunFolder
@@ -193,7 +192,7 @@ def test_an_update_keeps_line_ends_and_passes_over_code(tmp_path, line_end):
     path = tmp_path / "README.md"
     path.write_bytes((lines % "").replace("\n", line_end).encode())
     for table in ("| a |\n| [b](c) |\n", "| d |\n"):
-        gone = update(path, table)
+        gone = update_markdown(path, table)
         assert path.read_bytes() == (lines % f"{table}\n").replace("\n", line_end).encode()
     assert gone == ["c"]
 
@@ -203,4 +202,4 @@ def test_an_update_needs_one_pair_of_comments_outside_code(tmp_path, text):
     path = tmp_path / "README.md"
     path.write_text(text.format("<!-- leaderboard -->", "<!-- /leaderboard -->"))
     with pytest.raises(TrialsError, match="expected one '<!-- leaderboard -->' followed by one"):
-        update(path, "| a |\n")
+        update_markdown(path, "| a |\n")

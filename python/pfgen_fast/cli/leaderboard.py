@@ -152,11 +152,11 @@ class Leaderboard:
     def _write(self, text: str, what: str) -> None:
         """Writes the table into the file to update, to the output, or else to stdout."""
         from ..base.file_writing import write_whole
-        from ..base.marked_table import update
+        from ..runs.leaderboard import update_markdown
 
         if self.update_file:
             path = self.update_file
-            gone = update(path.resolve(), text)
+            gone = update_markdown(path.resolve(), text)
             if gone:
                 few = few_names(gone, n_code_points=300)
                 note(f"{path}: the new table lacks {counted(len(gone), 'row')} of the former one: {few}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import os
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -13,16 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from ..base.errors import TrialsError
+from ..base.file_reading import read_stored
+from ..base.file_writing import write_whole
 from ..base.mean_interval import MeanInterval, competition_ranks, mean_interval
 from ..base.table import Column, Table, TableResult
-from ..base.untrusted_text import (
-    in_one_line,
-    json_text,
-    link_target,
-    markdown_link,
-    markdown_row,
-    markdown_text,
-)
+from ..base.untrusted_text import in_one_line, json_text, link_target, markdown_link, markdown_row, markdown_text, utf8
 from ..suite.rules import add_up
 from ..suite.suite import Suite, hash_of_cut
 from ..tables.formats import tables_hint
@@ -348,3 +344,33 @@ def to_csv(entries: Sequence[Entry]) -> str:
         rows.append({**record, **subject_columns(entry.subjects or {}), **parameters})
     columns = list(dict.fromkeys(key for row in rows for key in row))
     return Table(list(map(Column, columns)), [[row.get(column) for column in columns] for row in rows]).to_csv()
+
+
+BEGIN, END = "<!-- leaderboard -->", "<!-- /leaderboard -->"
+
+_LINK = re.compile(r"\]\(([^()\s]*)\)")
+_CODE = re.compile(
+    r"^(?:[ ]{0,3}>)*[ ]{0,3}(?P<fence>`{3,}(?=[^`\n]*$)|~{3,})[^\n]*"
+    r"(?:\n(?s:.*?)^[ \t>]*(?P=fence)[`~]*[ \t]*\r?$|(?s:.*))"
+    r"|(?P<ticks>`+)[^\n]*?(?P=ticks)",
+    re.MULTILINE,
+)
+"""Fenced blocks (an unclosed block extends to the end of the text) and inline code."""
+
+
+def update_markdown(path: Path, table: str) -> list[str]:
+    """Replaces the text between the two leaderboard comments of a Markdown file; comments in code are ignored."""
+    try:
+        text = read_stored(path).decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise TrialsError(f"{path}: not UTF-8 (byte {error.start})") from None
+    without_code = _CODE.sub(lambda code: " " * len(code[0]), text)
+    begin, end = without_code.find(BEGIN), without_code.find(END)
+    if not 0 <= begin < end or (without_code.count(BEGIN), without_code.count(END)) != (1, 1):
+        raise TrialsError(f"{path}: expected one '{BEGIN}' followed by one '{END}', which mark the place of the table")
+    former = text[begin + len(BEGIN) : end]
+    line_end = "\r\n" if former.startswith("\r\n") else "\n"
+    lines = f"{BEGIN}\n{table}\n".replace("\n", line_end)
+    write_whole(path, utf8(f"{text[:begin]}{lines}{text[end:]}"))
+    there = set(_LINK.findall(table))
+    return [link for link in _LINK.findall(former) if link not in there]
