@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from pfgen_fast import PfgenError, ScorerSpec
-from pfgen_fast.base.native import optional
+from pfgen_fast.base.errors import optional
 
 
 def on_import(module):
@@ -56,7 +56,7 @@ def test_under_a_limit_of_memory_a_package_that_does_not_load_lacks_memory(monke
     def fail(name):
         raise ImportError("failed to map segment from shared object")
 
-    monkeypatch.setattr("pfgen_fast.base.native.import_module", fail)
+    monkeypatch.setattr("pfgen_fast.base.errors.import_module", fail)
     monkeypatch.setattr(resource, "getrlimit", lambda limit: (1 << 28, -1))
     with pytest.raises(MemoryError, match=r"^not enough memory to load pyarrow \(failed to map segment"):
         optional("pyarrow", extra="tables", needed_for="Parquet")

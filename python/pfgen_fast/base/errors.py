@@ -1,9 +1,14 @@
 """The errors of the package: a base class, and a subclass for each kind of faulty input.
 
-Every message is one sentence that names the fault, its place, and the expected value.
+Every message is one sentence that names the fault, its place, and the expected value. `optional` imports a package
+that may be missing, and says how to install it.
 """
 
+from __future__ import annotations
+
 import sys
+from importlib import import_module
+from typing import Any
 
 
 def lacks_memory(error: Exception) -> bool:
@@ -89,3 +94,16 @@ class TrialsError(PfgenError, ValueError):
         self.column = column
         self.row = row
         self.problem = problem
+
+
+def optional(module: str, *, extra: str, needed_for: str, error: type[PfgenError] = PfgenError) -> Any:
+    """Imports a module of an optional package."""
+    try:
+        return import_module(module)
+    except ImportError as problem:
+        if lacks_memory(problem):
+            raise MemoryError(f"not enough memory to load {module} ({problem})") from None
+        package = problem.name or module.partition(".")[0]
+        is_missing = isinstance(problem, ModuleNotFoundError)
+        state = "which is not installed" if is_missing else f"which does not load ({problem})"
+        raise error(f"{needed_for} needs {package}, {state}: pip install 'pfgen-fast[{extra}]'") from None

@@ -1,4 +1,4 @@
-"""The native core and its errors, optional packages, and values that are safe with threads and forks."""
+"""The native core and its errors, and values that are safe with threads and forks."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from contextlib import contextmanager, nullcontext
 from importlib import import_module
 from typing import Any, NoReturn, TypeVar
 
-from .errors import PfgenError, TrialsError, lacks_memory
+from .errors import TrialsError
 
 
 def _is_main_interpreter() -> bool:
@@ -35,19 +35,6 @@ except ImportError as error:
         "checkout of pfgen-fast (this needs a C++20 compiler; cmake and ninja are fetched by pip), or reinstall the "
         "package: 'pip install --force-reinstall pfgen-fast'."
     ) from error
-
-
-def optional(module: str, *, extra: str, needed_for: str, error: type[PfgenError] = PfgenError) -> Any:
-    """Imports a module of an optional package."""
-    try:
-        return import_module(module)
-    except ImportError as problem:
-        if lacks_memory(problem):
-            raise MemoryError(f"not enough memory to load {module} ({problem})") from None
-        package = problem.name or module.partition(".")[0]
-        is_missing = isinstance(problem, ModuleNotFoundError)
-        state = "which is not installed" if is_missing else f"which does not load ({problem})"
-        raise error(f"{needed_for} needs {package}, {state}: pip install 'pfgen-fast[{extra}]'") from None
 
 
 COLUMN_ERRORS: tuple[type[Exception], ...] = (_core.BadRow, _core.BadColumn, _core.InvalidAnswer)

@@ -14,7 +14,7 @@ from itertools import islice
 from typing import Any, Literal, TypeVar
 from unicodedata import category, east_asian_width
 
-from .native import optional
+from .errors import optional
 from .untrusted_text import csv_text, html_text, in_one_line, json_text, markdown_table
 
 T = TypeVar("T")

@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 from ..base.errors import BuildError, TrialsError
-from ..base.native import optional
+from ..base.errors import optional
 from ..base.file_reading import opened
 from ..base.file_writing import writing_whole
 import json

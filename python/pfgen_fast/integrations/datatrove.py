@@ -7,8 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..base.errors import PfgenError, TrialsError
-from ..base.native import optional
+from ..base.errors import PfgenError, TrialsError, optional
 from ..scoring.scorer import ScorerSpec
 from ..suite.suite import Suite
 from ..tables.table_job import Nulls, TableJob

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..base.errors import PfgenError
-from ..base.native import optional
+from ..base.errors import PfgenError, optional
 from ..base.untrusted_text import in_one_line
 from ..rewards.references.reference_scorer import ReferenceScorer
 from ..tables.arrow_columns import score_arrays

@@ -8,8 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..base.errors import TrialsError
-from ..base.native import optional
+from ..base.errors import TrialsError, optional
 from ..generation.engines import Sampling
 from ..generation.prompts import NUM_EXAMPLES
 from ..scoring.reply_text import STOP, Mode, check_mode

@@ -11,9 +11,8 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..base.errors import EngineError, TrialsError
+from ..base.errors import EngineError, TrialsError, optional
 from ..base.file_writing import write_whole
-from ..base.native import optional
 from ..base.untrusted_text import utf8
 from ..generation.engines import Sampling
 from ..generation.prompts import NUM_EXAMPLES

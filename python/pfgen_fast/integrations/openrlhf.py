@@ -34,7 +34,7 @@ def reward_func(queries: Sequence[str], prompts: Sequence[str], labels: Sequence
     Raises:
         PfgenError: torch is not installed, `PFGEN_FAST_SUITE` is missing, or a query cannot be scored.
     """
-    from pfgen_fast.base.native import optional
+    from pfgen_fast.base.errors import optional
     from pfgen_fast.integrations.openrlhf import reply
 
     torch = optional("torch", extra="openrlhf", needed_for="reward_func")

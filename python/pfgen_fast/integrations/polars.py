@@ -7,8 +7,7 @@ from functools import reduce
 from operator import or_
 from typing import TYPE_CHECKING
 
-from ..base.errors import TrialsError
-from ..base.native import optional
+from ..base.errors import TrialsError, optional
 from ..rewards.references.reference_scorer import ReferenceScorer
 from ..scoring.scorer import Scorer, ScorerSpec
 from ..tables.table_job import Nulls, TableJob

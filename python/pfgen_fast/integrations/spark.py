@@ -9,8 +9,7 @@ import socket
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..base.errors import PfgenError, TrialsError
-from ..base.native import optional
+from ..base.errors import PfgenError, TrialsError, optional
 from ..rewards.references.reference_scorer import ReferenceScorer
 from ..scoring.scorer import ScorerSpec
 from ..tables.batches import scored_batches

@@ -15,9 +15,8 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from .. import __version__
-from ..base.errors import PfgenError, TrialsError
+from ..base.errors import PfgenError, TrialsError, optional
 from ..base.mean_interval import mean_interval
-from ..base.native import optional
 from ..base.table import Column, Table
 from ..base.untrusted_text import harmless, in_one_line, json_text, unknown_name
 from ..report import ReportRun, write_report

@@ -11,8 +11,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ..base.errors import PfgenError, TrialsError
-from ..base.native import optional
+from ..base.errors import PfgenError, TrialsError, optional
 from ..generation.prompts import NUM_EXAMPLES
 from ..rewards.reward import Reward, ShapeLike
 from ..scoring.reply_text import Mode, check_mode

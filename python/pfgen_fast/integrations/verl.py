@@ -11,9 +11,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from ..base.errors import TrialsError
+from ..base.errors import TrialsError, optional
 from ..base.file_writing import writing_whole
-from ..base.native import optional
 from ..generation.prompts import NUM_EXAMPLES, Prompt
 from ..rewards.reward import Reward as ShapedReward
 from ..scoring.reply_text import Mode, check_mode

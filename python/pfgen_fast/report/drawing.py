@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from ..base.arrays import Floats
-from ..base.native import optional
+from ..base.errors import optional
 from ..base.untrusted_text import terminal_text
 from .pages import source
 

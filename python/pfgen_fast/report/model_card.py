@@ -13,10 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..base.errors import PfgenError, TrialsError
+from ..base.errors import PfgenError, TrialsError, optional
 from ..base.file_writing import check_folder, write_whole, writing_whole
 from ..base.mean_interval import mean_interval
-from ..base.native import optional
 from ..base.untrusted_text import in_one_line, json_text, utf8
 from ..runs.aggregation import check_questions, trials_of, with_recorded_sum
 from ..runs.checkout import run_name, suite_of

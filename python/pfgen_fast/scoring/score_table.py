@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Protocol
 
-from ..base.errors import TrialsError
-from ..base.native import _core, cached_property, optional
+from ..base.errors import TrialsError, optional
+from ..base.native import _core, cached_property
 from ..base.table import Column, Html, Table
 from ..base.untrusted_text import html_text, utf8
 from ..suite.rules import COLUMNS, FLOAT_SUMS, TARGET_LENGTH, check_choice

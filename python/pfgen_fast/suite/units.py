@@ -15,9 +15,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
-from ..base.errors import SuiteError, TrialsError
+from ..base.errors import SuiteError, TrialsError, optional
 from ..base.file_reading import read_stored
-from ..base.native import cached_property, optional
+from ..base.native import cached_property
 from ..base.untrusted_text import shown_value
 
 PATTERNS = {"whitespace": r"\S+", "words": r"\w+|[^\w\s]"}

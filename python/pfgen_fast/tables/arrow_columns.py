@@ -17,9 +17,8 @@ from functools import partial
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from ..base.errors import TrialsError
+from ..base.errors import TrialsError, optional
 from ..base.file_reading import reading
-from ..base.native import optional
 from ..base.untrusted_text import in_one_line
 from .table_rows import ChosenColumns, Columns, RowBatch, RowBatches, Scores, Write
 

@@ -18,9 +18,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, quote_plus, unquote, unquote_plus, urlsplit
 
-from ..base.errors import PfgenError, TrialsError
+from ..base.errors import PfgenError, TrialsError, optional
 from ..base.file_writing import write_whole
-from ..base.native import optional
 from ..base.untrusted_text import in_one_line
 
 _SCHEME = re.compile(r"([a-z][a-z0-9+.-]+)://", re.IGNORECASE)  # one letter is a drive

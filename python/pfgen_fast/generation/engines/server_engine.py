@@ -21,8 +21,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from ...base.errors import EngineError, SchemaRefused
-from ...base.native import optional
+from ...base.errors import EngineError, SchemaRefused, optional
 from ...base.untrusted_text import in_one_line
 from ..events import Events, Trouble
 from ..prompts import Request

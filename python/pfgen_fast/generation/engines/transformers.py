@@ -16,9 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ...base.errors import EngineError, TrialsError
+from ...base.errors import EngineError, TrialsError, optional
 from ...base.file_reading import read_stored
-from ...base.native import optional
 from ...base.untrusted_text import in_one_line
 from ...scoring.reply_text import MARKERS, TAG_TEXTS, Mode, first_part, opened_by
 from ...suite.suite import Suite

@@ -6,8 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ...base.errors import EngineError
-from ...base.native import optional
+from ...base.errors import EngineError, optional
 from ...base.untrusted_text import in_one_line
 from ...scoring.reply_text import Mode, first_part
 from ...suite.suite import Suite

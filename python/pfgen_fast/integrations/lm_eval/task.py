@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from pfgen_fast import Scorer
-from pfgen_fast.base.native import optional
+from pfgen_fast.base.errors import optional
 from pfgen_fast.generation.prompts import NUM_EXAMPLES, Prompt
 from pfgen_fast.integrations.rewarding import training_tasks
 from pfgen_fast.scoring.reply_text import Mode, answer_text

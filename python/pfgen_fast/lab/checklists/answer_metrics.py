@@ -15,8 +15,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from ...base.errors import ChecklistError
-from ...base.native import optional
+from ...base.errors import ChecklistError, optional
 from ...base.table import Column, Table, figure
 from ...base.untrusted_text import in_one_line, unknown_name
 from ...generation.engines.transformers import checked_device, loaded_model

@@ -11,8 +11,7 @@ from functools import cache
 from itertools import islice
 from typing import Any, Literal, get_args
 
-from ...base.errors import ChecklistError
-from ...base.native import optional
+from ...base.errors import ChecklistError, optional
 
 Counter = Literal["regex", "nltk", "characters"]
 COUNTERS: tuple[Counter, ...] = get_args(Counter)

@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import Any
 
 from ... import __version__
-from ...base.errors import PfgenError, RewardError, TrialsError
-from ...base.native import optional, run_until
+from ...base.errors import PfgenError, RewardError, TrialsError, optional
+from ...base.native import run_until
 from ...scoring.reply_text import Mode
 from ...scoring.scorer import Scorer
 from ..reward import Reward

@@ -12,8 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
-from ...base.errors import ServingError, TrialsError
-from ...base.native import optional
+from ...base.errors import ServingError, TrialsError, optional
 from ...base.untrusted_text import in_one_line
 
 if TYPE_CHECKING:

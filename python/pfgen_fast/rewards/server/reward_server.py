@@ -15,8 +15,7 @@ from collections.abc import Callable, Iterator
 from http import HTTPStatus
 from typing import Any
 
-from ...base.errors import ServingError
-from ...base.native import optional
+from ...base.errors import ServingError, optional
 from ...scoring.reply_text import Mode, check_mode
 from ...scoring.scorer import Scorer
 from ..reward import Reward

@@ -19,9 +19,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
-from ....base.errors import DiscernmentError
+from ....base.errors import DiscernmentError, optional
 from ....base.file_reading import read_stored
-from ....base.native import optional
 from ....scoring.normalisation import category
 from ..kinds import unknown
 
