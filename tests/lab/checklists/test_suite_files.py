@@ -68,17 +68,6 @@ def test_tasks_may_be_compressed_or_a_parquet_file(tmp_path: Path, ending: str) 
     assert set(ChecklistSuite.load(folder).by_key) == {(task["id"], task.get("length")) for task in TASKS}
 
 
-def test_own_questions_are_put_into_a_common_list(tmp_path: Path) -> None:
-    checklists = {
-        "common": {"usual": ["One?", "Two?", "Last?"]},
-        "letters": {"thanks": {"common": "usual", "own": ["Own?"], "at": 2}},
-        "stories": {"fable": {"common": "usual"}},
-    }
-    suite = suite_with(tmp_path, {"checklists.json": checklists, "weights.json": None})
-    assert suite.checklists["letters", "thanks"].questions == ("One?", "Two?", "Own?", "Last?")
-    assert suite.checklists["stories", "fable"].questions == ("One?", "Two?", "Last?")
-
-
 DIVIDED = ("weights were divided by their sum, which was not 100: letters/thanks (4)",)
 
 
@@ -111,11 +100,6 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
     "levels-not-ascending": ({"suite.json": {**SETTINGS, "levels": [0, 1, 0.5]}}, "levels: .*from 0 to 1, ascending"),
     "no-questions": ({"checklists.json": {"letters": {"thanks": []}}}, r"\['thanks'\]: expected at least one question"),
     "empty-checklists": ({"checklists.json": {}}, "checklists.json: no checklists"),
-    "unknown-common": ({"checklists.json": {"letters": {"thanks": {"common": "x"}}}}, "unknown common list 'x'"),
-    "at": (
-        {"checklists.json": {"common": {"x": ["A?"]}, "letters": {"thanks": {"common": "x", "own": ["B?"], "at": 2}}}},
-        r"\.at: expected a place from 0 to 1 in the list 'x', not 2",
-    ),
     "weights-category": ({"weights.json": {"stories": {"fabel": [1]}}}, "unknown category 'stories/fabel'; .*fable"),
     "no-tasks": ({"tasks.jsonl": None}, r"expected tasks.jsonl, which may be compressed"),
     "two-files": ({"tasks.jsonl.xz": lzma.compress(b"")}, "holds both tasks.jsonl and tasks.jsonl.xz; expected one"),

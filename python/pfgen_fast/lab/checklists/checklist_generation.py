@@ -46,19 +46,19 @@ def run_name(model: str) -> str:
     return name
 
 
-@contextlib.contextmanager
-def writing_answers(folder: Path, suite: ChecklistSuite, config: Mapping[str, Any]) -> Iterator[AnswerWriter]:
-    """Opens the directory of a run for writing; at the end, all answers are in its file of answers."""
-    check_folder(folder)
-    with (
-        sole_writer(folder, doing="writing answers to it", error=ChecklistError),
-        contextlib.closing(AnswerWriter(folder, suite, config)) as writer,
-    ):
-        yield writer
-
-
 class AnswerWriter:
-    """Writes the answers of one run; created by `writing_answers`."""
+    """Writes the answers of one run; `opened` locks its directory, and closing writes the file of answers."""
+
+    @classmethod
+    @contextlib.contextmanager
+    def opened(cls, folder: Path, suite: ChecklistSuite, config: Mapping[str, Any]) -> Iterator[AnswerWriter]:
+        """Opens the directory of a run for writing."""
+        check_folder(folder)
+        with (
+            sole_writer(folder, doing="writing answers to it", error=ChecklistError),
+            contextlib.closing(cls(folder, suite, config)) as writer,
+        ):
+            yield writer
 
     def __init__(self, folder: Path, suite: ChecklistSuite, config: Mapping[str, Any]) -> None:
         self._folder, self._suite = folder, suite
@@ -124,20 +124,13 @@ ENGINES = ("openai", "anthropic", "transformers", "vllm", "openai-api", "hf")
 Mode = Literal["qa", "completion"]
 """One user message, or a text to continue, for models without a chat template."""
 
-TEMPERATURE = 0.8
-MAX_TOKENS = 16_384
-"""The settings of the published answers."""
-
-TRIES = 3
-"""The number of requests for an answer before it counts as missing."""
-
 
 @dataclass(frozen=True)
 class Setting:
-    """The model and its parameters."""
+    """The model and its parameters; the defaults are those of the published answers."""
 
     model: str
-    sampling: Sampling = field(default_factory=lambda: Sampling(MAX_TOKENS, TEMPERATURE, None, stop=()))
+    sampling: Sampling = field(default_factory=lambda: Sampling(16_384, 0.8, None, stop=()))
     mode: Mode = "qa"
     seed: str = ""
     reasoning: Reasoning = field(default_factory=Reasoning)
@@ -205,7 +198,9 @@ def chosen_tasks(
         if (task.length in wanted if wanted else task.length is None) and (not chosen or task.area in chosen)
     ]
     if limit is not None:
-        tasks = _first_of_each_area(tasks, limit)
+        turns = {task.area: count() for task in tasks}
+        first = set(sorted(tasks, key=lambda task: next(turns[task.area]))[:limit])
+        tasks = [task for task in tasks if task in first]
     if not tasks:
         raise ChecklistError(f"suite {suite.name}: no task has these lengths and areas; expected at least one task")
     check_instructions(tasks, f"suite {suite.name}")
@@ -252,7 +247,7 @@ def generate_answers(
     *,
     tasks: Sequence[Task] | None = None,
     trials: int = 1,
-    tries: int = TRIES,
+    tries: int = 3,
     on_progress: Callable[[int, int], None] = lambda done, total: None,
     events: Events | None = None,
 ) -> Generated:
@@ -281,7 +276,7 @@ def generate_answers(
     async def run() -> Generated:
         async with contextlib.AsyncExitStack() as stack:
             stack.push_async_callback(engine.close)
-            writer = stack.enter_context(writing_answers(folder, suite, config))
+            writer = stack.enter_context(AnswerWriter.opened(folder, suite, config))
             missing = [request for request in wanted if request.key not in writer.answers]
             n_before = n_there = len(wanted) - len(missing)
 
@@ -318,9 +313,3 @@ def generate_answers(
             )
 
     return run_async(run())
-
-
-def _first_of_each_area(tasks: Sequence[Task], limit: int) -> list[Task]:
-    turns = {task.area: count() for task in tasks}
-    first = set(sorted(tasks, key=lambda task: next(turns[task.area]))[:limit])
-    return [task for task in tasks if task in first]

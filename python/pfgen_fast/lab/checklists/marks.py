@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 
 from ...base.errors import ChecklistError
 from ...base.untrusted_json import Fault, checked, items, member, one_of, unexpected
@@ -124,12 +123,17 @@ def questions_sha256(suite: ChecklistSuite) -> str:
     return sha256_of(json.dumps([tasks, questions, suite.levels], ensure_ascii=False))
 
 
-def mark_of(row: Mapping[str, Any], task: Task, suite: ChecklistSuite, *, scale: Scale) -> Mark:
-    """A check of a row with a mark."""
+def mark_of(
+    row: Mapping[str, Any], task: Task, suite: ChecklistSuite, *, scale: Scale, is_export: bool = False
+) -> Mark:
+    """A check of a row with a mark; the verdicts in an export are levels of the suite."""
     highest, n_questions = SCALES[scale], suite.n_questions[task.key]
 
     def verdict(cell: Any) -> float:
         number = number_in_cell(cell)
+        if is_export and number not in suite.levels:
+            listed = ", ".join(f"{level:g}" for level in suite.levels)
+            raise Fault(f"the verdict {number:g} is not a level of the suite; expected one of {listed}")
         if not 0 <= number <= highest:
             hint = "; is this --scale ui?" if scale == "unit" and 1 < number <= SCALES["ui"] else ""
             raise Fault(f"the verdict {number:g}; expected 0 to {highest:g}{hint}")
@@ -147,19 +151,6 @@ def mark_of(row: Mapping[str, Any], task: Task, suite: ChecklistSuite, *, scale:
         raise Fault(f"expected {n_questions}, one for each question, not {len(verdicts)}").inside(".verdicts")
     sha256 = member(row, "response_sha256", text_in_cell)
     return Mark(**place, response_sha256=sha256, verdicts=verdicts, overall=member(row, "overall", overall))
-
-
-def level_of(suite: ChecklistSuite) -> Callable[[Any], float]:
-    """A check that a verdict in an export is a level of the suite."""
-
-    def check(cell: Any) -> float:
-        number = number_in_cell(cell)
-        if number not in suite.levels:
-            listed = ", ".join(f"{level:g}" for level in suite.levels)
-            raise Fault(f"the verdict {number:g} is not a level of the suite; expected one of {listed}")
-        return number
-
-    return check
 
 
 def pair_of(row: Mapping[str, Any], task: Task) -> Pair:
@@ -217,7 +208,7 @@ def _separated(cell: Any) -> Any:
     return _SEPARATORS.split(cell.strip().strip("[]").strip()) if isinstance(cell, str) else cell
 
 
-S = TypeVar("S", bound=Mark | Pair | Opinion)
+Entry = Mark | Pair | Opinion
 
 
 @dataclass(frozen=True)
@@ -238,30 +229,49 @@ def read_people(
     With runs, rows about answers that no run has are left out, and counted in the notes.
     """
     listed = [paths] if isinstance(paths, Path) else list(paths)
-    by_subject: dict[Any, tuple[Mark | Pair | Opinion, str]] = {}
+    by_subject: dict[Any, tuple[Entry, str]] = {}
     notes: list[str] = []
     n_votes = 0
     for path in listed:
         file = read_rows(path, error=ChecklistError)
         check = _check_of(file, suite, scale)
-        incomplete = [row for row in file.rows if file.header is not None and not row.is_complete]
-        if incomplete:
-            notes.append(f"{path}: {counted(len(incomplete), 'row')} not finished by the annotator, left out")
-        unfinished = set(map(id, incomplete))
+        n_unfinished = 0
         for row in file.rows:
             if row.kind == "vote":
                 n_votes += 1
-            elif id(row) not in unfinished:
+            elif file.header is not None and not row.is_complete:
+                n_unfinished += 1
+            else:
                 entry = check(row)
-                before = by_subject.setdefault(_subject(entry), (entry, row.where))
-                if before[0] != entry:
-                    raise ChecklistError(_contradiction(entry, row.where, before[1]))
-    people = [entry for entry, _ in by_subject.values()]
+                what, _ = subject = _subject(entry)
+                before, place = by_subject.setdefault(subject, (entry, row.where))
+                if before != entry:
+                    name, id = in_one_line(entry.annotator, 40), in_one_line(entry.id)
+                    said_before = f"{name} has already given another {what} to {id} ({place})"
+                    raise ChecklistError(f"{row.where}: {said_before}; expected one, or equal ones")
+        if n_unfinished:
+            notes.append(f"{path}: {counted(n_unfinished, 'row')} not finished by the annotator, left out")
     if n_votes:
         notes.append(f"{counted(n_votes, 'vote')} on kinds of damage not used here: 'discern votes' reads them")
+    people, opened = [entry for entry, _ in by_subject.values()], list(runs)
     if not people:
         raise ChecklistError(f"{', '.join(map(str, listed))}: no marks: expected at least one row")
-    return _of_runs(people, suite, list(runs), notes, scale)
+    answers = {(answer.id, answer.length, answer.sha256) for run in opened for answer in run.answers(suite).values()}
+    stale = [entry for entry in people if opened and not answers.issuperset(entry.answers)]
+    if len(stale) == len(people):
+        raise ChecklistError(f"no marks are left: the runs have none of the answers of {counted(len(people), 'mark')}")
+    if stale:
+        named = few_names(list(dict.fromkeys(entry.id for entry in stale)))
+        notes.append(f"{counted(len(stale), 'mark')} not used, because no run has the answers: {named}")
+    kept = [entry for entry in people if not opened or answers.issuperset(entry.answers)]
+    marks = tuple(entry for entry in kept if isinstance(entry, Mark))
+    n_broken = sum(not mark.overall.is_integer() for mark in marks)
+    if n_broken:
+        notes.append(f"{n_broken} of {len(marks)} overall marks are not whole numbers; they are used unrounded")
+    if scale == "ui" and max((max(mark.verdicts) for mark in marks), default=1.0) <= 1 / SCALES["ui"]:
+        notes.append("no verdict is above 1 of 4: is this --scale unit?")
+    pairs = tuple(entry for entry in kept if isinstance(entry, Pair))
+    return People(marks, pairs, tuple(entry for entry in kept if isinstance(entry, Opinion)), tuple(notes))
 
 
 def read_marks(
@@ -282,7 +292,7 @@ def task_of_row(row: Any, suite: ChecklistSuite, where: str) -> Task:
     return suite.task(id, None if length in (None, "") else str(length), where)
 
 
-def _check_of(file: AnnotationFile, suite: ChecklistSuite, scale: Scale | None) -> Any:
+def _check_of(file: AnnotationFile, suite: ChecklistSuite, scale: Scale | None) -> Callable[[Row], Entry]:
     """The function that turns a row of the file into what was said; checks the header first."""
     header = file.header
     if header is not None and header.questions_sha256 not in ("", questions_sha256(suite)):
@@ -295,14 +305,12 @@ def _check_of(file: AnnotationFile, suite: ChecklistSuite, scale: Scale | None) 
             f"{file.path}: the scale of its verdicts is unknown; expected --scale unit (0 to 1) or --scale ui (0 to 4)"
         )
 
-    def entry(row: Row) -> Mark | Pair | Opinion:
+    def entry(row: Row) -> Entry:
         task = task_of_row(row.cells, suite, row.where)
         cells = {**row.cells, "annotator": row.annotator} if row.annotator else row.cells
-        if header is not None and row.kind == "mark":
-            check_levels = partial(member, name="verdicts", check=lambda cell: items(cell, level_of(suite)))
-            checked(cells, check_levels, row.where, error=ChecklistError)
-        checks: dict[str, Callable[[Any], Mark | Pair | Opinion]] = {
-            "mark": partial(mark_of, task=task, suite=suite, scale="unit" if header is not None else scale or "unit"),
+        used, is_export = scale or "unit", header is not None
+        checks: dict[str, Callable[[Any], Entry]] = {
+            "mark": partial(mark_of, task=task, suite=suite, scale="unit" if is_export else used, is_export=is_export),
             "pair": partial(pair_of, task=task),
             "judgement": partial(opinion_of, task=task, suite=suite),
         }
@@ -311,56 +319,12 @@ def _check_of(file: AnnotationFile, suite: ChecklistSuite, scale: Scale | None) 
     return entry
 
 
-def _subject(entry: Mark | Pair | Opinion) -> Any:
-    """What an annotator can only say once."""
+def _subject(entry: Entry) -> tuple[str, Any]:
+    """What an annotator can only say once, in words and as a key."""
     if isinstance(entry, Pair):
-        return "pair", entry.annotator, entry.id, entry.length, frozenset((entry.first_sha256, entry.second_sha256))
+        hashes = frozenset((entry.first_sha256, entry.second_sha256))
+        return "choice between the same answers", (entry.annotator, entry.id, entry.length, hashes)
     if isinstance(entry, Opinion):
-        return "opinion", entry.annotator, entry.id, entry.length, entry.judgement, entry.question
-    return "mark", entry.annotator, entry.answer
-
-
-def _contradiction(entry: Said, where: str, before: str) -> str:
-    name, id = in_one_line(entry.annotator, 40), in_one_line(entry.id)
-    if isinstance(entry, Mark):
-        return (
-            f"{where}: {name} has already given another mark to the same answer to {id} ({before}); expected one mark, "
-            "or equal marks"
-        )
-    what = "choice between the same answers" if isinstance(entry, Pair) else "opinion on the same verdict"
-    return f"{where}: {name} has already given another {what} to {id} ({before}); expected one"
-
-
-def _of_runs(
-    people: Sequence[Mark | Pair | Opinion],
-    suite: ChecklistSuite,
-    runs: Sequence[Run],
-    notes: list[str],
-    scale: Scale | None,
-) -> People:
-    answers: set[MarkedAnswer] = {
-        (answer.id, answer.length, answer.sha256) for run in runs for answer in run.answers(suite).values()
-    }
-    kept = [entry for entry in people if not runs or answers.issuperset(entry.answers)]
-    if not kept:
-        raise ChecklistError(f"no marks are left: the runs have none of the answers of {counted(len(people), 'mark')}")
-    stale = Counter(entry.id for entry in people if runs and not answers.issuperset(entry.answers))
-    if stale:
-        n, named = sum(stale.values()), few_names(list(stale))
-        notes.append(f"{counted(n, 'mark')} not used, because no run has the answers: {named}")
-
-    def entries(kind: type[S]) -> tuple[S, ...]:
-        return tuple(entry for entry in kept if isinstance(entry, kind))
-
-    people_left = People(entries(Mark), entries(Pair), entries(Opinion))
-    return replace(people_left, notes=(*notes, *_notes(people_left.marks, scale)))
-
-
-def _notes(marks: Sequence[Mark], scale: Scale | None) -> list[str]:
-    notes = []
-    n_broken = sum(not mark.overall.is_integer() for mark in marks)
-    if n_broken:
-        notes.append(f"{n_broken} of {len(marks)} overall marks are not whole numbers; they are used unrounded")
-    if scale == "ui" and max((max(mark.verdicts) for mark in marks), default=1.0) <= 1 / SCALES["ui"]:
-        notes.append("no verdict is above 1 of 4: is this --scale unit?")
-    return notes
+        place = (entry.judgement, entry.question)
+        return "opinion on the same verdict", (entry.annotator, entry.id, entry.length, *place)
+    return "mark to the same answer", (entry.annotator, entry.answer)

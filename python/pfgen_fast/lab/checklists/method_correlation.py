@@ -26,8 +26,8 @@ from ...suite.suite import Suite
 from ..experiments.finding import Cell, Finding, Picture, finding_table
 from ..statistics.correlation import COMPARED_DIGITS, p_value, resampled_spearman, spearman, spearman_rows
 from .answer_grid import AnswerGrid, Estimate, Ints, grid_fields, ranges_of
-from .checklist_runs import Answer, Run
-from .checklist_scoring import Scores, score_runs
+from .checklist_runs import Run
+from .checklist_scoring import score_runs
 from .checklist_suite import ChecklistSuite
 from .line_files import OnFault, number_in_cell, rows_of_table
 from .marks import MarkedAnswer, Scale, read_marks, task_of_row
@@ -79,7 +79,11 @@ def checklist_values(
 ) -> Values:
     """The scores of answers (`checklist`), with equal weights (`avg-c`), and overall ratings by other methods."""
     scored = score_runs(suite, runs, judge=judge, mixed=mixed, on_fault=on_fault)
-    methods = {"checklist": _values(scored, "score"), "avg-c": _values(scored, "plain")}
+    answers = {(model.model, answer.key): answer for model in scored.models for answer in model.answers}
+    methods = {
+        "checklist": {place: answer.score for place, answer in answers.items()},
+        "avg-c": {place: answer.plain for place, answer in answers.items()},
+    }
     if all(len(set(checklist.weights)) == 1 for checklist in suite.checklists.values()):
         del methods["avg-c"]  # with equal weights, `avg-c` equals `checklist`
     rows = (row for run in runs for row in run.judgements(suite, with_reasons=False, on_fault=on_fault))
@@ -150,29 +154,20 @@ def people_values(
 
 def ngram_values(runs: Sequence[Run], suite: ChecklistSuite, ngram_suite: Suite) -> dict[str, dict[Place, float]]:
     """The n-gram scores of answers; the IDs of tasks are those of the questions of the n-gram suite."""
-    listed = _asked(runs, suite, ngram_suite)
-    if not listed:
-        raise ChecklistError(
-            "no run has an answer to a question of the n-gram suite; expected runs that 'checklists import' made"
-        )
-    places, answers, questions = zip(*listed, strict=True)
-    table = Scorer(ngram_suite).score(list(questions), [answer.response for answer in answers])
-    return {f"n-gram {name}": dict(zip(places, getattr(table, name).tolist(), strict=True)) for name in NGRAM_SCORES}
-
-
-def _values(scores: Scores, figure: str) -> dict[Place, float]:
-    return {(model.model, answer.key): getattr(answer, figure) for model in scores.models for answer in model.answers}
-
-
-def _asked(runs: Sequence[Run], suite: ChecklistSuite, ngram_suite: Suite) -> list[tuple[Place, Answer, str]]:
-    """The answers to questions of an n-gram suite, with their questions."""
     questions = {question.question_id: question.question for question in ngram_suite}
-    return [
+    listed = [
         ((run.key, key), answer, questions[answer.id])
         for run in runs
         for key, answer in run.answers(suite, on_fault=_is_named).items()
         if answer.id in questions
     ]
+    if not listed:
+        raise ChecklistError(
+            "no run has an answer to a question of the n-gram suite; expected runs that 'checklists import' made"
+        )
+    places, answers, asked = zip(*listed, strict=True)
+    table = Scorer(ngram_suite).score(list(asked), [answer.response for answer in answers])
+    return {f"n-gram {name}": dict(zip(places, getattr(table, name).tolist(), strict=True)) for name in NGRAM_SCORES}
 
 
 def _hashes(run: Run, suite: ChecklistSuite) -> dict[AnswerKey, str]:

@@ -17,7 +17,7 @@ from typing import Any, TypeVar, get_args
 
 from ...base.errors import ChecklistError
 from ...base.file_reading import read_text
-from ...base.untrusted_json import MAX_NUMBER, Fault, count, entries, finite, items, member, one_of, text, unexpected
+from ...base.untrusted_json import MAX_NUMBER, Fault, entries, finite, items, member, one_of, text, unexpected
 from ...base.untrusted_text import did_you_mean, few_names, in_one_line, unknown_name
 from ...suite.suite_reading import packaged_names
 from .line_files import checked_objects, data_file, fields_of, filled, json_file, number_from_one, whole_text
@@ -28,8 +28,6 @@ T = TypeVar("T")
 
 CHECKLISTS_FILE = "checklists.json"
 WEIGHTS_FILE = "weights.json"
-COMMON = "common"
-"""The key of lists of questions that categories share, unless the suite has an area of this name."""
 
 Categories = dict[tuple[str, str], T]
 """By area and category."""
@@ -43,7 +41,13 @@ _EXACT_SUM = 1e-12
 
 def read_checklists(folder: Path, areas: tuple[str, ...] | None) -> tuple[Categories[Checklist], list[str]]:
     """The checklists of a suite, and notes on their weights."""
-    questions = _read_questions(folder / CHECKLISTS_FILE, areas)
+    path = folder / CHECKLISTS_FILE
+    questions = json_file(path, _by_category(questions_of))
+    for area, category in questions:
+        if areas is not None and area not in areas:
+            raise ChecklistError(f"{path}: {shown_category((area, category))}: {unknown_name('area', area, areas)}")
+    if not questions:
+        raise ChecklistError(f"{path}: no checklists; expected an object of areas, categories and questions")
     path = folder / WEIGHTS_FILE
     weights = json_file(path, _by_category(weights_of)) if path.exists() else {}
     return with_weights(questions, weights, str(path))
@@ -121,39 +125,6 @@ def _by_category(check: Callable[[Any], T]) -> Callable[[Any], Categories[T]]:
         return {(area, category): value for area, inner in areas.items() for category, value in inner.items()}
 
     return check_areas
-
-
-def _read_questions(path: Path, areas: tuple[str, ...] | None) -> Categories[tuple[str, ...]]:
-    def check(value: Any) -> Categories[tuple[str, ...]]:
-        own, common = value, {}
-        if isinstance(value, dict) and COMMON in value and COMMON not in (areas or ()):
-            common = member(value, COMMON, lambda lists: entries(lists, questions_of))
-            own = {area: inner for area, inner in value.items() if area != COMMON}
-        return _by_category(lambda listed: _with_common(listed, common))(own)
-
-    questions = json_file(path, check)
-    for area, category in questions:
-        if areas is not None and area not in areas:
-            raise ChecklistError(f"{path}: {shown_category((area, category))}: {unknown_name('area', area, areas)}")
-    if not questions:
-        raise ChecklistError(f"{path}: no checklists; expected an object of areas, categories and questions")
-    return questions
-
-
-def _with_common(value: Any, common: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
-    """The questions of a category: a list, or its own questions inside a common list."""
-    if not isinstance(value, dict):
-        return questions_of(value)
-    name = member(value, "common", whole_text)
-    if name not in common:
-        raise Fault(unknown_name("common list", name, common)).inside(".common")
-    shared = common[name]
-    own: tuple[str, ...] = member(value, "own", lambda listed: items(listed, _question), ())
-    at = member(value, "at", count, len(shared))
-    if at > len(shared):
-        fault = Fault(f"expected a place from 0 to {len(shared)} in the list '{in_one_line(name)}', not {at}")
-        raise fault.inside(".at")
-    return (*shared[:at], *own, *shared[at:])
 
 
 PLACES = ("instruction", "response", "checklists", "num_checklist")

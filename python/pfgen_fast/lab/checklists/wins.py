@@ -203,28 +203,16 @@ def find_wins(
         wins(name, rows, reference=reference, ties=ties, draws=draws, seed=seed) for name, rows in compared.items()
     ]
     signature += f"|ties:{ties}|draws:{draws}|seed:{seed}"
-    return wins_finding(rates, reference=reference, ties=ties, signature=signature, notes=notes)
-
-
-def wins_finding(
-    sources: Sequence[Wins], *, reference: str | None, ties: Ties, signature: str, notes: Sequence[str] = ()
-) -> Finding:
-    """Win rates by judge and by people."""
-    tables = [_rates(sources)]
-    pictures: list[Picture] = []
-    if reference is None:
-        tables += [_means(wins) for wins in sources]
-    for wins in sources:
-        pictures.append(_matrix(wins) if reference is None else _ranges(wins, reference))
+    tables = [_rates(rates), *(map(_means, rates) if reference is None else ())]
     return Finding(
         "wins",
-        _answer(sources),
-        _words(sources, ties, signature),
+        _answer(rates),
+        _words(rates, ties, signature),
         tuple(tables),
-        tuple(pictures),
+        tuple(_matrix(source) if reference is None else _ranges(source, reference) for source in rates),
         tuple(notes),
         question="How often is a model better than another?",
-        runs=tuple(dict.fromkeys(model for wins in sources for pair in wins.pairs for model in pair)),
+        runs=tuple(dict.fromkeys(model for source in rates for pair in source.pairs for model in pair)),
     )
 
 
