@@ -139,9 +139,6 @@ class RewardTable(ColumnTable):
         """The rows from `start` up to `stop` as a new table, without a copy."""
         return RewardTable(self.signature, {name: values[start:stop] for name, values in self._floats.items()})
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return RewardTable, (self.signature, self._floats)
-
     def __repr__(self) -> str:
         return self._described(~np.isnan(self["reward"]), self.columns)
 
@@ -267,14 +264,5 @@ class Reward:
             raise RewardError(f"answers[{row}]: expected a finite reward, got {rewards[row]:g}")
         return {**columns, "reward": rewards}
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _received, (self._source, self.shape)
-
     def __repr__(self) -> str:
         return f"Reward({self.metric}, [{', '.join(map(repr, self.shape))}])"
-
-
-def _received(source: Any, shape: tuple[Part, ...]) -> Reward:
-    reward = Reward.__new__(Reward)
-    reward._source, reward.shape = source, shape
-    return reward
