@@ -25,6 +25,7 @@ def main() -> None:
     atexit.register(gc.freeze)
     _open_closed_streams()
     if _IS_WINDOWS:
+        os.system("")  # lets the console interpret styles
         _write_utf8(sys.stdout, sys.stderr)
     try:
         from . import app

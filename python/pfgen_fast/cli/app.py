@@ -12,7 +12,6 @@ import sys
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator
-from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TextIO, TypeVar
 
 from ..base.errors import PfgenError
@@ -24,10 +23,9 @@ from .parser import Option
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
     from rich.progress import Progress, ProgressColumn
-    from rich.text import Text
 
 T = TypeVar("T")
-_ANSI = {"bold": 1, "dim": 2, "red": 31, "green": 32, "yellow": 33}
+_ANSI = {"bold": "1", "dim": "2", "reverse": "7", "strike": "9", "red": "31", "green": "32", "yellow": "33"}
 _OF_FULL_DISKS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
@@ -42,27 +40,6 @@ class Exit(enum.IntEnum):
 
 Quiet = Annotated[bool, Option("--quiet", "-q", help="Print errors only.")]
 Json = Annotated[bool, Option("--json", help="Print JSON to stdout.")]
-
-
-@cache
-def stdout() -> Console:
-    """The console for results."""
-    return _console(to_stderr=False)
-
-
-@cache
-def stderr() -> Console:
-    """The console for notes and errors."""
-    return _console(to_stderr=True)
-
-
-def _console(*, to_stderr: bool) -> Console:
-    from rich.console import Console
-
-    # Lines break between words on a terminal only: redirected output does not depend on a width.
-    is_whole = not (sys.stderr if to_stderr else sys.stdout).isatty()
-    # Names may contain markup: rich can escape a tag, but not a tag that is split over two names.
-    return Console(stderr=to_stderr, markup=False, emoji=False, highlight=False, soft_wrap=is_whole)
 
 
 def main() -> None:
@@ -144,13 +121,6 @@ def _without_commands(text: str) -> str:
     return re.sub(r"##(?=(vso)?\[)", r"\\u0023#", text)
 
 
-def styled(*parts: str | tuple[str, str]) -> Text:
-    """Creates a line from texts and from pairs of a text and its style, such as `("ok", "green")`."""
-    from rich.text import Text
-
-    return Text.assemble(*parts)
-
-
 def print_line(*parts: str | tuple[str, str], to: TextIO | None = None) -> None:
     """Prints a line of texts, and of pairs of a text and its style, such as `("ok", "green")`; by default to stdout.
 
@@ -160,17 +130,24 @@ def print_line(*parts: str | tuple[str, str], to: TextIO | None = None) -> None:
     stream = to or sys.stdout
     is_terminal = stream.isatty()
     if _bars and is_terminal:
-        _bars[-1].print(styled(*parts))
+        from rich.text import Text
+
+        _bars[-1].print(Text.assemble(*parts))
         return
     texts = [part if isinstance(part, str) else part[0] for part in parts]
     breaks = _breaks("".join(texts), shutil.get_terminal_size().columns) if is_terminal else set()
     place, line = 0, ""
     for part, text in zip(parts, texts, strict=True):
         laid = "".join("\n" if number in breaks else character for number, character in enumerate(text, place))
-        is_plain = isinstance(part, str) or not is_terminal or os.name != "posix"
-        line += laid if is_plain else f"\x1b[{_ANSI[part[1]]}m{laid}\x1b[0m"
+        codes = [] if isinstance(part, str) else [_ANSI[style] for style in part[1].split()]
+        line += f"\x1b[{';'.join(codes)}m{laid}\x1b[0m" if codes and has_colours(stream) else laid
         place += len(text)
     print(line, file=stream)
+
+
+def has_colours(stream: TextIO) -> bool:
+    """Whether a stream is a terminal that shows styles; https://no-color.org."""
+    return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
 def _breaks(text: str, width: int) -> set[int]:
@@ -195,6 +172,7 @@ _bars: list[Console] = []
 
 
 def _progress(*columns: ProgressColumn, below: Callable[[], str] | None) -> Progress:
+    from rich.console import Console
     from rich.progress import Progress
     from rich.text import Text
 
@@ -204,7 +182,9 @@ def _progress(*columns: ProgressColumn, below: Callable[[], str] | None) -> Prog
             if below is not None and any(task.visible for task in self.tasks):
                 yield Text(below(), style="dim")
 
-    return ProgressAbove(*columns, console=stderr(), transient=True)
+    # Names may contain markup: rich can escape a tag, but not a tag that is split over two names.
+    console = Console(stderr=True, markup=False, emoji=False, highlight=False)
+    return ProgressAbove(*columns, console=console, transient=True)
 
 
 def print_json(value: Any) -> None:

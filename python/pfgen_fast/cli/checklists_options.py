@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from ..base.table import LEAST, Table, width_of
-from .app import Json, Quiet, exit_if_partial, print_json, print_line, shown, stdout, warn
+from .app import Json, Quiet, exit_if_partial, print_json, print_line, shown, warn
 from .findings import say_finding, show_finding
 from .layout import columns, print_table
 from .options import RandomSeed
@@ -204,4 +204,4 @@ def _print_tables(finding: Finding, names: Sequence[str], *, has_page: bool) -> 
             print_line((f"and {len(table) - _MOST_ROWS:,} more rows", "dim"))
     if len(tables) > 1 and not has_page:
         titles = "; ".join(table.title for table in tables[1:])
-        stdout().print(f"more with --output DIR or --json: {shown(titles)}", style="dim")
+        print_line((f"more with --output DIR or --json: {shown(titles)}", "dim"))

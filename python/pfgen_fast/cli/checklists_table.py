@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .app import Json, counted, counting, exit_if_partial, fail, note, print_json, print_line, shown, stdout
+from .app import Json, counted, counting, exit_if_partial, fail, note, print_json, print_line, shown
 from .checklists_options import JudgedRuns, MarksScale, ScoreOptions, print_tables
 from .gate_options import ThresholdOptions
 from .layout import columns
@@ -113,7 +113,7 @@ class ChecklistsTable:
         note(*scores.notes, *(calibration.notes if calibration else ()), *scores.left_out)
         if calibration and not is_quiet:
             for sentence in calibration.sentences():
-                stdout().print(shown(sentence))
+                print_line(shown(sentence))
         form = "markdown" if self.markdown else "quiet" if is_quiet else "text"
         self.gate.finish(checks, form, "checklists table")
         exit_if_partial(options.faults or scores.n("unjudged"))
@@ -200,7 +200,7 @@ class ChecklistsReport:
             )
         if not options.quiet:
             names = ", ".join(shown(path.name) for path in beside)
-            stdout().print(f"{counted(len(scores.models), 'model')}: {shown(page)}, and next to it {names}")
+            print_line(f"{counted(len(scores.models), 'model')}: {shown(page)}, and next to it {names}")
         note(*scores.notes, *scores.left_out)
         exit_if_partial(options.faults or scores.n("unjudged"))
 
@@ -213,7 +213,7 @@ def _say(scores: Scores) -> None:
         print_line((sentence, "dim"))
     sentences = missing_sentences(scores)
     for sentence in sentences[:_MOST_SENTENCES]:
-        stdout().print(shown(sentence))
+        print_line(shown(sentence))
     if len(sentences) > _MOST_SENTENCES:
         print_line(f"and {len(sentences) - _MOST_SENTENCES:,} more, which --csv and --json name")
     for signature in dict.fromkeys(model.signature for model in scores.models):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 from ..base.table import shortened
 from ..base.untrusted_text import counted, markdown_text, unknown_name
 from . import options
-from .app import Json, fail, print_json, shown, stdout
+from .app import Json, fail, print_json, print_line, shown
 from .gate_options import ComparisonGateOptions
-from .layout import columns, cut, folded, print_table, rest
+from .layout import columns, cut, print_table, rest
 from .parser import Argument, Option, option_group, refuse_others
 from .score_table_options import ScoreTableOptions
 from .suite_line import given_suite, print_origin
@@ -204,32 +205,32 @@ class Compare:
             blocks.append(f"`{scorer.signature}`")
         if self.by_subject:
             blocks.append(_markdown(comparison.subject_table, [comparison.about_subjects]))
-        stdout().out("\n\n".join(blocks), highlight=False)
+        sys.stdout.write("\n\n".join(blocks) + "\n")
 
     def _print_text(self, comparison: Comparison, scorer: Scorer | None) -> None:
         for letter, name in _names(comparison):
-            stdout().print(f"{letter}: {shortened(shown(name), rest(3))}")
-        stdout().print(comparison.verdict, style="bold")
+            print_line(f"{letter}: {shortened(shown(name), rest(3))}")
+        print_line((comparison.verdict, "bold"))
         if comparison.left_out:
-            stdout().print(comparison.left_out)
-        stdout().print()
+            print_line(comparison.left_out)
+        print_line()
         print_table(comparison.table)
         over = "items" if scorer is None else "questions"
-        _print_folded(f"95 % interval: of A - B, over {over}; {comparison.method}", "dim")
+        print_line((f"95 % interval: of A - B, over {over}; {comparison.method}", "dim"))
         for sentence in comparison.power_sentences:
-            _print_folded(f"power: {sentence}")
+            print_line(f"power: {sentence}")
         if self.by_subject:
-            stdout().print()
+            print_line()
             print_table(comparison.subject_table)
-            _print_folded(comparison.about_subjects, "dim")
+            print_line((comparison.about_subjects, "dim"))
         n_deciding = 10 * (not self.paired_ar) if self.deciding is None else self.deciding
         for table in comparison.deciding_tables(n_deciding) if n_deciding else ():
-            stdout().print()
+            print_line()
             if table.title:
-                stdout().print(cut(table.title, columns()))
+                print_line(cut(table.title, columns()))
             print_table(table)
         if scorer is not None:
-            stdout().print()
+            print_line()
             print_origin(scorer.suite, scorer.signature)
 
 
@@ -242,7 +243,3 @@ def _names(comparison: Comparison) -> list[tuple[str, str]]:
 
 def _markdown(table: Table, sentences: Sequence[str]) -> str:
     return "\n".join([table.to_markdown(), *(f"{markdown_text(text)}\n" for text in sentences if text)]).rstrip("\n")
-
-
-def _print_folded(text: str, style: str | None = None) -> None:
-    stdout().print("\n".join(folded(text, columns(), after=" ")), style=style)

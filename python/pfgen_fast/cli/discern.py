@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from .app import counted, counting, fail, note, print_line, shown, stderr
+from .app import counted, counting, fail, note, print_line, shown
 from .asking import duration
 from .checklists_options import print_tables
 from .discern_source import MADE_TEXTS, Asking, Source
@@ -84,7 +85,7 @@ class Evaluators:
             if kind != "table":
                 options["cache"] = folder / KEPT_SCORES
             if kind == "command":
-                options |= {"time_limit": asking.timeout, "show": lambda line: stderr().print(shown(line))}
+                options |= {"time_limit": asking.timeout, "show": lambda line: print_line(shown(line), to=sys.stderr)}
         evaluator = open_evaluator(name, **options)
         return evaluator.offline() if isinstance(evaluator, AskingEvaluator) and asking.server is None else evaluator
 

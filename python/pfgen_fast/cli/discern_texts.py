@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from .app import Quiet, counted, counting, fail, note, print_line, shown, stdout, styled
+from .app import Quiet, counted, counting, fail, has_colours, note, print_line, shown
 from .discern_source import MADE_TEXTS, Analyser, Asking, Language, Seed, Source, TableOptions
 from .parser import Argument, Option
 
@@ -118,11 +119,11 @@ class DiscernKinds:
         )
         name = (f"{perturbation.name:22}", "bold")
         if damaged is None:
-            stdout().print(styled(name, (" impossible", "dim")))
+            print_line(name, (" impossible", "dim"))
             return
         before, after = marked(text, damaged)
-        stdout().print(styled(name, " ", *_styled(before, "red")))
-        stdout().print(styled(" " * 23, *_styled(after, "green")))
+        print_line(name, " ", *_styled(before, "red"))
+        print_line(" " * 23, *_styled(after, "green"))
 
     def list_kinds(self) -> None:
         """Prints the kinds, with an example in the language."""
@@ -134,21 +135,21 @@ class DiscernKinds:
         if language not in SAMPLES:
             fail(f"--language {shown(language)}: expected ja or en")
         kinds = [kind_named(name.partition("/")[0]) for name in self.kind or KINDS]
-        stdout().print(styled(("original", "bold"), f" {SAMPLES[language]}"))
+        print_line(("original", "bold"), f" {SAMPLES[language]}")
         for kind in kinds:
             degrees = LADDERS.get(kind.ladder or "", ())
             listed = ", ".join(map(str, degrees)) + " per mille" if kind.has_degrees else ""
             if kind.method == "model":
                 listed = "by a model" if kind.level == "control" else f"{', '.join(MODEL_DEGREES)}; by a model"
-            stdout().print(styled((kind.name, "bold"), f" ({kind.level}{f': {listed}' if listed else ''})"))
+            print_line((kind.name, "bold"), f" ({kind.level}{f': {listed}' if listed else ''})")
             if kind.method == "rule":
                 damaged = example(kind, language)
-                stdout().print(f"  {'impossible here' if damaged is None else shown(damaged)}")
+                print_line(f"  {'impossible here' if damaged is None else shown(damaged)}")
 
 
 def _styled(pieces: tuple[Piece, ...], color: str) -> list[str | tuple[str, str]]:
     """Formats pieces for a terminal; without colours, changes are in brackets."""
-    if stdout().color_system is None:
+    if not has_colours(sys.stdout):
         return [f"[{shown(piece.text)}]" if piece.is_changed else shown(piece.text) for piece in pieces]
     return [(shown(piece.text), f"reverse {color}") if piece.is_changed else shown(piece.text) for piece in pieces]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, TypeVar
 
 from . import options
-from .app import Exit, Quiet, counting, exit_if_partial, fail, stdout, warn
+from .app import Exit, Quiet, counting, exit_if_partial, fail, print_line, warn
 from .asking import Watch
 from .engine_options import JudgeTemperature, ServerOptions, number_of, warn_of_family
 from .findings import show_finding
@@ -264,7 +264,7 @@ class ExperimentJudge:
         rated = RatedRuns(runs, answers.chosen, evaluator)
         warn_of_family(self.model, runs.models)
         if asking.dry_run or not call.quiet:
-            stdout().print(rated.ratings.estimate(asking.spending.prices).sentence("ratings"))
+            print_line(rated.ratings.estimate(asking.spending.prices).sentence("ratings"))
         if asking.dry_run:
             return
         with Watch("ratings", quiet=call.quiet) as watch:

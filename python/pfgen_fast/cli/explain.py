@@ -9,7 +9,7 @@ from ..base.table import width_of
 from ..base.untrusted_text import counted, harmless
 from ..suite.rules import MAX_ORDER
 from . import options
-from .app import Json, fail, print_json, shown, stdout, styled
+from .app import Json, fail, print_json, print_line, shown
 from .layout import aligned
 from .parser import Option
 from .suite_line import print_origin, suite_or_here
@@ -63,7 +63,7 @@ class Explain:
                 {**about, "question_id": asked.question_id, "answer": answer, "scores": explanation.scores, **parts}
             )
             return
-        stdout().print(styled((shown(asked.question_id), "bold"), f" {shown(asked.question)}"))
+        print_line((shown(asked.question_id), "bold"), f" {shown(asked.question)}")
         _print_answer(explanation)
         _print_scores(explanation)
         _print_keywords(explanation)
@@ -72,30 +72,30 @@ class Explain:
 
 
 def _print_answer(explanation: Explanation) -> None:
-    from rich.text import Text
-
     from ..suite.rules import THRESHOLD
 
-    text = Text()
+    parts: list[str | tuple[str, str]] = []
     cut = explanation.n_characters(max((part.best_prefix for part in explanation.sets), default=0))
     for i, (character, cover) in enumerate(zip(explanation.answer, explanation.cover, strict=False)):
         if i == cut and cut < len(explanation.answer):
-            text.append("┊", style="bold")
-        text.append(harmless(character), style=_style(cover))
+            parts.append(("┊", "bold"))
+        parts.append((harmless(character), _style(cover)))
     rest = len(explanation.answer) - len(explanation.cover)
     if rest > 0:
-        text.append(f" … {rest} more code points, which are not scored", style="dim")
-    stdout().print(text)
+        parts.append((f" … {rest} more code points, which are not scored", "dim"))
+    print_line(*parts)
     n_rare = sum(cover is not None and cover < THRESHOLD for cover in explanation.cover)
-    stdout().print(
-        f"{len(explanation.answer)} code points; {n_rare} only in rare 3-grams (below 0.5 % of the references, struck "
-        "through); bold: above 10 %; ┊: end of the most fluent prefix\n",
-        style="dim",
+    print_line(
+        (
+            f"{len(explanation.answer)} code points; {n_rare} only in rare 3-grams (below 0.5 % of the references, "
+            "struck through); bold: above 10 %; ┊: end of the most fluent prefix\n",
+            "dim",
+        )
     )
     if explanation.normalised is not None:
         n_left_out = sum(end - begin for begin, end in explanation.left_out)
-        stdout().print(f"normalised; {counted(n_left_out, 'code point')} left out (dim above):", style="dim")
-        stdout().print(f"{shown(explanation.normalised)}\n")
+        print_line((f"normalised; {counted(n_left_out, 'code point')} left out (dim above):", "dim"))
+        print_line(f"{shown(explanation.normalised)}\n")
 
 
 def _style(cover: float | None) -> str:
@@ -111,12 +111,9 @@ def _print_scores(explanation: Explanation) -> None:
 
     scores = explanation.scores
     fluency, truthfulness = add_up(scores["fluency"].values()), add_up(scores["truthfulness"].values())
-    stdout().print(
-        styled(
-            (f"score {scores['average']:.5f}", "bold"),
-            f" = (fluency {fluency:.6f} + truthfulness {truthfulness:.6f} + "
-            f"helpfulness {scores['helpfulness']:.5f}) / 3\n",
-        )
+    print_line(
+        (f"score {scores['average']:.5f}", "bold"),
+        f" = (fluency {fluency:.6f} + truthfulness {truthfulness:.6f} + helpfulness {scores['helpfulness']:.5f}) / 3\n",
     )
 
 
@@ -131,10 +128,10 @@ def _print_sets(explanation: Explanation) -> None:
     n_beside = max(1, (80 - max(map(len, names))) // width)
     for first in range(0, len(columns), n_beside):
         head, *lines = aligned(list(zip(names, *columns[first : first + n_beside], strict=True)), to_left=[0])
-        stdout().print(head, style="bold")
-        stdout().print("\n".join([*lines, ""]))
+        print_line((head, "bold"))
+        print_line("\n".join([*lines, ""]))
     known = "n-grams: how many of the prefix's n-grams the set knows; sum: of their document frequencies"
-    stdout().print(f"{known}\n", style="dim")
+    print_line((f"{known}\n", "dim"))
 
 
 def _of_set(part: SetExplanation) -> list[str]:
@@ -149,14 +146,14 @@ def _of_set(part: SetExplanation) -> list[str]:
 def _print_keywords(explanation: Explanation) -> None:
     """Prints the missing keywords, then those that were found."""
     if not explanation.keywords:
-        stdout().print("no keyword rules")
+        print_line("no keyword rules")
     for keyword in sorted(explanation.keywords, key=lambda keyword: keyword.position is not None):
         if keyword.position is None:
             state = ("missing", "red"), f", which leaves {keyword.left_without:.2f} of helpfulness"
         else:
             state = ("met", "green"), f" at {keyword.position}"
-        stdout().print(styled(f"keyword {shown(keyword.name)}: ", *state))
+        print_line(f"keyword {shown(keyword.name)}: ", *state)
     for name, left in explanation.scores["helpfulness_results"]:
         if name.endswith("字超過"):
-            stdout().print(f"too long for the last keyword ({shown(name)}), which leaves {left:.2f}")
-    stdout().print()
+            print_line(f"too long for the last keyword ({shown(name)}), which leaves {left:.2f}")
+    print_line()

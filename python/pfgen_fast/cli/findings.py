@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .app import note, shown, stdout, styled
+from .app import note, print_line, shown
 
 if TYPE_CHECKING:
     from ..lab.experiments.finding import Finding
@@ -19,12 +19,12 @@ def show_finding(finding: Finding, folder: Path, *, quiet: bool, is_said: Sequen
     page, *others = write_finding(finding, folder)
     if not quiet:
         say_finding(finding, is_said)
-        stdout().print(f"{shown(page)} and {len(others)} other files")
+        print_line(f"{shown(page)} and {len(others)} other files")
 
 
 def say_finding(finding: Finding, is_said: Sequence[str] = ()) -> None:
     """Prints the sentences of a finding: its answer, its notes and its paragraph."""
     for sentence in finding.first:
-        stdout().print(styled((shown(sentence), "bold")))
+        print_line((shown(sentence), "bold"))
     note(*(sentence for sentence in finding.notes if sentence not in is_said))
-    stdout().print(shown(finding.paragraph))
+    print_line(shown(finding.paragraph))

@@ -11,7 +11,7 @@ from ..base.errors import TrialsError
 from ..base.untrusted_text import few_names, utf8
 from ..runs.items.by_subject import few_items
 from . import options
-from .app import Json, Quiet, counted, exit_if_partial, fail, note, shown, stderr, stdout, warn
+from .app import Json, Quiet, counted, exit_if_partial, fail, note, print_line, shown, warn
 from .layout import print_table
 from .parser import Argument, Option, refuse_others
 from .score_table_options import ScoreTableOptions
@@ -161,11 +161,11 @@ class Leaderboard:
                 few = few_names(gone, n_code_points=300)
                 note(f"{path}: the new table lacks {counted(len(gone), 'row')} of the former one: {few}")
             if not self.quiet:
-                stderr().print(f"{what}: {shown(path)}")
+                print_line(f"{what}: {shown(path)}", to=sys.stderr)
         elif self.output:
             write_whole(self.output, utf8(text))
         else:
-            stdout().out(utf8(text).decode(), end="", highlight=False)
+            sys.stdout.write(utf8(text).decode())
 
 
 def _print_runs(entries: Runs) -> None:
@@ -197,7 +197,7 @@ def _print_models(ranking: ModelRanking, *, by_subject: bool) -> None:
 
 def print_subjects(table: Table, means: Subjects, items: str) -> None:
     """Prints scores by subject, and sentences about subjects with few items."""
-    stdout().print()
+    print_line()
     print_table(table)
     print_lines(few_items(means, items))
 
@@ -205,4 +205,4 @@ def print_subjects(table: Table, means: Subjects, items: str) -> None:
 def print_lines(lines: Iterable[str]) -> None:
     """Prints explanations below a table."""
     for line in lines:
-        stdout().print(shown(line), style="dim")
+        print_line((shown(line), "dim"))

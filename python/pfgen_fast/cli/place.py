@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 from ..base.errors import TrialsError
 from ..base.untrusted_text import counted
 from . import options
-from .app import Json, Quiet, exit_if_partial, fail, print_json, shown, stdout, warn
+from .app import Json, Quiet, exit_if_partial, fail, print_json, print_line, shown, warn
 from .gate_options import ThresholdOptions
 from .parser import Argument, Option, refuse_others
 from .score_table_options import ScoreTableOptions
@@ -79,7 +80,7 @@ class Place:
             records = zip(placements, all_checks, strict=True)
             print_json([{**placement.to_dict(), **self.gate.record(checks)} for placement, checks in records])
         elif self.format == "markdown":
-            stdout().out("\n".join(placement.to_markdown() for placement in placements), end="", highlight=False)
+            sys.stdout.write("\n".join(placement.to_markdown() for placement in placements))
         elif not self.quiet:
             for placement in placements:
                 print_placement(placement)
@@ -143,8 +144,8 @@ def _first_of(model: str, models: Collection[str]) -> str:
 
 def print_placement(placement: Placement) -> None:
     """Prints what a placement says, one sentence per line."""
-    stdout().print(f"{shown(placement.run)}: {placement.figures()}", style="bold")
+    print_line((f"{shown(placement.run)}: {placement.figures()}", "bold"))
     for sentence in placement.sentences():
-        stdout().print(f"  {shown(sentence)}")
+        print_line(f"  {shown(sentence)}")
     for sentence in placement.notes:
-        stdout().print(f"  note: {shown(sentence)}", style="dim")
+        print_line((f"  note: {shown(sentence)}", "dim"))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..base.errors import TrialsError
 from . import options
-from .app import Quiet, counted, exit_if_partial, fail, note, print_line, shown, stdout, track, warn
+from .app import Quiet, counted, exit_if_partial, fail, note, print_line, shown, track, warn
 from .parser import Option, option_group, refuse_others
 from .score_table_options import ScoreTableOptions
 from .suite_line import given_suite, print_origin
@@ -137,7 +137,7 @@ class Report:
             write(with_intervals(runs, suite), suite, output, track=partial(track, quiet=self.quiet))
         if not self.quiet:
             written = "a README.md next to each" if output is None else f"{output} ({_size(output) / 1e6:.1f} MB)"
-            stdout().print(f"{counted(len(runs), 'run')}: {shown(written)}")
+            print_line(f"{counted(len(runs), 'run')}: {shown(written)}")
             print_origin(suite)
         exit_if_partial(len(runs) < len(results))
 
@@ -153,7 +153,7 @@ class Report:
         name = ", ".join(Path(path).name for path in self.paths)
         write_score_report(scores, output, metric=self.metric, name=name)
         if not self.quiet:
-            stdout().print(f"{counted(len(scores.models), 'model')}: {shown(output)} ({_size(output) / 1e6:.1f} MB)")
+            print_line(f"{counted(len(scores.models), 'model')}: {shown(output)} ({_size(output) / 1e6:.1f} MB)")
 
     def write_card(self, path: Path) -> None:
         """Writes the model card, or the file of .eval_results."""
@@ -163,7 +163,7 @@ class Report:
         runs = find_runs(self.paths)
         write_model_card(runs, path, suite=given_suite(self.suite), model=self.model, dataset=self.dataset)
         if not self.quiet:
-            stdout().print(f"{counted(len(runs), 'run')}: {shown(path)}")
+            print_line(f"{counted(len(runs), 'run')}: {shown(path)}")
 
     def serve_page(self, suite: Suite, n_results: int) -> None:
         """Serves the page on the loopback until Ctrl-C, and follows the results."""

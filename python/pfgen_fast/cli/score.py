@@ -12,21 +12,7 @@ from ..base.errors import PfgenError, TrialsError
 from ..base.table import LEAST, shortened
 from ..runs.items.by_subject import subject_record, subject_table
 from . import options
-from .app import (
-    Exit,
-    counted,
-    counting,
-    exit_if_partial,
-    fail,
-    note,
-    print_json,
-    print_line,
-    shown,
-    stdout,
-    styled,
-    track,
-    warn,
-)
+from .app import Exit, counted, counting, exit_if_partial, fail, note, print_json, print_line, shown, track, warn
 from .layout import columns, folded, rest
 from .leaderboard import print_subjects
 from .parser import refuse_others
@@ -216,7 +202,7 @@ class Score(ScoreOptions):
             unknown, sample = self.runs.unknown_questions, self.runs.sample
             verifiers[suite] = Verifier(selected, float_sum=self.float_sum, sample=sample, unknown=unknown)
             for difference in () if self.is_silent else verifiers[suite].index_differences:
-                stdout().print(styled(("differs", "red"), f"  {shown(difference)}"))
+                print_line(("differs", "red"), f"  {shown(difference)}")
         return verifiers[suite]
 
 
@@ -313,19 +299,19 @@ def _print_verdict(verdict: Verdict) -> None:
     state = f"{core}; {index}; {shown(verdict.recorded)}"
     name, width = shown(verdict.run.folder), columns()
     if width is None or len(mark[0]) + 4 + len(name) + len(state) <= width:
-        stdout().print(styled(mark, f"  {name}: {state}"))
+        print_line(mark, f"  {name}: {state}")
     else:
-        stdout().print(styled(mark, f"  {shortened(name, width - len(mark[0]) - 2)}"))
+        print_line(mark, f"  {shortened(name, width - len(mark[0]) - 2)}")
         for part in folded(state, width - 4, after="; ", indent=""):
-            stdout().print(f"    {part}")
+            print_line(f"    {part}")
     for difference in verdict.differences[:10]:
-        stdout().print(f"    {shown(difference)}")
+        print_line(f"    {shown(difference)}")
 
 
 def _print_verdicts(verdicts: Sequence[tuple[Verdict, Suite]], n_runs: int) -> None:
     n_right = sum(verdict.is_right for verdict, _ in verdicts)
     n_answers = sum(verdict.n_answers for verdict, _ in verdicts)
-    stdout().print(f"{n_right} of {counted(n_runs, 'run')} ok, {counted(n_answers, 'answer')} compared")
+    print_line(f"{n_right} of {counted(n_runs, 'run')} ok, {counted(n_answers, 'answer')} compared")
     for (suite, signature), n in Counter((suite, verdict.signature) for verdict, suite in verdicts).items():
         which = counted(n, "run") + ("" if signature else ", no signature")
         print_origin(suite, signature, remark=f" ({which})" if n < len(verdicts) else "")
