@@ -7,9 +7,8 @@ exact.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from ..lab.annotations.annotation_rows import SHOWN, Sheet, export_lines, row_of
 from .pages import markup, page_json, page_text, source, write_page
@@ -30,8 +29,16 @@ def sheet_page(sheet: Sheet) -> Iterator[str]:
         "guideline": sheet.guideline,
         "levels": sheet.levels,
         "sheet": sheet.sha256,
-        "header": _exact(json.loads(export_lines(sheet.header, ()).splitlines()[0])),
-        "items": [_item(item) for item in sheet.items],
+        "header": json.dumps(json.loads(export_lines(sheet.header, ()).splitlines()[0])),
+        "items": [
+            {
+                **{name: item[name] for name in item if name in SHOWN},
+                "kind": item["kind"],
+                "row": json.dumps(row_of(item)),
+                "names": json.dumps([metric["name"] for metric in item.get("metrics", ())]),
+            }
+            for item in sheet.items
+        ],
     }
     return page_text(
         "annotation.html.jinja",
@@ -54,13 +61,3 @@ def words() -> dict[str, dict[str, str]]:
     """The texts of the page by language."""
     texts: dict[str, dict[str, str]] = json.loads(source("annotation/words.json"))
     return texts
-
-
-def _item(item: Mapping[str, Any]) -> dict[str, Any]:
-    shown = {name: item[name] for name in item if name in SHOWN}
-    metrics = [metric["name"] for metric in item.get("metrics", ())]
-    return {"kind": item["kind"], **shown, "row": _exact(row_of(item)), "names": _exact(metrics)}
-
-
-def _exact(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=True)

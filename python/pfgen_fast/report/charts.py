@@ -80,7 +80,14 @@ def _density(chart: chart_data.Density) -> Any:
         ends = (points.x.min(), points.x.max(), points.y.min(), points.y.max())
         options = {"extent": (min(ends), max(ends)) * 2} if points.has_diagonal and min(ends) < max(ends) else {}
         cells = axes.hexbin(
-            points.x, points.y, gridsize=40, bins="log", cmap=drawing.levels(), mincnt=1, linewidths=0.1, **options
+            points.x,
+            points.y,
+            gridsize=40,
+            bins="log",
+            cmap=drawing.color_map(LEVELS),
+            mincnt=1,
+            linewidths=0.1,
+            **options,
         )
         if points.has_diagonal:
             _draw_diagonal(axes)
@@ -95,7 +102,7 @@ def _matrix(chart: chart_data.Matrix) -> Any:
     n_rows, n_columns = chart.values.shape
     width_of_scale = 1
     figure, ((axes,),) = new_figure(2 + 0.9 * n_columns + width_of_scale, 2 + 0.9 * n_rows)
-    scale = {"cmap": drawing.levels(), "vmin": chart.lowest, "vmax": chart.highest}
+    scale = {"cmap": drawing.color_map(LEVELS), "vmin": chart.lowest, "vmax": chart.highest}
     cells = axes.pcolormesh(chart.values, edgecolors="white", linewidth=1.5, **scale)
     axes.grid(False)
     axes.set(aspect="equal", ylim=(n_rows, 0))
@@ -324,7 +331,7 @@ def _draw_scale(figure: Any, axes: Any, chart: chart_data.HeatMap, foot: float) 
     length = min(width - 4 * _MARGIN, 5.0)
     bottom = foot - 0.25 - _SCALE_HEIGHT
     below = _axes(figure, (width - length) / 2, bottom, length, _SCALE_HEIGHT)
-    colors = axes.scatter([], [], c=[], cmap=drawing.diverging(), vmin=-1, vmax=1)
+    colors = axes.scatter([], [], c=[], cmap=drawing.color_map(DIVERGING), vmin=-1, vmax=1)
     scale = figure.colorbar(colors, cax=below, orientation="horizontal")
     scale.outline.set_visible(False)
     scale.ax.tick_params(labelsize=7)

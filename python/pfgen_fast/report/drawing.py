@@ -76,12 +76,12 @@ _TEXTS = re.compile(r"^(\S*\.on-.* text) \{ fill: (?:light-dark\(#\w+, )?(#\w+)"
 def style() -> Any:
     """A context for creating and saving the figures of this package."""
     colors = library("cycler").cycler(color=COLORS)
-    return _matplotlib().rc_context({**_STYLE, "axes.prop_cycle": colors})
+    return library("matplotlib").rc_context({**_STYLE, "axes.prop_cycle": colors})
 
 
 def empty_figure(width: float, height: float) -> Any:
     """A figure of the given size in inches."""
-    return _matplotlib("figure").Figure(figsize=(width, height), dpi=_DPI, layout="constrained")
+    return library("matplotlib.figure").Figure(figsize=(width, height), dpi=_DPI, layout="constrained")
 
 
 def new_figure(width: float, height: float, rows: int = 1, columns: int = 1, **options: Any) -> tuple[Any, Any]:
@@ -95,7 +95,7 @@ def stored(figure: Any, form: str) -> bytes:
     """The bytes of a figure as `png` or `svg`."""
     content = io.BytesIO()
     metadata = {"Date": None} if form == "svg" else {}
-    _choose_fonts(figure.findobj(_matplotlib("text").Text))
+    _choose_fonts(figure.findobj(library("matplotlib.text").Text))
     with style():
         figure.savefig(content, format=form, dpi=_DPI, metadata=metadata)
     return following_theme(content.getvalue()) if form == "svg" else content.getvalue()
@@ -126,7 +126,7 @@ def stored_alike(figure: Any, forms: Sequence[str]) -> list[bytes]:
 def fix_layout(figure: Any) -> None:
     """Computes the layout of a figure once and keeps it, because layout takes longer than drawing."""
     if figure.get_layout_engine() is not None:
-        _choose_fonts(figure.findobj(_matplotlib("text").Text))
+        _choose_fonts(figure.findobj(library("matplotlib.text").Text))
         with style():
             figure.draw_without_rendering()
             figure.set_layout_engine(None)  # not "none", for which matplotlib would draw each file twice
@@ -163,14 +163,9 @@ def look(number: int) -> dict[str, Any]:
     }
 
 
-def levels() -> Any:
-    """The colour map of `LEVELS`."""
-    return _matplotlib("colors").ListedColormap(LEVELS)
-
-
-def diverging() -> Any:
-    """The colour map of `DIVERGING`, with grey for what is undefined."""
-    return _matplotlib("colors").ListedColormap(DIVERGING).with_extremes(bad=UNDEFINED)
+def color_map(colors: Sequence[str]) -> Any:
+    """The colour map of a scale, with grey for what is undefined."""
+    return library("matplotlib.colors").ListedColormap(colors).with_extremes(bad=UNDEFINED)
 
 
 # --- fonts
@@ -194,7 +189,7 @@ def _family_with(character: str) -> str | None:
 @functools.cache
 def _fonts() -> dict[str, Any]:
     """The fonts of pictures by family: matplotlib's font, the Japanese font, and the installed ones of `_OTHERS`."""
-    manager = _matplotlib("font_manager")
+    manager = library("matplotlib.font_manager")
     package = importlib.util.find_spec("matplotlib_fontja")
     if package is None or package.origin is None:
         library("matplotlib_fontja")
@@ -212,13 +207,15 @@ def _fonts() -> dict[str, Any]:
 def label_extremes(axes: Any, x: Floats, y: Floats, labels: Sequence[str], *, at_most: int) -> None:
     """Labels the points farthest from the middle, where a label covers neither a point nor another label."""
     fix_layout(axes.figure)  # labels are measured, so the figure must have its final layout
-    box_of = _matplotlib("transforms").Bbox.from_bounds
+    box_of = library("matplotlib.transforms").Bbox.from_bounds
     points = axes.transData.transform(np.column_stack([x, y]))
     panel = axes.get_window_extent()
     pixels = axes.figure.dpi / 72  # per point of type
     taken: list[Any] = []
     for number in extremes(x, y)[:at_most]:
-        name = bounded(_model_in(labels[number]))
+        # The model in a run such as `result/org/model/5e1e9f4`, or in the name of a model such as `org/model`.
+        parts = labels[number].removeprefix("result/").split("/")
+        name = bounded(parts[1] if len(parts) > 1 else labels[number])
         width, height = _size(axes, name)
         for distance, (right, up) in itertools.product(_DISTANCES, _DIRECTIONS):
             left = points[number, 0] + right * distance * pixels + (right - 1) / 2 * width
@@ -249,12 +246,6 @@ def extremes(x: Floats, y: Floats) -> list[int]:
     return in_order
 
 
-def _model_in(label: str) -> str:
-    """The last part of the model's name in a run such as `result/org/model/5e1e9f4` or a model such as `org/model`."""
-    parts = label.removeprefix("result/").split("/")
-    return parts[1] if len(parts) > 1 else label
-
-
 def _size(axes: Any, name: str) -> Any:
     """Width and height of a label in pixels."""
     text = axes.text(0, 0, name, fontsize=_LABEL_SIZE)
@@ -263,10 +254,6 @@ def _size(axes: Any, name: str) -> Any:
         size = text.get_window_extent().size
     text.remove()
     return size
-
-
-def _matplotlib(module: str = "") -> Any:
-    return library(f"matplotlib.{module}" if module else "matplotlib")
 
 
 def library(name: str) -> Any:

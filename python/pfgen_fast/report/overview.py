@@ -69,7 +69,7 @@ def overview_of(runs: Sequence[CheckedRun], suite: Suite) -> dict[str, Any]:
             {
                 **_figures(run),
                 **name,
-                **_interval(exact),
+                **shown_interval(mean_interval(known) if known else None),
                 "rank": rank,
                 "ranks": tied,
                 "questions": by_question,
@@ -78,6 +78,7 @@ def overview_of(runs: Sequence[CheckedRun], suite: Suite) -> dict[str, Any]:
             for run, rank, tied, by_question, exact, name in zip(
                 runs, run_ranks, ranges, scores, averages, _parts_of_names(runs), strict=True
             )
+            for known in [[score for score in exact if score is not None]]
         ],
         "sweep": _sweep(runs),
         # The units in which questions count the length of answers.
@@ -177,11 +178,6 @@ def missed_keywords(by_run: Sequence[CheckedQuestion | None]) -> dict[str, list[
         for question in by_run
     ]
     return {name: [count[name] for count in counts] for name in dict.fromkeys(chain.from_iterable(counts))}
-
-
-def _interval(scores: Sequence[float | None]) -> dict[str, float | str | None]:
-    known = [score for score in scores if score is not None]
-    return shown_interval(mean_interval(known) if known else None)
 
 
 def shown_interval(interval: MeanInterval | None, digits: int = 4) -> dict[str, float | str | None]:

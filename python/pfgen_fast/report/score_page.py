@@ -9,8 +9,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from ..base.errors import TrialsError
 from ..base.table import Column
 from ..base.untrusted_text import in_one_line
@@ -110,7 +108,7 @@ def _overview(scores: ItemScores, compared: Compared) -> dict[str, Any]:
                 **shown_interval(model.score, digits["score"]),
                 "rank": model.rank,
                 "ranks": model.ranks,
-                "questions": _rounded(compared.values[row]),
+                "questions": [round(value, 6) for value in compared.values[row].tolist()],
                 **dict(zip(names, (model.metrics[metric] for metric in others), strict=True)),
                 "parameters": {},
                 "link": None,
@@ -144,11 +142,14 @@ def _overview(scores: ItemScores, compared: Compared) -> dict[str, Any]:
 def _figures(overview: dict[str, Any], compared: Compared) -> dict[str, Any]:
     """The figures by item and model, in the order of the leaderboard."""
     order, table = list(compared.order), compared.table
-    figures = {"average": _by_item(compared.values[order])}
     others = [metric for metric in table.metrics if metric != compared.metric]
+    values = {"average": compared.values[order]}
     for (key, _, _), metric in zip(overview["columns"], others, strict=False):
-        figures[key] = _by_item(table.values[metric][order])
-    return figures
+        values[key] = table.values[metric][order]
+    return {
+        key: [[None if value != value else value for value in item] for item in by_model.T.tolist()]
+        for key, by_model in values.items()
+    }
 
 
 def _distinct(items: Sequence[str]) -> list[str]:
@@ -158,11 +159,3 @@ def _distinct(items: Sequence[str]) -> list[str]:
         name = in_one_line(item, 200)
         names[name if name not in names else f"{name} (item {number})"] = None
     return list(names)
-
-
-def _by_item(values: Any) -> list[list[float | None]]:
-    return [[None if value != value else value for value in item] for item in np.asarray(values).T.tolist()]
-
-
-def _rounded(values: Sequence[float]) -> list[float]:
-    return [round(value, 6) for value in np.asarray(values).tolist()]
