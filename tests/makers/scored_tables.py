@@ -11,6 +11,7 @@ import pyarrow
 import pyarrow.parquet
 import zstandard
 from pfgen_fast.tables.streaming import score_table
+from pfgen_fast.tables.table_job import TableJob
 
 QUESTIONS = ["Q07", "Q08", "Q07", "Q01", "Q07"]
 ANSWERS = [
@@ -78,8 +79,9 @@ def number_or_null(text: str) -> float | None:
     return float(text) if text else None
 
 
-def score(source, target, scorer, **options):
-    return score_table(source, target, scorer, **{"question_column": "q", "answer_column": "a", **options})
+def score(source, target, scorer, *, batch_size=None, on_batch=None, **options):
+    job = TableJob(scorer, **{"question_column": "q", "answer_column": "a", **options})
+    return score_table(source, target, job, batch_size=batch_size, on_batch=on_batch).n_rows
 
 
 def score_content(scorer, folder: Path, content: bytes | str, names: str = "in.csv out.csv", **options) -> bytes:

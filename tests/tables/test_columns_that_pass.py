@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from makers.effort import examples
 from makers.scored_tables import FORMATS, SCORES, read_table, score, score_lines, write_table
 from pfgen_fast import TrialsError
-from pfgen_fast.tables.streaming import TableCounts, scored_table
+from pfgen_fast.tables.streaming import TableCounts, score_table
 from pfgen_fast.tables.table_job import TableJob
 from pfgen_fast.tables.text_rows import _number
 
@@ -120,7 +120,7 @@ ROWS = [{"note": str(i), "q": "Q07", "a": GOOD if i % 3 == 0 else "Because."} fo
 def test_only_rows_that_pass_are_written_and_both_are_counted(scorer, tmp_path, source, target, batch_size):
     path, out = write_table(tmp_path / f"in{source}", ROWS), tmp_path / f"out{target}"
     job = TableJob(scorer, "q", "a", columns=["average"], where="average > 0.1")
-    assert scored_table(path, out, job, batch_size=batch_size) == TableCounts(20, 7)
+    assert score_table(path, out, job, batch_size=batch_size) == TableCounts(20, 7)
     average = scorer.reward("Q07", [GOOD])[0]
     assert read_table(out) == [{**row, "average": average} for row in ROWS if row["a"] == GOOD]
 

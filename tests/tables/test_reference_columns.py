@@ -9,9 +9,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from makers.documented import documented_example
+from makers.scored_tables import score
 from pfgen_fast import PfgenError, ReferenceScorer, TrialsError, score_batches, score_schema
 from pfgen_fast.tables.folders import score_files
-from pfgen_fast.tables.streaming import score_table
 from pfgen_fast.tables.table_job import TableJob
 
 SCORER = ReferenceScorer(["bleu", "chrf"], threads=1)
@@ -53,7 +53,7 @@ def write(path, rows):
 
 def scored(path, target, **options):
     """The scores of a file, as bytes by column."""
-    score_table(path, target, SCORER, **{"answer_column": "a", "reference_column": "refs", **options})
+    score(path, target, SCORER, **{"reference_column": "refs", **options})
     table = pq.read_table(target)
     return {name: table[name].to_numpy().tobytes() for name in SCORER.columns}
 
@@ -63,7 +63,7 @@ def scored(path, target, **options):
 def test_lists_of_every_form_have_the_metrics_of_the_scorer(tmp_path, source, batch_size):
     path = write(tmp_path / f"in{source}", ROWS)
     assert scored(path, tmp_path / "out.parquet", batch_size=batch_size) == expected()
-    score_table(path, tmp_path / "out.csv", SCORER, answer_column="a", reference_column="refs")
+    score(path, tmp_path / "out.csv", SCORER, reference_column="refs")
     with (tmp_path / "out.csv").open(newline="", encoding="utf-8") as file:
         assert [json.loads(row["refs"]) for row in csv.DictReader(file)] == REFERENCES
 
@@ -82,8 +82,8 @@ def test_several_columns_with_a_reference_each_are_joined_and_some_may_be_empty(
 
 def test_a_filter_and_chosen_columns_keep_the_rows_that_pass(tmp_path):
     path = write(tmp_path / "in.jsonl", ROWS)
-    options = {"answer_column": "a", "reference_column": "refs", "columns": ["bleu"], "where": "chrf >= 50"}
-    score_table(path, tmp_path / "out.jsonl", SCORER, **options)
+    options = {"reference_column": "refs", "columns": ["bleu"], "where": "chrf >= 50"}
+    score(path, tmp_path / "out.jsonl", SCORER, **options)
     rows = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text("utf-8").splitlines()]
     chrf = SCORER.score(ANSWERS, REFERENCES)["chrf"]
     assert [row["a"] for row in rows] == [answer for answer, one in zip(ANSWERS, chrf, strict=True) if one >= 50]
@@ -123,7 +123,7 @@ def test_a_bad_row_is_named_by_its_place_and_column(tmp_path, suffix, fault):
         value = value if value.startswith("[") else "[x"
     path = write(tmp_path / f"in{suffix}", [*ROWS[:2], {"a": "x", "refs": value}, ROWS[3]])
     with pytest.raises(TrialsError, match=rf"in\{suffix}, {PLACES[suffix]}, column 'refs': .*{says}"):
-        score_table(path, tmp_path / "out.jsonl", SCORER, answer_column="a", reference_column="refs")
+        score(path, tmp_path / "out.jsonl", SCORER, reference_column="refs")
     assert not (tmp_path / "out.jsonl").exists()
 
 

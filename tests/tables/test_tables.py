@@ -165,8 +165,9 @@ STREAMS = """
 import sys
 from pfgen_fast import Scorer
 from pfgen_fast.tables.streaming import score_table
+from pfgen_fast.tables.table_job import TableJob
 for source, target in (("-", "-"), ("in.csv", "out.csv")):
-    score_table(source, target, Scorer("mini"), question_column="q", answer_column="a", batch_size=2)
+    score_table(source, target, TableJob(Scorer("mini"), "q", "a"), batch_size=2)
 assert "pyarrow" not in sys.modules
 """
 
@@ -193,9 +194,9 @@ MEASURED = """
 import re, sys
 from pfgen_fast import Scorer
 from pfgen_fast.tables.streaming import score_table
+from pfgen_fast.tables.table_job import TableJob
 source, target, batch_size = *sys.argv[1:3], int(sys.argv[3]) or None
-names = {"question_column": "q", "answer_column": "a"}
-score_table(source, target, Scorer("mini", threads=2), **names, batch_size=batch_size)
+score_table(source, target, TableJob(Scorer("mini", threads=2), "q", "a"), batch_size=batch_size)
 print(int(re.search(r"VmHWM:\\s+(\\d+) kB", open("/proc/self/status").read())[1]) >> 10)
 """
 

@@ -287,7 +287,7 @@ def _score_one(command: ScoreOptions, path: Path, job: TableJob) -> None:
     from ..tables.folders import FileOutcome, FileTask
     from ..tables.model_means import MeansOfModels
     from ..tables.places import shown_place
-    from ..tables.streaming import scored_table
+    from ..tables.streaming import score_table
 
     target, name = command.target, _name(command)
     if command.as_json and target == STDIN:
@@ -297,7 +297,7 @@ def _score_one(command: ScoreOptions, path: Path, job: TableJob) -> None:
     if not command.dry_run:
         with counting("rows", quiet=command.is_silent) as count:
             sink = target or means.add
-            counts = scored_table(path, sink, job, name=name, on_batch=lambda done: count(done, None))
+            counts = score_table(path, sink, job, name=name, on_batch=lambda done: count(done, None))
         outcome = replace(outcome, status="scored", n_rows=counts.n_rows, n_written=counts.n_written)
     if command.as_json:
         record = _as_json(outcome, job)

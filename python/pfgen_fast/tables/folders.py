@@ -39,7 +39,7 @@ from .places import (
     shown_place,
     write_file,
 )
-from .streaming import scored_table
+from .streaming import score_table
 from .table_job import TableJob
 
 SETTINGS = "_pfgen_fast.json"
@@ -295,7 +295,7 @@ def _score_file(task: FileTask, job: TableJob, *, on_batch: Callable[[int], None
             make_folder(Path(task.target).parent)
         with fetched(task.source) as (path, _):
             name = shown_place(task.source)
-            counts = scored_table(path, task.target, file_job, name=name, on_batch=on_batch)
+            counts = score_table(path, task.target, file_job, name=name, on_batch=on_batch)
         return FileOutcome(task, "scored", *counts)
     except PfgenError as error:
         problem, target = str(error), shown_place(task.target)

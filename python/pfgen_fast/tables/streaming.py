@@ -8,18 +8,17 @@ batch, which may be empty, so that writers always know the columns.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 from ..base.errors import PfgenError
-from ..scoring.reply_text import ReasoningChoice
 from .arrow_columns import giving_memory_back
 from .formats import check_target, format_of, has_encoding, opened, reader_of, writer_to
 from .places import shown_place
-from .table_job import Nulls, TableJob, TableScorer
+from .table_job import TableJob
 from .table_rows import STANDARD_STREAM, Write
 
 P = ParamSpec("P")
@@ -36,20 +35,13 @@ class TableCounts(NamedTuple):
 
 def score_table(
     source: str | Path,
-    target: str | Path,
-    scorer: TableScorer,
+    target: str | Path | Write,
+    job: TableJob,
     *,
-    question_column: str = "question",
-    answer_column: str = "answer",
-    columns: Sequence[str] | None = None,
-    where: str | None = None,
-    nulls: Nulls = "error",
-    encoding: str | None = None,
-    reasoning: ReasoningChoice = "keep",
-    reference_column: str | Sequence[str] = "references",
+    name: str | None = None,
     batch_size: int | None = None,
     on_batch: Callable[[int], None] | None = None,
-) -> int:
+) -> TableCounts:
     """Scores a table batch by batch, and writes the table with additional columns of scores.
 
     The file extension selects the format: `.parquet`; or `.csv`, `.tsv`, `.jsonl` (one object per line) or `.json` (an
@@ -66,29 +58,15 @@ def score_table(
       empty field. Other values are written as in JSON. If source and target are both CSV or TSV, the target has the
       encoding, the byte-order mark and the line ends of the source (the line end of its header).
 
-    The columns of scores are the columns of `ScoreTable` except `question_id`. A score is null (empty in CSV) if the
-    question lacks the reference set or the answer is missing.
+    A score is null (empty in CSV) if the question lacks the reference set or the answer is missing.
 
     Args:
         source: The table to read, or `"-"`.
-        target: The table to write, or `"-"`; its directory must exist.
-        scorer: A `Scorer` or a `ScorerSpec`; or a `ReferenceScorer`, which needs no question column.
-        question_column: The column with the id or exact text of each question.
-        answer_column: The column with the answers.
-        columns: The scores to append, such as `["average"]`; by default all scores.
-        where: The condition for rows to write, such as `"average >= 0.6"`; by default all rows are written. It may use
-            scores that are not in `columns`.
-        nulls: `"error"` raises an error that names the row of a missing answer; `"null"` gives the row null scores.
-        encoding: The encoding of CSV and TSV files, such as `"cp932"`; by default the encoding of the byte-order mark,
-            or UTF-8.
-        reasoning: `"strip"` removes the reasoning of a model before scoring; `"keep"` scores texts unchanged.
-        reference_column: For a `ReferenceScorer`, the column with the references of each row (a list of texts, or a
-            text; in CSV, a JSON list), or several such columns, whose references are joined.
+        target: The table to write at any place, or `"-"`; its directory must exist. Or a function that takes rows.
+        job: The scorer, the columns and the other options.
+        name: The name of the source in messages, by default its path.
         batch_size: Rows to read at a time; by default up to 65,536 for Parquet, and 8,192 for other formats.
         on_batch: Called after each batch with the number of rows scored so far.
-
-    Returns:
-        The number of rows that were read.
 
     Raises:
         TrialsError: The source cannot be read, or a column or row is invalid. The message counts rows and lines from
@@ -101,28 +79,11 @@ def score_table(
         >>> folder = tempfile.TemporaryDirectory()
         >>> source, target = pathlib.Path(folder.name, "in.jsonl"), pathlib.Path(folder.name, "out.csv")
         >>> _ = source.write_text('{"id": 7, "q": "Q07", "a": "Ice floats on water."}')
-        >>> score_table(source, target, Scorer("mini"), question_column="q", answer_column="a")
-        1
+        >>> score_table(source, target, TableJob(Scorer("mini"), "q", "a"))
+        TableCounts(n_rows=1, n_written=1)
         >>> target.read_text().splitlines()[0]
         'id,q,a,fluency,truthfulness,helpfulness,average,fluency_A,fluency_B,truthfulness_A,truthfulness_B'
         >>> folder.cleanup()
-    """
-    job = TableJob(scorer, question_column, answer_column, columns, nulls, where, encoding, reasoning, reference_column)
-    return scored_table(source, target, job, batch_size=batch_size, on_batch=on_batch).n_rows
-
-
-def scored_table(
-    source: str | Path,
-    target: str | Path | Write,
-    job: TableJob,
-    *,
-    name: str | None = None,
-    batch_size: int | None = None,
-    on_batch: Callable[[int], None] | None = None,
-) -> TableCounts:
-    """Implements `score_table`, and returns both counts of rows.
-
-    The target may be remote, or a function that takes rows. `name` is the name of the source in messages.
     """
     if batch_size is not None and batch_size < 1:
         raise ValueError(f"batch_size: expected at least 1, not {batch_size}")

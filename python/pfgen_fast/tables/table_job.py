@@ -104,7 +104,22 @@ class Scored:
 
 @dataclass(frozen=True)
 class TableJob:
-    """The checked options of `score_table` and `score_batches`. It can be pickled and sent to workers."""
+    """The checked options of `score_table` and `score_batches`. It can be pickled and sent to workers.
+
+    Attributes:
+        spec: A `Scorer` or a `ScorerSpec`; or a `ReferenceScorer`, which needs no question column.
+        question_column: The column with the id or exact text of each question.
+        answer_column: The column with the answers.
+        columns: The scores to append, such as `["average"]`; by default all scores.
+        nulls: `"error"` raises an error that names the row of a missing answer; `"null"` gives the row null scores.
+        where: The condition for rows to write, such as `"average >= 0.6"`; by default all rows are written. It may use
+            scores that are not in `columns`.
+        encoding: The encoding of CSV and TSV files, such as `"cp932"`; by default the encoding of the byte-order mark,
+            or UTF-8.
+        reasoning: `"strip"` removes the reasoning of a model before scoring; `"keep"` scores texts unchanged.
+        reference_column: For a `ReferenceScorer`, the column with the references of each row (a list of texts, or a
+            text; in CSV, a JSON list), or several such columns, whose references are joined.
+    """
 
     spec: TableScorer
     question_column: str = "question"
