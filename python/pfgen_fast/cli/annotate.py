@@ -25,35 +25,32 @@ class Annotate:
     Examples
 
       pfgen-fast annotate essays-en runs --annotators 5 --overlap 0.2 -o people
-
       pfgen-fast annotate essays-en runs --ask pairs --reference gpt-4o --annotator ann --annotator bob -o pairs
-
       pfgen-fast annotate --ask votes --annotators 7 -o experts
-
       pfgen-fast annotate -o people --status
     """
 
-    suite: str | None = Argument(None, help="Checklist suite: a directory, or such as essays-en.", metavar="[SUITE]")
-    runs: list[Path] | None = Argument(None, help="Runs with answers, or directories of runs.", metavar="[RUN]...")
-    output: Path = Option(..., "-o", help="Write pages and plan.json to this directory.", metavar="FOLDER")
+    suite: str | None = Argument(None, "Checklist suite: a directory, or such as essays-en.", metavar="[SUITE]")
+    runs: list[Path] | None = Argument(None, "Runs with answers, or directories of runs.", metavar="[RUN]...")
+    output: Path = Option(..., "Write pages and plan.json to this directory.", "-o", metavar="FOLDER")
     ask: list[Literal["marks", "pairs", "judgements", "votes"]] | None = Option(
-        None, help="Ask for marks, the better of two answers, whether verdicts are reasonable, or votes on damage."
+        None, "Ask for marks, the better of two answers, whether verdicts are reasonable, or votes on damage."
     )
-    annotators: int | None = Option(None, min=1, max=1000, help="Make pages for a1, a2, ... Default: a1.", metavar="N")
-    annotator: list[str] | None = Option(None, help="Make a page for this annotator.", metavar="NAME")
+    annotators: int | None = Option(None, "Make pages for a1, a2, ... Default: a1.", min=1, max=1000)
+    annotator: list[str] | None = Option(None, "Make a page for this annotator.")
     overlap: float | None = Option(
-        None, help="Set the share of items that several annotators see. Default: 0.2; 1 for votes.", metavar="SHARE"
+        None, "Set the share of items that several annotators see. Default: 0.2; 1 for votes.", metavar="SHARE"
     )
-    raters: int | None = Option(None, min=2, help="Show each shared item to this many annotators. Default: all.")
-    items: int | None = Option(None, min=1, help="Take this many items, evenly from areas and models. Default: all.")
-    area: list[str] | None = Option(None, help="Take only this area.", metavar="AREA")
-    length: list[str] | None = Option(None, help="Take tasks of this length.", metavar="NAME")
-    reference: str | None = Option(None, help="Pairs: compare each run with this run only.", metavar="RUN")
-    task: list[str] | None = Option(None, help="Votes: vote only on this task of discernment tests.", metavar="NAME")
-    guideline: Path | None = Option(None, help="Show this guideline. Default: the suite's, or ours.", metavar="FILE.md")
-    language: Literal["en", "ja"] | None = Option(None, help="Set the language of the page. Default: the suite's.")
+    raters: int | None = Option(None, "Show each shared item to this many annotators. Default: all.", min=2)
+    items: int | None = Option(None, "Take this many items, evenly from areas and models. Default: all.", min=1)
+    area: list[str] | None = Option(None, "Take only this area.", metavar="AREA")
+    length: list[str] | None = Option(None, "Take tasks of this length.")
+    reference: str | None = Option(None, "Pairs: compare each run with this run only.", metavar="RUN")
+    task: list[str] | None = Option(None, "Votes: vote only on this task of discernment tests.")
+    guideline: Path | None = Option(None, "Show this guideline. Default: the suite's, or ours.", metavar="FILE.md")
+    language: Literal["en", "ja"] | None = Option(None, "Set the language of the page. Default: the suite's.")
     seed: RandomSeed = 0
-    status: bool = Option(False, help="Only show what each annotator of this directory has done and left.")
+    status: bool = Option(False, "Only show what each annotator of this directory has done and left.")
     quiet: Quiet = False
 
     def __call__(self) -> None:

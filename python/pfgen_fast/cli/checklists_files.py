@@ -27,20 +27,18 @@ class ChecklistsImport:
     Examples
 
       pfgen-fast checklists import HelloBench -o hello
-
       pfgen-fast checklists import HelloBench --suite hello -o runs
-
       pfgen-fast checklists import mini -o mini-checklists --runs result/openai --trials 3
     """
 
     source: str = Argument(help="HelloBench, its results, a directory with Q*.json files, or 'mini'.", metavar="SOURCE")
-    output: Path = Option(..., "-o", help="Write the suite, or the directory of each run, here.", metavar="OUT")
+    output: Path = Option(..., "Write the suite, or the directory of each run, here.", "-o", metavar="OUT")
     suite: str | None = Option(
-        None, "--suite", "-s", help="Import the results of HelloBench as runs on this checklist suite.", metavar="SUITE"
+        None, "Import the results of HelloBench as runs on this checklist suite.", "--suite", "-s", metavar="SUITE"
     )
-    judge: str | None = Option(None, help="Name the judge of the results. Default: gpt-4o.", metavar="MODEL")
-    runs: list[str] | None = Option(None, help="Also take the answers of runs on the n-gram suite.")
-    trials: int | None = Option(None, min=1, help="Take this many answers to each question. Default: all.")
+    judge: str | None = Option(None, "Name the judge of the results. Default: gpt-4o.", metavar="MODEL")
+    runs: list[str] | None = Option(None, "Also take the answers of runs on the n-gram suite.")
+    trials: int | None = Option(None, "Take this many answers to each question. Default: all.", min=1)
     quiet: Quiet = False
 
     def __call__(self) -> None:
@@ -118,7 +116,7 @@ class ChecklistsInfo:
     """
 
     suite: str = Argument(help="Directory of a checklist suite, or a packaged suite.", metavar="SUITE")
-    questions: bool = Option(False, help="Print the questions of each category with their weights.")
+    questions: bool = Option(False, "Print the questions of each category with their weights.")
     as_json: Json = False
 
     def __call__(self) -> None:

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 class PatientServer(ServerOptions):
     """The server of a judge, with a long timeout for requests about long answers."""
 
-    timeout: float = Option(300.0, min=0.001, help="Set the timeout in seconds of a request.")
+    timeout: float = Option(300.0, "Set the timeout in seconds of a request.", min=0.001)
     structured: Structured = False
 
 
@@ -50,31 +50,26 @@ class ChecklistsJudge:
     Examples
 
       pfgen-fast checklists judge runs/* -s essays-en --model org/judge --base-url http://localhost:8000/v1 --dry-run
-
       pfgen-fast checklists judge runs/* -s essays-en -m judge-2024-08-06 --prompt-price 2.5 --reply-price 10 --budget 5
     """
 
     runs: RunsWithAnswers
     suite: SuiteOption
-    model: str = Option(
-        ..., "--model", "--judge", "-m", help="Name the judge on its server, with its date if possible."
-    )
+    model: str = Option(..., "Name the judge on its server, with its date if possible.", "--model", "--judge", "-m")
     profile: Literal["plain", "upstream"] = Option(
-        "plain", help="Show answers unchanged (plain), or as HelloBench does (upstream: temperature 0.8, seed 42)."
+        "plain", "Show answers unchanged (plain), or as HelloBench does (upstream: temperature 0.8, seed 42)."
     )
     method: MethodChoice = Option(
-        "checklist", help="Ask for a verdict on each question, or one rating without or with the questions."
+        "checklist", "Ask for a verdict on each question, or one rating without or with the questions."
     )
-    area: list[str] | None = Option(None, help="Judge only this area.", metavar="AREA")
-    tries: int = Option(3, min=1, help="Ask at most this often for a usable reply.")
-    ratings: int = Option(1, min=1, help="Rate each answer this often, with different seeds.")
+    area: list[str] | None = Option(None, "Judge only this area.", metavar="AREA")
+    tries: int = Option(3, "Ask at most this often for a usable reply.", min=1)
+    ratings: int = Option(1, "Rate each answer this often, with different seeds.", min=1)
     temperature: JudgeTemperature = None
-    max_tokens: int = Option(4096, min=1, help="Limit the tokens of a reply.")
-    seed: str = Option("", help="Set the seed (any text). upstream: a number.")
-    write_batch: Path | None = Option(
-        None, help="Write the missing requests for OpenAI's Batch API; send nothing.", metavar="FILE"
-    )
-    read_batch: list[Path] | None = Option(None, help="Read a batch's output; send nothing.", metavar="FILE")
+    max_tokens: int = Option(4096, "Limit the tokens of a reply.", min=1)
+    seed: str = Option("", "Set the seed (any text). upstream: a number.")
+    write_batch: Path | None = Option(None, "Write the missing requests for OpenAI's Batch API; send nothing.")
+    read_batch: list[Path] | None = Option(None, "Read a batch's output; send nothing.")
     quiet: Quiet = False
     asking: PatientServer
 
@@ -151,7 +146,7 @@ class ChecklistsJudge:
 class AnsweringOptions(LocalModel, RequestShape, Rates, Connection):
     """The options of engines that answer tasks, with a long timeout."""
 
-    timeout: float = Option(1200.0, help="Hosted models: set the timeout of a whole reply, in seconds.")
+    timeout: float = Option(1200.0, "Hosted models: set the timeout of a whole reply, in seconds.")
 
 
 class ChecklistsGenerate:
@@ -163,32 +158,31 @@ class ChecklistsGenerate:
     Examples
 
       pfgen-fast checklists generate --suite essays-en --model org/model --base-url http://localhost:8000/v1 -o runs
-
       pfgen-fast checklists generate --suite essays-ja --engine transformers --model checkpoints/step-100 -o runs
     """
 
     suite: SuiteOption
-    model: str = Option(..., "-m", help="Name the model, and so the run's directory.")
-    output: Path = Option(..., "-o", help="Create the run's directory below this directory.", metavar="RUNS")
-    engine: str = Option("openai", "-e", help="Ask openai (any compatible server), anthropic, transformers, vllm.")
-    name: str | None = Option(None, help="Name the run's directory. Default: the model, with _ for /.")
-    length: list[str] | None = Option(None, help="Take the tasks with this wanted length, not those of the table.")
-    area: list[str] | None = Option(None, help="Take only this area.")
-    limit: int | None = Option(None, min=1, help="Take only this many tasks, from all areas, for a quick test.")
-    trials: int = Option(1, "-n", min=1, help="Ask for this many answers to each task.")
+    model: str = Option(..., "Name the model, and so the run's directory.", "-m")
+    output: Path = Option(..., "Create the run's directory below this directory.", "-o", metavar="RUNS")
+    engine: str = Option("openai", "Ask openai (any compatible server), anthropic, transformers, vllm.", "-e")
+    name: str | None = Option(None, "Name the run's directory. Default: the model, with _ for /.")
+    length: list[str] | None = Option(None, "Take the tasks with this wanted length, not those of the table.")
+    area: list[str] | None = Option(None, "Take only this area.")
+    limit: int | None = Option(None, "Take only this many tasks, from all areas, for a quick test.", min=1)
+    trials: int = Option(1, "Ask for this many answers to each task.", "-n", min=1)
     mode: Literal["qa", "completion"] = Option(
-        "qa", help="Choose the prompts: one user message, or a text to continue (base models)."
+        "qa", "Choose the prompts: one user message, or a text to continue (base models)."
     )
     temperature: options.Temperature = 0.8
     top_p: options.TopP = None
     top_k: options.TopK = None
     max_tokens: options.MaxTokens = 16_384
-    seed: str = Option("", help="Set the seed (any text) of sampling.")
+    seed: str = Option("", "Set the seed (any text) of sampling.")
     stop: options.Stop = None
-    tries: int = Option(3, min=1, help="Ask at most this often for an answer to a task.")
+    tries: int = Option(3, "Ask at most this often for an answer to a task.", min=1)
     reasoning: ReasoningOptions
     engine_options: AnsweringOptions
-    dry_run: bool = Option(False, help="Only show the number of requests.")
+    dry_run: bool = Option(False, "Only show the number of requests.")
     quiet: Quiet = False
     as_json: Json = False
 

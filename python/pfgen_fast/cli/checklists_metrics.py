@@ -29,9 +29,9 @@ T = TypeVar("T")
 class ModelOutput:
     """The output of commands that measure the answers of each model."""
 
-    areas: bool = Option(False, help="Also print a line for each area of the suite.")
+    areas: bool = Option(False, "Also print a line for each area of the suite.")
     output: Path | None = Option(
-        None, "-o", help="Write a row for each answer: .csv, .jsonl (also .gz, .xz, .zst) or .parquet.", metavar="FILE"
+        None, "Write a row for each answer: .csv, .jsonl (also .gz, .xz, .zst) or .parquet.", "-o"
     )
     as_json: Json = False
     quiet: Quiet = False
@@ -100,26 +100,21 @@ class ChecklistsMetrics:
     Examples
 
       pfgen-fast checklists metrics runs/model --suite SUITE --tokens nltk --areas
-
       pfgen-fast checklists metrics runs --suite SUITE --perplexity models/gpt2-large -o answers.parquet
     """
 
     runs: RunsWithAnswers
     suite: SuiteOption
     metric: list[str] | None = Option(
-        None,
-        help="Compute repetition, distinct, bleu, rouge_l, meteor or ppl. Default: all that are possible.",
-        metavar="NAME",
+        None, "Compute repetition, distinct, bleu, rouge_l, meteor or ppl. Default: all that are possible."
     )
-    n: int = Option(4, min=1, max=16, help="Set the order of the n-grams of Repetition and Distinct.")
-    tokens: str | None = Option(
-        None, help="Choose the tokens: regex, nltk or characters. Default: the suite's words.", metavar="NAME"
-    )
-    wordnet: Path | None = Option(None, help="meteor: read NLTK's WordNet here, for synonyms.", metavar="FOLDER")
+    n: int = Option(4, "Set the order of the n-grams of Repetition and Distinct.", min=1, max=16)
+    tokens: str | None = Option(None, "Choose the tokens: regex, nltk or characters. Default: the suite's words.")
+    wordnet: Path | None = Option(None, "meteor: read NLTK's WordNet here, for synonyms.", metavar="FOLDER")
     perplexity: str | None = Option(
-        None, help="Compute perplexity with this causal model, such as openai-community/gpt2-large.", metavar="MODEL"
+        None, "Compute perplexity with this causal model, such as openai-community/gpt2-large.", metavar="MODEL"
     )
-    device: str | None = Option(None, help="Run the model of --perplexity on this device, such as cuda:0.")
+    device: str | None = Option(None, "Run the model of --perplexity on this device, such as cuda:0.")
     options: ModelOutput
 
     def __call__(self) -> None:
@@ -155,16 +150,15 @@ class ChecklistsErrors:
     Examples
 
       pfgen-fast checklists errors runs/model --suite SUITE --areas --examples 3
-
       pfgen-fast checklists errors runs --suite SUITE --profile published --json
     """
 
     runs: RunsWithAnswers
     suite: SuiteOption
     profile: Literal["ours", "published"] = Option(
-        "ours", help="Choose our rules, or those of the published figures (short sentences count, 'Given the')."
+        "ours", "Choose our rules, or those of the published figures (short sentences count, 'Given the')."
     )
-    examples: int = Option(0, min=0, help="Show N answers of each model with each error.", metavar="N")
+    examples: int = Option(0, "Show N answers of each model with each error.", min=0)
     options: ModelOutput
 
     def __call__(self) -> None:

@@ -72,8 +72,7 @@ MarksScale = Annotated[
     Option("--scale", help="Read verdicts of tables from 0 to 1 (unit) or from 0 to 4 (ui).", show_default=False),
 ]
 SuiteOption = Annotated[
-    str,
-    Option("--suite", "-s", help="Use this checklist suite: a directory, essays-en or essays-ja.", metavar="SUITE"),
+    str, Option("--suite", "-s", help="Use this checklist suite: a directory, essays-en or essays-ja.", metavar="SUITE")
 ]
 JudgedRuns = Annotated[
     list[Path],
@@ -105,8 +104,8 @@ class JudgedOptions:
     """The options of commands that read judgements."""
 
     suite: SuiteOption
-    judge: str | None = Option(None, help="Choose one of several judges by its name or version.", metavar="NAME")
-    mixed: bool = Option(False, help="Combine replies of several versions of the judge, and to several prompts.")
+    judge: str | None = Option(None, "Choose one of several judges by its name or version.")
+    mixed: bool = Option(False, "Combine replies of several versions of the judge, and to several prompts.")
     quiet: Quiet = False
 
     @cached_property
@@ -132,13 +131,10 @@ class ScoreOptions(JudgedOptions):
     """The options of commands that show scores."""
 
     missing: Literal["skip", "zero", "bounds"] | None = Option(
-        None,
-        help="Leave out answers without a judgement, count them as zero, or show bounds. Default: as the suite.",
+        None, "Leave out answers without a judgement, count them as zero, or show bounds. Default: as the suite."
     )
-    method: MethodChoice = Option("checklist", help="Choose the method by which the judge was asked.")
-    weights: Literal["suite", "equal"] = Option(
-        "suite", help="Use the suite's weights, or equal weights (known as AVG-C)."
-    )
+    method: MethodChoice = Option("checklist", "Choose the method by which the judge was asked.")
+    weights: Literal["suite", "equal"] = Option("suite", "Use the suite's weights, or equal weights (known as AVG-C).")
 
     def score(self, runs: Sequence[Run]) -> Scores:
         """Scores runs."""
@@ -154,7 +150,7 @@ class FindingOptions(JudgedOptions):
     """The options of commands that end with a finding; its output is checked before anything is computed."""
 
     output: Path | None = Option(
-        None, "-o", help="Write a page, tables and pictures to this directory. Default: print text only.", metavar="DIR"
+        None, "Write a page, tables and pictures to this directory. Default: print text only.", "-o", metavar="DIR"
     )
     as_json: Json = False
 
@@ -188,7 +184,7 @@ class FindingOptions(JudgedOptions):
 class DrawnFindingOptions(FindingOptions):
     """The options of commands that end with a finding that has bootstrap intervals."""
 
-    draws: int = Option(1000, min=0, help="Set the number of bootstrap draws; 0 computes no intervals.", metavar="N")
+    draws: int = Option(1000, "Set the number of bootstrap draws; 0 computes no intervals.", min=0)
     seed: RandomSeed = 0
 
 

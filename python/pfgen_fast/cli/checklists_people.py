@@ -21,7 +21,7 @@ Sources = Annotated[
 class FitOptions(FindingOptions):
     """The options of a finding; `--page` names its output, because `--output` names the output of the weights."""
 
-    output: Path | None = Option(None, "--page", help="Write a page with the tables to this directory.", metavar="DIR")
+    output: Path | None = Option(None, "Write a page with the tables to this directory.", "--page", metavar="DIR")
 
 
 class ChecklistsFit:
@@ -34,7 +34,6 @@ class ChecklistsFit:
     Examples
 
       pfgen-fast checklists fit people/exports/*.jsonl --suite SUITE -o weights.json
-
       pfgen-fast checklists fit marks.csv --suite SUITE --scale ui --bootstrap 1000 -o weighted-suite
     """
 
@@ -44,16 +43,12 @@ class ChecklistsFit:
     )
     scale: MarksScale = None
     to: Path | None = Option(
-        None,
-        "--output",
-        "-o",
-        help="Write weights (.json), or a suite with them (a directory).",
-        metavar="OUT",
+        None, "Write weights (.json), or a suite with them (a directory).", "--output", "-o", metavar="OUT"
     )
-    bound: float = Option(0.5, min=0, help="Set the smallest allowed coefficient.")
-    allow_unidentified: bool = Option(False, help="If marks do not determine the weights, take the most equal ones.")
-    bootstrap: int = Option(0, min=0, help="Refit on this many draws of the answers.", metavar="N")
-    run: list[Path] | None = Option(None, help="Use only marks of answers in this run.", metavar="RUN")
+    bound: float = Option(0.5, "Set the smallest allowed coefficient.", min=0)
+    allow_unidentified: bool = Option(False, "If marks do not determine the weights, take the most equal ones.")
+    bootstrap: int = Option(0, "Refit on this many draws of the answers.", min=0)
+    run: list[Path] | None = Option(None, "Use only marks of answers in this run.", metavar="RUN")
     seed: RandomSeed = 0
     options: FitOptions
 
@@ -93,7 +88,6 @@ class ChecklistsAgreement:
     Examples
 
       pfgen-fast checklists agreement people/exports/*.jsonl runs --suite essays-en -o agreement
-
       pfgen-fast checklists agreement runs-by-gpt runs-by-claude --suite SUITE
     """
 
@@ -123,7 +117,7 @@ class ChecklistsReasonable:
     """
 
     runs: JudgedRuns
-    opinions: list[Path] = Option(..., help="Read these exports of annotators.", metavar="FILE")
+    opinions: list[Path] = Option(..., "Read these exports of annotators.")
     options: FindingOptions
 
     def __call__(self) -> None:
@@ -147,19 +141,14 @@ class ChecklistsWins:
     Examples
 
       pfgen-fast checklists wins runs --suite essays-en --reference gpt-4o
-
       pfgen-fast checklists wins runs --suite essays-en --pairs people/exports/a1.jsonl -o wins
     """
 
     runs: JudgedRuns
-    reference: str | None = Option(None, help="Compare with this run only. Default: all pairs.", metavar="RUN")
-    pairs: list[Path] | None = Option(
-        None,
-        help="Use choices of people: exports, or tables of choices.",
-        metavar="FILE",
-    )
+    reference: str | None = Option(None, "Compare with this run only. Default: all pairs.", metavar="RUN")
+    pairs: list[Path] | None = Option(None, "Use choices of people: exports, or tables of choices.")
     ties: Literal["half", "skip", "win", "loss"] = Option(
-        "half", help="Count a tie as half a win, leave it out, or count it as a win or as a loss of both models."
+        "half", "Count a tie as half a win, leave it out, or count it as a win or as a loss of both models."
     )
     options: DrawnFindingOptions
 
@@ -190,23 +179,16 @@ class ChecklistsCorrelate:
     Examples
 
       pfgen-fast checklists correlate runs --suite SUITE --metrics metrics.csv --marks marks.csv --scale unit -o out
-
       pfgen-fast checklists correlate runs --suite SUITE --ngram data
     """
 
     runs: JudgedRuns
-    metrics: list[Path] | None = Option(
-        None, help="Compare with a table of metrics, as 'checklists metrics -o' writes it.", metavar="FILE"
-    )
-    marks: list[Path] | None = Option(None, help="Compare with marks, as for 'checklists fit'.", metavar="FILE")
+    metrics: list[Path] | None = Option(None, "Compare with a table of metrics, as 'checklists metrics -o' writes it.")
+    marks: list[Path] | None = Option(None, "Compare with marks, as for 'checklists fit'.")
     scale: MarksScale = None
-    ngram: str | None = Option(
-        None, help="Compare with n-gram scores by the suite that was imported.", metavar="FOLDER"
-    )
-    against: str | None = Option(
-        None, help="Compare with this method. Default: people, or else checklist.", metavar="M"
-    )
-    methods: list[str] | None = Option(None, "--method", help="Take only this method.", metavar="METHOD")
+    ngram: str | None = Option(None, "Compare with n-gram scores by the suite that was imported.", metavar="FOLDER")
+    against: str | None = Option(None, "Compare with this method. Default: people, or else checklist.", metavar="M")
+    methods: list[str] | None = Option(None, "Take only this method.", "--method", metavar="METHOD")
     options: DrawnFindingOptions
 
     def __call__(self) -> None:

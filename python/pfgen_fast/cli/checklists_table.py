@@ -42,27 +42,23 @@ class ChecklistsTable:
     Examples
 
       pfgen-fast checklists table runs --suite hellobench --missing zero --lengths
-
       pfgen-fast checklists table runs/a runs/b --suite essays-en --weights equal --markdown
-
       pfgen-fast checklists table runs --suite essays-en --calibrate people/exports/a1.jsonl --half-width 5
     """
 
     runs: JudgedRuns
-    categories: bool = Option(False, help="Also show the score on each category.")
-    lengths: bool = Option(False, help="Also show the tests of wanted lengths, and the errors of lengths.")
-    csv: Path | None = Option(None, help="Also write all figures with full digits to this file.", metavar="FILE")
-    answers: Path | None = Option(
-        None, help="Also write the score of each answer to this table, which compare reads.", metavar="FILE"
-    )
+    categories: bool = Option(False, "Also show the score on each category.")
+    lengths: bool = Option(False, "Also show the tests of wanted lengths, and the errors of lengths.")
+    csv: Path | None = Option(None, "Also write all figures with full digits to this file.")
+    answers: Path | None = Option(None, "Also write the score of each answer to this table, which compare reads.")
     calibrate: list[Path] | None = Option(
-        None, help="Also estimate the scores that people would give, from their marks of some answers.", metavar="MARKS"
+        None, "Also estimate the scores that people would give, from their marks of some answers.", metavar="MARKS"
     )
     scale: MarksScale = None
     half_width: float | None = Option(
-        None, help="With --calibrate: tell how many marks an average ± this number takes.", metavar="POINTS"
+        None, "With --calibrate: tell how many marks an average ± this number takes.", metavar="POINTS"
     )
-    markdown: bool = Option(False, help="Print Markdown.")
+    markdown: bool = Option(False, "Print Markdown.")
     as_json: Json = False
     gate: ThresholdOptions
     options: ScoreOptions
@@ -166,15 +162,14 @@ class ChecklistsReport:
     Examples
 
       pfgen-fast checklists report runs --suite hellobench -o report.html
-
       pfgen-fast checklists report runs/a runs/b --suite essays-en --missing zero -o report
     """
 
     runs: JudgedRuns
     output: Path = Option(
         Path("checklists"),
+        "Write a page such as report.html, or a directory with a page and its data.",
         "-o",
-        help="Write a page such as report.html, or a directory with a page and its data.",
         metavar="FILE.html|FOLDER",
     )
     options: ScoreOptions

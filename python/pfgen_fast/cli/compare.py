@@ -58,11 +58,8 @@ class Compare:
     Examples
 
       pfgen-fast compare result/openai/gpt-4o/5e1e9f4 result/pfnet/plamo-100b/b181032
-
       pfgen-fast compare result/baseline result/first result/second --paired-ar -f markdown
-
       pfgen-fast compare scores.csv --models new,old --difference 0.01
-
       pfgen-fast compare result/new result/old --fail-if-worse --margin 0.01 --junit gate.xml
     """
 
@@ -70,21 +67,17 @@ class Compare:
         metavar="PATH...", help="Runs: directories or trials files, the first is A; or tables of scores and logs."
     )
     metrics: list[str] | None = Option(
-        None, "--metric", help="Compare this metric; may be repeated. Default: all; with --paired-ar, the first."
+        None, "Compare this metric; may be repeated. Default: all; with --paired-ar, the first.", "--metric"
     )
-    all_pairs: bool = Option(False, help="Compare all pairs, instead of the first with the others.")
-    by_subject: bool = Option(False, help="Show the differences by subject (category of the questions).")
-    power: bool = Option(
-        False, help="Tell how many questions find the difference seen with power 0.8; see --difference."
-    )
-    difference: float | None = Option(
-        None, metavar="NUMBER", help="Tell the same for this difference; implies --power."
-    )
+    all_pairs: bool = Option(False, "Compare all pairs, instead of the first with the others.")
+    by_subject: bool = Option(False, "Show the differences by subject (category of the questions).")
+    power: bool = Option(False, "Tell how many questions find the difference seen with power 0.8; see --difference.")
+    difference: float | None = Option(None, "Tell the same for this difference; implies --power.", metavar="NUMBER")
     deciding: int | None = Option(
-        None, min=0, help="Show this many of the questions that decide each comparison. Default: 10; 0 for several."
+        None, "Show this many of the questions that decide each comparison. Default: 10; 0 for several.", min=0
     )
     paired_ar: bool = Option(
-        False, help="Compare all other runs with the first by approximate randomization over questions."
+        False, "Compare all other runs with the first by approximate randomization over questions."
     )
     format: options.FormatWithMarkdown = "text"
     as_json: Json = False

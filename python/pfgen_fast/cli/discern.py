@@ -34,7 +34,7 @@ _LONG_SECONDS = 5.0
 class Evaluators:
     """The options of evaluators."""
 
-    model: str | None = Option(None, "Name the judge on the server.", "-m", metavar="NAME")
+    model: str | None = Option(None, "Name the judge on the server.", "-m")
     leave_out: bool = Option(False, "ngram: remove the originals from the suite before scoring.")
     shape: str | None = Option(
         None, "ngram: also compute the reward with this shape: 'recommended', or a TOML file.", metavar="SHAPE"
@@ -46,10 +46,8 @@ class Evaluators:
     ratings: int | None = Option(None, "Rate each text this often. Default: judge 5, checklists 1.", min=1)
     temperature: JudgeTemperature = None
     structured: Structured = False
-    category: str | None = Option(
-        None, "checklists: judge other items by the checklist of this category.", metavar="NAME"
-    )
-    criteria: Path | None = Option(None, "judge: read tasks and metrics from a TOML file.", metavar="FILE")
+    category: str | None = Option(None, "checklists: judge other items by the checklist of this category.")
+    criteria: Path | None = Option(None, "judge: read tasks and metrics from a TOML file.")
     metric: list[str] | None = Option(None, "judge: rate only by this metric. May be repeated.")
     max_tokens: int | None = Option(None, "Limit the tokens of a reply. Default: judge 300, checklists 4096.", min=1)
 
@@ -100,11 +98,8 @@ class DiscernRun:
     Examples
 
       pfgen-fast discern run --from-run result/openai/gpt-4o/run --evaluator ngram -o discernment
-
       pfgen-fast discern run --from-suite --suite mini --evaluator ngram -o discernment
-
       pfgen-fast discern run texts.jsonl --task summarization -e python:mine:score -o discernment
-
       pfgen-fast discern run texts.jsonl --task summarization -e judge -m org/judge --dry-run -o d
     """
 
@@ -113,15 +108,12 @@ class DiscernRun:
         "Test an evaluator: ngram, metrics (BLEU, chrF, ROUGE-L), judge, checklists:SUITE, "
         "python:MODULE:FUNCTION, 'command:PROGRAM ...' or table:FILE. Repeat to compare several.",
         "-e",
-        metavar="NAME",
     )
     output: Path = Option(Path("discernment"), "Write page, tables and pictures here.", "-o", metavar="DIR")
     weights: str | None = Option(
-        None,
-        "Weight the metrics for each kind: a CSV file, or 'assumed' (no expert was asked).",
-        metavar="FILE",
+        None, "Weight the metrics for each kind: a CSV file, or 'assumed' (no expert was asked).", metavar="FILE"
     )
-    published: Path | None = Option(None, "Show the paper's figures from this CSV file next to ours.", metavar="FILE")
+    published: Path | None = Option(None, "Show the paper's figures from this CSV file next to ours.")
     zeros: Literal["drop", "pratt"] = Option("drop", "Leave out pairs of equal scores, or rank them first.")
     min_items: int = Option(10, "Leave cells with fewer items undefined.", min=5)
     margin: float | None = Option(

@@ -59,7 +59,7 @@ class TableOptions:
     )
     task: str | None = Option(None, "Set the task of items without one, such as answers.", metavar="TEXT")
     language: Language = None
-    encoding: str | None = Option(None, "Set the encoding of a CSV or TSV file. Default: UTF-8.", metavar="NAME")
+    encoding: str | None = Option(None, "Set the encoding of a CSV or TSV file. Default: UTF-8.")
 
     @property
     def described(self) -> dict[str, Any]:
@@ -88,7 +88,7 @@ class Source(TableOptions):
         metavar="FOLDER",
     )
     per_question: int = Option(2, "Use this many answers to each question of a run or suite.", min=1)
-    items: int | None = Option(None, "Use only the first N items.", min=1, metavar="N")
+    items: int | None = Option(None, "Use only the first N items.", min=1)
     plan: str = Option(
         "usual",
         "Choose the kinds of damage: usual (all kinds made by rules), a data set of the paper (SummEval, "
@@ -100,11 +100,7 @@ class Source(TableOptions):
     )
     level: list[str] | None = Option(None, "Use only the level character, word, sentence or control. May be repeated.")
     rules_only: bool = Option(False, "Replace kinds of the paper that need a model by kinds made by rules.")
-    donors: Path | None = Option(
-        None,
-        "Take foreign texts and terms from this collection. Default: the other items.",
-        metavar="FILE",
-    )
+    donors: Path | None = Option(None, "Take foreign texts and terms from this collection. Default: the other items.")
     seed: Seed = 0
     analyser: Analyser = None
     threads: Threads = None
@@ -173,7 +169,7 @@ class Asking(ServerOptions):
     """The options of models that are asked: a model that writes texts, and a judge. Costs are printed first."""
 
     maker: str | None = Option(
-        None, "Name the model that writes texts for kinds that rules cannot make. Default: the judge.", metavar="NAME"
+        None, "Name the model that writes texts for kinds that rules cannot make. Default: the judge."
     )
     partial: bool = Option(False, "Use the items that are complete, and leave out the others.")
     quiet: Quiet = False

@@ -29,7 +29,7 @@ class DiscernPerturb:
       pfgen-fast discern perturb texts.jsonl -o damaged.parquet
     """
 
-    output: Path = Option(..., "Write a .parquet, .jsonl, .csv or .tsv table.", "-o", metavar="FILE")
+    output: Path = Option(..., "Write a .parquet, .jsonl, .csv or .tsv table.", "-o")
     source: Source
     asking: Asking
 
@@ -66,9 +66,7 @@ class DiscernKinds:
     Examples
 
       pfgen-fast discern kinds --language ja
-
       pfgen-fast discern kinds "Ice floats on water. It is light."
-
       pfgen-fast discern kinds --kind char_typo/30 "Ice floats."
     """
 
@@ -160,7 +158,6 @@ class DiscernVotes:
     Examples
 
       pfgen-fast discern votes survey.csv -o weights.csv
-
       pfgen-fast discern votes experts/exports/*.jsonl -o weights.csv
     """
 
@@ -200,18 +197,16 @@ class DiscernCollect:
         "language, question, context, alternative. - is stdin.",
         metavar="DATA",
     )
-    output: Path = Option(..., "Write a .jsonl, .csv, .tsv or .parquet table.", "-o", metavar="FILE")
+    output: Path = Option(..., "Write a .jsonl, .csv, .tsv or .parquet table.", "-o")
     reading: TableOptions
     choose: Literal["longest", "sentences"] = Option(
         "longest", "Choose the longest text of each item, or the text with the most sentences."
     )
-    min_length: int = Option(1, "Choose only texts of at least this number of characters.", min=1, metavar="N")
-    max_length: int | None = Option(None, "Choose only texts of at most this length.", min=1, metavar="N")
-    items: int | None = Option(None, "Draw this number of items. Default: all items.", min=1, metavar="N")
+    min_length: int = Option(1, "Choose only texts of at least this number of characters.", min=1)
+    max_length: int | None = Option(None, "Choose only texts of at most this length.", min=1)
+    items: int | None = Option(None, "Draw this number of items. Default: all items.", min=1)
     seed: int = Option(0, "Set the seed of the draw; the same seed draws the same items.", min=0)
-    donors: Path | None = Option(
-        None, "Write the items that are not drawn, without those with a drawn question.", metavar="FILE"
-    )
+    donors: Path | None = Option(None, "Write the items that are not drawn, without those with a drawn question.")
     quiet: Quiet = False
 
     def __call__(self) -> None:

@@ -28,7 +28,7 @@ Runs = TypeVar("Runs", bound="RunFigures")
 class Call:
     """A call of an experiment: reads its runs, warns of runs that are left out, writes and prints the finding."""
 
-    output: Path = Option(..., "-o", help="Write page, tables and pictures to this directory.", metavar="DIR")
+    output: Path = Option(..., "Write page, tables and pictures to this directory.", "-o", metavar="DIR")
     suite: options.SuiteOption = None
     threads: options.Threads = None
     quiet: Quiet = False
@@ -74,16 +74,15 @@ class ExperimentRelations:
     Examples
 
       pfgen-fast experiment relations result -o relations
-
       pfgen-fast experiment relations --table leaderboard.csv -o relations
     """
 
     paths: list[str] | None = Argument(
-        None, help="Runs: directories, trials files, directories with many runs, or globs.", metavar="[PATH...]"
+        None, "Runs: directories, trials files, directories with many runs, or globs.", metavar="[PATH...]"
     )
     table: Path | None = Option(
         None,
-        help="Read a leaderboard instead of runs, as 'leaderboard --format csv' writes it, or the published one "
+        "Read a leaderboard instead of runs, as 'leaderboard --format csv' writes it, or the published one "
         "('published').",
         metavar="FILE.csv",
     )
@@ -121,7 +120,7 @@ class ExperimentSets:
 
     paths: options.Paths
     chosen: list[str] | None = Option(
-        None, "--set", help="Compare this set. May be repeated. Default: the sets that most questions share."
+        None, "Compare this set. May be repeated. Default: the sets that most questions share.", "--set"
     )
     runs: RunsOption = "all"
     cluster: Cluster = "model"
@@ -150,7 +149,7 @@ class ExperimentStability:
     """
 
     paths: options.Paths
-    draws: int = Option(100, min=1, help="Draw questions and trials this often.")
+    draws: int = Option(100, "Draw questions and trials this often.", min=1)
     seed: options.RandomSeed = 0
     call: Call
 
@@ -176,12 +175,10 @@ class ExperimentExternal:
     paths: options.Paths
     scores: list[Path] = Option(
         ...,
-        help="Read scores from a CSV with a header: model names, then columns of scores. May be repeated.",
+        "Read scores from a CSV with a header: model names, then columns of scores. May be repeated.",
         metavar="FILE.csv",
     )
-    pick: Literal["best", "mean"] = Option(
-        "best", "--runs", help="Use the best run of a model, or the mean of its runs."
-    )
+    pick: Literal["best", "mean"] = Option("best", "Use the best run of a model, or the mean of its runs.", "--runs")
     cluster: Cluster = "model"
     call: Call
 
@@ -204,34 +201,29 @@ class ExperimentJudge:
     Examples
 
       pfgen-fast experiment judge result -m org/judge --base-url http://localhost:8000/v1 --trials 2 -o judge
-
       pfgen-fast experiment judge result -m gpt-4o --prompt-price 2.5 --reply-price 10 --budget 20 -o judge
-
       pfgen-fast experiment judge result -m claude-sonnet-4-5 --engine anthropic --omit top_p -o judge
     """
 
     paths: options.Paths
-    model: str = Option(..., "-m", help="Name the judge on the server.")
+    model: str = Option(..., "Name the judge on the server.", "-m")
     template: str = Option(
         "default",
-        help="Choose a template: default, paper, or a file with {question}, {sample}, {answer}, {language}.",
+        "Choose a template: default, paper, or a file with {question}, {sample}, {answer}, {language}.",
         metavar="NAME|FILE",
     )
-    language: str = Option("Japanese", help="Set the expected language of the answers.")
-    ratings: int = Option(1, min=1, help="Rate each answer this often.")
-    trials: int | None = Option(None, "-n", min=1, help="Rate N answers per question of a run. Default: all.")
+    language: str = Option("Japanese", "Set the expected language of the answers.")
+    ratings: int = Option(1, "Rate each answer this often.", min=1)
+    trials: int | None = Option(None, "Rate N answers per question of a run. Default: all.", "-n", min=1)
     temperature: JudgeTemperature = None
-    max_tokens: int = Option(300, min=1, help="Limit the tokens of a reply.")
-    cache: Path | None = Option(
-        None, help="Store the ratings in this file. Default: judge-ratings.jsonl in DIR.", metavar="FILE"
-    )
+    max_tokens: int = Option(300, "Limit the tokens of a reply.", min=1)
+    cache: Path | None = Option(None, "Store the ratings in this file. Default: judge-ratings.jsonl in DIR.")
     items: Path | None = Option(
         None,
-        help="Also write the mean rating of each run and question to this table, for 'leaderboard' and 'compare' "
+        "Also write the mean rating of each run and question to this table, for 'leaderboard' and 'compare' "
         "(.csv, .tsv, .jsonl or .parquet).",
-        metavar="FILE",
     )
-    seed: str = Option("", help="Set the seed (any text) of the choice of answers and of replies.")
+    seed: str = Option("", "Set the seed (any text) of the choice of answers and of replies.")
     asking: ServerOptions
     call: Call
 

@@ -24,15 +24,14 @@ class Explain:
     Examples
 
       pfgen-fast explain --suite mini --question Q07 --answer "Ice floats because it is less dense than water."
-
       pfgen-fast explain --question Q01 < answer.txt
     """
 
-    question: str = Option(..., "-q", help="Name the question by its ID or text.")
-    answer: str | None = Option(None, "-a", help="Give the answer; '-' or no option reads stdin.")
+    question: str = Option(..., "Name the question by its ID or text.", "-q")
+    answer: str | None = Option(None, "Give the answer; '-' or no option reads stdin.", "-a")
     suite: options.SuiteOption = None
     profile: Literal["leaderboard", "normalised"] = Option(
-        "leaderboard", help="Explain the published figures, or those of profile normalised."
+        "leaderboard", "Explain the published figures, or those of profile normalised."
     )
     as_json: Json = False
 

@@ -40,7 +40,7 @@ class GateOutputs:
 
     gates: ClassVar[str]  # the options that make a gate
     help_group = "Gates"
-    junit: Path | None = Option(None, help="Write the checks to this file as JUnit test cases.", metavar="FILE.xml")
+    junit: Path | None = Option(None, "Write the checks to this file as JUnit test cases.", metavar="FILE.xml")
 
     @property
     def is_gate(self) -> bool:
@@ -97,9 +97,9 @@ class ThresholdOptions(GateOutputs):
     help_group = "Gates"
     fail_under: list[Any] | None = Option(
         None,
-        parser=_threshold,
-        help="Exit with 1 if the score, or the figure of this name, is below this number. May be repeated. Names: "
+        "Exit with 1 if the score, or the figure of this name, is below this number. May be repeated. Names: "
         "docs/guides/gates.md.",
+        parser=_threshold,
         metavar="[NAME=]NUMBER",
     )
 
@@ -146,22 +146,19 @@ class ComparisonGateOptions(GateOutputs):
     gates = "--fail-if-worse or --non-inferior"
     help_group = "Gates"
     fail_if_worse: bool = Option(
-        False, help="Exit with 1 if the first run is worse than another one by more than --margin, with --confidence."
+        False, "Exit with 1 if the first run is worse than another one by more than --margin, with --confidence."
     )
-    margin: float | None = Option(None, min=0, help="Allow this loss, in units of the metric. Default: 0.", metavar="X")
+    margin: float | None = Option(None, "Allow this loss, in units of the metric. Default: 0.", min=0, metavar="X")
     non_inferior: float | None = Option(
-        None,
-        min=0,
-        help="Exit with 1 unless the data show that the first run is not worse by more than X.",
-        metavar="X",
+        None, "Exit with 1 unless the data show that the first run is not worse by more than X.", min=0, metavar="X"
     )
     undecided: Literal["pass", "fail"] | None = Option(
-        None, help="Pass or fail with --fail-if-worse where the data cannot tell. Default: pass."
+        None, "Pass or fail with --fail-if-worse where the data cannot tell. Default: pass."
     )
     allow_missing: bool = Option(
-        False, help="Compare on the common questions or items even if the first run lacks some of another one."
+        False, "Compare on the common questions or items even if the first run lacks some of another one."
     )
-    confidence: float | None = Option(None, help="Decide gates with this confidence. Default: 0.95.", metavar="C")
+    confidence: float | None = Option(None, "Decide gates with this confidence. Default: 0.95.", metavar="C")
 
     @property
     def is_gate(self) -> bool:

@@ -48,42 +48,35 @@ class Leaderboard:
     Examples
 
       pfgen-fast leaderboard result
-
       pfgen-fast leaderboard result --update README.md
-
       pfgen-fast leaderboard result --format csv -o leaderboard.csv
-
       pfgen-fast leaderboard result/our --published
-
       pfgen-fast leaderboard scores.csv --metric accuracy --by-subject
     """
 
     paths: list[str] | None = Argument(
         None,
-        help="Runs: directories with a result.json, or directories with many runs. Or tables of scores by item and "
-        "model.",
+        "Runs: directories with a result.json, or directories with many runs. Or tables of scores by item and model.",
         metavar="[PATH...]",
     )
     by_subject: bool = Option(
         False,
-        help="Add the scores by subject: the category of questions, or the subject column of a table. On a terminal "
+        "Add the scores by subject: the category of questions, or the subject column of a table. On a terminal "
         "and in Markdown this is a second table.",
     )
     published: bool = Option(
-        False, help="Add the 522 published results of pfgen-bench; needs no other run.", for_input="runs"
+        False, "Add the 522 published results of pfgen-bench; needs no other run.", for_input="runs"
     )
     suite: options.SuiteOfRuns = None
     metric: options.MetricOfTable = None
     format: Literal["markdown", "json", "csv"] | None = Option(
         None,
-        "-f",
-        help="Choose the format; json and csv have full precision and 95 % intervals. Default: a table on a terminal, "
+        "Choose the format; json and csv have full precision and 95 % intervals. Default: a table on a terminal, "
         "markdown otherwise.",
+        "-f",
         show_default=False,
     )
-    update_file: Path | None = Option(
-        None, "--update", help="Replace the table between this file's leaderboard comments."
-    )
+    update_file: Path | None = Option(None, "Replace the table between this file's leaderboard comments.", "--update")
     output: options.OutputFile = None
     quiet: Quiet = False
     as_json: Json = False

@@ -37,13 +37,9 @@ class Place:
     Examples
 
       pfgen-fast place result/our/model
-
       pfgen-fast place result/our/model/step-2000 --against result/our/model
-
       pfgen-fast place result/our/model --fail-under percentile=50 --fail-under rank_high=100
-
       pfgen-fast place scores.csv --models new
-
       pfgen-fast place new.csv --against leaderboard.csv --metric accuracy
     """
 
@@ -54,8 +50,9 @@ class Place:
     )
     against: str | None = Option(
         None,
-        help="Place among other runs: a directory, or a table with one result.json per line and the run's name as "
-        "'run'. Tables of scores: another such table. Default: the published runs, or the other models of the table.",
+        "Place among other runs: a directory, or a table with one result.json per line and the run's name as "
+        "'run'. Tables of scores: another such table. Default: the published runs, or the other models of the "
+        "table.",
         metavar="DIR|FILE",
     )
     metric: options.MetricOfTable = None

@@ -47,17 +47,11 @@ class Report:
     Examples
 
       pfgen-fast report result -o report.html
-
       pfgen-fast report result -o report
-
       pfgen-fast report result --serve --open
-
       pfgen-fast report result/openai --markdown
-
       pfgen-fast report scores.csv -o scores.html
-
       pfgen-fast report result/our/model/5e1e9f4 --model-card model/README.md
-
       pfgen-fast report result/our/model/5e1e9f4 --model-card model/.eval_results/pfgen.yaml --dataset our/benchmark
     """
 
@@ -65,24 +59,24 @@ class Report:
     suite: options.SuiteOfRuns = None
     output: Path | None = Option(
         None,
+        "Write a page such as report.html, or a directory with a page and its data.",
         "-o",
-        help="Write a page such as report.html, or a directory with a page and its data.",
         metavar="FILE.html|FOLDER",
     )
-    markdown: bool = Option(False, help="Write a README.md next to each result instead, like the published ones.")
-    serve: bool = Option(False, help="Serve the page on this machine instead, and show results as they change.")
-    port: int = Option(0, min=0, max=65535, help="With --serve: set the port on 127.0.0.1; 0 takes a free port.")
-    open_browser: bool = Option(False, "--open", help="With --serve: open the page in the browser.")
+    markdown: bool = Option(False, "Write a README.md next to each result instead, like the published ones.")
+    serve: bool = Option(False, "Serve the page on this machine instead, and show results as they change.")
+    port: int = Option(0, "With --serve: set the port on 127.0.0.1; 0 takes a free port.", min=0, max=65535)
+    open_browser: bool = Option(False, "With --serve: open the page in the browser.", "--open")
     model_card: Path | None = Option(
         None,
-        help="Write the results into this model card instead, or into a .yaml file for .eval_results of the Hub.",
+        "Write the results into this model card instead, or into a .yaml file for .eval_results of the Hub.",
         metavar="README.md|FILE.yaml",
     )
     model: str | None = Option(
-        None, help="Model card: name the model as on the Hub. Default: the model in config.json.", metavar="ORG/NAME"
+        None, "Model card: name the model as on the Hub. Default: the model in config.json.", metavar="ORG/NAME"
     )
     dataset: str | None = Option(
-        None, help="Model card: name the benchmark's dataset on the Hub.", metavar="ORG/NAME[/TASK]"
+        None, "Model card: name the benchmark's dataset on the Hub.", metavar="ORG/NAME[/TASK]"
     )
     metric: options.MetricOfTable = None
     tables: ScoreTableOptions

@@ -44,27 +44,16 @@ class Score(ScoreOptions):
     Examples
 
       pfgen-fast score result/openai/gpt-4o/5e1e9f4
-
       pfgen-fast score --suite my-suite 'runs/**/step-*'
-
       pfgen-fast score result --questions 'Q0*,Q12'
-
       pfgen-fast score result/openai --by-subject
-
       pfgen-fast score result/our/model --fail-under 0.7 --fail-under fluency=0.8 --junit gate.xml
-
       pfgen-fast score result --float-sum naive --output /tmp/naive
-
       pfgen-fast score result --verify --sample 10
-
       pfgen-fast score 'result/our/*' -o answers.parquet
-
       pfgen-fast score answers.parquet
-
       pfgen-fast score --suite mini --question-column q --answer-column a answers.parquet -o scored.parquet
-
       pfgen-fast score --metric bleu --metric chrf in.parquet -o out.parquet
-
       pfgen-fast score in/ 's3://bucket/more/*.parquet' -o s3://bucket/good/ --filter 'average >= 0.6'
     """
 

@@ -34,9 +34,9 @@ class RunScoring(ThresholdOptions):
     questions: options.Questions = None
     limit: options.Limit = None
     unknown_questions: options.UnknownQuestions = "error"
-    by_subject: bool = Option(False, help="Print the score of each category of questions too, with its 95 % interval.")
-    verify: bool = Option(False, help="Check results and the cached index with the slow oracle; write nothing.")
-    sample: int | None = Option(None, min=1, help="With --verify: check this many answers of each run. Default: all.")
+    by_subject: bool = Option(False, "Print the score of each category of questions too, with its 95 % interval.")
+    verify: bool = Option(False, "Check results and the cached index with the slow oracle; write nothing.")
+    sample: int | None = Option(None, "With --verify: check this many answers of each run. Default: all.", min=1)
 
 
 @option_group
@@ -45,44 +45,41 @@ class TableScoring:
 
     help_group = "Tables"
     for_input = "tables"
-    question_column: str | None = Option(None, help="Name the question column.")
-    answer_column: str | None = Option(None, help="Name the answer column.")
+    question_column: str | None = Option(None, "Name the question column.")
+    answer_column: str | None = Option(None, "Name the answer column.")
     columns: str | None = Option(
-        None, help="Add only these scores, such as average,helpfulness. Default: all.", metavar="NAME,..."
+        None, "Add only these scores, such as average,helpfulness. Default: all.", metavar="NAME,..."
     )
     where: str | None = Option(
         None,
+        "Write only rows that pass, as in 'average >= 0.6 and helpfulness > 0.5'.",
         "--filter",
-        help="Write only rows that pass, as in 'average >= 0.6 and helpfulness > 0.5'.",
         metavar="CONDITION",
     )
-    nulls: bool = Option(False, help="Give missing answers null scores.")
+    nulls: bool = Option(False, "Give missing answers null scores.")
     input_format: Literal["csv", "tsv", "jsonl", "json", "parquet"] | None = Option(
-        None, help="Read this format from stdin. Default: JSON lines."
+        None, "Read this format from stdin. Default: JSON lines."
     )
     encoding: options.Encoding = None
     metrics: list[str] | None = Option(
         None,
-        "--metric",
-        help="Compare answers with the references in their rows, by bleu, chrf, chrf++, rouge_1, rouge_2, rouge_l, "
+        "Compare answers with the references in their rows, by bleu, chrf, chrf++, rouge_1, rouge_2, rouge_l, "
         "rouge_lsum, token_f1, exact_match, rep_4 or distinct_4, or with 100 references or more fluency or "
         "truthfulness, without a suite. May be repeated.",
-        metavar="NAME",
+        "--metric",
     )
     reference_columns: list[str] | None = Option(
         None,
-        "--reference-column",
-        help="With --metric: name the column with the references of each row, as lists (in CSV, JSON lists) or texts. "
+        "With --metric: name the column with the references of each row, as lists (in CSV, JSON lists) or texts. "
         "May be repeated.",
-        metavar="NAME",
+        "--reference-column",
     )
     tokenize: str | None = Option(
         None,
-        help="With --metric: split texts by the rules of 13a, intl, zh, char or none. Default: the usual rules of "
-        "each metric.",
-        metavar="NAME",
+        "With --metric: split texts by the rules of 13a, intl, zh, char or none. Default: the usual rules of each "
+        "metric.",
     )
-    lowercase: bool = Option(False, help="With --metric: convert texts to lower case first.")
+    lowercase: bool = Option(False, "With --metric: convert texts to lower case first.")
 
 
 @option_group
@@ -97,22 +94,18 @@ class ScoreOptions:
     suite: options.SuiteOption = None
     output: str | None = Option(
         None,
+        "Write results below this directory instead of the runs, or a table of all answers to this file, such as "
+        "answers.csv. Tables: write to this file, or '-', instead of printing the means of the models; several "
+        "tables: to this directory, also a remote one such as s3://bucket/folder/.",
         "-o",
-        help="Write results below this directory instead of the runs, or a table of all answers to this file, such as "
-        "answers.csv. Tables: write to this file, or '-', instead of printing the means of the models; several tables: "
-        "to this directory, also a remote one such as s3://bucket/folder/.",
         metavar="PATH",
     )
-    reasoning: ReasoningChoice = Option(
-        "keep", help="Score answers unchanged, or without reasoning (docs/generation.md)."
-    )
+    reasoning: ReasoningChoice = Option("keep", "Score answers unchanged, or without reasoning (docs/generation.md).")
     profile: options.ProfileOption = "leaderboard"
     float_sum: options.ResultSumOption = "auto"
-    force: bool = Option(
-        False, "-f", help="Also score runs that are up to date, and tables scored with other settings."
-    )
+    force: bool = Option(False, "Also score runs that are up to date, and tables scored with other settings.", "-f")
     threads: options.Threads = None
-    dry_run: bool = Option(False, "-n", help="Only show what would be done.")
+    dry_run: bool = Option(False, "Only show what would be done.", "-n")
     quiet: Quiet = False
     as_json: Json = False
     runs: RunScoring

@@ -20,37 +20,28 @@ class ScoreTableOptions:
 
     help_group = "Tables of scores"
     for_input = "tables"
-    item_column: str | None = Option(
-        None, help="Name the column with the items. Default: item, id or another usual name.", metavar="NAME"
-    )
-    model_column: str | None = Option(
-        None, help="Name the column with the models. Default: model or another usual name.", metavar="NAME"
-    )
+    item_column: str | None = Option(None, "Name the column with the items. Default: item, id or another usual name.")
+    model_column: str | None = Option(None, "Name the column with the models. Default: model or another usual name.")
     score_columns: list[str] | None = Option(
         None,
+        "Name a column with scores; each is a metric. May be repeated. Default: score, accuracy or other usual "
+        "names, or in a wide table one column for each model.",
         "--score-column",
-        help="Name a column with scores; each is a metric. May be repeated. Default: score, accuracy or other "
-        "usual names, or in a wide table one column for each model.",
-        metavar="NAME",
     )
-    trial_column: str | None = Option(
-        None, help="Name the column that numbers the trials of a model on an item.", metavar="NAME"
-    )
-    metric_column: str | None = Option(None, help="Name the column with the metrics.", metavar="NAME")
-    subject_column: str | None = Option(None, help="Name the column with the subject of each item.", metavar="NAME")
-    cluster_column: str | None = Option(
-        None, help="Name the column with the cluster of each item, such as its document.", metavar="NAME"
-    )
+    trial_column: str | None = Option(None, "Name the column that numbers the trials of a model on an item.")
+    metric_column: str | None = Option(None, "Name the column with the metrics.")
+    subject_column: str | None = Option(None, "Name the column with the subject of each item.")
+    cluster_column: str | None = Option(None, "Name the column with the cluster of each item, such as its document.")
     encoding: options.Encoding = None
     lower_is_better: list[str] | None = Option(
         None,
-        help="Treat lower scores of these metrics as better, separated by commas. May be repeated.",
+        "Treat lower scores of these metrics as better, separated by commas. May be repeated.",
         parser=options.name_list,
         metavar="METRIC,...",
     )
     models: list[str] | None = Option(
         None,
-        help="Use only these models, in this order, separated by commas. May be repeated.",
+        "Use only these models, in this order, separated by commas. May be repeated.",
         parser=options.name_list,
         metavar="NAME,...",
     )
