@@ -59,7 +59,7 @@ def test_a_metric_that_is_the_score_correlates_fully_over_the_answers_that_every
     one = found.over_answers(*(found.columns[name] for name in ("checklist", "quality")), np.arange(144))
     assert (one.n, one.value.cells, one.p) == (144, (1, None, None), 0)
     assert found.over_models("checklist", "quality").value.cells == (1, None, None)
-    tasks = found.grid.tasks_of(found.model_means["checklist"][0])
+    tasks = found.model_means["checklist"][0]
     assert [found.grid.tasks[task].length for task in tasks] == [None] * len(tasks)
     assert "without spread, have none" in correlate(found).paragraph
     assert "quality goes best with checklist: Spearman 1.000" in correlate(found).answer

@@ -5,16 +5,18 @@ import json
 import math
 import sys
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from makers.own_checklists import run_of, suite_of_essays
 from pfgen_fast.base.errors import ChecklistError
+from pfgen_fast.lab.checklists import answer_metrics
 from pfgen_fast.lab.checklists.answer_metrics import (
     Meteor,
+    MetricSet,
     Perplexity,
-    TokenMetrics,
     measure,
     model_metrics,
     open_metrics,
@@ -42,9 +44,10 @@ WORDS = st.lists(st.sampled_from(["the", "cat", "cats", "sat", "on", "mat"]), ma
 
 def scored(metric, *pairs, tokens=str.split, n=4):
     """The metric of each pair of an answer and its reference, and the metric of the corpus for BLEU."""
-    metrics = TokenMetrics([metric], tokens, n)
-    columns, counts = metrics.score([answer for answer, _ in pairs], [reference for _, reference in pairs])
-    return columns[metric], metrics.corpus_bleu(one for one in counts if one is not None)
+    metrics = MetricSet(suite_of_essays(), (metric,), "regex", n)
+    with patch.object(answer_metrics, "words", lambda text, counter: tokens(text)):
+        columns, counts = metrics.of_tokens([answer for answer, _ in pairs], [reference for _, reference in pairs])
+        return columns[metric], metrics.corpus_bleu(counts)
 
 
 @given(WORDS, st.integers(1, 4))

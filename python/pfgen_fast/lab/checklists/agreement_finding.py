@@ -13,11 +13,12 @@ from ...base.errors import ChecklistError
 from ...base.native import _core
 from ...base.table import Table
 from ...base.untrusted_text import counted, in_one_line
+from ..experiments.chart_data import Matrix
 from ..experiments.finding import Cell, Finding, Picture, finding_table
 from ..statistics.correlation import pearson
 from ..statistics.intervals_of_draws import clustered_rate
-from ..statistics.raters import FEWEST_UNITS, Against, fleiss_kappa, krippendorff_alpha
-from .answer_grid import Estimate, matrix_of_pairs, part_of, ranges_of, with_ends
+from ..statistics.raters import FEWEST_UNITS, fleiss_kappa, krippendorff_alpha
+from .answer_grid import Estimate, part_of, ranges_of, with_ends
 from .checklist_runs import Run
 from .checklist_suite import ChecklistSuite
 from .judgements import Judgement
@@ -92,22 +93,8 @@ def _annotators(marks: MarkedAnswers) -> Table:
         shift = None if math.isnan(against.shift) else against.shift
         n_flags = sum(mark.is_unclear for mark in marks.marks if mark.annotator == name)
         spread = float(own.std(ddof=1)) if len(own) > 1 else None
-        r = marks.estimate(against.pearson)
-        rows.append(
-            (
-                name,
-                len(own),
-                against.n,
-                *r.cells,
-                shift,
-                against.low,
-                against.high,
-                against.p_value,
-                spread,
-                n_flags,
-                "; ".join(remarks),
-            )
-        )
+        compared = (*marks.estimate(against.pearson).cells, shift, against.low, against.high, against.p_value)
+        rows.append((name, len(own), against.n, *compared, spread, n_flags, "; ".join(remarks)))
     columns = (
         *("annotator", "answers", "shared answers", *with_ends(("Pearson with the mean of the others",))),
         *(*with_ends(("mean minus others",)), "p (Holm)"),
@@ -117,11 +104,6 @@ def _annotators(marks: MarkedAnswers) -> Table:
     return finding_table(
         "annotators", "Annotators against the mean of the others", columns, tuple(rows), 3, shown=shown
     )
-
-
-def _unlike(against: Against) -> str:
-    r = against.pearson.value
-    return "gives all answers the same mark" if math.isnan(r) else f"agrees less with the others (Pearson {r:.2f})"
 
 
 def _direction(shift: float) -> str:
@@ -142,16 +124,14 @@ def _words(marks: MarkedAnswers) -> str:
         f"{counted(len(marks.annotators), 'annotator')} marked {counted(len(marks.answers), 'answer')}, "
         f"{marks.n_shared:,} of them by two annotators or more."
     ]
-    named = [
-        f"{in_one_line(name, 40)} is {_direction(against.shift)} ({against.shift:+.2f} of 10 against the others)"
-        for name, against in zip(marks.annotators, marks.against_others, strict=True)
-        if against.is_shifted
-    ]
-    named += [
-        f"{in_one_line(name, 40)} {_unlike(against)}"
-        for name, against in zip(marks.annotators, marks.against_others, strict=True)
-        if against.is_unlike
-    ]
+    named = []
+    for name, against in zip(marks.annotators, marks.against_others, strict=True):
+        shown, r = in_one_line(name, 40), against.pearson.value
+        if against.is_shifted:
+            named.append(f"{shown} is {_direction(against.shift)} ({against.shift:+.2f} of 10 against the others)")
+        if against.is_unlike:
+            how = f"agrees less with the others (Pearson {r:.2f})"
+            named.append(f"{shown} {'gives all answers the same mark' if math.isnan(r) else how}")
     if len(marks.annotators) > 2 and max(against.n for against in marks.against_others) < FEWEST_UNITS:
         parts.append(f"To name annotators who differ takes {FEWEST_UNITS} shared answers of an annotator.")
     elif len(marks.annotators) > 2:
@@ -162,8 +142,12 @@ def _words(marks: MarkedAnswers) -> str:
 
 
 def _pictures(marks: MarkedAnswers) -> list[Picture]:
-    values = {pair: agreement.pearson.value for pair, agreement in marks.pairs.items()}
-    matrix = matrix_of_pairs(marks.annotators, values, "Pearson")
+    values = np.eye(len(marks.annotators))
+    for (i, j), agreement in marks.pairs.items():
+        r = agreement.pearson.value
+        values[i, j] = values[j, i] = 0.0 if math.isnan(r) else r
+    lowest = -1.0 if (values < 0).any() else 0.0
+    matrix = Matrix(marks.annotators, marks.annotators, values, "Pearson", lowest, 1.0, 2)
     against = [
         (name, marks.estimate(rest.pearson)) for name, rest in zip(marks.annotators, marks.against_others, strict=True)
     ]

@@ -7,17 +7,16 @@ within their part; the draws are the same for all models.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...base.arrays import Counts, Floats
-from ..experiments.chart_data import Matrix, Ranges
-from ..statistics.intervals_of_draws import Scale, Stratum, bootstrap_counts, interval_of_draws
+from ..experiments.chart_data import Ranges
+from ..statistics.intervals_of_draws import Scale, bootstrap_counts, interval_of_draws
 from .checklist_suite import ChecklistSuite
 from .tasks import AnswerKey, Task
 
@@ -27,23 +26,27 @@ _SEEDS = 1 << 16
 """The seed differs by part, so that parts of the same size have different draws."""
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False)
 class AnswerGrid:
     """Answers, with the numbers of their models and tasks, and how often tasks are drawn for intervals."""
 
-    suite: ChecklistSuite
     models: tuple[str, ...]
     tasks: tuple[Task, ...]
-    keys: tuple[AnswerKey, ...]
     model_of: Ints
     task_of: Ints
     n_draws: int = 0
     seed: int = 0
 
-    @property
-    def n_answers(self) -> int:
-        """The number of answers."""
-        return len(self.keys)
+    @classmethod
+    def of(
+        cls, suite: ChecklistSuite, places: Sequence[tuple[str, AnswerKey]], tasks: Iterable[Task], **drawn: int
+    ) -> AnswerGrid:
+        """Makes a grid: `places` are the answers with their models, `tasks` the order of the tasks."""
+        numbers = {task: number for number, task in enumerate(tasks)}
+        models = {model: number for number, model in enumerate(dict.fromkeys(model for model, _ in places))}
+        model_of = np.array([models[model] for model, _ in places], dtype=np.int64)
+        task_of = np.array([numbers[suite.by_key[key[:2]]] for _, key in places], dtype=np.int64)
+        return cls(tuple(models), tuple(numbers), model_of, task_of, **drawn)
 
     @cached_property
     def parts(self) -> tuple[str, ...]:
@@ -60,13 +63,6 @@ class AnswerGrid:
         """The numbers of the answers to each part of the suite."""
         part_of_answer = self.part_of_task[self.task_of]
         return {part: np.flatnonzero(part_of_answer == number) for number, part in enumerate(self.parts)}
-
-    @property
-    def main_parts(self) -> tuple[int, ...]:
-        """The numbers of the parts of an average: the areas, or the parts with a length if there are no areas."""
-        numbers = self.part_of_task.tolist()
-        main = [number for task, number in zip(self.tasks, numbers, strict=True) if task.length is None]
-        return tuple(dict.fromkeys(main or numbers))
 
     @cached_property
     def counts(self) -> Counts:
@@ -93,10 +89,6 @@ class AnswerGrid:
         ends = interval_of_draws(value, draws, len(parts), len(np.unique(parts)), scale=scale, bounds=bounds)
         return Estimate(float(value), *ends)
 
-    def tasks_of(self, parts: Iterable[str]) -> Ints:
-        """The numbers of the tasks of some parts."""
-        return np.flatnonzero(np.isin(self.part_of_task, [self.parts.index(part) for part in parts]))
-
     @property
     def words(self) -> str:
         """Where intervals come from; empty without draws."""
@@ -107,32 +99,29 @@ class AnswerGrid:
             "tasks, or without spread, have none."
         )
 
-    def strata(self, values: Floats) -> list[Stratum]:
-        """The values of answers by part, with a row for each model and a column for each task of the part."""
-        n_models, n_tasks = len(self.models), len(self.tasks)
-        cells, shape = self.model_of * n_tasks + self.task_of, (n_models, n_tasks)
+    def averages(self, values: Floats) -> tuple[Ints, Floats, Floats]:
+        """The means of the models over the parts that all models have, and these means in each draw.
+
+        The parts are the areas, or the parts with a length if there are no areas. Their tasks come first.
+        """
+        n_models, n_tasks, part_of_task = len(self.models), len(self.tasks), self.part_of_task
+        cells = self.model_of * n_tasks + self.task_of
         totals, counts = (
-            np.bincount(cells, column, n_models * n_tasks).astype(np.float64).reshape(shape)
+            np.bincount(cells, column, n_models * n_tasks).astype(np.float64).reshape(n_models, n_tasks)
             for column in (values, np.ones(len(cells)))
         )
-        parts = (self.part_of_task == part for part in range(len(self.parts)))
-        return [Stratum(totals[:, tasks], counts[:, tasks]) for tasks in parts]
-
-    def averages(self, values: Floats) -> tuple[tuple[str, ...], Floats, Floats]:
-        """The parts that all models have, the means of the models over these parts, and these means in each draw."""
-        strata = self.strata(values)
-        counted = [part for part in self.main_parts if (strata[part].counts.sum(axis=1) > 0).all()]
-        n_models = len(self.models)
-        if not counted:
-            return (), np.full(n_models, np.nan), np.full((self.n_draws, n_models), np.nan)
+        main = [number for task, number in zip(self.tasks, part_of_task.tolist(), strict=True) if task.length is None]
+        parts = [part_of_task == part for part in dict.fromkeys(main or part_of_task.tolist())]
+        parts = [inside for inside in parts if (counts[:, inside].sum(axis=1) > 0).all()]
+        if not parts:
+            return np.array([], np.int64), np.full(n_models, np.nan), np.full((self.n_draws, n_models), np.nan)
         means, draws = [], []
-        for part in counted:
-            stratum, drawn = strata[part], self.counts[:, self.part_of_task == part].astype(np.float64)
-            totals = np.array([math.fsum(row) for row in stratum.totals.tolist()])
-            means.append(totals / stratum.counts.sum(axis=1))
+        for inside in parts:
+            total, drawn = np.array([math.fsum(row) for row in totals[:, inside].tolist()]), self.counts[:, inside]
+            means.append(total / counts[:, inside].sum(axis=1))
             with np.errstate(invalid="ignore"):
-                draws.append((drawn @ stratum.totals.T) / (drawn @ stratum.counts.T))
-        return tuple(self.parts[part] for part in counted), np.mean(means, axis=0), np.mean(draws, axis=0)
+                draws.append((drawn @ totals[:, inside].T) / (drawn @ counts[:, inside].T))
+        return np.flatnonzero(np.any(parts, axis=0)), np.mean(means, axis=0), np.mean(draws, axis=0)
 
 
 @dataclass(frozen=True)
@@ -171,38 +160,6 @@ def ranges_of(figures: Sequence[tuple[str, Estimate]], label: str) -> Ranges:
     return Ranges(tuple(name for name, _ in figures), values, low, high, label)
 
 
-def matrix_of_pairs(
-    names: Sequence[str],
-    pairs: Mapping[tuple[int, int], float | None],
-    label: str,
-    *,
-    n_digits: int = 2,
-    lowest: float | None = None,
-) -> Matrix:
-    """Figures of each two names as a chart; its colours begin at 0, or at -1 if a figure is negative."""
-    values = np.eye(len(names))
-    for (i, j), value in pairs.items():
-        values[i, j] = values[j, i] = 0.0 if value is None else value
-    usual = -1.0 if (values < 0).any() else 0.0
-    return Matrix(tuple(names), tuple(names), values, label, usual if lowest is None else lowest, 1.0, n_digits)
-
-
 def part_of(task: Task) -> str:
     """The name of the part of the suite that a task belongs to: its area, with its length if it has one."""
     return task.area if task.length is None else f"{task.area} {task.length}"
-
-
-def grid_fields(
-    suite: ChecklistSuite, places: Sequence[tuple[str, AnswerKey]], tasks: Iterable[Task]
-) -> dict[str, Any]:
-    """The fields of an `AnswerGrid`: `places` are the answers with their models, `tasks` the order of the tasks."""
-    numbers = {task: number for number, task in enumerate(tasks)}
-    models = {model: number for number, model in enumerate(dict.fromkeys(model for model, _ in places))}
-    return {
-        "suite": suite,
-        "models": tuple(models),
-        "tasks": tuple(numbers),
-        "keys": tuple(key for _, key in places),
-        "model_of": np.array([models[model] for model, _ in places], dtype=np.int64),
-        "task_of": np.array([numbers[suite.by_key[key[:2]]] for _, key in places], dtype=np.int64),
-    }

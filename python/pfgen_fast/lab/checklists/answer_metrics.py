@@ -15,6 +15,8 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
+
 from ...base.errors import ChecklistError, optional
 from ...base.table import Column, Table, figure
 from ...base.untrusted_text import in_one_line, unknown_name
@@ -37,58 +39,14 @@ BleuCounts = tuple[int, ...]
 """The counts of an answer that determine BLEU; the counts of a corpus are the sums of the counts of its answers."""
 
 
-class TokenMetrics:
-    """Computes some of the metrics on tokens; `n` is the order of the n-grams of repetition and distinct n-grams."""
-
-    def __init__(self, metrics: Iterable[str], tokens: Callable[[str], Sequence[Any]], n: int = MAX_ORDER) -> None:
-        self._metrics, self._tokens, self._n = tuple(metrics), tokens, n
-
-    def score(
-        self, texts: Sequence[str], references: Sequence[str | None]
-    ) -> tuple[Mapping[str, list[float | None]], list[BleuCounts | None]]:
-        """The metrics of each text by name, and its counts for BLEU; some texts have no reference."""
-        tokens = lru_cache(maxsize=None)(self._tokens)
-        columns: dict[str, list[float | None]] = {}
-        alone = {name: f"{native}_{self._n}" for name, native in _OF_ONE_TEXT.items() if name in self._metrics}
-        if alone:
-            values = ReferenceScorer(list(alone.values()), tokenize=tokens).score(texts)
-            columns |= {name: [_or_none(value) for value in values[native].tolist()] for name, native in alone.items()}
-        counts: list[BleuCounts | None] = [None] * len(texts)
-        compared = [name for name in COMPARING if name in self._metrics]
-        rows = [row for row, reference in enumerate(references) if reference]
-        if compared:
-            listed = [[str(references[row])] for row in rows]
-            scores = self._comparing(compared, tokens).score([texts[row] for row in rows], listed)
-            for name in compared:
-                columns[name] = [None] * len(texts)
-                scale = 100 if name == "bleu" else 1
-                for row, value in zip(rows, scores[name].tolist(), strict=True):
-                    columns[name][row] = min(value / scale, 1.0)  # sacrebleu's best score is slightly above 100
-            if "bleu" in compared:
-                for row, row_counts in zip(rows, scores.counts("bleu").tolist(), strict=True):
-                    counts[row] = tuple(row_counts)
-        return columns, counts
-
-    def corpus_bleu(self, counts: Iterable[BleuCounts]) -> float | None:
-        """BLEU of several answers together, 0 to 1, from their counts; None without any answer."""
-        import numpy as np
-
-        rows = np.array(list(counts), np.int64)
-        return min(self._bleu.of_corpus("bleu", rows.sum(axis=0)) / 100, 1.0) if len(rows) else None
-
-    @cached_property
-    def _bleu(self) -> ReferenceScorer:
-        return self._comparing(["bleu"], self._tokens)
-
-    @staticmethod
-    def _comparing(metrics: Sequence[str], tokens: Callable[[str], Sequence[Any]]) -> ReferenceScorer:
-        return ReferenceScorer(metrics, tokenize=tokens, smooth="none", effective_order=False, max_order=MAX_ORDER)
+def _comparing(metrics: Sequence[str], tokens: Callable[[str], Sequence[Any]]) -> ReferenceScorer:
+    return ReferenceScorer(metrics, tokenize=tokens, smooth="none", effective_order=False, max_order=MAX_ORDER)
 
 
 def repetition(tokens: Sequence[Any]) -> float | None:
     """Repetition-4 of one text, given its tokens."""
-    columns, _ = TokenMetrics(["repetition"], lambda text: tokens).score([""], [None])
-    return columns["repetition"][0]
+    (value,) = ReferenceScorer(["rep_4"], tokenize=lambda text: tokens).score([""])["rep_4"].tolist()
+    return _or_none(value)
 
 
 def _or_none(value: float) -> float | None:
@@ -199,9 +157,39 @@ class MetricSet:
         return counter_there(self.suite.words)
 
     @cached_property
-    def token_metrics(self) -> TokenMetrics:
-        """The metrics of tokens."""
-        return TokenMetrics(self.metrics, lambda text: words(text, self.tokens), self.n)
+    def _bleu(self) -> ReferenceScorer:
+        return _comparing(["bleu"], partial(words, counter=self.tokens))
+
+    def corpus_bleu(self, counts: Iterable[BleuCounts | None]) -> float | None:
+        """BLEU of several answers together, 0 to 1, from their counts; None without any answer."""
+        rows = np.array([row for row in counts if row is not None], np.int64)
+        return min(self._bleu.of_corpus("bleu", rows.sum(axis=0)) / 100, 1.0) if len(rows) else None
+
+    def of_tokens(
+        self, texts: Sequence[str], references: Sequence[str | None]
+    ) -> tuple[Mapping[str, list[float | None]], list[BleuCounts | None]]:
+        """The metrics on tokens of each text by name, and its counts for BLEU; some texts have no reference."""
+        tokens = lru_cache(maxsize=None)(partial(words, counter=self.tokens))
+        columns: dict[str, list[float | None]] = {}
+        alone = {name: f"{native}_{self.n}" for name, native in _OF_ONE_TEXT.items() if name in self.metrics}
+        if alone:
+            values = ReferenceScorer(list(alone.values()), tokenize=tokens).score(texts)
+            columns |= {name: [_or_none(value) for value in values[native].tolist()] for name, native in alone.items()}
+        counts: list[BleuCounts | None] = [None] * len(texts)
+        compared = [name for name in COMPARING if name in self.metrics]
+        rows = [row for row, reference in enumerate(references) if reference]
+        if compared:
+            listed = [[str(references[row])] for row in rows]
+            scores = _comparing(compared, tokens).score([texts[row] for row in rows], listed)
+            for name in compared:
+                columns[name] = [None] * len(texts)
+                scale = 100 if name == "bleu" else 1
+                for row, value in zip(rows, scores[name].tolist(), strict=True):
+                    columns[name][row] = min(value / scale, 1.0)  # sacrebleu's best score is slightly above 100
+            if "bleu" in compared:
+                for row, row_counts in zip(rows, scores.counts("bleu").tolist(), strict=True):
+                    counts[row] = tuple(row_counts)
+        return columns, counts
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -325,7 +313,7 @@ def measure(
         raise ChecklistError(f"{run.folder}: has no answers; expected answers.jsonl, which may be compressed")
     split = lru_cache(maxsize=None)(partial(words, counter=measures.counter))
     rows = [(task, key, answers[key].response) for task, key in keys_in_order(suite, answers)]
-    columns, counts = measures.token_metrics.score([text for *_, text in rows], [task.reference for task, *_ in rows])
+    columns, counts = measures.of_tokens([text for *_, text in rows], [task.reference for task, *_ in rows])
     meteor, perplexity = measures.meteor, measures.perplexity
     measured = []
     for row, (task, key, text) in enumerate(rows):
@@ -342,21 +330,16 @@ def measure(
 
 def model_metrics(model: str, answers: Sequence[Measured], measures: MetricSet) -> ModelMetrics:
     """The mean metrics of a model; parts without any answer are left out."""
-    return OfModel.of(model, answers, measures.suite, lambda part: _means(part, measures))
 
+    def mean(values: Sequence[float]) -> Mean:
+        return Mean(math.fsum(values) / len(values) if values else None, len(values))
 
-def _means(answers: Sequence[Measured], measures: MetricSet) -> MeanMetrics:
-    """The mean of each metric over the answers that have it."""
-    return MeanMetrics(
-        len(answers),
-        _mean([row.words for row in answers]).mean,
-        {name: _mean([value for row in answers if (value := row.values[name]) is not None]) for name in measures.names},
-        measures.token_metrics.corpus_bleu(row.bleu for row in answers if row.bleu is not None),
-    )
+    def means(part: Sequence[Measured]) -> MeanMetrics:
+        listed = {name: [value for row in part if (value := row.values[name]) is not None] for name in measures.names}
+        metrics, corpus = {name: mean(values) for name, values in listed.items()}, (row.bleu for row in part)
+        return MeanMetrics(len(part), mean([row.words for row in part]).mean, metrics, measures.corpus_bleu(corpus))
 
-
-def _mean(values: Sequence[float]) -> Mean:
-    return Mean(math.fsum(values) / len(values) if values else None, len(values))
+    return OfModel.of(model, answers, measures.suite, means)
 
 
 def metric_table(models: Sequence[ModelMetrics], names: Sequence[str], *, with_areas: bool) -> Table:

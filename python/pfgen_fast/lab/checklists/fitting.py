@@ -52,7 +52,6 @@ class FittedWeights:
         at_bound: Whether each coefficient is at the bound.
         rank: The number of coefficients that the verdicts determine.
         n_rows: The number of marks.
-        bound: The bound.
     """
 
     weights: tuple[float, ...]
@@ -62,7 +61,6 @@ class FittedWeights:
     at_bound: tuple[bool, ...]
     rank: int
     n_rows: int
-    bound: float = BOUND
 
     @property
     def is_identified(self) -> bool:
@@ -106,7 +104,6 @@ def fit_weights(verdicts: Any, marks: Any, *, bound: float = BOUND) -> FittedWei
         at_bound=fit.at_bound,
         rank=fit.rank,
         n_rows=len(values),
-        bound=bound,
     )
 
 
@@ -250,9 +247,9 @@ def write_weights(fit: Fit, path: Path) -> None:
 
 def _fitted(checklist: Checklist, marks: Sequence[Mark], bound: float, draws: int, seed: int) -> CategoryFit:
     answers = [mark.answer for mark in marks]
-    counts = bootstrap_counts(
-        len(marks), draws, seed=seed_of(seed, (checklist.area, checklist.category)), groups=answers
-    )
+    identity = repr((seed, checklist.area, checklist.category)).encode()
+    own_seed = int.from_bytes(hashlib.sha256(identity).digest()[:8], "big")  # draws differ by category
+    counts = bootstrap_counts(len(marks), draws, seed=own_seed, groups=answers)
     verdicts, overall = [mark.verdicts for mark in marks], [mark.overall for mark in marks]
     raw = bounded_fits(verdicts, overall, counts, bound=bound)
     drawn = 100 * raw / reduce(np.add, raw.T)[:, np.newaxis]
@@ -264,11 +261,6 @@ def _fitted(checklist: Checklist, marks: Sequence[Mark], bound: float, draws: in
         draws=drawn,
         spreads=tuple(_spreads(raw, drawn, bound)),
     )
-
-
-def seed_of(seed: int, key: CategoryKey) -> int:
-    """The seed of the draws of a category."""
-    return int.from_bytes(hashlib.sha256(repr((seed, *key)).encode()).digest()[:8], "big")
 
 
 def _spreads(raw: Floats, drawn: Floats, bound: float) -> list[Spread]:

@@ -25,7 +25,7 @@ from ...scoring.scorer import Scorer
 from ...suite.suite import Suite
 from ..experiments.finding import Cell, Finding, Picture, finding_table
 from ..statistics.correlation import COMPARED_DIGITS, p_value, resampled_spearman, spearman, spearman_rows
-from .answer_grid import AnswerGrid, Estimate, Ints, grid_fields, ranges_of
+from .answer_grid import AnswerGrid, Estimate, Ints, ranges_of
 from .checklist_runs import Run
 from .checklist_scoring import score_runs
 from .checklist_suite import ChecklistSuite
@@ -229,15 +229,15 @@ class Correlated:
         return Coefficient(len(answers), self.grid.estimate(value, draws, used), p)
 
     @cached_property
-    def model_means(self) -> dict[str, tuple[tuple[str, ...], Floats, Floats]]:
-        """By method: the areas, the mean of each model with equal weights of areas, and these means in each draw."""
+    def model_means(self) -> dict[str, tuple[Ints, Floats, Floats]]:
+        """By method: the tasks, the mean of each model with equal weights of areas, and these means in each draw."""
         return {name: self.grid.averages(column) for name, column in self.columns.items()}
 
     def over_models(self, first: str, second: str) -> Coefficient:
         """The correlation of two methods over the means of models."""
-        (parts, x, x_draws), (_, y, y_draws) = self.model_means[first], self.model_means[second]
+        (tasks, x, x_draws), (_, y, y_draws) = self.model_means[first], self.model_means[second]
         value = spearman(x, y) if len(x) >= MIN_ANSWERS and not np.isnan(x).any() else None
-        tasks, draws = self.grid.tasks_of(parts), spearman_rows(x_draws, y_draws)
+        draws = spearman_rows(x_draws, y_draws)
         order = self.grid.estimate(value, draws, tasks, scale="linear", bounds=(-1.0, 1.0))
         return Coefficient(len(x), order, None if value is None else p_value(value, len(x)))
 
@@ -264,7 +264,7 @@ def correlated(
         )
     places = values.common(names)
     tasks = dict.fromkeys(values.suite.by_key[key[:2]] for _, key in places)
-    grid = AnswerGrid(**grid_fields(values.suite, places, tasks), n_draws=draws, seed=seed)
+    grid = AnswerGrid.of(values.suite, places, tasks, n_draws=draws, seed=seed)
     return Correlated(values, names, tuple(places), grid)
 
 

@@ -29,7 +29,7 @@ from ..statistics.raters import (
     same_levels,
     tables_of,
 )
-from .answer_grid import AnswerGrid, Estimate, Ints, grid_fields
+from .answer_grid import AnswerGrid, Estimate, Ints
 from .checklist_runs import open_runs
 from .checklist_suite import ChecklistSuite
 from .judged import WHY_STALE, is_stale, score_of, variant_of
@@ -174,9 +174,9 @@ class MarkedAnswers:
         row = {name: number for number, name in enumerate(self.annotators)}
         keys = [("people", (*answer[:2], number)) for number, answer in enumerate(self.answers, start=1)]
         used = {answer[:2] for answer in self.answers}
-        fields = grid_fields(suite, keys, [task for task in suite.tasks if task.key in used])
+        tasks = [task for task in suite.tasks if task.key in used]
         # One task says nothing about other tasks, so it has no intervals.
-        self.grid = AnswerGrid(**fields, n_draws=draws if len(used) > 1 else 0, seed=seed)
+        self.grid = AnswerGrid.of(suite, keys, tasks, n_draws=draws if len(used) > 1 else 0, seed=seed)
         self.overall = np.full((len(row), len(column)), np.nan)
         n_questions = [suite.n_questions[answer[:2]] for answer in self.answers]
         self.begins = np.concatenate([[0], np.cumsum(n_questions)]).astype(np.int64)
