@@ -79,16 +79,8 @@ def _density(chart: chart_data.Density) -> Any:
     for axes, points in zip(panels, chart.panels, strict=True):
         ends = (points.x.min(), points.x.max(), points.y.min(), points.y.max())
         options = {"extent": (min(ends), max(ends)) * 2} if points.has_diagonal and min(ends) < max(ends) else {}
-        cells = axes.hexbin(
-            points.x,
-            points.y,
-            gridsize=40,
-            bins="log",
-            cmap=drawing.color_map(LEVELS),
-            mincnt=1,
-            linewidths=0.1,
-            **options,
-        )
+        look_of_cells = {"gridsize": 40, "bins": "log", "cmap": drawing.color_map(LEVELS), "linewidths": 0.1}
+        cells = axes.hexbin(points.x, points.y, mincnt=1, **look_of_cells, **options)
         if points.has_diagonal:
             _draw_diagonal(axes)
         _name(axes, points)

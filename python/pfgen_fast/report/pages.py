@@ -20,6 +20,7 @@ from ..base.errors import PfgenError
 from ..base.file_reading import open_regular
 from ..base.file_writing import write_whole, writing_whole
 from ..base.untrusted_text import harmless
+from ..runs.statistics.verdicts import shown_range
 
 FOLDER = Path(__file__).parent / "templates"
 
@@ -83,7 +84,7 @@ def _environment() -> Any:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.filters["figure"] = _figure
+    environment.filters |= {"figure": _figure, "rank_range": shown_range}
     environment.filters["breakable"] = lambda name: markup("_<wbr>").join(harmless(name).split("_"))
     return environment
 
