@@ -271,7 +271,7 @@ class AnthropicForm(ServerForm):
         return Usage(new + written + cached, replied, cached)
 
 
-_CONNECTION = {field.name: str(field.type) for field in fields(Connection) if field.name != "needs_key"}
+_CONNECTION = {field.name: str(field.type) for field in fields(Connection)}
 _NO_OPTIONS = ("model", "mode", "sampling")
 
 
@@ -285,12 +285,11 @@ class HostedEngine(ServerEngine):
     url_variable: ClassVar[str] = ""  # environment variable that overrides the default address
 
     def __init__(self, *, suite: Suite | None, model: str, mode: Mode, sampling: Sampling, **options: Any) -> None:
-        settings = {name: options.pop(name) for name in _CONNECTION if name in options}
-        url = settings.pop("base_url", None) or os.environ.get(self.url_variable) or self.usual_url
-        key_env = settings.pop("key_env", None)
-        needs_key = key_env is not None or url.rstrip("/") == self.usual_url
-        connection = Connection(url, key_env=key_env or self.usual_key, needs_key=needs_key, **settings)
-        super().__init__(self.form(model, mode, sampling, **options), connection)
+        connection = Connection(**{name: options.pop(name) for name in _CONNECTION if name in options})
+        form = self.form(model, mode, sampling, **options)
+        url = connection.base_url or os.environ.get(self.url_variable) or self.usual_url
+        needs_key = connection.key_env is not None or url.rstrip("/") == self.usual_url
+        super().__init__(form, connection, url, connection.key_env or self.usual_key, needs_key=needs_key)
 
     @classmethod
     def options(cls) -> dict[str, str]:

@@ -61,24 +61,14 @@ def _certificates() -> ssl.SSLContext:
 class Connection:
     """The options of a connection to a server."""
 
-    base_url: str  # server's address including `/v1`
+    base_url: str | None = None  # address including `/v1`; None for the default address of the engine
+    key_env: str | None = None  # environment variable that holds the key; None for the default of the engine
     concurrency: int = 16  # maximum number of concurrent requests
     timeout: float = 120.0  # seconds within which the whole reply must arrive
     retries: int = 5  # maximum number of retries after failures that may be temporary
-    key_env: str = ""  # environment variable that holds the key
     backoff: float = 0.5  # seconds before the first retry; doubles with each retry
-    needs_key: bool = False  # whether a missing key is an error
     requests_per_minute: float | None = None  # maximum number of requests in a minute
     tokens_per_minute: float | None = None  # maximum number of tokens in a minute, of prompts and replies
-
-    def __post_init__(self) -> None:
-        for option, least in (("concurrency", 1), ("timeout", 0.001), ("retries", 0)):
-            if not getattr(self, option) >= least:
-                raise EngineError(f"{option}: expected at least {least}, not {getattr(self, option)}")
-        for option in ("requests_per_minute", "tokens_per_minute"):
-            if (value := getattr(self, option)) is not None and not value > 0:
-                raise EngineError(f"{option}: expected a number above 0, got {value:g}")
-        object.__setattr__(self, "base_url", _checked_url(self.base_url))
 
 
 @dataclass(frozen=True)
@@ -94,11 +84,17 @@ class _Reply:
 class ServerEngine(Engine):
     """Sends concurrent requests to a server."""
 
-    def __init__(self, form: ServerForm, connection: Connection) -> None:
+    def __init__(self, form: ServerForm, connection: Connection, url: str, key_env: str, *, needs_key: bool) -> None:
+        for option, least in (("concurrency", 1), ("timeout", 0.001), ("retries", 0)):
+            if not getattr(connection, option) >= least:
+                raise EngineError(f"{option}: expected at least {least}, not {getattr(connection, option)}")
+        for option in ("requests_per_minute", "tokens_per_minute"):
+            if (value := getattr(connection, option)) is not None and not value > 0:
+                raise EngineError(f"{option}: expected a number above 0, got {value:g}")
         self.parameters: Mapping[str, Any] = form.parameters
         self.events: Events = Events()
-        self._form, self._connection, self._url = form, connection, connection.base_url
-        self._key = _checked_key(connection.key_env, is_needed=connection.needs_key)
+        self._form, self._connection, self._url, self._key_env = form, connection, _checked_url(url), key_env
+        self._key = _checked_key(key_env, is_needed=needs_key)
         self._client: httpx.AsyncClient | None = None
         self._has_answered = False
         self._failures_in_a_row = 0
@@ -237,8 +233,7 @@ class ServerEngine(Engine):
     def _refused(self, status: int, problem: str, request: Request) -> None:
         """Raises an error if a refusal concerns all requests; counts it if it may concern only this request."""
         if status in (401, 403):
-            variable = self._connection.key_env
-            key = f"the key in {variable} was refused" if self._key else f"a key is needed in {variable}"
+            key = f"the key in {self._key_env} was refused" if self._key else f"a key is needed in {self._key_env}"
             self._fail(f"{key}: {problem}")
         if status == 404:
             self._fail(f"there is no such model, or the server has no {self._form.mode} requests: {problem}")

@@ -20,6 +20,7 @@ from ...base.journal import json_line
 from ...base.untrusted_text import utf8
 from ...generation.engines import Engine, Sampling, open_engine
 from ...generation.engines.hosted import request_form
+from ...generation.engines.server_engine import Connection
 from ...generation.prompts import Message, Prompt, Request
 from ...generation.protocol import ServerForm
 
@@ -207,18 +208,8 @@ def _encodable(text: str) -> str:
     return text if encodable == text else encodable
 
 
-@dataclass(frozen=True)
-class Server:
-    """A server and its connection options, with the defaults of `generation.engines.server_engine.Connection`."""
-
-    base_url: str | None = None  # address including `/v1`; None for the default address of the judge's engine
-    key_env: str | None = None  # environment variable that holds the key; None for the default of the engine
-    concurrency: int = 16
-    timeout: float = 120.0
-    retries: int = 5
-    backoff: float = 0.5
-    requests_per_minute: float | None = None
-    tokens_per_minute: float | None = None
+class Server(Connection):
+    """A server that judges are asked on, with the options of its connection."""
 
     def engine(self, judge: Judge) -> Engine:
         """Opens the engine for a judge."""
