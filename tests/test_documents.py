@@ -161,8 +161,8 @@ def test_an_example_runs(folder, monkeypatch, block, whole):
     """Their own tests say what examples give; here they run as they stand."""
     monkeypatch.setattr(sys, "stdin", io.StringIO('{"row": 0, "text": "Ice floats."}\n'))
     if "my-suite.toml" in block.code:
-        made = next(each.code for each in documented.blocks(block.page) if each.language == "toml")
-        (folder / "my-suite.toml").write_text(made.replace("size = 200", "size = 20"), encoding="utf-8")
+        created = next(item.code for item in documented.blocks(block.page) if item.language == "toml")
+        (folder / "my-suite.toml").write_text(created.replace("size = 200", "size = 20"), encoding="utf-8")
         line = "pfgen-fast generate --engine ngram --order 8 --suite mini --trials 1500 --no-score -o raw"
         run_shell(line, whole)
     names = {"__name__": "__main__", **ALONE[block.page.relative_to(ROOT).as_posix()]}
@@ -172,9 +172,9 @@ def test_an_example_runs(folder, monkeypatch, block, whole):
 def test_every_block_of_the_other_pages_is_run_by_a_test_or_says_why_not():
     here = {*WALKED, *(ROOT / name for name in ALONE)}
     others = [page for page in documented.pages() if page not in here]
-    found = [block for page in others for block in documented.blocks(page) if block.language == "python"]
-    assert len(found) >= 12
-    assert not [block.place for block in found if not block.reason and not documented.tests_that_run(block)]
+    listed = [block for page in others for block in documented.blocks(page) if block.language == "python"]
+    assert len(listed) >= 12
+    assert not [block.place for block in listed if not block.reason and not documented.tests_that_run(block)]
 
 
 def test_only_known_languages_are_between_fences():
@@ -194,9 +194,9 @@ def test_blocks_that_are_not_run_have_a_reason():
 
 
 def test_commands_in_the_docs_exist_with_their_options():
-    found = [command for page in documented.pages() for command in documented.commands(page)]
-    assert len(found) > 130
-    for command in found:
+    listed = [command for page in documented.pages() for command in documented.commands(page)]
+    assert len(listed) > 130
+    for command in listed:
         check_command(command)
 
 

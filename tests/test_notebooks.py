@@ -54,7 +54,7 @@ def test_a_score_table_shows_its_answers_marked_and_missing_ones_empty(scorer):
 
 def test_frames_have_the_columns_of_the_result(scorer, folder):
     table = scorer.score("Q07", ["Ice floats.", "Because ice is cold."])
-    found = leaderboard(folder)
+    board = leaderboard(folder)
     placement = place(folder / "org/model-2", against=folder)
     comparison = compare(folder / "org/model-1", folder / "org/model-2", scorer)
     columns = {
@@ -62,16 +62,16 @@ def test_frames_have_the_columns_of_the_result(scorer, folder):
         placement: Other._fields,
         comparison: tuple(comparison.table.to_dicts()[0]),
     }
-    for result, names in [*columns.items(), (found, None)]:
+    for result, names in [*columns.items(), (board, None)]:
         pandas, polars = result.to_pandas(), result.to_polars()
         assert names is None or tuple(pandas.columns) == names
         assert list(pandas.columns) == polars.columns
         assert len(pandas) == len(polars) > 0
     assert table.to_pandas()["average"].tolist() == table.average.tolist()
-    assert found.to_polars()["rank"].to_list() == [1, 2, 3, 4, 5, 6]
-    for result in (found, placement, comparison):
+    assert board.to_polars()["rank"].to_list() == [1, 2, 3, 4, 5, 6]
+    for result in (board, placement, comparison):
         shown(result)
-    assert "&lt;script&gt;" in shown(found)
+    assert "&lt;script&gt;" in shown(board)
 
 
 def test_a_missing_package_is_named(scorer, monkeypatch):

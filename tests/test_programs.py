@@ -35,16 +35,16 @@ def test_the_build_tools_are_those_of_the_package():
 
 
 @pytest.mark.parametrize(
-    ("said", "sentence"),
+    ("message", "sentence"),
     [
         ("ERROR: Could not install packages due to an OSError: [Errno 28] No space left on device", "the disk is full"),
         ("connection broken by 'NewConnectionError('<pip>: Failed to establish a new connection')'", "not reached"),
         ("error: subprocess-exited-with-error", None),
     ],
 )
-def test_a_known_failure_is_one_sentence(said, sentence):
-    found = install.reason(said)
-    assert (found is None) if sentence is None else (sentence in found and "\n" not in found)
+def test_a_known_failure_is_one_sentence(message, sentence):
+    result = install.reason(message)
+    assert (result is None) if sentence is None else (sentence in result and "\n" not in result)
 
 
 @pytest.mark.parametrize(
@@ -111,11 +111,11 @@ def bench(folder, *arguments):
     """Runs measures quickly, without a checkout; returns what was said, and the table or None."""
     own = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
     environment = {**own, "PFGEN_BENCH": str(folder / "nowhere"), "PYTHONPATH": str(PACKAGE.parent)}
-    made = folder / "bench.json"
-    options = ["--quick", "--benchmark-only", "--benchmark-quiet", f"--benchmark-json={made}"]
+    created = folder / "bench.json"
+    options = ["--quick", "--benchmark-only", "--benchmark-quiet", f"--benchmark-json={created}"]
     command = [sys.executable, "-m", "pytest", *options, f"--basetemp={folder / 'scratch'}", *arguments]
     run = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
-    return run, json.loads(made.read_text(encoding="utf-8")) if made.exists() and made.stat().st_size else None
+    return run, json.loads(created.read_text(encoding="utf-8")) if created.exists() and created.stat().st_size else None
 
 
 @pytest.mark.slow
@@ -126,7 +126,7 @@ def test_without_a_checkout_the_packaged_suite_is_measured(table, tmp_path):
     whats = [row.what for row in table.rows_of(measured)]
     assert "reward of one answer, the mix in its order" in whats
     assert "the packaged suite mini and 4 runs of the n-gram engine" in table.table(measured)[2]
-    assert all(one["stats"]["rounds"] == 1 for one in measured["benchmarks"])
+    assert all(item["stats"]["rounds"] == 1 for item in measured["benchmarks"])
 
 
 # ---- The programs in examples/, each against its training library, with a tiny random model
@@ -171,9 +171,9 @@ def search(program):
 
 
 def test_the_page_and_its_picture_are_what_the_program_makes_of_the_files(program, search):
-    found, training = program.read(search.FILE), program.read(program.reward_training.FILE)
+    result, training = program.read(search.FILE), program.read(program.reward_training.FILE)
     page = program.PAGE.read_text(encoding="utf-8")
-    assert program.filled(page, found, training) == page
+    assert program.filled(page, result, training) == page
     assert page.count(program.BEGIN) == 2
     assert program.PICTURE.read_text(encoding="utf-8") == program.draw(training["runs"])
 
@@ -183,9 +183,9 @@ def test_a_search_raises_the_reward_and_finds_the_same_again(search, metric):
     reward = Reward("mini", metric=metric)
     for question, (answer, known) in zip(("Q07", "Q08"), list(search.starts("good"))[6:], strict=True):
         start = "Because of " + answer[:20]
-        found = search.search(reward, question, start, known, seed="1", rounds=30)
-        assert found == search.search(reward, question, start, known, seed="1", rounds=30)
-        assert reward(question, [found])[0] > reward(question, [start])[0]
+        result = search.search(reward, question, start, known, seed="1", rounds=30)
+        assert result == search.search(reward, question, start, known, seed="1", rounds=30)
+        assert reward(question, [result])[0] > reward(question, [start])[0]
 
 
 @pytest.mark.nightly

@@ -16,7 +16,7 @@ PAGE = '<html><body><h1 id="a">A</h1><a href="b.html#b">b</a><img src="a.svg"></
 
 
 @pytest.fixture
-def made(tmp_path, monkeypatch):
+def small_site(tmp_path, monkeypatch):
     """A small site without a fault."""
     monkeypatch.setattr(check_site, "N_PAGES", 2)
     monkeypatch.setattr(check_site, "N_SECTIONS", 2)
@@ -30,8 +30,8 @@ def made(tmp_path, monkeypatch):
     return tmp_path
 
 
-def test_a_site_without_a_fault_passes(made):
-    assert list(check_site.problems(made)) == []
+def test_a_site_without_a_fault_passes(small_site):
+    assert list(check_site.problems(small_site)) == []
 
 
 @pytest.mark.parametrize(
@@ -47,12 +47,12 @@ def test_a_site_without_a_fault_passes(made):
         ("search/search_index.json", "b.html#b", "c.html", "c.html is not there"),
     ],
 )
-def test_a_fault_is_named(made, name, before, after, message):
-    text = (made / name).read_text()
+def test_a_fault_is_named(small_site, name, before, after, message):
+    text = (small_site / name).read_text()
     assert before in text
-    (made / name).write_text(text.replace(before, after))
-    [found] = check_site.problems(made)
-    assert message in found
+    (small_site / name).write_text(text.replace(before, after))
+    [problem] = check_site.problems(small_site)
+    assert message in problem
 
 
 @pytest.fixture(scope="module")

@@ -142,17 +142,17 @@ def test_large_trials_are_read_like_small_ones(tmp_path, monkeypatch, name):
     bad.parent.mkdir()
     path.write_bytes(PACKERS[name](("\ufeff" + "\n\n".join(lines)).encode()))
     bad.write_bytes(PACKERS[name]("\n".join([*lines, "{}", *lines[:10]]).encode()))
-    found, n_pieces = [], []
+    listed, n_pieces = [], []
     for n_bytes in (reading.AT_ONCE_BYTES, 1000):
         monkeypatch.setattr(reading, "AT_ONCE_BYTES", n_bytes)
         trials = Trials.read(path, on_piece=lambda: n_pieces.append(1))
-        found.append((trials.questions, trials.answers, trials.input_hash))
+        listed.append((trials.questions, trials.answers, trials.input_hash))
         assert [trials.line_number(row) for row in (0, 2999)] == [1, 5999]
         assert bool(n_pieces) == (n_bytes == 1000)
         with pytest.raises(TrialsError, match="line 3001: the key 'question' is missing"):
             Trials.read(bad)
-    assert found[0] == found[1]
-    assert found[0][2] == hashlib.sha1(path.read_bytes()).hexdigest()
+    assert listed[0] == listed[1]
+    assert listed[0][2] == hashlib.sha1(path.read_bytes()).hexdigest()
 
 
 def test_reading_large_files_ends_when_the_caller_is_interrupted(tmp_path, mini, monkeypatch):

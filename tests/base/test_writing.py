@@ -115,13 +115,13 @@ def _link(path):
 def test_a_file_made_from_itself_is_not_replaced_if_it_changed(path, either_kind, change):
     original = path.stat()
     change(path)
-    changed = [(one, one.read_bytes()) for one in path.parent.iterdir()]
+    changed = [(item, item.read_bytes()) for item in path.parent.iterdir()]
     with (
         pytest.raises(PfgenError, match=r"file: (changed while|removed while|cannot be replaced: expected)"),
         writing.writing_whole(path, original=original) as file,
     ):
         file.write(b"new")
-    assert [(one, one.read_bytes()) for one in path.parent.iterdir()] == changed
+    assert [(item, item.read_bytes()) for item in path.parent.iterdir()] == changed
 
 
 # ---- Locks: a link in the place of a lock file is not followed, and a FIFO is not waited for

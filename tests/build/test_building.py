@@ -34,7 +34,7 @@ keywords = [{ or = [{ t = "a" }, { t = "光" }], name = "one of them", importanc
 
 
 def test_a_suite_is_built_that_the_check_accepts(make, mini):
-    config = make(of_question=OF_QUESTION, tables=f'{TABLES}\n[instructions]\nqa = "Answer."')
+    config = make(in_question=OF_QUESTION, tables=f'{TABLES}\n[instructions]\nqa = "Answer."')
     built = build_suite(config)
     assert (built.problems, built.is_written) == ((), True)
     assert find_faults(config.suite) == []
@@ -55,17 +55,17 @@ def test_a_suite_is_built_that_the_check_accepts(make, mini):
 
 def test_every_stage_says_what_it_did(reference):
     for branch in branches_of(read_config(reference / "config.toml")):
-        found = dict(records(branch))
-        assert tuple(found) == NAMES
-        assert found["raw"]["left"]["n"] == 400
+        result = dict(records(branch))
+        assert tuple(result) == NAMES
+        assert result["raw"]["left"]["n"] == 400
         for before, name in itertools.pairwise(NAMES):
             answers, removed = branch.answers(name), branch.removed(name)
-            assert len(answers) == found[name]["left"]["n"]
-            assert len(answers) + len(removed) == found[before]["left"]["n"]
+            assert len(answers) == result[name]["left"]["n"]
+            assert len(answers) + len(removed) == result[before]["left"]["n"]
             rows = answers.column("row").to_pylist() + removed.column("row").to_pylist()
             assert sorted(rows) == sorted(branch.answers(before).column("row").to_pylist())
-        assert all(sum(record["left"]["lengths"]) == record["left"]["n"] for record in found.values())
-    assert [found["length"]["left"]["n"], found["select"]["left"]["n"]] == [150, 40]
+        assert all(sum(record["left"]["lengths"]) == record["left"]["n"] for record in result.values())
+    assert [result["length"]["left"]["n"], result["select"]["left"]["n"]] == [150, 40]
 
 
 def test_finished_stages_are_skipped_and_threads_change_nothing(make, reference):
@@ -128,7 +128,7 @@ def test_a_stage_can_be_run_alone(make):
 
 
 @pytest.mark.parametrize(
-    ("tables", "of_question", "problem"),
+    ("tables", "in_question", "problem"),
     [
         ("[normalise]\nremove = ['.']", "", "stage normalise leaves 0 of 400 answers, .* take out rules that remove"),
         ("", 'required = ["340"]', "^question Q07, set N: stage filter leaves 0 of 400 .* fewer than the 40 .*; loose"),
@@ -137,16 +137,16 @@ def test_a_stage_can_be_run_alone(make):
         ("[frequency]\nbelow = 1\n[select]\nsize = 390", "", "stage select leaves .* lower select.size, .* select.dup"),
     ],
 )
-def test_every_stage_may_leave_too_few(make, tables, of_question, problem):
+def test_every_stage_may_leave_too_few(make, tables, in_question, problem):
     if "size" not in tables:
         tables += "\n[select]\nsize = 40"
-    config = make(tables=tables, of_question=of_question)
+    config = make(tables=tables, in_question=in_question)
     built = build_suite(config)
     assert not built.is_written
     assert not config.suite.exists()
-    assert len(built.problems) == (1 if of_question else 2)
-    assert [found for found in built.problems if not re.search(problem, found)] == []
-    if of_question:  # the question whose answers hold 340 is done
+    assert len(built.problems) == (1 if in_question else 2)
+    assert [result for result in built.problems if not re.search(problem, result)] == []
+    if in_question:  # the question whose answers hold 340 is done
         assert tuple(dict(records(built.branches[0]))) == NAMES
 
 
@@ -249,9 +249,9 @@ def test_a_suite_in_tokens_is_counted_in_tokens_from_end_to_end(make, tmp_path, 
     suite = Suite.load(config.suite)
     answers = list(suite["Q07"].answers["N"])
     (branch,) = (branch for branch in built.branches if branch.asked.question_id == "Q07")
-    found = dict(records(branch))
+    result = dict(records(branch))
     lengths = [len(tokens) for tokens in suite["Q07"].tokenizer.tokens(answers)]
-    assert found["select"]["left"]["mean"] == pytest.approx(sum(lengths) / len(lengths))
+    assert result["select"]["left"]["mean"] == pytest.approx(sum(lengths) / len(lengths))
     assert Scorer(suite).score("Q07", answers).fluency.mean() == pytest.approx(1)
     removed = branch.removed("frequency").to_pylist()
     assert removed
@@ -279,7 +279,7 @@ def test_two_tokenizers_of_one_name_are_refused(make, tmp_path):
         (tmp_path / folder).mkdir()
         write_tokenizer(tmp_path / folder / "t.json", ["Ice floats.", folder])
     units = iter(("a", "b"))
-    path = write_config(tmp_path, Suite.load("mini"), of_question='unit = "token"\ntokenizer = "X/t.json"')
+    path = write_config(tmp_path, Suite.load("mini"), in_question='unit = "token"\ntokenizer = "X/t.json"')
     path.write_text(re.sub("X/", lambda _: next(units) + "/", path.read_text(encoding="utf-8")), encoding="utf-8")
     with pytest.raises(BuildError, match=r"t\.json has the same file name as"):
         read_config(path)
@@ -342,7 +342,7 @@ def test_a_build_that_replaces_a_suite_leaves_the_old_or_the_new_one(tmp_path_fa
     assert whole.keys() == old.keys()
     in_suite = [path for path in whole if path.startswith("made/")]
     assert all(whole[path] != old[path] for path in in_suite)
-    found = Counter()
+    result = Counter()
     for attempt in attempts:
         assert attempt.again == whole, attempt.point
         for path, content in attempt.killed.items():
@@ -352,11 +352,11 @@ def test_a_build_that_replaces_a_suite_leaves_the_old_or_the_new_one(tmp_path_fa
         versions = {"old": [old[path] for path in in_suite], "new": [whole[path] for path in in_suite]}
         if not any(suite):  # between the two renames
             assert kept_aside == versions["old"]
-            found["set aside"] += 1
+            result["set aside"] += 1
         else:
-            found[next(name for name, version in versions.items() if suite == version)] += 1
+            result[next(name for name, version in versions.items() if suite == version)] += 1
     if most:
-        assert found.total() == most
+        assert result.total() == most
         return
-    assert found["set aside"] == 1
-    assert min(found["old"], found["new"]) > 1
+    assert result["set aside"] == 1
+    assert min(result["old"], result["new"]) > 1

@@ -275,8 +275,8 @@ def test_files_globs_and_runs_are_found_each_once(tmp_path):
     for name in names:
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_bytes(b"")
-    found = input_files(["b/2.jsonl.xz", "b/*", "runs", str(tmp_path / "runs" / "m")], tmp_path)
-    assert [path.relative_to(tmp_path).as_posix() for path in found] == [names[1], names[0], names[2], *names[3:]]
+    result = input_files(["b/2.jsonl.xz", "b/*", "runs", str(tmp_path / "runs" / "m")], tmp_path)
+    assert [path.relative_to(tmp_path).as_posix() for path in result] == [names[1], names[0], names[2], *names[3:]]
     Path(tmp_path, "b", "4.csv").write_bytes(b"")
     with pytest.raises(BuildError, match=r"4\.csv: expected answers in a file that ends in"):
         input_files(["b/*"], tmp_path)

@@ -93,8 +93,8 @@ def test_a_normalised_text_is_not_changed_again():
 
 def test_white_space_is_joined_trimmed_or_kept():
     text = "　 a \t\n b\u2028c\u00a0\v "
-    found = {how: normalised(pa.array([text]), white_space=how)[0][0].as_py() for how in WHITE_SPACE}
-    assert found == {"single": "a b c", "trim": "a \t\n b\u2028c", "keep": text}
+    by_name = {how: normalised(pa.array([text]), white_space=how)[0][0].as_py() for how in WHITE_SPACE}
+    assert by_name == {"single": "a b c", "trim": "a \t\n b\u2028c", "keep": text}
 
 
 SMALL = [

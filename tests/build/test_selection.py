@@ -40,11 +40,11 @@ def test_error_and_coverage_are_those_of_plain_counting(answers, max_order, data
     expected = rounded(plain_rules.error_of(held, rows))
     assert distribution_error(answers, rows, max_order=max_order) == expected
     chosen = set().union(*(held[row] for row in rows))
-    for of_order in coverage(answers, rows, max_order=max_order):
-        counts = {g: n for g, n in plain_rules.frequencies(held).items() if len(g) == of_order.order}
-        assert (of_order.n_ngrams, of_order.n_held) == (len(counts), len(chosen & set(counts)))
+    for by_order in coverage(answers, rows, max_order=max_order):
+        counts = {g: n for g, n in plain_rules.frequencies(held).items() if len(g) == by_order.order}
+        assert (by_order.n_ngrams, by_order.n_held) == (len(counts), len(chosen & set(counts)))
         kept = sum(n for g, n in counts.items() if g in chosen)
-        assert of_order.share == (kept / sum(counts.values()) if counts else 1)
+        assert by_order.share == (kept / sum(counts.values()) if counts else 1)
 
 
 @examples(100)
@@ -54,12 +54,12 @@ def test_a_climb_equals_recounting_after_every_swap(answers, max_order, seed, re
     proposals = data.draw(st.one_of(st.none(), st.integers(1, 100)))
     options = {"max_order": max_order, "seed": seed, "restarts": restarts, "proposals": proposals}
     expected, restart, n_proposals = plain_rules.select(answers, size, **options)
-    found = select_answers(answers, size, **options, threads=data.draw(st.integers(1, 3)))
-    assert found.rows.tolist() == sorted(expected.order)
-    assert found.error == rounded(expected.error)
-    assert found.initial_error == rounded(expected.initial_error)
-    assert (found.proposals, found.accepted) == (n_proposals, expected.accepted)
-    assert (found.restart, found.finished) == (restart, expected.finished)
+    actual = select_answers(answers, size, **options, threads=data.draw(st.integers(1, 3)))
+    assert actual.rows.tolist() == sorted(expected.order)
+    assert actual.error == rounded(expected.error)
+    assert actual.initial_error == rounded(expected.initial_error)
+    assert (actual.proposals, actual.accepted) == (n_proposals, expected.accepted)
+    assert (actual.restart, actual.finished) == (restart, expected.finished)
 
 
 def rounded(error: Fraction) -> float:
@@ -69,15 +69,15 @@ def rounded(error: Fraction) -> float:
 @pytest.mark.slow
 def test_every_point_of_the_curve_is_exact(answers):
     """No drift: after thousands of swaps, the error equals one that is computed from scratch."""
-    found = select_answers(answers, 40, seed="curve")
-    assert found.error == rounded(plain_rules.error(answers, found.rows.tolist(), 10))
-    errors = [error for _, error in found.curve]
+    result = select_answers(answers, 40, seed="curve")
+    assert result.error == rounded(plain_rules.error(answers, result.rows.tolist(), 10))
+    errors = [error for _, error in result.curve]
     assert errors == sorted(errors, reverse=True)
-    assert found.curve[0] == (0, found.initial_error)
-    assert found.curve[-1] == (found.proposals, found.error)
-    assert found.proposals % 360 == 0
-    for made, error in found.curve[1:]:
-        assert select_answers(answers, 40, seed="curve", proposals=made).error == error
+    assert result.curve[0] == (0, result.initial_error)
+    assert result.curve[-1] == (result.proposals, result.error)
+    assert result.proposals % 360 == 0
+    for created, error in result.curve[1:]:
+        assert select_answers(answers, 40, seed="curve", proposals=created).error == error
 
 
 def test_a_timed_selection_is_repeated_by_its_number_of_proposals(answers):
@@ -90,14 +90,14 @@ def test_a_timed_selection_is_repeated_by_its_number_of_proposals(answers):
 def test_progress_is_reported_and_its_errors_end_the_work(answers):
     told = []
 
-    def stop_at_the_third(made, error):
-        told.append((made, error))
+    def stop_at_the_third(created, error):
+        told.append((created, error))
         if len(told) == 3:
             raise KeyError("enough")
 
     with pytest.raises(KeyError, match="enough"):
         select_answers(answers * 10, 400, restarts=1000, progress=stop_at_the_third)
-    assert [made for made, _ in told] == sorted(made for made, _ in told)
+    assert [created for created, _ in told] == sorted(created for created, _ in told)
     assert all(0 <= error < 1 for _, error in told)
 
 
@@ -176,17 +176,17 @@ def test_rare_ngrams_are_those_that_plain_counting_finds(answers, order, below, 
     counts = Counter(gram for answer in answers for gram in grams(answer, order))
     rare = {gram for gram, count in counts.items() if count < below}
     first = [next((i for i, gram in enumerate(grams(answer, order)) if gram in rare), -1) for answer in answers]
-    found = find_rare_ngrams(answers, order=order, below=below, threads=threads)
-    assert found.first.tolist() == first
-    assert (found.n_rare, found.n_distinct) == (len(rare), len(counts))
+    rare_ngrams = find_rare_ngrams(answers, order=order, below=below, threads=threads)
+    assert rare_ngrams.first.tolist() == first
+    assert (rare_ngrams.n_rare, rare_ngrams.n_distinct) == (len(rare), len(counts))
 
 
 @examples(200)
 @given(ANSWERS, st.one_of(st.integers(1, 5), st.sampled_from([10, 13, 64])), st.integers(1, 3), st.integers(1, 3))
 def test_document_frequencies_are_those_that_plain_counting_finds(answers, max_order, least, threads):
     counts = plain_rules.frequencies(plain_rules.ngrams(answer, max_order) for answer in answers)
-    found = document_frequencies(answers, max_order=max_order, least=least, threads=threads)
-    assert list(found.items()) == [(ngram, n) for ngram, n in sorted(counts.items()) if n >= least]
+    result = document_frequencies(answers, max_order=max_order, least=least, threads=threads)
+    assert list(result.items()) == [(ngram, n) for ngram, n in sorted(counts.items()) if n >= least]
 
 
 @pytest.mark.slow
@@ -197,9 +197,9 @@ def test_alphabets_of_any_size_are_counted_exactly(n_symbols, order):
     every = "".join(map(chr, range(0x10000, 0x10000 + n_symbols)))
     text = (every * order)[: order + 7]
     answers = [every, every, text, text, text[:-1] + (every[0] if text[-1] != every[0] else every[-1])]
-    found = find_rare_ngrams(answers, order=order)
+    rare_ngrams = find_rare_ngrams(answers, order=order)
     counts = Counter(gram for answer in answers for gram in grams(answer, order))
-    assert (found.n_rare, found.n_distinct) == (sum(n == 1 for n in counts.values()), len(counts))
+    assert (rare_ngrams.n_rare, rare_ngrams.n_distinct) == (sum(n == 1 for n in counts.values()), len(counts))
 
 
 @pytest.mark.parametrize(

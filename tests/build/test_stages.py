@@ -60,7 +60,7 @@ def test_the_frequency_filter_may_go_on_until_nothing_is_rare():
     # Then "bcd" and "cde" are rare in row 0, "xyz" in row 6; then "abc" in row 1.
     assert removed == {0: "bcd", 1: "abc", 2: "dea", 3: "yzx", 4: "cdq", 6: "xyz"}
     assert kept == [(5, "ab")]
-    assert [one["n_removed"] for one in figures["rounds"]] == [3, 2, 1, 0]
+    assert [figure["n_removed"] for figure in figures["rounds"]] == [3, 2, 1, 0]
 
 
 @given(st.lists(st.integers(0, 9), max_size=12), st.integers(0, 9), st.integers(1, 12) | st.sampled_from(KEEP_WORDS))
@@ -142,25 +142,25 @@ def test_ngrams_of_these_answers_alone_come_first(suite):
 
 @pytest.mark.parametrize(("name", "question"), [("made", "Q01"), ("mini", "Q01"), ("mini", "Q03"), ("mini", "Q08")])
 def test_proposals_are_sorted_their_shares_counted_and_none_touches_another(suite, mini, name, question):
-    of = mini if name == "mini" else suite
-    here = [answer for answers in of[question].answers.values() for answer in answers]
-    found = suggest_keywords(of, question, n=100, min_share=0.05)
-    assert found == sorted(found, key=lambda one: -one.log_odds)
-    for i, one in enumerate(found):
-        assert one.share == sum(one.ngram in answer for answer in here) / len(here) >= 0.05
-        for other in (other.ngram for other in found[:i]):
-            assert one.ngram not in other
-            assert other not in one.ngram
-            overlaps = (one.ngram.endswith(other[:n]) or other.endswith(one.ngram[:n]) for n in range(1, len(other)))
+    part = mini if name == "mini" else suite
+    here = [answer for answers in part[question].answers.values() for answer in answers]
+    result = suggest_keywords(part, question, n=100, min_share=0.05)
+    assert result == sorted(result, key=lambda entry: -entry.log_odds)
+    for i, item in enumerate(result):
+        assert item.share == sum(item.ngram in answer for answer in here) / len(here) >= 0.05
+        for other in (other.ngram for other in result[:i]):
+            assert item.ngram not in other
+            assert other not in item.ngram
+            overlaps = (item.ngram.endswith(other[:n]) or other.endswith(item.ngram[:n]) for n in range(1, len(other)))
             assert not any(overlaps)
 
 
 def test_a_proposal_is_a_rule_that_finds_it(suite):
-    found = {one.ngram: one for one in suggest_keywords(suite, "Q01", n=100)}
-    assert "v.1" in found
-    assert found["v.1"].rule == {"t": "v\\.1"}
-    for one in found.values():
-        assert re.search(freeze_rule(one.rule).pattern, one.ngram)[0] == one.ngram
+    by_name = {suggestion.ngram: suggestion for suggestion in suggest_keywords(suite, "Q01", n=100)}
+    assert "v.1" in by_name
+    assert by_name["v.1"].rule == {"t": "v\\.1"}
+    for item in by_name.values():
+        assert re.search(freeze_rule(item.rule).pattern, item.ngram)[0] == item.ngram
 
 
 def test_wrong_use_is_named(suite):

@@ -44,8 +44,8 @@ def rows_of(n: int = 12, **more: Any) -> list[dict[str, Any]]:
     """The items of a collection as rows of a table."""
     usual = {"task": "summarization", **more}
     return [
-        {"id": one.id, "text": one.text, "references": one.text.replace("cold", "deep"), **usual}
-        for one in some_items(n)
+        {"id": some_item.id, "text": some_item.text, "references": some_item.text.replace("cold", "deep"), **usual}
+        for some_item in some_items(n)
     ]
 
 

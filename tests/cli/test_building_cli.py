@@ -43,7 +43,7 @@ def test_options_reach_the_build(call, config):
 
 def test_too_few_answers_are_an_exit_code(call, config, mini, tmp_path):
     (tmp_path / "raw.jsonl").write_bytes((config.parent / "raw.jsonl").read_bytes())
-    code, _, err = call("suite", "build", write_config(tmp_path, mini, of_question='required = ["340"]'))
+    code, _, err = call("suite", "build", write_config(tmp_path, mini, in_question='required = ["340"]'))
     assert code == Exit.PARTIAL
     assert err.startswith("error: question Q07, set N: stage filter leaves 0 of 400 answers")
     assert not (tmp_path / "made").exists()

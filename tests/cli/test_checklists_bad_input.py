@@ -251,13 +251,13 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def cases(rows: dict[str, Row]) -> list[Any]:
     """Each row with each of its commands; slow, except two commands for each row and those with codes of their own."""
-    found = []
+    listed = []
     for number, (key, row) in enumerate(rows.items()):
         n = len(row.commands)
         quick = {row.commands[number % n], row.commands[(number + n // 2) % n], *CODES.get(row.others, ())}
         for name in row.commands:
-            found.append(pytest.param(row, name, id=f"{key}-{name}", marks=() if name in quick else pytest.mark.slow))
-    return found
+            listed.append(pytest.param(row, name, id=f"{key}-{name}", marks=() if name in quick else pytest.mark.slow))
+    return listed
 
 
 @pytest.mark.parametrize(("row", "command"), cases(ROWS))
@@ -267,13 +267,13 @@ def test_bad_input_is_one_sentence(folder: Path, call, row: Row, command: str) -
     code, out, err = call("checklists", command, *COMMANDS[command])
 
     assert code == CODES.get(row.others, {}).get(command, row.code), err
-    said = [line for line in err.splitlines() if row.says in line]
+    message = [line for line in err.splitlines() if row.says in line]
     if row.code and row.says:
-        assert said, err
+        assert message, err
         assert code == 3 or out == ""
-        assert code == 3 or said == err.splitlines()[: len(said)]
+        assert code == 3 or message == err.splitlines()[: len(message)]
     elif row.says:
-        assert said or row.says in out, err
+        assert message or row.says in out, err
     assert not re.search(r"\b(nan|NaN|inf|Infinity)\b", out + err)
     if code == 2:
         assert not (folder / WRITES.get(command, "none")).exists()
@@ -316,8 +316,8 @@ def test_judging_that_is_impossible_is_refused(folder: Path, call, options: list
 def test_outputs_that_cannot_be_written_are_refused_and_leave_nothing_behind(folder: Path, call) -> None:
     (folder / "file").write_text("mine")
     for command in ("report", "agreement", "correlate", "fit"):
-        said = call("checklists", command, *COMMANDS[command], "-o", "file")
-        assert said == (2, "", "error: file: expected a directory, but file is a file\n"), command
+        message = call("checklists", command, *COMMANDS[command], "-o", "file")
+        assert message == (2, "", "error: file: expected a directory, but file is a file\n"), command
     assert (folder / "file").read_text() == "mine"
     code, _, err = call("checklists", "table", *COMMANDS["table"], "--csv", "runs")
     assert (code, err) == (2, "error: runs: cannot be written: Is a directory\n")

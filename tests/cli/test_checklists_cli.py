@@ -24,8 +24,8 @@ def test_a_checkout_becomes_a_suite_and_its_results_runs_without_bad_lines(tmp_p
     with path.open("a") as file:
         file.write("{]\n")
     code, out, err = call("checklists", "import", checkout, "--suite", tmp_path / "suite", "-o", tmp_path / "runs")
-    said = f"error: {path}, line 3, column 2: not JSON: Expecting property name enclosed in double quotes\n"
-    assert (code, err) == (3, said)
+    label = f"error: {path}, line 3, column 2: not JSON: Expecting property name enclosed in double quotes\n"
+    assert (code, err) == (3, label)
     assert [line.partition(": /")[0] for line in out.splitlines()] == [
         "heron: 22 answers, 22 judgements",
         "stork: 22 answers, 22 judgements",
@@ -57,7 +57,7 @@ def test_a_suite_is_shown_with_questions_and_weights_or_as_json(call) -> None:
 
     shown, suite = json.loads(call("checklists", "info", "essays-ja", "--json")[1]), ChecklistSuite.load("essays-ja")
     assert (shown["hash"], shown["areas"], shown["lengths"]) == (suite.hash, list(suite.areas), ["2k"])
-    assert [(one["tasks"], one["weights"]) for one in shown["categories"]] == [(n, [20] * 5) for n in (3, 2, 2)]
+    assert [(item["tasks"], item["weights"]) for item in shown["categories"]] == [(n, [20] * 5) for n in (3, 2, 2)]
     assert shown["not_whole"] == []
 
 
@@ -102,7 +102,7 @@ def test_questions_become_tasks_and_runs_on_them_checklist_runs(tmp_path: Path, 
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "message"),
     [
         (("mini", "--judge", "j"), "--judge: expected with --suite"),
         (("HelloBench", "--trials", "2"), "--runs and --trials: expected with an n-gram suite"),
@@ -110,10 +110,10 @@ def test_questions_become_tasks_and_runs_on_them_checklist_runs(tmp_path: Path, 
         (("missing",), "missing: no such folder"),
     ],
 )
-def test_options_of_other_sources_are_refused(tmp_path: Path, call, options: tuple[str, ...], said: str) -> None:
+def test_options_of_other_sources_are_refused(tmp_path: Path, call, options: tuple[str, ...], message: str) -> None:
     code, _, err = call("checklists", "import", *options, "-o", tmp_path / "out")
     assert (code, err) == (2, err)
-    assert err.startswith(f"error: {said}")
+    assert err.startswith(f"error: {message}")
     assert not (tmp_path / "out").exists()
 
 
@@ -153,13 +153,13 @@ def test_errors_of_models_in_percent_or_as_counts_in_json(at_work, call):
     assert "one, short 5.0 15.0 15.0 0.0 1 1" in rows
     assert lines[-1].startswith("signature: errors:ours|sentences:rules")
     code, out, _ = call("checklists", "errors", "runs", "-s", "suite", "--json", "--examples", "1")
-    found = json.loads(out)
+    parsed = json.loads(out)
     assert code == 0
-    assert [row["model"] for row in found["rows"]] == ["one", "two"]
-    one = found["rows"][0]
-    assert one["total"]["rejection"] == {"count": 1, "n": 3, "percent": 100 / 3}
-    assert one["lengths"]["short"]["claims"] == {"count": 1, "wrong": 1, "mean_error": 15.0}
-    assert [example["mode"] for example in one["examples"]] == ["repetition", "rejection", "cut_off", "signals"]
+    assert [row["model"] for row in parsed["rows"]] == ["one", "two"]
+    item = parsed["rows"][0]
+    assert item["total"]["rejection"] == {"count": 1, "n": 3, "percent": 100 / 3}
+    assert item["lengths"]["short"]["claims"] == {"count": 1, "wrong": 1, "mean_error": 15.0}
+    assert [example["mode"] for example in item["examples"]] == ["repetition", "rejection", "cut_off", "signals"]
 
 
 @pytest.mark.parametrize("command", ["errors", "metrics"])
@@ -196,11 +196,11 @@ def test_metrics_of_models_as_a_table_or_as_shares_in_json(at_work, call):
     assert "tokens:regex" in lines[-1]
     line = ("metrics", "runs/two", "-s", "suite", "--json", "--metric", "distinct", "--n", 2, "--tokens", "regex")
     code, out, _ = call("checklists", *line)
-    found = json.loads(out)
+    parsed = json.loads(out)
     assert code == 0
-    total = found["rows"][0]["total"]
+    total = parsed["rows"][0]["total"]
     assert total == {"n": 1, "words": 10.0, "distinct_2": {"mean": 8 / 9, "n": 1}}
-    assert found["signature"].startswith("metrics:distinct_2|tokens:regex|suite:")
+    assert parsed["signature"].startswith("metrics:distinct_2|tokens:regex|suite:")
 
 
 def test_a_run_with_judgements_only_is_named_and_the_others_are_done(at_work, call):

@@ -224,24 +224,24 @@ def test_compare_says_which_run_is_better(call, runs):
 
 def test_explain_takes_a_score_apart(call, scorer):
     answer = "Ice floats because it is less dense than water. Zebra."
-    found = json.loads(call("explain", "--suite", "mini", "--question", "Q07", "--answer", answer, "--json")[1])
-    assert found["scores"] == scorer.score_one("Q07", answer)
-    for part in found["sets"]:
+    parsed = json.loads(call("explain", "--suite", "mini", "--question", "Q07", "--answer", answer, "--json")[1])
+    assert parsed["scores"] == scorer.score_one("Q07", answer)
+    for part in parsed["sets"]:
         total = sum(part["by_order"]) * part["discount"] / part["baseline"]
-        assert round(total / 2, 6) == found["scores"]["fluency"][part["name"]]
-        assert round(part["truthfulness"] / 2, 6) == found["scores"]["truthfulness"][part["name"]]
+        assert round(total / 2, 6) == parsed["scores"]["fluency"][part["name"]]
+        assert round(part["truthfulness"] / 2, 6) == parsed["scores"]["truthfulness"][part["name"]]
         assert len(part["cover"]) == 12  # words and punctuation
-    assert [keyword["position"] for keyword in found["keywords"]] == [7, None, None]
+    assert [keyword["position"] for keyword in parsed["keywords"]] == [7, None, None]
     _, out, _ = call("explain", "--suite", "mini", "--question", "Q07", "--answer", answer)
     words = re.findall("^keyword (.*): (missing|met)", out, re.MULTILINE)
     assert words == [("open structure", "missing"), ("9%", "missing"), ("lower density", "met")]
     assert out.index("keyword ") < out.index("best prefix")
-    of_profile = ("--profile", "normalised", "--suite", "mini", "--question", "Q07", "--answer", f"{answer} …")
-    found = json.loads(call("explain", *of_profile, "--json")[1])
-    assert found["scores"] == Scorer("mini", profile="normalised").score_one("Q07", answer)
-    assert found["normalised"] == "ice floats because it is less dense than water zebra"
-    assert found["left_out"][-1] == [len(answer) - 1, len(answer) + 2]
-    assert f"\n{found['normalised']}\n" in call("explain", *of_profile)[1]
+    normalised_options = ("--profile", "normalised", "--suite", "mini", "--question", "Q07", "--answer", f"{answer} …")
+    parsed = json.loads(call("explain", *normalised_options, "--json")[1])
+    assert parsed["scores"] == Scorer("mini", profile="normalised").score_one("Q07", answer)
+    assert parsed["normalised"] == "ice floats because it is less dense than water zebra"
+    assert parsed["left_out"][-1] == [len(answer) - 1, len(answer) + 2]
+    assert f"\n{parsed['normalised']}\n" in call("explain", *normalised_options)[1]
     code, _, err = call("explain", "--suite", "mini", "--question", "Q77", "--answer", "")
     assert code == 2
     assert "nearest" in err
@@ -330,7 +330,7 @@ def test_suite_commands(call, make_suite):
 
 
 @pytest.mark.parametrize(
-    ("given", "meant"),
+    ("arguments", "meant"),
     [
         ("scroe", "score"),
         ("suite chek", "check"),
@@ -341,7 +341,7 @@ def test_suite_commands(call, make_suite):
         ("checklists metrics . --suite essays-em", "essays-en"),
     ],
 )
-def test_a_misspelt_name_comes_with_the_nearest_known_one(call, given, meant):
-    code, out, err = call(*given.split())
+def test_a_misspelt_name_comes_with_the_nearest_known_one(call, arguments, meant):
+    code, out, err = call(*arguments.split())
     assert (code, out) == (2, "")
     assert re.search(f"[Dd]id you mean '{meant}'\\?\n$", err)

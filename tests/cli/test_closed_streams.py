@@ -34,7 +34,7 @@ def closed(tmp_path, mini):
     return run
 
 
-@pytest.mark.parametrize("streams", [ALL_CLOSED, *(pytest.param(one, marks=pytest.mark.slow) for one in CLOSED[:-1])])
+@pytest.mark.parametrize("streams", [ALL_CLOSED, *(pytest.param(item, marks=pytest.mark.slow) for item in CLOSED[:-1])])
 def test_results_are_written_without_standard_streams(closed, tmp_path, streams):
     done = closed([*TABLE, "in.csv", "-o", "out.csv"], streams, 0)
     assert (tmp_path / "out.csv").read_text().splitlines()[0].startswith("q,a,fluency,")

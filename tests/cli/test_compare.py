@@ -31,35 +31,35 @@ def table(tmp_path_factory):
 
 def test_two_models_are_shown_as_two_runs_are(call, table):
     line = ("compare", table, "--models", "org/new,org/old", "--difference", "0.05", "--by-subject")
-    found = json.loads(call(*line, "--json")[1])
-    assert (found["a"], found["b"]) == ("org/new", "org/old")
+    parsed = json.loads(call(*line, "--json")[1])
+    assert (parsed["a"], parsed["b"]) == ("org/new", "org/old")
     text, markdown = call(*line, "--deciding", 2)[1], call(*line, "-f", "markdown")[1].replace("\\", "")
     for out in (text, markdown):
-        assert found["verdict"] in out
-        assert found["method"] in out
-        for row in (*found["metrics"], *found["subjects"]):
+        assert parsed["verdict"] in out
+        assert parsed["method"] in out
+        for row in (*parsed["metrics"], *parsed["subjects"]):
             cells = f"{row['a']:.4f}", f"{row['difference']:+.4f}", f"{row['low']:+.4f} to {row['high']:+.4f}"
             assert all(cell in out for cell in cells)
         assert "p-values of 1 subject corrected together by Holm; too few items for a verdict: law (2)" in out
         assert "a difference of 0.05 is found with power 0.8 by" in out
     assert text.startswith("A: org/new\nB: org/old\nA is better by 0.")
-    assert f"\n{found['questions'][0]['question_id']} " in text
+    assert f"\n{parsed['questions'][0]['question_id']} " in text
     assert text.count("\nq") == 2
-    assert "signature" not in found
+    assert "signature" not in parsed
 
 
 @pytest.mark.parametrize("options", [(), ("--all-pairs",), ("--metric", "f1")])
 def test_several_models_have_corrected_p_values_and_names(call, table, options):
-    found = json.loads(call("compare", table, *options, "--json")[1])
+    parsed = json.loads(call("compare", table, *options, "--json")[1])
     text = call("compare", table, *options)[1]
     markdown = call("compare", table, *options, "-f", "markdown")[1].replace("\\", "")
     n = (3 if "--all-pairs" in options else 2) * (1 if "f1" in options else 2)
-    assert len(found["metrics"]) == n
+    assert len(parsed["metrics"]) == n
     for out in (text, markdown):
-        assert found["verdict"] in out
-        assert found["method"] in out.replace("\n  ", " ")
+        assert parsed["verdict"] in out
+        assert parsed["method"] in out.replace("\n  ", " ")
         assert "p (Holm)" in out
-        for row in found["metrics"]:
+        for row in parsed["metrics"]:
             assert f"{row['difference']:+.4f}" in out
             assert row["model_b"] in out
     assert ("org/new vs small" in text) == ("--all-pairs" in options)
@@ -67,10 +67,10 @@ def test_several_models_have_corrected_p_values_and_names(call, table, options):
 
 def test_paired_tests_take_one_metric_of_a_table(call, table):
     line = ("compare", table, "--paired-ar", "--metric", "f1")
-    found = json.loads(call(*line, "--json")[1])
-    assert [(row["metric"], row["model_b"]) for row in found["metrics"]] == [("f1", model) for model in MODELS[1:]]
+    parsed = json.loads(call(*line, "--json")[1])
+    assert [(row["metric"], row["model_b"]) for row in parsed["metrics"]] == [("f1", model) for model in MODELS[1:]]
     text = call(*line)[1]
-    assert (found["n_draws"], text.startswith("A: org/new\n")) == (10_000, True)
+    assert (parsed["n_draws"], text.startswith("A: org/new\n")) == (10_000, True)
     assert "paired approximate randomization, 10,000 draws of 20 items, seed 0" in text
 
 
@@ -93,8 +93,8 @@ def test_what_cannot_be_compared_is_one_sentence(call, table, options, message):
 def test_a_name_with_a_comma_can_be_chosen(call, tmp_path):
     path = tmp_path / "scores.csv"
     path.write_text('item,"a,b",c,d\n1,0,1,1\n2,1,0,1\n')
-    found = json.loads(call("compare", path, "--models", "a,b", "--models", "d", "--json")[1])
-    assert (found["a"], found["b"]) == ("a,b", "d")
+    parsed = json.loads(call("compare", path, "--models", "a,b", "--models", "d", "--json")[1])
+    assert (parsed["a"], parsed["b"]) == ("a,b", "d")
     out = call("compare", path, "--models", "a,b", "--models", "d")[1]
     assert ("\n1 " in out, "\n2 " in out) == (True, False)  # the item without a difference decides nothing
 
@@ -125,19 +125,19 @@ def paths(varied):
 
 def test_randomization_is_shown_as_any_comparison(call, paths, scorer):
     line = ("compare", "--suite", "mini", paths[2], *paths[:2], "--paired-ar")
-    found = json.loads(call(*line, "-f", "json")[1])
-    assert found == json.loads(call(*line, "--json")[1])
-    assert (found["signature"], found["n_draws"], found["seed"]) == (scorer.signature, 10_000, 0)
-    assert [row["model_b"] for row in found["metrics"]] == [str(paths[at]) for at in (0, 1)]
+    parsed = json.loads(call(*line, "-f", "json")[1])
+    assert parsed == json.loads(call(*line, "--json")[1])
+    assert (parsed["signature"], parsed["n_draws"], parsed["seed"]) == (scorer.signature, 10_000, 0)
+    assert [row["model_b"] for row in parsed["metrics"]] == [str(paths[at]) for at in (0, 1)]
     text, markdown = call(*line)[1], call(*line, "--format", "markdown")[1].replace("\\", "")
-    for row in found["metrics"]:
+    for row in parsed["metrics"]:
         assert f"{row['difference']:+.4f}  {row['low']:+.4f} to {row['high']:+.4f}" in text
         assert f"| {row['low']:+.4f} to {row['high']:+.4f} |" in markdown
 
 
 def test_a_folder_stands_for_its_runs_without_the_baseline(call, paths, varied):
-    def runs_of(*given):
-        return json.loads(call("compare", "--suite", "mini", *given, "--paired-ar", "--json")[1])["metrics"]
+    def runs_of(*arguments):
+        return json.loads(call("compare", "--suite", "mini", *arguments, "--paired-ar", "--json")[1])["metrics"]
 
     assert runs_of(paths[2], varied) == runs_of(paths[2], *(path for path in paths if path != paths[2]))
     spelt_otherwise = [paths[0].parent / "." / ".." / paths[0].parent.name / paths[0].name for _ in range(2)]

@@ -90,20 +90,20 @@ def test_weights_assumed_and_of_votes(call):
 
 def test_weights_that_do_not_fit_are_said_before_anything_is_scored(call):
     source = write_lines("qa.jsonl", rows_of(task="answers", question="Q07"))
-    found = one_error(run(call, source, "-e", "metrics", "--weights", "assumed"))
-    assert found.startswith("evaluator metrics, task answers: the weights (assumed) are for fluency, ")
+    result = one_error(run(call, source, "-e", "metrics", "--weights", "assumed"))
+    assert result.startswith("evaluator metrics, task answers: the weights (assumed) are for fluency, ")
     Path("mine.py").write_text("def score(items, texts):\n    raise SystemExit('scored')\n", encoding="utf-8")
     Path("w.csv").write_text("task,perturbation,metric,weight\nanswers,negat,same,1\n", encoding="utf-8")
-    found = one_error(run(call, source, *SCORE[1:], "--weights", "w.csv"))
-    assert found.startswith("w.csv, line 2: unknown kind 'negat'; expected one of negate, ")
+    result = one_error(run(call, source, *SCORE[1:], "--weights", "w.csv"))
+    assert result.startswith("w.csv, line 2: unknown kind 'negat'; expected one of negate, ")
 
 
 def test_a_plan_of_the_paper_beside_published_figures(call):
     Path("read.csv").write_text("dataset,model,score,value\nSummEval,GPT4-Turbo,d_average,2.5\n", encoding="utf-8")
     usual = ("texts.jsonl", "-e", "metrics", "--plan", "SummEval")
-    found = one_error(run(call, *usual, kinds=None))
-    assert found.startswith("--maker is missing: ")
-    assert "--rules-only" in found
+    result = one_error(run(call, *usual, kinds=None))
+    assert result.startswith("--maker is missing: ")
+    assert "--rules-only" in result
     code, _, err = run(call, *usual, "--rules-only", "--published", "read.csv", kinds=None)
     assert code == 0
     assert "No language model damages texts: term_swap stands in for fictional_entity" in err

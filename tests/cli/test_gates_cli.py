@@ -72,12 +72,12 @@ def test_a_failed_check_wins_over_a_run_that_cannot_be_scored(call, good_and_bad
 )
 def test_compare_has_a_gate(call, good_and_bad, options, code, expected):
     line = ("compare", *good_and_bad[::-1], *MINI, *options)
-    found, out, _ = call(*line)
-    assert (found, outcomes(out)) == (code, expected)
-    found, out, _ = call(*line, "--json")
-    assert (found, [check["outcome"] for check in json.loads(out)["checks"]]) == (code, expected)
-    found, out, _ = call(*line, "-f", "markdown")
-    assert (found, out.count(f"\n| {expected[0]} | ")) == (code, len(expected))
+    actual, out, _ = call(*line)
+    assert (actual, outcomes(out)) == (code, expected)
+    actual, out, _ = call(*line, "--json")
+    assert (actual, [check["outcome"] for check in json.loads(out)["checks"]]) == (code, expected)
+    actual, out, _ = call(*line, "-f", "markdown")
+    assert (actual, out.count(f"\n| {expected[0]} | ")) == (code, len(expected))
 
 
 def test_compare_checks_the_models_of_a_table(call, tmp_path):

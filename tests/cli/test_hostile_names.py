@@ -88,8 +88,8 @@ def asked(call, suite):
     """Calls a command, checks that what it prints is harmless, and returns its output; JSON is decoded."""
 
     def ask(*arguments, code=0, prints_answer=False):
-        found, out, err = call(*arguments)
-        assert found == code, err
+        result, out, err = call(*arguments)
+        assert result == code, err
         for text in (out, err):
             assert not acting(text)
             assert prints_answer or not re.search(rf"^\W*{INJECTED}", text, flags=re.MULTILINE)
@@ -258,8 +258,8 @@ def test_explain(asked, suite):
     for number, name in enumerate(NAMES[:8:2]):
         asked("explain", "--suite", suite, "--question", f"Q{number + 1:02}", "--answer", name, prints_answer=True)
         asked("explain", "--suite", suite, "--question", f"Q{number + 1:02}", "--answer", name, "--json")
-        of_normalised = ("--answer", f"{name}a", "--profile", "normalised")
-        asked("explain", "--suite", suite, "--question", f"Q{number + 1:02}", *of_normalised, prints_answer=True)
+        normalised_options = ("--answer", f"{name}a", "--profile", "normalised")
+        asked("explain", "--suite", suite, "--question", f"Q{number + 1:02}", *normalised_options, prints_answer=True)
         asked("explain", "--suite", suite, "--question", name, "--answer", name, code=2)
 
 
@@ -286,7 +286,7 @@ def test_suite_build(asked, mini, tmp_path):
     with (folder / "raw.jsonl").open("a", encoding="utf-8") as file:
         for name in WRITABLE:
             file.write(json.dumps({"question": mini["Q01"].question, "answer": f"{name} wrong"}) + "\n")
-    config = write_config(folder, mini, of_question="wrong = ['(?s)javascript.*wrong', 'wrong$']")
+    config = write_config(folder, mini, in_question="wrong = ['(?s)javascript.*wrong', 'wrong$']")
     asked("suite", "build", config)
     page = (folder / "made.work/report.html").read_text(encoding="utf-8")
     check_html(page)

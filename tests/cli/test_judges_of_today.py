@@ -70,7 +70,7 @@ def test_a_judge_that_reasons_and_refuses_parameters(judge, call, runs):
     assert {request.body["reasoning_effort"] for request in requests} == {"low"}
     assert [row.scores for row in rows_of(runs)] == [
         tuple(entry["evaluation_score"] for entry in json.loads(reply["reply"].partition("</think>")[2]))
-        for reply in sorted(replies_of(runs), key=lambda one: re.search(r"number (\d+)", str(one))[1].zfill(2))
+        for reply in sorted(replies_of(runs), key=lambda item: re.search(r"number (\d+)", str(item))[1].zfill(2))
     ]
     assert {row.temperature for row in rows_of(runs)} == {None}
     assert {row.request for row in rows_of(runs)} == {
@@ -159,7 +159,7 @@ def test_replies_that_end_in_the_reasoning_name_the_option(judge):
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "sentence"),
     [
         (("--engine", "anthropic", "--chat-template-kwargs", "{}"), "not of anthropic"),
         (("--engine", "anthropic", "--thinking-budget", "2048"), "only with a temperature of 1"),
@@ -167,10 +167,10 @@ def test_replies_that_end_in_the_reasoning_name_the_option(judge):
         (("--extra-body", "[]"), "expected a JSON object"),
     ],
 )
-def test_options_that_do_not_fit_are_refused_before_anything_is_asked(judge, options, said):
+def test_options_that_do_not_fit_are_refused_before_anything_is_asked(judge, options, sentence):
     code, _, err, requests = judge(reasoning_judge, *options)
     assert (code, requests) == (2, [])
-    assert said in " ".join(err.split())
+    assert sentence in " ".join(err.split())
 
 
 def test_a_budget_counts_the_tokens_of_reasoning_that_the_server_reports(judge):

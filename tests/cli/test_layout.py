@@ -35,10 +35,10 @@ def commands(checkout):
     """A command line for each command that prints results; those that generate have done so before."""
     result = checkout / "result"
     first, second, *_ = sorted(path.parent for path in result.rglob("trials.jsonl"))
-    made = checkout / "made"
+    created = checkout / "made"
     generating = [
-        ["generate", "-e", "ngram", "-n", 1, "-o", made],
-        ["sweep", "-e", "ngram", "-n", 2, "--order", 2, "--order", 3, "--temperature", 0.5, "-o", made],
+        ["generate", "-e", "ngram", "-n", 1, "-o", created],
+        ["sweep", "-e", "ngram", "-n", 2, "--order", 2, "--order", 3, "--temperature", 0.5, "-o", created],
     ]
     _redirected(checkout, generating, 80)
     return [
@@ -51,7 +51,7 @@ def commands(checkout):
         ["compare", first, first],
         ["explain", "-q", "Q07", "-a", ANSWER],
         ["score", "--verify", result, "--sample", 2],
-        ["sweep", "-e", "ngram", "-n", 2, "--order", 2, "--order", 3, "--dry-run", "-o", made],
+        ["sweep", "-e", "ngram", "-n", 2, "--order", 2, "--order", 3, "--dry-run", "-o", created],
         ["prompts", "--trials", 1, "-o", checkout / "prompts.jsonl"],
         ["suite", "info", checkout / "data"],
         ["suite", "check"],
@@ -227,17 +227,19 @@ def test_a_log_has_a_line_for_each_tenth(log, clock, lines):
         log._last_time = max(log._last_time, clock.now - 59)  # silence is another rule
         log.events.n_answers = done
         log.count(done, 1000)
-    found = lines()
-    assert len(found) == 10
-    assert found[0] == "100 of 1,000 answers, 0.2/s, 1 h 30 min left"
-    assert found[-1] == "1,000 of 1,000 answers, 0.2/s, 0 s left"
+    result = lines()
+    assert len(result) == 10
+    assert result[0] == "100 of 1,000 answers, 0.2/s, 1 h 30 min left"
+    assert result[-1] == "1,000 of 1,000 answers, 0.2/s, 0 s left"
 
 
-@pytest.mark.parametrize(("seconds", "of", "counts"), [(0.004, 1000, []), (30.0, 100_000, ["2", "4", "6", "8", "10"])])
-def test_a_quick_call_has_no_lines_and_a_slow_one_has_a_line_each_minute(log, clock, lines, seconds, of, counts):
-    for done in range(11 if of > 1000 else of + 1):
+@pytest.mark.parametrize(
+    ("seconds", "part", "counts"), [(0.004, 1000, []), (30.0, 100_000, ["2", "4", "6", "8", "10"])]
+)
+def test_a_quick_call_has_no_lines_and_a_slow_one_has_a_line_each_minute(log, clock, lines, seconds, part, counts):
+    for done in range(11 if part > 1000 else part + 1):
         clock.now = seconds * done
-        log.count(done, of)
+        log.count(done, part)
     assert [line.split(" of ")[0] for line in lines()] == counts
 
 

@@ -141,8 +141,8 @@ def test_json_has_suite_and_signature(call, checkout, tmp_path, signature):
         "generate": ("generate", "-e", "ngram", "-n", 1, "-s", checkout / "data", "-o", tmp_path),
     }
     for name, line in lines.items():
-        found = json.loads(call(*line, "--json")[1])
-        for row in found if isinstance(found, list) else [found]:
+        parsed = json.loads(call(*line, "--json")[1])
+        for row in parsed if isinstance(parsed, list) else [parsed]:
             assert (row["suite"], row["signature"]) == expected, name
 
 

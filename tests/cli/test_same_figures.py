@@ -68,16 +68,16 @@ def test_a_run_has_the_same_rank_and_the_same_range_everywhere_and_a_yardstick_h
     again = ranks["org/model-1-again/abc"]  # the same trials under another name, and so the same rank
     assert sorted(rank for rank in ranks.values() if rank) == sorted([*{*range(1, 8)} - {again + 1}, again])
     assert {name: run["rank"] for name, run in shown["report"].items()} == ranks
-    assert {one["run"]: one["rank"] for one in shown["place"]} == ranks
-    assert {one["of"] for one in shown["place"] if one["rank"]} == {6, 7}
+    assert {item["run"]: item["rank"] for item in shown["place"]} == ranks
+    assert {item["of"] for item in shown["place"] if item["rank"]} == {6, 7}
     text = call("place", checkout / "result/org/model-2/abc", "--against", checkout / "result")[1]
     assert re.search(r"yardsticks, which have no rank: data \d\.\d{4}\n", text)
 
     ranges = {name: run["ranks"] for name, run in shown["report"].items() if run["rank"]}
     assert {high == rank for rank, (_, high) in enumerate(ranges.values(), 1)} == {True, False}
-    of_place = {one["run"]: [one["rank_low"], one["rank_high"]] for one in shown["place"] if one["of"] == 7}
-    del of_place["data"]  # the yardstick
-    assert of_place == {name: ranges[name] for name in of_place}
+    rank_ranges = {item["run"]: [item["rank_low"], item["rank_high"]] for item in shown["place"] if item["of"] == 7}
+    del rank_ranges["data"]  # the yardstick
+    assert rank_ranges == {name: ranges[name] for name in rank_ranges}
     lines = [line.split() for line in shown["table"].splitlines()[1:9]]
     texts = [text for rank, _, _, _, _, text, *_ in lines if rank != "–"]
     expected = [str(low) if low == high else f"{low}–{high}" for low, high in ranges.values()]
@@ -114,8 +114,8 @@ def test_the_page_rounds_as_the_terminal_does():
     rng = random.Random(33)
     ties = [part / 2**power for power in range(8) for part in range(-20, 20)]
     values = [*ties, *(rng.uniform(-1, 1) * 10 ** rng.randint(-6, 5) for _ in range(share(3000)))]
-    found = in_node(values, "data.map((x) => [0, 1, 3, 4].flatMap((n) => [figure(x, n), signed(x, n)]))")
-    for value, texts in zip(values, found, strict=True):
+    actual = in_node(values, "data.map((x) => [0, 1, 3, 4].flatMap((n) => [figure(x, n), signed(x, n)]))")
+    for value, texts in zip(values, actual, strict=True):
         expected = [text for n in (0, 1, 3, 4) for text in (f"{value:.{n}f}", signed(value, n))]
         assert texts == expected, value
 
@@ -132,9 +132,9 @@ def test_the_page_adds_as_the_terminal_does():
     assert in_node(lists, "data.map(exactSum)") == list(map(math.fsum, lists))
 
 
-def assert_close(found, expected):
+def assert_close(actual, expected):
     """Checks figures, some of which may be None."""
-    numbers = ([math.nan if value is None else value for value in values] for values in (found, expected))
+    numbers = ([math.nan if value is None else value for value in values] for values in (actual, expected))
     np.testing.assert_allclose(*numbers, rtol=1e-9, atol=1e-12)
 
 
@@ -158,17 +158,17 @@ def families():
 
 
 def test_the_page_decides_as_the_terminal_does():
-    found = in_node(
+    result = in_node(
         list(families()),
         """data.map(([first, others, clusters, isBinary]) =>
           decided(others.map((other) => pairedDifference(first, other, { clusters, isBinary })))
             .map((one) => ({ ...one, text: verdictText(one, "A", "B") })))""",
     )
     texts = Counter()
-    for (first, others, clusters, is_binary), of_page in zip(families(), found, strict=True):
+    for (first, others, clusters, is_binary), page_row in zip(families(), result, strict=True):
         values = [[math.nan if x is None else x for x in other] for other in others]
         pairs = [paired_difference(first, other, clusters=clusters, binary=is_binary) for other in values]
-        for pair, verdict, shown in zip(pairs, decided(pairs), of_page, strict=True):
+        for pair, verdict, shown in zip(pairs, decided(pairs), page_row, strict=True):
             assert (shown["mean"], shown["n"], shown["differs"]) == (pair.mean, pair.n, verdict.differs)
             figures = (shown["p"], shown["corrected"], *(shown["ends"] or [None, None]))
             assert_close(figures, (pair.p_value, verdict.p_corrected, verdict.low, verdict.high))
@@ -183,13 +183,13 @@ def test_runs_are_compared_alike_on_the_page_and_in_the_terminal(shown, call, ch
     compared = json.loads(call("compare", *(checkout / "result" / name for name in names), "-s", "mini", "--json")[1])
     places = [list(shown["report"]).index(name) for name in names]
     for metric in dict.fromkeys(row["metric"] for row in compared["metrics"]):
-        columns = [[of_runs[place] for of_runs in more[metric]] for place in places]
-        found = in_node(columns, "decided(data.slice(1).map((other) => pairedDifference(data[0], other)))")
+        columns = [[run_values[place] for run_values in more[metric]] for place in places]
+        result = in_node(columns, "decided(data.slice(1).map((other) => pairedDifference(data[0], other)))")
         rows = [row for row in compared["metrics"] if row["metric"] == metric]
-        for row, of_page in zip(rows, found, strict=True):
-            assert (row["difference"], row["differs"]) == (of_page["mean"], of_page["differs"])
+        for row, page_row in zip(rows, result, strict=True):
+            assert (row["difference"], row["differs"]) == (page_row["mean"], page_row["differs"])
             figures = row["p_corrected"], row["low"], row["high"]
-            assert_close(figures, (of_page["corrected"], *(of_page["ends"] or [None, None])))
+            assert_close(figures, (page_row["corrected"], *(page_row["ends"] or [None, None])))
         own = "score" if metric == "average" else metric
         assert rows[0]["a"] == shown["report"][names[0]][own]
         assert [row["b"] for row in rows] == [shown["report"][name][own] for name in names[1:]]

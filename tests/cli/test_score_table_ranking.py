@@ -27,15 +27,15 @@ def scores(tmp_path: Path) -> Path:
 
 
 def test_every_form_of_a_table_has_the_same_figures(call, scores, tmp_path, monkeypatch):
-    found = leaderboard(scores)
-    names = [of.model for of in found]
+    board = leaderboard(scores)
+    names = [part.model for part in board]
     code, markdown, err = call("leaderboard", scores)
-    assert (code, markdown) == (0, found.to_markdown())
+    assert (code, markdown) == (0, board.to_markdown())
     assert "note: ranked on the 7 of 8 items for which all 3 models have a score" in err
     rows = list(csv.DictReader(io.StringIO(call("leaderboard", scores, "-f", "csv")[1])))
-    assert [(row["model"], float(row["score"])) for row in rows] == [(of.model, of.score.mean) for of in found]
+    assert [(row["model"], float(row["score"])) for row in rows] == [(part.model, part.score.mean) for part in board]
     document = json.loads(call("leaderboard", scores, "--json", "-q")[1])
-    assert [model["score_low"] for model in document["models"]] == [of.score.low for of in found]
+    assert [model["score_low"] for model in document["models"]] == [part.score.low for part in board]
     with monkeypatch.context() as patch:
         patch.setattr("pfgen_fast.cli.leaderboard.Leaderboard.is_printed", True)
         code, printed, _ = call("leaderboard", scores)
@@ -45,12 +45,12 @@ def test_every_form_of_a_table_has_the_same_figures(call, scores, tmp_path, monk
     readme.write_text("# A\n<!-- leaderboard -->\nold\n<!-- /leaderboard -->\nend\n")
     code, _, err = call("leaderboard", scores, "--update", readme)
     assert (code, f"3 models: {readme}" in err) == (0, True)
-    assert readme.read_text() == (f"# A\n<!-- leaderboard -->\n{found.to_markdown()}\n<!-- /leaderboard -->\nend\n")
+    assert readme.read_text() == (f"# A\n<!-- leaderboard -->\n{board.to_markdown()}\n<!-- /leaderboard -->\nend\n")
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (("SCORES", "varied"), "varied: not a table of scores, while"),
         (("SCORES", "--published"), "no such option for tables; it is for runs: --published"),
@@ -62,10 +62,10 @@ def test_every_form_of_a_table_has_the_same_figures(call, scores, tmp_path, monk
         (("--published", "--by-subject", "--suite", "mini"), "not scored with suite mini"),
     ],
 )
-def test_options_that_do_not_fit_are_refused(call, scores, arguments, said):
-    code, out, err = call("leaderboard", *(scores if one == "SCORES" else one for one in arguments))
+def test_options_that_do_not_fit_are_refused(call, scores, arguments, message):
+    code, out, err = call("leaderboard", *(scores if argument == "SCORES" else argument for argument in arguments))
     assert (bool(code), out) == (True, "")
-    assert said in err
+    assert message in err
 
 
 def test_subjects_of_a_table_are_a_second_table(call, scores, tmp_path, monkeypatch):
@@ -91,8 +91,8 @@ def test_subjects_of_runs_are_the_categories_of_their_questions(call, mini, tmp_
     best = json.loads(out)[0]
     result = json.loads(Path(best["result"]).read_text(encoding="utf-8"))
     assert "subjects" not in result
-    of_questions = {name: of["scores"]["average"] for name, of in result["questions"].items()}
-    technology = [of_questions[one.question_id] for one in mini if one.category == "technology"]
+    question_scores = {name: part["scores"]["average"] for name, part in result["questions"].items()}
+    technology = [question_scores[item.question_id] for item in mini if item.category == "technology"]
     assert best["subjects"]["technology"] == {
         "score": mean_interval(technology).mean,
         "score_low": mean_interval(technology).low,

@@ -27,8 +27,8 @@ def table(tmp_path, monkeypatch) -> Path:
 def test_a_column_that_is_not_found_is_named_in_the_error(call, table):
     there = "there are 'id', 'question', 'my answer'"
     error = f"error: in.csv: name the column of answers (--answer-column); {there}\n"
-    for given in ((), ("-o", "out/")):
-        assert call("score", table, *given) == (2, "", error)
+    for arguments in ((), ("-o", "out/")):
+        assert call("score", table, *arguments) == (2, "", error)
     table.write_text(",".join(f"column {number}" for number in range(1000)) + "\n")
     assert " 'column 19' and 980 more" in call("score", table)[2]
 

@@ -81,7 +81,10 @@ def test_outcomes_are_printed_as_json_or_text(call, tables):
     Path("in/c.csv").write_text(ROWS, encoding="utf-8")
     code, out, _ = call("score", tables, *COLUMNS, "-o", "out", "--json")
     outcomes = json.loads(out)
-    assert (code, [(one["input"], one["status"], one["rows"], one["rows_written"]) for one in outcomes]) == (
+    assert (
+        code,
+        [(outcome["input"], outcome["status"], outcome["rows"], outcome["rows_written"]) for outcome in outcomes],
+    ) == (
         3,
         [("in/a.csv", "current", None, None), ("in/c.csv", "scored", 2, 2), ("in/sub/b.csv", "failed", None, None)],
     )
@@ -93,7 +96,9 @@ def test_outcomes_are_printed_as_json_or_text(call, tables):
     assert err.startswith("error: in/sub/b.csv")
     assert call("score", tables, *COLUMNS, "-o", "out", "--quiet")[:2] == (3, "")
     code, out, _ = call("score", "in/a.csv", *COLUMNS, "-o", "one.csv", "--json")
-    assert [(one["output"], one["status"], one["rows"]) for one in json.loads(out)] == [("one.csv", "scored", 2)]
+    assert [(document["output"], document["status"], document["rows"]) for document in json.loads(out)] == [
+        ("one.csv", "scored", 2)
+    ]
     code, out, err = call("score", "in/a.csv", *COLUMNS, "-o", "-", "--json")
     assert (code, out, "--json prints to stdout" in err) == (2, "", True)
 

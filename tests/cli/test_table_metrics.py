@@ -28,9 +28,9 @@ def rows_of(path):
 @pytest.mark.parametrize("settings", [{}, {"lowercase": True}, {"tokenize": "char", "lowercase": True}])
 def test_the_rows_get_the_metrics_of_the_scorer_and_the_command_prints_the_signature(call, table, settings):
     scorer = ReferenceScorer(["bleu", "chrf"], **settings)
-    given = ["--lowercase"] * settings.get("lowercase", False)
-    given += ["--tokenize", settings["tokenize"]] if "tokenize" in settings else []
-    code, out, err = call("score", *OPTIONS, *given, table, "-o", "out.jsonl")
+    arguments = ["--lowercase"] * settings.get("lowercase", False)
+    arguments += ["--tokenize", settings["tokenize"]] if "tokenize" in settings else []
+    code, out, err = call("score", *OPTIONS, *arguments, table, "-o", "out.jsonl")
     assert (code, err) == (0, "")
     assert out.split("\n", 1)[0] == "2 rows scored: out.jsonl"
     assert f"signature: {scorer.signature}" in out.replace("\n", "")

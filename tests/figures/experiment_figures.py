@@ -40,20 +40,22 @@ def results() -> RunFigures:
     scores = [[row["questions"][question]["scores"] for question in questions] for row in rows]
 
     def of(part: str) -> Any:
-        values = [[each[part] for each in of_run] for of_run in scores]
-        return np.array([[sum(v.values()) if isinstance(v, dict) else v for v in of_run] for of_run in values])
+        values = [[item[part] for item in run_scores] for run_scores in scores]
+        return np.array([[sum(v.values()) if isinstance(v, dict) else v for v in run_scores] for run_scores in values])
 
     def in_set(part: str, name: str) -> Any:
-        return np.array([[each[part].get(name, np.nan) * len(each[part]) for each in of_run] for of_run in scores])
+        return np.array(
+            [[item[part].get(name, np.nan) * len(item[part]) for item in run_scores] for run_scores in scores]
+        )
 
-    of_questions = {"score": of("average"), **{part: of(part) for part in PARTS}}
-    means = {metric: values.mean(axis=1) for metric, values in of_questions.items()}
+    by_question = {"score": of("average"), **{part: of(part) for part in PARTS}}
+    means = {metric: values.mean(axis=1) for metric, values in by_question.items()}
     return RunFigures(
         suite=published.suite(),
         names=tuple(row["run"] for row in rows),
         models=tuple(row["config"]["model"] for row in rows),
         means={**means, "length": np.array([row["length"] for row in rows])},
-        question_scores=of_questions,
+        question_scores=by_question,
         set_scores={part: {name: in_set(part, name) for name in published.suite().set_names} for part in PARTS[:2]},
     )
 
@@ -65,8 +67,8 @@ def some_runs() -> dict[str, Finding]:
     scores = dict(zip(best.models, best.means["score"].tolist(), strict=True))
     outside = OutsideScores(Path("best.csv"), {"score": scores}, best.models)
     scored = score_runs([published.FOLDER / "result"])
-    found = stability(scored), relations(scored), sets(scores_by_set(scored)), external(scored, [outside])
-    return {finding.name: finding for finding in found}
+    result = stability(scored), relations(scored), sets(scores_by_set(scored)), external(scored, [outside])
+    return {finding.name: finding for finding in result}
 
 
 @cache
@@ -94,12 +96,12 @@ def rows(finding: Finding, name: str) -> list[Row]:
 
 def row(finding: Finding, name: str, **cells: Any) -> Row:
     """The row with these cells."""
-    (found,) = (each for each in rows(finding, name) if cells.items() <= each.items())
-    return found
+    (result,) = (item for item in rows(finding, name) if cells.items() <= item.items())
+    return result
 
 
-def with_interval(found: Row, name: str = "Pearson", digits: int = 3) -> str:
-    return " ".join(f"{found[column]:.{digits}f}" for column in (name, f"{name} low", f"{name} high"))
+def with_interval(result: Row, name: str = "Pearson", digits: int = 3) -> str:
+    return " ".join(f"{result[column]:.{digits}f}" for column in (name, f"{name} low", f"{name} high"))
 
 
 def pair_of_sets(finding: Finding, pair: tuple[str, str]) -> str:
@@ -108,18 +110,18 @@ def pair_of_sets(finding: Finding, pair: tuple[str, str]) -> str:
 
 def found_in(pattern: str, finding: Finding) -> Sequence[str]:
     """What the words of a finding say, by a pattern."""
-    found = re.search(pattern, f"{finding.answer} {finding.paragraph}")
-    assert found, (pattern, finding.paragraph)
-    return found.groups()
+    match = re.search(pattern, f"{finding.answer} {finding.paragraph}")
+    assert match, (pattern, finding.paragraph)
+    return match.groups()
 
 
 def blocks_at(*begins: str) -> Callable[[Compute], Compute]:
     """Registers a function that yields the numbers of several blocks of the page, a text for each block."""
 
     def register(compute: Compute) -> Compute:
-        of_all = cache(lambda: dict(zip(begins, compute(), strict=True)))
+        computed = cache(lambda: dict(zip(begins, compute(), strict=True)))
         for begin in begins:
-            figures(EXPERIMENTS, begin, *SLOW)(lambda begin=begin: [of_all()[begin]])
+            figures(EXPERIMENTS, begin, *SLOW)(lambda begin=begin: [computed()[begin]])
         return compute
 
     return register
@@ -141,7 +143,7 @@ def data_figures() -> Iterator[str]:
 
 @blocks_at("| 522 runs (`--table", "Truthfulness is above fluency", "| | Pearson over 522 runs", "The 522 runs are of")
 def relations_figures() -> Iterator[str]:
-    of_parts = {each["part"]: each for each in rows(all_runs()["relations"], "parts")}
+    part_rows = {item["part"]: item for item in rows(all_runs()["relations"], "parts")}
     columns = (
         "mean",
         "first quartile",
@@ -151,22 +153,20 @@ def relations_figures() -> Iterator[str]:
         "system/ground-truth",
         "system/criteria",
     )
-    yield "522 " + " ".join(digits(*(of_parts[part][name] for name in columns)) for part in (*PARTS, "score"))
+    yield "522 " + " ".join(digits(*(part_rows[part][name] for name in columns)) for part in (*PARTS, "score"))
     in_order = found_in(r"(\d+) of 522 runs have truthfulness > fluency > helpfulness", all_runs()["relations"])[0]
-    yield f"{in_order} 522 1 {digits(of_parts['score']['system/ground-truth'], of_parts['score']['best run'])}"
-    found = "522 16 57,100"
+    yield f"{in_order} 522 1 {digits(part_rows['score']['system/ground-truth'], part_rows['score']['best run'])}"
+    result = "522 16 57,100"
     for a, b in (*itertools.combinations(("fluency", "truthfulness", "helpfulness"), 2), ("fluency", "length")):
-        of_pair = {"of": a, "with": b}
-        found += f" {with_interval(row(all_runs()['relations'], 'correlations', **of_pair))}"
-        found += f" {with_interval(row(some_runs()['relations'], 'correlations', over='runs', **of_pair))}"
-        found += (
-            f" {with_interval(row(some_runs()['relations'], 'correlations', over='answers', **of_pair), 'Spearman')}"
-        )
-    yield found
+        pair = {"of": a, "with": b}
+        result += f" {with_interval(row(all_runs()['relations'], 'correlations', **pair))}"
+        result += f" {with_interval(row(some_runs()['relations'], 'correlations', over='runs', **pair))}"
+        result += f" {with_interval(row(some_runs()['relations'], 'correlations', over='answers', **pair), 'Spearman')}"
+    yield result
     runs = leaderboard()
-    by = {name: row(relations(runs, cluster=name), "correlations", **of_pair) for name in ("none", "organisation")}
-    best = row(relations(runs.one_per_model("best")), "correlations", **of_pair)
-    intervals = " ".join(with_interval(found).partition(" ")[2] for found in by.values())
+    by = {name: row(relations(runs, cluster=name), "correlations", **pair) for name in ("none", "organisation")}
+    best = row(relations(runs.one_per_model("best")), "correlations", **pair)
+    intervals = " ".join(with_interval(outcome).partition(" ")[2] for outcome in by.values())
     n = f"{by['none']['values']} {best['clusters']} {by['organisation']['clusters']}"
     yield f"{n} {intervals} {with_interval(best)}"
 
@@ -175,17 +175,17 @@ def relations_figures() -> Iterator[str]:
 def sets_figures() -> Iterator[str]:
     findings = all_runs()["sets"], some_runs()["sets"]
     yield "522 37 16 37 " + " ".join(pair_of_sets(finding, pair) for pair in PAIRS for finding in findings)
-    found = [
-        found_in(r"Kendall ([\d.]+)\).*differ by ([\d.]+) at most", of["sets"]) for of in (all_runs(), some_runs())
+    listed = [
+        found_in(r"Kendall ([\d.]+)\).*differ by ([\d.]+) at most", part["sets"]) for part in (all_runs(), some_runs())
     ]
-    (kendall, change), (kendall_16, change_16) = ([f"{float(text):.3f}" for text in texts] for texts in found)
+    (kendall, change), (kendall_16, change_16) = ([f"{float(text):.3f}" for text in texts] for texts in listed)
     yield f"522 {change} 16 {change_16} {kendall} {kendall_16}"
 
 
 def fewer(finding: Finding, what: str, n: int) -> str:
     """Kendall's correlation, and the share of close pairs that are swapped."""
-    found = row(finding, "fewer", what=what, **{"how many": n})
-    return f"{found['mean Kendall']:.3f} {100 * found['swapped close pairs']:.0f}"
+    result = row(finding, "fewer", what=what, **{"how many": n})
+    return f"{result['mean Kendall']:.3f} {100 * result['swapped close pairs']:.0f}"
 
 
 def close_pairs(finding: Finding) -> Sequence[str]:
@@ -194,19 +194,21 @@ def close_pairs(finding: Finding) -> Sequence[str]:
 
 @blocks_at("`pfgen-fast experiment stability pfgen-bench/result -o DIR` on", "| Kendall (swapped close pairs) |")
 def stability_figures() -> Iterator[str]:
-    finding, of_all = some_runs()["stability"], all_runs()["stability"]
+    finding, computed = some_runs()["stability"], all_runs()["stability"]
     n_pairs, n_close, within = close_pairs(finding)
     n, moved, still = found_in(
         r"of the (\d+) questions, no run moves by more than (\d+) rank.*?(\d+) of 17 runs never", finding
     )
     assert moved == "1"
     text = f"17 {n} {still} {n_close} {n_pairs} {within}"
-    n_pairs, n_close, within = close_pairs(of_all)
-    moved, still = found_in(r"no run moves by more than (\d+) ranks. (\d+) of 522 runs never", of_all)
+    n_pairs, n_close, within = close_pairs(computed)
+    moved, still = found_in(r"no run moves by more than (\d+) ranks. (\d+) of 522 runs never", computed)
     yield f"{text} 522 {n_close} {n_pairs} {within} {moved} {still}"
-    of_questions = (f"{n} 50 {fewer(finding, 'questions', n)} {fewer(of_all, 'questions', n)}" for n in (25, 20, 10, 5))
-    of_trials = (f"{n} 100 {fewer(finding, 'trials', n)}" for n in (50, 1))
-    yield f"17 522 {' '.join((*of_questions, *of_trials))}"
+    by_question = (
+        f"{n} 50 {fewer(finding, 'questions', n)} {fewer(computed, 'questions', n)}" for n in (25, 20, 10, 5)
+    )
+    by_trials = (f"{n} 100 {fewer(finding, 'trials', n)}" for n in (50, 1))
+    yield f"17 522 {' '.join((*by_question, *by_trials))}"
 
 
 @blocks_at("With the best published score of each")

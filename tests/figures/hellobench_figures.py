@@ -47,7 +47,7 @@ def cells() -> list[dict[str, str]]:
 
 
 def model(name: str) -> ModelScores:
-    return next(each for each in scores().models if each.model == name)
+    return next(item for item in scores().models if item.model == name)
 
 
 @figures(PAGE, "HelloBench (arXiv", *SLOW)
@@ -73,7 +73,7 @@ def intervals_figures() -> Iterator[str]:
     for name in ("gpt4o_0806", "mistral_large_api", "o1_mini"):
         average = model(name).average
         yield f"{average.rescaled:.2f} {average.interval[0]:.1f} {average.interval[1]:.1f}"
-    ranks = [one.ranks for one in scores().models]
+    ranks = [item.ranks for item in scores().models]
     assert ranks[:3] == [(1, 3)] * 3
     [alone] = (first for first, last in ranks[2:] if first == last == len(ranks))
     yield f"1 {sum(first < last for first, last in ranks)} {len(ranks)} {alone}"
@@ -85,11 +85,11 @@ def missing_answers_figures() -> Iterator[str]:
     for name, more in (("neo_7b_v01", "647"), ("yi_large", "")):
         average = model(name).average
         n_missing = sum(len(part.gaps["missing"]) for part in model(name).areas.values())
-        best = next(one.average.bounds[1] for one in bounds().models if one.model == name)
+        best = next(item.average.bounds[1] for item in bounds().models if item.model == name)
         yield f"{n_missing} {more} {average.rescaled:.2f} {average.rescaled_missing_as_zero:.2f} {best:.2f}"
-    averages = [one.average.rescaled_missing_as_zero for one in scores().models]
+    averages = [item.average.rescaled_missing_as_zero for item in scores().models]
     assert averages == sorted(averages, reverse=True)
-    assert all(one.place_bounds == (one.place, one.place) for one in bounds().models)
+    assert all(item.place_bounds == (item.place, item.place) for item in bounds().models)
     yield "20"
 
 
@@ -103,12 +103,12 @@ PEOPLE_WIN = "paper/win_rates_against_gpt4o_0806.csv"
 
 @figures(PAGE, "| model | wins by the public verdicts |", *NIGHTLY)
 def win_rates_figures() -> Iterator[str]:
-    found = won("half")
-    by_model = {pair[0]: number for number, pair in enumerate(found.pairs)}
+    result = won("half")
+    by_model = {pair[0]: number for number, pair in enumerate(result.pairs)}
     for row in hellobench_table(PEOPLE_WIN):
         if row["model"] in by_model:
             number = by_model[row["model"]]
-            rate, controlled = found.rates[number], found.controlled(number)
+            rate, controlled = result.rates[number], result.controlled(number)
             yield f"{rate.value:.1f} {rate.low:.1f} {rate.high:.1f} {controlled.value:.1f}"
         yield f"{float(row['win_rate_percent']):.1f}"
 
@@ -116,9 +116,9 @@ def win_rates_figures() -> Iterator[str]:
 @figures(PAGE, "* **The weights change scores", *SLOW)
 def weights_figures() -> Iterator[str]:
     runs = open_runs(sorted((HELLOBENCH / "judgements").iterdir()))
-    equal = {one.model: one.average.rescaled for one in score_runs(suite(), runs, weights="equal").models}
-    usual = np.array([one.average.rescaled for one in scores().models])
-    plain = np.array([equal[one.model] for one in scores().models])
+    equal = {item.model: item.average.rescaled for item in score_runs(suite(), runs, weights="equal").models}
+    usual = np.array([item.average.rescaled for item in scores().models])
+    plain = np.array([equal[item.model] for item in scores().models])
     tau = kendall(usual.round(9), plain.round(9))
     yield f"{(plain - usual).min():.1f} {(plain - usual).max():.1f} {tau:.3f}"
 
@@ -132,8 +132,8 @@ def lengths_figures() -> Iterator[str]:
 
 def errors(name: str) -> ModelErrors:
     rules = ErrorRules(suite(), "published")
-    of_model = [HELLOBENCH / part / f"{name}.jsonl.xz" for part in ("generations", "judgements")]
-    return model_errors(name, errors_of(Run(name, HELLOBENCH, *of_model), rules), rules)
+    paths = [HELLOBENCH / part / f"{name}.jsonl.xz" for part in ("generations", "judgements")]
+    return model_errors(name, errors_of(Run(name, HELLOBENCH, *paths), rules), rules)
 
 
 @figures(PAGE, "| published | by the stated rule |", *NIGHTLY)

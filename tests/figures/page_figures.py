@@ -26,14 +26,14 @@ PARTS = ("fluency", "truthfulness", "helpfulness")
 def float_sum_figures() -> Iterator[str]:
     def is_other(row: Row) -> bool:
         shares = [list(row["scores"][part].values()) for part in PARTS[:2]]
-        return any(f"{add_up(each, 'naive'):.3f}" != f"{add_up(each):.3f}" for each in shares)
+        return any(f"{add_up(share, 'naive'):.3f}" != f"{add_up(share):.3f}" for share in shares)
 
     yield f"{sum(map(is_other, published.results()))} {len(leaderboard().names)}"
 
 
 def run_named(part: str) -> RunFolder:
-    (found,) = (run for run in find_runs([published.FOLDER / "result"]) if part in str(run.folder))
-    return found
+    (result,) = (run for run in find_runs([published.FOLDER / "result"]) if part in str(run.folder))
+    return result
 
 
 @figures("scoring.md", "| run | profile | score |", *SLOW)
@@ -89,7 +89,7 @@ def simulated() -> dict[str, str]:
     """The shares that tools/simulation found, by what they are of."""
     text = (DOCS / "statistics_coverage.md").read_text(encoding="utf-8").partition("<!-- simulated -->")[2]
     cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines() if line[:1] == "|"]
-    return {of_line[0]: of_line[-1] for of_line in cells}
+    return {line_cells[0]: line_cells[-1] for line_cells in cells}
 
 
 @figures("statistics.md", "Pearson's intervals hold from ten values on")
@@ -116,8 +116,8 @@ def spreads_figures() -> Iterator[str]:
     for run in published.runs():
         result = run.result()
         if result["num_trials"] >= 10:
-            of_questions = [question["score_std"] ** 2 for question in result["questions"].values()]
-            spreads.append(result["score_std"] * len(of_questions) / sum(of_questions) ** 0.5)
+            variances = [question["score_std"] ** 2 for question in result["questions"].values()]
+            spreads.append(result["score_std"] * len(variances) / sum(variances) ** 0.5)
     yield f"{len(spreads)} {min(spreads):.2f} {max(spreads):.2f} {np.median(spreads):.2f}"
 
 

@@ -35,9 +35,9 @@ def known(figures, sensitivity):
 
 
 def the_block(name, begins):
-    found = [block for block in blocks(DOCS / name) if block.startswith(begins)]
-    assert len(found) == 1, f"docs/{name}: expected one block that begins with {begins!r}, got {len(found)}"
-    return found[0]
+    listed = [block for block in blocks(DOCS / name) if block.startswith(begins)]
+    assert len(listed) == 1, f"docs/{name}: expected one block that begins with {begins!r}, got {len(listed)}"
+    return listed[0]
 
 
 @pytest.mark.slow
@@ -96,21 +96,21 @@ def test_the_profile_of_the_page_about_discernment_has_the_figures_of_the_file(s
         kind, degree, n, *cells = (cell.strip() for cell in row.strip("|").split("|"))
         name = re.search(r"`(.+)`", kind)[1]
         for metric, cell in zip(("fluency", "truthfulness", "helpfulness", "average"), cells, strict=True):
-            found = figures[f"{name}/{degree}" if degree else name, metric]
+            result = figures[f"{name}/{degree}" if degree else name, metric]
             drop, reverse, d = re.fullmatch(r"(−?[\d.]+) \((↑ )?([\d.]+)\)", cell).groups()
             digits = len(drop.partition(".")[2])
-            assert drop == sensitivity.signed(float(found["mean_drop"]), digits), (row, metric)
-            assert float(d) == pytest.approx(float(found["reverse_d" if reverse else "d"]), abs=0.0501), (row, metric)
-            assert n == found["n_items"]
+            assert drop == sensitivity.signed(float(result["mean_drop"]), digits), (row, metric)
+            assert float(d) == pytest.approx(float(result["reverse_d" if reverse else "d"]), abs=0.0501), (row, metric)
+            assert n == result["n_items"]
 
 
 @pytest.mark.nightly
 @published.needs_published_runs
 def test_the_file_is_what_a_new_measurement_gives(sensitivity, figures):
     program = tool("normalised")
-    for profile, of_file in (("leaderboard", figures), ("normalised", sensitivity.read(program.DAMAGE))):
+    for profile, recorded in (("leaderboard", figures), ("normalised", sensitivity.read(program.DAMAGE))):
         measured = sensitivity.measure(published.FOLDER, profile)
-        assert {(row["damage"], row["metric"]): row for row in measured} == of_file
+        assert {(row["damage"], row["metric"]): row for row in measured} == recorded
     runs = program.measure(published.FOLDER)
     assert {run: {profile: float(score) for profile, score in scores.items()} for run, scores in runs.items()} == (
         program.read()

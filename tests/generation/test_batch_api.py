@@ -126,10 +126,10 @@ def test_an_output_file_of_something_else_stops_no_other_file(mini, custom_ids, 
     assert not (tmp_path / "result").exists()
     replies = [reply(first, "one"), reply(second, "two"), reply(first, "three")]
     good = write(tmp_path / "good.jsonl", replies)
-    found = read_batch(CHAT, mini, [source, good], output=tmp_path / "result")
-    assert found.n_new == 2
-    *refused, twice, unfinished = found.problems
-    assert all(re.search(f"{message}.*; no reply of this file is read", each) for each in refused)
+    batch = read_batch(CHAT, mini, [source, good], output=tmp_path / "result")
+    assert batch.n_new == 2
+    *refused, twice, unfinished = batch.problems
+    assert all(re.search(f"{message}.*; no reply of this file is read", item) for item in refused)
     assert len(refused) == len(lines)
     assert re.search(r"good\.jsonl, line 3 .*: this request has an earlier answer, which is kept", twice)
     assert unfinished.startswith("trial 1: no usable answer to Q03, ")

@@ -52,7 +52,7 @@ def test_a_run_follows_the_rules(mini, tmp_path):
         "temperature": 1.0,
         "top_p": 0.98,
     }
-    assert answers_by_trial(generated.folder) == {k: [f"{k} {one.question_id}" for one in mini] for k in (1, 2)}
+    assert answers_by_trial(generated.folder) == {k: [f"{k} {item.question_id}" for item in mini] for k in (1, 2)}
     files = [(generated.folder / f"trial_00{k}.jsonl").read_bytes() for k in (1, 2)]
     lines = b"".join(files).splitlines(keepends=True)
     assert [list(json.loads(line)) for line in lines] == [["question", "answer", "timestamp"]] * 16
@@ -230,10 +230,10 @@ def test_one_object_of_options_makes_and_scores_the_run_of_the_command(mini, tmp
     code, _, _ = call("generate", "-e", "ngram", "-s", "mini", "-n", 2, "--order", 3, "-o", tmp_path / "command")
     assert code == 0
     generation = Generation.of("ngram", options={"order": 3, "sets": None})
-    made = generation.run(mini, trials=2, output=tmp_path / "library")
-    assert (made.n_new, made.problems) == (16, ())
-    assert made.score(mini).status == "scored"
-    assert made.folder == generation.folder(mini, tmp_path / "library")
+    generated = generation.run(mini, trials=2, output=tmp_path / "library")
+    assert (generated.n_new, generated.problems) == (16, ())
+    assert generated.score(mini).status == "scored"
+    assert generated.folder == generation.folder(mini, tmp_path / "library")
     names = [{path.relative_to(folder) for path in folder.rglob("*")} for folder in sorted(tmp_path.iterdir())]
     assert names[0] == names[1]
     with pytest.raises(EngineError, match="--device is an option of hf, transformers, not of ngram"):

@@ -22,25 +22,25 @@ from pfgen_fast.runs.run_result import read_result
 
 
 def make_run(suite, output, *, trials=2, options=None, **setting):
-    made = Generation.of("ngram", options=options, **setting).run(suite, trials=trials, output=output)
-    assert made.failed == {}
-    return made
+    created = Generation.of("ngram", options=options, **setting).run(suite, trials=trials, output=output)
+    assert created.failed == {}
+    return created
 
 
-def config_of(made):
-    return json.loads((made.folder / "config.json").read_text(encoding="utf-8"))
+def config_of(created):
+    return json.loads((created.folder / "config.json").read_text(encoding="utf-8"))
 
 
 def test_a_run_has_the_answers_of_the_sampler_and_says_how_they_were_drawn(mini, tmp_path):
-    made = make_run(mini, tmp_path)
+    run = make_run(mini, tmp_path)
     sampler = NgramSampler(mini, top_p=0.98)
-    assert answers_by_trial(made.folder) == {
+    assert answers_by_trial(run.folder) == {
         trial: [
             sampler.sample(task.question, [task.seed])[0].strip() for task in make_tasks(mini, trial, mode="completion")
         ]
         for trial in (1, 2)
     }
-    assert config_of(made) == {
+    assert config_of(run) == {
         "engine": "ngram",
         "max_tokens": 300,
         "mode": "completion",
@@ -54,13 +54,13 @@ def test_a_run_has_the_answers_of_the_sampler_and_says_how_they_were_drawn(mini,
     changed = {"order": 3, "sets": ["B"], "top_k": 50, "mode": "qa", "seed": "s", "model": "ngram/order-3"}
     assert config_of(named).items() >= changed.items()
     # Parameters that affect only prompts make no other run.
-    assert make_run(mini, tmp_path, examples=3, prefix="Hello. ").folder == made.folder
+    assert make_run(mini, tmp_path, examples=3, prefix="Hello. ").folder == run.folder
 
 
 def test_an_empty_answer_is_drawn_again(tmp_path):
     suite = Suite("made", (Question("Q", "why?", {"P": ("", " \n", "a", "a")}),), "0" * 40)
-    made = make_run(suite, tmp_path, trials=40)
-    assert answers_by_trial(made.folder) == {trial: ["a"] for trial in range(1, 41)}
+    run = make_run(suite, tmp_path, trials=40)
+    assert answers_by_trial(run.folder) == {trial: ["a"] for trial in range(1, 41)}
 
 
 def test_a_suite_needs_no_sample_answers(make_suite, tmp_path):
@@ -84,8 +84,8 @@ def test_an_answer_ends_at_the_first_stop_string():
 
 
 def generated(suite, engine, output, *, trials=None, **options):
-    made = Generation.of(engine, options=options).run(suite, trials=trials, output=output)
-    return list(answers_by_trial(made.folder).values())
+    created = Generation.of(engine, options=options).run(suite, trials=trials, output=output)
+    return list(answers_by_trial(created.folder).values())
 
 
 @pytest.fixture
@@ -155,10 +155,10 @@ def test_ground_truth_is_the_sample_answers_which_score_names_for_a_suite(call, 
 @pytest.mark.slow
 @published.needs_published_runs
 def test_the_human_row_is_the_published_one(tmp_path):
-    made = Generation.of("ground-truth").run(published.suite(), output=tmp_path)
-    made.score(published.suite())
+    created = Generation.of("ground-truth").run(published.suite(), output=tmp_path)
+    created.score(published.suite())
     theirs = read_result(published.FOLDER / "result/system/ground-truth/result.json").summary()
-    ours = read_result(made.folder / "result.json").summary()
+    ours = read_result(created.folder / "result.json").summary()
     assert (ours.score, ours.num_trials, ours.config) == (1.0501, 1, theirs.config)
     assert (ours.scores, ours.length, ours.length_std) == (theirs.scores, theirs.length, theirs.length_std)
 
@@ -171,8 +171,8 @@ def test_the_row_of_the_reference_answers_has_the_published_score():
     engine = open_engine("reference", suite=suite, model="system/criteria", mode="completion")
     assert engine.n_trials == 1000
     tasks = [task for trial in range(1, 1001) for task in make_tasks(suite, trial, mode="completion", num_examples=0)]
-    given = [(tasks[index].question, answer) for index, answer in answers_to(engine, tasks).items()]
-    questions, answers = zip(*sorted(given, key=lambda line: (line[0], line[1].encode())), strict=True)
+    arguments = [(tasks[index].question, answer) for index, answer in answers_to(engine, tasks).items()]
+    questions, answers = zip(*sorted(arguments, key=lambda line: (line[0], line[1].encode())), strict=True)
     scores = Scorer(suite).score(list(questions), list(answers)).average.reshape(50, 1000).mean(axis=0)
     assert (round(scores.mean(), 4), round(np.std(scores), 4)) == (0.8494, 0.0253)
 
@@ -200,11 +200,11 @@ def test_each_prompt_is_shown_and_the_line_typed_is_its_answer(mini, tmp_path, m
 
 def test_an_empty_line_puts_a_question_off_and_ten_fail_its_trial(mini, tmp_path, monkeypatch):
     typing(monkeypatch, "", *"bcdefg", "  ", "h", "a")
-    made = Generation.of("manual", model="m", mode="chat").run(mini, trials=1, output=tmp_path)
-    assert answers_by_trial(made.folder) == {1: ["h", *"bcdefg", "a"]}
+    created = Generation.of("manual", model="m", mode="chat").run(mini, trials=1, output=tmp_path)
+    assert answers_by_trial(created.folder) == {1: ["h", *"bcdefg", "a"]}
     typing(monkeypatch, *"abcdefg", *[""] * 10)
-    made = Generation.of("manual", model="other").run(mini, trials=1, output=tmp_path)
-    assert made.failed == {1: "trial 1: no usable answer to Q08 in 10 rounds (the line is empty)"}
+    created = Generation.of("manual", model="other").run(mini, trials=1, output=tmp_path)
+    assert created.failed == {1: "trial 1: no usable answer to Q08 in 10 rounds (the line is empty)"}
 
 
 def test_answers_before_the_end_of_the_input_are_kept(mini, tmp_path, monkeypatch, call):
@@ -244,19 +244,19 @@ def test_ctrl_c_ends_at_once_and_keeps_the_typed_answers(tmp_path):
         os.write(person, b"the first answer\n")
         read_until(person, "(2 of 8)", "later): ")
         process.send_signal(signal.SIGINT)
-        said = read_until(person, "continue")
+        message = read_until(person, "continue")
         assert process.wait() == 130
     os.close(person)
-    assert "Traceback" not in said
-    assert re.search(r"stopped with 1 of 8 answers, which are kept", said)
+    assert "Traceback" not in message
+    assert re.search(r"stopped with 1 of 8 answers, which are kept", message)
     (journal,) = tmp_path.rglob(".unfinished.jsonl")
     assert json.loads(journal.read_text(encoding="utf-8"))["answer"] == "the first answer"
 
 
 def read_until(terminal, *wanted):
     """Reads until each text has come, one after another; the end of the output raises."""
-    said = ""
+    label = ""
     for text in wanted:
-        while text not in said:
-            said += os.read(terminal, 4096).decode("utf-8", "replace")
-    return said
+        while text not in label:
+            label += os.read(terminal, 4096).decode("utf-8", "replace")
+    return label

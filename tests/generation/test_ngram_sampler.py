@@ -26,8 +26,8 @@ OPTIONS = st.fixed_dictionaries(
 
 def by_the_rules(question, seeds, **options):
     """The answers that the rules give, from all sets of a question."""
-    of_all_sets = [answer for answers in question.answers.values() for answer in answers]
-    rules = plain_rules.Sampler(question.question, of_all_sets, **options)
+    every_answer = [answer for answers in question.answers.values() for answer in answers]
+    rules = plain_rules.Sampler(question.question, every_answer, **options)
     return [rules.sample(seed) for seed in seeds]
 
 
@@ -45,8 +45,8 @@ def test_the_core_draws_the_answers_of_the_rules(data):
 @given(OPTIONS)
 def test_threads_change_nothing(mini, options):
     seeds = range(300)
-    one, four = (NgramSampler(mini, threads=threads, **options).sample("Q05", seeds) for threads in (1, 4))
-    assert one == four
+    single, four = (NgramSampler(mini, threads=threads, **options).sample("Q05", seeds) for threads in (1, 4))
+    assert single == four
 
 
 def test_many_answers_come_in_the_order_of_their_seeds(mini):

@@ -55,7 +55,7 @@ OF_CHAT = ({}, {"max_tokens_name": "max_completion_tokens"}, {"max_tokens": None
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("mode", "sampling", "options", "changes"),
-    [(mode, *each) for mode in MODES for each in (REQUESTS if mode == "completion" else [*REQUESTS, OF_CHAT])],
+    [(mode, *request) for mode in MODES for request in (REQUESTS if mode == "completion" else [*REQUESTS, OF_CHAT])],
 )
 def test_a_request_follows_the_rules(mini, tmp_path, mode, sampling, options, changes):
     stop = [*STOP[mode], "<|end|>"]
@@ -193,9 +193,9 @@ def test_the_key_is_in_no_message_and_answers_stay_as_they_are(mini, tmp_path, m
     with serving(behave) as server:
         generated = ask_server(mini, server, tmp_path, trials=2, retries=0, key_env="MY_KEY")
     assert len(server.requests) > 30
-    said = [*generated.failed.values(), *capfd.readouterr(), repr(generated)]
-    assert not any("SECRET" in text for text in said)
-    assert any("[key]" in text for text in said)
+    message = [*generated.failed.values(), *capfd.readouterr(), repr(generated)]
+    assert not any("SECRET" in text for text in message)
+    assert any("[key]" in text for text in message)
     written = "".join(path.read_text(encoding="utf-8") for path in tmp_path.rglob("*.jsonl"))
     assert written.count(f"the key is {KEY}") == written.count("SECRET") > 10
 
@@ -263,10 +263,10 @@ REPLIES = st.recursive(PLAIN, lambda inner: st.lists(inner, max_size=3) | st.dic
 @example({"choices": [None], "model": {"a": 1}, "system_fingerprint": ""})
 def test_a_reply_has_an_answer_or_says_why_not_and_its_details_are_short(reply):
     try:
-        said = FORM.raw_reply(reply).text
+        message = FORM.raw_reply(reply).text
     except NoAnswer as problem:
-        said = str(problem)
-    assert isinstance(said, str)
+        message = str(problem)
+    assert isinstance(message, str)
     for name in astuple(FORM.details_in(reply)):
         assert name is None or (0 < len(name) <= 200 * 10 and name.isprintable())
 

@@ -60,7 +60,7 @@ def test_the_server_sees_the_prompt_that_the_engine_transformers_makes(mini, bas
     answers = []
     for name, options in (("transformers", {"device": "cpu", "batch_size": 1}), ("openai", {"base_url": base_url})):
         engine = open_engine(name, suite=mini, model=str(tiny_model), mode=mode, sampling=sampling, **options)
-        made = generate(mini, engine, setting, trials=1, output=tmp_path)
-        assert not made.failed
-        answers.append(answers_by_trial(made.folder))
+        generated = generate(mini, engine, setting, trials=1, output=tmp_path)
+        assert not generated.failed
+        answers.append(answers_by_trial(generated.folder))
     assert answers[0] == answers[1]

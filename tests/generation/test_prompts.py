@@ -39,10 +39,13 @@ def reference(folder, q, k, mode, s="", m=20, prefix="", instruction="", context
         examples += "Q: " + sample["question"] + "\n" + "A: " + sample["answer"]
     drawn = ""
     if context is not None:
-        keyed = [(hashlib.sha1(f"{s}::{k}::{q}::{one}".encode()).hexdigest(), one) for one in context.sentences[""]]
+        keyed = [
+            (hashlib.sha1(f"{s}::{k}::{q}::{sentence}".encode()).hexdigest(), sentence)
+            for sentence in context.sentences[""]
+        ]
         drawn = texts["context"] + "\n"
-        for _, one in sorted(keyed)[: context.n_drawn]:
-            drawn += "- " + one + "\n"
+        for _, item in sorted(keyed)[: context.n_drawn]:
+            drawn += "- " + item + "\n"
         drawn += "\n"
     shown = texts["examples"] + ("\n" + examples if examples else "")  # else no line stands in their place
     if mode == "completion":
@@ -189,7 +192,7 @@ def test_a_wrong_file_of_a_suite_is_named(small, file, content, message):
 
 
 @pytest.mark.parametrize(
-    ("given", "shown"),
+    ("arguments", "shown"),
     [
         ("Hello.", "Hello."),
         (r"One.\n\nTwo.\t", "One.\n\nTwo.\t"),
@@ -198,10 +201,10 @@ def test_a_wrong_file_of_a_suite_is_named(small, file, content, message):
         (r"\d \/", r"\d \/"),
     ],
 )
-def test_a_prefix_is_unescaped_in_prompts_and_recorded_as_it_was_given(mini, given, shown):
+def test_a_prefix_is_unescaped_in_prompts_and_recorded_as_it_was_given(mini, arguments, shown):
     """As the published script does: its UTF-8 bytes are read like those of a Python literal."""
-    setting = Setting("m", "qa", prefix=given)
-    assert setting.config(mini, "e")["prefix"] == given
+    setting = Setting("m", "qa", prefix=arguments)
+    assert setting.config(mini, "e")["prefix"] == arguments
     (message,) = setting.tasks(mini, 1)[0].prompt.messages
     (plain,) = Setting("m", "qa").tasks(mini, 1)[0].prompt.messages
     assert message["content"] == shown + plain["content"]
@@ -271,21 +274,23 @@ def test_sentences_of_a_table_belong_to_a_question_or_to_all(tmp_path, mini, col
 def test_a_text_has_one_sentence_per_line_and_the_order_of_a_file_has_no_effect(tmp_path, mini):
     sentences = [f"Sentence {number}." for number in range(20)]
     (tmp_path / "a.txt").write_text("\n\n".join(sentences))
-    (tmp_path / "b.jsonl").write_text("".join(json.dumps({"sentence": one}) + "\n" for one in reversed(sentences)))
+    (tmp_path / "b.jsonl").write_text(
+        "".join(json.dumps({"sentence": sentence}) + "\n" for sentence in reversed(sentences))
+    )
     text, table = (Context.read(tmp_path / name, n_drawn=3) for name in ("a.txt", "b.jsonl"))
     assert text.config() == table.config() != Context.read(tmp_path / "a.txt").config()
     draws = [text.drawn(question, trial) for question in mini for trial in range(1, 51)]
     assert draws == [table.drawn(question, trial) for question in mini for trial in range(1, 51)]
-    assert {len(set(one)) for one in draws} == {3}
+    assert {len(set(draw)) for draw in draws} == {3}
     assert len(set(draws)) > 370
-    times = Counter(one for drawn in draws for one in drawn)
-    assert all(30 < times[one] < 90 for one in sentences)  # 60 on average
+    times = Counter(item for drawn in draws for item in drawn)
+    assert all(30 < times[sentence] < 90 for sentence in sentences)  # 60 on average
     assert text.drawn(mini["Q01"], 1, "other seed") != text.drawn(mini["Q01"], 1)
 
 
 def test_questions_without_sentences_have_the_usual_prompt(mini):
     context = Context({"Q02": ("A fact.",)})
-    usual, shown = (Setting("m", context=given).tasks(mini, 1) for given in (None, context))
+    usual, shown = (Setting("m", context=arguments).tasks(mini, 1) for arguments in (None, context))
     changed = [task.question_id for task, other in zip(shown, usual, strict=True) if task.prompt != other.prompt]
     assert changed == ["Q02"]
     assert [task.context for task in shown if task.context] == [("A fact.",)]
@@ -326,8 +331,8 @@ def test_a_run_records_context_and_instruction_and_what_was_drawn(tmp_path, mini
     config = setting.config(mini, "e")
     assert (config["instruction"], config["context"]) == ("default", context.config())
     assert Setting("m").config(mini, "e")["context"] is None is Setting("m").config(mini, "e")["instruction"]
-    made = generate(mini, FakeEngine(lambda task: "An answer."), setting, trials=1, output=tmp_path)
-    lines = lzma.decompress(read_stored(made.folder / "replies.jsonl.xz")).decode().splitlines()
+    generated = generate(mini, FakeEngine(lambda task: "An answer."), setting, trials=1, output=tmp_path)
+    lines = lzma.decompress(read_stored(generated.folder / "replies.jsonl.xz")).decode().splitlines()
     entries = {entry["question"]: entry for entry in map(json.loads, lines)}
     assert {question.question: list(context.drawn(question, 1)) for question in mini} == {
         question: entry["context"] for question, entry in entries.items()
@@ -365,7 +370,7 @@ def test_the_command_prints_the_drawn_sentences(tmp_path, call):
     line = json.loads(out)
     assert (code, len(line["context"])) == (0, 2)
     assert line["prompt"].startswith("Answer briefly.\n\n## ")
-    assert "\n".join(f"- {one}" for one in line["context"]) + "\n\nQ: " in line["prompt"]
+    assert "\n".join(f"- {item}" for item in line["context"]) + "\n\nQ: " in line["prompt"]
     code, _, err = call(*options, "--instruction", "x", "--mode", "qa")
     assert (code, "mode qa has its own instruction" in err) == (2, True)
     code, _, err = call("prompts", "-s", "mini", "--sentences", 2)

@@ -49,9 +49,9 @@ def test_the_answer_follows_the_last_closing_tag_and_ends_at_an_opening_one(text
 )
 def test_recorded_examples_are_equal():
     recorded = json.loads(VECTORS.read_text(encoding="utf-8"))
-    replies = [answer_text(each["raw"], mode=each["mode"], stop=each["stop"], keep=each["keep"]) for each in recorded]
+    replies = [answer_text(item["raw"], mode=item["mode"], stop=item["stop"], keep=item["keep"]) for item in recorded]
     assert len(recorded) >= 53
-    assert [(reply.answer, reply.state) for reply in replies] == [(each["answer"], each["state"]) for each in recorded]
+    assert [(reply.answer, reply.state) for reply in replies] == [(item["answer"], item["state"]) for item in recorded]
 
 
 def test_tags_of_the_user_are_pairs_of_different_texts_and_are_added():

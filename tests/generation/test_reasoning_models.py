@@ -232,7 +232,7 @@ def test_runs_and_tables_with_reasoning_can_be_scored_without_it(mini, tmp_path,
     kept = scored("thinking", "-o", tmp_path / "other")
     assert kept["status"] == "scored"  # the score without reasoning does not pass for the usual one
     assert stripped["score"] == scored("plain")["score"] > kept["score"]
-    notes = [any("contain reasoning" in note for note in one["notes"]) for one in (kept, stripped)]
+    notes = [any("contain reasoning" in note for note in item["notes"]) for item in (kept, stripped)]
     assert notes == [True, False]
     assert call("score", tmp_path / "thinking", "--reasoning", "strip", "-s", "mini")[0] == 2
     table, averages = tmp_path / "in.jsonl", []
@@ -308,12 +308,12 @@ class Hub:
 
 def test_local_files_tell_the_mode_before_the_hub_is_asked_once(monkeypatch, tmp_path):
     hub, doubt = Hub(monkeypatch), "chat template is unknown"
-    of_template = ("chat", "the tokenizer has a chat template")
-    assert usual_mode("vllm", "org/local", {}) == usual_mode("hf", "m", {"path": "org/local"}) == of_template
+    by_template = ("chat", "the tokenizer has a chat template")
+    assert usual_mode("vllm", "org/local", {}) == usual_mode("hf", "m", {"path": "org/local"}) == by_template
     assert usual_mode("hf", "org/plain", {}) == ("completion", "")
     mode, why = usual_mode("hf", str(tmp_path), {})  # a folder without a model
     assert (mode, doubt in why, hub.asked) == ("completion", True, [])
-    assert usual_mode("hf", "org/remote", {}) == of_template
+    assert usual_mode("hf", "org/remote", {}) == by_template
     mode, why = usual_mode("hf", "no/such", {})
     assert (mode, doubt in why, hub.asked) == ("completion", True, [("org/remote", 10), ("no/such", 10)])
 

@@ -313,5 +313,5 @@ def test_stored_answers_serve_some_questions(mini, tmp_path, engine):
     (tmp_path / "in.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     options = {"input": tmp_path / "in.jsonl"} if engine == "replay" else {}
     generation = Generation.of(engine, model="me", options=options)
-    made = generation.run(mini.only(["Q07"]), trials=1, output=tmp_path / "result")
-    assert Trials.of(made.run).questions == [mini["Q07"].question]
+    generated = generation.run(mini.only(["Q07"]), trials=1, output=tmp_path / "result")
+    assert Trials.of(generated.run).questions == [mini["Q07"].question]

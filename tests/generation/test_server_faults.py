@@ -158,6 +158,6 @@ def test_the_time_limit_is_for_the_whole_reply(mini, tmp_path, has_head, seconds
 def test_a_refused_request_and_a_failed_one_after_an_answer_are_counted(mini, tmp_path):
     replies = (answering("Ice."), refusing(400, "not this one"), *[refusing(500, "oops")] * 3)
     with serving(lambda request: replies[request.number] if request.number < 5 else echo(request)) as server:
-        made = ask_server(mini, server, tmp_path, retries=2, concurrency=1)
-    assert made.events.troubles == {Trouble.REFUSAL: 1, Trouble.SERVER_ERROR: 3}
-    assert (made.events.n_retries, made.events.n_given_up, made.n_new) == (2, 2, 8)
+        generated = ask_server(mini, server, tmp_path, retries=2, concurrency=1)
+    assert generated.events.troubles == {Trouble.REFUSAL: 1, Trouble.SERVER_ERROR: 3}
+    assert (generated.events.n_retries, generated.events.n_given_up, generated.n_new) == (2, 2, 8)

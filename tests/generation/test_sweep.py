@@ -173,15 +173,15 @@ def test_tables_say_the_same_in_all_forms(mini, tmp_path):
     points = grid("ngram", {**GRID, "mode": ["qa", "completion"]})
     measured = list(sweep(mini, points, trials=10, output=tmp_path))
     table = sweep_table(measured)
-    of_json, of_csv = json.loads(table.to_json()), list(csv.DictReader(io.StringIO(table.to_csv())))
-    assert [float(row["score"]) for row in of_csv] == [row["score"] for row in of_json]
-    assert [row["mode"] for row in of_csv] == [row["mode"] for row in of_json] == ["qa"] * 4 + ["completion"] * 4
-    assert {row["signature"] for row in [*of_csv, *of_json]} == {measured[0].signature}
-    head, _, first, *_ = of_markdown = table.to_markdown().splitlines()
+    json_rows, csv_rows = json.loads(table.to_json()), list(csv.DictReader(io.StringIO(table.to_csv())))
+    assert [float(row["score"]) for row in csv_rows] == [row["score"] for row in json_rows]
+    assert [row["mode"] for row in csv_rows] == [row["mode"] for row in json_rows] == ["qa"] * 4 + ["completion"] * 4
+    assert {row["signature"] for row in [*csv_rows, *json_rows]} == {measured[0].signature}
+    head, _, first, *_ = markdown_lines = table.to_markdown().splitlines()
     assert head.split("|")[1:-1] == [
         f" {name} " for name in ("mode", "temperature", "order", *SCORES, "trials", "for ±0.005", "run")
     ]
-    assert len(of_markdown) == 10
+    assert len(markdown_lines) == 10
     interval = measured[0].intervals["score"]
     assert f"| qa | 0.5 | 3 | {interval.value:.4f} ±{interval.half_width:.4f} |" in first
 
@@ -227,8 +227,8 @@ def test_wrong_use_is_one_line(tmp_path, monkeypatch, call, arguments, problem):
 
 @pytest.mark.parametrize(("option", "value"), [("--temperature", "0,x"), ("--order", "3,0.5")])
 def test_numbers_are_separated_by_commas(tmp_path, call, option, value):
-    given = ("--temperature", "0,0.5, 1", "--top-p", "0.9,1")
-    (*points, _) = call("sweep", "-e", "ngram", "-s", "mini", *given, "-o", tmp_path, "--dry-run")[1].splitlines()
+    arguments = ("--temperature", "0,0.5, 1", "--top-p", "0.9,1")
+    (*points, _) = call("sweep", "-e", "ngram", "-s", "mini", *arguments, "-o", tmp_path, "--dry-run")[1].splitlines()
     assert [point.partition(":")[0] for point in points] == [
         f"temperature {temperature}, top_p {top_p}" for temperature in ("0", "0.5", "1") for top_p in ("0.9", "1")
     ]
@@ -247,8 +247,8 @@ def add(folder, name, weights=b"weights", **files):
     return checkpoint
 
 
-def names(found):
-    return [checkpoint.folder.name for checkpoint in found]
+def names(result):
+    return [checkpoint.folder.name for checkpoint in result]
 
 
 def test_patterns_and_directories_name_checkpoints_in_the_order_of_steps(tmp_path, monkeypatch):

@@ -70,11 +70,11 @@ def test_an_answer_ends_before_a_stop_string_and_nothing_is_drawn_after_it(mini,
     pairs = (free[at : at + 2] for at in range(8, 30))
     stop = next(pair for pair in pairs if "\ufffd" not in pair)  # complete characters only
     engine = make_engine(mini, tiny_model, sampling=Sampling(max_tokens=60, stop=(stop,)))
-    made = engine._model.generate
+    created = engine._model.generate
     lengths = []
 
     def counting(**options):
-        tokens = made(**options)
+        tokens = created(**options)
         lengths.append(tokens.shape[1] - options["input_ids"].shape[1])
         return tokens
 

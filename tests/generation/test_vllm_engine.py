@@ -72,9 +72,10 @@ class FakeLLM:
             raise ValueError("the prompt is longer than the maximum model length")
         self.asked += zip(prompts, params, strict=True)
         drawn = [
-            SimpleNamespace(text=f"answer {each.seed} Q: more", token_ids=[1], finish_reason="stop") for each in params
+            SimpleNamespace(text=f"answer {param.seed} Q: more", token_ids=[1], finish_reason="stop")
+            for param in params
         ]
-        return [SimpleNamespace(outputs=[one], prompt_token_ids=[65, 58]) for one in drawn]
+        return [SimpleNamespace(outputs=[item], prompt_token_ids=[65, 58]) for item in drawn]
 
 
 USUAL = {

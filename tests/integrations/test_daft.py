@@ -36,12 +36,12 @@ def run_page(folder: Path, changes: dict[str, str]) -> None:
 
 @pytest.mark.parametrize("process", [{}, {"unnest=True)": "unnest=True, use_process=True)"}])
 def test_rows_that_pass_have_the_scores_of_one_process(folder, process):
-    made = write_rows(folder / "in.parquet", 600)
+    rows = write_rows(folder / "in.parquet", 600)
     run_page(folder, process)
     out = pq.read_table(folder / "good").sort_by("id")
-    table = Scorer("mini").score(made["question"], made["answer"])
+    table = Scorer("mini").score(rows["question"], rows["answer"])
     passing = table.average >= 0.6
     assert 0 < passing.sum() < 600
-    assert out.select(list(made)).to_pydict() == pa.table(made).filter(pa.array(passing)).to_pydict()
+    assert out.select(list(rows)).to_pydict() == pa.table(rows).filter(pa.array(passing)).to_pydict()
     for name in ("average", "helpfulness"):
         assert bits(out[name].to_pylist()) == table[name][passing].tobytes()

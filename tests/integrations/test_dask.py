@@ -27,14 +27,14 @@ def test_the_documented_frame_has_the_rows_of_a_single_process(table, tmp_path, 
     pq.write_table(table, "answers.parquet", row_group_size=70)
     with dask.config.set(scheduler=scheduler, num_workers=2):
         exec(documented_example("import dask.dataframe"), {})
-    found = pq.read_table("scored").sort_by("id")
+    actual = pq.read_table("scored").sort_by("id")
     expected = Scorer("mini").score(table["question"], table["answer"])
     passing = expected.average >= 0.1
     assert 0 < passing.sum() < len(table)
-    assert found["id"].to_pylist() == np.flatnonzero(passing).tolist()
-    assert found["note"].to_pylist() == table["note"].filter(pa.array(passing)).to_pylist()
+    assert actual["id"].to_pylist() == np.flatnonzero(passing).tolist()
+    assert actual["note"].to_pylist() == table["note"].filter(pa.array(passing)).to_pylist()
     for name in ("average", "fluency"):
-        assert found[name].to_numpy().tobytes() == expected[name][passing].tobytes()
+        assert actual[name].to_numpy().tobytes() == expected[name][passing].tobytes()
 
 
 def test_the_documented_tasks_for_files_have_the_rows_of_a_single_process(table, tmp_path, monkeypatch):
@@ -45,8 +45,8 @@ def test_the_documented_tasks_for_files_have_the_rows_of_a_single_process(table,
         pq.write_table(table.slice(begin, 100), f"answers/{begin:03}.parquet")
     with dask.config.set(scheduler="threads", num_workers=2):
         exec(documented_example("dask.delayed"), {})
-    found = pq.read_table("scored").sort_by("id")
+    actual = pq.read_table("scored").sort_by("id")
     expected = Scorer("mini").score(table["question"], table["answer"])
-    assert found.select(table.column_names).equals(table)
-    assert found.column_names[len(table.column_names) :] == list(expected.columns[1:])
-    assert all(found[name].to_numpy().tobytes() == expected[name].tobytes() for name in expected.columns[1:])
+    assert actual.select(table.column_names).equals(table)
+    assert actual.column_names[len(table.column_names) :] == list(expected.columns[1:])
+    assert all(actual[name].to_numpy().tobytes() == expected[name].tobytes() for name in expected.columns[1:])

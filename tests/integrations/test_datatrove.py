@@ -63,9 +63,9 @@ def test_two_workers_keep_what_the_single_process_keeps_also_when_a_task_is_repe
             (folder / "logs" / "completions" / repeated).unlink()
         run(folder)
         for name, expected in (("out", stays), ("dropped", others)):
-            found = documents(folder / name)
-            assert [document["id"] for document in found] == [rows[i]["id"] for i in expected]
-            assert bits(row["average"] for row in found) == table.average[expected].tobytes()
+            actual = documents(folder / name)
+            assert [document["id"] for document in actual] == [rows[i]["id"] for i in expected]
+            assert bits(row["average"] for row in actual) == table.average[expected].tobytes()
         assert {document["filter_reason"] for document in documents(folder / "dropped")} == {"score"}
         stats = json.loads((folder / "logs" / "stats.json").read_text())[1]["stats"]
         assert stats["forwarded"] + stats["dropped_score"] == stats["total"] == (N / 2 if repeated else N)

@@ -38,17 +38,17 @@ def connection() -> Iterator[duckdb.DuckDBPyConnection]:
 
 
 def column(connection: duckdb.DuckDBPyConnection, expression: str) -> bytes:
-    found = connection.execute(f"SELECT {expression} FROM rows ORDER BY id").fetchall()
-    return bits([score for (score,) in found])
+    result = connection.execute(f"SELECT {expression} FROM rows ORDER BY id").fetchall()
+    return bits([score for (score,) in result])
 
 
 def test_a_table_has_the_scores_of_one_process(connection):
     register(connection, SPEC, nulls="null")
     register(connection, SPEC, name="pfgen_scores", columns=SPEC.columns, nulls="null")
     assert column(connection, "pfgen_score(question, answer)") == expected()["average"]
-    found = connection.sql("SELECT id, unnest(pfgen_scores(question, answer)) FROM rows ORDER BY id")
-    assert found.columns == ["id", *SPEC.columns]
-    scores = list(zip(*found.fetchall(), strict=True))[1:]
+    actual = connection.sql("SELECT id, unnest(pfgen_scores(question, answer)) FROM rows ORDER BY id")
+    assert actual.columns == ["id", *SPEC.columns]
+    scores = list(zip(*actual.fetchall(), strict=True))[1:]
     assert dict(zip(SPEC.columns, map(bits, scores), strict=True)) == expected()
 
 
@@ -57,8 +57,8 @@ def test_cursors_in_several_threads_share_one_scorer_and_rows_are_chosen_by_thei
     register(connection, SPEC, nulls="null")
     cursors = [connection.cursor() for _ in range(6)]
     with ThreadPoolExecutor(6) as threads:
-        found = set(threads.map(lambda cursor: column(cursor, "pfgen_score(question, answer)"), cursors))
-    assert found == {expected()["average"]}
+        actual = set(threads.map(lambda cursor: column(cursor, "pfgen_score(question, answer)"), cursors))
+    assert actual == {expected()["average"]}
     query = "SELECT count(*) FROM rows WHERE pfgen_score(question, answer) >= 0.6"
     is_high = np.frombuffer(expected()["average"]) >= 0.6
     assert connection.execute(query).fetchall() == [(is_high.sum(),)]
@@ -71,9 +71,9 @@ def test_references_are_a_list_in_the_row(connection):
     register(connection, scorer, name="metrics", columns=scorer.columns, nulls="null")
     expected = scorer.score(["Ice floats.", "x"], [["It floats.", "Ice floats."], ["y"]])
     rows = "(VALUES ('Ice floats.', ['It floats.', 'Ice floats.']), ('x', ['y'])) AS t(a, refs)"
-    assert connection.sql(f"SELECT chrf(a, refs) FROM {rows}").fetchall() == [(one,) for one in expected.chrf]
-    [(found,)] = connection.sql("SELECT metrics('x', NULL)").fetchall()
-    assert found == {"chrf": None, "exact_match": None}
+    assert connection.sql(f"SELECT chrf(a, refs) FROM {rows}").fetchall() == [(item,) for item in expected.chrf]
+    [(actual,)] = connection.sql("SELECT metrics('x', NULL)").fetchall()
+    assert actual == {"chrf": None, "exact_match": None}
     register(connection, ReferenceScorer("rep_2", threads=1), name="rep_2")
     assert connection.sql("SELECT rep_2('abab')").fetchall() == [(0.5,)]
     with pytest.raises(PfgenError, match="corpus_bleu is one number for all rows"):
@@ -85,8 +85,8 @@ def test_references_are_a_list_in_the_row(connection):
 @pytest.mark.slow
 def test_one_question_is_for_all_rows_and_other_types_become_texts(connection):
     register(connection, SPEC, nulls="null")
-    of_one = Scorer(SUITE).score("Q07", many_rows()["answer"], nulls="null").average
-    assert column(connection, "pfgen_score('Q07', answer)") == bits(of_one)
+    average = Scorer(SUITE).score("Q07", many_rows()["answer"], nulls="null").average
+    assert column(connection, "pfgen_score('Q07', answer)") == bits(average)
     keys = ", ".join("'" + key.replace("'", "''") + "'" for key in sorted(set(many_rows()["question"])))
     connection.execute(f"ALTER TABLE rows ALTER question TYPE ENUM ({keys})")
     assert column(connection, "pfgen_score(question, answer)") == expected()["average"]
@@ -124,8 +124,8 @@ def test_a_function_that_cannot_be_registered_is_one_sentence(connection):
 
 def test_the_examples_of_the_page_run(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    made = write_rows(tmp_path / "in.parquet", 300)
-    average = Scorer(SUITE).score(made["question"], made["answer"]).average
+    created = write_rows(tmp_path / "in.parquet", 300)
+    average = Scorer(SUITE).score(created["question"], created["answer"]).average
     assert run_python_blocks(PAGE) == 2
     good = pq.read_table("good.parquet")
     assert good["id"].to_pylist() == np.flatnonzero(average >= 0.6).tolist()

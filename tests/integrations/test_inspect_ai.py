@@ -75,7 +75,7 @@ def test_a_dataset_has_the_prompts_of_generate(mini, mode):
 
 def test_an_evaluation_has_the_scores_of_the_scorer_bit_for_bit(mini, scorer, tmp_path):
     def answer_to(asked):
-        (question,) = [one for one in mini if asked.endswith(f"Q: {one.question}")]
+        (question,) = [item for item in mini if asked.endswith(f"Q: {item.question}")]
         return f"Well. A: {question.answers['A'][len(asked) % 7]}\nQ: And why"
 
     log = evaluated(pfgen.pfgen(mode="qa", trials=3), answer_to, tmp_path)
@@ -121,9 +121,9 @@ def test_samples_that_do_not_fit_are_one_sentence_and_without_a_mode_the_whole_o
         asyncio.run(score(state("x", question_id="Q77"), None))
     with pytest.raises(PfgenError, match="unknown mode 'chatty'"):
         pfgen.pfgen_score("mini", "chatty")
-    said = "Ice. A: less dense. Q: why"
-    found = asyncio.run(score(state(said, question_id="Q07"), None))
-    assert (found.answer, found.value["average"]) == (said, scorer.score("Q07", [said]).average[0])
+    label = "Ice. A: less dense. Q: why"
+    outcome = asyncio.run(score(state(label, question_id="Q07"), None))
+    assert (outcome.answer, outcome.value["average"]) == (label, scorer.score("Q07", [label]).average[0])
 
 
 def test_the_command_of_inspect_finds_the_scorer_by_its_entry_point(tmp_path):

@@ -38,11 +38,11 @@ def test_the_scores_of_an_answer_are_those_of_the_scorer_bit_for_bit(mini, score
 def test_several_answers_have_their_means_and_reasoning_is_not_scored(mini, scorer):
     answers = list(mini["Q07"].answers["A"][:4])
     table = scorer.score("Q07", answers)
-    found = computed(document(question_id="Q07"), *answers)
-    assert found == {name: float(table[name].mean()) for name in SCORES}
+    sample = computed(document(question_id="Q07"), *answers)
+    assert sample == {name: float(table[name].mean()) for name in SCORES}
     response = ModelResponse(text=["<think>x</think> Ice floats."], text_post_processed=["Ice floats."])
-    found = pfgen.pfgen_metric("mini").compute_sample(doc=document(question_id="Q07"), model_response=response)
-    assert found["average"] == 0.02259
+    sample = pfgen.pfgen_metric("mini").compute_sample(doc=document(question_id="Q07"), model_response=response)
+    assert sample["average"] == 0.02259
 
 
 @pytest.mark.parametrize(

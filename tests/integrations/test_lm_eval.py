@@ -30,8 +30,8 @@ def test_the_folder_of_the_tasks_is_printed():
 
 @pytest.mark.parametrize("mode", ["completion", "qa", "chat"])
 def test_a_document_is_a_question_of_a_trial_with_its_system_message_apart(mini, monkeypatch, mode):
-    made = SimpleNamespace(DatasetDict=dict, Dataset=SimpleNamespace(from_list=list))
-    monkeypatch.setitem(sys.modules, "datasets", made)
+    created = SimpleNamespace(DatasetDict=dict, Dataset=SimpleNamespace(from_list=list))
+    monkeypatch.setitem(sys.modules, "datasets", created)
     documents = harness_task.documents(trials=2, examples=3, mode=mode, model="passed over")["test"]
     tasks = [task for trial in (1, 2) for task in make_tasks(mini, trial, mode=mode, num_examples=3)]
     assert [(row["question_id"], row["trial"]) for row in documents] == [(t.question_id, t.trial) for t in tasks]
@@ -67,7 +67,7 @@ def test_the_harness_means_the_reference_metrics_of_a_task_of_the_user(tmp_path)
     (tmp_path / "my_task.yaml").write_text(task)
     (tmp_path / "metrics.py").write_text(documented_example("process_results = ReferenceMetrics("))
     documents = [{"prompt": "Why?", "references": ["lol", "x"]}, {"prompt": "How?", "references": "lot"}]
-    (tmp_path / "my_task.jsonl").write_text("".join(json.dumps(one) + "\n" for one in documents))
+    (tmp_path / "my_task.jsonl").write_text("".join(json.dumps(document) + "\n" for document in documents))
     arguments = ["--model", "dummy", "--tasks", "my_task", "--include_path", ".", "--output_path", "out"]
     run = subprocess.run(
         [sys.executable, "-m", "lm_eval", *arguments], cwd=tmp_path, capture_output=True, text=True, check=False

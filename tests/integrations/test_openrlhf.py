@@ -41,11 +41,11 @@ def executor():
 @pytest.mark.integrations
 def test_its_client_gets_the_rewards_of_the_scorer_and_shows_a_token_that_is_in_the_address(executor, scorer):
     with serving("--suite", "mini", env={"PFGEN_FAST_TOKEN": TOKEN}) as running:
-        made = executor(running.url.replace("//", f"//trainer:{TOKEN}@") + "/get_reward")
-        [found] = asyncio.run(made._fetch_rewards_via_http(QUERIES, PROMPTS, LABELS))
+        agent = executor(running.url.replace("//", f"//trainer:{TOKEN}@") + "/get_reward")
+        [query] = asyncio.run(agent._fetch_rewards_via_http(QUERIES, PROMPTS, LABELS))
     expected = scorer.score("Q07", ANSWERS)
-    assert found["rewards"] == found["scores"] == expected.average.tolist()
-    assert found["extra_logs"]["helpfulness"] == expected.helpfulness.tolist()
+    assert query["rewards"] == query["scores"] == expected.average.tolist()
+    assert query["extra_logs"]["helpfulness"] == expected.helpfulness.tolist()
 
 
 @pytest.mark.integrations
@@ -55,22 +55,22 @@ def test_it_loads_the_file_and_gets_the_same(executor, scorer, monkeypatch):
     path = subprocess.run(
         [sys.executable, "-m", "pfgen_fast.integrations.openrlhf"], capture_output=True, text=True, check=True
     ).stdout.strip()
-    made = executor(path)
-    [found] = asyncio.run(made._fetch_rewards_via_func(QUERIES[:1], PROMPTS[:1], LABELS[:1]))
+    agent = executor(path)
+    [query] = asyncio.run(agent._fetch_rewards_via_func(QUERIES[:1], PROMPTS[:1], LABELS[:1]))
     expected = scorer.score("Q07", ANSWERS)
-    assert found["rewards"].tolist() == expected.average[:1].tolist()
-    found = made.reward_func(QUERIES, PROMPTS, LABELS)
-    assert found["rewards"].dtype == torch.float64
-    assert found["rewards"].numpy().tobytes() == found["scores"].numpy().tobytes() == expected.average.tobytes()
-    assert found["extra_logs"]["fluency"].numpy().tobytes() == expected.fluency.tobytes()
+    assert query["rewards"].tolist() == expected.average[:1].tolist()
+    query = agent.reward_func(QUERIES, PROMPTS, LABELS)
+    assert query["rewards"].dtype == torch.float64
+    assert query["rewards"].numpy().tobytes() == query["scores"].numpy().tobytes() == expected.average.tobytes()
+    assert query["extra_logs"]["fluency"].numpy().tobytes() == expected.fluency.tobytes()
 
 
 @pytest.mark.integrations
 def test_ray_can_send_the_function_as_openrlhf_does(executor, monkeypatch):
     cloudpickle = integration("cloudpickle")
     monkeypatch.setenv(ours.SUITE, "mini")
-    made = executor(str(Path(ours.__file__)))
-    sent = cloudpickle.dumps(made.reward_func)
+    agent = executor(str(Path(ours.__file__)))
+    sent = cloudpickle.dumps(agent.reward_func)
     script = (
         "import pickle, sys; function = pickle.load(sys.stdin.buffer)\n"
         "print(function(['p Ice.'], ['p'], ['Q07'])['rewards'].tolist())"

@@ -47,8 +47,8 @@ def evaluated(frame: pl.DataFrame, expression: pl.Expr, engine: str) -> pl.DataF
 @example(FRAME.select("question", "answer").clear(), "eager")
 @given(frames(), st.sampled_from(["eager", "in-memory", "streaming"]))
 def test_every_frame_has_the_scores_of_one_process(frame, engine):
-    found = evaluated(frame, score("question", "answer", SPEC, columns=SPEC.columns, nulls="null"), engine)
-    scores = found["scores"].struct.unnest()
+    actual = evaluated(frame, score("question", "answer", SPEC, columns=SPEC.columns, nulls="null"), engine)
+    scores = actual["scores"].struct.unnest()
     expected = expected_bits(frame["question"].cast(pl.String).to_list(), frame["answer"].to_list())
     assert {name: bits(scores[name]) for name in scores.columns} == expected
     assert not any(column.is_nan().any() for column in scores)
@@ -77,18 +77,18 @@ def test_an_expression_goes_where_expressions_go(engine):
     scored = FRAME.with_columns(AVERAGE)
     lazy = FRAME.lazy()
 
-    def same(found: pl.LazyFrame, expected: pl.DataFrame) -> None:
-        assert found.collect(engine=engine).equals(expected)
+    def same(actual: pl.LazyFrame, expected: pl.DataFrame) -> None:
+        assert actual.collect(engine=engine).equals(expected)
 
     same(lazy.filter(AVERAGE > 0.3), FRAME.filter(scored["average"] > 0.3))
     same(lazy.sort(AVERAGE, "id"), scored.sort("average", "id").drop("average"))
     best = scored.group_by("question").agg(pl.all().sort_by("average", "id").last()).sort("id")
     same(lazy.group_by("question").agg(pl.all().sort_by(AVERAGE, "id").last(), AVERAGE.max()).sort("id"), best)
-    of_question = pl.col("average").rank().over("question")
-    same(lazy.with_columns(AVERAGE.rank().over("question")), scored.with_columns(of_question))
+    rank_in_question = pl.col("average").rank().over("question")
+    same(lazy.with_columns(AVERAGE.rank().over("question")), scored.with_columns(rank_in_question))
     lists = scored.group_by("question").agg("answer", "average").filter(pl.col("question") == "Q07")
-    of_element = pl.col("answer").list.eval(score(pl.lit("Q07"), pl.element(), SPEC)).alias("average")
-    same(lists.lazy().with_columns(of_element), lists)
+    element_scores = pl.col("answer").list.eval(score(pl.lit("Q07"), pl.element(), SPEC)).alias("average")
+    same(lists.lazy().with_columns(element_scores), lists)
 
 
 @pytest.mark.parametrize("engine", ["eager", "in-memory", "streaming"])
@@ -96,9 +96,9 @@ def test_rows_of_other_branches_are_not_scored(engine):
     lacking = pl.when(pl.col("id") % 3 > 0)
     frame = FRAME.with_columns(answer=lacking.then("answer"), wanted=pl.col("id") % 3 == 1).with_row_index()
     expected = FRAME.with_columns(AVERAGE)["average"].to_list()
-    expected = [one if wanted else None for one, wanted in zip(expected, frame["wanted"], strict=True)]
-    found = evaluated(frame, pl.when("wanted").then(AVERAGE).alias("average"), engine)
-    assert found["average"].to_list() == expected
+    expected = [item if wanted else None for item, wanted in zip(expected, frame["wanted"], strict=True)]
+    actual = evaluated(frame, pl.when("wanted").then(AVERAGE).alias("average"), engine)
+    assert actual["average"].to_list() == expected
     columns = pl.when("wanted").then(score("question", "answer", SPEC, columns=["average", "fluency"])).alias("both")
     assert evaluated(frame, columns.struct.field("average"), engine)["average"].to_list() == expected
     literal = pl.when("wanted").then(score(pl.lit("Q07"), "answer", SPEC, nulls="null")).alias("average")
@@ -167,8 +167,8 @@ def test_what_cannot_be_scored_is_one_sentence(engine, changes, sentence):
 
 def test_the_examples_of_the_page_run(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    made = write_rows(tmp_path / "in.parquet", 300)
+    created = write_rows(tmp_path / "in.parquet", 300)
     assert run_python_blocks(PAGE) == 1
-    good = pl.DataFrame(made).with_columns(AVERAGE).filter(pl.col("average") >= 0.6)
+    good = pl.DataFrame(created).with_columns(AVERAGE).filter(pl.col("average") >= 0.6)
     assert len(good) > 0
     assert pl.read_parquet("good.parquet").equals(good)

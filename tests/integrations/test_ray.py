@@ -54,13 +54,13 @@ def assert_same_rows(dataset: Any, table: Any, **options: Any) -> None:
     assert_equal(pa.concat_tables(ray.get(dataset.to_arrow_refs()), promote_options="permissive"), table, **options)
 
 
-def assert_equal(found: Any, table: Any, **options: Any) -> None:
+def assert_equal(actual: Any, table: Any, **options: Any) -> None:
     """Compares all rows with those of a single process, bit for bit, in the order of the column `id`."""
-    found, wanted = found.sort_by("id"), expected(table.sort_by("id"), **options)
-    assert found.num_rows == table.num_rows
-    assert set(found.column_names) == {*table.column_names, *wanted}
+    actual, wanted = actual.sort_by("id"), expected(table.sort_by("id"), **options)
+    assert actual.num_rows == table.num_rows
+    assert set(actual.column_names) == {*table.column_names, *wanted}
     for name, values in wanted.items():
-        column = found.column(name)
+        column = actual.column(name)
         assert column.type == (pa.int64() if name == "id" else pa.float64())
         assert column.to_numpy().tobytes() == values.tobytes(), name
 
@@ -78,10 +78,10 @@ def test_reference_metrics_of_blocks_are_those_of_a_single_process(cluster):
     table = table.append_column("refs", pa.array([TEXTS[: row % 2 + 1] for row in range(600)]))
     wanted = scorer.score(table.column("answer"), table.column("refs"))
     blocks = [table.slice(0, 1), table.slice(1, 400), table.slice(401)]
-    found = score(ray.data.from_arrow(blocks), scorer, reference_column="refs")
-    found = pa.concat_tables(ray.get(found.to_arrow_refs())).sort_by("id")
-    assert found["bleu"].to_numpy().tobytes() == wanted.bleu.tobytes()
-    assert found["chrf"].to_numpy().tobytes() == wanted.chrf.tobytes()
+    result = score(ray.data.from_arrow(blocks), scorer, reference_column="refs")
+    result = pa.concat_tables(ray.get(result.to_arrow_refs())).sort_by("id")
+    assert result["bleu"].to_numpy().tobytes() == wanted.bleu.tobytes()
+    assert result["chrf"].to_numpy().tobytes() == wanted.chrf.tobytes()
 
 
 def test_an_error_ends_with_its_sentence_and_is_an_error_of_ours(cluster):
@@ -135,9 +135,9 @@ def test_only_rows_that_pass_stay_and_a_block_without_any_has_the_same_schema(cl
     dataset = ray.data.from_arrow([table.slice(0, 1), table.slice(1)])  # the first block holds no answer
     assert_same_rows(score(dataset, ScorerSpec("mini"), nulls="null"), table, nulls="null")
     scored = score(dataset, where=f"average > {limit!r}", **options)
-    found = pa.concat_tables(ray.get(scored.to_arrow_refs())).sort_by("id")
-    assert found.column_names == ["id", "question", "answer", "helpfulness"]
-    assert found.column("id").to_pylist() == np.flatnonzero(averages > limit).tolist()
+    actual = pa.concat_tables(ray.get(scored.to_arrow_refs())).sort_by("id")
+    assert actual.column_names == ["id", "question", "answer", "helpfulness"]
+    assert actual.column("id").to_pylist() == np.flatnonzero(averages > limit).tolist()
     assert score(dataset, where="average > 9", **options).count() == 0
 
 
@@ -155,9 +155,9 @@ def test_a_worker_killed_in_the_middle_changes_no_row(cluster, tmp_path):
 
     blocks = ray.data.from_arrow([table.slice(50 * part, 50) for part in range(20)])
     blocks = blocks.map_batches(mortal, batch_format="pyarrow", batch_size=None)
-    found = score(blocks, ScorerSpec("mini")).materialize()
+    result = score(blocks, ScorerSpec("mini")).materialize()
     assert (tmp_path / "killed").exists()
-    assert_same_rows(found, table)
+    assert_same_rows(result, table)
 
 
 def test_more_cores_than_any_node_has_are_warned_of_and_impossible_numbers_are_refused(cluster):

@@ -60,8 +60,8 @@ def java_home():
     on_path = Path(shutil.which("java") or "none").resolve().parent.parent
     for home in (os.environ.get("JAVA_HOME", "none"), on_path, *sorted(Path("/usr/lib/jvm").glob("*"))):
         release = Path(home, "release")
-        found = release.exists() and re.search(r'^JAVA_VERSION="(\d+)', release.read_text("utf-8"), re.MULTILINE)
-        if found and int(found[1]) >= 17:
+        result = release.exists() and re.search(r'^JAVA_VERSION="(\d+)', release.read_text("utf-8"), re.MULTILINE)
+        if result and int(result[1]) >= 17:
             return home
     return None
 
@@ -128,14 +128,14 @@ def test_rows_are_those_of_a_single_process_bit_for_bit(spark, settings):
     for name, value in settings.items():
         spark.conf.set(f"spark.sql.execution.arrow.{name}", value)
     try:
-        found = as_columns(score(frame_of(spark, rows, n_partitions=5), SPEC))
+        actual = as_columns(score(frame_of(spark, rows, n_partitions=5), SPEC))
     finally:
         for name in settings:
             spark.conf.unset(f"spark.sql.execution.arrow.{name}")
     expected = expected_scores(rows)
-    assert list(found) == ["id", "question", "answer", *expected]
-    assert list(zip(found["id"], found["question"], found["answer"], strict=True)) == rows
-    assert all(bits(found[name]) == bits(values) for name, values in expected.items())
+    assert list(actual) == ["id", "question", "answer", *expected]
+    assert list(zip(actual["id"], actual["question"], actual["answer"], strict=True)) == rows
+    assert all(bits(actual[name]) == bits(values) for name, values in expected.items())
 
 
 def test_references_are_arrays_or_several_columns(spark):
@@ -145,9 +145,9 @@ def test_references_are_arrays_or_several_columns(spark):
     frame = frame.selectExpr("*", "refs[0] AS first", "refs[1] AS second")
     expected = scorer.score([row[1] for row in rows], [row[2] for row in rows])
     for references in ("refs", ["first", "second"]):
-        found = as_columns(score(frame, scorer, reference_column=references, columns=["bleu", "chrf"]))
-        assert bits(found["bleu"]) == bits(expected.bleu)
-        assert bits(found["chrf"]) == bits(expected.chrf)
+        actual = as_columns(score(frame, scorer, reference_column=references, columns=["bleu", "chrf"]))
+        assert bits(actual["bleu"]) == bits(expected.bleu)
+        assert bits(actual["chrf"]) == bits(expected.chrf)
     with pytest.raises(TrialsError, match="column 'id': expected texts, not bigint"):
         score(frame, scorer, reference_column="id")
 
@@ -158,11 +158,11 @@ def test_only_rows_that_pass_stay_and_a_missing_answer_may_have_null_scores(spar
     assert as_columns(score(frame_of(spark, rows[:1]), SPEC, nulls="null", columns=["average"]))["average"] == [None]
     least = float(np.nanmedian(expected["average"]))
     options = {"columns": ["fluency"], "where": f"average > {least!r}", "nulls": "null"}
-    found = as_columns(score(frame_of(spark, rows), SPEC, **options))
+    actual = as_columns(score(frame_of(spark, rows), SPEC, **options))
     passing = expected["average"] > least
     assert 0 < passing.sum() < len(rows)
-    assert found["id"] == np.flatnonzero(passing).tolist()
-    assert bits(found["fluency"]) == bits(expected["fluency"][passing])
+    assert actual["id"] == np.flatnonzero(passing).tolist()
+    assert bits(actual["fluency"]) == bits(expected["fluency"][passing])
 
 
 SCHEMA = """
@@ -234,10 +234,10 @@ def test_a_worker_killed_in_the_middle_costs_no_row_and_doubles_none(spark, tmp_
     frame = spark.createDataFrame(pa.table({"id": ids, "question": questions, "answer": texts})).repartition(2)
     scored = score(frame, mortal_spec(tmp_path / "killed"), columns=["average"])
     scored.write.parquet(str(tmp_path / "out"))
-    found = as_columns(spark.read.parquet(str(tmp_path / "out")))
+    result = as_columns(spark.read.parquet(str(tmp_path / "out")))
     assert os.listdir(tmp_path / "killed") == ["0"]
-    assert found["id"] == list(range(len(rows)))
-    assert bits(found["average"]) == bits(np.tile(expected_scores(answers)["average"], 300))
+    assert result["id"] == list(range(len(rows)))
+    assert bits(result["average"]) == bits(np.tile(expected_scores(answers)["average"], 300))
 
 
 def test_a_stream_of_files_is_scored_as_it_comes_and_each_file_once(spark, tmp_path):
@@ -252,9 +252,9 @@ def test_a_stream_of_files_is_scored_as_it_comes_and_each_file_once(spark, tmp_p
             .start(str(tmp_path / "out"), format="parquet")
         )
         assert query.awaitTermination(300)
-    found = as_columns(spark.read.parquet(str(tmp_path / "out")))
-    assert found["id"] == list(range(60))
-    assert bits(found["average"]) == bits(expected_scores(rows)["average"])
+    result = as_columns(spark.read.parquet(str(tmp_path / "out")))
+    assert result["id"] == list(range(60))
+    assert bits(result["average"]) == bits(expected_scores(rows)["average"])
 
 
 def test_the_documented_example_runs(spark, tmp_path, monkeypatch):
@@ -285,8 +285,8 @@ def test_a_frame_of_spark_connect_is_scored_like_any_other(spark):
     port = spark.conf.get("spark.connect.grpc.binding.port")
     remote = SparkSession.builder.remote(f"sc://127.0.0.1:{port}").create()
     try:
-        found = as_columns(score(frame_of(remote, rows), SPEC, columns=["average"]))
-        assert bits(found["average"]) == bits(expected_scores(rows)["average"])
+        result = as_columns(score(frame_of(remote, rows), SPEC, columns=["average"]))
+        assert bits(result["average"]) == bits(expected_scores(rows)["average"])
         with pytest.raises(TrialsError, match=r"^the frame: no column 'text'; there are 'id', 'question', 'answer'$"):
             score(frame_of(remote, rows), SPEC, answer_column="text")
         with pytest.raises(pyspark.errors.PythonException, match=r"TrialsError: partition \d on .*: row 1, column 'qu"):

@@ -83,8 +83,8 @@ def artifact(store, run_id: str, path: str) -> str:
 def test_the_documented_examples_log_all_of_a_run_to_mlflow(store, mini, documented):
     store.set_experiment("pfgen")
     outcome = documented("mlflow")
-    found = store.search_runs(experiment_names=["pfgen"], output_format="list")
-    runs = {run.info.run_name: run for run in found}
+    parsed = store.search_runs(experiment_names=["pfgen"], output_format="list")
+    runs = {run.info.run_name: run for run in parsed}
     assert runs.keys() == {"org/model", "my-training"}
     expected, run = _tracked(outcome, None, report=True), runs["org/model"]
     run_id = run.info.run_id
@@ -94,9 +94,9 @@ def test_the_documented_examples_log_all_of_a_run_to_mlflow(store, mini, documen
     assert run.data.tags["pfgen.suite_hash"] == mini.metadata_hash
     assert (run.info.run_name, run.info.status) == ("org/model", "FINISHED")
     for name, table in expected.tables.items():
-        found = json.loads(artifact(store, run_id, f"pfgen/{name}.json"))
-        assert tuple(found["columns"]) == table.columns
-        for row, expected_row in zip(found["data"], table.rows, strict=True):
+        parsed = json.loads(artifact(store, run_id, f"pfgen/{name}.json"))
+        assert tuple(parsed["columns"]) == table.columns
+        for row, expected_row in zip(parsed["data"], table.rows, strict=True):
             assert row == [pytest.approx(cell, rel=1e-9) if isinstance(cell, float) else cell for cell in expected_row]
     assert artifact(store, run_id, "pfgen/report.html") == expected.page
     assert json.loads(artifact(store, run_id, "pfgen/run.json"))["signature"] == outcome.signature
@@ -107,7 +107,9 @@ def test_checkpoints_are_one_run_of_mlflow(store, checkpoints):
     ids = {log_run(outcome, "mlflow", into="the 'best' training", step=step) for step, outcome in checkpoints.items()}
     (run_id,) = ids
     history = store.MlflowClient().get_metric_history(run_id, "pfgen/score")
-    assert {point.step: point.value for point in history} == {k: one.summary.score for k, one in checkpoints.items()}
+    assert {point.step: point.value for point in history} == {
+        k: checkpoint.summary.score for k, checkpoint in checkpoints.items()
+    }
     assert store.get_run(run_id).data.params == {}
     for step in checkpoints:
         described = json.loads(artifact(store, run_id, f"pfgen/step-{step}/run.json"))

@@ -51,18 +51,18 @@ def test_the_metrics_are_the_figures_of_the_result(outcome, result):
 
 @pytest.mark.slow
 def test_a_result_an_outcome_and_a_folder_say_the_same(outcome, result, mini):
-    of_outcome = tracked(outcome)
-    assert of_outcome.tags["signature"] == outcome.signature
-    assert of_outcome.tags["suite_hash"] == mini.metadata_hash
-    assert of_outcome.parameters == {"model": "org/model", "mode": "qa", "temperature": "1.0"}
-    assert of_outcome.name == "org/model"
+    from_outcome = tracked(outcome)
+    assert from_outcome.tags["signature"] == outcome.signature
+    assert from_outcome.tags["suite_hash"] == mini.metadata_hash
+    assert from_outcome.parameters == {"model": "org/model", "mode": "qa", "temperature": "1.0"}
+    assert from_outcome.name == "org/model"
     for same in (result, outcome.path, outcome.path.parent, str(outcome.path.parent)):
-        found = tracked(same, mini)
-        assert found._replace(page=None, tags={**found.tags, "signature": outcome.signature}) == of_outcome._replace(
-            page=None
-        )
-        assert '"org/model"' in found.page
-        assert "signature" not in found.tags  # a result.json does not say it
+        actual = tracked(same, mini)
+        assert actual._replace(
+            page=None, tags={**actual.tags, "signature": outcome.signature}
+        ) == from_outcome._replace(page=None)
+        assert '"org/model"' in actual.page
+        assert "signature" not in actual.tags  # a result.json does not say it
     assert tracked(result).page is None
     assert tracked(outcome, report=False).page is None
 
@@ -96,16 +96,16 @@ def test_a_hostile_result_is_bounded_and_made_harmless(result):
     first["samples"][0]["answer"] = "\u202ea" * 100_000
     first["score"] = math.inf
     value["questions"] = {"../..": first, "a\nb": first, "": first, "質問": {**first, "score": 0.5}}
-    found = tracked(parse_result(value, "a file"))
-    assert "pfgen/score" not in found.metrics
-    assert [name for name in found.metrics if "_questions" in name] == ["pfgen_questions/質問"]
-    assert len(found.parameters) == 100
-    assert all(re.fullmatch(r"[\w-]{1,100}", name) for name in found.parameters)
-    assert max(map(len, found.parameters.values())) < 500
-    assert len(found.name) < 500
-    texts = [cell for table in found.tables.values() for row in table.rows for cell in row if isinstance(cell, str)]
+    actual = tracked(parse_result(value, "a file"))
+    assert "pfgen/score" not in actual.metrics
+    assert [name for name in actual.metrics if "_questions" in name] == ["pfgen_questions/質問"]
+    assert len(actual.parameters) == 100
+    assert all(re.fullmatch(r"[\w-]{1,100}", name) for name in actual.parameters)
+    assert max(map(len, actual.parameters.values())) < 500
+    assert len(actual.name) < 500
+    texts = [cell for table in actual.tables.values() for row in table.rows for cell in row if isinstance(cell, str)]
     assert max(map(len, texts)) <= 6 * 10_000
-    assert not any(character in text for text in (*texts, found.name) for character in "\x1b\u202e")
+    assert not any(character in text for text in (*texts, actual.name) for character in "\x1b\u202e")
 
 
 def test_runs_that_cannot_be_logged_are_one_clear_sentence(outcome, result, mini, tmp_path, make_suite):

@@ -69,8 +69,8 @@ def test_an_unknown_mode_and_a_missing_column_are_one_clear_sentence():
 
 @pytest.mark.parametrize("mode", ["completion", "qa"])
 def test_a_dataset_has_the_prompts_of_generate(mini, monkeypatch, mode):
-    made = SimpleNamespace(Dataset=SimpleNamespace(from_dict=dict))
-    monkeypatch.setitem(sys.modules, "datasets", made)
+    created = SimpleNamespace(Dataset=SimpleNamespace(from_dict=dict))
+    monkeypatch.setitem(sys.modules, "datasets", created)
     dataset = make_dataset("mini", mode, trials=2, num_examples=3)
     tasks = [task for trial in (1, 2) for task in make_tasks(mini, trial, mode=mode, num_examples=3)]
     assert dataset["question"] == [task.question_id for task in tasks]
@@ -128,9 +128,9 @@ def test_a_shape_gets_what_trl_passes_and_is_logged(scorer):
 def test_references_may_be_a_column_of_the_dataset():
     reward = make_reward(metric="chrf", references="good", shape="recommended")
     columns = {"good": [None, ["Ice floats.", "Ice is light."], ["Salt sinks."]]}
-    found = reward(prompts=["p"] * 3, completions=["42", "Ice floats.", "Salt floats."], **columns)
-    assert found == [None, pytest.approx(100), pytest.approx(found[2])]
-    assert 0 < found[2] < 90
+    result = reward(prompts=["p"] * 3, completions=["42", "Ice floats.", "Salt floats."], **columns)
+    assert result == [None, pytest.approx(100), pytest.approx(result[2])]
+    assert 0 < result[2] < 90
     assert reward.__name__ == "pfgen_chrf"
     with pytest.raises(PfgenError, match=r"references\[1\]: expected a list of references"):
         reward(prompts=["p"] * 2, completions=["a", "b"], good=[None, "b"])
@@ -198,7 +198,7 @@ def test_trl_trains_on_several_tasks_and_rewards_at_once(tiny_model, tmp_path, s
     steps = [entry for entry in trainer.state.log_history if "reward" in entry]
     assert len(steps) == 3
     assert len(calls) == 9
-    of_score = [call for call in calls if call[0] == "pfgen_score"]
+    score_calls = [call for call in calls if call[0] == "pfgen_score"]
     for (name, completions, questions, rewards), column in zip(
         calls, ["average", "fluency", "helpfulness"] * 3, strict=True
     ):
@@ -206,7 +206,7 @@ def test_trl_trains_on_several_tasks_and_rewards_at_once(tiny_model, tmp_path, s
             expected = question and float(scorer.score(question, [answer_in(completion, "completion")])[column][0])
             assert reward == expected, name
     assert {question is None for _, _, questions, _ in calls for question in questions} == {True, False}
-    for entry, (_, _, _, rewards) in zip(steps, of_score, strict=True):
+    for entry, (_, _, _, rewards) in zip(steps, score_calls, strict=True):
         values = [reward for reward in rewards if reward is not None]
         assert entry["rewards/pfgen_score/mean"] == pytest.approx(sum(values) / len(values), rel=1e-5)
         assert entry["pfgen/fluency"] == pytest.approx(entry["rewards/pfgen_fluency/mean"], rel=1e-5)

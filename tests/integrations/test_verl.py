@@ -24,9 +24,9 @@ def test_a_reward_is_the_score_of_what_would_be_kept_of_the_answer_or_one_of_its
     assert compute_score("pfgen", "Because.\n\nQ:", question, {}, suite="mini", mode="completion") == bad
     batch = ["pfgen"] * 3, answers, ["Q07"] * 3
     assert compute_score_batched(*batch, suite="mini") == [good, bad, 0.0]
-    found = compute_score_batched(*batch, suite="mini", metric="fluency", parts=True)
+    outcome = compute_score_batched(*batch, suite="mini", metric="fluency", parts=True)
     expected = {"score": table.fluency.tolist()} | {part: table[part].tolist() for part in PARTS}
-    assert found == [{name: column[row] for name, column in expected.items()} for row in range(3)]
+    assert outcome == [{name: column[row] for name, column in expected.items()} for row in range(3)]
 
 
 def test_a_shape_and_references_come_from_the_settings_and_the_row(scorer, tmp_path):
@@ -35,10 +35,10 @@ def test_a_shape_and_references_come_from_the_settings_and_the_row(scorer, tmp_p
     answers = [f"A: {good}", f"A: {good} {good}", f"<think>{good}"]
     table = reward.details("Q07", [good, f"{good} {good}", ""], finished=[True, True, False])
     batch = ["pfgen"] * 3, answers, ["Q07"] * 3
-    found = compute_score_batched(*batch, suite="mini", shape="recommended", parts=True)
-    assert [row["score"] for row in found] == table["reward"].tolist()
-    assert [row["unfinished"] for row in found] == [1.0, 1.0, 0.0]
-    assert [row["repetition"] for row in found] == table["repetition"].tolist()
+    outcome = compute_score_batched(*batch, suite="mini", shape="recommended", parts=True)
+    assert [row["score"] for row in outcome] == table["reward"].tolist()
+    assert [row["unfinished"] for row in outcome] == [1.0, 1.0, 0.0]
+    assert [row["repetition"] for row in outcome] == table["repetition"].tolist()
     options = {"suite": "mini", "shape": "recommended"}
     assert compute_score("pfgen", answers[0], "Q07", {"finished": False}, **options) == 0.0
     path = tmp_path / "copying.toml"
@@ -90,7 +90,7 @@ def verl(tiny_model):
     From the file into which verl has resolved it, because Hydra 1.3 and lighteval need different versions of antlr.
     """
     omegaconf, package = integration("omegaconf").OmegaConf, integration("verl")
-    made = omegaconf.load(Path(package.__file__).parent / "trainer" / "config" / "_generated_ppo_trainer.yaml")
+    created = omegaconf.load(Path(package.__file__).parent / "trainer" / "config" / "_generated_ppo_trainer.yaml")
     (block,) = re.findall(r"```sh\n(.*?)```", PAGE.read_text(encoding="utf-8"), flags=re.DOTALL)
     shown = [option.removesuffix("\\").strip().strip('"').lstrip("+") for option in block.splitlines()[1:]]
     shown = [option.replace("my-suite", "mini") for option in shown]
@@ -99,7 +99,7 @@ def verl(tiny_model):
     def configured(*options: str):
         more = [option for line in shown for option in re.findall(r"[\w.]+=(?:\{.*\}|\S+)", line)]
         return omegaconf.merge(
-            made, omegaconf.from_dotlist([*more, f"actor_rollout_ref.model.path={tiny_model}", *options])
+            created, omegaconf.from_dotlist([*more, f"actor_rollout_ref.model.path={tiny_model}", *options])
         )
 
     return configured
@@ -145,12 +145,12 @@ def test_reward_workers_of_verl_give_the_scores_of_one_process(
     async def rewarded():
         return await RewardLoopWorker(config).compute_score_batch(data)
 
-    found = asyncio.run(rewarded())
+    outcome = asyncio.run(rewarded())
     table = scorer.score(questions, kept)
-    assert [row["reward_score"] for row in found] == scorer.reward(questions, kept).tolist()
-    assert len({row["reward_score"] for row in found}) > 4
+    assert [row["reward_score"] for row in outcome] == scorer.reward(questions, kept).tolist()
+    assert len({row["reward_score"] for row in outcome}) > 4
     for part in PARTS:
-        assert [row["reward_extra_info"][part] for row in found] == table[part].tolist()
+        assert [row["reward_extra_info"][part] for row in outcome] == table[part].tolist()
 
 
 @pytest.mark.integrations

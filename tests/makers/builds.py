@@ -31,12 +31,12 @@ def write_raw(path: Path, suite: Suite, n_answers: int = 400, seed: int = 0) -> 
                 file.write(json.dumps(answer, ensure_ascii=False) + "\n")
 
 
-def write_config(folder: Path, suite: Suite, *, tables: str = TABLES, of_question: str = "", top: str = "") -> Path:
+def write_config(folder: Path, suite: Suite, *, tables: str = TABLES, in_question: str = "", top: str = "") -> Path:
     """A config for the two questions, with one reference set N from the file raw.jsonl beside it."""
     texts = [f'suite = "made"\n{top}\n[sets]\nN = "raw.jsonl"', tables]
     for question_id in QUESTIONS:
         text = json.dumps(suite[question_id].question, ensure_ascii=False)
-        texts.append(f'[[question]]\nid = "{question_id}"\nquestion = {text}\n{of_question}')
+        texts.append(f'[[question]]\nid = "{question_id}"\nquestion = {text}\n{in_question}')
     path = folder / "config.toml"
     path.write_text("\n".join(texts), encoding="utf-8")
     return path

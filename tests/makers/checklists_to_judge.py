@@ -51,8 +51,8 @@ def answers_of(name: str, n: int = N_TASKS) -> list[Answer]:
 def run(folder: Path, answers: Iterable[Answer] | None = None) -> Run:
     """A run that is named after its folder."""
     write_run(folder, answers_of(folder.name) if answers is None else answers, (), {"model": folder.name})
-    (found,) = open_runs([folder])
-    return found
+    (result,) = open_runs([folder])
+    return result
 
 
 def verdicts_of(content: str, seed: int, n_questions: int) -> list[float]:
@@ -60,10 +60,10 @@ def verdicts_of(content: str, seed: int, n_questions: int) -> list[float]:
     return [(byte % 5) / 4 for byte in digest[:n_questions]]
 
 
-def entries(*verdicts: Any, first: int = 0, of: str = "") -> list[dict[str, Any]]:
+def entries(*verdicts: Any, first: int = 0, suffix: str = "") -> list[dict[str, Any]]:
     """The list in a reply to a checklist request."""
     return [
-        {"checklist_id": id, "reason": f"reason {id}{of}", "evaluation_score": verdict}
+        {"checklist_id": id, "reason": f"reason {id}{suffix}", "evaluation_score": verdict}
         for id, verdict in enumerate(verdicts, start=first)
     ]
 
@@ -71,7 +71,7 @@ def entries(*verdicts: Any, first: int = 0, of: str = "") -> list[dict[str, Any]
 def reply_of(content: str, seed: int) -> str:
     """A reply to a checklist request, with reasons."""
     n_questions = int(content.split("Judge these ", 1)[1].split(":", 1)[0])
-    return json.dumps(entries(*verdicts_of(content, seed, n_questions), of=f" of {seed}"))
+    return json.dumps(entries(*verdicts_of(content, seed, n_questions), suffix=f" of {seed}"))
 
 
 def as_judge(text: str, *, model: str = MODEL, fingerprint: str = "fp_1", finish_reason: str = "stop") -> Reply:
@@ -99,11 +99,11 @@ def judged(
     behave: Callable[[Request], Reply] = honest,
     *,
     options: JudgeOptions = OPTIONS,
-    of: ChecklistSuite | None = None,
+    judged_by: ChecklistSuite | None = None,
     **server: Any,
 ) -> tuple[Judging, str | None]:
     """Judges runs; returns the judging, and why replies are missing."""
-    judging = Judging.open(open_runs(paths), of or suite(), options)
+    judging = Judging.open(open_runs(paths), judged_by or suite(), options)
     problem, _ = ask(judging, behave, **server)
     judging.write()
     return judging, problem

@@ -56,8 +56,8 @@ def blocks(page: Path) -> list[Block]:
     """The blocks between fences of a page."""
     text = page.read_text(encoding="utf-8")
     return [
-        Block(page, text.count("\n", 0, found.start()) + 1, found["language"], found["code"], found["reason"] or "")
-        for found in _BLOCK.finditer(text)
+        Block(page, text.count("\n", 0, match.start()) + 1, match["language"], match["code"], match["reason"] or "")
+        for match in _BLOCK.finditer(text)
     ]
 
 
@@ -79,10 +79,10 @@ def commands(page: Path) -> Iterator[str]:
     code = [block.code for block in blocks(page) if block.language in ("sh", "")]
     code += _INDENTED.findall(_BLOCK.sub("", text))
     for line in re.sub(r"\\\n\s*", " ", "\n".join(code)).splitlines():
-        if found := re.match(r"\s*(?:\$ )?pfgen-fast .+", line):
-            yield found[0].strip()
-    for found in re.finditer(r"`(pfgen-fast [^`]+)`", _BLOCK.sub("", text)):
-        yield " ".join(found[1].split())
+        if match := re.match(r"\s*(?:\$ )?pfgen-fast .+", line):
+            yield match[0].strip()
+    for match in re.finditer(r"`(pfgen-fast [^`]+)`", _BLOCK.sub("", text)):
+        yield " ".join(match[1].split())
 
 
 def without_code(page: Path) -> str:
@@ -104,7 +104,7 @@ def tests_that_run(block: Block) -> list[Path]:
 @cache
 def _what_tests_run() -> dict[Path, tuple[set[str], set[str]]]:
     """For each test file, the parts of blocks that it asks for, and the pages whose blocks it runs."""
-    found = {}
+    by_name = {}
     for path in TESTS.rglob("test_*.py"):
         text = path.read_text(encoding="utf-8")
         if not re.search(r"documented_example|exec\(|run_python_blocks|subprocess", text):
@@ -115,5 +115,5 @@ def _what_tests_run() -> dict[Path, tuple[set[str], set[str]]]:
             if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "documented_example"
             if isinstance(node.args[0], ast.Constant)
         }
-        found[path] = parts, set(re.findall(r"\w+/\w+\.md", text.replace('" / "', "/")))
-    return found
+        by_name[path] = parts, set(re.findall(r"\w+/\w+\.md", text.replace('" / "', "/")))
+    return by_name

@@ -39,21 +39,21 @@ SPEC = ScorerSpec(SUITE, threads=1)
 def rows(n_rows: int, *, nulls: bool = False) -> dict[str, list[Any]]:
     """Columns `id`, `question` (ids and texts) and `answer` (pieces of references; with `nulls`, a tenth missing)."""
     draw = random.Random(1)
-    found: dict[str, list[Any]] = {"id": list(range(n_rows)), "question": [], "answer": []}
+    by_name: dict[str, list[Any]] = {"id": list(range(n_rows)), "question": [], "answer": []}
     for _ in range(n_rows):
         question = draw.choice(SUITE.questions)
         references = [text for texts in question.answers.values() for text in texts]
         answer = " ".join(text[: draw.randrange(90)] for text in draw.choices(references, k=draw.randrange(4)))
-        found["question"].append(draw.choice([question.question_id, question.question]))
-        found["answer"].append(None if nulls and draw.random() < 0.1 else answer)
-    return found
+        by_name["question"].append(draw.choice([question.question_id, question.question]))
+        by_name["answer"].append(None if nulls and draw.random() < 0.1 else answer)
+    return by_name
 
 
 def write_rows(path: Path, n_rows: int) -> dict[str, list[Any]]:
     """Writes rows into a Parquet file of several row groups, and returns them."""
-    made = rows(n_rows)
-    pq.write_table(pa.table(made), path, row_group_size=n_rows // 3)
-    return made
+    created = rows(n_rows)
+    pq.write_table(pa.table(created), path, row_group_size=n_rows // 3)
+    return created
 
 
 def expected_bits(

@@ -213,7 +213,7 @@ def fault_of_message(body: dict[str, Any], *, refuses_sampling: bool = False) ->
         return f"{name}: Extra inputs are not permitted"
     if not isinstance(body.get("max_tokens"), int) or not body.get("messages"):
         return "max_tokens: Field required"
-    if any(each["role"] not in ("user", "assistant") for each in body["messages"]):
+    if any(item["role"] not in ("user", "assistant") for item in body["messages"]):
         return "messages: Unexpected role; the Messages API accepts a top-level `system` parameter"
     if not 0 <= body.get("temperature", 1) <= 1:
         return "temperature: range: 0..1"

@@ -105,7 +105,7 @@ def judged_run(
 ) -> Run:
     """A run that is named after its folder, with judgements as good as `skill`, which is up to 4."""
     answers = [answer_to(task, folder.name) for task in suite.tasks if task.id not in leave_out]
-    answers = [Answer(one.id, (texts or {}).get(one.id, one.response), one.length) for one in answers]
+    answers = [Answer(answer.id, (texts or {}).get(answer.id, answer.response), answer.length) for answer in answers]
     rows = [
         judgement_of(suite, answer, skill - rating, reason, rating=rating + 1)
         for answer in answers
@@ -164,9 +164,9 @@ def suite_of_36(weights: tuple[float, ...] = (25.0,) * 4) -> ChecklistSuite:
 def judged_models(suite: ChecklistSuite) -> dict[str, list[Judgement]]:
     """Judgements of all answers, by model; later models are worse."""
     draw = random.Random(0)
-    found: dict[str, list[Judgement]] = {}
+    by_name: dict[str, list[Judgement]] = {}
     for number, model in enumerate(MODELS):
-        found[model] = [
+        by_name[model] = [
             Judgement(
                 task.id,
                 hashlib.sha256(f"{model} {task.key}".encode()).hexdigest(),
@@ -177,12 +177,12 @@ def judged_models(suite: ChecklistSuite) -> dict[str, list[Judgement]]:
             )
             for task in suite.tasks
         ]
-    return found
+    return by_name
 
 
 def changed(judgements: Mapping[str, list[Judgement]], change: Change) -> dict[str, list[Judgement]]:
     """The judgements after a change."""
-    return {model: [change(model, one) for one in listed] for model, listed in judgements.items()}
+    return {model: [change(model, entry) for entry in listed] for model, listed in judgements.items()}
 
 
 def write_judged(folder: Path, judgements: Mapping[str, list[Judgement]]) -> Path:

@@ -129,8 +129,8 @@ def ngrams(answer: str, max_order: int) -> set[str]:
 
 def frequencies(held: Iterable[set[str]]) -> dict[str, int]:
     counts: dict[str, int] = {}
-    for of_answer in held:
-        for gram in of_answer:
+    for answer_grams in held:
+        for gram in answer_grams:
             counts[gram] = counts.get(gram, 0) + 1
     return counts
 
@@ -193,12 +193,12 @@ def select(
     streams = Generator(int(hashlib.sha1(seed.encode()).hexdigest()[:16], 16))
     climbs: list[Climb] = []
     for stream in [streams.draw() for _ in range(restarts)]:
-        made = sum(climb.proposals for climb in climbs)
-        if climbs and proposals is not None and made >= proposals:
+        created = sum(climb.proposals for climb in climbs)
+        if climbs and proposals is not None and created >= proposals:
             break
         climb = Climb(answers, size, max_order, stream)
         climbs.append(climb)
-        while not climb.finished and climb.sweep(None if proposals is None else proposals - made):
+        while not climb.finished and climb.sweep(None if proposals is None else proposals - created):
             pass
     best = min(range(len(climbs)), key=lambda i: (climbs[i].error, i))
     return climbs[best], best, sum(climb.proposals for climb in climbs)

@@ -47,10 +47,10 @@ def _of_modules() -> Iterator[tuple[str, str, str]]:
         for node in tree.body:
             if isinstance(node, ast.ImportFrom) and listed:
                 origin = _origin(module, "." * node.level + (node.module or ""))
-                found = [(alias.name, origin) for alias in node.names if alias.name in listed]
+                result = [(alias.name, origin) for alias in node.names if alias.name in listed]
             else:
-                found = [(name, module) for name in _targets(node) if not name.startswith("_")]
-            yield from ((f"{module}.{name}", name, origin) for name, origin in found)
+                result = [(name, module) for name in _targets(node) if not name.startswith("_")]
+            yield from ((f"{module}.{name}", name, origin) for name, origin in result)
 
 
 def _described(path: str, name: str, module: str) -> Iterator[str]:

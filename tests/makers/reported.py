@@ -18,8 +18,11 @@ def made_result(suite: Suite, answers: Sequence[str] = ("An answer.",), score: f
     figures = {"score": score, "score_std": 0.01, "length": 10.0, "length_std": 1.0, "scores": scores}
 
     def samples() -> list[dict[str, Any]]:
-        of_each = ({**scores, "helpfulness_results": [["word", 0.0]]} for _ in answers)
-        return [{"answer": one, "timestamp": "now", "scores": of} for one, of in zip(answers, of_each, strict=True)]
+        sample_scores = ({**scores, "helpfulness_results": [["word", 0.0]]} for _ in answers)
+        return [
+            {"answer": answer, "timestamp": "now", "scores": part}
+            for answer, part in zip(answers, sample_scores, strict=True)
+        ]
 
     questions = {q.question_id: {"question": q.question, **figures, "samples": samples()} for q in suite}
     return {
@@ -58,18 +61,18 @@ def unlike_runs(suite: Suite) -> list[ReportRun]:
         (FORMULA, 0.2, {"model": "+1", "mode": "qa", "engine": HOSTILE}),
         (HOSTILE, 0.1, {"model": "x", "mode": "qa", "engine": "hf"}),
     ]
-    return [_unlike(suite, number, *of_run) for number, of_run in enumerate(described)]
+    return [_unlike(suite, number, *run_fields) for number, run_fields in enumerate(described)]
 
 
 def _unlike(suite: Suite, number: int, name: str, score: float, config: dict[str, Any]) -> ReportRun:
-    made = made_result(suite, [f"An answer of run {number}. " * (6 if number == 3 else 1)], score, config=config)
-    made["length"] = 100.0 - 10 * (number % 3)
-    made["scores"] |= {"fluency": {"A": score}, "truthfulness": {"A": score**0.5}, "helpfulness": score**2}
-    for place, question in enumerate(made["questions"].values()):
+    result = made_result(suite, [f"An answer of run {number}. " * (6 if number == 3 else 1)], score, config=config)
+    result["length"] = 100.0 - 10 * (number % 3)
+    result["scores"] |= {"fluency": {"A": score}, "truthfulness": {"A": score**0.5}, "helpfulness": score**2}
+    for place, question in enumerate(result["questions"].values()):
         question["score"] = round(score + 0.01 * ((place * 3 + number * 5) % 7 - 3), 4)
         question["scores"] = {**question["scores"], "average": question["score"]}
         for sample in question["samples"]:
             sample["scores"] |= {"helpfulness": 0.2 if number == 3 else 0.9, "fluency": {"A": 0.9}}
             if number in (3, 4):
                 sample["scores"]["helpfulness_results"] = [["20字超過", 0.6]]
-    return ReportRun(name, None, parse_result(made, name))
+    return ReportRun(name, None, parse_result(result, name))

@@ -93,9 +93,9 @@ def post(body: bytes | str, path: str = "/reward", *, close: bool = True, **head
 def parsed(reply: bytes) -> tuple[int, dict[str, Any]]:
     """The status and the JSON of a reply."""
     head, _, body = reply.partition(b"\r\n\r\n")
-    found = re.match(rb"HTTP/1\.1 (\d+)", head)
-    assert found, reply[:200]
-    return int(found[1]), json.loads(body)
+    match = re.match(rb"HTTP/1\.1 (\d+)", head)
+    assert match, reply[:200]
+    return int(match[1]), json.loads(body)
 
 
 @contextlib.contextmanager

@@ -102,10 +102,14 @@ def _lengths(draw: st.DrawFn) -> str:
 
 def _regex_parts() -> st.SearchStrategy[str]:
     letter = LETTERS.map(re.escape)
-    one = st.one_of(letter, letter, st.sampled_from([".", "[ab]", "[^a]", r"\w", r"\S", r"\s", "[日本]", r"\^", r"\$"]))
+    single = st.one_of(
+        letter, letter, st.sampled_from([".", "[ab]", "[^a]", r"\w", r"\S", r"\s", "[日本]", r"\^", r"\$"])
+    )
     times = st.sampled_from(["", "", "*", "+", "?", "*?", "{2}", "{1,3}"])
-    repeated = st.tuples(one, times).map("".join)
-    choice = st.tuples(letter, one, st.sampled_from(["", "", "?", "{2}"])).map(lambda of: f"({of[0]}|{of[1]}){of[2]}")
+    repeated = st.tuples(single, times).map("".join)
+    choice = st.tuples(letter, single, st.sampled_from(["", "", "?", "{2}"])).map(
+        lambda part: f"({part[0]}|{part[1]}){part[2]}"
+    )
     return st.one_of(repeated, repeated, repeated, choice, st.sampled_from([r"\b", "a|", "(?:)", r"(a)\1"]))
 
 
@@ -163,7 +167,7 @@ def batches(draw: st.DrawFn) -> tuple[Suite, list[str], list[str]]:
     for _ in range(draw(st.integers(1, 8))):
         question = draw(st.sampled_from(suite.questions))
         references = tuple(answer for answers_of_set in question.answers.values() for answer in answers_of_set)
-        of_unit = answers if question.tokenizer is None else answers_in_tokens
-        rows.append((question.question_id, draw(of_unit(references))))
+        answers_in_units = answers if question.tokenizer is None else answers_in_tokens
+        rows.append((question.question_id, draw(answers_in_units(references))))
     questions, texts_of_rows = zip(*rows, strict=True)
     return suite, list(questions), list(texts_of_rows)

@@ -34,7 +34,7 @@ def a_collection(n: int = 12) -> Collection:
 
 def a_plan(*names: str) -> Plan:
     """A plan of perturbations such as `char_delete/30`; a kind alone stands for all its usual degrees."""
-    return Plan(tuple(each for name in names for each in perturbations_named(name)))
+    return Plan(tuple(item for name in names for item in perturbations_named(name)))
 
 
 def given(name: str, level: str = "word") -> Perturbation:
@@ -78,9 +78,12 @@ class ByText:
         self.calls.append(len(texts))
         return {
             name: np.array(
-                [np.nan if text is None else of(item, text) for item, text in zip(items, texts.tolist(), strict=True)]
+                [
+                    np.nan if text is None else function(item, text)
+                    for item, text in zip(items, texts.tolist(), strict=True)
+                ]
             )
-            for name, of in self.functions.items()
+            for name, function in self.functions.items()
         }
 
 
@@ -91,8 +94,8 @@ def column(rows, name):
 
 def one(rows, **wanted):
     """The one row with these values."""
-    (found,) = (row for row in rows if all(row[name] == value for name, value in wanted.items()))
-    return found
+    (result,) = (row for row in rows if all(row[name] == value for name, value in wanted.items()))
+    return result
 
 
 def discerned(evaluator=None, items=None, plan=None, **options):
@@ -115,9 +118,9 @@ def written(path: Path, text: str) -> Path:
 
 def text_in(prompt: str) -> str:
     """The text that a prompt of ours asks to change."""
-    found = re.search(r"(?:\[Text\]|［文章］)\n(.*)\n(?:\[End of the text\]|［文章の終わり］)", prompt, re.DOTALL)
-    assert found is not None
-    return found[1]
+    match = re.search(r"(?:\[Text\]|［文章］)\n(.*)\n(?:\[End of the text\]|［文章の終わり］)", prompt, re.DOTALL)
+    assert match is not None
+    return match[1]
 
 
 def damaged(prompt: str, seed: int) -> str:

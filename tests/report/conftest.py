@@ -70,11 +70,11 @@ def made_page(tmp_path_factory: pytest.TempPathFactory, mini: Suite) -> Callable
 
     def make(runs: list[Any]) -> Path:
         path = tmp_path_factory.mktemp("pages") / "report.html"
-        made = [
+        created = [
             reported_run(mini, run, score=round(0.9 - 0.01 * number, 2)) if isinstance(run, str) else run
             for number, run in enumerate(runs)
         ]
-        write_report(made, mini, path)
+        write_report(created, mini, path)
         return path
 
     return make

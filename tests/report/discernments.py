@@ -39,7 +39,7 @@ DROPS = {
 
 def a_plan() -> Plan:
     """Some kinds with their usual degrees, and one whose texts were given."""
-    known = [each for name in DROPS for each in perturbations_named(name)]
+    known = [item for name in DROPS for item in perturbations_named(name)]
     return Plan((*known, Perturbation("own kind", "major", level="word", method="given")))
 
 
@@ -64,7 +64,7 @@ def a_discernment(
     )
     originals = np.array([generator.uniform(0.7, 1.1, n_items) for _ in metrics])
     damaged, is_possible = zip(
-        *(_damaged(one, metrics, originals, generator) for one in plan.perturbations), strict=True
+        *(_damaged(perturbation, metrics, originals, generator) for perturbation in plan.perturbations), strict=True
     )
     scored = Scored(
         *(name, f"{name}:0.1.0", tuple(metrics), Collection(items, "made up"), plan, seed, originals),
@@ -74,33 +74,33 @@ def a_discernment(
     )
     work = Work(n_items, n_items * len(plan.perturbations), n_items, 3, seconds=1.25)
     equal = {metric_named(metric.name): 1.0 for metric in metrics if metric.combined}
-    kinds = {*KINDS, *(one.kind for one in plan.perturbations if "/" not in one.kind)}
-    of_metrics = weights and Weights(weights, {("answers", kind): WeightsRow("", equal) for kind in kinds})
-    found = discernment_of(Scoring(scored, tuple(_examples(scored)), work), of_metrics or None, margin=margin)
-    curves = tuple(curve for curve in found.curves if len(curve.names) > 1)
-    return replace(found, **{"notes": (), "curves": curves, **changes})
+    kinds = {*KINDS, *(perturbation.kind for perturbation in plan.perturbations if "/" not in perturbation.kind)}
+    metric_weights = weights and Weights(weights, {("answers", kind): WeightsRow("", equal) for kind in kinds})
+    result = discernment_of(Scoring(scored, tuple(_examples(scored)), work), metric_weights or None, margin=margin)
+    curves = tuple(curve for curve in result.curves if len(curve.names) > 1)
+    return replace(result, **{"notes": (), "curves": curves, **changes})
 
 
 def _damaged(
-    one: Perturbation, metrics: Sequence[Metric], originals: np.ndarray, generator: np.random.Generator
+    perturbation: Perturbation, metrics: Sequence[Metric], originals: np.ndarray, generator: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray]:
-    drops = DROPS.get(one.kind, {metric.name: 0.1 for metric in metrics})
+    drops = DROPS.get(perturbation.kind, {metric.name: 0.1 for metric in metrics})
     n_items = originals.shape[1]
     is_possible = np.full(n_items, bool(drops))
-    if one.kind == "negate":
+    if perturbation.kind == "negate":
         is_possible[::4] = False
     scores = []
     for metric, before in zip(metrics, originals, strict=True):
-        drop = drops.get(metric.name, 0.1) * (1000 if one.permille is None else one.permille) / 1000
+        drop = drops.get(metric.name, 0.1) * (1000 if perturbation.permille is None else perturbation.permille) / 1000
         spread = abs(drop) * generator.normal(1, 0.6, n_items) * np.sign(drop if metric.higher_is_better else -drop)
-        if one.kind == "own kind" and metric.name == "helpfulness":
+        if perturbation.kind == "own kind" and metric.name == "helpfulness":
             spread[3:] = 0
         scores.append(np.where(is_possible, before - spread, np.nan))
     return np.array(scores), is_possible
 
 
 def _examples(scored: Scored) -> Iterator[Example]:
-    for one, scores in zip(scored.plan.perturbations, scored.damaged, strict=True):
+    for perturbation, scores in zip(scored.plan.perturbations, scored.damaged, strict=True):
         for metric, before, after in zip(scored.metrics, scored.originals, scores, strict=True):
             drops = before - after
             if np.isnan(drops).all():
@@ -108,7 +108,7 @@ def _examples(scored: Scored) -> Iterator[Example]:
             for which, item in (("largest", int(np.nanargmax(drops))), ("smallest", int(np.nanargmin(drops)))):
                 text = scored.collection.items[item].text
                 yield Example(
-                    one.name,
+                    perturbation.name,
                     metric.name,
                     which,
                     scored.collection.items[item].id,

@@ -88,11 +88,11 @@ def test_a_pattern_that_takes_too_long_is_named():
 
 
 def test_missing_keywords_are_named_once(mini):
-    made = made_result(mini, answers=["one", "two"])
-    scores = [sample["scores"] for sample in made["questions"]["Q01"]["samples"]]
+    result = made_result(mini, answers=["one", "two"])
+    scores = [sample["scores"] for sample in result["questions"]["Q01"]["samples"]]
     scores[0]["helpfulness_results"] = [["12字超過", 0.0], ["ebb", 0.5], ["23字超過", 0.54]]
     scores[1]["helpfulness_results"] = [["ebb", 0.0]]
-    run = check_run(ReportRun("a", None, parse_result(made, "a")), mini)
+    run = check_run(ReportRun("a", None, parse_result(result, "a")), mini)
     head, line = map(unpacked, packed_answers(mini["Q01"], [(0, run.questions["Q01"].samples)], 100))
     assert head["names"] == ["12字超過", "ebb"]
     assert line["missing"] == [[0, 1], [1]]

@@ -21,10 +21,10 @@ def built(tmp_path_factory, mini):
         for row in range(30):
             bad = {"question": mini["Q01"].question, "answer": f"\u202e{BREAK_OUT} {row % 3}"}
             file.write(json.dumps(bad, ensure_ascii=False) + "\n")
-    text = write_config(folder, mini, of_question=f"wrong = [{json.dumps(re.escape(BREAK_OUT))}, '^x']")
-    made = build_suite(read_config(text))
-    assert made.problems == ()
-    return made
+    text = write_config(folder, mini, in_question=f"wrong = [{json.dumps(re.escape(BREAK_OUT))}, '^x']")
+    created = build_suite(read_config(text))
+    assert created.problems == ()
+    return created
 
 
 @pytest.fixture(scope="module")
@@ -52,14 +52,14 @@ def test_the_page_shows_what_the_records_say(built, shown):
         assert (described["error"], described["coverage"]) == (chosen["error"], chosen["coverage"])
         assert described["curve"][0][1] == chosen["initial_error"] >= described["curve"][-1][1] == chosen["error"]
         assert described["stages"][-1]["scores"]["fluency"] == pytest.approx(1)
-    of_filter = shown["branches"][0]["stages"][2]
-    assert of_filter["name"] == "filter"
-    ((reason, n),) = of_filter["reasons"]
-    first, *others = of_filter["examples"]
+    filter_stage = shown["branches"][0]["stages"][2]
+    assert filter_stage["name"] == "filter"
+    ((reason, n),) = filter_stage["reasons"]
+    first, *others = filter_stage["examples"]
     assert (n, first["row"], len(others)) == (30, 400, 4)
     assert reason.startswith("wrong: </script")
     assert first["answer"].startswith("\\u202e</script>")
-    assert of_filter["removed_scores"]["average"] < of_filter["scores"]["average"]
+    assert filter_stage["removed_scores"]["average"] < filter_stage["scores"]["average"]
     frequency = shown["branches"][1]["stages"][3]
     assert re.match(r"\d+ of [\d,]+ distinct n-grams were rare", frequency["note"])
 
@@ -88,7 +88,7 @@ def test_the_page_works_and_fits_a_telephone_and_can_be_used_by_everybody(path, 
     assert tab.page.locator("svg[role=img][aria-label^='Line plot: ']").count() == 5
     assert tab.page.locator("details.stage").count() == 5
     examples = tab.page.locator(".example > bdi").evaluate_all("all => all.map(one => one.textContent)")
-    assert examples == [one["answer"] for stage in shown["branches"][0]["stages"] for one in stage["examples"]]
+    assert examples == [item["answer"] for stage in shown["branches"][0]["stages"] for item in stage["examples"]]
     assert tab.page.evaluate("document.documentElement.scrollWidth") == width
     heads = tab.page.locator(".stage[open] tbody th", has_text=re.compile("^(left|removed)$"))
     assert max(heads.evaluate_all("heads => heads.map(head => head.offsetHeight)")) < 50  # no word is broken

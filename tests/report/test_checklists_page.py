@@ -12,7 +12,7 @@ pytestmark = pytest.mark.browser
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory):
+def page_paths(tmp_path_factory):
     place = tmp_path_factory.mktemp("pages")
     suite = own_suite()
     runs = some_runs(place / "runs", suite)
@@ -24,8 +24,8 @@ def made(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def path(made):
-    return made["file"]
+def path(page_paths):
+    return page_paths["file"]
 
 
 def ids(page):
@@ -99,8 +99,8 @@ def test_a_cell_of_the_heat_map_leads_to_its_answers_and_a_category_to_the_means
 
 
 @pytest.mark.parametrize("form", ["file", "folder"])
-def test_a_task_shows_all_answers_beside_verdicts_and_reasons(open_tab, made, form):
-    tab = open_tab(made[form])
+def test_a_task_shows_all_answers_beside_verdicts_and_reasons(open_tab, page_paths, form):
+    tab = open_tab(page_paths[form])
     body = open_task(tab, 2)
     assert tab.fragment == "task=letter_3"
     assert "asks a library for a book" in body.inner_text()
@@ -147,31 +147,31 @@ def test_verdicts_without_an_answer_are_shown_and_missing_answers_named(open_tab
 
 
 @pytest.mark.parametrize("form", ["file", "folder"])
-def test_the_search_finds_what_stands_in_answers_and_reasons_only(open_tab, made, form):
-    tab = open_tab(made[form])
-    for text, found in (
+def test_the_search_finds_what_stands_in_answers_and_reasons_only(open_tab, page_paths, form):
+    tab = open_tab(page_paths[form])
+    for text, result in (
         ("LONG ladder. Thank", ["letter_1"]),
         ("LONG ladder. Thank nobody", []),
         ("question 0 about report_2.", ["report_2"]),
         ("nowhere at all", []),
     ):
         tab.page.locator("#search").fill(text)
-        tab.page.wait_for_selector(f"#count:text-is('{len(found)} of 6 tasks')")
-        assert ids(tab.page) == found
+        tab.page.wait_for_selector(f"#count:text-is('{len(result)} of 6 tasks')")
+        assert ids(tab.page) == result
         assert tab.fragment == f"search={text.replace(' ', '%20')}"
-        assert tab.page.locator("#none").is_visible() == (not found)
+        assert tab.page.locator("#none").is_visible() == (not result)
 
 
 def test_filters_ask_for_models_states_scores_and_marks_together(open_tab, path):
     tab = open_tab(path)
-    for filters, found, fragment in (
+    for filters, result, fragment in (
         ({"model": "beta", "state": "missing"}, "letter_2", "model=beta&state=missing"),
         ({"mark": "repetition"}, "letter_1", "mark=repetition"),
         ({"length": "of 90"}, "report_1 90", "length=of%2090"),
     ):
         for name, value in filters.items():
             chosen(tab, name).select_option(value)
-        assert (ids(tab.page), tab.fragment) == ([found], fragment)
+        assert (ids(tab.page), tab.fragment) == ([result], fragment)
         tab.page.get_by_role("button", name="Clear").click()
         assert tab.fragment == ""
     chosen(tab, "order").select_option("lowest")

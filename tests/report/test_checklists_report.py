@@ -90,11 +90,11 @@ def test_scores_without_their_run_are_refused(suite, runs, tmp_path):
 
 
 def test_every_answer_stands_beside_its_verdicts_and_reasons(suite, runs, tmp_path):
-    found = shown(suite, runs, tmp_path)
-    assert set(found) == {task.key for task in TASKS}
-    line = found["letter_3", None]
+    result = shown(suite, runs, tmp_path)
+    assert set(result) == {task.key for task in TASKS}
+    line = result["letter_3", None]
     assert line["instruction"] == TASKS[2].instruction
-    assert "repetition" in entry_of(found["letter_1", None], 0)["marks"]
+    assert "repetition" in entry_of(result["letter_1", None], 0)["marks"]
     entry, alone = entry_of(line, 1), entry_of(line, 2)
     assert entry["state"] == "judged"
     assert entry["answer"].startswith("beta answers letter_3")
@@ -103,7 +103,7 @@ def test_every_answer_stands_beside_its_verdicts_and_reasons(suite, runs, tmp_pa
     reasons = [f"A reason for question {number} about letter_3." for number in (0, 1)]
     assert judgement["reasons"] == alone["judgements"][0]["reasons"] == reasons
     assert "answer" not in alone  # a run with verdicts alone
-    assert found["report_1", "90"]["wanted"] == 90
+    assert result["report_1", "90"]["wanted"] == 90
 
 
 def test_missing_unjudged_and_stale_answers_are_three_things(suite, tmp_path):
@@ -117,17 +117,17 @@ def test_missing_unjudged_and_stale_answers_are_three_things(suite, tmp_path):
     overview = overview_in(text)
     states = dict(zip(overview["tasks"]["id"], overview["tasks"]["states"], strict=True))
     assert [states[id] for id in ("report_2", "letter_3", "letter_2", "letter_1")] == ["0", "1", "2", "3"]
-    found = tasks_in(text)
-    assert entry_of(found["letter_2", None], 0)["judgements"][0]["fault"] == "form"
-    assert entry_of(found["letter_3", None], 0)["judgements"][0]["stale"] is True
-    assert found["letter_1", None]["entries"] == []
+    actual = tasks_in(text)
+    assert entry_of(actual["letter_2", None], 0)["judgements"][0]["fault"] == "form"
+    assert entry_of(actual["letter_3", None], 0)["judgements"][0]["stale"] is True
+    assert actual["letter_1", None]["entries"] == []
     expected = {"1 missing in", "1 failed in", "1 unjudged in", "1 stale in"}
     assert expected <= set(re.findall(r"1 \w+ in", words_of(text)))
     runs = open_runs([tmp_path / "m"])
     bounds = score_runs(suite, runs, missing="bounds")
-    said = words_of(write_checklists(bounds, runs, tmp_path / "b.html")[0].read_text())
-    assert "Worst Best Possible places" in said
-    assert "{:.2f} {:.2f} 1 ".format(*bounds.models[0].average.bounds) in said
+    message = words_of(write_checklists(bounds, runs, tmp_path / "b.html")[0].read_text())
+    assert "Worst Best Possible places" in message
+    assert "{:.2f} {:.2f} 1 ".format(*bounds.models[0].average.bounds) in message
 
 
 def test_a_model_that_was_not_asked_for_a_length_misses_none_of_it(suite, tmp_path):
@@ -140,9 +140,9 @@ def test_a_model_that_was_not_asked_for_a_length_misses_none_of_it(suite, tmp_pa
 def test_the_means_of_questions_are_those_of_the_judged_answers_and_equal_weights_are_shown(suite, runs, tmp_path):
     means = question_means(score_runs(suite, runs))
     thanks = list(suite.checklists).index(("letters", "thanks"))
-    (found,) = (one for one in means if one["category"] == thanks)
-    assert (found["length"], found["n"], found["means"][1]) == (None, [2, 1, 2], [0.75, 0.5, 0.25])
-    assert [one["length"] for one in means] == [None, None, None, "90"]
+    (result,) = (mean for mean in means if mean["category"] == thanks)
+    assert (result["length"], result["n"], result["means"][1]) == (None, [2, 1, 2], [0.75, 0.5, 0.25])
+    assert [mean["length"] for mean in means] == [None, None, None, "90"]
     scores = score_runs(suite, runs, weights="equal")
     overview = overview_in(write_checklists(scores, runs, tmp_path / "p.html")[0].read_text())
     assert overview["categories"][1]["weights"] == [50, 50]
@@ -162,8 +162,8 @@ def test_what_does_not_fit_is_left_out_in_order_and_said(suite, tmp_path, monkey
     assert overview_in(cut)["extent"] == {"answer": 16_000, "reason": None}
     (entry,) = tasks_in(cut)["letter_1", None]["entries"]
     assert (len(entry["answer"]), entry["length"]) == (16_000, 30_000)
-    said = "leaves out the text of answers after the first 16,000 characters."
-    assert said in words_of(cut)
+    label = "leaves out the text of answers after the first 16,000 characters."
+    assert label in words_of(cut)
     monkeypatch.setattr(pages, "MAX_BYTES", 50_000)
     with pytest.raises(ChecklistError, match="too many for one page"):
         written(suite, [run], tmp_path / "p.html")

@@ -15,18 +15,20 @@ from report.discernments import METRICS, N_ITEMS, a_discernment, picture_of
 
 
 @pytest.fixture(scope="module")
-def one():
+def ngram_finding():
     return finding_of([a_discernment()])
 
 
-def with_scores(found, values):
+def with_scores(result, values):
     """A discernment in which the originals and each perturbation have these scores of fluency."""
-    damaged = np.broadcast_to(values, found.scored.damaged.shape)
-    return dataclasses.replace(found, scored=dataclasses.replace(found.scored, originals=values[None], damaged=damaged))
+    damaged = np.broadcast_to(values, result.scored.damaged.shape)
+    return dataclasses.replace(
+        result, scored=dataclasses.replace(result.scored, originals=values[None], damaged=damaged)
+    )
 
 
-def test_the_heat_map_tells_undefined_few_rewarded_and_saturated_cells_apart(one):
-    chart = picture_of(one, "heat")
+def test_the_heat_map_tells_undefined_few_rewarded_and_saturated_cells_apart(ngram_finding):
+    chart = picture_of(ngram_finding, "heat")
     titles = ["characters", "words", "sentences", "changes that should not matter: a fall is a fault"]
     assert [group.title for group in chart.groups] == titles
     rows = {row.name: row.columns for group in chart.groups for row in group.rows}
@@ -43,8 +45,8 @@ def test_the_heat_map_tells_undefined_few_rewarded_and_saturated_cells_apart(one
     assert rows["text replaced by another"][0][0].text.startswith("≥")
 
 
-def test_curves_have_a_panel_for_each_kind_with_bands_and_the_level_of_the_worst_control(one):
-    chart = picture_of(one, "curves")
+def test_curves_have_a_panel_for_each_kind_with_bands_and_the_level_of_the_worst_control(ngram_finding):
+    chart = picture_of(ngram_finding, "curves")
     titles = ["characters deleted (n = 40)", "statements negated (n = 30)", "characters cut off the end (n = 40)"]
     assert [panel.title for panel in chart.panels] == titles
     panel = chart.panels[0]
@@ -52,21 +54,21 @@ def test_curves_have_a_panel_for_each_kind_with_bands_and_the_level_of_the_worst
     assert panel.lines[0].low is not None
     assert panel.levels[0] == pytest.approx(panel.lines[0].y[0] - 0.2, abs=0.06)
     assert panel.levels[2] is None  # no control lowers helpfulness
-    assert picture_of(one, "shares").panels[0].lines[0].y[-1] > 0.8
+    assert picture_of(ngram_finding, "shares").panels[0].lines[0].y[-1] > 0.8
 
 
 def test_metrics_of_other_sizes_have_curves_of_their_own():
     metrics = (Metric("bleu", high=100.0), Metric("chrf"), Metric("rouge", high=1.0))
-    found = a_discernment("metrics", metrics=metrics)
+    result = a_discernment("metrics", metrics=metrics)
     factors = {"bleu": 70, "chrf": 70, "rouge": 1}
-    larger = tuple(dataclasses.replace(of, mean=of.mean * factors[of.metric]) for of in found.curves)
-    finding = finding_of([dataclasses.replace(found, curves=larger)])
+    larger = tuple(dataclasses.replace(curve, mean=curve.mean * factors[curve.metric]) for curve in result.curves)
+    finding = finding_of([dataclasses.replace(result, curves=larger)])
     lines = [[line.name for line in picture_of(finding, name).panels[0].lines] for name in ("curves", "curves-2")]
     assert lines == [["bleu", "chrf"], ["rouge"]]
 
 
-def test_scores_of_originals_and_damaged_texts_are_correlated_without_controls(one):
-    panel = picture_of(one, "scores").panels[0]
+def test_scores_of_originals_and_damaged_texts_are_correlated_without_controls(ngram_finding):
+    panel = picture_of(ngram_finding, "scores").panels[0]
     scored = a_discernment().scored
     n = np.isfinite(scored.damaged[[not change.is_control for change in scored.plan.perturbations], 0]).sum()
     assert re.fullmatch(rf"fluency: Pearson 0\.\d{{3}} \({n} pairs\)", panel.title)
@@ -80,8 +82,8 @@ def test_constant_scores_have_no_correlation_but_are_drawn():
     drawn(chart)
 
 
-def test_distributions_are_shares_of_the_texts_of_each_group_and_few_scores_are_not_put_into_bins(one):
-    chart = picture_of(one, "distributions")
+def test_distributions_are_shares_of_the_texts_of_each_group_and_few_scores_are_not_put_into_bins(ngram_finding):
+    chart = picture_of(ngram_finding, "distributions")
     assert [panel.title for panel in chart.panels] == [metric.name for metric in METRICS]
     names = ["originals", "characters damaged", "words damaged", "sentences damaged", "harmless changes"]
     for panel in chart.panels:

@@ -27,15 +27,15 @@ PICTURES = {"heat", "curves", "shares", "bars", "levels", "degrees", "distributi
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     """The files of a test, whose pictures are empty."""
-    made = tmp_path_factory.mktemp("one")
+    created = tmp_path_factory.mktemp("one")
     with pytest.MonkeyPatch.context() as patch:
         leave_out_drawing(patch)
-        write_discernment([a_discernment()], made)
-    return made
+        write_discernment([a_discernment()], created)
+    return created
 
 
 @pytest.fixture(scope="module")
-def one():
+def ngram_finding():
     return finding_of([a_discernment()])
 
 
@@ -45,8 +45,8 @@ def read(path):
 
 
 def table(finding, name):
-    (found,) = (each for each in finding.tables if each.name == name)
-    return found
+    (result,) = (item for item in finding.tables if item.name == name)
+    return result
 
 
 def small(**changes):
@@ -93,23 +93,23 @@ def test_all_pictures_of_a_test_are_drawn_and_the_same_test_gives_the_same_bytes
 # --- words
 
 
-def test_a_sentence_names_what_is_noticed_missed_rewarded_and_penalised(one):
-    assert one.question == "How well does ngram notice damage?"
-    assert one.answer == (
+def test_a_sentence_names_what_is_noticed_missed_rewarded_and_penalised(ngram_finding):
+    assert ngram_finding.question == "How well does ngram notice damage?"
+    assert ngram_finding.answer == (
         "ngram notices 5 of 5 kinds of damage with at least one of its 4 scores; not noticed by some score: statements "
         "negated; rewarded by some score: characters cut off the end; harmless, but penalised: other punctuation marks."
     )
-    assert one.first == [one.answer]
-    assert "does not prove that there is no effect" in one.paragraph
+    assert ngram_finding.first == [ngram_finding.answer]
+    assert "does not prove that there is no effect" in ngram_finding.paragraph
 
 
 def verdicts_of(finding):
     return {row[0]: row[1:] for row in table(finding, "verdicts").rows}
 
 
-def test_a_table_says_which_damage_each_score_notices_misses_rewards_and_penalises(one):
-    assert table(one, "verdicts").heads() == ["damage", *(metric.name for metric in METRICS)]
-    shown = verdicts_of(one)
+def test_a_table_says_which_damage_each_score_notices_misses_rewards_and_penalises(ngram_finding):
+    assert table(ngram_finding, "verdicts").heads() == ["damage", *(metric.name for metric in METRICS)]
+    shown = verdicts_of(ngram_finding)
     assert shown["characters deleted"] == ("1 %",) * 4
     assert shown["statements negated"] == ("20 %", "20 %", "no (0.0)", "20 %")
     assert shown["characters cut off the end"][1] == "rewarded"
@@ -123,21 +123,21 @@ def test_a_table_says_which_damage_each_score_notices_misses_rewards_and_penalis
 
 @pytest.mark.parametrize("n", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_where_nothing_is_defined_there_is_a_report_all_the_same(n):
-    found, undefined = small(), {}
+    result, undefined = small(), {}
     for table, names in {"cells": UNDEFINED, "summary": {"average", "minimum"}, "profile": {"verdict"}}.items():
-        undefined[table] = tuple({**row, **dict.fromkeys(names)} for row in getattr(found, table))
-    finding = finding_of([dataclasses.replace(found, **undefined)] * n)
+        undefined[table] = tuple({**row, **dict.fromkeys(names)} for row in getattr(result, table))
+    finding = finding_of([dataclasses.replace(result, **undefined)] * n)
     assert finding.answer
-    for each in finding.pictures if n == 2 else finding.pictures[:1]:
-        stored(drawn(each.chart), "svg")
+    for picture in finding.pictures if n == 2 else finding.pictures[:1]:
+        stored(drawn(picture.chart), "svg")
 
 
 # --- several evaluators
 
 
 def test_several_evaluators_stand_side_by_side():
-    found = [a_discernment(), a_discernment("judge <b>", metrics=METRICS[:1], seed=3, weights="assumed")]
-    finding = finding_of(found)
+    listed = [a_discernment(), a_discernment("judge <b>", metrics=METRICS[:1], seed=3, weights="assumed")]
+    finding = finding_of(listed)
     assert finding.question == "How well do ngram, judge <b> notice damage?"
     (panel,) = picture_of(finding, "bars").panels
     assert panel.groups == ("ngram", "judge <b>")
@@ -150,32 +150,32 @@ def test_several_evaluators_stand_side_by_side():
     assert {row[0] for row in cells.rows} == {"ngram", "judge <b>"}
     assert "evaluator" in cells.heads()
     assert len(finding.sentences) == 1 + 1 + 1
-    for each in finding_of(found[:1]).tables:  # a column that is the same everywhere is in the file only
-        assert not {"evaluator", "task"} & set(each.heads()) or each.name in ("work", "examples")
+    for item in finding_of(listed[:1]).tables:  # a column that is the same everywhere is in the file only
+        assert not {"evaluator", "task"} & set(item.heads()) or item.name in ("work", "examples")
 
 
 def test_the_agreement_of_two_evaluators_is_a_table():
     first, second = a_discernment(), a_discernment("judge", seed=1)
     figures = vars(agreement(first, second)["answers"]).values()
     assert table(finding_of([first, second]), "agreement").rows == (("ngram", "judge", "answers", *figures),)
-    assert "agreement" not in {each.name for each in finding_of([first, a_discernment(n_items=20)]).tables}
+    assert "agreement" not in {item.name for item in finding_of([first, a_discernment(n_items=20)]).tables}
 
 
 def test_assumed_weights_are_called_assumed_wherever_they_are_used():
     finding = finding_of([a_discernment(weights="assumed")])
-    shown = [each for each in finding.tables if "weighted_d" in str(each.columns) or each.name == "summary"]
-    shown += [each for each in finding.pictures if each.name == "bars"]
-    assert ["assumed weights" in each.title for each in shown] == [True] * 3
+    shown = [item for item in finding.tables if "weighted_d" in str(item.columns) or item.name == "summary"]
+    shown += [picture for picture in finding.pictures if picture.name == "bars"]
+    assert ["assumed weights" in item.title for item in shown] == [True] * 3
     assert any("assumed weights" in note for note in finding.notes)
-    titles = " ".join(each.title for each in finding_of([a_discernment(weights="votes.csv")]).tables)
+    titles = " ".join(item.title for item in finding_of([a_discernment(weights="votes.csv")]).tables)
     assert ("assumed" in titles, "weights of votes.csv" in titles) == (False, True)
 
 
 # --- examples
 
 
-def test_examples_are_grouped_by_kind_with_all_scores_of_a_text_in_one_place(one):
-    (comparison,) = one.comparisons
+def test_examples_are_grouped_by_kind_with_all_scores_of_a_text_in_one_place(ngram_finding):
+    (comparison,) = ngram_finding.comparisons
     assert [group.title for group in comparison.groups][:2] == ["characters deleted", "statements negated"]
     titles = [pair.title for group in comparison.groups for pair in group.pairs]
     assert len(titles) == len({(example.perturbation, example.item) for example in a_discernment().examples})
@@ -185,25 +185,25 @@ def test_examples_are_grouped_by_kind_with_all_scores_of_a_text_in_one_place(one
     assert [piece.text for piece in comparison.groups[0].pairs[0].after if piece.is_changed] == ["へ", "本当？"]
 
 
-def test_the_first_example_is_a_text_whose_damage_a_metric_does_not_notice_with_all_scores(one):
+def test_the_first_example_is_a_text_whose_damage_a_metric_does_not_notice_with_all_scores(ngram_finding):
     title = r"Example of ngram: all statements negated, not noticed by helpfulness \(item item \d+: fluency .* → "
-    assert re.match(f"{title}.*, average ", one.example.title)
-    assert [text for text, change in one.example.in_one if change == "deleted"] == ["に"]
-    assert one.example.to_markdown() in one.to_markdown()
+    assert re.match(f"{title}.*, average ", ngram_finding.example.title)
+    assert [text for text, change in ngram_finding.example.in_one if change == "deleted"] == ["に"]
+    assert ngram_finding.example.to_markdown() in ngram_finding.to_markdown()
     assert finding_of([a_discernment(examples=())]).example is None
 
 
 def test_every_kind_and_degree_has_its_own_words():
     plans = [Plan(perturbations_named(name)) for name in KINDS] + [paper_plan(name) for name in datasets()]
     for plan in plans:
-        words = [in_words(one.kind, one.degree, one.permille, one.k) for one in plan.perturbations]
+        words = [in_words(item.kind, item.degree, item.permille, item.k) for item in plan.perturbations]
         assert len(set(words)) == len(words)
         assert not [text for text in words if re.search(r"[_/{}]", text) or text in KINDS]
     assert len({in_words(name) for name in KINDS}) == len(KINDS)
     named = [("char_delete", "", 100, None), ("char_swap", "k1", None, 1), ("word_drop", "minor", None, 5),
              ("sentence_delete", "1000", 1000, None), ("grammar_error", "minor", None, None),
              ("own {kind}", "x", None, None)]  # fmt: skip
-    assert [in_words(*of) for of in named] == [
+    assert [in_words(*part) for part in named] == [
         *("10 % of characters deleted", "1 character pair swapped", "5 words deleted here and there"),
         *("all sentences but one deleted", "grammar errors (minor)", "own {kind} (x)"),
     ]
@@ -218,12 +218,12 @@ def test_hostile_texts_and_names_are_harmless_everywhere(tmp_path, monkeypatch, 
         leave_out_drawing(monkeypatch)
     kind = dataclasses.replace(a_plan().perturbations[0], kind=HOSTILE)
     example = Example(kind.name, HOSTILE, "largest", HOSTILE, HOSTILE, HOSTILE + "!", 1.0, 0.5)
-    found = a_discernment(HOSTILE, metrics=(Metric(HOSTILE),), plan=Plan((kind,), HOSTILE), notes=(HOSTILE,),
+    result = a_discernment(HOSTILE, metrics=(Metric(HOSTILE),), plan=Plan((kind,), HOSTILE), notes=(HOSTILE,),
                           warnings=(HOSTILE,), weights=HOSTILE, examples=(example,), signature=HOSTILE)  # fmt: skip
-    first, *others = found.scored.collection.items
-    collection = dataclasses.replace(found.scored.collection, items=(dataclasses.replace(first, id=HOSTILE), *others))
-    found = dataclasses.replace(found, scored=dataclasses.replace(found.scored, collection=collection))
-    write_discernment([found, found], tmp_path)
+    first, *others = result.scored.collection.items
+    collection = dataclasses.replace(result.scored.collection, items=(dataclasses.replace(first, id=HOSTILE), *others))
+    result = dataclasses.replace(result, scored=dataclasses.replace(result.scored, collection=collection))
+    write_discernment([result, result], tmp_path)
     page = (tmp_path / "discernment.html").read_text(encoding="utf-8")
     check_policy(page)
     assert "<img" not in page
@@ -254,15 +254,15 @@ def test_the_claims_about_a_data_set_stand_beside_our_figures():
     ours = {row[0]: row[-1] for row in table(finding_of([of_the_paper("SumPubMed")]), "claims").rows}
     assert re.fullmatch(r"ngram: average \d+\.\d, minimum \d+\.\d", ours["SumPubMed"])
     assert "Answer Equivalence" not in ours
-    assert not {"claims", "published"} & {each.name for each in finding_of([a_discernment()]).tables}
+    assert not {"claims", "published"} & {item.name for item in finding_of([a_discernment()]).tables}
 
 
 def test_published_figures_stand_beside_ours_of_the_same_data_set():
     figures = (("SummEval", "d_average", 7.5), ("SummEval", "weighted_minimum", 0.5), ("SumPubMed", "d_minimum", 0.25))
-    published = [Published(dataset, "GPT4-Turbo", *of) for dataset, *of in figures]
-    found = of_the_paper("SummEval")
-    first, second, third = table(finding_of([found], published), "published").rows
-    row = next(row for row in found.summary if row["score"] == "printed_d")
+    published = [Published(dataset, "GPT4-Turbo", *part) for dataset, *part in figures]
+    result = of_the_paper("SummEval")
+    first, second, third = table(finding_of([result], published), "published").rows
+    row = next(row for row in result.summary if row["score"] == "printed_d")
     assert first == ("SummEval", "GPT4-Turbo", "d_average", 7.5, "ngram", row["average"], N_ITEMS)
     assert second[4:] == ("ngram", None, N_ITEMS)  # without weights
     assert third[3:] == (0.25, None, None, None)
@@ -275,6 +275,6 @@ def test_the_word_blind_needs_a_margin_and_comes_with_what_may_have_been_missed(
 
     assert (verdict(), verdict(margin=0.01)) == ("no (0.0)", "no (0.0)")
     assert re.fullmatch(r"blind \(\d\.\d\d\)", verdict(margin=5.0))
-    found = finding_of([a_discernment(margin=5.0)])
-    assert "margin of blindness is 5 SD" in found.paragraph
-    assert "missed at most, SD" in table(found, "profile").heads()
+    result = finding_of([a_discernment(margin=5.0)])
+    assert "margin of blindness is 5 SD" in result.paragraph
+    assert "missed at most, SD" in table(result, "profile").heads()

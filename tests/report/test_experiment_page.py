@@ -104,8 +104,8 @@ MORE = (
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory):
     written = write_finding(a_finding(*MORE), tmp_path_factory.mktemp("experiments"))
-    found = [a_discernment(weights="assumed"), a_discernment("judge", metrics=METRICS[:2], seed=1)]
-    written += write_discernment(found, tmp_path_factory.mktemp("discernment"))
+    listed = [a_discernment(weights="assumed"), a_discernment("judge", metrics=METRICS[:2], seed=1)]
+    written += write_discernment(listed, tmp_path_factory.mktemp("discernment"))
     return [path for path in written if path.suffix == ".html"]
 
 

@@ -27,18 +27,18 @@ SHOWN = """async (question) => {
 
 def varied(suite, name, seed, n_answers=5):
     random = np.random.default_rng(seed)
-    made = made_result(suite, answers=["x"] * n_answers, score=float(round(random.random(), 4)))
-    for key, of_question in made["questions"].items():
+    result = made_result(suite, answers=["x"] * n_answers, score=float(round(random.random(), 4)))
+    for key, question_result in result["questions"].items():
         references = [answer for answers in suite[key].answers.values() for answer in answers]
-        of_question["score"] = float(round(random.random(), 4))
-        of_question["scores"] = {**of_question["scores"], "average": of_question["score"]}
-        for sample in of_question["samples"]:
+        question_result["score"] = float(round(random.random(), 4))
+        question_result["scores"] = {**question_result["scores"], "average": question_result["score"]}
+        for sample in question_result["samples"]:
             pieces = [references[random.integers(len(references))][random.integers(20) :] for _ in range(3)]
             odd = random.choice(["", "zzz", "氷\n", "👩‍🔬", "\u202e", "\x07<b>", "\ud800"])
             pieces.insert(random.integers(4), str(odd))
             sample["answer"] = "".join(pieces)[: random.integers(300)]
             sample["scores"] = {**sample["scores"], "average": float(round(random.random(), 5))}
-    return ReportRun(name, None, parse_result(made, name))
+    return ReportRun(name, None, parse_result(result, name))
 
 
 @pytest.fixture(scope="module")
@@ -55,8 +55,8 @@ def shown_in_python(suite, runs, number):
     question = suite.questions[number]
     by_score = sorted(runs, key=lambda run: -run.result.score)
     texts = [sample.answer for run in by_score for sample in run.result.questions[question.question_id].samples]
-    made = zip(texts, QuestionTints(question).levels(texts), strict=True)
-    return [harmless_with_tints(text, levels) for text, levels in made]
+    created = zip(texts, QuestionTints(question).levels(texts), strict=True)
+    return [harmless_with_tints(text, levels) for text, levels in created]
 
 
 def shown_in(page, number):
@@ -114,7 +114,7 @@ def test_the_question_view_ranks_the_answers_of_all_runs(open_tab, path, runs):
     for box, label, expected in (
         ("Order", "worst first", map(max, every)),
         ("Answers", "worst of each run", map(min, every)),
-        ("Answers", "all", (score for of_run in every for score in of_run)),
+        ("Answers", "all", (score for run_scores in every for score in run_scores)),
     ):
         page.get_by_role("combobox", name=box).select_option(label=label)
         assert scores() == rounded(expected)
@@ -224,10 +224,10 @@ def test_a_long_answer_is_shown_whole_on_demand(open_tab, made_page, mini):
 def test_the_search_finds_answers_by_run_and_question(open_tab, made_page, mini):
     runs = []
     for number, places in enumerate(({0: "A Needle 針", 3: "no\nneedle"}, {}, {7: "NEEDLE"})):
-        made = made_result(mini, answers=["hay", "stack"], score=0.9 - number / 10)
+        result = made_result(mini, answers=["hay", "stack"], score=0.9 - number / 10)
         for place, text in places.items():
-            made["questions"][mini.questions[place].question_id]["samples"][1]["answer"] = text
-        runs.append(ReportRun(f"run {number}", None, parse_result(made, "x")))
+            result["questions"][mini.questions[place].question_id]["samples"][1]["answer"] = text
+        runs.append(ReportRun(f"run {number}", None, parse_result(result, "x")))
     path = made_page(runs)
     for fragment, expected in (
         ("answers=needle", {"Q01": ["run 0", "Needle"], "Q04": ["run 0", "needle"], "Q08": ["run 2", "NEEDLE"]}),
@@ -238,12 +238,12 @@ def test_the_search_finds_answers_by_run_and_question(open_tab, made_page, mini)
     ):
         page = open_tab(path, f"#tab=answers&{fragment}").page
         page.locator("#found-count", has_text="”.").wait_for()
-        found = {
+        actual = {
             section.locator("h3").inner_text(): section.locator("li :is(a, mark)").all_inner_texts()
             for section in page.locator("#found section").all()
         }
-        assert [text.startswith(name) for text, name in zip(found, expected, strict=True)] == [True] * len(expected)
-        assert list(found.values()) == list(expected.values())
+        assert [text.startswith(name) for text, name in zip(actual, expected, strict=True)] == [True] * len(expected)
+        assert list(actual.values()) == list(expected.values())
 
 
 def test_a_folder_opens_from_disk_and_runs_no_script_of_others(open_tab, mini, runs, tmp_path):
@@ -269,8 +269,8 @@ def test_a_folder_opens_from_disk_and_runs_no_script_of_others(open_tab, mini, r
 def test_a_served_page_loads_itself_again_when_results_change(browser, mini, tmp_path):
     def write(name, **changes):
         (tmp_path / "result" / name).mkdir(parents=True)
-        made = made_result(mini, **changes)
-        (tmp_path / "result" / name / "result.json").write_text(json.dumps(made), encoding="utf-8")
+        result = made_result(mini, **changes)
+        (tmp_path / "result" / name / "result.json").write_text(json.dumps(result), encoding="utf-8")
 
     write("one")
     live = LiveReport([str(tmp_path / "result")], mini, tmp_path / "page", lambda _: None)

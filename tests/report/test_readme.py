@@ -31,18 +31,18 @@ ESCAPE = re.compile("&#92;u([0-9a-f]{4})")
 
 
 def result(suite: Suite, *, rules: Any = (("word", 0.0), ("12字超過", 0.76)), **changes: Any) -> dict[str, Any]:
-    made = made_result(suite, **{"config": {"model": "org/model"}, **changes})
-    for question in made["questions"].values():
+    created = made_result(suite, **{"config": {"model": "org/model"}, **changes})
+    for question in created["questions"].values():
         for sample in question["samples"]:
             sample["scores"] = {**sample["scores"], "helpfulness_results": list(map(list, rules))}
-    return {**made, "num_trials": 9}
+    return {**created, "num_trials": 9}
 
 
 @pytest.fixture
 def readme(tmp_path):
-    def write(suite: Suite, made: dict[str, Any], name: str = "org/model/abc", **settings: Any) -> str:
+    def write(suite: Suite, created: dict[str, Any], name: str = "org/model/abc", **settings: Any) -> str:
         path = tmp_path / "README.md"
-        write_readme(ReportRun(name, None, parse_result(made, name), **settings), suite, path)
+        write_readme(ReportRun(name, None, parse_result(created, name), **settings), suite, path)
         return path.read_bytes().decode()
 
     return write
@@ -66,11 +66,11 @@ def test_published_results_make_the_readmes_of_upstream(tmp_path):
 def test_the_layout_of_a_readme(readme, make_suite):
     common, middling = ["a cat sat."] * 30, ["b dog ran!"] * 2  # 14 % and 1 % of all 210 answers
     suite = Suite.load(make_suite({"answers": {"T": common, "Mine": middling, "P": ["zzz"] * 178}}))
-    made = result(suite, answers=["a cat\nb dog (ran)", "", "zz"], rules=[["word", 0.0], ["3字超過", 0.94]])
-    made["scores"]["fluency"] = {"T": 0.02162, "Mine": 0.26802, "P": 0.17674}
+    created = result(suite, answers=["a cat\nb dog (ran)", "", "zz"], rules=[["word", 0.0], ["3字超過", 0.94]])
+    created["scores"]["fluency"] = {"T": 0.02162, "Mine": 0.26802, "P": 0.17674}
     shares = "P:0.2500+T:0.2500+Mine:0.2500"
     summary = f"<dt>0.500 (=avg(f=({shares}), t=({shares}), h=0.500 [word, 3字超過*0.9]))</dt>\n"
-    assert readme(suite, made, result_hash="c0ffee") == (
+    assert readme(suite, created, result_hash="c0ffee") == (
         "# Model: org/model\n\n<!-- result.json: c0ffee -->\n\n"
         "- Score: 0.500 (±0.0100/√9)\n"
         "  - Fluency: 0.466 (PFN:0.1767+Titech:0.0216+Mine:0.2680)\n"
@@ -98,9 +98,9 @@ def test_a_run_without_a_model_has_the_name_of_its_folder(readme, mini, config):
 
 
 def test_numbers_that_are_none_and_questions_that_are_missing_are_no_errors(readme, mini):
-    made = result(mini, score=math.nan, score_std=None, length=math.inf, rules=[["word"], ["other", None]])
-    del made["questions"]["Q02"]
-    text = readme(mini, made)
+    created = result(mini, score=math.nan, score_std=None, length=math.inf, rules=[["word"], ["other", None]])
+    del created["questions"]["Q02"]
+    text = readme(mini, created)
     assert text.startswith("# Model: org/model\n\n- Score: – (±–/√9)\n")
     assert "[word*–, other*–]" in text
     assert "Q02" not in text
@@ -130,9 +130,9 @@ def outline(text: str) -> list[str]:
 def test_no_untrusted_text_becomes_markup_and_the_parameters_can_be_read_back(readme, mini, text):
     usual = outline(readme(mini, result(mini)))
     config = {"model": text, text.encode("utf-8", "replace").decode(): text, "n": [1, None, {"c": 1.5}]}
-    made = result(mini, answers=[text], config=config, rules=[[text, 0.0], [text, 0.5]])
-    made["scores"]["fluency"][text] = 0.5
-    page = readme(mini, made)
+    created = result(mini, answers=[text], config=config, rules=[[text, 0.0], [text, 0.5]])
+    created["scores"]["fluency"][text] = 0.5
+    page = readme(mini, created)
     assert outline(page) == usual
     assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b\u202e\u2028\ufeff\ud800\U000e0041]", page)
     _, heading, *tokens = MarkdownIt("commonmark").parse(page)

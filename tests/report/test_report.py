@@ -43,8 +43,8 @@ def answers_in(text, number):
     return [unpacked(line) for line in embedded(text)[f"answers-{number}"].split("\n")]
 
 
-def tints(of, answers):
-    return QuestionTints(of).levels(answers)
+def tints(part, answers):
+    return QuestionTints(part).levels(answers)
 
 
 def question(*sets):
@@ -128,12 +128,12 @@ def test_the_page_names_the_suite_and_no_folder_of_the_machine(mini, tmp_path):
 def test_runs_have_the_order_of_the_leaderboard_and_system_runs_medals_and_no_rank(page, mini):
     names = {"a": 0.9, "system/ground-truth": 0.8, "b": 0.7, "system/other": 0.6, "systematic/c": 0.7}
     shown = overview_in(page(*(run(mini, name=name, score=score) for name, score in names.items())))["runs"]
-    assert [(each["name"], each["medal"], each["rank"]) for each in shown] == [
+    assert [(item["name"], item["medal"], item["rank"]) for item in shown] == [
         *(("a", "", 1), ("system/ground-truth", "👑", None)),
         *(("b", "", 2), ("systematic/c", "", 2), ("system/other", "🎯", None)),
     ]
     equal = by_score(check_run(run(mini, name=name), mini) for name in ("b", "a/1", "a", "a-b", "a-b/1"))
-    assert [found.name for found in equal] == ["a-b/1", "a-b", "a/1", "a", "b"]
+    assert [outcome.name for outcome in equal] == ["a-b/1", "a-b", "a/1", "a", "b"]
 
 
 def test_numbers_that_are_none_are_shown_as_missing(page, mini):
@@ -157,12 +157,12 @@ def test_texts_that_do_not_pack_are_cut_so_that_the_page_has_its_size(mini, page
     random = np.random.default_rng(0)
     runs = []
     for number in range(5):
-        made = result(mini, answers=[""] * 5)
-        for of_question in made["questions"].values():
-            for sample in of_question["samples"]:
+        created = result(mini, answers=[""] * 5)
+        for question_result in created["questions"].values():
+            for sample in question_result["samples"]:
                 code_points = random.integers(0x4E00, 0x9FA0, size=1500, dtype=np.uint32)
                 sample["answer"] = code_points.tobytes().decode("utf-32-le")
-        runs.append(ReportRun(f"run {number}", None, parse_result(made, f"run {number}")))
+        runs.append(ReportRun(f"run {number}", None, parse_result(created, f"run {number}")))
     whole = page(*runs)
     size = len(whole.encode())
     assert overview_in(whole)["n_shown"] == 100_000
@@ -179,7 +179,7 @@ def test_texts_that_do_not_pack_are_cut_so_that_the_page_has_its_size(mini, page
 
 
 def overview(suite, *runs):
-    return overview_of(by_score(check_run(each, suite) for each in runs), suite)
+    return overview_of(by_score(check_run(item, suite) for item in runs), suite)
 
 
 def test_figures_of_runs_count_answers_and_have_intervals_if_questions_have_several_scores(mini):
@@ -198,7 +198,7 @@ def test_figures_of_runs_count_answers_and_have_intervals_if_questions_have_seve
 
 
 @pytest.mark.parametrize(
-    ("ranked", "said"),
+    ("ranked", "message"),
     [
         ([], None),
         ([("a", (1, 1))], ("a", " is the only ranked run; its score is 0.5000.")),
@@ -211,13 +211,13 @@ def test_figures_of_runs_count_answers_and_have_intervals_if_questions_have_seve
         ([("a", None), ("b", None)], ("a", " has the highest score; the questions are too few to tell runs apart.")),
     ],
 )
-def test_the_headline_says_whether_the_lead_is_real(ranked, said):
+def test_the_headline_says_whether_the_lead_is_real(ranked, message):
     runs = [
         {"name": f"{title}/hash", "title": title, "rank": rank, "ranks": ranks, "score": 0.5}
         for rank, (title, ranks) in enumerate(ranked, start=1)
     ]
     overview = {"runs": [{"rank": None}, *runs], "words": RUN_WORDS, "higher_is_better": True, "digits": 4}
-    assert headline(overview) == said
+    assert headline(overview) == message
 
 
 def test_a_name_is_shown_as_model_settings_and_rest(mini):
@@ -228,7 +228,7 @@ def test_a_name_is_shown_as_model_settings_and_rest(mini):
         ("bare", None),
     ]
     runs = overview(mini, *(run(mini, name=name, config=config) for name, config in named))["runs"]
-    assert {each["name"]: (each["title"], each["settings"], each["rest"], each["organisation"]) for each in runs} == {
+    assert {item["name"]: (item["title"], item["settings"], item["rest"], item["organisation"]) for item in runs} == {
         "org/m/1": ("org/m", "qa · top_p 1.0", "1", "org"),
         "org/m/2": ("org/m", "qa · top_p 0.5", "2", "org"),
         "mine/step-10": ("mine/step-10", "chat", "", ""),
@@ -237,10 +237,10 @@ def test_a_name_is_shown_as_model_settings_and_rest(mini):
 
 
 def test_the_worst_answer_and_missed_keywords_are_those_of_the_samples(mini):
-    made = result(mini, answers=["a", "b"])
-    made["questions"]["Q03"]["samples"][1]["scores"]["average"] = 0.1
-    made["questions"]["Q03"]["samples"][1]["scores"]["helpfulness_results"] = [["ice", 0.0], ["word", 0.0]]
-    shown = ReportRun("a", None, parse_result(made, "a"))
+    created = result(mini, answers=["a", "b"])
+    created["questions"]["Q03"]["samples"][1]["scores"]["average"] = 0.1
+    created["questions"]["Q03"]["samples"][1]["scores"]["helpfulness_results"] = [["ice", 0.0], ["word", 0.0]]
+    shown = ReportRun("a", None, parse_result(created, "a"))
     assert overview(mini, shown)["runs"][0]["worst"] == (2, 1)
     question = check_run(shown, mini).questions["Q03"]
     assert missed_keywords([question, None]) == {"word": [2, 0], "ice": [1, 0]}
@@ -260,9 +260,9 @@ def test_tied_ranks_are_those_of_all_groups_of_a_run():
     ("fluency", "helpfulness", "counts"), [(0.7, 0.3, 1), (0.69, 0.3, 0), (0.7, 0.31, 0), (2.0, 0.0, 1)]
 )
 def test_fluent_but_not_helpful_has_two_bounds(mini, fluency, helpfulness, counts):
-    made = result(mini)
-    (sample,) = made["questions"]["Q01"]["samples"]
+    created = result(mini)
+    (sample,) = created["questions"]["Q01"]["samples"]
     scores = {**sample["scores"], "fluency": {"A": fluency}, "helpfulness": helpfulness}
-    made["questions"]["Q01"]["samples"] = [{**sample, "scores": scores}]
-    (shown,) = overview(mini, ReportRun("a", None, parse_result(made, "a")))["runs"]
+    created["questions"]["Q01"]["samples"] = [{**sample, "scores": scores}]
+    (shown,) = overview(mini, ReportRun("a", None, parse_result(created, "a")))["runs"]
     assert shown["unhelpful"] == counts

@@ -70,10 +70,10 @@ def test_the_search_finds_names_parameters_and_questions(open_tab, path):
     assert tab.fragment == "search=alpha"
     tab.page.go_back()  # what is typed in one go is one step
     assert (tab.fragment, search.input_value(), len(names(tab.page))) == ("", "", 7)
-    for text, found in (("top_p", ["org/alpha/1", "org/alpha/2", "other/gamma/1"]), ("ALPHA chat", ["org/alpha/2"])):
+    for text, result in (("top_p", ["org/alpha/1", "org/alpha/2", "other/gamma/1"]), ("ALPHA chat", ["org/alpha/2"])):
         search.fill(text)
-        assert names(tab.page) == found
-        assert tab.page.locator("#count").inner_text() == f"{len(found)} of 7 runs"
+        assert names(tab.page) == result
+        assert tab.page.locator("#count").inner_text() == f"{len(result)} of 7 runs"
     search.fill("Q07")
     offer = tab.page.locator("#offers a")
     assert offer.inner_text().startswith("Q07")

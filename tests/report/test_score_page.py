@@ -27,11 +27,16 @@ def test_the_page_has_the_figures_of_the_leaderboard(tmp_path):
     write_score_report(scores(), path, name="scores.csv")
     page = path.read_text(encoding="utf-8")
     check_policy(page)
-    overview, found = overview_in(page), rank_models(scores())
-    for run, of in zip(overview["runs"], found.models, strict=True):
-        assert (run["name"], run["rank"], run["score"], run["low"]) == (of.model, of.rank, of.score.mean, of.score.low)
-        assert run["metric 0"] == of.metrics["tokens"]
-        assert tuple(run["ranks"]) == of.ranks
+    overview, result = overview_in(page), rank_models(scores())
+    for run, model in zip(overview["runs"], result.models, strict=True):
+        assert (run["name"], run["rank"], run["score"], run["low"]) == (
+            model.model,
+            model.rank,
+            model.score.mean,
+            model.score.low,
+        )
+        assert run["metric 0"] == model.metrics["tokens"]
+        assert tuple(run["ranks"]) == model.ranks
     assert [question["subject"] for question in overview["questions"][-2:]] == ["maths", "law"]
     assert len(overview["questions"]) == 23
     assert "ranked on the 23 of 24 items for which all 3 models have a score." in page
@@ -76,14 +81,14 @@ def test_models_and_items_can_be_explored(open_tab, tmp_path, kind):
         marks = np.where(np.isnan(table.values["accuracy"]), np.nan, table.values["accuracy"] > 0.5)
         table = replace(table, values={**table.values, "accuracy": marks})
     write_score_report(table, path, name="scores.csv")
-    found = rank_models(table)
+    result = rank_models(table)
     tab = open_tab(path)
-    assert tab.page.locator("#runs tbody th").all_inner_texts() == [of.model for of in found.models]
+    assert tab.page.locator("#runs tbody th").all_inner_texts() == [part.model for part in result.models]
     tab.page.get_by_role("link", name="Subjects").click()
     row = tab.page.locator("#subjects-table tbody tr").first
     row.wait_for()
     heads = tab.page.locator("#subjects-table thead th").all_inner_texts()[1:]
-    shown = zip(found.subject_table.heads()[1:], found.subject_table.texts()[0][1:], strict=True)
+    shown = zip(result.subject_table.heads()[1:], result.subject_table.texts()[0][1:], strict=True)
     assert dict(zip(heads, row.locator("td").all_inner_texts(), strict=True)) == dict(shown)
     tab.page.get_by_role("link", name="Plots").click()
     tab.page.locator('.plot[data-kind="scatter"] svg').first.wait_for()

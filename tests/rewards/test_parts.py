@@ -45,10 +45,10 @@ def test_the_core_counts_as_plain_python_does():
     @examples(300)
     @given(st.lists(TEXTS, min_size=1, max_size=70), st.integers(1, 12), st.integers(1, 4))
     def check(texts, n, n_threads):
-        found = _core.repeated_shares(column(texts), n, n_threads)
+        actual = _core.repeated_shares(column(texts), n, n_threads)
         expected = [repeated(text, n) for text in texts]
         reached["repeats"] += any(value > 0.3 for value in expected)
-        assert found.tolist() == expected
+        assert actual.tolist() == expected
         assert _core.count_code_points(column(texts), n_threads).tolist() == [len(text) for text in texts]
         assert _core.count_units(column(texts), n_threads).tolist() == [len(normalised(text)) for text in texts]
 
@@ -95,9 +95,9 @@ def test_factors_fall_linearly():
     assert Repetition(2, 0.5)(["abcd", "aaaaa", "ab", ""]).tolist() == [1, 0.5, 1, 1]
     assert Repetition(2, 0.25, 0.75)(["aaaaa", "abcabc"]).tolist() == [0, 1 - (0.4 - 0.25) / 0.5]
     assert Copying(4, 0.5)(["abcdxx", "abcdef", "xyz"], ["abcdefgh"] * 3).tolist() == pytest.approx([2 / 3, 0, 1])
-    of_references = Copying(3, 0.0, source="references")
-    assert of_references(["abcdef"], [["abcx", "defx"]]).tolist() == [0.5]  # of one reference, not of both together
-    assert of_references(["abcdef"], [["abcdef"]]).tolist() == [0]
+    from_references = Copying(3, 0.0, source="references")
+    assert from_references(["abcdef"], [["abcx", "defx"]]).tolist() == [0.5]  # of one reference, not of both together
+    assert from_references(["abcdef"], [["abcdef"]]).tolist() == [0]
     assert Unfinished(0.25)([True, False]).tolist() == [1, 0.25]
     assert Floor(0.2)([0.1, 0.3]).tolist() == [0.2, 0.3]
     assert Clip(0, 1)([-1, 0.5, 2]).tolist() == [0, 0.5, 1]

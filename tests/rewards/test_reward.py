@@ -59,8 +59,8 @@ def test_a_suite_has_the_profile_of_the_shape_and_a_scorer_its_own(scorer):
     spelt = GOOD.replace(",", " ！").replace("Ice", "Ｉｃｅ")
     normalised = Scorer(scorer.suite, profile="normalised").signature
     for source, expected in (
-        *((one, normalised) for one in ("mini", scorer.suite, scorer.suite.folder)),
-        *((one, scorer.signature) for one in (scorer, ScorerSpec("mini"))),
+        *((item, normalised) for item in ("mini", scorer.suite, scorer.suite.folder)),
+        *((item, scorer.signature) for item in (scorer, ScorerSpec("mini"))),
     ):
         reward = pickle.loads(pickle.dumps(Reward(source, "recommended")))
         assert reward.signature.startswith(f"{expected}|shape:Overlong"), source
@@ -72,8 +72,8 @@ def test_a_suite_has_the_profile_of_the_shape_and_a_scorer_its_own(scorer):
 def test_details_explain_the_reward(scorer):
     table = Reward(scorer, EVERY_PART).details("Q07", ANSWERS, **KNOWN)
     names = ("overlong", "overlong_2", "too_short", "repetition", "copying", "copying_2", "unfinished")
-    of_score = ("fluency", "truthfulness", "helpfulness", "score")
-    assert table.columns == (*of_score, *names, "scale", "floor", "clip", "reward")
+    score_names = ("fluency", "truthfulness", "helpfulness", "score")
+    assert table.columns == (*score_names, *names, "scale", "floor", "clip", "reward")
     expected = scorer.reward("Q07", ANSWERS)
     for name in names:
         assert ((table[name] >= 0) & (table[name] <= 1)).all()
@@ -110,9 +110,9 @@ def test_rewards_depend_neither_on_the_batch_nor_on_threads_or_processes(scorer)
     sent = pickle.loads(pickle.dumps(reward))
     fresh = Reward(scorer, EVERY_PART)
     with ThreadPoolExecutor(4) as pool:
-        for made in (sent, fresh):
-            found = list(pool.map(lambda _, made=made: made(questions, answers, **known).tobytes(), range(8)))
-            assert set(found) == {expected.tobytes()}
+        for copied in (sent, fresh):
+            actual = list(pool.map(lambda _, copied=copied: copied(questions, answers, **known).tobytes(), range(8)))
+            assert set(actual) == {expected.tobytes()}
     assert sent.signature == reward.signature == fresh.signature != Reward("mini").signature
 
 

@@ -27,8 +27,8 @@ def check(scores, metrics=None, **settings):
 
 
 def outcome(gain, margin=0.0, *, n=8, **settings):
-    found = check(table((0.5 + NOISE + gain)[:n], np.full(n, 0.5)), margin=margin, **settings)
-    return found.outcome if found.passes == (found.outcome == "passed") else f"{found.outcome}, counts otherwise"
+    result = check(table((0.5 + NOISE + gain)[:n], np.full(n, 0.5)), margin=margin, **settings)
+    return result.outcome if result.passes == (result.outcome == "passed") else f"{result.outcome}, counts otherwise"
 
 
 # With this noise, the 95 % interval reaches 0.0167 to both sides.
@@ -52,8 +52,8 @@ def test_a_gate_has_three_outcomes(gain, margin, expected):
     strict = outcome(gain, margin, undecided="fail")
     assert strict == expected.removesuffix(", counts otherwise")
     if margin:
-        of = table(0.5 + NOISE + gain, np.full(8, 0.5))
-        assert check(of, margin=margin, undecided="fail").passes == (strict == "passed")
+        part = table(0.5 + NOISE + gain, np.full(8, 0.5))
+        assert check(part, margin=margin, undecided="fail").passes == (strict == "passed")
 
 
 def test_the_confidence_the_number_of_items_and_equal_scores_decide():
@@ -63,8 +63,8 @@ def test_the_confidence_the_number_of_items_and_equal_scores_decide():
     assert outcome(-0.5, n=6) == "failed"
     same = table(NOISE, NOISE)
     for margin in (0, 0.1):
-        found = check(same, margin=margin, undecided="fail", confidence=0.999)
-        assert (found.outcome, found.sentence) == ("passed", "m: new and old have the same score on 8 items")
+        result = check(same, margin=margin, undecided="fail", confidence=0.999)
+        assert (result.outcome, result.sentence) == ("passed", "m: new and old have the same score on 8 items")
     few = check(same.only(items=range(5)), undecided="fail")
     assert (few.outcome, few.passes) == ("undecided", False)
     assert few.sentence == (
@@ -84,11 +84,11 @@ def test_gates_on_scores_of_0_and_1_are_monotone_in_the_margin_and_in_the_losses
     def outcome_with(n_lost, margin):
         new, old = np.ones((2, 50))
         new[:n_lost] = old[n_lost : n_lost + n_won] = 0
-        found = check(table(new, old), margin=margin, confidence=confidence)
-        return ["failed", "undecided", "passed"].index(found.outcome)
+        result = check(table(new, old), margin=margin, confidence=confidence)
+        return ["failed", "undecided", "passed"].index(result.outcome)
 
-    of_margins = [outcome_with(n_lost, margin) for margin in (0, 0.001, 0.01, 0.02, 0.05, 0.1, 0.2, 0.4)]
-    assert of_margins == sorted(of_margins)
+    by_margin = [outcome_with(n_lost, margin) for margin in (0, 0.001, 0.01, 0.02, 0.05, 0.1, 0.2, 0.4)]
+    assert by_margin == sorted(by_margin)
     assert outcome_with(n_lost, 0.02) >= outcome_with(n_lost + 1, 0.02)
 
 
@@ -103,8 +103,8 @@ def test_the_sentence_has_the_figures():
 
 def test_lower_is_better_turns_the_sign():
     worse, better = table(0.6 + NOISE, np.full(8, 0.5)), table(0.4 + NOISE, np.full(8, 0.5))
-    for of, expected in ((worse, "failed"), (better, "passed")):
-        turned = ItemScores(of.models, of.items, of.values, higher_is_better={"m": False})
+    for part, expected in ((worse, "failed"), (better, "passed")):
+        turned = ItemScores(part.models, part.items, part.values, higher_is_better={"m": False})
         assert check(turned, margin=0.02).outcome == expected
         assert check(turned).outcome == expected
 
@@ -112,11 +112,11 @@ def test_lower_is_better_turns_the_sign():
 def test_clusters_and_binary_scores_have_their_tests():
     rows = np.zeros((2, 40))
     rows[1, :8] = 1
-    found = check(table(*rows))
-    assert (found.outcome, "Tango's score test: p = 0.0047" in found.sentence) == ("failed", True)
+    result = check(table(*rows))
+    assert (result.outcome, "Tango's score test: p = 0.0047" in result.sentence) == ("failed", True)
     four = tuple(str(at // 10) for at in range(40))
-    found = check(table(*rows, clusters=four))
-    assert (found.outcome, "40 items in 4 clusters" in found.sentence) == ("undecided", True)
+    result = check(table(*rows, clusters=four))
+    assert (result.outcome, "40 items in 4 clusters" in result.sentence) == ("undecided", True)
 
 
 def test_several_models_are_a_family():
@@ -139,10 +139,10 @@ def test_the_interval_decides_and_a_larger_margin_is_never_worse(pairs, margin):
     a, b = (np.array(column) / 20 + 0.001 * np.arange(len(pairs)) for column in zip(*pairs, strict=True))
     a = a + 0.0007 * (np.arange(len(pairs)) % 2)  # the differences are never all the same
     scores, order = table(a, b), ["failed", "undecided", "passed"]
-    found = [order.index(check(scores, margin=m).outcome) for m in (margin, margin + 0.25)]
-    assert found[0] <= found[1]
-    of = paired_difference(a, b)
-    assert found[0] == (0 if of.high < -margin else 2 if of.low > -margin else 1)
+    listed = [order.index(check(scores, margin=m).outcome) for m in (margin, margin + 0.25)]
+    assert listed[0] <= listed[1]
+    part = paired_difference(a, b)
+    assert listed[0] == (0 if part.high < -margin else 2 if part.low > -margin else 1)
 
 
 @pytest.mark.parametrize(

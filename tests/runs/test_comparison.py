@@ -29,10 +29,10 @@ def run_of(tmp_path):
 
 
 def test_questions_without_an_answer_are_left_out_and_counted(run_of, mini, scorer):
-    found = compare(run_of("a", mini.questions[:7], 30), run_of("b", mini.questions[1:], 90), scorer)
-    assert found.left_out == "2 of 8 questions are left out, without an answer: 1 in run A and 1 in run B."
-    assert {row.n_questions for row in found.metrics} == {6} == {len(found.questions)}
-    assert "over 6 questions" in found.verdict
+    result = compare(run_of("a", mini.questions[:7], 30), run_of("b", mini.questions[1:], 90), scorer)
+    assert result.left_out == "2 of 8 questions are left out, without an answer: 1 in run A and 1 in run B."
+    assert {row.n_questions for row in result.metrics} == {6} == {len(result.questions)}
+    assert "over 6 questions" in result.verdict
     assert compare(run_of("c", mini, 30), run_of("d", mini, 90), scorer).left_out == ""
     with pytest.raises(TrialsError, match="no question in common"):
         compare(run_of("e", mini.questions[:2]), run_of("f", mini.questions[2:]), scorer)
@@ -53,10 +53,10 @@ def runs(varied):
 def values_of(run, scorer):
     """The score of each question, computed in another way: one answer after the other."""
     trials = [json.loads(line) for line in (run.folder / "trials.jsonl").read_text("utf-8").splitlines()]
-    found = {question.question: [] for question in scorer.suite}
+    by_name = {question.question: [] for question in scorer.suite}
     for trial in trials:
-        found[trial["question"]].append(scorer.score([trial["question"]], [trial["answer"]]).average[0])
-    return [round(float(np.mean(scores)), 5) for scores in found.values()]
+        by_name[trial["question"]].append(scorer.score([trial["question"]], [trial["answer"]]).average[0])
+    return [round(float(np.mean(scores)), 5) for scores in by_name.values()]
 
 
 def swapped(runs, scorer, **draws):
@@ -64,24 +64,31 @@ def swapped(runs, scorer, **draws):
 
 
 def test_the_figures_are_those_of_the_scores_of_questions(runs, scorer):
-    found = swapped([runs[2], *runs[:2]], scorer, n_draws=500, seed=7)
+    actual = swapped([runs[2], *runs[:2]], scorer, n_draws=500, seed=7)
     values = [values_of(run, scorer) for run in (runs[2], *runs[:2])]
     expected = against_baseline(values[0], values[1:], n_draws=500, seed=7)
-    for row, of_run, own, run in zip(found.metrics, expected, values[1:], runs[:2], strict=True):
+    for row, expected_row, own, run in zip(actual.metrics, expected, values[1:], runs[:2], strict=True):
         assert (row.model_b, row.n_questions) == (str(run.folder), 8)
-        assert (row.difference, row.b) == (pytest.approx(of_run.difference), pytest.approx(np.mean(own), abs=7e-5))
-        assert (row.p_value, row.p_corrected, row.differs) == (of_run.p_value, of_run.p_corrected, of_run.differs)
+        assert (row.difference, row.b) == (
+            pytest.approx(expected_row.difference),
+            pytest.approx(np.mean(own), abs=7e-5),
+        )
+        assert (row.p_value, row.p_corrected, row.differs) == (
+            expected_row.p_value,
+            expected_row.p_corrected,
+            expected_row.differs,
+        )
 
 
 def test_questions_that_one_run_lacks_are_left_out_for_all(runs, scorer, mini, tmp_path):
     lines = (runs[1].folder / "trials.jsonl").read_text("utf-8").splitlines()
     fewer = [line for line in lines if json.loads(line)["question"] != mini.questions[0].question]
-    found = swapped([runs[0], *find_runs([make_run(tmp_path / "fewer", fewer)]), runs[2]], scorer)
-    assert [row.n_questions for row in found.metrics] == [7, 7]
-    assert found.left_out == "1 of 8 questions left out, for which a run has no answer."
+    result = swapped([runs[0], *find_runs([make_run(tmp_path / "fewer", fewer)]), runs[2]], scorer)
+    assert [row.n_questions for row in result.metrics] == [7, 7]
+    assert result.left_out == "1 of 8 questions left out, for which a run has no answer."
     few = [line for line in lines if json.loads(line)["question"] == mini.questions[0].question]
-    one = swapped([runs[0], *find_runs([make_run(tmp_path / "few", few)])], scorer)
-    assert one.verdict.startswith("no verdict: 1 question, at least 6 are needed; A - B is ")
+    item = swapped([runs[0], *find_runs([make_run(tmp_path / "few", few)])], scorer)
+    assert item.verdict.startswith("no verdict: 1 question, at least 6 are needed; A - B is ")
     with pytest.raises(TrialsError, match="no question in common"):
         swapped(find_runs([tmp_path]), scorer)
 
@@ -119,16 +126,16 @@ def test_runs_are_item_scores_with_trials_and_categories(runs, scorer):
         for metric in ("average", "fluency", "helpfulness"):
             assert table.variances[metric][1, at] == pytest.approx(np.var(scored[metric], ddof=1))
     as_runs, as_table = compare(runs[0], runs[1], scorer), compare(table, models=["a", "b"])
-    for one, other in zip(as_runs.metrics, as_table.metrics, strict=True):
-        assert (one.difference, one.low, one.p_value) == (other.difference, other.low, other.p_value)
-        assert one.a == pytest.approx(other.a, abs=0.05 if one.metric == "length" else 6e-5)  # as in result.json
+    for first, other in zip(as_runs.metrics, as_table.metrics, strict=True):
+        assert (first.difference, first.low, first.p_value) == (other.difference, other.low, other.p_value)
+        assert first.a == pytest.approx(other.a, abs=0.05 if first.metric == "length" else 6e-5)  # as in result.json
 
 
 def test_many_runs_are_compared_with_the_first(runs, scorer):
-    found = compare_runs(runs[:4], scorer, metrics=["average", "length"])
-    assert (found.n_pairs, len(found.metrics)) == (3, 6)
+    result = compare_runs(runs[:4], scorer, metrics=["average", "length"])
+    assert (result.n_pairs, len(result.metrics)) == (3, 6)
     alone = compare(runs[0], runs[2], scorer)
-    row, same = found.metrics[1], alone.metrics[0]
+    row, same = result.metrics[1], alone.metrics[0]
     assert (row.a, row.b, row.difference, row.p_value) == (same.a, same.b, same.difference, same.p_value)
     assert row.p_corrected >= same.p_value
-    assert "of 3 runs, A is better than" in found.verdict
+    assert "of 3 runs, A is better than" in result.verdict

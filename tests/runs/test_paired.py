@@ -42,8 +42,8 @@ def test_the_quantile_is_that_of_scipy(degrees):
     ],
 )
 def test_the_interval_is_that_of_welch_and_satterthwaite(samples, expected):
-    found = half_width([np.array(sample, dtype=float) for sample in samples])
-    assert found == (None if expected is None else pytest.approx(expected, rel=1e-5))
+    actual = half_width([np.array(sample, dtype=float) for sample in samples])
+    assert actual == (None if expected is None else pytest.approx(expected, rel=1e-5))
 
 
 # Means and differences
@@ -54,26 +54,26 @@ def test_a_paired_difference_is_that_of_scipy(n):
     from scipy import stats
 
     a, b = np.random.default_rng(n).normal([[0.1], [0]], 0.3, (2, n))
-    found, expected = paired_difference(a, b), stats.ttest_rel(a, b)
-    assert found.p_value == pytest.approx(expected.pvalue, rel=1e-9)
-    assert (found.low, found.high) == pytest.approx(tuple(expected.confidence_interval()), rel=1e-3)
-    assert (found.mean, found.n) == (pytest.approx((a - b).mean()), n)
+    actual, expected = paired_difference(a, b), stats.ttest_rel(a, b)
+    assert actual.p_value == pytest.approx(expected.pvalue, rel=1e-9)
+    assert (actual.low, actual.high) == pytest.approx(tuple(expected.confidence_interval()), rel=1e-3)
+    assert (actual.mean, actual.n) == (pytest.approx((a - b).mean()), n)
     mean = mean_interval(a - b)
-    assert (mean.mean, mean.low, mean.high) == pytest.approx((found.mean, found.low, found.high), rel=1e-3)
+    assert (mean.mean, mean.low, mean.high) == pytest.approx((actual.mean, actual.low, actual.high), rel=1e-3)
 
 
 def test_questions_that_one_run_lacks_are_left_out_and_not_counted():
-    found = paired_difference([0.1, NAN, 0.5, 0.9], [0.2, 0.3, 0.4, NAN])
-    assert found == paired_difference([0.1, 0.5], [0.2, 0.4])
-    assert (found.n, mean_interval([NAN, 0.1, 0.3])) == (2, mean_interval([0.1, 0.3]))
+    result = paired_difference([0.1, NAN, 0.5, 0.9], [0.2, 0.3, 0.4, NAN])
+    assert result == paired_difference([0.1, 0.5], [0.2, 0.4])
+    assert (result.n, mean_interval([NAN, 0.1, 0.3])) == (2, mean_interval([0.1, 0.3]))
 
 
 def test_one_question_has_no_interval_no_p_value_and_no_verdict():
-    found = paired_difference([0.5], [0.3])
-    assert (found.mean, found.low, found.high, found.p_value, found.n) == (pytest.approx(0.2), None, None, None, 1)
-    assert found.differs() is None
-    one = mean_interval([0.5])
-    assert (one.mean, one.low, one.high, one.n) == (0.5, None, None, 1)
+    result = paired_difference([0.5], [0.3])
+    assert (result.mean, result.low, result.high, result.p_value, result.n) == (pytest.approx(0.2), None, None, None, 1)
+    assert result.differs() is None
+    item = mean_interval([0.5])
+    assert (item.mean, item.low, item.high, item.n) == (0.5, None, None, 1)
     with pytest.raises(ValueError, match="at least one question"):
         mean_interval([NAN])
     with pytest.raises(ValueError, match="both runs have"):
@@ -83,9 +83,9 @@ def test_one_question_has_no_interval_no_p_value_and_no_verdict():
 @pytest.mark.parametrize(("n", "differs"), [(2, None), (MIN_QUESTIONS - 1, None), (MIN_QUESTIONS, True)])
 def test_few_questions_give_no_verdict_however_clear_they_are(n, differs):
     a = np.linspace(0.8, 0.9, n)
-    found = paired_difference(a, 2 * a - 1.5)
-    assert found.p_value < 0.05
-    assert found.differs() is differs
+    result = paired_difference(a, 2 * a - 1.5)
+    assert result.p_value < 0.05
+    assert result.differs() is differs
 
 
 def test_the_same_difference_everywhere_has_the_p_value_of_a_sign_test_and_none_at_all_has_1():
@@ -109,20 +109,20 @@ def test_every_pair_is_compared_as_two_runs_alone_are():
     scores = _scores(7, 20)
     scores[3] = scores[2]  # no difference
     scores[5] = scores[4] + 0.25  # the same difference
-    found = all_pairs(scores)
+    result = all_pairs(scores)
     for a, b in itertools.permutations(range(7), 2):
         alone = paired_difference(scores[a], scores[b])
-        assert found.differences[a, b] == pytest.approx(alone.mean, abs=1e-15)
-        assert found.p_values[a, b] == pytest.approx(alone.p_value, abs=1e-15)
-        assert found.n[a, b] == alone.n
-    assert (found.p_values[2, 3], found.p_values[4, 5]) == (1, 2.0 ** (1 - found.n[4, 5]))
+        assert result.differences[a, b] == pytest.approx(alone.mean, abs=1e-15)
+        assert result.p_values[a, b] == pytest.approx(alone.p_value, abs=1e-15)
+        assert result.n[a, b] == alone.n
+    assert (result.p_values[2, 3], result.p_values[4, 5]) == (1, 2.0 ** (1 - result.n[4, 5]))
 
 
 @pytest.mark.parametrize("strata", [[[[0.1, NAN], [NAN, 0.2]]], [[[0.1, 0.2], [0.3, 0.4]], [[0.1, NAN], [NAN, 0.2]]]])
 def test_runs_without_a_common_question_in_each_stratum_are_not_compared(strata):
-    found = all_pairs(*strata)
-    assert np.isnan([found.differences[0, 1], found.p_values[0, 1]]).all()
-    assert (found.n[0, 1], rank_ranges(*strata)) == (0, [None, None])
+    result = all_pairs(*strata)
+    assert np.isnan([result.differences[0, 1], result.p_values[0, 1]]).all()
+    assert (result.n[0, 1], rank_ranges(*strata)) == (0, [None, None])
 
 
 def test_differences_whose_square_underflows_have_a_p_value():
@@ -136,11 +136,11 @@ def test_several_strata_are_welch_and_satterthwaite():
     stats = pytest.importorskip("scipy.stats")
     rng = np.random.default_rng(1)
     first, second = rng.normal(0.4, 1, 30), rng.normal(0.1, 3, 12)
-    found = all_pairs(*(np.stack([values, np.zeros_like(values)]) for values in (first, second)))
+    actual = all_pairs(*(np.stack([values, np.zeros_like(values)]) for values in (first, second)))
     expected = stats.ttest_ind(first, -second, equal_var=False)  # the sum of two means is the difference to -second
-    assert found.differences[0, 1] == pytest.approx((first.mean() + second.mean()) / 2)
-    assert found.p_values[0, 1] == pytest.approx(expected.pvalue, rel=1e-9)
-    assert found.n.tolist() == [[42, 42], [42, 42]]
+    assert actual.differences[0, 1] == pytest.approx((first.mean() + second.mean()) / 2)
+    assert actual.p_values[0, 1] == pytest.approx(expected.pvalue, rel=1e-9)
+    assert actual.n.tolist() == [[42, 42], [42, 42]]
 
 
 @pytest.mark.parametrize(
@@ -175,22 +175,22 @@ def test_clusters_of_other_sizes_have_the_variance_and_degrees_of_bell_and_mccaf
     form = sums_of.T @ weights @ sums_of / 20**2
     assert np.trace(form) == pytest.approx(1 / 20)  # unbiased
     variance, degrees = (a - b) @ form @ (a - b), np.trace(form) ** 2 / np.trace(form @ form)
-    found = paired_difference(a, b, clusters=CLUSTERS)
-    assert found.degrees == pytest.approx(degrees)
+    result = paired_difference(a, b, clusters=CLUSTERS)
+    assert result.degrees == pytest.approx(degrees)
     t = (a - b).mean() / variance**0.5
-    assert found.p_value == pytest.approx(2 * stats.t.sf(abs(t), degrees), rel=1e-9)
-    assert found.high - found.mean == pytest.approx(stats.t.ppf(0.975, degrees) * variance**0.5, rel=1e-4)
-    assert mean_interval(a - b, CLUSTERS).high == pytest.approx(found.high, rel=1e-4)
-    assert all_pairs([a, b], clusters=CLUSTERS).p_values[0, 1] == found.p_value
+    assert result.p_value == pytest.approx(2 * stats.t.sf(abs(t), degrees), rel=1e-9)
+    assert result.high - result.mean == pytest.approx(stats.t.ppf(0.975, degrees) * variance**0.5, rel=1e-4)
+    assert mean_interval(a - b, CLUSTERS).high == pytest.approx(result.high, rel=1e-4)
+    assert all_pairs([a, b], clusters=CLUSTERS).p_values[0, 1] == result.p_value
 
 
 def test_few_clusters_give_no_verdict():
     a, b = np.random.default_rng(4).normal([[9], [0]], 1, (2, 20))
     for n_clusters, differs in ((1, None), (5, None), (6, True)):
         clusters = [number % n_clusters for number in range(20)]
-        found, pairs = paired_difference(a, b, clusters=clusters), all_pairs([a, b], clusters=clusters)
-        assert (found.differs(), found.n, found.n_clusters) == (differs, 20, n_clusters)
-        assert (found.low is None, found.p_value is None) == (n_clusters == 1, n_clusters == 1)
+        result, pairs = paired_difference(a, b, clusters=clusters), all_pairs([a, b], clusters=clusters)
+        assert (result.differs(), result.n, result.n_clusters) == (differs, 20, n_clusters)
+        assert (result.low is None, result.p_value is None) == (n_clusters == 1, n_clusters == 1)
         assert rank_ranges([a, b], clusters=clusters) == ([(1, 1), (2, 2)] if differs else [None, None])
         assert pairs.n_clusters.tolist() == [[n_clusters] * 2] * 2
 
@@ -198,10 +198,10 @@ def test_few_clusters_give_no_verdict():
 def test_a_shift_is_tested_as_a_difference_of_shifted_scores():
     a, b = np.random.default_rng(4).normal([[0.3], [0]], 1, (2, 20))
     for clusters in (None, CLUSTERS):
-        found, moved = (paired_difference(*pair, clusters=clusters) for pair in ((a, b), (a - 0.2, b)))
+        result, moved = (paired_difference(*pair, clusters=clusters) for pair in ((a, b), (a - 0.2, b)))
         shifted = paired_difference(a, b, clusters=clusters, shift=0.2)
         assert shifted.p_value == pytest.approx(moved.p_value, rel=1e-9)
-        assert (shifted.low, shifted.mean) == (found.low, found.mean)
+        assert (shifted.low, shifted.mean) == (result.low, result.mean)
     assert paired_difference([0.5] * 8, [0.3] * 8, shift=0.2).p_value == 1
 
 
@@ -249,8 +249,8 @@ def test_a_mean_of_0_and_1_has_wilsons_interval():
     stats = pytest.importorskip("scipy.stats")
     for n_solved in (0, 1, 25, 49, 50):
         expected = stats.binomtest(n_solved, 50).proportion_ci(method="wilson")
-        found = mean_interval([1.0] * n_solved + [0.0] * (50 - n_solved), binary=True)
-        assert (found.low, found.high) == pytest.approx((expected.low, expected.high), abs=1e-9)
+        actual = mean_interval([1.0] * n_solved + [0.0] * (50 - n_solved), binary=True)
+        assert (actual.low, actual.high) == pytest.approx((expected.low, expected.high), abs=1e-9)
     assert mean_interval([1.0] * 49 + [0.0], binary=True).shown() == "0.8950 to 0.9965"
     assert (mean_interval([0.0, 1.0], binary=True).shown()[0], mean_interval([0.5]).shown()) == ("±", "–")
 
@@ -273,12 +273,12 @@ def test_a_verdict_and_its_interval_never_disagree(seed, is_binary):
     scores = rng.normal(np.linspace(0.5, 0.8, 4)[:, None], 0.5, (4, int(rng.integers(6, 60))))
     rows = (scores > 0.5).astype(float) if is_binary else scores
     pairs = [paired_difference(rows[a], rows[b], binary=is_binary) for a, b in itertools.combinations(range(4), 2)]
-    for pair, of in zip(pairs, decided(pairs), strict=True):
-        assert of.differs == (not of.low <= 0 <= of.high)
-        assert (of.p_corrected >= of.p_value, of.low <= pair.low, of.high >= pair.high) == (True, True, True)
-        word = {True: "is better by", False: "not distinguished"}[of.differs]
-        assert word in of.sentence()
-        assert f"95 % interval of A - B (Holm, 6 comparisons) {of.low:+.4f} to " in of.sentence()
+    for pair, part in zip(pairs, decided(pairs), strict=True):
+        assert part.differs == (not part.low <= 0 <= part.high)
+        assert (part.p_corrected >= part.p_value, part.low <= pair.low, part.high >= pair.high) == (True, True, True)
+        word = {True: "is better by", False: "not distinguished"}[part.differs]
+        assert word in part.sentence()
+        assert f"95 % interval of A - B (Holm, 6 comparisons) {part.low:+.4f} to " in part.sentence()
 
 
 def test_a_rank_range_counts_better_and_worse_runs_of_its_own_family():
@@ -287,7 +287,7 @@ def test_a_rank_range_counts_better_and_worse_runs_of_its_own_family():
     assert rank_ranges(scores) == [(1, 1), (2, 3), (2, 3), (4, 4)]
     assert rank_ranges(-scores, higher_is_better=False) == rank_ranges(scores)
     own = [paired_difference(scores[1], scores[other]) for other in (0, 2, 3)]
-    differs = [of.differs for of in decided(own)]
+    differs = [part.differs for part in decided(own)]
     assert differs == [True, False, True]
     scores[3, 5:] = NAN
     assert rank_ranges(scores)[3] is None

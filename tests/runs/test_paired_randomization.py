@@ -16,14 +16,14 @@ _values = st.lists(st.floats(-2, 2, allow_subnormal=False), min_size=8, max_size
 
 def test_the_ways_to_swap_few_questions_are_counted_by_hand():
     """Of five questions that differ, all speak for the run: 2 of 32 ways to swap them are as far."""
-    (found,) = against_baseline([0.4, 0.7, 0.4, 0.8, 0.3, 0.6], [[0.5, 0.7, 0.6, 0.9, 0.4, 0.8]])
-    assert found.p_value == 2 / 32
+    (result,) = against_baseline([0.4, 0.7, 0.4, 0.8, 0.3, 0.6], [[0.5, 0.7, 0.6, 0.9, 0.4, 0.8]])
+    assert result.p_value == 2 / 32
     # 0.3 + 0.2 - 0.1 = 0.4 is reached by +++, ++-, and these with all signs turned: 4 of 8 ways.
-    (found,) = against_baseline([0, 0, 0], [[0.3, 0.2, -0.1]])
-    assert found.p_value == 4 / 8
+    (result,) = against_baseline([0, 0, 0], [[0.3, 0.2, -0.1]])
+    assert result.p_value == 4 / 8
     # Sums of three clusters: 0.4, 0.3 and -0.1; 4 of 8 ways to swap them reach 0.6.
-    (found,) = against_baseline([0] * 5, [[0.3, 0.1, 0.3, -0.3, 0.2]], clusters="aabcc")
-    assert found.p_value == 4 / 8
+    (result,) = against_baseline([0] * 5, [[0.3, 0.1, 0.3, -0.3, 0.2]], clusters="aabcc")
+    assert result.p_value == 4 / 8
 
 
 @pytest.mark.parametrize("run", range(3))
@@ -45,11 +45,11 @@ def test_randomization_is_that_of_scipy(run):
 @pytest.mark.parametrize("n_draws", [None, 999])
 @pytest.mark.parametrize("clusters", [None, [0, 0, 0, 1, 2, 3, 3, 4, 5, 6, 7, 7]])
 def test_the_interval_has_the_differences_that_randomization_does_not_reject(clusters, n_draws):
-    found = against_baseline(BASELINE, RUNS, clusters=clusters, n_draws=n_draws)
-    by_holm = corrected([row.p_value for row in found], "holm").tolist()
-    assert [row.p_corrected for row in found] == by_holm
-    assert [row.differs for row in found] == [value <= 0.05 for value in by_holm]
-    assert [row.differs for row in found] == [not row.low <= 0 <= row.high for row in found]
+    result = against_baseline(BASELINE, RUNS, clusters=clusters, n_draws=n_draws)
+    by_holm = corrected([row.p_value for row in result], "holm").tolist()
+    assert [row.p_corrected for row in result] == by_holm
+    assert [row.differs for row in result] == [value <= 0.05 for value in by_holm]
+    assert [row.differs for row in result] == [not row.low <= 0 <= row.high for row in result]
     for run in RUNS:
         (alone,) = against_baseline(BASELINE, [run], clusters=clusters, n_draws=n_draws)
         for end, outwards in ((alone.low, -1e-6), (alone.high, 1e-6)):
@@ -64,8 +64,8 @@ def test_the_interval_has_the_differences_that_randomization_does_not_reject(clu
 @given(rows=st.lists(_values, min_size=3, max_size=3))
 def test_the_order_of_runs_changes_nothing_and_of_a_pair_only_the_sign(rows):
     baseline, *runs = rows
-    found = against_baseline(baseline, runs, n_draws=199)
-    assert against_baseline(baseline, runs[::-1], n_draws=199) == found[::-1]
+    result = against_baseline(baseline, runs, n_draws=199)
+    assert against_baseline(baseline, runs[::-1], n_draws=199) == result[::-1]
     (alone,), (back,) = (against_baseline(a, [b], n_draws=199) for a, b in ((baseline, runs[0]), (runs[0], baseline)))
     assert (back.difference, back.p_value) == (-alone.difference, alone.p_value)
     assert back.low is None or (back.low, back.high) == (-alone.high, -alone.low)
@@ -79,20 +79,20 @@ def test_identical_runs_do_not_differ_and_a_constant_difference_has_no_interval(
 
 @pytest.mark.parametrize("n", [1, 2, 5, 6])
 def test_few_questions_or_clusters_give_no_verdict(n):
-    (found,) = against_baseline(np.zeros(n), [np.arange(1.0, n + 1)])
-    assert (found.differs is None) == (found.p_corrected is None) == (n < 6)
-    assert (found.p_value is None) == (n == 1)
-    (found,) = against_baseline(BASELINE, RUNS[2:], clusters=[number % n for number in range(12)])
-    assert (found.differs is None) == (n < 6)
+    (result,) = against_baseline(np.zeros(n), [np.arange(1.0, n + 1)])
+    assert (result.differs is None) == (result.p_corrected is None) == (n < 6)
+    assert (result.p_value is None) == (n == 1)
+    (result,) = against_baseline(BASELINE, RUNS[2:], clusters=[number % n for number in range(12)])
+    assert (result.differs is None) == (n < 6)
 
 
 @pytest.mark.parametrize("n_runs", [51, pytest.param(515, marks=pytest.mark.nightly)])
 def test_a_clear_difference_is_noticed_in_a_family_of_any_size(n_runs):
     noise = np.random.default_rng(2).normal(0, 0.1, (n_runs, 20))
     noise[::2] += 0.5
-    found = against_baseline(np.full(20, 0.4), noise + 0.4)
-    assert found[0].p_value <= 1 / 10_000
-    differ = [row.differs for row in found]
+    result = against_baseline(np.full(20, 0.4), noise + 0.4)
+    assert result[0].p_value <= 1 / 10_000
+    differ = [row.differs for row in result]
     assert all(differ[::2])
     assert sum(differ[1::2]) <= 1
 
@@ -102,24 +102,24 @@ def test_too_few_draws_for_the_family_give_no_verdict(n_runs):
     runs = np.random.default_rng(3).normal(9, 0.1, (n_runs, 20))
     needed = draws_needed(n_runs)
     for n_draws in (needed - 1, needed):
-        found = against_baseline(np.zeros(20), runs, n_draws=n_draws)
-        assert {row.differs for row in found} == {True if n_draws == needed else None}
+        result = against_baseline(np.zeros(20), runs, n_draws=n_draws)
+        assert {row.differs for row in result} == {True if n_draws == needed else None}
 
 
 @pytest.mark.parametrize(
     ("n_questions", "n_runs", "has_verdict"), [(6, 1, True), (6, 2, False), (7, 3, True), (7, 4, False)]
 )
 def test_too_few_ways_to_swap_for_the_family_give_no_verdict(n_questions, n_runs, has_verdict):
-    found = against_baseline(np.zeros(n_questions), np.ones((n_runs, n_questions)))
-    assert {row.differs for row in found} == {True if has_verdict else None}
-    assert found[0].p_value == 2 / 2**n_questions
+    result = against_baseline(np.zeros(n_questions), np.ones((n_runs, n_questions)))
+    assert {row.differs for row in result} == {True if has_verdict else None}
+    assert result[0].p_value == 2 / 2**n_questions
 
 
 def test_many_draws_come_in_blocks_and_follow_from_the_seed(monkeypatch):
-    found = against_baseline(BASELINE, RUNS, n_draws=999, seed=3)
-    assert against_baseline(BASELINE, RUNS, n_draws=999, seed=4) != found
+    result = against_baseline(BASELINE, RUNS, n_draws=999, seed=3)
+    assert against_baseline(BASELINE, RUNS, n_draws=999, seed=4) != result
     monkeypatch.setattr(paired_randomization, "_AT_ONCE", 12 * 100)
-    assert against_baseline(BASELINE, RUNS, n_draws=999, seed=3) == found
+    assert against_baseline(BASELINE, RUNS, n_draws=999, seed=3) == result
 
 
 @pytest.mark.parametrize(

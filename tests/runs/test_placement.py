@@ -65,8 +65,8 @@ def test_ranks_and_verdicts_are_those_of_scipy(table, field):
         order = np.argsort(p, kind="stable")
         by_holm = np.minimum(1, np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1)))
         corrected = dict(zip([names[others[at]] for at in order], by_holm, strict=True))
-        found, expected = zip(*((other.corrected, corrected[other.run]) for other in placement.others), strict=True)
-        np.testing.assert_allclose(found, expected, atol=1e-12)
+        actual, expected = zip(*((other.corrected, corrected[other.run]) for other in placement.others), strict=True)
+        np.testing.assert_allclose(actual, expected, atol=1e-12)
         means = dict(zip([names[other] for other in others], differences.mean(axis=1), strict=True))
         for other in placement.others:
             is_close, gain = corrected[other.run] > 0.05, means[other.run]
@@ -104,7 +104,7 @@ def test_some_questions_are_compared_alone(table, field):
     others = [round(sum(other.by_question[name] for name in few) / 20, 4) for other in table]
     assert placement.rank == 1 + sum(score > placed.result.score for score in others)
     signs = [(other.difference > 0, placed.result.score > other.score) for other in placement.others]
-    assert sum(one != two for one, two in signs) < 10  # scores have four digits
+    assert sum(single != two for single, two in signs) < 10  # scores have four digits
     misleading = replace(placed, by_question={**few, "Q99": 1.0}, result=replace(placed.result, score=1.0))
     misleading = replace(misleading, result=replace(misleading.result, metadata_hash=entry.result.metadata_hash))
     assert (field.place(misleading).score, field.place(misleading).rank) == (placement.score, placement.rank)
@@ -116,7 +116,7 @@ def test_some_questions_are_compared_alone(table, field):
 
 
 def test_runs_that_lack_questions_are_not_ranked_by_the_others(table):
-    few = dict(sorted(table[-1].by_question.items(), key=lambda one: one[1])[-5:])  # its best questions
+    few = dict(sorted(table[-1].by_question.items(), key=lambda item: item[1])[-5:])  # its best questions
     part = replace(changed(table[-1]), by_question=few, result=replace(table[-1].result, input_hash="-", score=1.5))
     placement = Field([*table[:9], part]).place(table[0])
     assert (placement.of, placement.notes[0]) == (9, "1 run left out, without some of these questions")
@@ -160,10 +160,10 @@ def test_runs_are_placed_among_the_users_runs(call, scored, tmp_path):
 
 def test_every_output_has_the_same_ranks(call, scored, tmp_path):
     against = "--against", scored
-    found = json.loads(call("place", scored, *against, "--json")[1])
-    ranks = [(one["run"], one["rank"], one["of"]) for one in found]
+    parsed = json.loads(call("place", scored, *against, "--json")[1])
+    ranks = [(item["run"], item["rank"], item["of"]) for item in parsed]
     assert ranks == [(f"org/model-{n}/abc", n + 1, 6) for n in range(6)]
-    assert set(found[0]) >= {"score", "low", "high", "rank_low", "rank_high", "better_than", "worse_than", "nearest"}
+    assert set(parsed[0]) >= {"score", "low", "high", "rank_low", "rank_high", "better_than", "worse_than", "nearest"}
     markdown = call("place", scored, *against, "-f", "markdown")[1]
     assert markdown.count("| run | score |") == 6
     code, out, err = call("place", scored)  # among the published runs

@@ -12,7 +12,7 @@ from pfgen_fast.runs.trials import find_runs
 
 
 @pytest.fixture
-def made(mini, tmp_path):
+def both_sums(mini, tmp_path):
     """A run for which the two sums give different results, and its result with each."""
     run = make_run(tmp_path / "run", trial_lines(mini, 8), {"model": "me"})
     results = {}
@@ -34,16 +34,16 @@ def again(mini, run, **options):
 
 
 @pytest.mark.parametrize("float_sum", ["compensated", "naive"])
-def test_scoring_again_keeps_the_sum(mini, made, float_sum):
-    run, results = made
+def test_scoring_again_keeps_the_sum(mini, both_sums, float_sum):
+    run, results = both_sums
     (run / "result.json").write_bytes(results[float_sum])
     outcome = again(mini, run)
     assert (sum_of(outcome), outcome.notes) == (float_sum, ())
     assert (run / "result.json").read_bytes() == results[float_sum]
 
 
-def test_other_parameters_keep_the_sum_and_other_trials_do_not(mini, made):
-    run, _ = made
+def test_other_parameters_keep_the_sum_and_other_trials_do_not(mini, both_sums):
+    run, _ = both_sums
     (run / "config.json").write_text('{"model": "you"}')
     assert sum_of(again(mini, run)) == "naive"
     assert json.loads((run / "result.json").read_bytes())["config"] == {"model": "you"}
@@ -51,8 +51,8 @@ def test_other_parameters_keep_the_sum_and_other_trials_do_not(mini, made):
     assert (sum_of(again(mini, run)), again(mini, run).notes) == ("compensated", ())
 
 
-def test_results_in_another_folder_have_the_sum_of_the_results_beside_the_trials(mini, made, tmp_path):
-    run, results = made
+def test_results_in_another_folder_have_the_sum_of_the_results_beside_the_trials(mini, both_sums, tmp_path):
+    run, results = both_sums
     for _ in range(2):
         outcome = again(mini, run, output=tmp_path / "out")
         assert outcome.path.read_bytes() == results["naive"]
@@ -60,8 +60,8 @@ def test_results_in_another_folder_have_the_sum_of_the_results_beside_the_trials
 
 
 @pytest.mark.parametrize("earlier", [None, b"", b"[]", b"{}", b'{"input_hash": 1, "metadata_hash": []}'])
-def test_without_an_earlier_result_the_sum_is_the_usual_one(mini, made, earlier):
-    run, results = made
+def test_without_an_earlier_result_the_sum_is_the_usual_one(mini, both_sums, earlier):
+    run, results = both_sums
     (run / "result.json").unlink()
     if earlier is not None:
         (run / "result.json").write_bytes(earlier)
@@ -70,8 +70,8 @@ def test_without_an_earlier_result_the_sum_is_the_usual_one(mini, made, earlier)
     assert (run / "result.json").read_bytes() == results["compensated"]
 
 
-def test_figures_that_neither_sum_gives_are_named(call, made):
-    run, results = made
+def test_figures_that_neither_sum_gives_are_named(call, both_sums):
+    run, results = both_sums
     figures = {**json.loads(results["naive"]), "score": 0.1}
     (run / "result.json").write_text(json.dumps(figures))
     code, _, err = call("score", "--suite", "mini", run, "--force")
@@ -80,16 +80,16 @@ def test_figures_that_neither_sum_gives_are_named(call, made):
     assert (run / "result.json").read_bytes() == results["compensated"]
 
 
-def test_a_named_sum_is_the_one_that_is_used(call, made):
-    run, results = made
+def test_a_named_sum_is_the_one_that_is_used(call, both_sums):
+    run, results = both_sums
     assert "(up to date)" in call("score", "--suite", "mini", run)[1]
     assert call("score", "--suite", "mini", run, "--force", "--float-sum", "compensated")[0] == 0
     assert (run / "result.json").read_bytes() == results["compensated"]
 
 
 @pytest.mark.slow
-def test_verify_takes_a_result_of_either_sum_unless_one_is_named(call, made):
-    run, _ = made
+def test_verify_takes_a_result_of_either_sum_unless_one_is_named(call, both_sums):
+    run, _ = both_sums
     code, out, _ = call("score", "--verify", "--suite", "mini", run, "--sample", "1")
     assert code == 0
     assert "result.json matches these inputs (naive sum)" in out

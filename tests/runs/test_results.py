@@ -106,15 +106,15 @@ def test_figures_follow_the_rules(tmp_path, mini):
             in_file_order.append([score["average"] for score in scores])
             lengths += map(len, answers)
             order = sorted(range(len(answers)), key=lambda row: -scores[row]["average"])
-            found = result.questions[question.question_id]
-            assert (found.score, found.score_std) == figures([scores[row]["average"] for row in order], add, 4)
-            assert (found.length, found.length_std) == figures([len(answers[row]) for row in order], add, 1)
+            outcome = result.questions[question.question_id]
+            assert (outcome.score, outcome.score_std) == figures([scores[row]["average"] for row in order], add, 4)
+            assert (outcome.length, outcome.length_std) == figures([len(answers[row]) for row in order], add, 1)
             for name in question.answers:
                 mean = add(scores[row]["fluency"][name] for row in order) / len(order)
-                assert found.scores.fluency[name] == round(mean, 5)
+                assert outcome.scores.fluency[name] == round(mean, 5)
             picked = sorted({round(part * (len(order) - 1) / 4) for part in range(5)})
-            assert [sample.answer for sample in found.samples] == [answers[order[place]] for place in picked]
-        by_trial = [add(of_question[k] for of_question in in_file_order) / len(mini) for k in range(8)]
+            assert [sample.answer for sample in outcome.samples] == [answers[order[place]] for place in picked]
+        by_trial = [add(question_scores[k] for question_scores in in_file_order) / len(mini) for k in range(8)]
         assert (result.score, result.score_std) == figures(by_trial, add, 4)
         assert (result.length, result.length_std) == figures(lengths, add, 1)
 
@@ -197,7 +197,7 @@ def drawn_run(suite, output, trials):
 
 def test_values_are_those_of_the_result_and_a_packed_file_gives_the_same_interval(mini, scorer, tmp_path):
     run = drawn_run(mini, tmp_path, 12)
-    of_trials = scores = TrialScores.of(run, scorer)
+    trial_scores = scores = TrialScores.of(run, scorer)
     (outcome,) = RunScorer(suite=mini).score([run])
     expected = {metric: outcome.summary.scores.total(metric) for metric in SCORES if metric != "score"}
     expected["score"] = outcome.summary.score
@@ -206,7 +206,7 @@ def test_values_are_those_of_the_result_and_a_packed_file_gives_the_same_interva
     for path in run.folder.glob("trial_*.jsonl"):
         path.unlink()
     packed = TrialScores.of(RunFolder(run.folder, None), scorer)
-    assert packed.interval().half_width == pytest.approx(of_trials.interval().half_width, rel=1e-9)
+    assert packed.interval().half_width == pytest.approx(trial_scores.interval().half_width, rel=1e-9)
 
 
 def test_the_trials_that_an_interval_takes_are_the_fewest_that_do(mini, scorer, tmp_path):
@@ -220,8 +220,8 @@ def test_the_trials_that_an_interval_takes_are_the_fewest_that_do(mini, scorer, 
 
 
 def test_few_answers_have_no_interval(mini, scorer, tmp_path):
-    one = TrialScores.of(drawn_run(mini, tmp_path, 1), scorer)
-    assert (one.interval().half_width, one.trials_for(0.01)) == (None, None)
+    item = TrialScores.of(drawn_run(mini, tmp_path, 1), scorer)
+    assert (item.interval().half_width, item.trials_for(0.01)) == (None, None)
     scores = TrialScores.of(drawn_run(mini, tmp_path, 9), scorer)
     assert (scores.interval().half_width, scores.interval().n_trials) == (None, 9)
     assert scores.trials_for(0.01) > 20
@@ -286,14 +286,14 @@ def test_records_are_written_as_python_writes_them(mini, scorer, monkeypatch, en
         written = result_of(content, scorer)
         with monkeypatch.context() as patch:
             patch.setattr(ScoreTable, "records_json", lambda _, rows, *__: [None] * len(rows))
-            made = result_of(content, scorer)
+            result = result_of(content, scorer)
         n_written += sum(isinstance(answer.stored, WrittenJson) for answer in answers_of(written))
-        assert not any(isinstance(answer.stored, WrittenJson) for answer in answers_of(made))
-        n_too_long += sum("字超過" in str(record["scores"]["helpfulness_results"]) for record in records(made))
-        expected = json.dumps(made.to_dict(), ensure_ascii=False, indent=2).encode("utf-8", "backslashreplace")
-        assert written.content == made.content == expected
+        assert not any(isinstance(answer.stored, WrittenJson) for answer in answers_of(result))
+        n_too_long += sum("字超過" in str(record["scores"]["helpfulness_results"]) for record in records(result))
+        expected = json.dumps(result.to_dict(), ensure_ascii=False, indent=2).encode("utf-8", "backslashreplace")
+        assert written.content == result.content == expected
         # NaN of a trial differs from itself; all else is equal once decoded.
-        assert repr(records(written)) == repr(records(made))
+        assert repr(records(written)) == repr(records(result))
 
     check()
     assert n_too_long > 0

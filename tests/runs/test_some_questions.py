@@ -44,7 +44,7 @@ def test_a_cut_suite_scores_as_the_whole_one_and_signs_otherwise(mini, scorer):
     answers = ["Ice is less dense than water.", ""]
     assert [cut.score_one("Q07", answer) for answer in answers] == [scorer.score_one("Q07", a) for a in answers]
     assert (cut.suite.samples, cut.suite.instructions) == (mini.samples, mini.instructions)
-    signatures = {Scorer(of).signature for of in (mini, mini.only(["Q02"]), mini.only(["Q07"]), cut.suite)}
+    signatures = {Scorer(part).signature for part in (mini, mini.only(["Q02"]), mini.only(["Q07"]), cut.suite)}
     assert len(signatures) == 4
     for other in (Scorer.from_bytes(cut.to_bytes()), pickle.loads(pickle.dumps(cut))):
         assert other.signature == cut.signature
@@ -165,8 +165,8 @@ def test_runs_generated_for_some_questions_are_scored_on_these(mini, run, tmp_pa
 @pytest.mark.slow
 def test_compare_and_verify_take_some_questions(call, run, tmp_path, mini):
     other = make_run(tmp_path / "other", trial_lines(mini, 2, first=5))
-    found = json.loads(call("compare", "--suite", "mini", run, other, "--questions", "Q0[27]", "--json")[1])
-    assert sorted(question["question_id"] for question in found["questions"]) == ["Q02", "Q07"]
+    parsed = json.loads(call("compare", "--suite", "mini", run, other, "--questions", "Q0[27]", "--json")[1])
+    assert sorted(question["question_id"] for question in parsed["questions"]) == ["Q02", "Q07"]
     call("score", "--suite", "mini", run)
     code, out, _ = call("score", "--verify", "--suite", "mini", run, "--limit", "1")
     assert code == 0

@@ -18,8 +18,8 @@ _STEP = re.compile(
     re.MULTILINE,
 )
 STEPS = [
-    (found["name"], found["condition"], found["line"] or textwrap.dedent(found["lines"]))
-    for found in _STEP.finditer(WORKFLOW)
+    (match["name"], match["condition"], match["line"] or textwrap.dedent(match["lines"]))
+    for match in _STEP.finditer(WORKFLOW)
 ]
 
 

@@ -72,20 +72,20 @@ def _parsed(number: int, line: bytes) -> tuple[str, str]:
 
 def kinds(suite: Suite, questions: Sequence[str], answers: Sequence[str], profile: str) -> set[str]:
     """The rare kinds of cases that a batch reaches, by name: numbers of sets, lengths at the limits, characters."""
-    found = {f"{len(question.answers)} sets" for question in suite}
+    result = {f"{len(question.answers)} sets" for question in suite}
     if profile == "normalised":
-        found.update(name for name, holds in NORMALISED.items() if any(map(holds, answers)))
+        result.update(name for name, holds in NORMALISED.items() if any(map(holds, answers)))
     for question_id, answer in zip(questions, answers, strict=True):
         question = suite[question_id]
         is_plain = all(leaf.is_plain_text for rule in question.keywords for leaf in rule.leaves())
         length, unit = n_units(question, answer, profile)
-        found.update(
+        result.update(
             f"{border[0]} to {border[-1]} {unit}{rules}"
             for border in BORDERS
             if length in border
             for rules in (("",) if is_plain else ("", _WITH_REGEX))
         )
-    return found
+    return result
 
 
 def _is_read_to_its_end(text: str) -> bool:

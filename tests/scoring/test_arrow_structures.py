@@ -79,9 +79,9 @@ def with_buffer(kind: pa.DataType, length: int, content: bytes, *dictionary: pa.
     buffer = bytearray(len(content))
     buffers = [None, pa.py_buffer(buffer), pa.py_buffer(LONG)]
     make = pa.DictionaryArray.from_buffers if dictionary else pa.Array.from_buffers
-    made = make(kind, length, buffers[: 3 - len(dictionary)], *dictionary)
+    created = make(kind, length, buffers[: 3 - len(dictionary)], *dictionary)
     buffer[:] = content  # pyarrow has checked the zeros that were there before
-    return made
+    return created
 
 
 def with_offsets(*offsets: int) -> pa.Array:

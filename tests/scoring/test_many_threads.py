@@ -98,9 +98,9 @@ def test_one_scorer_gives_many_threads_the_same_results_as_one(profile):
     for _ in range(ROUNDS):
         # Each is new, so the first thread opens its questions and fills its attributes.
         asked = ways(Scorer.from_bytes(content, threads=2))
-        found = at_once(lambda number, asked=asked: [asked[(number + i) % len(asked)]() for i in range(len(asked))])
-        for number, of_thread in enumerate(found):
-            assert of_thread == expected[number:] + expected[:number]
+        actual = at_once(lambda number, asked=asked: [asked[(number + i) % len(asked)]() for i in range(len(asked))])
+        for number, thread_scores in enumerate(actual):
+            assert thread_scores == expected[number:] + expected[:number]
 
 
 def test_scorers_made_at_once_share_one_index():
@@ -124,8 +124,8 @@ def test_an_arrow_capsule_is_read_by_one_thread_alone():
     for _ in range(20):
         capsule = pa.chunked_array([[TEXTS[0]]]).__arrow_c_stream__()
         exporter = type("Exporter", (), {"__arrow_c_stream__": lambda self, schema=None, capsule=capsule: capsule})()
-        found = sorted(at_once(lambda _, exporter=exporter: read(exporter)))
-        assert found == ["1"] + ["answers: an Arrow capsule that was read before"] * (N_THREADS - 1)
+        result = sorted(at_once(lambda _, exporter=exporter: read(exporter)))
+        assert result == ["1"] + ["answers: an Arrow capsule that was read before"] * (N_THREADS - 1)
 
 
 def test_an_arrow_buffer_that_another_thread_changes_is_scored_or_refused():

@@ -48,10 +48,10 @@ def test_the_core_normalises_each_code_point_as_the_oracle(step):
 @given(text=TEXTS)
 def test_the_core_normalises_texts_as_the_oracle(text):
     for has_spaces in (False, True):
-        found, expected = _core.NormalisedText(text, has_spaces), normalised(text, has_spaces=has_spaces)
-        assert found.units == expected == by_core(nfkc(text), has_spaces=has_spaces)
+        actual, expected = _core.NormalisedText(text, has_spaces), normalised(text, has_spaces=has_spaces)
+        assert actual.units == expected == by_core(nfkc(text), has_spaces=has_spaces)
         texts = (text, text.translate(TO_USUAL), nfkc(text))
-        for form, written in zip(found.forms, texts, strict=True):
+        for form, written in zip(actual.forms, texts, strict=True):
             lengths = [len(normalised(written[:n], has_spaces=has_spaces)) for n in range(len(written) + 1)]
             assert list(map(form.position, range(len(written) + 1))) == lengths
             for limit in range(len(expected) + 1):
@@ -83,10 +83,10 @@ def test_punctuation_width_and_spaces_change_neither_fluency_nor_truthfulness(re
         punctuated.insert(place, character)
     forms = ["".join(punctuated), text.translate(TO_WIDE), text.translate(TO_NARROW), text.upper()]
     scorer = scorer_of(reference)
-    of_text, *others = zip(
+    text_units, *others = zip(
         *(scorer.score("Q1", [text, *forms])[name].tolist() for name in ("fluency", "truthfulness")), strict=True
     )
-    assert others == [of_text] * len(forms)
+    assert others == [text_units] * len(forms)
 
 
 @examples(200)
@@ -124,16 +124,16 @@ def test_each_unit_belongs_to_characters_of_the_text(text, has_spaces):
     units = aligned(text, has_spaces=has_spaces)
     expected = normalised(text, has_spaces=has_spaces)
     assert len(units) == len(text)
-    found = {i for of_character in units for i in of_character}
-    assert {i for i, unit in enumerate(expected) if unit != " "} <= found <= set(range(len(expected)))
+    actual = {i for character_units in units for i in character_units}
+    assert {i for i, unit in enumerate(expected) if unit != " "} <= actual <= set(range(len(expected)))
 
 
 @pytest.mark.slow
 def test_an_explanation_shows_what_was_left_out(mini):
-    found = explain(mini, "Q01", "（光と ｵﾄ）。", profile="normalised")
-    assert (found.normalised, found.left_out) == ("光とオト", [(0, 1), (3, 4), (6, 8)])
-    assert [cover is None for cover in found.cover] == [True, False, False, True, False, False, True, True]
-    assert found.scores == Scorer(mini, profile="normalised").score_one("Q01", found.answer)
+    result = explain(mini, "Q01", "（光と ｵﾄ）。", profile="normalised")
+    assert (result.normalised, result.left_out) == ("光とオト", [(0, 1), (3, 4), (6, 8)])
+    assert [cover is None for cover in result.cover] == [True, False, False, True, False, False, True, True]
+    assert result.scores == Scorer(mini, profile="normalised").score_one("Q01", result.answer)
     in_tokens = explain(mini, "Q07", "Ice, which floats!", profile="normalised")
     assert (in_tokens.normalised, in_tokens.left_out) == ("ice which floats", [(3, 5), (10, 11), (17, 18)])
     assert in_tokens.scores == Scorer(mini, profile="normalised").score_one("Q07", in_tokens.answer)

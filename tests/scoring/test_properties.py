@@ -88,14 +88,14 @@ def test_equal_signatures_mean_equal_scores():
         if change == "words" and words:
             return  # a set without words has no baseline
         try:
-            one, other = (
-                Scorer(of, profile=profile, float_sum=float_sum)
-                for of, profile, float_sum in zip((suite, changed), profiles, sums, strict=True)
+            first, other = (
+                Scorer(part, profile=profile, float_sum=float_sum)
+                for part, profile, float_sum in zip((suite, changed), profiles, sums, strict=True)
             )
         except (SuiteError, ValueError):
             return  # the remaining answers of a set have no baseline
-        is_equal = one.signature == other.signature
-        differs = scores(one, answers) != scores(other, answers)
+        is_equal = first.signature == other.signature
+        differs = scores(first, answers) != scores(other, answers)
         seen[is_equal, differs] += 1
         assert not (is_equal and differs)
 

@@ -132,11 +132,11 @@ def named(cases, profile):
     [*named(CASES, "leaderboard"), *named(PAPER, "paper"), *named(NORMALISED, "normalised")],
 )
 def test_a_hand_computed_case(make_suite, judge, profile, answer, keys, expected):
-    of_set = {key: {"P": value} for key, value in keys.items() if key == "answers" and isinstance(value, list)}
-    found = judge(Suite.load(make_suite(keys | of_set)), profile=profile).score_one("Q01", answer)
+    reference_sets = {key: {"P": value} for key, value in keys.items() if key == "answers" and isinstance(value, list)}
+    actual = judge(Suite.load(make_suite(keys | reference_sets)), profile=profile).score_one("Q01", answer)
     for part, value in expected.items():
         is_of_set = part in ("fluency", "truthfulness") and not isinstance(value, dict)
-        assert found[part] == ({"P": value} if is_of_set else value), part
+        assert actual[part] == ({"P": value} if is_of_set else value), part
 
 
 def test_the_two_sums_differ_in_the_last_digit():

@@ -55,10 +55,10 @@ def test_scores_can_be_added_up_in_the_other_way(mini, make_suite, profile):
     assert np.nansum(tables[0].fluency != tables[1].fluency) > 1  # a null differs from itself
     for expected in tables:
         rows = expected.rows(1, 9)
-        for found in (table.rows(1, 9).added_up(expected.float_sum) for table in tables):
-            assert (found.signature, len(found), found.details(7)) == (rows.signature, 8, rows.details(7))
-            assert all(found[column].tobytes() == rows[column].tobytes() for column in rows.columns)
-            again = pickle.loads(pickle.dumps(found))
+        for actual in (table.rows(1, 9).added_up(expected.float_sum) for table in tables):
+            assert (actual.signature, len(actual), actual.details(7)) == (rows.signature, 8, rows.details(7))
+            assert all(actual[column].tobytes() == rows[column].tobytes() for column in rows.columns)
+            again = pickle.loads(pickle.dumps(actual))
             assert (again.signature, again.fluency.tobytes()) == (rows.signature, rows.fluency.tobytes())
 
 

@@ -30,8 +30,8 @@ print(scorer.signature, [scorer.score_one(q.question_id, a) for q in scorer.suit
 
 
 def scored(scorer: Scorer) -> str:
-    found = [scorer.score_one(question.question_id, answer) for question in scorer.suite for answer in ANSWERS]
-    return f"{scorer.signature} {found}\n"
+    listed = [scorer.score_one(question.question_id, answer) for question in scorer.suite for answer in ANSWERS]
+    return f"{scorer.signature} {listed}\n"
 
 
 def scored_elsewhere(content: bytes, path: Path, form: str) -> str:

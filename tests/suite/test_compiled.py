@@ -148,12 +148,12 @@ def test_a_cache_that_cannot_be_written_costs_a_warning_and_time(folder, monkeyp
 
 def test_suites_built_by_hand_never_use_the_cache(folder, cache):
     loaded = Suite.load(folder)
-    for made in (
+    for created in (
         Suite(loaded.name, loaded.questions, loaded.metadata_hash),
         dataclasses.replace(loaded),
         dataclasses.replace(loaded, questions=loaded.questions[:1]),
     ):
-        Scorer(made).score("Q01", ANSWERS)
+        Scorer(created).score("Q01", ANSWERS)
     assert not cache.exists()
 
 
@@ -197,10 +197,10 @@ def test_unusable_details_are_no_reason_to_fail(folder, cache, details):
     expected = scores(Scorer(folder))
     path = only_file(cache)
     loaded = Suite.load(folder)
-    found = index_of(loaded, "leaderboard", 1)
-    head = _core.index_file_head(_core.Profile.leaderboard, loaded.metadata_hash, details, found)
+    actual = index_of(loaded, "leaderboard", 1)
+    head = _core.index_file_head(_core.Profile.leaderboard, loaded.metadata_hash, details, actual)
     path.unlink()
-    path.write_bytes(b"".join([head, *found]))
+    path.write_bytes(b"".join([head, *actual]))
     with pytest.warns(RuntimeWarning, match="its questions differ from those of suite"):
         assert scores(Scorer(folder)) == expected
     with warnings.catch_warnings():
@@ -283,9 +283,9 @@ def test_of_several_processes_one_builds_and_the_others_wait(folder, cache, tmp_
     for process in started:
         process.stdin.write("go\n")
         process.stdin.flush()
-    said = {process.communicate(timeout=60)[0] for process in started}
+    message = {process.communicate(timeout=60)[0] for process in started}
     assert [process.returncode for process in started] == [0] * 3
-    assert len(said) == 1
+    assert len(message) == 1
     assert (tmp_path / "built").read_text() == "x"
     only_file(cache)
 
@@ -296,12 +296,12 @@ def test_of_several_processes_one_builds_and_the_others_wait(folder, cache, tmp_
 def test_answers_of_a_suite_from_the_cache_are_those_of_its_files(folder, cache):
     parsed = Suite.load(folder)
     Scorer(parsed)
-    found = Suite.load(folder)
-    assert type(found["Q01"].answers) is not type(parsed["Q01"].answers)
-    assert found.set_names == parsed.set_names
-    assert found.questions == parsed.questions
-    assert parsed.questions == found.questions
-    for question in found:
+    result = Suite.load(folder)
+    assert type(result["Q01"].answers) is not type(parsed["Q01"].answers)
+    assert result.set_names == parsed.set_names
+    assert result.questions == parsed.questions
+    assert parsed.questions == result.questions
+    for question in result:
         assert ("P" in question.answers, "X" in question.answers) == (True, False)
         with pytest.raises(KeyError):
             question.answers["X"]
@@ -312,17 +312,17 @@ def test_answers_of_a_suite_from_the_cache_are_those_of_its_files(folder, cache)
 def test_files_that_changed_since_are_not_taken_for_the_suite(make_suite, cache):
     folder = make_suite(*QUESTIONS)
     expected = scores(Scorer(folder))
-    found = Suite.load(folder)
+    actual = Suite.load(folder)
     make_suite({"answers": {"P": ["something else"]}}, *QUESTIONS[1:])
-    assert scores(Scorer(found)) == expected  # the index belongs to the suite
+    assert scores(Scorer(actual)) == expected  # the index belongs to the suite
     with pytest.raises(SuiteError, match=r"Q01\.json: the file has changed since the suite was loaded"):
-        found["Q01"].answers["P"]
-    sent = pickle.dumps(found)
+        actual["Q01"].answers["P"]
+    sent = pickle.dumps(actual)
     with pytest.raises(SuiteError, match="holds a different suite from the one that was sent: its files have changed"):
         pickle.loads(sent)
     (folder / "Q02.json").unlink()
     with pytest.raises(SuiteError, match=r"Q02\.json: cannot be read"):
-        found["Q02"].answers["P"]
+        actual["Q02"].answers["P"]
 
 
 def test_lone_surrogates_anywhere_are_kept(make_suite, cache):

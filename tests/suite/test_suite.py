@@ -214,8 +214,8 @@ def test_patterns_that_do_not_end_in_time_are_named(pattern):
 
 @needs_timers
 def test_harmless_patterns_and_those_of_the_packaged_suite_are_not_named(mini):
-    made = (question for pattern in [*HARMLESS.split(), "[a]" * 1000] for question in suite_with(pattern))
-    assert list(slow_patterns([*made, *mini])) == []
+    created = (question for pattern in [*HARMLESS.split(), "[a]" * 1000] for question in suite_with(pattern))
+    assert list(slow_patterns([*created, *mini])) == []
 
 
 @pytest.mark.slow

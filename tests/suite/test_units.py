@@ -56,10 +56,10 @@ def test_fluency_counts_tokens_by_hand():
 
 def test_limits_count_tokens():
     scorer = Scorer(suite_of(PatternTokenizer("whitespace"), references=["word " * 30], rules=[{"t": "end"}]))
-    found = scorer.score("Q01", ["x " * n + "end" for n in (99, 100, 124, 149, 199, 200)])
-    assert found.helpfulness.round(2).tolist() == [1.0, 0.98, 0.5, 0.0, 0.0, 0.0]
-    assert found.details(1)["helpfulness_results"] == [["1字超過", 0.98]]
-    assert found.details(4)["helpfulness_results"] == [["end", 0.0]]
+    result = scorer.score("Q01", ["x " * n + "end" for n in (99, 100, 124, 149, 199, 200)])
+    assert result.helpfulness.round(2).tolist() == [1.0, 0.98, 0.5, 0.0, 0.0, 0.0]
+    assert result.details(1)["helpfulness_results"] == [["1字超過", 0.98]]
+    assert result.details(4)["helpfulness_results"] == [["end", 0.0]]
 
 
 @pytest.mark.parametrize("profile", ["leaderboard", "paper"])
@@ -96,10 +96,10 @@ def test_a_suite_in_tokens_is_the_same_from_its_files_and_from_the_cache(tmp_pat
         loaded = Suite.load(source)
         question_file = source / "Q01.json"
         question_file.rename(tmp_path / "away")  # the vocabulary must not be learned from the reference answers
-        found = Scorer(loaded).score("Q01", answers)
+        result = Scorer(loaded).score("Q01", answers)
         (tmp_path / "away").rename(question_file)
         again = pickle.loads(pickle.dumps(Scorer(loaded))).score("Q01", answers)
-        assert built.average.tolist() == found.average.tolist() == again.average.tolist()
+        assert built.average.tolist() == result.average.tolist() == again.average.tolist()
         assert built.fluency[:3].mean() == pytest.approx(1.0)
         assert find_faults(source) == []
     characters = write(tmp_path / "characters", keywords=RULES)
@@ -136,12 +136,12 @@ def test_a_set_without_any_token_is_refused():
 def test_explanations_and_tints_follow_the_tokens():
     suite = suite_of(PatternTokenizer("words"))
     answer = " Ice is  less dense than qqq qqq qqq"
-    found = explain(suite, "Q01", answer)
-    assert found.scores == Scorer(suite).score_one("Q01", answer)
-    assert len(found.cover) == len(answer)
-    assert found.cover[answer.index("less")] > 0
-    assert found.cover[-1] == 0
-    assert found.keywords[0].position == 4
+    result = explain(suite, "Q01", answer)
+    assert result.scores == Scorer(suite).score_one("Q01", answer)
+    assert len(result.cover) == len(answer)
+    assert result.cover[answer.index("less")] > 0
+    assert result.cover[-1] == 0
+    assert result.keywords[0].position == 4
     (tint,) = QuestionTints(suite["Q01"]).levels([answer])
     assert len(tint) == len(answer)
     assert (tint[0], tint[1], tint[-1]) == ("0", "5", "0")
@@ -149,6 +149,6 @@ def test_explanations_and_tints_follow_the_tokens():
 
 @pytest.mark.parametrize("n", [199, 200, 201, 260])
 def test_a_long_answer_in_tokens_is_explained_as_far_as_it_is_looked_at(n):
-    found = explain(suite_of(PatternTokenizer("words")), "Q01", "water " * n)
-    assert len(found.cover) == (6 * n if n <= 200 else 6 * 200 - 1)
-    assert found.n_characters(0) == 0
+    result = explain(suite_of(PatternTokenizer("words")), "Q01", "water " * n)
+    assert len(result.cover) == (6 * n if n <= 200 else 6 * 200 - 1)
+    assert result.n_characters(0) == 0

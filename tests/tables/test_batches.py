@@ -50,12 +50,12 @@ def test_neither_batches_nor_groups_change_a_score_and_a_filter_keeps_the_rows_t
         given_batches = table.to_batches(max_chunksize=size)
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(module, "AT_ONCE_ROWS", at_once)
-            found = list(score_batches(given_batches, SPEC, nulls="null"))
+            actual = list(score_batches(given_batches, SPEC, nulls="null"))
             kept = list(score_batches(given_batches, SPEC, nulls="null", where=f"average > {least}"))
-        assert [len(batch) for batch in found] == [len(batch) for batch in given_batches]
+        assert [len(batch) for batch in actual] == [len(batch) for batch in given_batches]
         schema = score_schema(table.schema, SPEC)
-        assert all(batch.schema == schema for batch in (*found, *kept))
-        whole = pa.Table.from_batches(found, schema)
+        assert all(batch.schema == schema for batch in (*actual, *kept))
+        whole = pa.Table.from_batches(actual, schema)
         assert whole.select(table.column_names) == table
         assert {name: whole[name].to_numpy().tobytes() for name in SPEC.columns} == expected(rows)
         passing = [row for row in whole.to_pylist() if row["average"] is not None and row["average"] > least]
@@ -108,9 +108,9 @@ def test_types_of_columns_stay(kind):
 def test_chosen_columns_come_in_the_order_in_which_they_were_chosen():
     table = table_of([("Q07", GOOD)])
     chosen = ["truthfulness_B", "average"]
-    [found] = score_batches(table, SPEC, columns=iter(chosen), where="helpfulness >= 0 and fluency > 0")
-    assert found.schema.names == [*table.column_names, *chosen]
-    assert score_schema(table.schema, SPEC, columns=chosen) == found.schema
+    [outcome] = score_batches(table, SPEC, columns=iter(chosen), where="helpfulness >= 0 and fluency > 0")
+    assert outcome.schema.names == [*table.column_names, *chosen]
+    assert score_schema(table.schema, SPEC, columns=chosen) == outcome.schema
 
 
 @pytest.mark.parametrize(

@@ -50,15 +50,15 @@ def test_types_and_metadata_of_parquet_are_kept(scorer, tmp_path):
     fields = [pa.field(name, column.type, metadata={"about": name}) for name, column in columns.items()]
     table = pa.table(columns, schema=pa.schema(fields, {"made": "by hand"}))
     pa.parquet.write_table(pa.concat_tables([table, table.slice(1)]), tmp_path / "in.parquet", row_group_size=2)
-    given = pa.parquet.read_table(tmp_path / "in.parquet")
+    arguments = pa.parquet.read_table(tmp_path / "in.parquet")
     score(tmp_path / "in.parquet", tmp_path / "out.parquet", scorer, batch_size=3)
     written = pa.parquet.read_table(tmp_path / "out.parquet")
-    kept = written.select(given.column_names)
-    assert kept.schema.equals(given.schema.with_metadata(kept.schema.metadata), check_metadata=True)
+    kept = written.select(arguments.column_names)
+    assert kept.schema.equals(arguments.schema.with_metadata(kept.schema.metadata), check_metadata=True)
     assert written.schema.metadata[b"made"] == b"by hand"
-    assert kept.equals(given)
-    expected = pa.table(scorer.score(given["q"].to_pylist(), given["a"].to_pylist())).drop(["question_id"])
-    assert written.drop(given.column_names).equals(expected.combine_chunks())
+    assert kept.equals(arguments)
+    expected = pa.table(scorer.score(arguments["q"].to_pylist(), arguments["a"].to_pylist())).drop(["question_id"])
+    assert written.drop(arguments.column_names).equals(expected.combine_chunks())
 
 
 @pytest.mark.parametrize("target", ["out.jsonl", "out.json", "out.csv", "out.tsv"])
@@ -140,7 +140,7 @@ def test_answers_and_scores_are_stored_without_a_dictionary(scorer, tmp_path):
     score(tmp_path / "in.parquet", tmp_path / "out.parquet", scorer)
     group = pq.ParquetFile(tmp_path / "out.parquet").metadata.row_group(0)
     stored = {group.column(i).path_in_schema: group.column(i).encodings for i in range(group.num_columns)}
-    plain = {path for path, encodings in stored.items() if not any("DICTIONARY" in one for one in encodings)}
+    plain = {path for path, encodings in stored.items() if not any("DICTIONARY" in encoding for encoding in encodings)}
     assert plain == {"a", *SCORES}
 
 

@@ -63,7 +63,7 @@ def test_whole_seconds_do_not_show_which_of_two_files_is_newer(tmp_path):
 def test_each_table_is_scored_into_one_of_its_name_and_again_only_if_it_is_newer(tmp_path, job):
     names = make_inputs(tmp_path / "in")
     outcomes = score_files([tmp_path / "in"], tmp_path / "out", job)
-    assert [(one.status, one.n_rows, one.n_written) for one in outcomes] == [("scored", 3, 3)] * 3
+    assert [(outcome.status, outcome.n_rows, outcome.n_written) for outcome in outcomes] == [("scored", 3, 3)] * 3
     assert list(outputs(tmp_path / "out")) == names
     row = json.loads((tmp_path / "out" / names[0]).read_text().splitlines()[0])
     assert row["average"] == Scorer("mini").score(["Q07"], [ANSWERS[0]])["average"][0]
@@ -125,14 +125,14 @@ def test_a_table_that_cannot_be_scored_does_not_stop_the_others(tmp_path, job):
     rows = pa.table({"id": ["x"] * 9, "question": ["Q07"] * 7 + ["Q99", "Q07"], "answer": [""] * 9})
     pq.write_table(rows, folder / "05.parquet", row_group_size=4)
     outcomes = score_files([folder], tmp_path / "out", job)
-    errors = [str(one.error).removeprefix(f"{folder}/") for one in outcomes if one.status == "failed"]
+    errors = [str(outcome.error).removeprefix(f"{folder}/") for outcome in outcomes if outcome.status == "failed"]
     expected = ["03.parquet: damaged", "05.parquet, row group 1, row 8, column 'question': unknown question 'Q99'"]
     for error, start in zip(errors, [*expected, "09.parquet, column 'answer': "], strict=True):
         assert error.startswith(start)
     assert len(outputs(tmp_path / "out")) == 9
     write(folder, "03.parquet")
     again = score_files([folder], tmp_path / "out", job)
-    assert [one.task.name for one in again if one.status == "scored"] == ["03.parquet"]
+    assert [item.task.name for item in again if item.status == "scored"] == ["03.parquet"]
     cut.write_bytes(b"")
     os.utime(cut, ns=(0, (tmp_path / "out/03.parquet").stat().st_mtime_ns + 10**9))
     error = str(score_files([cut], tmp_path / "out", job)[0].error)
@@ -144,7 +144,7 @@ def test_progress_covers_all_files(tmp_path, job):
     size = sum(len(content) for content in files_below(tmp_path / "in").values())
     seen: list[FilesProgress] = []
     score_files([tmp_path / "in"], tmp_path / "out", job, on_progress=seen.append)
-    assert seen == sorted(seen, key=lambda one: (one.n_files_done, one.n_rows))
+    assert seen == sorted(seen, key=lambda item: (item.n_files_done, item.n_rows))
     assert seen[-1] == FilesProgress(n_files=3, n_files_done=3, n_rows=9, n_bytes=size, n_bytes_done=size)
 
 
@@ -234,7 +234,7 @@ def test_cycles_of_links_end(tmp_path, job):
     assert len(plan_files([tmp_path / "in"], tmp_path / "out")) == 4
     assert names_of(plan_files([f"{tmp_path}/in/**/b.jsonl"], tmp_path / "out")) == ["b.jsonl"]
     outcomes = score_files([tmp_path / "in"], tmp_path / "out", job)
-    assert [one.task.name for one in outcomes if one.status == "failed"] == ["broken.jsonl"]
+    assert [outcome.task.name for outcome in outcomes if outcome.status == "failed"] == ["broken.jsonl"]
 
 
 @pytest.mark.skipif(os.name == "nt", reason="names are text there")

@@ -15,9 +15,9 @@ def _no_thread_is_left():
     assert threading.active_count() == before
 
 
-def numbers(n: int, made: list[int], error: Exception | None = None):
+def numbers(n: int, created: list[int], error: Exception | None = None):
     for number in range(n):
-        made.append(number)
+        created.append(number)
         yield number
     if error is not None:
         raise error
@@ -33,11 +33,11 @@ def test_items_that_are_read_ahead_come_in_order_and_an_error_after_them():
 
 
 def test_one_item_is_made_while_one_is_used():
-    made: list[int] = []
+    created: list[int] = []
     begun = threading.Event()
 
     def items():
-        for number in numbers(10, made):
+        for number in numbers(10, created):
             if number == 1:
                 begun.set()
             yield number
@@ -45,7 +45,7 @@ def test_one_item_is_made_while_one_is_used():
     with reading_ahead(items()) as taken:
         next(taken)
         assert begun.wait(60)  # the next one is made although nobody has asked for it
-        assert made == [0, 1]
+        assert created == [0, 1]
 
 
 def test_leaving_the_block_closes_the_generator():

@@ -42,11 +42,11 @@ def test_urls_are_shown_without_passwords(place, shown):
 
 
 @pytest.mark.parametrize(
-    ("given", "place"),
+    ("arguments", "place"),
     [("file:///in/a.csv", "/in/a.csv"), (Path("a.csv"), "a.csv"), ("S3://Box/In/a.csv", "s3://Box/In/a.csv")],
 )
-def test_a_file_url_is_a_path_and_the_case_of_a_scheme_does_not_matter(given, place):
-    assert place_of(given) == place
+def test_a_file_url_is_a_path_and_the_case_of_a_scheme_does_not_matter(arguments, place):
+    assert place_of(arguments) == place
 
 
 @pytest.mark.parametrize("name", ["../x.csv", "a/../../x.csv", "/etc/x.csv", "a//x.csv", "./x.csv", "a/\0.csv", ""])
@@ -67,20 +67,22 @@ def test_folders_elsewhere_are_like_folders_here(some, tmp_path, spec, source, t
     if source == "here":
         some.get("/in", str(tmp_path / "in"), recursive=True)
     places = {"memory": "memory:/", "here": str(tmp_path)}
-    given, folder = (places[source] + "/in", places[target] + "/out")
-    outcomes = score_files([given], folder, TableJob(spec))
+    arguments, folder = (places[source] + "/in", places[target] + "/out")
+    outcomes = score_files([arguments], folder, TableJob(spec))
     names = ["a.jsonl", "day=1/b.jsonl", "day=2/c.jsonl"]
-    assert [(one.status, one.task.name, one.n_rows) for one in outcomes] == [("scored", name, 3) for name in names]
+    assert [(outcome.status, outcome.task.name, outcome.n_rows) for outcome in outcomes] == [
+        ("scored", name, 3) for name in names
+    ]
     assert [name for name, _ in files_below(folder)] == names
     with fetched(f"{folder}/day=1/b.jsonl") as (path, _):
         content = path.read_bytes()
     assert len(content.splitlines()) == 3
     assert "average" in json.loads(content.splitlines()[0])
-    assert [one.status for one in score_files([given], folder, TableJob(spec))] == ["current"] * 3
-    write_file(f"{given}/a.jsonl", TABLE + TABLE)
+    assert [outcome.status for outcome in score_files([arguments], folder, TableJob(spec))] == ["current"] * 3
+    write_file(f"{arguments}/a.jsonl", TABLE + TABLE)
     remove_file(f"{folder}/day=1/b.jsonl")
-    outcomes = score_files([given], folder, TableJob(spec))
-    assert [(one.status, one.n_rows) for one in outcomes] == [("scored", 6), ("scored", 3), ("current", 0)]
+    outcomes = score_files([arguments], folder, TableJob(spec))
+    assert [(outcome.status, outcome.n_rows) for outcome in outcomes] == [("scored", 6), ("scored", 3), ("current", 0)]
 
 
 def test_globs_elsewhere_match_and_hidden_names_are_passed_over(some):
@@ -94,7 +96,7 @@ def test_globs_elsewhere_match_and_hidden_names_are_passed_over(some):
 def test_errors_name_the_url_and_not_the_file_that_was_fetched(some, spec):
     some.pipe("/in/day=1/b.jsonl", TABLE + b'{"question": "Q99", "answer": ""}\n')
     outcomes = score_files(["memory://in"], "memory://out", TableJob(spec))
-    [error] = [one.error for one in outcomes if one.status == "failed"]
+    [error] = [outcome.error for outcome in outcomes if outcome.status == "failed"]
     assert error is not None
     assert error.startswith("memory://in/day=1/b.jsonl, line 4, column 'question': unknown question 'Q99'")
     assert not some.exists("/out/day=1/b.jsonl")
@@ -174,7 +176,9 @@ def test_an_output_whose_upload_was_broken_off_is_scored_again(some, spec, monke
     with pytest.raises(KeyboardInterrupt):
         score_files(["memory://in"], "memory://out", TableJob(spec))
     monkeypatch.undo()
-    assert [one.status for one in score_files(["memory://in"], "memory://out", TableJob(spec))] == ["scored"] * 3
+    assert [outcome.status for outcome in score_files(["memory://in"], "memory://out", TableJob(spec))] == [
+        "scored"
+    ] * 3
 
 
 def test_a_fetched_file_is_removed_and_a_local_one_is_used_without_a_copy(some, tmp_path):

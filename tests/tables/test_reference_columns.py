@@ -43,7 +43,9 @@ def write(path, rows):
             writer = csv.DictWriter(file, names, delimiter="\t" if path.suffix == ".tsv" else ",")
             writer.writeheader()
             for row in rows:
-                writer.writerow({key: json.dumps(one) if isinstance(one, list) else one for key, one in row.items()})
+                writer.writerow(
+                    {key: json.dumps(item) if isinstance(item, list) else item for key, item in row.items()}
+                )
     elif path.suffix == ".json":
         path.write_text(json.dumps(rows))
     else:
@@ -71,13 +73,13 @@ def test_lists_of_every_form_have_the_metrics_of_the_scorer(tmp_path, source, ba
 @pytest.mark.parametrize("source", [".parquet", ".csv", ".jsonl"])
 def test_several_columns_with_a_reference_each_are_joined_and_some_may_be_empty(tmp_path, source):
     rows = [
-        {"a": row["a"], **{f"ref{number}": one for number, one in enumerate(row["refs"])}}
+        {"a": row["a"], **{f"ref{number}": item for number, item in enumerate(row["refs"])}}
         for row in (ROWS[0], ROWS[1], ROWS[4])
     ]
     rows = [{name: row.get(name) for name in ("a", "ref0", "ref1", "ref2")} for row in rows]
     path = write(tmp_path / f"in{source}", rows)
-    found = scored(path, tmp_path / "out.parquet", reference_column=["ref0", "ref1", "ref2"])
-    assert found == expected([row["a"] for row in rows], [REFERENCES[0], REFERENCES[1], REFERENCES[4]])
+    actual = scored(path, tmp_path / "out.parquet", reference_column=["ref0", "ref1", "ref2"])
+    assert actual == expected([row["a"] for row in rows], [REFERENCES[0], REFERENCES[1], REFERENCES[4]])
 
 
 def test_a_filter_and_chosen_columns_keep_the_rows_that_pass(tmp_path):
@@ -86,7 +88,7 @@ def test_a_filter_and_chosen_columns_keep_the_rows_that_pass(tmp_path):
     score(path, tmp_path / "out.jsonl", SCORER, **options)
     rows = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text("utf-8").splitlines()]
     chrf = SCORER.score(ANSWERS, REFERENCES)["chrf"]
-    assert [row["a"] for row in rows] == [answer for answer, one in zip(ANSWERS, chrf, strict=True) if one >= 50]
+    assert [row["a"] for row in rows] == [answer for answer, item in zip(ANSWERS, chrf, strict=True) if item >= 50]
     assert 0 < len(rows) < len(ROWS)
     assert list(rows[0]) == ["a", "refs", "bleu"]
 
@@ -101,9 +103,9 @@ def test_arrow_batches_of_lists_or_texts(kind, n_batches):
     column = pa.array([row[0] for row in references] if kind == pa.string() else references, kind)
     table = pa.table({"answer": ANSWERS, "references": column, "id": range(len(ANSWERS))})
     batches = table.to_batches(max_chunksize=-(-len(ANSWERS) // n_batches))
-    found = pa.Table.from_batches(score_batches(batches, SCORER))
-    assert found.schema == score_schema(table.schema, SCORER)
-    assert {name: found[name].to_numpy().tobytes() for name in SCORER.columns} == expected(references=references)
+    actual = pa.Table.from_batches(score_batches(batches, SCORER))
+    assert actual.schema == score_schema(table.schema, SCORER)
+    assert {name: actual[name].to_numpy().tobytes() for name in SCORER.columns} == expected(references=references)
 
 
 BAD = {
@@ -131,10 +133,10 @@ def test_a_bad_row_is_named_by_its_place_and_column(tmp_path, suffix, fault):
 def test_rows_without_an_answer_or_references_are_errors_or_have_null_scores(tmp_path, suffix):
     rows = [ROWS[0], {"a": None, "refs": ["x"]}, {"a": "x", "refs": None}, {"a": "x", "refs": []}, ROWS[1]]
     path = write(tmp_path / f"in{suffix}", rows)
-    found = scored(path, tmp_path / "out.parquet", nulls="null")
+    actual = scored(path, tmp_path / "out.parquet", nulls="null")
     for name, values in expected(ANSWERS[:2], REFERENCES[:2]).items():
         first, second = np.frombuffer(values)
-        assert np.frombuffer(found[name]).tobytes() == np.array([first, *[np.nan] * 3, second]).tobytes()
+        assert np.frombuffer(actual[name]).tobytes() == np.array([first, *[np.nan] * 3, second]).tobytes()
     with pytest.raises(TrialsError, match=r"in\.[a-z]+, (row|line) 2[,:]"):
         scored(path, tmp_path / "other.parquet")
     path = write(tmp_path / f"none{suffix}", [{"a": "x", "refs": []}] * 3)
@@ -162,8 +164,8 @@ def test_columns_that_do_not_fit_are_named(tmp_path):
 
 def test_metrics_without_references_need_no_column_of_references():
     scorer = ReferenceScorer(["rep_2", "distinct_2"])
-    [found] = score_batches(pa.table({"answer": ["abab", "ab"]}), scorer)
-    assert found.select(["rep_2", "distinct_2"]).to_pylist() == [
+    [outcome] = score_batches(pa.table({"answer": ["abab", "ab"]}), scorer)
+    assert outcome.select(["rep_2", "distinct_2"]).to_pylist() == [
         {"rep_2": 0.5, "distinct_2": 2 / 3},
         {"rep_2": 0.0, "distinct_2": 1.0},
     ]
@@ -175,7 +177,7 @@ def test_finished_files_are_skipped_and_other_metrics_or_columns_are_refused(tmp
 
     def status(scorer=SCORER, **changes):
         job = TableJob(scorer, **options | changes)
-        return [one.status for one in score_files(tmp_path / "in.jsonl", tmp_path / "out", job)]
+        return [outcome.status for outcome in score_files(tmp_path / "in.jsonl", tmp_path / "out", job)]
 
     assert [status(), status()] == [["scored"], ["current"]]
     with pytest.raises(PfgenError, match="another signature"):

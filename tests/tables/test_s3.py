@@ -48,7 +48,7 @@ def s3(address: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
 
 
 def keys(client: Any) -> list[str]:
-    return [one["Key"] for one in client.list_objects_v2(Bucket="box").get("Contents", ())]
+    return [item["Key"] for item in client.list_objects_v2(Bucket="box").get("Contents", ())]
 
 
 def put(client: Any, key: str, n_rows: int = ROWS) -> None:
@@ -75,15 +75,17 @@ def test_a_folder_of_a_bucket_is_scored_into_another_and_a_rerun_scores_what_cha
     s3.put_object(Bucket="box", Key="in/", Body=b"")  # how consoles make a folder
     time.sleep(1.1)
     outcomes = score_files(["s3://box/in/"], "s3://box/out/", TableJob(spec))
-    assert [(one.status, one.n_rows, one.error) for one in outcomes] == [("scored", ROWS, None)] * 4
+    assert [(outcome.status, outcome.n_rows, outcome.error) for outcome in outcomes] == [("scored", ROWS, None)] * 4
     assert [key for key in keys(s3) if key.startswith("out/") and "/_" not in key] == [f"out/{name}" for name in names]
     assert rows_out(s3) == sorted(f"in/{name} {row}" for name in names for row in range(ROWS))
-    assert [one.status for one in score_files(["s3://box/in"], "s3://box/out", TableJob(spec))] == ["current"] * 4
+    assert [outcome.status for outcome in score_files(["s3://box/in"], "s3://box/out", TableJob(spec))] == [
+        "current"
+    ] * 4
     time.sleep(1.1)
     put(s3, f"in/{names[1]}", ROWS + 1)
     s3.delete_object(Bucket="box", Key=f"out/{names[2]}")
     outcomes = score_files(["s3://box/in"], "s3://box/out", TableJob(spec))
-    assert [one.status for one in outcomes] == ["current", "scored", "scored", "current"]
+    assert [outcome.status for outcome in outcomes] == ["current", "scored", "scored", "current"]
     assert len(rows_out(s3)) == len(set(rows_out(s3))) == 4 * ROWS + 1
 
 

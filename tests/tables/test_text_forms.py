@@ -132,14 +132,14 @@ def test_cells_come_out_as_they_went_in(
     rows = [["q", "a", "note"], *(["Q07", *pair] for pair in cells)]
     before, after = ("\t" if suffix == ".tsv" else "," for suffix in suffixes)
     content = table_text(rows, delimiter=before, line_end=line_end).encode(encoding)
-    given = scorer, tmp_path, content, f"in{suffixes[0]} out{suffixes[1]}"
-    written = score_content(*given, encoding=encoding, batch_size=batch_size)
+    arguments = scorer, tmp_path, content, f"in{suffixes[0]} out{suffixes[1]}"
+    written = score_content(*arguments, encoding=encoding, batch_size=batch_size)
     assert written.startswith(MARKS.get(encoding, b""))
     assert [row[:3] for row in rows_of(written, encoding, delimiter=after)] == rows
     header, end, _ = written.decode(encoding).partition(line_end)
     assert (end, header[-1]) == (line_end, "B")  # of `truthfulness_B`
     assert written.decode(encoding).endswith(line_end)
-    assert score_content(*given, encoding=encoding, batch_size=100) == written
+    assert score_content(*arguments, encoding=encoding, batch_size=100) == written
 
 
 @examples(100, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])

@@ -40,9 +40,9 @@ REWRITTEN = {
 }
 
 
-@pytest.mark.parametrize(("given", "expected"), [*((lines, lines) for lines in KEPT), *REWRITTEN.items()])
-def test_lines_keep_their_keys_and_values(scorer, tmp_path, given, expected):
-    written = score_lines(scorer, tmp_path, given.encode()).splitlines()
+@pytest.mark.parametrize(("arguments", "expected"), [*((lines, lines) for lines in KEPT), *REWRITTEN.items()])
+def test_lines_keep_their_keys_and_values(scorer, tmp_path, arguments, expected):
+    written = score_lines(scorer, tmp_path, arguments.encode()).splitlines()
     assert [line.partition(', "fluency": ')[0] + "}" for line in written] == expected.split("\n")
 
 

@@ -102,10 +102,10 @@ def test_the_status_tells_what_each_annotator_has_left(call: Any, runs: Path, tm
     n_marks = sum(row["kind"] == "mark" for row in rows)
     done = [{"length": None, **row, "verdicts": [1, 1, 1], "overall": 8} for row in rows[1:n_marks]]
     opinion = {"length": None, **rows[n_marks], "question": 1}
-    said = [*done, {**opinion, "is_reasonable": True}, {**opinion, "question": 2, "is_reasonable": None}]
+    sentence = [*done, {**opinion, "is_reasonable": True}, {**opinion, "question": 2, "is_reasonable": None}]
     (people / "exports").mkdir()
     for name, sheet in (("a1", plan["a1"]["sheet"]), ("a2", "0" * 64)):
-        content = export_lines(Header(name, "own", "", sheet), said)
+        content = export_lines(Header(name, "own", "", sheet), sentence)
         (people / "exports" / f"{name}.jsonl").write_bytes(content)
     before = sorted(people.rglob("*"))
     code, printed, err = call("annotate", "-o", people, "--status")
@@ -201,13 +201,13 @@ def test_shared_items_have_their_raters_and_the_others_one_and_all_are_balanced(
     strata = [(name,) for name in strata]
     raters = min(raters, n_annotators)
     keys, names = [f"item {number}" for number in range(len(strata))], [f"a{number}" for number in range(n_annotators)]
-    found = assign(keys, strata, names, overlap=overlap, raters=None if n_annotators == 1 else raters, seed=seed)
-    seen = Counter(item for items in found.items.values() for item in items)
+    result = assign(keys, strata, names, overlap=overlap, raters=None if n_annotators == 1 else raters, seed=seed)
+    seen = Counter(item for items in result.items.values() for item in items)
     assert set(seen) == set(range(len(keys)))
-    assert len(found.shared) == (round(overlap * len(keys)) if n_annotators > 1 else 0)
-    assert all(seen[item] == (raters if item in set(found.shared) else 1) for item in seen)
-    assert all(len(set(items)) == len(items) for items in found.items.values())
-    sizes = list(map(len, found.items.values()))
+    assert len(result.shared) == (round(overlap * len(keys)) if n_annotators > 1 else 0)
+    assert all(seen[item] == (raters if item in set(result.shared) else 1) for item in seen)
+    assert all(len(set(items)) == len(items) for items in result.items.values())
+    sizes = list(map(len, result.items.values()))
     assert max(sizes) - min(sizes) <= 1
 
 
@@ -215,10 +215,10 @@ def test_the_assignment_depends_on_the_seed_and_the_items_but_not_on_their_order
     keys, names = [f"item {number}" for number in range(40)], ["a", "b", "c"]
 
     def assigned(order, seed=0):
-        found = assign(
+        result = assign(
             [keys[item] for item in order], [(str(item % 4),) for item in order], names, overlap=0.25, seed=seed
         )
-        return {name: [keys[order[item]] for item in items] for name, items in found.items.items()}
+        return {name: [keys[order[item]] for item in items] for name, items in result.items.items()}
 
     first = assigned(range(40))
     assert assigned(range(39, -1, -1)) == first

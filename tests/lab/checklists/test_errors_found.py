@@ -78,10 +78,10 @@ def test_an_answer_counts_for_each_phrase_that_it_begins_with(tmp_path):
         Answer("fog", f"{short} fog."),
         Answer("fog", STORY, trial=2),
     ]
-    found = model_errors("m", errors_of(run_of(tmp_path / "model", *answers), rules), rules).total
-    assert found.shares["rejection"] == Share(3, 4)
-    assert found.phrases == {short: Share(3, 4), long: Share(1, 4)}
-    assert found.to_dict()["rejection_phrases"][long] == {"count": 1, "n": 4, "percent": 25.0}
+    result = model_errors("m", errors_of(run_of(tmp_path / "model", *answers), rules), rules).total
+    assert result.shares["rejection"] == Share(3, 4)
+    assert result.phrases == {short: Share(3, 4), long: Share(1, 4)}
+    assert result.to_dict()["rejection_phrases"][long] == {"count": 1, "n": 4, "percent": 25.0}
 
 
 def test_the_servers_reason_decides_whether_an_answer_was_cut_off(tmp_path):
@@ -108,9 +108,9 @@ def test_an_answer_that_equals_that_to_another_task_is_filtered(tmp_path):
         Answer("fog", "", length="short"),
         Answer("sea", "", length="short"),
     ]
-    found = found_in(tmp_path, *answers)
-    assert [one.key[0] for one in found if one.is_filtered] == ["sea", "ice"]
-    assert [one.key[:2] for one in found if one.is_empty] == [("fog", "short"), ("sea", "short")]
+    result = found_in(tmp_path, *answers)
+    assert [item.key[0] for item in result if item.is_filtered] == ["sea", "ice"]
+    assert [item.key[:2] for item in result if item.is_empty] == [("fog", "short"), ("sea", "short")]
 
 
 def test_signals_decide_nothing_but_are_named():
@@ -153,25 +153,25 @@ def test_without_its_answer_a_judgement_gives_the_words_and_the_commonest_senten
     ]
     for profile in ("ours", "published"):
         rules = ErrorRules(suite_of_essays(), profile)
-        found = model_errors("m", errors_of(run_of(tmp_path / profile, judgements=judgements), rules), rules)
-        short = found.lengths["short"]
+        result = model_errors("m", errors_of(run_of(tmp_path / profile, judgements=judgements), rules), rules)
+        short = result.lengths["short"]
         assert short.length.mean_shortfall == 5
         # A commonest sentence of any length counts by the published rule alone.
         assert short.shares["repetition"].percent == (100 if profile == "published" else None)
         assert short.shares["rejection"].percent is None
-        assert found.total.n == 1
-        assert found.total.shares["repetition"].n == 0
+        assert result.total.n == 1
+        assert result.total.shares["repetition"].n == 0
 
 
 def test_published_figures_of_another_answer_do_not_count(tmp_path):
     text = f"Yes. {STORY}"
     facts = {"scores": (1.0, 1.0), "words": 99, "most_repeated_sentence": 9}
-    of_it, of_another = (
+    own_copies, foreign_copies = (
         error_of(tmp_path / name, text, profile="published", judgements=[Judgement("sea", sha256_of(judged), **facts)])
         for name, judged in (("a", text), ("b", "another text"))
     )
-    assert (of_it.words, of_it.repeated) == (99, 9)
-    assert (of_another.words, of_another.repeated) == (18, 1)
+    assert (own_copies.words, own_copies.repeated) == (99, 9)
+    assert (foreign_copies.words, foreign_copies.repeated) == (18, 1)
 
 
 def test_a_run_without_anything_is_named(tmp_path):

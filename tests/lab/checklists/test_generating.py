@@ -41,15 +41,15 @@ def asked(folder, suite, server, *, setting=None, **options):
 def test_tasks_are_sent_as_single_messages_with_the_published_settings_and_answers_stored_unchanged(tmp_path):
     suite = own_suite()
     with serving(told) as server:
-        made = asked(tmp_path / "m", suite, server)
+        created = asked(tmp_path / "m", suite, server)
     assert sorted(files_below(tmp_path / "m")) == ["answers.jsonl", "config.json"]
     (run,) = open_runs([tmp_path])
     answers = run.answers(suite)
     assert list(answers) == [(task.id, None, 1) for task in MAIN]
     assert all(answer.response.startswith(" An answer") and "A: with" in answer.response for answer in answers.values())
-    assert (made.n_answers, made.n_new, made.missing, made.problem) == (5, 5, (), None)
+    assert (created.n_answers, created.n_new, created.missing, created.problem) == (5, 5, (), None)
     assert {answer.finish_reason for answer in answers.values()} <= {"stop", "length"}
-    assert made.n_cut == sum(answer.finish_reason == "length" for answer in answers.values())
+    assert created.n_cut == sum(answer.finish_reason == "length" for answer in answers.values())
     assert (run.key, run.name) == ("m", "org/m")
     assert (run.config["max_tokens"], run.config["temperature"]) == (16384, 0.8)
     bodies = [request.body for request in server.requests]
@@ -79,13 +79,13 @@ def test_lengths_areas_and_a_limit_choose_tasks_with_a_whole_instruction():
     assert [task.id for task in chosen_tasks(suite, areas=["reports"])] == ["report_1", "report_2"]
     assert [task.id for task in chosen_tasks(suite, limit=3)] == ["letter_1", "letter_2", "report_1"]
     tasks = (*TASKS, *(Task(f"cut_{n}", "letters", "thanks", "Write…", sha256="0" * 64) for n in range(4)))
-    for chosen_from, options, said in (
+    for chosen_from, options, message in (
         (suite, {"lengths": ["9"]}, "unknown length '9'; expected one of 90"),
         (suite, {"areas": ["letter"]}, "unknown area 'letter'; expected one of letters, reports"),
         (suite, {"lengths": ["90"], "areas": ["letters"]}, "no task has these lengths and areas"),
         (own_suite(tasks), {}, "suite own: .* the whole instruction of 4 tasks, such as cut_0, cut_1, cut_2; "),
     ):
-        with pytest.raises(ChecklistError, match=said):
+        with pytest.raises(ChecklistError, match=message):
             chosen_tasks(chosen_from, **options)
 
 
@@ -96,13 +96,13 @@ def test_existing_answers_are_kept_in_their_packed_file_and_lengths_come_into_th
         first = len(server.requests)
         (tmp_path / "answers.jsonl.xz").write_bytes(lzma.compress((tmp_path / "answers.jsonl").read_bytes()))
         (tmp_path / "answers.jsonl").unlink()
-        made = asked(tmp_path, suite, server)
+        created = asked(tmp_path, suite, server)
         asked(tmp_path, suite, server, tasks=chosen_tasks(suite, lengths=["90"]))
         asked(tmp_path, suite, server, trials=2)
         with pytest.raises(ChecklistError, match=r"made with other parameters \(temperature\); expected the same"):
             asked(tmp_path, suite, server, setting=Setting("org/m", Sampling(16384, 0.7, None, stop=())))
     assert sorted(files_below(tmp_path)) == ["answers.jsonl.xz", "config.json"]
-    assert (first, made.n_new, made.n_answers, len(server.requests)) == (2, 3, 5, 11)
+    assert (first, created.n_new, created.n_answers, len(server.requests)) == (2, 3, 5, 11)
     (run,) = open_runs([tmp_path])
     assert list(run.answers(suite)) == [
         (task.id, task.length, trial) for task in TASKS for trial in (1, 2) if not (task.length and trial == 2)
@@ -114,14 +114,14 @@ def test_an_empty_answer_is_asked_for_again_with_another_seed_and_then_missing(t
         return answering(" \n") if "teacher" in request.prompt else told(request)
 
     with serving(behave) as server:
-        made = asked(tmp_path, own_suite(), server)
-        assert made.missing == (("letter_2", None, 1),)
-        assert "1 answers are missing: letter_2" in made.problem
+        created = asked(tmp_path, own_suite(), server)
+        assert created.missing == (("letter_2", None, 1),)
+        assert "1 answers are missing: letter_2" in created.problem
         seeds = [request.body["seed"] for request in server.requests if "teacher" in request.prompt]
         assert len(set(seeds)) == 3
     with serving(told) as server:
-        made = asked(tmp_path, own_suite(), server)
-    assert (made.n_new, made.problem, len(server.requests)) == (1, None, 1)
+        created = asked(tmp_path, own_suite(), server)
+    assert (created.n_new, created.problem, len(server.requests)) == (1, None, 1)
 
 
 def test_answers_before_a_fault_of_the_server_are_kept_and_without_any_nothing_is_left_behind(tmp_path):
@@ -145,7 +145,7 @@ def test_an_answer_to_an_instruction_that_has_changed_since_is_not_taken_from_a_
     entry = {"id": "letter_1", "length": None, "trial": 1, "response": "Old.", "instruction_sha256": "0" * 64}
     others = [{"id": 5}, {"id": "letter_1", "length": None, "trial": 0, "response": "x"}, {"id": "x", "response": "x"}]
     others += [{**entry, "trial": 0}, {**entry, "id": "x"}]
-    lines = [json.dumps(one) for one in (entry, *others)]
+    lines = [json.dumps(other) for other in (entry, *others)]
     (tmp_path / ".unfinished.jsonl").write_text("\n".join([*lines, '{"id": "letter_1", "torn']))
     with serving(told) as server:
         asked(tmp_path, own_suite(), server)

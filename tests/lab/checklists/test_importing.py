@@ -42,7 +42,7 @@ def test_the_compact_form_gives_the_published_suite(tmp_path):
     with_lengths = {(f"{n}k", 1000 * n): 123 for n in (2, 4, 8, 16)}
     assert lengths == {(None, None): 647, **with_lengths}
     assert len(suite.checklists) == 38
-    n_questions = {(area, len(one.questions)) for (area, _), one in suite.checklists.items()}
+    n_questions = {(area, len(item.questions)) for (area, _), item in suite.checklists.items()}
     assert n_questions == {*zip(AREAS, (7, 6, 6, 5, 5), strict=True), ("summarization", 7)}
     assert (suite.has_weights, suite.notes) == (True, ())
     weights = json.loads((published.HELLOBENCH / "weights.json").read_text())
@@ -164,19 +164,19 @@ def imported(tmp_path, suite):
     """Imports a directory; returns the outcome for each model, and the runs."""
 
     def imported(folder, output="runs"):
-        found = {one.key: one for one in import_runs(folder, suite, tmp_path / output)}
-        return found, {run.key: run for run in open_runs([tmp_path / output])} if (tmp_path / output).exists() else {}
+        by_name = {run.key: run for run in import_runs(folder, suite, tmp_path / output)}
+        return by_name, {run.key: run for run in open_runs([tmp_path / output])} if (tmp_path / output).exists() else {}
 
     return imported
 
 
 def test_a_checkout_gives_a_run_for_each_model(checkout, suite, imported):
-    found, runs = imported(checkout)
-    assert list(found) == list(runs) == ["heron", "stork"]
+    result, runs = imported(checkout)
+    assert list(result) == list(runs) == ["heron", "stork"]
     for key, run in runs.items():
         answers, judgements = run.answers(suite), run.judgements(suite)
-        assert len(answers) == len(judgements) == found[key].n_answers == found[key].n_judgements == N
-        assert found[key].problems == found[key].notes == ()
+        assert len(answers) == len(judgements) == result[key].n_answers == result[key].n_judgements == N
+        assert result[key].problems == result[key].notes == ()
         for judgement in judgements:
             assert judgement.response_sha256 == answers[judgement.key].sha256
             assert judgement.judge == "gpt-4o"
@@ -190,9 +190,9 @@ def test_the_judged_answer_is_kept_with_a_note_and_equal_judgements_are_one(chec
     path = checkout / "results/generations/main_exp/heron/chat_results.jsonl"
     change(path, lambda rows: rows[0].update(response="generated again"))
     change(judged, lambda rows: rows.append(rows[0]))
-    found, runs = imported(checkout)
-    assert (found["heron"].problems, found["heron"].n_judgements) == ((), N)
-    assert found["heron"].notes == ("heron: 1 answers differ from the judged answers; the judged answers are kept",)
+    result, runs = imported(checkout)
+    assert (result["heron"].problems, result["heron"].n_judgements) == ((), N)
+    assert result["heron"].notes == ("heron: 1 answers differ from the judged answers; the judged answers are kept",)
     assert runs["heron"].answers(suite)[FIRST].response.startswith("heron answers chat_000")
 
 
@@ -208,13 +208,13 @@ def test_two_that_differ_cost_this_answer_only(checkout, judged, suite, imported
     generated = checkout / "results/generations/main_exp/heron/chat_results.jsonl"
     path = generated if kind == "answer" else judged
     change(path, lambda rows: rows.extend([{**rows[0], other: rows[1][other]}]))
-    found, runs = imported(checkout)
-    assert found["heron"].problems == (
+    result, runs = imported(checkout)
+    assert result["heron"].problems == (
         f"{path}, line 3: another {kind} to chat_000 came before; expected one {kind.split()[0]}; both are left out",
     )
     answers, judgements = runs["heron"].answers(suite), runs["heron"].judgements(suite)
-    assert (len(answers), len(judgements), found["heron"].notes) == (n_answers, n_judgements, ())
-    assert (FIRST in {one.key for one in judgements}) == (kind == "answer")
+    assert (len(answers), len(judgements), result["heron"].notes) == (n_answers, n_judgements, ())
+    assert (FIRST in {judgement.key for judgement in judgements}) == (kind == "answer")
     assert answers[FIRST].response.startswith("heron answers chat_000")
     assert len(runs["stork"].judgements(suite)) == N
 
@@ -237,12 +237,12 @@ def test_a_bad_line_is_named_and_the_others_are_there(checkout, judged, suite, i
     changes, message = BAD_LINES[name]
     changes = changes if isinstance(changes, dict) else {"checklist_wise_evaluation": changes}
     change(judged, lambda rows: rows[1].update(changes))
-    found, runs = imported(checkout)
-    (problem,) = found["heron"].problems
+    result, runs = imported(checkout)
+    (problem,) = result["heron"].problems
     assert problem.startswith(f"{judged}, line 2: ")
     assert re.search(message, problem)
     assert len(runs["heron"].judgements(suite)) == N - 1
-    assert found["stork"].problems == ()
+    assert result["stork"].problems == ()
 
 
 @pytest.mark.parametrize(
@@ -253,7 +253,9 @@ def test_a_bad_line_is_named_and_the_others_are_there(checkout, judged, suite, i
 def test_unusual_verdicts_are_read(checkout, judged, suite, imported, listed, scores, fault):
     change(judged, lambda rows: rows[0].update(checklist_wise_evaluation=listed))
     judgements = imported(checkout)[1]["heron"].judgements(suite)
-    assert [(one.scores, one.fault) for one in judgements if one.key == FIRST] == [(scores, fault)]
+    assert [(judgement.scores, judgement.fault) for judgement in judgements if judgement.key == FIRST] == [
+        (scores, fault)
+    ]
 
 
 def test_a_file_of_an_unknown_area_is_named(checkout, imported):
@@ -266,8 +268,8 @@ def test_a_file_of_an_unknown_area_is_named(checkout, imported):
 def test_replies_of_a_judge_are_never_parted_from_their_judgements(tmp_path, checkout, imported):
     (tmp_path / "runs/heron").mkdir(parents=True)
     (tmp_path / "runs/heron" / REPLIES_FILE).write_text("")
-    found, _ = imported(checkout)
-    assert "holds replies of a judge" in found["heron"].problems[0]
+    result, _ = imported(checkout)
+    assert "holds replies of a judge" in result["heron"].problems[0]
     assert not (tmp_path / "runs/heron/judgements.jsonl").exists()
 
 
@@ -276,9 +278,9 @@ def test_the_published_files_give_the_published_judgements(tmp_path):
     suite, source = import_suite(published.HELLOBENCH), published.HELLOBENCH
     list(import_runs(source / "upstream", suite, tmp_path / "published"))
     (here,), (known,) = open_runs([tmp_path / "published"]), open_runs([source / "judgements/yi_large.jsonl.xz"])
-    judgements, found = {one.key: one for one in known.judgements(suite)}, here.judgements(suite)
-    assert len(found) == 145 + 123
-    for judgement in found:
+    judgements, result = {item.key: item for item in known.judgements(suite)}, here.judgements(suite)
+    assert len(result) == 145 + 123
+    for judgement in result:
         same = {name: getattr(judgement, name) for name in ("judge", "checklist_sha256")}
         assert judgement == replace(judgements[judgement.key], words=None, most_repeated_sentence=None, **same)
     (answers,) = open_runs([source / "generations/yi_large.jsonl.xz"])
@@ -316,8 +318,8 @@ def test_answers_of_a_run_are_numbered_by_question_in_their_order(tmp_path: Path
     first, second = (question.question for question in list(mini)[:2])
     run = run_of((second, "c"), (first, "a"), (second, "d"), (first, "b"))
     assert key_of(run) == "org-model-7b-5e1e9f4"
-    found = [(one.id, one.trial, one.response) for one in answers_of(run, mini)]
-    assert found == [("Q01", 1, "a"), ("Q01", 2, "b"), ("Q02", 1, "c"), ("Q02", 2, "d")]
-    assert [one.response for one in answers_of(run, mini, n_trials=1)] == ["a", "c"]
+    listed = [(item.id, item.trial, item.response) for item in answers_of(run, mini)]
+    assert listed == [("Q01", 1, "a"), ("Q01", 2, "b"), ("Q02", 1, "c"), ("Q02", 2, "d")]
+    assert [item.response for item in answers_of(run, mini, n_trials=1)] == ["a", "c"]
     with pytest.raises(ChecklistError, match="line 2: a lone surrogate"):
         list(answers_of(run_of((first, "a"), (first, "\ud800")), mini))

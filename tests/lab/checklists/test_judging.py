@@ -30,11 +30,11 @@ from pfgen_fast.lab.judging.reply_store import Replies
 def test_verdicts_and_reasons_come_from_the_replies(path):
     _, problem = judged([path])
     assert problem is None
-    found = read_judgements(path / "judgements.jsonl", suite())
-    assert [judgement.id for judgement in found] == [answer.id for answer in answers_of("mine")]
+    judgements = read_judgements(path / "judgements.jsonl", suite())
+    assert [judgement.id for judgement in judgements] == [answer.id for answer in answers_of("mine")]
     entries = [json.loads(line) for line in (path / "judge-replies.jsonl").read_text().splitlines()]
     by_content = {entry["request"]["messages"][-1]["content"]: entry for entry in entries}
-    for judgement, answer in zip(found, answers_of("mine"), strict=True):
+    for judgement, answer in zip(judgements, answers_of("mine"), strict=True):
         (content,) = [content for content in by_content if answer.response in content]
         request = by_content[content]["request"]
         seed = request["parameters"]["seed"]
@@ -73,9 +73,11 @@ def test_overall_ratings_are_kept_beside_verdicts(path):
     overall = as_judge('{"reason": "fine", "evaluation_score": 7}')
     _judging, problem = judged([path], lambda request: overall, options=replace(OPTIONS, method="llm-eval"))
     assert problem is None
-    found = read_judgements(path / "judgements.jsonl", suite())
-    assert [(row.scores, row.reasons) for row in found if row.method == "llm-eval"] == [((7.0,), ("fine",))] * N_TASKS
-    assert sum(row.method == "checklist" for row in found) == N_TASKS
+    judgements = read_judgements(path / "judgements.jsonl", suite())
+    assert [(row.scores, row.reasons) for row in judgements if row.method == "llm-eval"] == [
+        ((7.0,), ("fine",))
+    ] * N_TASKS
+    assert sum(row.method == "checklist" for row in judgements) == N_TASKS
 
 
 def test_a_process_that_opened_the_runs_earlier_loses_no_judgements_of_another(path):
@@ -138,7 +140,7 @@ def test_verdicts_from_before_a_change_are_stale_and_left_out_and_requested_agai
     assert len(sentences) == len([part for part in scores.models[0].areas.values() if part.stale])
     judging = Judging.open(open_runs([path]), changed, OPTIONS)
     assert (len(judging.runs[0].stale()), len(judging.open_ratings)) == (n_stale, n_stale)
-    assert judged([path], of=changed)[0].runs[0].standing().n_judged == N_TASKS
+    assert judged([path], judged_by=changed)[0].runs[0].standing().n_judged == N_TASKS
 
 
 def test_a_judgement_whose_replies_were_read_by_other_rules_is_stale_and_derived_anew(path, monkeypatch):
@@ -168,9 +170,9 @@ def test_each_rating_has_another_seed_and_empty_answers_are_judged(path):
     answers = answers_of("mine")
     run(path, [replace(answers[0], response=" \n"), replace(answers[1], response=""), *answers[2:]])
     judged([path], options=replace(OPTIONS, n_ratings=3))
-    found = read_judgements(path / "judgements.jsonl", suite())
-    assert (len(found), {row.temperature for row in found}) == (3 * N_TASKS, {1.0})
-    by_answer = [{row.scores for row in found if row.id == f"T{number:02}"} for number in range(N_TASKS)]
+    judgements = read_judgements(path / "judgements.jsonl", suite())
+    assert (len(judgements), {row.temperature for row in judgements}) == (3 * N_TASKS, {1.0})
+    by_answer = [{row.scores for row in judgements if row.id == f"T{number:02}"} for number in range(N_TASKS)]
     assert sum(len(scores) > 1 for scores in by_answer) > N_TASKS / 2
 
 

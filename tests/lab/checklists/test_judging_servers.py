@@ -112,8 +112,8 @@ def request(response, *, profile="plain", method="checklist", seed="", **numbers
 def test_a_request_holds_instruction_answer_and_questions_and_its_key_never_changes():
     assert request("An answer.").key[:16] == "e32523cd2eec55ff"
     assert request("An answer.", try_number=2, rating=3, seed="s").key[:16] == "acfec343c4cde437"
-    made = request("An answer.\n\nIts end.")
-    assert made.messages == [
+    created = request("An answer.\n\nIts end.")
+    assert created.messages == [
         {"role": "system", "content": "You judge by lists."},
         {
             "role": "user",
@@ -134,9 +134,9 @@ def test_overall_ratings_show_no_questions_or_a_plain_list_of_them():
 
 
 def test_each_try_and_each_rating_has_a_seed_of_its_own():
-    numbers = [(one, rating) for one in (1, 2, 3) for rating in (1, 2, 3)]
+    numbers = [(item, rating) for item in (1, 2, 3) for rating in (1, 2, 3)]
     for profile in ("plain", "upstream"):
-        seeds = {request("A.", profile=profile, try_number=one, rating=rating).seed for one, rating in numbers}
+        seeds = {request("A.", profile=profile, try_number=item, rating=rating).seed for item, rating in numbers}
         assert len(seeds) == len(numbers)
     assert request("A.", profile="upstream").seed == 42
     assert request("A.", profile="upstream", try_number=2).seed == 43

@@ -31,7 +31,7 @@ def scored(folder, missing="bounds", **models):
 
 def test_bounds_are_the_scores_with_the_worst_and_the_best_verdicts(tmp_path):
     scores = scored(tmp_path / "both", gaps=rows(0.75, IDS[:2]), whole=rows(0.75))
-    gaps, whole = (next(one for one in scores.models if one.model == name) for name in ("gaps", "whole"))
+    gaps, whole = (next(model for model in scores.models if model.model == name) for name in ("gaps", "whole"))
     filled = {}
     for level in (0, 1):
         verdicts = {row.id: row for row in rows(level)}
@@ -66,7 +66,7 @@ def test_a_model_without_an_answer_in_an_area_has_no_average_but_bounds(tmp_path
 def test_all_forms_have_the_bounds(tmp_path):
     scores = scored(tmp_path, a=rows(1, IDS[:6]), b=rows(0.75), d=rows(0.5))
     table = text_tables.ranking(scores)
-    found = dict(zip(table.heads(), table.texts()[0], strict=True))
+    actual = dict(zip(table.heads(), table.texts()[0], strict=True))
     expected = {
         "average": "100.00*",
         "missing": "6",
@@ -74,10 +74,10 @@ def test_all_forms_have_the_bounds(tmp_path):
         "best": "100.00",
         "possible places": "1 to 2.5",
     }
-    assert found.items() >= expected.items()
+    assert actual.items() >= expected.items()
     assert dict(zip(table.heads(), table.texts()[1], strict=True))["possible places"] == "1 to 2"
-    said = "* a, tales: no judgement of 3 of 6 answers; left out 100.00, at worst -100.00, at best 100.00"
-    assert text_tables.missing_sentences(scores)[0] == said
+    label = "* a, tales: no judgement of 3 of 6 answers; left out 100.00, at worst -100.00, at best 100.00"
+    assert text_tables.missing_sentences(scores)[0] == label
     row = json.loads(json.dumps(to_dict(scores)))["rows"][0]
     assert (row["average"]["bounds"], row["place_bounds"]) == ([-100, 100], [1, 2.5])
     assert row["areas"]["tales"]["bounds"] == [-100, 100]
@@ -104,8 +104,8 @@ def test_refused_filtered_and_failed_answers_are_told_apart_where_the_run_has_an
         "* model, tales: no judgement of 3 of 6 answers (2 filtered, 1 failed); left out"
     )
     table = text_tables.ranking(scores)
-    found = dict(zip(table.heads(), table.texts()[0], strict=True))
-    assert [found[name] for name in ("missing", "refused", "filtered", "failed")] == ["7", "2", "3", "2"]
+    result = dict(zip(table.heads(), table.texts()[0], strict=True))
+    assert [result[name] for name in ("missing", "refused", "filtered", "failed")] == ["7", "2", "3", "2"]
     assert to_dict(scores)["rows"][0]["areas"]["tales"]["refused"] == [IDS[0]]
     lines = csv.DictReader(io.StringIO(full_table(scores).to_csv()))
     assert next(line for line in lines if line["part"] == "tales")["filtered"] == "2"

@@ -39,12 +39,12 @@ def test_exports_of_several_annotators_are_read_together_and_unfinished_rows_are
     vote = {"kind": "vote", "task": "translation", "perturbation": "typo", "metric": "fluency"}
     unfinished = {**MARK, "id": "letter_2", "verdicts": [0.25, None, 0]}
     first = export(tmp_path / "a.jsonl", *ROWS, unfinished, {**PAIR, "second_sha256": "dd", "choice": None}, vote)
-    found = read_people([first, export(tmp_path / "b.jsonl", MARK, annotator="b")], SUITE)
-    assert [mark.annotator for mark in found.marks] == ["a", "b"]
-    assert (found.marks[0].verdicts, found.marks[0].overall) == ((0.25, 1, 0), 4)
-    assert [pair.choice for pair in found.pairs] == ["tie"]
-    assert [(one.question, one.is_reasonable) for one in found.opinions] == [(3, False)]
-    assert found.notes == (
+    people = read_people([first, export(tmp_path / "b.jsonl", MARK, annotator="b")], SUITE)
+    assert [mark.annotator for mark in people.marks] == ["a", "b"]
+    assert (people.marks[0].verdicts, people.marks[0].overall) == ((0.25, 1, 0), 4)
+    assert [pair.choice for pair in people.pairs] == ["tie"]
+    assert [(opinion.question, opinion.is_reasonable) for opinion in people.opinions] == [(3, False)]
+    assert people.notes == (
         f"{first}: 2 rows not finished by the annotator, left out",
         "1 vote on kinds of damage not used here: 'discern votes' reads them",
     )
@@ -117,7 +117,7 @@ def simulated_marks(
     """
     generator = np.random.default_rng(seed)
     levels = np.asarray(suite.levels)
-    found = []
+    listed = []
     for task in suite.tasks:
         for number in range(n_answers):
             quality = generator.beta(3, 2)
@@ -129,35 +129,35 @@ def simulated_marks(
                 verdicts = levels[np.abs(exact[:, np.newaxis] - levels).argmin(axis=1)]
                 overall = float(np.clip(np.rint(10 * (seen - shift) + generator.normal(0, 10 * noise / 2)), 0, 10))
                 answer = sha256_of(f"{task.id} {task.length} {number}")
-                found.append(marked(task, answer, name, verdicts.tolist(), overall))
-    return found
+                listed.append(marked(task, answer, name, verdicts.tolist(), overall))
+    return listed
 
 
 FIVE = tuple("abcde")
 
 
 def test_the_form_of_the_published_table_comes_out_of_simulated_marks() -> None:
-    found = MarkedAnswers(SUITE, simulated_marks(SUITE, annotators=FIVE), draws=300)
-    pairs = agreement_finding(found).to_dict()["tables"]["pairs"]
+    result = MarkedAnswers(SUITE, simulated_marks(SUITE, annotators=FIVE), draws=300)
+    pairs = agreement_finding(result).to_dict()["tables"]["pairs"]
     assert [(row["annotator"], row["other"]) for row in pairs][:3] == [("a", "b"), ("a", "c"), ("a", "d")]
     assert len(pairs) == 10
     assert all(0.65 < row["Pearson"] < 0.9 for row in pairs)
     assert all(row["Pearson, low"] < row["Pearson"] < row["Pearson, high"] for row in pairs)
-    figures = {name: one.value for name, one in found.of_part("all").items()}
+    figures = {name: item.value for name, item in result.of_part("all").items()}
     assert 0.7 < figures["pearson"] < 0.85
     assert 0.6 < figures["alpha_of_marks"] < 0.85
     assert 0.1 < figures["kappa_of_verdicts"] < figures["alpha_of_verdicts"] < figures["alpha_of_marks"]
-    assert set(found.parts) == {"all", "letters", "reports", "reports 90"}
+    assert set(result.parts) == {"all", "letters", "reports", "reports 90"}
 
 
 def test_strict_and_careless_annotators_are_named() -> None:
     marks = simulated_marks(SUITE, annotators=FIVE, n_answers=25, strictness={"b": 0.2}, careless=["d"])
-    found = MarkedAnswers(SUITE, marks, draws=500)
-    words = agreement_finding(found).paragraph
+    result = MarkedAnswers(SUITE, marks, draws=500)
+    words = agreement_finding(result).paragraph
     assert "b is strict (-" in words
     assert "d agrees less with the others (Pearson " in words
-    assert [one.is_shifted for one in found.against_others] == [False, True, False, False, False]
-    assert [one.is_unlike for one in found.against_others] == [False, False, False, True, False]
+    assert [against_other.is_shifted for against_other in result.against_others] == [False, True, False, False, False]
+    assert [against_other.is_unlike for against_other in result.against_others] == [False, False, False, True, False]
 
 
 def test_one_annotator_or_no_overlap_is_a_sentence() -> None:
@@ -183,21 +183,21 @@ def judged(tmp_path: Path) -> Path:
         for mark in answers.values()
     ]
     listed = [Answer(mark.id, text, mark.length) for text, mark in answers.items()]
-    assert [one.sha256 for one in listed] == [one.response_sha256 for one in judgements]
+    assert [entry.sha256 for entry in listed] == [judgement.response_sha256 for judgement in judgements]
     write_run(tmp_path / "run", listed, judgements, {})
     for name in "ab":
         rows: list[Any] = [{"kind": "mark", **asdict(mark)} for mark in marks if mark.annotator == name]
         rows += [
             {
                 "kind": "judgement",
-                "id": one.id,
-                "length": one.length,
-                "response_sha256": one.response_sha256,
-                "judgement": judgement_key(one),
+                "id": judgement.id,
+                "length": judgement.length,
+                "response_sha256": judgement.response_sha256,
+                "judgement": judgement_key(judgement),
                 "question": 1,
                 "is_reasonable": name == "a" or number > 0,
             }
-            for number, one in enumerate(judgements)
+            for number, judgement in enumerate(judgements)
         ]
         (tmp_path / f"{name}.jsonl").write_bytes(export_lines(Header(name, "own", ""), rows))
     return tmp_path
@@ -215,14 +215,14 @@ def agreement(call: Any, folder: Path, *sources: Any, **others: Any) -> Any:
 @pytest.mark.slow
 def test_a_judge_is_an_annotator(call: Any, judged: Path) -> None:
     exports = (judged / "a.jsonl", judged / "b.jsonl")
-    found = agreement(call, judged, *exports, judged / "run")
-    rows = {(row["annotator"], row["other"]): row for row in found["tables"]["pairs"]}
+    result = agreement(call, judged, *exports, judged / "run")
+    rows = {(row["annotator"], row["other"]): row for row in result["tables"]["pairs"]}
     assert set(rows) == {("a", "b"), ("a", "judge-1"), ("b", "judge-1")}
     assert rows["a", "judge-1"]["same level"] == 1  # the judge gives the verdicts of annotator a
     assert rows["a", "judge-1"]["quadratic kappa"] == pytest.approx(1)
     for figure in ("verdicts", "same level", "quadratic kappa"):
         assert rows["b", "judge-1"][figure] == rows["a", "b"][figure]
-    assert "judges:judge-1 (unknown version)|draws:50|seed:0" in found["paragraph"]
+    assert "judges:judge-1 (unknown version)|draws:50|seed:0" in result["paragraph"]
     people = agreement(call, judged, *exports)
     (row,) = people["tables"]["pairs"]
     assert row == rows["a", "b"]  # figures of people do not depend on judges
@@ -237,11 +237,11 @@ def test_judges_are_compared_without_people(call: Any, tmp_path: Path) -> None:
     suite = suite_of_36((40.0, 30.0, 20.0, 10.0))
     first = judged_models(suite)
     written(suite, tmp_path / "suite")
-    zeros = {model: [replace(one, scores=(0.0,) * 4, judge="other") for one in rows] for model, rows in first.items()}
-    again = {model: [replace(one, version="judge-2") for one in rows] for model, rows in first.items()}
+    zeros = {model: [replace(row, scores=(0.0,) * 4, judge="other") for row in rows] for model, rows in first.items()}
+    again = {model: [replace(row, version="judge-2") for row in rows] for model, rows in first.items()}
     runs = [write_judged(tmp_path / name, rows) for name, rows in (("a", first), ("b", zeros), ("c", again))]
-    found = agreement(call, tmp_path, *runs)
-    rows = {(row["annotator"], row["other"]): row for row in found["tables"]["pairs"]}
+    result = agreement(call, tmp_path, *runs)
+    rows = {(row["annotator"], row["other"]): row for row in result["tables"]["pairs"]}
     assert set(rows) == {("judge judge-1", "judge judge-2"), ("judge judge-1", "other"), ("judge judge-2", "other")}
     same = rows["judge judge-1", "judge judge-2"]
     assert (same["answers"], same["verdicts"], same["same level"]) == (4 * 36, 4 * 36 * 4, 1)

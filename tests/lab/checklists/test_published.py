@@ -31,15 +31,15 @@ def close(figure: float) -> Any:
 def test_the_twenty_models_have_the_expected_scores():
     assert rows().keys() == expected().keys()
     n_compared = 0
-    for model, of_model in expected().items():
+    for model, model_scores in expected().items():
         row = rows()[model]
-        assert row["areas"].keys() == of_model["tasks"].keys()
-        assert row["categories"].keys() == of_model["categories"].keys()
-        assert row["lengths"].keys() == of_model["lengths"].keys()
-        parts = [(row["areas"][area], part, FIGURES) for area, part in of_model["tasks"].items()]
-        parts += [(row["categories"][name], part, FIGURES[:2]) for name, part in of_model["categories"].items()]
-        parts += [(row["lengths"][length], part, OF_LENGTH) for length, part in of_model["lengths"].items()]
-        parts += [(row["average"], of_model["average"], OF_AVERAGE)]
+        assert row["areas"].keys() == model_scores["tasks"].keys()
+        assert row["categories"].keys() == model_scores["categories"].keys()
+        assert row["lengths"].keys() == model_scores["lengths"].keys()
+        parts = [(row["areas"][area], part, FIGURES) for area, part in model_scores["tasks"].items()]
+        parts += [(row["categories"][name], part, FIGURES[:2]) for name, part in model_scores["categories"].items()]
+        parts += [(row["lengths"][length], part, OF_LENGTH) for length, part in model_scores["lengths"].items()]
+        parts += [(row["average"], model_scores["average"], OF_AVERAGE)]
         for ours, theirs, names in parts:
             for name in ("n", "missing"):
                 assert ours.get(name) == theirs.get(name, ours.get(name))
@@ -80,11 +80,11 @@ def test_the_mean_metrics_of_published_answers(model, monkeypatch):
     monkeypatch.setattr(answer_metrics, "words", lambda text, counter: text.split())  # the tokens of these figures
     measures = open_metrics(suite(), metrics=["repetition", "distinct"])
     run = Run(model, HELLOBENCH, HELLOBENCH / "generations" / f"{model}.jsonl.xz")
-    found = model_metrics(model, [one for one in measure(run, measures) if one.task.length is None], measures)
-    of_areas = vectors("metrics")["generations"][model]
-    assert found.areas.keys() == of_areas.keys()
-    for area, figures in of_areas.items():
-        part = found.areas[area]
+    result = model_metrics(model, [item for item in measure(run, measures) if item.task.length is None], measures)
+    area_figures = vectors("metrics")["generations"][model]
+    assert result.areas.keys() == area_figures.keys()
+    for area, figures in area_figures.items():
+        part = result.areas[area]
         assert part.n == figures["n"]
         for metric in ("repetition_4", "distinct_4"):
             assert part.metrics[metric].n == figures["n"] - figures["too_short"]
@@ -94,11 +94,11 @@ def test_the_mean_metrics_of_published_answers(model, monkeypatch):
 @pytest.mark.parametrize("model", ["suri_7b", "yi_large", "gpt4o_0806"])
 @pytest.mark.parity
 def test_the_published_figures_of_error_modes(model):
-    found = errors(model)
+    result = errors(model)
     listed = [row for row in hellobench_table("paper/error_modes.csv") if row["model"] == model]
     assert listed
     for row in listed:
-        part = found.lengths[row["length"]] if row["length"] else found.areas[row["task"]]
+        part = result.lengths[row["length"]] if row["length"] else result.areas[row["task"]]
         if row["mode"] == "length":
             assert part.length.mean_absolute_length_error == pytest.approx(float(row["recomputed"]), abs=0.05)
         else:

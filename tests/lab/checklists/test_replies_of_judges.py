@@ -94,8 +94,8 @@ def test_a_quoted_answer_cannot_forge_a_verdict(before, after):
 
 def test_a_python_literal_is_read_as_one():
     listed = "[{'checklist_id': 0, 'reason': 'it\\'s \"so\"' ' indeed', 'evaluation_score': +1.0,},  # good\n]"
-    found = said(listed, 1)
-    assert (found.verdicts, found.reasons) == ((1.0,), ('it\'s "so" indeed',))
+    result = said(listed, 1)
+    assert (result.verdicts, result.reasons) == ((1.0,), ('it\'s "so" indeed',))
     assert said("[{'checklist_id': 0, 'evaluation_score': 2-1}]", 1).fault == "form"
     assert said("[{'checklist_id': 0, 'evaluation_score': float('1')}]", 1).fault == "form"
 
@@ -139,16 +139,16 @@ def test_hostile_replies_are_faults_in_no_time(name):
 
 KEYS = st.sampled_from(["checklist_id", "evaluation_score", "reason", "x"])
 PLAIN = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5) | st.sampled_from(["0", "1"])
-VALUES = st.recursive(PLAIN, lambda one: st.lists(one, max_size=3) | st.dictionaries(KEYS, one, max_size=3))
+VALUES = st.recursive(PLAIN, lambda item: st.lists(item, max_size=3) | st.dictionaries(KEYS, item, max_size=3))
 
 
 @given(
     st.text(st.sampled_from("[]{}'\"\\,:-+.#_ 01aeNTrb`\n"), max_size=60) | VALUES.map(json.dumps) | VALUES.map(repr)
 )
 def test_any_reply_has_verdicts_or_one_fault(text):
-    for found in (parse_reply(text, 2), parse_overall(text)):
-        assert (found.verdicts is None) == (found.fault is not None)
-        assert found.verdicts is None or len(found.verdicts) == len(found.reasons)
+    for result in (parse_reply(text, 2), parse_overall(text)):
+        assert (result.verdicts is None) == (result.fault is not None)
+        assert result.verdicts is None or len(result.verdicts) == len(result.reasons)
 
 
 FENCES = ("```\n{0}\n```", "```json\n{0}```", "```python {0} ```", "Sure:\n```json\n{0}\n``` \n")
@@ -167,8 +167,8 @@ def test_every_list_of_verdicts_that_follows_the_rules_is_read(verdicts, reason,
     expected = tuple(map(float, verdicts)), (reason,) * len(verdicts)
     for text in (json.dumps(listed), json.dumps(listed, ensure_ascii=False), repr(listed)):
         for form in FORMS:
-            found = parse_reply(form.replace("{0}", text), len(verdicts), profile=profile)
-            assert (found.verdicts, found.reasons) == expected, form
+            reply = parse_reply(form.replace("{0}", text), len(verdicts), profile=profile)
+            assert (reply.verdicts, reply.reasons) == expected, form
 
 
 @pytest.mark.parametrize(
@@ -184,5 +184,5 @@ def test_every_list_of_verdicts_that_follows_the_rules_is_read(verdicts, reason,
     ],
 )
 def test_an_overall_rating_is_a_number_from_0_to_10(text, expected):
-    found = parse_overall(text)
-    assert (found.verdicts or (found.fault,)) == (expected,)
+    overall = parse_overall(text)
+    assert (overall.verdicts or (overall.fault,)) == (expected,)

@@ -68,8 +68,8 @@ def test_runs_are_found_at_any_depth_and_once(tmp_path: Path) -> None:
     for name in ("stork", "org/heron"):
         write_run(tmp_path / "runs" / name, ANSWERS, [], {"model": name})
     run_with(tmp_path / "runs/stork/notes", b"", "answers.jsonl")
-    found = open_runs([tmp_path / "runs", tmp_path / "runs" / "stork"])
-    assert [run.key for run in found] == ["heron", "stork"]
+    runs = open_runs([tmp_path / "runs", tmp_path / "runs" / "stork"])
+    assert [run.key for run in runs] == ["heron", "stork"]
     assert [run.key for run in open_runs([str(tmp_path / "runs" / "*")])] == ["heron", "stork"]  # type: ignore[list-item]
 
 
@@ -147,7 +147,7 @@ NAMES = st.none() | TEXTS
 
 @st.composite
 def judgements_of_the_suite(draw):
-    found = []
+    listed = []
     for task in SUITE.tasks:
         n_questions = len(SUITE.checklist(task).questions)
         columns = {
@@ -162,8 +162,8 @@ def judgements_of_the_suite(draw):
             **dict.fromkeys(("words", "most_repeated_sentence"), st.none() | st.integers(0, 10**6)),
             "tries": st.integers(0, 9),
         }
-        found.append(Judgement(**{name: draw(values) for name, values in columns.items()}))
-    return found
+        listed.append(Judgement(**{name: draw(values) for name, values in columns.items()}))
+    return listed
 
 
 @pytest.mark.slow
@@ -178,7 +178,9 @@ def test_written_judgements_are_read_again_and_always_have_the_same_bytes(tmp_pa
     write_judgements(again, judgements)
     assert path.read_bytes() == again.read_bytes()
     assert read_judgements(path, SUITE) == judgements
-    assert read_judgements(path, SUITE, with_reasons=False) == [replace(one, reasons=()) for one in judgements]
+    assert read_judgements(path, SUITE, with_reasons=False) == [
+        replace(judgement, reasons=()) for judgement in judgements
+    ]
 
 
 def written(tmp_path, *lines):
@@ -192,7 +194,7 @@ def line(**changes):
 
 
 @pytest.mark.parametrize(
-    ("changes", "said"),
+    ("changes", "message"),
     [
         ({"scores": ...}, "the key 'scores' is missing"),
         ({"id": "T0"}, "unknown task 'T0'"),
@@ -204,19 +206,19 @@ def line(**changes):
         ({"trial": 0}, "trial: expected a whole number from 1"),
     ],
 )
-def test_a_line_that_breaks_the_rules_is_named(tmp_path, changes, said):
+def test_a_line_that_breaks_the_rules_is_named(tmp_path, changes, message):
     changed = {name: value for name, value in line(**changes).items() if value is not ...}
     path = written(tmp_path, line(id="T02"), changed)
     with pytest.raises(ChecklistError) as error:
         read_judgements(path, SUITE)
     assert str(error.value).startswith(f"{path}, line 2")
-    assert said in str(error.value)
+    assert message in str(error.value)
     assert "\n" not in str(error.value)
 
 
 def test_equal_judgements_count_once_and_others_are_an_error_unless_of_another_judge_or_answer(tmp_path):
-    (one,) = read_judgements(written(tmp_path, line(reasons=["a"] * 3), line(reasons=["b"] * 3)), SUITE)
-    assert one.reasons == ("a",) * 3
+    (judgement,) = read_judgements(written(tmp_path, line(reasons=["a"] * 3), line(reasons=["b"] * 3)), SUITE)
+    assert judgement.reasons == ("a",) * 3
     with pytest.raises(ChecklistError, match="line 2: a second judgement of T00 by the same judge"):
         read_judgements(written(tmp_path, line(), line(scores=[1, 1, 1])), SUITE)
     for changes in ({"judge": "b"}, {"version": "b"}, {"rating": 2}, {"trial": 2}, {"response_sha256": "1" * 64}):

@@ -29,8 +29,8 @@ SUITE = suite_of("small", dict.fromkeys(KEYS, ("Q?", "R?")), dict.fromkeys(KEYS,
 
 
 def rows(score=(1, 0.5), without=(), **changes):
-    found = [Judgement(task.id, "0" * 64, score, task.length, judge="j", words=10) for task in SUITE.tasks]
-    return [replace(row, **changes) for row in found if row.key[:2] not in without]
+    listed = [Judgement(task.id, "0" * 64, score, task.length, judge="j", words=10) for task in SUITE.tasks]
+    return [replace(row, **changes) for row in listed if row.key[:2] not in without]
 
 
 def written(folder, **models):
@@ -57,9 +57,9 @@ def scores(runs):
 
 
 def test_json_has_the_names_of_the_published_figures_and_equal_categories_that_of_their_area(scores):
-    found = json.loads(json.dumps(to_dict(scores)))
-    assert [row["model"] for row in found["rows"]] == ["good", "gaps", "wild"]
-    row = found["rows"][1]
+    parsed = json.loads(json.dumps(to_dict(scores)))
+    assert [row["model"] for row in parsed["rows"]] == ["good", "gaps", "wild"]
+    row = parsed["rows"][1]
     part = row["areas"]["letters"]
     figures = {"score": 80.0, "rescaled": 20.0, "rescaled_plain": 0.0, "rescaled_missing_skipped": 20.0, "words": 10.0}
     figures |= {"rescaled_missing_as_zero": pytest.approx((400 / 6 - 75) * 4), "interval_95": None}
@@ -67,22 +67,22 @@ def test_json_has_the_names_of_the_published_figures_and_equal_categories_that_o
     average, length = row["average"], row["lengths"]["2k"]
     assert (row["place"], average["rescaled"], average["rescaled_over_answers"]) == (2, 20.0, 20.0)
     assert (length["missing"], length["mean_absolute_length_error"]) == (["T00"], 10.0)
-    assert found["rows"][2]["areas"]["tales"]["unjudged"] == ["T00"]
-    assert (found["missing"], found["method"], found["weights"]) == ("skip", "checklist", "suite")
-    assert [row["rank_range"] for row in found["rows"]] == [[1, 1], [2, 2], [3, 3]]
-    found = to_dict(scores, with_questions=True)["rows"][1]["categories"]
-    assert list(found) == ["tales/common", "letters/common"]
+    assert parsed["rows"][2]["areas"]["tales"]["unjudged"] == ["T00"]
+    assert (parsed["missing"], parsed["method"], parsed["weights"]) == ("skip", "checklist", "suite")
+    assert [row["rank_range"] for row in parsed["rows"]] == [[1, 1], [2, 2], [3, 3]]
+    parsed = to_dict(scores, with_questions=True)["rows"][1]["categories"]
+    assert list(parsed) == ["tales/common", "letters/common"]
     assert list(suite().category_names.values()) == ["short", "formal"]
     questions = [{"question": "Q?", "weight": 60, "mean": 1.0}, {"question": "R?", "weight": 40, "mean": 0.5}]
-    assert found["tales/common"]["questions"] == questions
+    assert parsed["tales/common"]["questions"] == questions
 
 
 def test_csv_has_a_row_for_each_part_with_full_digits(scores):
-    found = list(csv.DictReader(io.StringIO(full_table(scores).to_csv())))
-    kinds = [f"{row['kind']} {row['part']}" for row in found[:6]]
+    result = list(csv.DictReader(io.StringIO(full_table(scores).to_csv())))
+    kinds = [f"{row['kind']} {row['part']}" for row in result[:6]]
     assert kinds[:3] == ["average ", "area tales", "area letters"]
     assert kinds[3:] == ["category tales/common", "category letters/common", "length 2k"]
-    (row,) = (row for row in found if (row["model"], row["part"]) == ("gaps", "letters"))
+    (row,) = (row for row in result if (row["model"], row["part"]) == ("gaps", "letters"))
     assert (row["place"], row["n"], row["missing"]) == ("2", "5", "1")
     assert float(row["rescaled_missing_as_zero"]) == (400 / 6 - 75) * 4
 
@@ -124,12 +124,12 @@ def test_scores_below_0_come_with_their_scale(runs, suite_folder, call):
 
 def test_markdown_shows_untrusted_names_as_text(tmp_path):
     scores = score_runs(SUITE, open_runs([written(tmp_path, **{"<b>|x": rows()})]))
-    found = text_tables.to_markdown(scores, with_categories=True, with_lengths=True)
-    assert "<b>" not in found
-    assert "&#60;b&#62;&#124;x" in found
-    heads = [line for line in found.splitlines() if line.startswith("## ")]
+    result = text_tables.to_markdown(scores, with_categories=True, with_lengths=True)
+    assert "<b>" not in result
+    assert "&#60;b&#62;&#124;x" in result
+    heads = [line for line in result.splitlines() if line.startswith("## ")]
     assert heads == ["## Average over areas", "## Words", "## By category", "## By wanted length"]
-    assert "signature: checklists:" in found
+    assert "signature: checklists:" in result
 
 
 @pytest.mark.parametrize("width", [40, 80, 140, None])
@@ -150,8 +150,8 @@ def suite_folder(tmp_path):
 def test_table_has_several_forms(runs, suite_folder, tmp_path, call):
     common = ("checklists", "table", runs / "good", runs / "gaps", "--suite", suite_folder)
     code, printed, _ = call(*common, "--json", "--missing", "zero")
-    found = json.loads(printed)
-    assert (code, found["missing"]) == (0, "zero")
+    parsed = json.loads(printed)
+    assert (code, parsed["missing"]) == (0, "zero")
     code, printed, _ = call(*common, "--csv", tmp_path / "t.csv", "--markdown")
     assert printed.startswith("## Average over areas\n\n| place | model |")
     assert (tmp_path / "t.csv").read_text().startswith("place,model,kind,part,n,missing")
@@ -161,9 +161,9 @@ def test_table_has_several_forms(runs, suite_folder, tmp_path, call):
     assert answers.of("good", "score").tolist() == [100.0] * len(SUITE.tasks)
     assert np.isnan(answers.of("gaps", "score")).sum() == 2
     assert set(answers.subjects) == {"tales", "letters"}
-    code, _, said = call("checklists", "table", runs, "--suite", suite_folder)
+    code, _, message = call("checklists", "table", runs, "--suite", suite_folder)
     assert code == 3
-    assert "note: 1 answer left out: the judge gave no usable reply" in said
+    assert "note: 1 answer left out: the judge gave no usable reply" in message
 
 
 def test_a_single_run_is_shown_with_areas_categories_and_questions(runs, suite_folder, call):
@@ -171,7 +171,7 @@ def test_a_single_run_is_shown_with_areas_categories_and_questions(runs, suite_f
     _, printed, _ = call(*command)
     assert {"gaps", "By category", "By wanted length", "Mean verdict on each question"} <= set(printed.splitlines())
     categories = json.loads(call(*command, "--json")[1])["rows"][0]["categories"]
-    assert all(one["questions"] for one in categories.values() if one["n"])
+    assert all(category["questions"] for category in categories.values() if category["n"])
 
 
 @pytest.mark.slow

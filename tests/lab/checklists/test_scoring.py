@@ -27,11 +27,11 @@ def good(*, without=(), **changes):
     return [judgement(id, *verdicts[id], **changes) for id in sorted(verdicts) if id not in without]
 
 
-def score(folder, *, of=SUITE, answers=(), judgements=None, **settings):
+def score(folder, *, scored_by=SUITE, answers=(), judgements=None, **settings):
     runs = {"model": judgements} if not isinstance(judgements, dict) else judgements
     for name, rows in runs.items():
         write_run(folder / name, answers, rows, {"model": name})
-    return score_runs(of, open_runs([folder / name for name in runs]), **settings)
+    return score_runs(scored_by, open_runs([folder / name for name in runs]), **settings)
 
 
 def test_a_score_is_the_weighted_sum_and_an_area_the_mean(tmp_path):
@@ -57,7 +57,7 @@ def test_missing_answers_are_left_out_or_zero(tmp_path):
     assert (zero.rescaled, zero.rescaled_missing_skipped) == (skip.rescaled_missing_as_zero, skip.rescaled)
     assert zero.score == pytest.approx(200 / 6)
     assert zero.rescaled_missing_as_zero == zero.rescaled
-    (model,) = score(tmp_path, of=suite(missing="zero"), judgements=rows).models
+    (model,) = score(tmp_path, scored_by=suite(missing="zero"), judgements=rows).models
     assert model.areas["tales"] == zero
     assert "|missing:zero|" in model.signature
 
@@ -143,9 +143,9 @@ def test_versions_of_a_judge_are_not_mixed_by_accident(tmp_path):
         score(tmp_path, judgements=models)
     scores = score(tmp_path, judgements=models, mixed=True)
     assert any("2 versions or prompts of the judge are mixed" in note for note in scores.notes)
-    one = score(tmp_path, judgements=models, judge="j-2025-01-01")
-    assert [model.model for model in one.models if model.average.rescaled is not None] == ["b"]
-    assert "judge:j (j-2025-01-01)" in one.models[0].signature
+    item = score(tmp_path, judgements=models, judge="j-2025-01-01")
+    assert [model.model for model in item.models if model.average.rescaled is not None] == ["b"]
+    assert "judge:j (j-2025-01-01)" in item.models[0].signature
 
 
 PROMPT, OTHER_PROMPT = sorted(hashes_of(SUITE).prompts["checklist"])[:2]
@@ -172,7 +172,7 @@ def test_equal_weights_are_the_plain_mean_and_are_said_and_a_suite_rescales_as_i
     assert (letters.score, letters.rescaled) == (50.0, letters.rescaled_plain)
     assert "|weights:equal|" in scores.models[0].signature
     assert any("Equal weights" in note for note in scores.notes)
-    (model,) = score(tmp_path, of=suite(rescaling=Rescaling(50, 2)), judgements=good()).models
+    (model,) = score(tmp_path, scored_by=suite(rescaling=Rescaling(50, 2)), judgements=good()).models
     assert (model.areas["tales"].rescaled, model.areas["letters"].rescaled) == (0.0, 20.0)
 
 
@@ -198,7 +198,7 @@ def with_lengths():
 
 def test_lengths_are_scored_apart(tmp_path):
     rows = [*good(), *(replace(row, length="2k", words=1900 + 100 * n) for n, row in enumerate(good()[:3]))]
-    (model,) = score(tmp_path, of=with_lengths(), judgements=rows).models
+    (model,) = score(tmp_path, scored_by=with_lengths(), judgements=rows).models
     part = model.lengths["2k"]
     assert (part.n, part.gaps["missing"]) == (3, ("T03",))
     assert part.score == pytest.approx(160 / 3)
@@ -207,8 +207,8 @@ def test_lengths_are_scored_apart(tmp_path):
     assert part.length.share_long_enough == pytest.approx(2 / 3)
     assert model.areas["tales"].n == 6
     some = [replace(row, words=None) if row.id == "T00" else row for row in rows]
-    assert score(tmp_path, of=with_lengths(), judgements=some).models[0].lengths["2k"].length is None
-    assert score(tmp_path, of=with_lengths(), judgements=good()).models[0].lengths == {}
+    assert score(tmp_path, scored_by=with_lengths(), judgements=some).models[0].lengths["2k"].length is None
+    assert score(tmp_path, scored_by=with_lengths(), judgements=good()).models[0].lengths == {}
 
 
 def test_intervals_are_students_over_tasks_and_welchs_over_areas(tmp_path):
@@ -217,18 +217,21 @@ def test_intervals_are_students_over_tasks_and_welchs_over_areas(tmp_path):
     levels = np.random.default_rng(3).choice([0, 0.25, 0.5, 0.75, 1], (2, N_TASKS)).tolist()
     for rescaling in (Rescaling(75, 4), Rescaling(50, 1)):
         rows = [judgement(id, *[level] * (3 if id in TALES else 2)) for id, level in zip(IDS, levels[0], strict=True)]
-        (model,) = score(tmp_path, of=suite(rescaling=rescaling), judgements=rows).models
-        of_areas = [[rescaling(100 * levels[0][IDS.index(id)]) for id in area] for area in (TALES, LETTERS)]
-        for part, values in zip(model.areas.values(), of_areas, strict=True):
+        (model,) = score(tmp_path, scored_by=suite(rescaling=rescaling), judgements=rows).models
+        by_area = [[rescaling(100 * levels[0][IDS.index(id)]) for id in area] for area in (TALES, LETTERS)]
+        for part, values in zip(model.areas.values(), by_area, strict=True):
             expected = np.clip(
                 stats.t.interval(0.95, 5, np.mean(values), stats.sem(values)), rescaling(0), rescaling(100)
             )
             assert part.interval == pytest.approx(expected.tolist())
-        first, second = (np.array(values) for values in of_areas)
+        first, second = (np.array(values) for values in by_area)
         sums = stats.ttest_ind(first, -second, equal_var=False).confidence_interval()  # of the sum of the means
         assert model.average.interval == pytest.approx((sums.low / 2, sums.high / 2))
     trials = [*rows, *(replace(row, trial=2) for row in rows)]
-    assert score(tmp_path / "2", of=suite(rescaling=rescaling), judgements=trials).models[0].average == model.average
+    assert (
+        score(tmp_path / "2", scored_by=suite(rescaling=rescaling), judgements=trials).models[0].average
+        == model.average
+    )
     alone = [row for row in rows if row.id not in LETTERS[1:]]  # an area with one task
     (model,) = score(tmp_path / "3", judgements=alone).models
     assert (model.areas["letters"].interval, model.average.interval) == (None, None)
@@ -256,9 +259,9 @@ def test_equal_averages_share_the_mean_of_their_places(tmp_path):
 
 def test_the_order_of_runs_changes_nothing(tmp_path):
     models = {"a": good(), "b": good(without=["T03"]), "c": [replace(row, scores=row.scores[::-1]) for row in good()]}
-    one = score(tmp_path, judgements=models)
+    item = score(tmp_path, judgements=models)
     other = score(tmp_path, judgements=dict(reversed(models.items())))
-    assert one.models == other.models
+    assert item.models == other.models
 
 
 def test_the_signature_names_everything_that_a_score_depends_on(tmp_path):
@@ -266,6 +269,6 @@ def test_the_signature_names_everything_that_a_score_depends_on(tmp_path):
     (model,) = score(tmp_path, judgements=rows).models
     parts = dict(part.split(":", 1) for part in model.signature.split("|"))
     del parts["checklists"]
-    of_suite = {"suite": f"small {SUITE.hash}", "questions": SUITE.checklists_hash, "weights": "suite"}
-    of_judge = {"method": "checklist", "judge": "j (j-1)", "prompt": PROMPT, "profile": "plain", "temperature": "0"}
-    assert parts == {**of_suite, **of_judge, "missing": "skip", "words": "none"}
+    suite_parts = {"suite": f"small {SUITE.hash}", "questions": SUITE.checklists_hash, "weights": "suite"}
+    judge_parts = {"method": "checklist", "judge": "j (j-1)", "prompt": PROMPT, "profile": "plain", "temperature": "0"}
+    assert parts == {**suite_parts, **judge_parts, "missing": "skip", "words": "none"}

@@ -42,7 +42,7 @@ def test_keys_that_suite_json_lacks_have_defaults(tmp_path: Path) -> None:
 def test_a_suite_replaces_another_one_wholly(tmp_path: Path) -> None:
     first = ChecklistSuite.load(write_suite_files(tmp_path / "a"))
     folder = write_suite_files(tmp_path / "b", {"tasks.jsonl": None, "tasks.jsonl.gz": b""})
-    weightless = {key: dataclasses.replace(one, has_weights=False) for key, one in first.checklists.items()}
+    weightless = {key: dataclasses.replace(checklist, has_weights=False) for key, checklist in first.checklists.items()}
     write_suite(dataclasses.replace(first, checklists=weightless), folder)
     assert sorted(path.name for path in folder.iterdir()) == ["checklists.json", "prompts", "suite.json", "tasks.jsonl"]
     assert not ChecklistSuite.load(folder).has_weights

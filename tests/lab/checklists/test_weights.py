@@ -32,7 +32,7 @@ def people(
     """Marks of answers to the first task of each category: the coefficients times verdicts, and noise."""
     chance = random.Random(0)
     tasks = {(task.area, task.category): task for task in reversed(suite.tasks) if task.length is None}
-    found = []
+    listed = []
     for key, raw in coefficients.items():
         task = tasks[key]
         for number in range(n_answers):
@@ -41,8 +41,8 @@ def people(
                 verdicts = tuple(chance.choice(suite.levels) for _ in raw)
                 exact = sum(w * v for w, v in zip(raw, verdicts, strict=True))
                 overall = min(10.0, max(0.0, exact + chance.gauss(0, noise)))
-                found.append(marked(task, answer, annotator, verdicts, overall))
-    return People(tuple(found))
+                listed.append(marked(task, answer, annotator, verdicts, overall))
+    return People(tuple(listed))
 
 
 @needs_hellobench
@@ -116,16 +116,16 @@ def test_a_draw_takes_an_answer_with_all_its_annotators() -> None:
     """Marks of two annotators who agree are worth no more than those of one."""
     marks = people(SUITE, {THANKS: (3.0, 2.0, 5.0)}, annotators="a", noise=1)
     twice = People(tuple(replace(mark, annotator=name) for mark in marks.marks for name in "ab"))
-    once, doubled = (fit_suite(SUITE, each, draws=200).categories[THANKS] for each in (marks, twice))
+    once, doubled = (fit_suite(SUITE, item, draws=200).categories[THANKS] for item in (marks, twice))
     np.testing.assert_allclose(once.draws, doubled.draws, atol=1e-9)
 
 
 def test_draws_that_define_no_weights_are_left_out_and_counted() -> None:
     fit = fit_suite(SUITE, people(SUITE, {THANKS: RULE[THANKS]}, n_answers=4, annotators="a"), draws=200)
-    (one,) = fit.categories.values()
-    assert 0 < one.n_undefined < 200
-    assert fit.notes[0] == f"letters/thanks: {one.n_undefined} of 200 draws define no weights and are left out"
-    assert len(one.spreads) == 3
+    (category,) = fit.categories.values()
+    assert 0 < category.n_undefined < 200
+    assert fit.notes[0] == f"letters/thanks: {category.n_undefined} of 200 draws define no weights and are left out"
+    assert len(category.spreads) == 3
 
 
 ROW = {"id": "letter_1", "response_sha256": "0a", "annotator": "a", "category": "thanks"}
@@ -205,9 +205,9 @@ def test_fit_writes_weights_and_suites(call: Any, tmp_path: Path, marks: Path) -
     assert "Does it thank somebody?" in (tmp_path / "page/checklist-weights.html").read_text()
     (tmp_path / "suite" / "guideline.md").write_text("# Our rules\n")
     options = ("--bootstrap", 50, "--json", "--output", tmp_path / "fitted")
-    found = json.loads(call(*common, "--scale", "unit", *options)[1])
+    parsed = json.loads(call(*common, "--scale", "unit", *options)[1])
     weights: dict[str, list[float]] = {}
-    for row in found["tables"]["weights"]:
+    for row in parsed["tables"]["weights"]:
         weights.setdefault(row["category"], []).append(row["weight"])
     before, fitted = (ChecklistSuite.load(tmp_path / name) for name in ("suite", "fitted"))
     assert (fitted.checklists[WEATHER], fitted.hash == before.hash) == (before.checklists[WEATHER], False)
@@ -239,7 +239,7 @@ def test_fit_writes_no_weights_that_marks_leave_open(call: Any, tmp_path: Path, 
 
 def test_fit_leaves_out_marks_of_other_answers(call: Any, tmp_path: Path, suite: ChecklistSuite, runs: Path) -> None:
     mark, *others = people(suite, RULE).marks
-    rows = [row_of(one, response_sha256=sha256_of(f"best {one.id}")) for one in (mark, others[-1])]
+    rows = [row_of(item, response_sha256=sha256_of(f"best {item.id}")) for item in (mark, others[-1])]
     path = write_rows(tmp_path / "marks.jsonl", [*rows, row_of(others[0])])
     common = ("checklists", "fit", path, "--suite", tmp_path / "suite", "--scale", "unit")
     assert "1 mark not used, because no run has the answers: letter_" in call(*common, "--run", runs / "best")[2]

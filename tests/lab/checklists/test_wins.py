@@ -54,11 +54,11 @@ def test_a_tie_counts_as_the_user_says(call: Any, folder: Path, ties: str, rate:
 
 
 def test_all_pairs_are_complements(call: Any, folder: Path) -> None:
-    found = tables(call, folder)
-    rates = {(row["model"], row["against"]): row["win rate"] for row in found["rates"]}
+    result = tables(call, folder)
+    rates = {(row["model"], row["against"]): row["win rate"] for row in result["rates"]}
     assert len(rates) == 6
     assert all(rates[pair] + rates[pair[::-1]] == pytest.approx(100) for pair in rates)
-    assert [row["model"] for row in found["means-judge"]] == ["good", "fair", "poor"]
+    assert [row["model"] for row in result["means-judge"]] == ["good", "fair", "poor"]
 
 
 def test_a_length_controlled_rate_has_wilsons_interval_inside_0_and_100() -> None:
@@ -66,34 +66,34 @@ def test_a_length_controlled_rate_has_wilsons_interval_inside_0_and_100() -> Non
     mixed = [
         Comparison((f"t{number}", None), ("a", "b"), draw.choice((1, -1)), draw.gauss(0, 0.5)) for number in range(24)
     ]
-    found = wins("judge", mixed, reference="b", draws=300)
-    figures = found.figures
+    result = wins("judge", mixed, reference="b", draws=300)
+    figures = result.figures
     share = drawn_rate(float(figures.controlled[0]), figures.controlled_draws[:, 0].tolist(), 24)
-    assert found.controlled(0).cells == pytest.approx([100 * cell for cell in share])
-    low, high = found.slope.low, found.slope.high
-    assert low < found.slope.value < high
+    assert result.controlled(0).cells == pytest.approx([100 * cell for cell in share])
+    low, high = result.slope.low, result.slope.high
+    assert low < result.slope.value < high
     assert high - low > 100 * math.log(2) * np.ptp(np.quantile(figures.slope_draws, [0.025, 0.975]))
-    won = wins("judge", [replace(one, sign=1) for one in mixed], reference="b", draws=300)
+    won = wins("judge", [replace(item, sign=1) for item in mixed], reference="b", draws=300)
     assert won.controlled(0) == won.rates[0]
     assert won.rates[0].low < won.rates[0].value == 100
 
 
 def test_the_interval_of_a_pair_is_from_its_own_tasks() -> None:
-    of_tasks = [(("a", "b"), 200, (1, -1)), (("a", "c"), 6, (1,)), (("b", "c"), 6, (1,))]
-    found = wins(
+    task_signs = [(("a", "b"), 200, (1, -1)), (("a", "c"), 6, (1,)), (("b", "c"), 6, (1,))]
+    result = wins(
         "people",
         [
             Comparison((f"t{task}", None), models, signs[task % len(signs)], (task % 7 - 3) / 10)
-            for models, n, signs in of_tasks
+            for models, n, signs in task_signs
             for task in range(n)
         ],
         draws=100,
     )
-    number = found.pairs.index(("b", "c"))
-    assert found.rates[number].cells == pytest.approx((100, 47.6, 100), abs=0.1)
-    assert found.controlled(number).low < 60
-    to_c = [found.pairs.index(("c", model)) for model in "ab"]
-    assert found.mean(to_c)[0].cells == pytest.approx(found.rates[to_c[0]].cells)
+    number = result.pairs.index(("b", "c"))
+    assert result.rates[number].cells == pytest.approx((100, 47.6, 100), abs=0.1)
+    assert result.controlled(number).low < 60
+    to_c = [result.pairs.index(("c", model)) for model in "ab"]
+    assert result.mean(to_c)[0].cells == pytest.approx(result.rates[to_c[0]].cells)
 
 
 def test_choices_of_people_are_shown_beside_the_judge(call: Any, folder: Path) -> None:
@@ -112,10 +112,10 @@ def test_choices_of_people_are_shown_beside_the_judge(call: Any, folder: Path) -
     (folder / "a.jsonl").write_bytes(export_lines(Header("a", "own", ""), [*rows, stale]))
     command = ("checklists", "wins", folder / "runs", "--suite", folder / "suite", "--pairs", folder / "a.jsonl")
     assert "1 mark not used, because no run has the answers: letter_1" in "".join(map(str, call(*command)))
-    found = tables(call, folder, "--pairs", folder / "a.jsonl")["rates"]
-    by_people = {(row["model"], row["against"]): row["win rate"] for row in found if row["by"] == "people"}
+    result = tables(call, folder, "--pairs", folder / "a.jsonl")["rates"]
+    by_people = {(row["model"], row["against"]): row["win rate"] for row in result if row["by"] == "people"}
     assert by_people == {("good", "poor"): pytest.approx(70), ("poor", "good"): pytest.approx(30)}
-    assert sum(row["by"] == "judge" for row in found) == 6
+    assert sum(row["by"] == "judge" for row in result) == 6
 
 
 def test_the_lengths_are_those_of_the_answers_that_people_saw_whatever_their_trials(tmp_path: Path) -> None:
@@ -124,8 +124,8 @@ def test_the_lengths_are_those_of_the_answers_that_people_saw_whatever_their_tri
     write_run(tmp_path / "short", [Answer(task.id, "a"), Answer(task.id, "b b b", trial=2)], [], {})
     place = {"id": task.id, "length": None, "annotator": "x", "area": task.area, "category": task.category}
     pair = Pair(**place, first_sha256=sha256_of("a b c d e f g"), second_sha256=sha256_of("a"), choice="first")
-    (found,) = by_people([pair], SUITE, open_runs([tmp_path]))
-    assert (found.models, found.sign, found.ratio) == (("long", "short"), 1, math.log(8 / 2))
+    (by_person,) = by_people([pair], SUITE, open_runs([tmp_path]))
+    assert (by_person.models, by_person.sign, by_person.ratio) == (("long", "short"), 1, math.log(8 / 2))
 
 
 def test_bad_input_is_one_sentence(call: Any, folder: Path) -> None:

@@ -63,14 +63,14 @@ def cases(draw: st.DrawFn, kinds: tuple[str, ...] = (*RULES, *ALIASES)) -> list[
     text = draw(texts(language))
     donors = tuple(draw(st.lists(texts(language) | st.just(text), max_size=4)))
     amounts = draw(st.lists(st.integers(1, 1000), min_size=1, max_size=3)), draw(st.lists(st.integers(1, 6)))
-    degrees = [*({"permille": one} for one in amounts[0]), *({"k": one} for one in amounts[1])]
+    degrees = [*({"permille": amount} for amount in amounts[0]), *({"k": amount} for amount in amounts[1])]
     rest = draw(st.integers(0, (1 << 64) - 1)), language, donors, draw(st.sampled_from([text, " \n", "x。"]))
     return [Case(text, kind, tuple(degrees_of(kind, degrees)), *rest) for kind in kinds]
 
 
 def degrees_of(kind: str, degrees: list[dict[str, int]]) -> list[Perturbation]:
     has_degrees = KINDS[ALIASES.get(kind, kind)].has_degrees
-    return [Perturbation(kind, **one) for one in degrees] if has_degrees else [Perturbation(kind)]
+    return [Perturbation(kind, **degree) for degree in degrees] if has_degrees else [Perturbation(kind)]
 
 
 def characters(text: str) -> list[str]:
@@ -86,18 +86,18 @@ def test_every_kind_that_a_rule_makes_has_a_rule():
 @given(cases())
 def test_a_damaged_text_differs_and_has_something(cases):
     for case in cases:
-        for found in case.outcomes():
-            if isinstance(found, str):
-                assert (found != case.text) is (case.kind != "identity")
-                assert not is_blank(found)
+        for outcome in case.outcomes():
+            if isinstance(outcome, str):
+                assert (outcome != case.text) is (case.kind != "identity")
+                assert not is_blank(outcome)
 
 
 @given(cases(), st.randoms(use_true_random=True))
 def test_neither_other_degrees_nor_the_order_of_donors_matter(cases, shuffler):
     for case in cases:
         donors = tuple(shuffler.sample(case.donors * 2, 2 * len(case.donors)))
-        for degree, found in zip(case.degrees, case.outcomes(), strict=True):
-            assert replace(case, degrees=(degree,), donors=donors).outcomes() == [found]
+        for degree, outcome in zip(case.degrees, case.outcomes(), strict=True):
+            assert replace(case, degrees=(degree,), donors=donors).outcomes() == [outcome]
 
 
 @pytest.mark.hypothesis
@@ -105,12 +105,12 @@ def test_neither_other_degrees_nor_the_order_of_donors_matter(cases, shuffler):
 @given(cases(MOVED))
 def test_no_character_is_split(cases):
     text, donors = cases[0].text, cases[0].donors
-    for each in (text, *donors):  # beside another text, its last or first character may be one with it
-        assume(not each.endswith("\u200d") and characters("a" + each)[0] == "a")
+    for donor in (text, *donors):  # beside another text, its last or first character may be one with it
+        assume(not donor.endswith("\u200d") and characters("a" + donor)[0] == "a")
     whole = {" ", "\n", *characters(text)}.union(*map(characters, donors))
     for case in cases:
-        for found in case.outcomes():
-            assert isinstance(found, Impossible) or set(characters(found)) <= whole
+        for outcome in case.outcomes():
+            assert isinstance(outcome, Impossible) or set(characters(outcome)) <= whole
 
 
 @pytest.mark.hypothesis
@@ -119,8 +119,8 @@ def test_no_character_is_split(cases):
 def test_a_higher_degree_includes_the_damage_of_a_lower_degree(cases, permilles):
     for case in cases:
         degrees = tuple(Perturbation(case.kind, permille=permille) for permille in sorted(permilles))
-        found = replace(case, degrees=degrees).outcomes()
-        for lower, higher in pairwise(text for text in found if isinstance(text, str)):
+        result = replace(case, degrees=degrees).outcomes()
+        for lower, higher in pairwise(text for text in result if isinstance(text, str)):
             if case.kind in SHORTER:
                 assert is_part(higher, lower)
             elif case.kind in LONGER:
@@ -136,7 +136,7 @@ def is_part(part: str, whole: str) -> bool:
 
 
 def changed(text: str, other: str) -> set[int]:
-    return {i for i, (one, of_other) in enumerate(zip(text, other, strict=True)) if one != of_other}
+    return {i for i, (item, other_letter) in enumerate(zip(text, other, strict=True)) if item != other_letter}
 
 
 @pytest.mark.nightly

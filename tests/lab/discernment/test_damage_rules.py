@@ -19,8 +19,8 @@ def parts(text, language, what):
 
 def damaged(text, kind, language="en", *, permille=None, k=None, donors=(), **more):
     degree = plan.Perturbation(kind, permille=permille, k=k)
-    (found,) = perturbed(text, kind, [degree], language=language, donors=Donors(donors), **more)
-    return found
+    (result,) = perturbed(text, kind, [degree], language=language, donors=Donors(donors), **more)
+    return result
 
 
 def possible(text, kind, language="en", *, k=1, **more):
@@ -91,8 +91,8 @@ def test_all_letters_cannot_be_deleted():
 
 def test_the_seed_changes_the_choices_and_its_64_bits_count():
     text = "Ice floats on cold water, and it melts in warm water."
-    found = [damaged(text, "char_delete", k=5, seed=seed) for seed in (0, 1, 1 << 63, (1 << 64) - 1)]
-    assert len(set(found)) == 4
+    listed = [damaged(text, "char_delete", k=5, seed=seed) for seed in (0, 1, 1 << 63, (1 << 64) - 1)]
+    assert len(set(listed)) == 4
 
 
 def test_a_swap_never_touches_a_character_twice():
@@ -105,10 +105,10 @@ def test_a_swap_never_touches_a_character_twice():
 
 def test_typing_errors_keep_case_and_width():
     neighbours = tables().keyboard_neighbours["q"].upper()
-    found = possible("Q\u0301Q\u0301", "char_typo")
+    result = possible("Q\u0301Q\u0301", "char_typo")
     replaced = {"Q\u0301" + letter + "\u0301" for letter in neighbours}
     added = {f"Q\u0301{letter}Q\u0301" for letter in neighbours}
-    assert found >= replaced | added | {"Q\u0301", "Q\u0301Q\u0301Q\u0301"}
+    assert result >= replaced | added | {"Q\u0301", "Q\u0301Q\u0301Q\u0301"}
     assert {text.strip("０１２３４５６７８９") for text in possible("９９", "char_typo")} == {""}
 
 
@@ -126,10 +126,10 @@ def test_typing_errors_keep_case_and_width():
     ],
 )
 def test_kana_and_kanji_are_confused_with_their_like(pair, expected):
-    found = possible(pair, "char_typo", "ja")
-    other = {text.replace(pair[0], "", 1) for text in found if len(text) == 2 and text != pair}
+    actual = possible(pair, "char_typo", "ja")
+    other = {text.replace(pair[0], "", 1) for text in actual if len(text) == 2 and text != pair}
     assert other == expected
-    assert {pair[0], pair[0] * 3} <= found
+    assert {pair[0], pair[0] * 3} <= actual
 
 
 def test_a_deleted_word_takes_a_white_space_before_it_or_else_one_behind():
@@ -267,7 +267,7 @@ def test_each_text_becomes_that_of_the_examples():
     assert {example["kind"] for example in examples} >= RULES.keys()
     for example in examples:
         degree = plan.Perturbation(example["kind"], permille=example.get("permille"), k=example.get("k"))
-        (found,) = perturbed(
+        (result,) = perturbed(
             example["text"],
             example["kind"],
             [degree],
@@ -276,7 +276,7 @@ def test_each_text_becomes_that_of_the_examples():
             donors=Donors(example.get("donors", ())),
             alternative=example.get("alternative"),
         )
-        assert (None if isinstance(found, Impossible) else found) == example["expected"], example
+        assert (None if isinstance(result, Impossible) else result) == example["expected"], example
 
 
 @needs_discernment_data

@@ -37,46 +37,46 @@ def weights(tmp_path):
 
 def test_the_tables_have_their_columns_and_a_row_for_each_perturbation_and_metric():
     evaluator = ByText({"similarity": similarity, "length": length})
-    found = discerned(evaluator, plan=a_plan("char_delete", "sentence_repeat", "identity", "newline"))
-    written = (found.cells, found.perturbations, found.summary, found.profile, found.controls)
+    outcome = discerned(evaluator, plan=a_plan("char_delete", "sentence_repeat", "identity", "newline"))
+    written = (outcome.cells, outcome.perturbations, outcome.summary, outcome.profile, outcome.controls)
     columns = (result.CELL_COLUMNS, result.PERTURBATION_COLUMNS, result.SUMMARY_COLUMNS, result.PROFILE_COLUMNS)
     assert tuple(tuple(rows[0]) for rows in written) == (*columns, result.CONTROL_COLUMNS)
-    assert (len(found.cells), len(found.perturbations)) == (2 * 12, 12)
-    assert column(found.controls, "kind") == ["identity", "identity", "newline", "newline"]
-    assert column(found.profile, "kind") == ["char_delete", "char_delete", "sentence_repeat", "sentence_repeat"]
+    assert (len(outcome.cells), len(outcome.perturbations)) == (2 * 12, 12)
+    assert column(outcome.controls, "kind") == ["identity", "identity", "newline", "newline"]
+    assert column(outcome.profile, "kind") == ["char_delete", "char_delete", "sentence_repeat", "sentence_repeat"]
     numbers = [value for rows in written for row in rows for value in row.values()]
     assert not any(isinstance(value, float) and math.isnan(value) for value in numbers)
     assert {type(value) for value in numbers} <= {str, int, float, bool, type(None)}
 
 
 def test_an_evaluator_with_constant_scores_never_moves():
-    found = discerned(ByText({"rating": lambda item, text: 3.0}), plan=a_plan("char_delete", "newline"))
-    assert set(column(found.cells, "d")) == set(column(found.perturbations, "d")) == {0.0}
-    assert one(found.summary, score="d", scope="all")["average"] == 0
-    assert set(column(found.cells, "exact_d")) == {0.0}
-    assert set(column(found.cells, "rank_biserial")) == {None}
-    assert column(found.profile, "verdict") == ["not noticed"]
-    assert "Task headlines: rating never moves: no damage changes a score." in found.warnings
+    outcome = discerned(ByText({"rating": lambda item, text: 3.0}), plan=a_plan("char_delete", "newline"))
+    assert set(column(outcome.cells, "d")) == set(column(outcome.perturbations, "d")) == {0.0}
+    assert one(outcome.summary, score="d", scope="all")["average"] == 0
+    assert set(column(outcome.cells, "exact_d")) == {0.0}
+    assert set(column(outcome.cells, "rank_biserial")) == {None}
+    assert column(outcome.profile, "verdict") == ["not noticed"]
+    assert "Task headlines: rating never moves: no damage changes a score." in outcome.warnings
 
 
 def test_items_that_share_a_question_are_one_cluster():
     items = [replace(item, question="?") for item in some_items(12)]
-    found = discerned(items=items, plan=a_plan("char_delete"))
-    assert set(column(found.cells, "noticed")) == {False}
-    assert "Task headlines: the 12 items share 1 question, too few for a test: " in found.warnings[-1]
+    outcome = discerned(items=items, plan=a_plan("char_delete"))
+    assert set(column(outcome.cells, "noticed")) == {False}
+    assert "Task headlines: the 12 items share 1 question, too few for a test: " in outcome.warnings[-1]
     assert all(column(discerned(items=some_items(12), plan=a_plan("char_delete")).cells, "noticed"))
 
 
 def test_a_mean_of_metrics_has_cells_of_its_own_and_is_not_combined():
     functions = {"similarity": similarity, "length": length, "mean": lambda item, text: 5.0}
     metrics = [Metric("similarity"), Metric("length"), Metric("mean", combined=False)]
-    found = discerned(ByText(functions, metrics=metrics), plan=a_plan("char_delete/300"))
-    assert column(found.cells, "metric") == ["similarity", "length", "mean"]
-    assert one(found.cells, metric="mean")["d"] == 0
-    d = [row["d"] for row in found.cells][:2]
-    p = [20**-each for each in d]
-    row = one(found.perturbations)
-    assert row["d"] == pytest.approx(-math.log(2 / sum(1 / each for each in p)) / math.log(20))
+    outcome = discerned(ByText(functions, metrics=metrics), plan=a_plan("char_delete/300"))
+    assert column(outcome.cells, "metric") == ["similarity", "length", "mean"]
+    assert one(outcome.cells, metric="mean")["d"] == 0
+    d = [row["d"] for row in outcome.cells][:2]
+    p = [20**-item for item in d]
+    row = one(outcome.perturbations)
+    assert row["d"] == pytest.approx(-math.log(2 / sum(1 / item for item in p)) / math.log(20))
     assert row["printed_d"] == pytest.approx(row["d"] + math.log(2) / math.log(20))
     assert row["calibrated_d"] == pytest.approx(row["d"] - math.log(2) / math.log(20))
     assert row["weighted_d"] is None
@@ -84,16 +84,16 @@ def test_a_mean_of_metrics_has_cells_of_its_own_and_is_not_combined():
 
 def test_plain_figures_beside_weighted_ones_are_of_the_same_perturbations(weights):
     """With one metric, weighted and plain scores agree."""
-    found = discerned(weights=weights, plan=a_plan("char_delete", "word_drop/50", "newline"))
-    assert found.weights == "weights.csv"
-    assert any("no row for word_drop" in note for note in found.notes)
-    weighted = column(found.perturbations, "weighted_d")
-    assert weighted == [*(pytest.approx(d, rel=1e-12) for d in column(found.perturbations, "d")[:5]), None, None]
-    assert {row["score"] for row in found.summary} == {"d", "printed_d", "weighted_d"}
-    plain, weighted = (one(found.summary, score=score, scope="weighted") for score in ("d", "weighted_d"))
+    outcome = discerned(weights=weights, plan=a_plan("char_delete", "word_drop/50", "newline"))
+    assert outcome.weights == "weights.csv"
+    assert any("no row for word_drop" in note for note in outcome.notes)
+    weighted = column(outcome.perturbations, "weighted_d")
+    assert weighted == [*(pytest.approx(d, rel=1e-12) for d in column(outcome.perturbations, "d")[:5]), None, None]
+    assert {row["score"] for row in outcome.summary} == {"d", "printed_d", "weighted_d"}
+    plain, weighted = (one(outcome.summary, score=score, scope="weighted") for score in ("d", "weighted_d"))
     for name in ("n_perturbations", "n_defined", "average", "minimum", "minimum_at", "average_low"):
         assert plain[name] == (pytest.approx(weighted[name]) if isinstance(weighted[name], float) else weighted[name])
-    assert plain["n_defined"] == 5 < one(found.summary, score="d", scope="all")["n_defined"] == 6
+    assert plain["n_defined"] == 5 < one(outcome.summary, score="d", scope="all")["n_defined"] == 6
     everywhere = discerned(weights=weights)
     assert "weighted" not in column(everywhere.summary, "scope")
 
@@ -101,10 +101,10 @@ def test_plain_figures_beside_weighted_ones_are_of_the_same_perturbations(weight
 @pytest.mark.parametrize("n_items", [12, 40])
 def test_an_interval_holds_its_figure(n_items):
     evaluator = ByText({"similarity": similarity, "letters": letters, "length": lambda item, text: -float(len(text))})
-    found = discerned(evaluator, some_items(n_items), a_plan("char_delete", "word_swap", "newline"))
+    outcome = discerned(evaluator, some_items(n_items), a_plan("char_delete", "word_swap", "newline"))
     for table, name, end in (
-        *((found.cells, "mean_drop", "drop"), (found.cells, "d", "d")),
-        *((found.perturbations, "d", "d"), (found.summary, "average", "average")),
+        *((outcome.cells, "mean_drop", "drop"), (outcome.cells, "d", "d")),
+        *((outcome.perturbations, "d", "d"), (outcome.summary, "average", "average")),
     ):
         for row in table:
             if row.get("score", "d") == "d":
@@ -113,14 +113,14 @@ def test_an_interval_holds_its_figure(n_items):
 
 
 def test_scores_as_large_as_floats_are_computed_or_refused():
-    def huge(of_original, of_damaged):
-        return ByText({"huge": lambda item, text: of_original if text == item.text else of_damaged})
+    def huge(original_value, damaged_value):
+        return ByText({"huge": lambda item, text: original_value if text == item.text else damaged_value})
 
-    found = discerned(huge(1e100, -1e100), plan=a_plan("char_delete", "newline"))
-    assert one(found.cells, degree="300")["mean_drop"] == pytest.approx(2e100)
-    for rows in (found.cells, found.perturbations, found.summary, found.controls):
+    outcome = discerned(huge(1e100, -1e100), plan=a_plan("char_delete", "newline"))
+    assert one(outcome.cells, degree="300")["mean_drop"] == pytest.approx(2e100)
+    for rows in (outcome.cells, outcome.perturbations, outcome.summary, outcome.controls):
         assert all(math.isfinite(value) for row in rows for value in row.values() if isinstance(value, float))
-    assert sentences(results([found]))
+    assert sentences(results([outcome]))
     for scores, which in (((1e308, 1.0), "original"), ((1.0, -1e308), "damaged text")):
         with pytest.raises(DiscernmentError, match=f"no {which} has a score; expected numbers of at most 1e"):
             discerned(huge(*scores))
@@ -128,15 +128,15 @@ def test_scores_as_large_as_floats_are_computed_or_refused():
 
 def test_levels_have_the_same_weight_in_the_average_and_controls_have_none():
     functions = {"similarity": similarity}
-    found = discerned(ByText(functions), plan=a_plan("char_delete", "word_drop/50", "newline", "sentence_delete/200"))
-    d = {row["kind"] + "/" + row["degree"]: row["d"] for row in found.perturbations}
-    total = one(found.summary, score="d", scope="all")
-    of_characters = sum(d[f"char_delete/{degree}"] for degree in (10, 30, 70, 150, 300)) / 5
-    assert total["average"] == pytest.approx((of_characters + d["word_drop/50"] + d["sentence_delete/200"]) / 3)
+    outcome = discerned(ByText(functions), plan=a_plan("char_delete", "word_drop/50", "newline", "sentence_delete/200"))
+    d = {row["kind"] + "/" + row["degree"]: row["d"] for row in outcome.perturbations}
+    total = one(outcome.summary, score="d", scope="all")
+    character_mean = sum(d[f"char_delete/{degree}"] for degree in (10, 30, 70, 150, 300)) / 5
+    assert total["average"] == pytest.approx((character_mean + d["word_drop/50"] + d["sentence_delete/200"]) / 3)
     assert total["minimum"] == min(value for name, value in d.items() if name != "newline/")
     assert d[total["minimum_at"]] == total["minimum"]
-    assert one(found.summary, score="d", scope="level:character")["average"] == pytest.approx(of_characters)
-    scopes = [row["scope"] for row in found.summary if row["score"] == "d"]
+    assert one(outcome.summary, score="d", scope="level:character")["average"] == pytest.approx(character_mean)
+    scopes = [row["scope"] for row in outcome.summary if row["score"] == "d"]
     assert scopes == [
         *("all", "level:character", "level:word", "level:sentence"),
         *("degree:10", "degree:30", "degree:50", "degree:70", "degree:150", "degree:200", "degree:300"),
@@ -145,19 +145,19 @@ def test_levels_have_the_same_weight_in_the_average_and_controls_have_none():
 
 def test_specificity_is_the_share_of_controls_that_are_not_noticed():
     evaluator = ByText({"length": lambda item, text: -float(len(text)), "letters": letters})
-    found = discerned(evaluator, plan=a_plan("identity", "newline", "char_delete/300"))
-    assert found.specificity == {"length": 0.5, "letters": 1.0}
-    row = one(found.controls, kind="newline", metric="length")
+    outcome = discerned(evaluator, plan=a_plan("identity", "newline", "char_delete/300"))
+    assert outcome.specificity == {"length": 0.5, "letters": 1.0}
+    row = one(outcome.controls, kind="newline", metric="length")
     assert row["noticed"] is True
     assert row["mean_drop"] == 1
     assert row["relative_drop"] is None  # the metric rewards what shortens
-    assert one(found.controls, kind="newline", metric="letters")["relative_drop"] == 0
+    assert one(outcome.controls, kind="newline", metric="letters")["relative_drop"] == 0
     assert discerned().specificity == {"similarity": None}
 
 
 def test_examples_are_the_largest_and_the_smallest_drop_of_each_cell():
-    found = discerned(plan=a_plan("char_delete/300", "newline"))
-    largest, smallest = (example for example in found.examples if example.perturbation == "char_delete/300")
+    outcome = discerned(plan=a_plan("char_delete/300", "newline"))
+    largest, smallest = (example for example in outcome.examples if example.perturbation == "char_delete/300")
     assert (largest.which, smallest.which) == ("largest", "smallest")
     damage = Damage(a_collection(), a_plan("char_delete/300"))
     texts = {(item, perturbation): text for item, perturbation, text in texts_of(damage)}
@@ -172,8 +172,8 @@ def test_examples_are_the_largest_and_the_smallest_drop_of_each_cell():
 def test_a_curve_is_over_the_items_that_have_all_degrees():
     long, short = some_items(12), [replace(item, id=f"short {item.id}", text="Ice sank.") for item in some_items(12)]
     plan = Plan(tuple(Perturbation("word_drop", f"k{k}", k=k) for k in (1, 2, 3)))
-    found = discerned(ByText({"length": length}), [*long, *short], plan)
-    (curve,) = found.curves
+    outcome = discerned(ByText({"length": length}), [*long, *short], plan)
+    (curve,) = outcome.curves
     assert curve.n_items == 12
     assert curve.names == ("original", "k1", "k2", "k3")
     assert curve.permille.tolist() == [0, 1, 2, 3]
@@ -204,14 +204,14 @@ def test_the_profile_says_what_is_noticed_rewarded_or_not_seen():
         "much": lambda item, text: float(min(len(text), 60)),
         "nothing": lambda item, text: float(len(item.text)),
     }
-    found = discerned(ByText(metrics), a_collection(24), plan=a_plan("truncate"))
-    profile = {row["metric"]: (row["verdict"], row["monotonicity"], row["detectable_at_20"]) for row in found.profile}
+    outcome = discerned(ByText(metrics), a_collection(24), plan=a_plan("truncate"))
+    profile = {row["metric"]: (row["verdict"], row["monotonicity"], row["detectable_at_20"]) for row in outcome.profile}
     assert profile["length"] == ("notices", 1, "100")
     assert profile["shortness"] == ("rewards", -1, "none")
     assert profile["much"][0] == "needs much"
     assert profile["nothing"] == ("not noticed", 0, "none")
-    assert set(column(found.profile, "detectable_at_100")) == {None}  # there are only 24 items
-    row = one(found.profile, metric="length")
+    assert set(column(outcome.profile, "detectable_at_100")) == {None}  # there are only 24 items
+    row = one(outcome.profile, metric="length")
     assert row["n80"] == 9  # 8.243, the fewest that a perfect effect needs
     mean_length = np.mean([len(item.text) for item in some_items(24)])
     assert row["drop_per_100_permille"] == pytest.approx(mean_length / 10, rel=0.01)
@@ -219,9 +219,9 @@ def test_the_profile_says_what_is_noticed_rewarded_or_not_seen():
 
 def test_with_as_many_items_as_are_stated_the_profile_says_what_the_cells_say():
     items = [*some_items(70), *(CollectionItem(f"mute {n}", "Ice floats on it.", "headlines", "en") for n in range(30))]
-    found = discerned(ByText({"length": length}), items, a_plan("number_change", "sentence_delete", "word_drop"))
-    assert one(found.perturbations, kind="sentence_delete", degree="200")["n_items"] == 70
-    degrees = dict(zip(column(found.profile, "kind"), column(found.profile, "detectable_at_100"), strict=True))
+    outcome = discerned(ByText({"length": length}), items, a_plan("number_change", "sentence_delete", "word_drop"))
+    assert one(outcome.perturbations, kind="sentence_delete", degree="200")["n_items"] == 70
+    degrees = dict(zip(column(outcome.profile, "kind"), column(outcome.profile, "detectable_at_100"), strict=True))
     assert degrees == {"number_change": "none", "sentence_delete": "200", "word_drop": "50"}
 
 
@@ -233,13 +233,16 @@ def test_the_terminal_calls_an_evaluator_blind_only_if_no_metric_notices_the_dam
         return float(len(item.text))
 
     def said(functions, margin):
-        found = discerned(ByText(functions), some_items(40), a_plan("truncate/100"), margin=margin)
-        (row,) = verdict_table(results([found, found])).rows
-        return found, row[1]
+        actual = discerned(ByText(functions), some_items(40), a_plan("truncate/100"), margin=margin)
+        (row,) = verdict_table(results([actual, actual])).rows
+        return actual, row[1]
 
-    found, text = said({**{f"still {i}": nothing for i in range(5)}, "five": first_five}, 100.0)
-    assert (column(found.cells, "noticed"), column(found.perturbations, "noticed")) == ([False] * 5 + [True], [False])
-    assert set(column(found.cells, "equivalent")) == {True}
+    outcome, text = said({**{f"still {i}": nothing for i in range(5)}, "five": first_five}, 100.0)
+    assert (column(outcome.cells, "noticed"), column(outcome.perturbations, "noticed")) == (
+        [False] * 5 + [True],
+        [False],
+    )
+    assert set(column(outcome.cells, "equivalent")) == {True}
     assert text.startswith("no (")
     assert said({"nothing": nothing}, 100.0)[1].startswith("blind (")
     assert said({"nothing": nothing}, None)[1] == "no (0.0)"
@@ -249,19 +252,19 @@ def test_blindness_is_only_claimed_with_a_margin_that_is_wider_than_what_may_hav
     functions = {"nothing": lambda item, text: float(len(item.text)), "length": length}
 
     def profile(n_items, margin):
-        found = discerned(ByText(functions), some_items(n_items), a_plan("truncate", "identity"), margin=margin)
-        return found, {row["metric"]: row for row in found.profile}
+        actual = discerned(ByText(functions), some_items(n_items), a_plan("truncate", "identity"), margin=margin)
+        return actual, {row["metric"]: row for row in actual.profile}
 
     assert profile(40, None)[1]["nothing"]["verdict"] == "not noticed"
-    found, wide = profile(40, 100.0)
+    outcome, wide = profile(40, 100.0)
     missed = wide["nothing"]["missed_at_most"]
     assert (wide["nothing"]["verdict"], wide["length"]["verdict"]) == ("blind", "notices")
-    assert {row["equivalent"] for row in found.cells} == {True}
+    assert {row["equivalent"] for row in outcome.cells} == {True}
     assert profile(40, missed)[1]["nothing"]["verdict"] == "not noticed"
     assert profile(40, missed * 1.001)[1]["nothing"]["verdict"] == "blind"
     assert profile(12, None)[1]["nothing"]["missed_at_most"] is None
     deviation = np.std([len(item.text) for item in some_items(40)], ddof=1)
-    for row in found.cells:
+    for row in outcome.cells:
         assert row["drop_low"] <= row["mean_drop"] <= row["drop_high"]
         assert row["missed_at_most"] > abs(row["mean_drop"]) / deviation
     constant = discerned(ByText({"rating": lambda item, text: 3.0}), plan=a_plan("truncate"), margin=1.0)

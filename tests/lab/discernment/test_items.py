@@ -51,8 +51,8 @@ def test_lines_a_table_of_cells_and_one_of_types_give_the_same_items(tmp_path):
     expected = read_collection(write(tmp_path, ROWS))
     first, second = expected.items
     references, perturbed = ("Ice is light.", "It floats."), {"char_typo/minor": "Ice flaots."}
-    of_line = ("a", "Ice floats.", "qa", "en", "Why?", "A passage.", references, "Ice sinks.", perturbed)
-    assert first == CollectionItem(*of_line)
+    fields = ("a", "Ice floats.", "qa", "en", "Why?", "A passage.", references, "Ice sinks.", perturbed)
+    assert first == CollectionItem(*fields)
     assert second == CollectionItem("b", "氷は浮く。", "story", "en")
     pq.write_table(pa.Table.from_pylist([{**ROWS[0], "language": None}, ROWS[1]]), tmp_path / "items.parquet")
     with (tmp_path / "items.csv").open("w", encoding="utf-8", newline="") as file:
@@ -61,9 +61,9 @@ def test_lines_a_table_of_cells_and_one_of_types_give_the_same_items(tmp_path):
         for row in ROWS:
             cells.writerow({key: v if isinstance(v, str) or v is None else json.dumps(v) for key, v in row.items()})
     for name in ("items.parquet", "items.csv"):
-        found = read_collection(tmp_path / name)
-        assert found.items == expected.items
-        assert found.hash == expected.hash
+        collection = read_collection(tmp_path / name)
+        assert collection.items == expected.items
+        assert collection.hash == expected.hash
 
 
 def test_columns_may_have_other_names(tmp_path):

@@ -85,44 +85,44 @@ def test_a_prompt_of_the_plan_is_asked_instead_and_has_stored_replies_of_its_own
     maker_of(path, replying())(ITEMS, [PARAPHRASE])
     engine = FakeEngine(lambda request: content_of(request).removeprefix("Again: ") + " So.")
     own = replace(PARAPHRASE, prompt="Again: {text}")
-    (made,) = maker_of(path, engine)(ITEMS, [own])
-    assert made.texts.tolist() == [f"{item.text} So." for item in ITEMS]
-    assert maker_of(path)(ITEMS, [own])[0].texts.tolist() == made.texts.tolist()
+    (created,) = maker_of(path, engine)(ITEMS, [own])
+    assert created.texts.tolist() == [f"{item.text} So." for item in ITEMS]
+    assert maker_of(path)(ITEMS, [own])[0].texts.tolist() == created.texts.tolist()
 
 
 def test_each_text_is_asked_for_once_if_the_reply_is_usable(path):
     engine = replying()
-    made = maker_of(path, engine)(ITEMS, EVERY)
+    created = maker_of(path, engine)(ITEMS, EVERY)
     assert len(engine.asked) == len(ITEMS) * len(EVERY)
     by_prompt = {content_of(request): damaged(content_of(request), request.seed) for request in engine.asked}
     lengths = sorted(4 / len(item.text) for item in ITEMS)
-    for perturbation, one in zip(EVERY, made, strict=True):
-        assert one.texts.tolist() == [by_prompt[made_prompt(item, perturbation, CRITERIA)] for item in ITEMS]
-        assert one.impossible.tolist() == [0] * 6
-        assert one.edit_share == pytest.approx((lengths[2] + lengths[3]) / 2)
+    for perturbation, entry in zip(EVERY, created, strict=True):
+        assert entry.texts.tolist() == [by_prompt[made_prompt(item, perturbation, CRITERIA)] for item in ITEMS]
+        assert entry.impossible.tolist() == [0] * 6
+        assert entry.edit_share == pytest.approx((lengths[2] + lengths[3]) / 2)
 
 
 @pytest.mark.parametrize("n_bad", [0, 1, 2, 3])
 def test_a_reply_that_is_not_usable_is_kept_and_asked_for_with_the_next_seed_twice(path, n_bad):
     good = f"{ITEMS[0].text} So."
     engine = by_try(*["Sorry, I cannot.", ITEMS[0].text, "?"][:n_bad], good)
-    (made,) = maker_of(path, engine)(ITEMS[:1], [MINOR])
-    assert made.texts.tolist() == [good if n_bad < 3 else None]
-    assert made.impossible.tolist() == [0 if n_bad < 3 else Impossible.NO_CANDIDATE]
-    assert (made.edit_share is None) == (n_bad == 3)
+    (created,) = maker_of(path, engine)(ITEMS[:1], [MINOR])
+    assert created.texts.tolist() == [good if n_bad < 3 else None]
+    assert created.impossible.tolist() == [0 if n_bad < 3 else Impossible.NO_CANDIDATE]
+    assert (created.edit_share is None) == (n_bad == 3)
     assert len({request.seed for request in engine.asked}) == len(engine.asked) == min(n_bad + 1, 3)
     assert len(path.read_bytes().splitlines()) == min(n_bad + 1, 3)
     again = by_try("never asked")
-    assert maker_of(path, again)(ITEMS[:1], [MINOR])[0].texts.tolist() == made.texts.tolist()
+    assert maker_of(path, again)(ITEMS[:1], [MINOR])[0].texts.tolist() == created.texts.tolist()
     assert again.asked == []
 
 
 def test_equal_texts_get_equal_damage_from_one_request(path):
     items = [ITEMS[0], Item("other", ITEMS[0].text, "answers", "en"), Item("qa", ITEMS[0].text, "qa", "en")]
     engine = replying()
-    (made,) = maker_of(path, engine)(items, [MINOR])
+    (created,) = maker_of(path, engine)(items, [MINOR])
     assert len(engine.asked) == 2
-    texts = made.texts.tolist()
+    texts = created.texts.tolist()
     assert texts[0] == texts[1] != texts[2]
     (without_items,) = maker_of(path, engine)([], [MINOR])
     assert (without_items.texts.tolist(), without_items.edit_share) == ([], None)
@@ -146,19 +146,19 @@ def test_texts_to_estimate_with_stand_in_for_missing_ones(path):
     texts = [column.texts.tolist() for column in replace(maker, stands_in=True)(ITEMS, [MINOR, PARAPHRASE])]
     assert texts[0][0] == f"{ITEMS[0].text} [grammar_error/minor]"
     assert len({*texts[0], *texts[1], *(item.text for item in ITEMS)}) == 18
-    made = [column.texts.tolist() for column in maker(ITEMS, [MINOR, PARAPHRASE])]
-    assert None in made[0]
-    assert [one.texts.tolist() for one in replace(maker, stands_in=True)(ITEMS, [MINOR, PARAPHRASE])] == made
+    created = [column.texts.tolist() for column in maker(ITEMS, [MINOR, PARAPHRASE])]
+    assert None in created[0]
+    assert [item.texts.tolist() for item in replace(maker, stands_in=True)(ITEMS, [MINOR, PARAPHRASE])] == created
 
 
 def test_offline_replays_and_says_how_many_are_missing(path):
     with serving(moody) as server:
-        asked = [one.texts.tolist() for one in opened(server, path)(ITEMS[:4], EVERY)]
+        asked = [item.texts.tolist() for item in opened(server, path)(ITEMS[:4], EVERY)]
     sent = {(request.body["temperature"], request.body["max_tokens"]) for request in server.requests}
     assert sent == {(0.0, 100)}
     assert all(len(request.body["messages"]) == 1 for request in server.requests)
     offline = open_maker("org/maker", server=None, cache=path, max_tokens=100)
-    assert [one.texts.tolist() for one in offline(ITEMS[:4], EVERY)] == asked
+    assert [item.texts.tolist() for item in offline(ITEMS[:4], EVERY)] == asked
     with pytest.raises(DiscernmentError, match=r"14 of 42 texts of a model are missing \(no server is given\)"):
         offline(ITEMS, EVERY)
     with pytest.raises(JudgingError, match="no such file; expected the replies of an earlier call"):
@@ -169,8 +169,8 @@ def test_a_partial_replay_has_the_items_that_are_complete(path):
     maker_of(path, replying())(ITEMS[:2], [MINOR])
     maker_of(path, replying())(ITEMS[:4], [PARAPHRASE])
     maker = maker_of(path, is_partial=True)
-    made = maker(ITEMS, [MINOR, PARAPHRASE])
-    assert [one.impossible.tolist() for one in made] == [[0, 0, 3, 3, 3, 3], [0, 0, 0, 0, 3, 3]]
+    created = maker(ITEMS, [MINOR, PARAPHRASE])
+    assert [item.impossible.tolist() for item in created] == [[0, 0, 3, 3, 3, 3], [0, 0, 0, 0, 3, 3]]
     making = Making(ITEMS, [MINOR, PARAPHRASE], maker)
     assert making.is_complete().reshape(2, -1).sum(axis=0).tolist() == [2, 2, 1, 1, 0, 0]
 
@@ -195,9 +195,9 @@ def test_a_request_that_is_always_refused_leaves_its_text_missing(path):
 WORDS = st.text("ab氷\ud800", max_size=9)
 
 
-def by_table(one, other):
+def by_table(item, other):
     row = list(range(len(other) + 1))
-    for i, left in enumerate(one, start=1):
+    for i, left in enumerate(item, start=1):
         above, row[0] = row[0], i
         for j, right in enumerate(other, start=1):
             above, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, above + (left != right))
@@ -205,8 +205,8 @@ def by_table(one, other):
 
 
 @given(WORDS, WORDS, WORDS)
-def test_the_edit_distance_is_that_of_the_table(one, other, common):
-    for left, right in ((one, other), (common + one, common + other), (one + common, common + other)):
+def test_the_edit_distance_is_that_of_the_table(item, other, common):
+    for left, right in ((item, other), (common + item, common + other), (item + common, common + other)):
         assert edit_distance(left, right) == edit_distance(right, left) == by_table(left, right)
 
 
@@ -314,12 +314,12 @@ def test_each_kind_and_degree_has_a_prompt_in_each_language(language):
     text = "Ice {what} {count} floats." if language == "en" else "氷は{what}{count}浮く。"
     hidden = {"question": "Why is that so?", "context": "Of old.", "references": ("Reference",)}
     item = Item("a", text, "summarization", language, **hidden)
-    prompts = [made_prompt(item, each, CRITERIA) for each in EVERY]
+    prompts = [made_prompt(item, entry, CRITERIA) for entry in EVERY]
     assert len(set(prompts)) == len(EVERY) == 7
     for prompt in prompts:
         assert prompt.count(item.text) == 1
         assert text_in(prompt) == item.text
-        assert not any(one in prompt for one in ("Why is that so?", "Of old.", "Reference"))
+        assert not any(name in prompt for name in ("Why is that so?", "Of old.", "Reference"))
         assert "{" not in prompt.replace(item.text, "")
         assert re.search(r"^1\. .*(\n.*)*^4\. ", prompt, re.MULTILINE)
         assert ("exactly one change" if language == "en" else "変更を一つだけ") in prompt

@@ -72,8 +72,8 @@ def test_a_suite_gives_sample_answers_if_there_are_enough_or_else_reference_answ
         assert any(item.text in answers for answers in mini[item.question].answers.values())
     more = from_suite(mini, "references", per_question=20).items
     assert more[0] == references.items[0]
-    of_set = {name: {item.text for item in more[:20]} & {*texts} for name, texts in mini["Q01"].answers.items()}
-    assert all(of_set.values())  # of all sets, though the sets follow one another in the file
+    texts_by_set = {name: {item.text for item in more[:20]} & {*texts} for name, texts in mini["Q01"].answers.items()}
+    assert all(texts_by_set.values())  # of all sets, though the sets follow one another in the file
     samples = from_suite(mini, "samples")
     assert samples.name == "sample answers of suite mini"
     assert [item.text for item in samples.items] == [sample.answer for sample in mini.samples]
@@ -127,23 +127,23 @@ DIGITS = {"share_lower": 3, "mean_drop": 4, "rank_biserial": 3, "d": 3, "exact_d
 def test_the_measured_figures_come_out_to_their_digits():
     suite = published.suite()
     items = from_run(published.FOLDER / "result" / "openai" / "gpt-4o", suite)
-    found = discern(NgramEvaluator(Scorer(suite)), items)
-    assert found.scored.originals[-1].mean() == pytest.approx(0.861, abs=5e-4)
-    cells = {(row["kind"], row["permille"], row["metric"]): row for row in found.cells}
+    result = discern(NgramEvaluator(Scorer(suite)), items)
+    assert result.scored.originals[-1].mean() == pytest.approx(0.861, abs=5e-4)
+    cells = {(row["kind"], row["permille"], row["metric"]): row for row in result.cells}
     with (DISCERNMENT / "measured-gpt-4o.csv").open(encoding="utf-8", newline="") as file:
         measured = list(csv.DictReader(file))
     assert len(measured) == 376
-    rows = {(change.kind, change.permille): row for row, change in enumerate(found.scored.plan.perturbations)}
+    rows = {(change.kind, change.permille): row for row, change in enumerate(result.scored.plan.perturbations)}
     for row in measured:
         permille = int(row["permille"]) if row["permille"] else None
         cell = cells[row["perturbation"], permille, row["metric"]]
         counts = (cell["n_items"], cell["n_impossible"], cell["n"])
         assert counts == (int(row["n_items"]), int(row["impossible"]), int(row["n"])), row
-        place = found.scored.metric_names.index(row["metric"])
-        damaged = found.scored.damaged[rows[row["perturbation"], permille], place]
-        of_items = signed_rank(found.scored.originals[place], damaged)
+        place = result.scored.metric_names.index(row["metric"])
+        damaged = result.scored.damaged[rows[row["perturbation"], permille], place]
+        by_items = signed_rank(result.scored.originals[place], damaged)
         for name, digits in DIGITS.items():
-            value = math.nan if cell[name] is None else round(getattr(of_items, name), digits)
+            value = math.nan if cell[name] is None else round(getattr(by_items, name), digits)
             assert value == pytest.approx(float(row[name] or "nan"), rel=0, abs=1e-12, nan_ok=True), row
 
 
@@ -169,9 +169,9 @@ def data(tmp_path):
 
 
 def test_one_text_of_each_item_is_chosen_and_the_others_are_its_references(data):
-    found = collect(data, **SUMMARIES)
-    assert (found.n_read, found.n_fitting, len(found.collection), found.donors) == (30, 30, 30, ())
-    item = found.collection.items[0]
+    result = collect(data, **SUMMARIES)
+    assert (result.n_read, result.n_fitting, len(result.collection), result.donors) == (30, 30, 30, ())
+    item = result.collection.items[0]
     assert (item.text, item.references) == (f"0 {LONG}", (f"0 {SHORT}", f"0 {MIDDLE}"))
     by_sentences = collect(data, **SUMMARIES, choice="sentences").collection.items[0]
     assert (by_sentences.text, by_sentences.references) == (f"0 {MIDDLE}", (f"0 {SHORT}", f"0 {LONG}"))
@@ -181,8 +181,8 @@ def test_one_text_of_each_item_is_chosen_and_the_others_are_its_references(data)
 
 @pytest.mark.parametrize(("language", "text"), [("ja", LONG), ("en", MIDDLE)])
 def test_sentences_are_those_of_the_given_language(data, language, text):
-    found = collect(data, **SUMMARIES, language=language, choice="sentences", bounds=Bounds(15))
-    assert found.collection.items[0].text == f"0 {text}"
+    result = collect(data, **SUMMARIES, language=language, choice="sentences", bounds=Bounds(15))
+    assert result.collection.items[0].text == f"0 {text}"
 
 
 def test_rows_with_the_same_id_are_one_item_and_texts_may_be_missing(tmp_path):
@@ -193,9 +193,9 @@ def test_rows_with_the_same_id_are_one_item_and_texts_may_be_missing(tmp_path):
         {"id": 1, "text": SHORT, "question": "Why?"},
         {"id": 3, "text": " \n ", "question": "Why?"},
     ]
-    found = collect(lines(tmp_path / "data.jsonl", rows), task="qa")
-    assert [(item.id, item.text, item.references) for item in found.collection.items] == [("1", LONG, (SHORT,))]
-    assert (found.n_read, found.n_fitting) == (3, 1)
+    result = collect(lines(tmp_path / "data.jsonl", rows), task="qa")
+    assert [(item.id, item.text, item.references) for item in result.collection.items] == [("1", LONG, (SHORT,))]
+    assert (result.n_read, result.n_fitting) == (3, 1)
 
 
 def test_items_are_drawn_by_seed_and_not_by_their_order(tmp_path, data):
@@ -212,21 +212,21 @@ def test_items_are_drawn_by_seed_and_not_by_their_order(tmp_path, data):
 
 def test_donors_are_items_that_were_not_drawn_without_their_questions_and_texts(tmp_path):
     rows = [{"id": i, "text": f"{LONG} {i // 2}", "question": f"q{i // 3}"} for i in range(30)]
-    found = collect(lines(tmp_path / "data.jsonl", rows), task="qa", n_items=8)
-    drawn = found.collection.items
-    assert len(found.donors) > 0
-    assert not {item.id for item in found.donors} & {item.id for item in drawn}
-    assert not {item.question for item in found.donors} & {item.question for item in drawn}
-    assert not {item.text for item in found.donors} & {item.text for item in drawn}
+    result = collect(lines(tmp_path / "data.jsonl", rows), task="qa", n_items=8)
+    drawn = result.collection.items
+    assert len(result.donors) > 0
+    assert not {item.id for item in result.donors} & {item.id for item in drawn}
+    assert not {item.question for item in result.donors} & {item.question for item in drawn}
+    assert not {item.text for item in result.donors} & {item.text for item in drawn}
 
 
 @pytest.mark.parametrize("name", ["out.jsonl", "out.csv", "out.tsv", "out.parquet", "out.jsonl.gz"])
 def test_a_written_collection_is_read_as_the_same_collection(tmp_path, data, name):
     if "parquet" in name:
         pytest.importorskip("pyarrow")
-    found = collect(data, **SUMMARIES, n_items=10).collection
-    write_items(tmp_path / name, found.items)
-    assert read_collection(tmp_path / name).hash == found.hash
+    result = collect(data, **SUMMARIES, n_items=10).collection
+    write_items(tmp_path / name, result.items)
+    assert read_collection(tmp_path / name).hash == result.hash
 
 
 ONE = [{"id": "a", "text": "x"}]
@@ -259,8 +259,8 @@ ONE = [{"id": "a", "text": "x"}]
 )
 def test_bad_data_is_refused_with_the_place(tmp_path, rows, options, expected):
     path = lines(tmp_path / "data.jsonl", rows)
-    said = problem(collect, path, **{"task": "summarization", **options})
-    assert said.startswith(f"{path}{expected.format(path=path)}")
+    message = problem(collect, path, **{"task": "summarization", **options})
+    assert message.startswith(f"{path}{expected.format(path=path)}")
 
 
 def test_bounds_are_in_order():

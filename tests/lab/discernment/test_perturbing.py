@@ -44,9 +44,9 @@ def test_texts_come_back_in_their_order_with_none_where_it_is_impossible():
     [tuple, iter, np.array, lambda texts: list(map(Text, texts)), lambda texts: pa.chunked_array([texts])],
 )
 def test_texts_may_be_any_sequence_of_texts(sequence_of):
-    found = perturb(sequence_of(TEXTS), "char_delete", permille=100)
-    assert found == perturb(TEXTS, "char_delete", permille=100)
-    assert {type(text) for text in found} == {str, type(None)}
+    result = perturb(sequence_of(TEXTS), "char_delete", permille=100)
+    assert result == perturb(TEXTS, "char_delete", permille=100)
+    assert {type(text) for text in result} == {str, type(None)}
     options = {"permille": 1000, "language": "en"}
     assert perturb(TEXTS, "sentence_insert", donors=sequence_of(TEXTS[:2]), **options) == perturb(
         TEXTS, "sentence_insert", donors=TEXTS[:2], **options
@@ -86,7 +86,7 @@ def test_an_answer_takes_nothing_from_answers_to_its_question_and_donors_given_a
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "message"),
     [
         ({"kind": "char_delet", "k": 1}, "unknown kind 'char_delet'; expected one of char_delete, "),
         (
@@ -99,13 +99,13 @@ def test_an_answer_takes_nothing_from_answers_to_its_question_and_donors_given_a
         ({"kind": "newline", "language": ["ja"]}, "languages: 1 entries for 3 texts; expected one for each"),
     ],
 )
-def test_an_impossible_request_is_one_sentence(options, said):
-    with pytest.raises(DiscernmentError, match=f"^{said}"):
+def test_an_impossible_request_is_one_sentence(options, message):
+    with pytest.raises(DiscernmentError, match=f"^{message}"):
         perturb(TEXTS, **options)
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "message"),
     [
         ({"texts": "Ice"}, "texts: expected a sequence of str, not one str"),
         ({"texts": ["Ice", 3]}, r"texts\[1\]: expected a str, not int"),
@@ -115,8 +115,8 @@ def test_an_impossible_request_is_one_sentence(options, said):
         ({"kind": "wrong_ending", "alternatives": [3]}, r"alternatives\[0\]: expected a str, not int"),
     ],
 )
-def test_a_value_that_is_not_a_text_is_named(options, said):
-    with pytest.raises(TrialsError, match=said):
+def test_a_value_that_is_not_a_text_is_named(options, message):
+    with pytest.raises(TrialsError, match=message):
         perturb(**{"texts": TEXTS[:1], "kind": "newline", **options})
 
 
@@ -134,8 +134,8 @@ def test_texts_that_contain_a_part_are_counted_in_any_encoding(texts, parts):
 
 @given(st.lists(st.tuples(COLUMN, COLUMN)))
 def test_columns_differ_as_their_texts_do_in_any_encoding(rows):
-    own, others = [one for one, _ in rows], [other for _, other in rows]
-    expected = [one is not None and one != other for one, other in rows]
+    own, others = [item for item, _ in rows], [other for _, other in rows]
+    expected = [first is not None and first != other for first, other in rows]
     for column in (text_column(others), text_column(pa.array(others, pa.string()))):
         assert text_column(own).differs_from(column).tolist() == expected
 
@@ -162,13 +162,13 @@ def test_words_terms_and_particles_are_those_of_the_analyser():
     analyser = EachCharacter()
     assert perturb(["氷は浮く。"], "word_repeat", permille=1000, analyser=analyser) == ["氷氷はは浮浮くく。"]
     assert perturb(["氷は浮く。"], "term_swap", permille=1000, donors=["海。"], analyser=analyser) == ["海は海く。"]
-    (found,) = perturb(["氷は水に浮く。"], "function_word", permille=1000, analyser=analyser)
-    assert found is not None
-    assert found != "氷は水に浮く。"
-    assert (found[0], found[2], found[-3:]) == ("氷", "水", "浮く。")
+    (result,) = perturb(["氷は水に浮く。"], "function_word", permille=1000, analyser=analyser)
+    assert result is not None
+    assert result != "氷は水に浮く。"
+    assert (result[0], result[2], result[-3:]) == ("氷", "水", "浮く。")
     texts, questions = ["氷。", "海。", "山。"], ["a", "a", "b"]  # nothing is taken from texts with the same question
-    of_others = perturb(texts, "term_swap", permille=1000, questions=questions, analyser=analyser)
-    assert of_others in (["山。", "山。", "氷。"], ["山。", "山。", "海。"])
+    other_terms = perturb(texts, "term_swap", permille=1000, questions=questions, analyser=analyser)
+    assert other_terms in (["山。", "山。", "氷。"], ["山。", "山。", "海。"])
 
 
 def test_a_term_occurs_where_a_word_equals_it_and_never_in_a_part_of_one():
@@ -180,26 +180,26 @@ def test_a_term_occurs_where_a_word_equals_it_and_never_in_a_part_of_one():
             words = tuple(Span(*span) for span in spans)
             return Analysis(words, words[:1], ())
 
-    found = perturb(["富士と富士山と富士"], "term_swap", permille=1000, donors=["琵琶湖"], analyser=Names())
-    assert found == ["琵琶湖と富士山と琵琶湖"]
+    result = perturb(["富士と富士山と富士"], "term_swap", permille=1000, donors=["琵琶湖"], analyser=Names())
+    assert result == ["琵琶湖と富士山と琵琶湖"]
 
 
 @pytest.mark.parametrize("kind", [kind.name for kind in KINDS.values() if kind.method == "rule"])
 def test_english_and_other_kinds_are_as_without_an_analyser(kind):
     degree = {"permille": 500} if KINDS[kind].has_degrees else {}
     without = perturb(SENTENCES, kind, **degree, alternatives=["x"] * 3)
-    found = perturb(SENTENCES, kind, **degree, alternatives=["x"] * 3, analyser=EachCharacter())
-    assert found[2:] == without[2:]
-    assert (found == without) == (kind not in ANALYSED_KINDS)
+    result = perturb(SENTENCES, kind, **degree, alternatives=["x"] * 3, analyser=EachCharacter())
+    assert result[2:] == without[2:]
+    assert (result == without) == (kind not in ANALYSED_KINDS)
 
 
 def test_the_analyser_is_in_the_signature_of_a_test():
     items = Collection.of([Item(str(i), f"氷{i}は水に浮く。", "answers", question=str(i)) for i in range(10)])
     plan = open_plan(kinds=["word_drop/500"])
     evaluator = FunctionEvaluator(lambda items, texts: {"length": [len(text) for text in texts]}, name="length")
-    without, found = (discern(evaluator, items, plan, analyser=each) for each in (None, EachCharacter()))
-    assert found.scored.plan.analyser == "characters 1"
-    assert found.signature != without.signature
+    without, result = (discern(evaluator, items, plan, analyser=analyser) for analyser in (None, EachCharacter()))
+    assert result.scored.plan.analyser == "characters 1"
+    assert result.signature != without.signature
     assert Damage(items, plan).plan == plan == Plan(plan.perturbations, plan.name, plan.notes)
 
 
@@ -226,19 +226,19 @@ def parts(text, spans):
 
 def test_sudachi_finds_morphemes_proper_nouns_and_particles(sudachi):
     text = "東京は、京都の「水」に😀ある。"
-    found = sudachi.analysed(text)
-    assert parts(text, found.words) == ["東京", "は", "京都", "の", "水", "に", "ある"]
-    assert parts(text, found.terms) == ["東京", "京都"]
-    assert parts(text, found.particles) == ["は", "の", "に"]
+    result = sudachi.analysed(text)
+    assert parts(text, result.words) == ["東京", "は", "京都", "の", "水", "に", "ある"]
+    assert parts(text, result.terms) == ["東京", "京都"]
+    assert parts(text, result.particles) == ["は", "の", "に"]
     assert "sudachidict-small 20" in sudachi.signature
-    found = perturb(["東京の水。"], "term_swap", permille=1000, donors=["京都の湖。"], analyser="sudachi")
-    assert found == ["京都の水。"]
+    result = perturb(["東京の水。"], "term_swap", permille=1000, donors=["京都の湖。"], analyser="sudachi")
+    assert result == ["京都の水。"]
 
 
 def test_sudachi_splits_no_character_and_takes_any_text(sudachi):
     for text in ("た\u0301は\u3099る", "か\ud800き", "\0氷", "ﷺ" * 3000, "あ" * 30_000, "東京。" * 3000, "", "\u0301"):
-        found = sudachi.analysed(text)
-        assert all(start < end for start, end in found.words)
-        assert not any(text[start] in "\u0301\u3099" for start, _ in found.words[1:])
-        assert all(before.end <= after.start for before, after in zip(found.words, found.words[1:], strict=False))
+        result = sudachi.analysed(text)
+        assert all(start < end for start, end in result.words)
+        assert not any(text[start] in "\u0301\u3099" for start, _ in result.words[1:])
+        assert all(before.end <= after.start for before, after in zip(result.words, result.words[1:], strict=False))
     assert len(sudachi.analysed("東京。" * 3000).terms) == 3000

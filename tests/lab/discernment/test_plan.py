@@ -29,7 +29,7 @@ from pfgen_fast.lab.evaluators.criteria import read_criteria
 
 
 def names(plan):
-    return [one.name for one in plan.perturbations]
+    return [entry.name for entry in plan.perturbations]
 
 
 def item(**changes):
@@ -43,11 +43,11 @@ def test_the_usual_plan_has_every_kind_of_a_rule_with_its_ladder():
     assert plan.kinds == tuple(
         kind.name for kind in KINDS.values() if kind.method == "rule" and kind.name != "wrong_ending"
     )
-    for one in plan.perturbations:
-        kind = KINDS[one.kind]
-        assert one.level == kind.level
-        assert one.is_control == (kind.ladder is None)
-        assert one.permille is None or one.permille in LADDERS[kind.ladder]
+    for entry in plan.perturbations:
+        kind = KINDS[entry.kind]
+        assert entry.level == kind.level
+        assert entry.is_control == (kind.ladder is None)
+        assert entry.permille is None or entry.permille in LADDERS[kind.ladder]
 
 
 @pytest.mark.parametrize(
@@ -63,10 +63,10 @@ def test_the_usual_plan_has_every_kind_of_a_rule_with_its_ladder():
     ],
 )
 def test_a_name_says_kind_and_degree(name, permille, k, method):
-    (one,) = perturbations_named(name)
-    assert (one.permille, one.k, one.method) == (permille, k, method)
-    assert one.name == (name if name != "random_ending" else "random_ending/1000")
-    assert one.rule == ALIASES.get(one.kind, one.kind)
+    (entry,) = perturbations_named(name)
+    assert (entry.permille, entry.k, entry.method) == (permille, k, method)
+    assert entry.name == (name if name != "random_ending" else "random_ending/1000")
+    assert entry.rule == ALIASES.get(entry.kind, entry.kind)
 
 
 @pytest.mark.parametrize(
@@ -84,10 +84,10 @@ def test_an_unknown_kind_or_degree_is_refused(name, expected):
     assert problem(perturbation, "negate") == "negate: expected either permille or k, not neither"
     assert problem(perturbation, "negate", permille=1, k=1) == "negate: expected either permille or k, not both"
     assert problem(perturbation, "paraphrase", k=1) == "paraphrase: made by a model; expected neither permille nor k"
-    found = problem(perturbations_named, name)
-    assert found.startswith(expected)
+    actual = problem(perturbations_named, name)
+    assert actual.startswith(expected)
     if name == "char_delet":
-        assert sorted(found.partition("one of ")[2].partition(";")[0].split(", ")) == sorted([*KINDS, *ALIASES])
+        assert sorted(actual.partition("one of ")[2].partition(";")[0].split(", ")) == sorted([*KINDS, *ALIASES])
 
 
 IN_ANY_ORDER = ["negate/k3", "newline", "negate/500", "negate/k1", "negate/200", "negate/500"]
@@ -125,13 +125,13 @@ def test_a_wrong_choice_is_refused(options, expected):
 def test_given_texts_are_added_and_take_the_place_of_made_ones():
     items = [item(perturbed={"char_delete/30": "x", "grammar_error/major": "x"}), item(perturbed={"noise/low": "x"})]
     plan = usual_plan(items)
-    given = [one for one in plan.perturbations if one.method == "given"]
-    assert given == [
+    arguments = [entry for entry in plan.perturbations if entry.method == "given"]
+    assert arguments == [
         Perturbation("char_delete", "30", 30, None, "character", "given"),
         Perturbation("grammar_error", "major", None, None, "word", "given"),
         Perturbation("noise", "low", None, None, "word", "given"),
     ]
-    assert [one.kind for one in plan.perturbations].count("char_delete") == 5
+    assert [entry.kind for entry in plan.perturbations].count("char_delete") == 5
     assert plan.notes == ("The kind noise is unknown, so it counts as damage to words.",)
     assert "wrong_ending/1000" not in names(plan)
     assert "wrong_ending/1000" in names(usual_plan([*items, item(alternative="Ice sinks.")]))
@@ -210,7 +210,7 @@ rewrite_insert = { prompt = { minor = "Once: {text}", major = "Everywhere: {text
 fictional_entity = {}
 """
     plan = open_plan(written(tmp_path / "own.toml", text))
-    prompts = {one.name: one.prompt for one in plan.perturbations}
+    prompts = {entry.name: entry.prompt for entry in plan.perturbations}
     assert prompts == {
         "paraphrase": "Say in {language}: {text}",
         "grammar_error/major": "{count} errors in {what}: {text}",
@@ -223,10 +223,10 @@ fictional_entity = {}
         "The prompts of the plan replace the packaged prompts of paraphrase, grammar_error/major, "
         "rewrite_insert/minor, rewrite_insert/major.",
     )
-    other = replace(plan, perturbations=tuple(replace(one, prompt=None) for one in plan.perturbations))
+    other = replace(plan, perturbations=tuple(replace(entry, prompt=None) for entry in plan.perturbations))
     assert plan.hash(tables="t") != other.hash(tables="t")
     summary = CollectionItem("1", "Ice {floats}.", "summarization", "en")
-    filled = [made_prompt(summary, one, read_criteria()) for one in plan.perturbations[:2]]
+    filled = [made_prompt(summary, entry, read_criteria()) for entry in plan.perturbations[:2]]
     assert filled == ["Say in English: Ice {floats}.", "five errors in a summary of a source text: Ice {floats}."]
 
 
@@ -275,9 +275,9 @@ SIZES = {
 def test_a_plan_of_the_paper_has_its_perturbations_by_level(name, rules_only):
     plan = paper_plan(name, rules_only=rules_only)
     n, levels = SIZES[name]
-    assert len({one.name for one in plan.perturbations}) == len(plan.perturbations) == n
-    assert Counter(one.level for one in plan.perturbations) == levels
-    assert any(one.method == "model" for one in plan.perturbations) != rules_only
+    assert len({entry.name for entry in plan.perturbations}) == len(plan.perturbations) == n
+    assert Counter(entry.level for entry in plan.perturbations) == levels
+    assert any(entry.method == "model" for entry in plan.perturbations) != rules_only
     assert bool(plan.notes) == rules_only
     for row in facts("perturbations"):
         if row["dataset"] == name:
@@ -286,14 +286,16 @@ def test_a_plan_of_the_paper_has_its_perturbations_by_level(name, rules_only):
 
 def test_numbers_of_sites_are_those_of_the_paper():
     """Kinds by rules that stand in for a model change as many places as the model is asked to."""
-    plan = {one.name: one for one in paper_plan("SumPubMed").perturbations}
+    plan = {entry.name: entry for entry in paper_plan("SumPubMed").perturbations}
     assert (plan["char_delete/minor"].k, plan["char_typo/major"].k) == (20, 100)
     assert (plan["sentence_reorder/minor"].k, plan["sentence_reorder/major"].permille) == (2, 1000)
     assert (plan["rewrite_insert/major"].k, plan["rewrite_insert/major"].method) == (None, "model")
 
     def numbers(dataset):
         plan = paper_plan(dataset, rules_only=True)
-        return [one.k for one in plan.perturbations if one.kind in ("term_swap", "function_word", "sentence_repeat")]
+        return [
+            entry.k for entry in plan.perturbations if entry.kind in ("term_swap", "function_word", "sentence_repeat")
+        ]
 
     assert numbers("SummEval") == [1, 3, 2, 5, 1, 5]
     assert numbers("Answer Equivalence")[-1] == 3

@@ -36,56 +36,62 @@ from pfgen_fast.lab.judging.judge_asking import Prices, Spending
 def test_damage_is_noticed_and_a_metric_where_lower_is_better_is_turned_but_not_its_means():
     distance = ByText({"distance": lambda item, text: 1 - similarity(item, text)}, metrics=[Metric("distance", False)])
     nine = a_collection(9)  # as few as are allowed
-    found, turned = (one(discerned(each, nine, min_items=9).cells, degree="300") for each in (None, distance))
-    assert found["n_items"] == found["n"] == 9
-    assert found["share_lower"] == found["rank_biserial"] == found["mean_original"] == 1
-    assert found["d"] == found["ceiling_d"] > 1
-    assert found["exact_d"] == pytest.approx(9 * math.log(2) / math.log(20))
-    assert (found["noticed"], found["significant_bh"], found["few"]) == (True, True, False)
-    assert found["mean_drop"] == pytest.approx(1 - found["mean_perturbed"])
+    result, turned = (one(discerned(item, nine, min_items=9).cells, degree="300") for item in (None, distance))
+    assert result["n_items"] == result["n"] == 9
+    assert result["share_lower"] == result["rank_biserial"] == result["mean_original"] == 1
+    assert result["d"] == result["ceiling_d"] > 1
+    assert result["exact_d"] == pytest.approx(9 * math.log(2) / math.log(20))
+    assert (result["noticed"], result["significant_bh"], result["few"]) == (True, True, False)
+    assert result["mean_drop"] == pytest.approx(1 - result["mean_perturbed"])
     for name in ("d", "exact_d", "reverse_d", "share_lower", "r_plus"):
-        assert turned[name] == found[name]
-    assert turned["mean_drop"] == pytest.approx(found["mean_drop"])
+        assert turned[name] == result[name]
+    assert turned["mean_drop"] == pytest.approx(result["mean_drop"])
     assert turned["mean_original"] == 0
     assert not math.copysign(1, turned["mean_original"]) < 0
-    assert turned["mean_perturbed"] == pytest.approx(1 - found["mean_perturbed"])
+    assert turned["mean_perturbed"] == pytest.approx(1 - result["mean_perturbed"])
 
 
 def test_an_item_for_which_a_perturbation_is_impossible_takes_no_part():
     items = [*some_items(12), *(CollectionItem(f"mute {n}", "…!", "headlines", "en") for n in range(3))]
-    found = discerned(ByText({"length": length}), items, a_plan("char_delete/300", "identity"))
-    row = one(found.cells, kind="char_delete")
+    result = discerned(ByText({"length": length}), items, a_plan("char_delete/300", "identity"))
+    row = one(result.cells, kind="char_delete")
     assert (row["n_items"], row["n_impossible"], row["n_missing"], row["share_lower"]) == (12, 3, 0, 1.0)
-    of_texts, texts = all_texts(Damage(items, a_plan("char_delete/300", "newline")))  # the originals, and each column
-    assert [item.id for item in of_texts] == [item.id for item in items] * 3
+    sources, texts = all_texts(Damage(items, a_plan("char_delete/300", "newline")))  # the originals, and each column
+    assert [item.id for item in sources] == [item.id for item in items] * 3
     assert (texts.tolist()[:15], texts[29], texts[30]) == ([item.text for item in items], None, items[0].text + "\n")
-    of_all = one(found.perturbations, kind="char_delete")
-    assert (of_all["n_items"], of_all["n_impossible"], of_all["reason"]) == (12, 3, "nothing to damage")
-    assert one(found.perturbations, kind="identity")["reason"] is None
-    assert (found.work.n_items, found.work.n_texts, found.work.n_impossible) == (15, 27, 3)
+    all_perturbations = one(result.perturbations, kind="char_delete")
+    assert (all_perturbations["n_items"], all_perturbations["n_impossible"], all_perturbations["reason"]) == (
+        12,
+        3,
+        "nothing to damage",
+    )
+    assert one(result.perturbations, kind="identity")["reason"] is None
+    assert (result.work.n_items, result.work.n_texts, result.work.n_impossible) == (15, 27, 3)
 
 
 def test_a_kind_that_is_impossible_for_all_is_listed_with_its_reason():
     items = [CollectionItem(str(n), f"Ice floats{'!' * n}", "headlines", "en") for n in range(12)]
-    found = discerned(items=items, plan=a_plan("number_change", "char_delete/150", "char_delete/300"))
-    row = one(found.perturbations, kind="number_change", degree="200")
+    result = discerned(items=items, plan=a_plan("number_change", "char_delete/150", "char_delete/300"))
+    row = one(result.perturbations, kind="number_change", degree="200")
     assert (row["n_items"], row["n_impossible"], row["d"], row["noticed"]) == (0, 12, None, None)
     assert row["reason"] == "nothing to damage"
-    cell = one(found.cells, kind="number_change", degree="200")
+    cell = one(result.cells, kind="number_change", degree="200")
     assert cell["d"] is cell["mean_drop"] is cell["few"] is cell["share_lower"] is None
-    assert "Task headlines: The damage 'numbers changed' is impossible for all items: nothing to damage." in found.notes
-    total = one(found.summary, score="d", scope="all")
+    assert (
+        "Task headlines: The damage 'numbers changed' is impossible for all items: nothing to damage." in result.notes
+    )
+    total = one(result.summary, score="d", scope="all")
     assert (total["n_perturbations"], total["n_defined"]) == (7, 2)
-    assert one(found.profile, kind="number_change")["verdict"] is None
-    assert {curve.kind for curve in found.curves} == {"char_delete"}
+    assert one(result.profile, kind="number_change")["verdict"] is None
+    assert {curve.kind for curve in result.curves} == {"char_delete"}
 
 
 def test_a_cell_with_too_few_items_is_undefined():
     texts = ["Ice does not float."] * 12 + [f"One and {n}7 seals swim." for n in range(6)]
     items = [CollectionItem(str(n), text, "headlines", "en") for n, text in enumerate(texts)]
-    found, enough = (discerned(items=items, plan=a_plan("number_change/1000"), min_items=n) for n in (10, 6))
+    result, enough = (discerned(items=items, plan=a_plan("number_change/1000"), min_items=n) for n in (10, 6))
     note = "Task headlines: 1 perturbation is undefined, because too few items have scores: all numbers changed."
-    assert (column(found.cells, "d"), found.notes) == ([None], (note,))
+    assert (column(result.cells, "d"), result.notes) == ([None], (note,))
     assert column(enough.cells, "d")[0] > 1
 
 
@@ -109,8 +115,8 @@ def test_missing_scores_are_left_out_and_too_many_make_a_cell_undefined():
     named = "because more than 20 % of the scores are missing: 30 % of characters deleted (similarity)."
     assert many.warnings == (f"Task headlines: 1 cell is undefined, {named}",)
     no_original = ByText({"length": lambda item, text: math.inf if text == some_items()[0].text else len(text)})
-    found = discerned(no_original, a_collection(15), a_plan("char_delete"))
-    assert (set(column(found.cells, "n_missing")), set(column(found.cells, "n_items"))) == ({1}, {15})
+    result = discerned(no_original, a_collection(15), a_plan("char_delete"))
+    assert (set(column(result.cells, "n_missing")), set(column(result.cells, "n_items"))) == ({1}, {15})
 
 
 @pytest.mark.parametrize(
@@ -134,16 +140,16 @@ def test_two_scores_for_one_text_by_a_deterministic_evaluator_are_a_warning():
     assert "claims to be deterministic, but gave an original two different scores" in warnings
     assert "rating is not repeatable: " in warnings
     honest = discerned(replace(restless, is_deterministic=False), plan=a_plan("char_delete/300"))
-    assert not any("claims to be deterministic" in each for each in honest.warnings)
+    assert not any("claims to be deterministic" in warning for warning in honest.warnings)
 
 
 def test_one_percent_of_the_originals_is_scored_twice_and_requests_count_as_work():
     evaluator, told = ByText({"length": length}), []
     evaluator.spending = Spending(Prices(1.0, 2.0), n_requests=7, n_prompt_tokens=1_000_000)
-    found = discerned(evaluator, a_collection(201), a_plan("newline"), on_progress=lambda *counts: told.append(counts))
+    result = discerned(evaluator, a_collection(201), a_plan("newline"), on_progress=lambda *counts: told.append(counts))
     assert evaluator.calls == [201, 3, 201]
     assert (told[0], told[-1]) == ((0, 402), (402, 402))
-    assert (found.work.n_requests, found.work.cost) == (7, 1.0)
+    assert (result.work.n_requests, result.work.cost) == (7, 1.0)
     evaluator.spending = Spending(n_requests=7)
     assert discerned(evaluator).work.cost is None
 
@@ -153,9 +159,9 @@ def test_neither_the_size_of_calls_nor_the_order_of_items_changes_a_figure(monke
     expected = discerned(plan=plan)
     evaluator = ByText({"similarity": similarity})
     monkeypatch.setattr(scoring, "TEXTS_AT_A_TIME", 30)
-    found = discerned(evaluator, plan=plan)
+    result = discerned(evaluator, plan=plan)
     assert max(evaluator.calls) == 24
-    assert found.cells == expected.cells
+    assert result.cells == expected.cells
     backwards = discerned(items=Collection(a_collection().items[::-1], "some texts"), plan=plan)
     assert column(backwards.cells, "d") == column(expected.cells, "d")
     assert backwards.signature == expected.signature
@@ -165,11 +171,11 @@ def test_the_signature_names_all_that_figures_depend_on(tmp_path, monkeypatch):
     weights = tmp_path / "weights.csv"
     weights.write_text("task,perturbation,metric,weight\nheadlines,char_delete,similarity,3\n")
     usual = {"plan": a_plan("char_delete/30", "answer_swap")}
-    found = discerned(**usual)
+    result = discerned(**usual)
     assert re.fullmatch(
         r"discernment:[^|]+\|collection:[0-9a-f]{64}\|plan:[0-9a-f]{64}\|seed:0\|evaluator:by text:\['similarity'\]"
         r"\|zeros:drop\|combine:harmonic\|weights:none",
-        found.signature,
+        result.signature,
     )
     others = [
         discerned(**usual, evaluator=ByText({"length": length})),
@@ -181,11 +187,11 @@ def test_the_signature_names_all_that_figures_depend_on(tmp_path, monkeypatch):
         discerned(**usual, donors=["It rained."]),
         discerned(**usual, donors=["It snowed."]),
     ]
-    assert column(found.cells, "mean_drop") != column(others[3].cells, "mean_drop")
+    assert column(result.cells, "mean_drop") != column(others[3].cells, "mean_drop")
     assert discerned(**usual, donors=["It rained.", "It rained."]).signature == others[-2].signature
     monkeypatch.setattr(running, "tables_hash", lambda: "other tables")
     others.append(discerned(**usual))
-    assert len({found.signature, *(other.signature for other in others)}) == len(others) + 1
+    assert len({result.signature, *(other.signature for other in others)}) == len(others) + 1
 
 
 def test_each_task_has_tables_of_its_own_and_only_the_metrics_that_score_it():
@@ -197,26 +203,26 @@ def test_each_task_has_tables_of_its_own_and_only_the_metrics_that_score_it():
             "letters": letters,
         }
     )
-    found = discerned(evaluator, items, a_plan("char_delete/300"))
-    assert [(row["task"], row["metric"], row["n_items"]) for row in found.cells] == [
+    result = discerned(evaluator, items, a_plan("char_delete/300"))
+    assert [(row["task"], row["metric"], row["n_items"]) for row in result.cells] == [
         *(("headlines", "similarity", 12), ("headlines", "letters", 12)),
         *(("story", "length", 11), ("story", "letters", 11)),
     ]
-    assert [row["d"] is None for row in found.perturbations] == [False, False]
-    assert found.warnings == ()
-    assert {example.metric for example in found.examples if example.item.startswith("s ")} == {"length", "letters"}
+    assert [row["d"] is None for row in result.perturbations] == [False, False]
+    assert result.warnings == ()
+    assert {example.metric for example in result.examples if example.item.startswith("s ")} == {"length", "letters"}
 
 
 def test_texts_that_come_with_items_are_taken_as_they_are():
     items = [replace(item, perturbed={"typo/1": item.text[1:], "typo/2": item.text}) for item in some_items()]
     items[0] = replace(items[0], perturbed={})
     items[1] = replace(items[1], perturbed={"typo/1": " \n"})
-    found = discerned(ByText({"length": length}), items, Plan((given("typo/1"), given("typo/2"))))
-    first, second = found.perturbations
+    result = discerned(ByText({"length": length}), items, Plan((given("typo/1"), given("typo/2"))))
+    first, second = result.perturbations
     assert (first["n_items"], first["n_impossible"], first["method"]) == (10, 2, "given")
     assert first["d"] > 2
     assert (second["n_items"], second["reason"]) == (0, "the text would be the same")
-    assert {example.damaged for example in found.examples} <= {item.text[1:] for item in items}
+    assert {example.damaged for example in result.examples} <= {item.text[1:] for item in items}
 
 
 def test_items_plans_weights_and_evaluators_may_be_given_in_short():
@@ -225,12 +231,12 @@ def test_items_plans_weights_and_evaluators_may_be_given_in_short():
     def fluency(items, texts):
         return {"fluency": [similarity(item, text) for item, text in zip(items, texts, strict=True)]}
 
-    found = discern(fluency, items, ["char_delete/30", "newline"])
+    result = discern(fluency, items, ["char_delete/30", "newline"])
     evaluator = FunctionEvaluator(fluency, name="fluency")
     rows = [CollectionItem(str(row["id"]), row["text"], row["task"]) for row in items]
     expected = discern(evaluator, rows, a_plan("char_delete/30", "newline"))
-    assert found.cells == expected.cells
-    assert found.signature.split("|plan:")[1] == expected.signature.split("|plan:")[1]
+    assert result.cells == expected.cells
+    assert result.signature.split("|plan:")[1] == expected.signature.split("|plan:")[1]
     usual = discern(fluency, items, "usual", language="ja")
     assert len(column(usual.perturbations, "d")) == len(usual_plan().perturbations)
     assert {item.language for item in usual.scored.collection.items} == {"ja"}
@@ -255,10 +261,10 @@ def test_kinds_of_a_model_need_a_model_and_their_texts_are_a_part_of_the_signatu
 
         return discerned(plan=plan, maker=maker)
 
-    found = by_model(" So.")
-    row = one(found.perturbations, kind="paraphrase")
+    result = by_model(" So.")
+    row = one(result.perturbations, kind="paraphrase")
     assert (row["n_items"], row["reason"], row["edit_share"]) == (11, "no usable reply", 0.25)
-    assert found.signature == by_model(" So.").signature != by_model(" Thus.").signature
+    assert result.signature == by_model(" So.").signature != by_model(" Thus.").signature
 
 
 def test_weak_originals_are_a_warning_and_known_ones_a_note(mini, scorer):
@@ -270,16 +276,16 @@ def test_weak_originals_are_a_warning_and_known_ones_a_note(mini, scorer):
         ]
         return discerned(NgramEvaluator(scorer), items, a_plan("char_delete/300"))
 
-    found = found_of(lambda question, n: f"It is so, {n} times.")
-    (warning,) = (each for each in found.warnings if "reference answers" in each)
+    result = found_of(lambda question, n: f"It is so, {n} times.")
+    (warning,) = (item for item in result.warnings if "reference answers" in item)
     assert warning.startswith("The originals score 0.")
-    found = found_of(lambda question, n: question.answers[mini.set_names[0]][0])
-    assert not any("reference answers" in each for each in found.warnings)
-    assert any("originals are reference answers of suite mini" in each for each in found.notes)
+    result = found_of(lambda question, n: question.answers[mini.set_names[0]][0])
+    assert not any("reference answers" in item for item in result.warnings)
+    assert any("originals are reference answers of suite mini" in note for note in result.notes)
     compiled = discerned(
-        NgramEvaluator(Scorer.from_bytes(scorer.to_bytes())), found.scored.collection, found.scored.plan
+        NgramEvaluator(Scorer.from_bytes(scorer.to_bytes())), result.scored.collection, result.scored.plan
     )
-    assert (compiled.cells, compiled.warnings) == (found.cells, ())  # though its reference answers are unknown
+    assert (compiled.cells, compiled.warnings) == (result.cells, ())  # though its reference answers are unknown
 
 
 def test_identity_is_scored_by_another_call():
@@ -288,9 +294,9 @@ def test_identity_is_scored_by_another_call():
             return ByText({"length": lambda item, text: length(item, text) + 1})
 
     evaluator = Kept({"length": length}, is_deterministic=False)
-    found = discerned(evaluator, plan=a_plan("newline", "identity", "char_delete"))
-    assert [row["mean_drop"] for row in found.controls] == [-1, -1]
-    assert one(found.controls, kind="identity")["reverse_d"] > 1
-    assert column(found.cells, "kind") == ["newline", "identity", *["char_delete"] * 5]
+    result = discerned(evaluator, plan=a_plan("newline", "identity", "char_delete"))
+    assert [row["mean_drop"] for row in result.controls] == [-1, -1]
+    assert one(result.controls, kind="identity")["reverse_d"] > 1
+    assert column(result.cells, "kind") == ["newline", "identity", *["char_delete"] * 5]
     begin = "Task headlines: length is not repeatable: 12 of 12 originals got a different score when they were scored "
-    assert found.warnings[0].startswith(begin)
+    assert result.warnings[0].startswith(begin)

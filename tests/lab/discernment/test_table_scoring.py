@@ -27,9 +27,9 @@ def write(tmp_path):
             table = csv.writer(file)
             table.writerow(["item", "perturbation", "metric", "score", "level"])
             for item, perturbation, text in texts_of(damage):
-                for metric, of in FUNCTIONS.items():
+                for metric, function in FUNCTIONS.items():
                     if (item, perturbation) not in leave_out:
-                        table.writerow([item, perturbation, metric, repr(of(by_id[item], text)), ""])
+                        table.writerow([item, perturbation, metric, repr(function(by_id[item], text)), ""])
             table.writerows(extra)
         return TableScores(path, lower_is_better=["distance"])
 
@@ -39,22 +39,22 @@ def write(tmp_path):
 def test_a_table_gives_the_figures_of_a_run(write):
     names = ("char_delete", "number_change", "answer_swap", "newline")
     table, plan = write(*names), a_plan(*names)
-    found = discern(table, a_collection(), plan)
+    result = discern(table, a_collection(), plan)
     expected = discern(ByText(FUNCTIONS, name="scores", metrics=METRICS), a_collection(), plan)
     for name in ("cells", "perturbations", "summary", "profile", "examples"):
-        assert getattr(found, name) == getattr(expected, name)
-    assert found.scored.signature.startswith("table:")
-    assert (found.notes, found.warnings) == ((), ())
+        assert getattr(result, name) == getattr(expected, name)
+    assert result.scored.signature.startswith("table:")
+    assert (result.notes, result.warnings) == ((), ())
     assert discern(table, a_collection()).cells == expected.cells  # the table decides what is tested
 
 
 def test_a_possible_text_without_a_row_has_a_missing_score_and_an_impossible_one_has_none(write):
     items = [*some_items(12), CollectionItem("mute", "…!", "headlines", "en")]
     table = write("char_delete/300", items=items, leave_out=[("item 3", "char_delete/300")])
-    found = discern(table, items, a_plan("char_delete/300"))
-    assert set(column(found.cells, "n_items")) == {12}
-    assert set(column(found.cells, "n_missing")) == {1}
-    assert set(column(found.cells, "n_impossible")) == {1}
+    result = discern(table, items, a_plan("char_delete/300"))
+    assert set(column(result.cells, "n_items")) == {12}
+    assert set(column(result.cells, "n_missing")) == {1}
+    assert set(column(result.cells, "n_impossible")) == {1}
 
 
 def test_a_perturbation_that_no_plan_knows_is_taken_as_it_is(write):
@@ -65,30 +65,30 @@ def test_a_perturbation_that_no_plan_knows_is_taken_as_it_is(write):
         for metric in FUNCTIONS
         if (item.id, name) != ("item 2", "calm")
     ]
-    found = discern(write("char_delete/300", extra=extra), a_collection())
-    levels = dict(zip(column(found.perturbations, "kind"), column(found.perturbations, "level"), strict=True))
+    result = discern(write("char_delete/300", extra=extra), a_collection())
+    levels = dict(zip(column(result.perturbations, "kind"), column(result.perturbations, "level"), strict=True))
     assert levels == {"char_delete": "character", "backwards": "word", "upside_down": "sentence", "calm": "control"}
-    assert column(found.perturbations, "n_impossible") == [0, 0, 0, 0, 1]
-    assert column(found.perturbations, "reason")[-1] == "no text given"
-    assert found.notes == ("The kind backwards is unknown, so it counts as damage to words.",)
-    assert {example.perturbation for example in found.examples} == {"char_delete/300"}  # only their texts are known
-    assert column(found.controls, "kind") == ["calm", "calm"]
+    assert column(result.perturbations, "n_impossible") == [0, 0, 0, 0, 1]
+    assert column(result.perturbations, "reason")[-1] == "no text given"
+    assert result.notes == ("The kind backwards is unknown, so it counts as damage to words.",)
+    assert {example.perturbation for example in result.examples} == {"char_delete/300"}  # only their texts are known
+    assert column(result.controls, "kind") == ["calm", "calm"]
 
 
 def test_texts_that_a_model_made_are_not_asked_for(write):
     extra = [[item.id, "paraphrase", metric, "0.5", ""] for item in some_items() for metric in FUNCTIONS]
     table = write("char_delete/300", extra=extra)
-    found = discern(table, a_collection(), a_plan("char_delete/300", "paraphrase"))
-    assert column(found.perturbations, "method") == ["rule", "given"]
-    assert column(found.controls, "kind") == ["paraphrase", "paraphrase"]
+    result = discern(table, a_collection(), a_plan("char_delete/300", "paraphrase"))
+    assert column(result.perturbations, "method") == ["rule", "given"]
+    assert column(result.controls, "kind") == ["paraphrase", "paraphrase"]
 
 
 def test_perturbations_that_the_table_lacks_and_items_that_the_collection_lacks_are_notes(write):
-    found = discern(write("char_delete/300"), a_collection(11), a_plan("char_delete"))
-    assert column(found.perturbations, "degree") == ["300"]
+    result = discern(write("char_delete/300"), a_collection(11), a_plan("char_delete"))
+    assert column(result.perturbations, "degree") == ["300"]
     named = "char_delete/10, char_delete/30, char_delete/70, char_delete/150"
-    assert found.notes[0] == f"The table has no scores of 4 perturbations of the plan: {named}."
-    assert "the collection does not have 1 item: item 11" in found.notes[1]
+    assert result.notes[0] == f"The table has no scores of 4 perturbations of the plan: {named}."
+    assert "the collection does not have 1 item: item 11" in result.notes[1]
 
 
 def test_a_table_with_nothing_to_compare_is_an_error(write):

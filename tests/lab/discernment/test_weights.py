@@ -22,7 +22,7 @@ def test_assumed_weights_serve_the_usual_plan_of_answers():
     perturbations = usual_plan().perturbations
     matrix, notes = open_weights("assumed").matrix("answers", perturbations, NGRAM)
     assert notes == ()
-    assert all(np.isnan(row).all() == one.is_control for one, row in zip(perturbations, matrix, strict=True))
+    assert all(np.isnan(row).all() == item.is_control for item, row in zip(perturbations, matrix, strict=True))
 
 
 @pytest.mark.parametrize("row", facts("datasets"), ids=lambda row: row["dataset"])
@@ -51,7 +51,7 @@ OTHER_NAMES = HEAD + "question answering,random_answer,Answer Quality,2\n"
     ],
 )
 def test_weights_are_found_by_task_degree_or_kind_and_metric(tmp_path, text, task, names, metrics, expected):
-    plan = [one for name in names for one in perturbations_named(name)]
+    plan = [item for name in names for item in perturbations_named(name)]
     matrix, notes = open_weights(written(tmp_path / "weights.csv", text)).matrix(task, plan, list(metrics))
     assert (matrix.tolist(), notes) == (expected, ())
 
@@ -167,14 +167,14 @@ def test_a_survey_becomes_weights(tmp_path):
 
 def test_the_agreement_of_voters_is_fleiss_kappa(tmp_path):
     lines = votes(*"aaaabccccc") + votes(*"bbbbbbbbbb", kind="loop") + votes(*"abababcabc", kind="truncate")
-    (of_task,) = read_survey(written(tmp_path / "weights.csv", SURVEY + lines)).tasks
-    assert of_task.n_voters == 10
-    assert of_task.kappa == pytest.approx(fleiss_kappa(np.array([[4, 1, 5], [0, 10, 0], [4, 4, 2]])), rel=1e-12)
-    (of_task,) = read_survey(
+    (survey_task,) = read_survey(written(tmp_path / "weights.csv", SURVEY + lines)).tasks
+    assert survey_task.n_voters == 10
+    assert survey_task.kappa == pytest.approx(fleiss_kappa(np.array([[4, 1, 5], [0, 10, 0], [4, 4, 2]])), rel=1e-12)
+    (survey_task,) = read_survey(
         written(tmp_path / "weights.csv", SURVEY + votes(*"aab") + votes(*"ab", kind="loop"))
     ).tasks
-    assert of_task.kappa == pytest.approx(fleiss_kappa([[2, 1], [1, 1]]))  # one did not vote on everything
-    assert of_task.votes["loop"] == {"a": 1, "b": 1}
+    assert survey_task.kappa == pytest.approx(fleiss_kappa([[2, 1], [1, 1]]))  # one did not vote on everything
+    assert survey_task.votes["loop"] == {"a": 1, "b": 1}
 
 
 @pytest.mark.parametrize(

@@ -93,10 +93,10 @@ scores = [{"a": 1, "b": None}, {"b": 2.5}, {"a": "3", "b": float("nan")}, {"a": 
 for each in asked():
     say(each["row"], **scores[each["row"]])
 """
-    found = scored(evaluator(body), ["1", "2", "3", "4", "5"])
+    result = scored(evaluator(body), ["1", "2", "3", "4", "5"])
     missing = np.nan
-    assert np.array_equal(found["a"], [1, missing, missing, missing, missing], equal_nan=True)
-    assert np.array_equal(found["b"], [missing, 2.5, missing, 1e99, missing], equal_nan=True)
+    assert np.array_equal(result["a"], [1, missing, missing, missing, missing], equal_nan=True)
+    assert np.array_equal(result["b"], [missing, 2.5, missing, 1e99, missing], equal_nan=True)
 
 
 def test_stderr_is_shown_with_escaped_control_characters(evaluator, capfd):
@@ -142,7 +142,7 @@ def test_a_program_that_fails_is_named_with_row_and_exit_code(evaluator, body, m
 def test_the_signature_names_command_files_and_version(tmp_path, monkeypatch):
     (tmp_path / "score.sh").write_text("1")
     commands = ["python3 x", "python3 y", [str(tmp_path / "score.sh")]]
-    signatures = {CommandEvaluator(each).signature for each in commands}
+    signatures = {CommandEvaluator(item).signature for item in commands}
     signatures |= {CommandEvaluator("python3 x", version="2").signature}
     (tmp_path / "score.sh").write_text("2222")
     signatures |= {CommandEvaluator(commands[2]).signature}

@@ -57,20 +57,20 @@ def test_a_prompt_shows_criterion_scale_steps_context_question_and_text_in_this_
 def test_every_packaged_prompt_is_whole_and_has_no_empty_block(language):
     criteria = read_criteria()
     prompts = set()
-    for task, of_task in criteria.tasks.items():
-        for metric in of_task.criteria:
+    for task, task_criteria in criteria.tasks.items():
+        for metric in task_criteria.criteria:
             prompt = criteria.prompt(task, metric, language=language, text="Ice floats.")
             assert "{" not in prompt
             assert "None" not in prompt
             assert "\n\n\n" not in prompt
-            assert of_task.criteria[metric][language].name in prompt
-            assert all(step in prompt for step in of_task.criteria[metric][language].steps)
+            assert task_criteria.criteria[metric][language].name in prompt
+            assert all(step in prompt for step in task_criteria.criteria[metric][language].steps)
             prompts.add(prompt)
     assert len(prompts) == sum(len(task.criteria) for task in criteria.tasks.values())
 
 
 def test_a_prompt_is_in_the_language_of_the_text():
-    prompts = [read_criteria().prompt("story", "fluency", language=each, text="x") for each in ("ja", "en", "de")]
+    prompts = [read_criteria().prompt("story", "fluency", language=name, text="x") for name in ("ja", "en", "de")]
     assert [bool(re.search("[ぁ-ん]", prompt)) for prompt in prompts] == [True, False, False]
     assert "物語の結末（日本語）" in prompts[0]
     assert "written in de," in prompts[2]
@@ -109,7 +109,7 @@ def test_the_hash_changes_with_all_that_a_prompt_says(write):
         ("\n[criteria", "[tasks.other]\n[criteria"),
     ]
     hashes = [read_criteria(write(KEY.replace(old, new, 1))).hash for old, new in [("", ""), *changes]]
-    assert all(one != other for one, other in itertools.combinations(hashes, 2))
+    assert all(first != other for first, other in itertools.combinations(hashes, 2))
     assert read_criteria(write(KEY)).hash == hashes[0]
 
 
@@ -124,10 +124,10 @@ def test_a_frame_replaces_the_prompt_around_a_criterion_as_a_whole(write):
     prompt = packaged.prompt("story", "fluency", language="ja", text="水")  # the frame has no other language
     assert prompt.startswith("Rate 水 from 1 to 5 by How well the text is written")
     assert list(packaged.tasks) == list(read_criteria().tasks)
-    of_steps = read_criteria(write(FRAME.replace("{criterion}", "{steps}")))
+    with_steps = read_criteria(write(FRAME.replace("{criterion}", "{steps}")))
     alone = read_criteria(write(FRAME.replace("{criterion}", "charm") + KEY))  # one metric needs no placeholder
     assert alone.prompt("any", "charm", language="en", text="水 {low}") == prompt_of_charm
-    hashes = [of.hash for of in (criteria, packaged, of_steps, read_criteria(), read_criteria(write(KEY)))]
+    hashes = [part.hash for part in (criteria, packaged, with_steps, read_criteria(), read_criteria(write(KEY)))]
     assert len(set(hashes)) == 5
 
 

@@ -58,10 +58,10 @@ def test_the_last_number_in_double_brackets_is_the_rating(reply, rating):
 )
 def test_a_number_that_the_answer_contains_counts_only_at_the_end_of_the_reply(path, reply, rating):
     evaluator = evaluator_of(path, FakeEngine(lambda request: reply if "[[10]]" in str(request.prompt) else "[[7]]"))
-    found = evaluator.ratings([ITEM] * 3, text_column([None, "Rating: [[10]]", "Ice."]))
-    found.ask_with(evaluator.connect)
-    assert found.means().tolist() == pytest.approx([np.nan, np.nan if rating is None else rating, 7], nan_ok=True)
-    assert len(found.unrated()) == (rating is None)
+    result = evaluator.ratings([ITEM] * 3, text_column([None, "Rating: [[10]]", "Ice."]))
+    result.ask_with(evaluator.connect)
+    assert result.means().tolist() == pytest.approx([np.nan, np.nan if rating is None else rating, 7], nan_ok=True)
+    assert len(result.unrated()) == (rating is None)
 
 
 def test_the_template_of_the_paper_judges_japanese_answers_only(path):

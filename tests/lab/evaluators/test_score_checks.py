@@ -49,10 +49,10 @@ def test_only_a_finite_number_is_a_score(value, score):
 
 
 def test_scores_outside_of_the_scale_are_missing_and_metrics_keep_the_order_of_the_evaluator():
-    found = valid_scores(Returning({"b": (1e100, -math.inf), "a": np.array([0.999, 5])}), ITEMS, TEXTS)
-    assert list(found) == ["a", "b"]
-    assert np.array_equal(found["a"], [np.nan, 5], equal_nan=True)
-    assert np.array_equal(found["b"], [1e100, np.nan], equal_nan=True)
+    result = valid_scores(Returning({"b": (1e100, -math.inf), "a": np.array([0.999, 5])}), ITEMS, TEXTS)
+    assert list(result) == ["a", "b"]
+    assert np.array_equal(result["a"], [np.nan, 5], equal_nan=True)
+    assert np.array_equal(result["b"], [1e100, np.nan], equal_nan=True)
     wide = on_scale(Metric("x", low=-1e308, high=1e308), np.array([1e308, -1e101, 1e100, -1e100]))
     assert np.array_equal(wide, [np.nan, np.nan, 1e100, -1e100], equal_nan=True)
     assert on_scale(Metric("x", low=0), np.array([-0.0, -1e-300, np.nan, 2])).tolist()[::3] == [0, 2]

@@ -38,7 +38,7 @@ def write(tmp_path):
 
 
 def lists(scores):
-    return {name: [None if math.isnan(one) else one for one in column.tolist()] for name, column in scores.items()}
+    return {name: [None if math.isnan(item) else item for item in column.tolist()] for name, column in scores.items()}
 
 
 def test_scores_are_found_by_item_and_perturbation(write):
@@ -51,9 +51,9 @@ def test_scores_are_found_by_item_and_perturbation(write):
 
 def test_a_missing_score_is_not_a_missing_text(write):
     scores = TableScores(write(ROWS))
-    found = scores.perturbed("newline", ["a", "b", "c"])
-    assert lists(found) == {"fluency": [None, 3, None], "accuracy": [None] * 3}
-    assert all(column.dtype == np.float64 for column in found.values())
+    result = scores.perturbed("newline", ["a", "b", "c"])
+    assert lists(result) == {"fluency": [None, 3, None], "accuracy": [None] * 3}
+    assert all(column.dtype == np.float64 for column in result.values())
     assert scores.has("newline", ["a", "b", "unknown"]).tolist() == [False, True, False]
     assert scores.has("unknown", ["a"]).tolist() == [False]
 
@@ -64,10 +64,10 @@ def test_every_format_holds_the_same_scores(write, tmp_path):
     (tmp_path / "s.jsonl").write_text("".join(json.dumps(row) + "\n" for row in typed))
     parquet.write_table(pa.Table.from_pylist(typed), tmp_path / "s.parquet")
     tables = [TableScores(write(ROWS)), TableScores(tmp_path / "s.jsonl"), TableScores(tmp_path / "s.parquet")]
-    assert len({one.signature for one in tables}) == 1
-    for one in tables:
-        assert lists(one.originals(["a", "b"])) == {"fluency": [4.5, 3], "accuracy": [5, 2.5]}
-        assert one.names == ("char_delete/30", "newline")
+    assert len({entry.signature for entry in tables}) == 1
+    for item in tables:
+        assert lists(item.originals(["a", "b"])) == {"fluency": [4.5, 3], "accuracy": [5, 2.5]}
+        assert item.names == ("char_delete/30", "newline")
 
 
 @pytest.mark.parametrize("cell", ["", "high", "nan", "inf", "-inf", "1e999", "1_000", "[[3]]"])
@@ -110,12 +110,12 @@ def test_the_order_of_rows_changes_no_score(write):
         for name in ("original", "x")
         for rating in range(5)
     ]
-    found = set()
+    result = set()
     for _ in range(5):
         random_numbers.shuffle(lines)
         scores = TableScores(write("\n".join(lines), f"{HEAD},rating"))
-        found.add((scores.originals(list("abc"))["f"].tobytes(), scores.perturbed("x", list("abc"))["f"].tobytes()))
-    assert len(found) == 1
+        result.add((scores.originals(list("abc"))["f"].tobytes(), scores.perturbed("x", list("abc"))["f"].tobytes()))
+    assert len(result) == 1
 
 
 def test_levels_are_those_of_kinds_and_are_read_where_they_are_given(write):

@@ -97,10 +97,10 @@ def test_relations_are_those_of_the_means_and_of_the_answers(scored):
         assert pearson == pytest.approx(np.corrcoef(values["fluency"], values["length"])[0, 1])
     assert "the correlations are of only 6 models" in finding.notes[0]
     assert f"fluency and length {table['runs', 'fluency', 'length'][2]:.4f}" in finding.paragraph
-    of_means = relations(scored.chosen(list(range(6))))
-    assert of_means.tables[0].rows == finding.tables[0].rows[:6]
-    assert [picture.name for picture in of_means.pictures] == ["runs"]
-    assert "answers" not in of_means.paragraph
+    from_means = relations(scored.chosen(list(range(6))))
+    assert from_means.tables[0].rows == finding.tables[0].rows[:6]
+    assert [picture.name for picture in from_means.pictures] == ["runs"]
+    assert "answers" not in from_means.paragraph
 
 
 def test_ten_runs_have_intervals_and_yardsticks_are_no_runs_of_models(tmp_path, mini):
@@ -113,25 +113,25 @@ def test_ten_runs_have_intervals_and_yardsticks_are_no_runs_of_models(tmp_path, 
         assert row[3] == (10 if row[0] == "runs" else len(scored.run_numbers))
         assert row[6] <= row[5] <= row[7]
     assert finding.notes == ()
-    _, of_parts, of_runs = finding.tables
-    assert "system/ground-truth" not in {row[0] for row in of_runs.rows}
-    assert of_parts.heads()[-2:] == ["best run", "system/ground-truth"]
+    _, parts_table, runs_table = finding.tables
+    assert "system/ground-truth" not in {row[0] for row in runs_table.rows}
+    assert parts_table.heads()[-2:] == ["best run", "system/ground-truth"]
     best = max(range(1, 11), key=lambda run: scored.means["score"][run])
-    for part, mean, *_, of_best, of_yardstick in of_parts.rows:
+    for part, mean, *_, best_value, yardstick_value in parts_table.rows:
         values = scored.means[part]
-        assert (mean, of_best, of_yardstick) == (pytest.approx(values[1:].mean()), values[best], values[0])
+        assert (mean, best_value, yardstick_value) == (pytest.approx(values[1:].mean()), values[best], values[0])
     assert re.search(r"\d+ of 10 runs have \w+ > \w+ > \w+\.", finding.paragraph)
 
 
 def test_runs_of_one_model_are_one_cluster(scored):
     twice = scored.chosen([*range(6), *range(6)])
     more = replace(twice, models=tuple(f"org-{run % 3}/model-{run % 6}" for run in range(12)))
-    found = {by: relations(more, cluster=by) for by in ("model", "organisation", "none")}
-    by_model, by_organisation, by_run = (finding.tables[0].rows[0][3:7] for finding in found.values())
+    by_name = {by: relations(more, cluster=by) for by in ("model", "organisation", "none")}
+    by_model, by_organisation, by_run = (finding.tables[0].rows[0][3:7] for finding in by_name.values())
     assert [by_model[:2], by_organisation[:2], by_run[:2]] == [(12, 6), (12, 3), (12, 12)]
     assert by_run[2] == by_model[2]
     assert (by_run[3] is None, by_model[3]) == (False, None)
-    assert "12 runs of 6 models" in found["model"].paragraph
+    assert "12 runs of 6 models" in by_name["model"].paragraph
 
 
 def test_one_run_of_each_model_is_its_best_or_the_mean_of_all(scored):
@@ -170,16 +170,18 @@ def test_a_constant_column_is_named_and_not_correlated(tmp_path, mini):
 
 
 @pytest.mark.parametrize(
-    ("experiment", "options", "said"),
+    ("experiment", "options", "message"),
     [
         ("relations", (), "Over the 6 runs, Pearson's correlation is highest between .*6 runs of 144 answers"),
         ("stability", ("--draws", "3"), "^Two disjoint parts "),
     ],
 )
-def test_the_command_writes_the_files_and_says_the_result(call, varied, tmp_path, undrawn, experiment, options, said):
+def test_the_command_writes_the_files_and_says_the_result(
+    call, varied, tmp_path, undrawn, experiment, options, message
+):
     code, out, _ = call("experiment", experiment, varied, "-s", "mini", *options, "-o", tmp_path)
     assert code == 0
-    assert re.search(said, out, re.DOTALL)
+    assert re.search(message, out, re.DOTALL)
     assert (tmp_path / f"{experiment}.html").exists()
 
 
@@ -240,19 +242,19 @@ def test_agreement_counts_pairs_by_hand():
     assert pairs.within == pytest.approx(4.302653 * 0.45 / 3**0.5, rel=1e-4)
     assert pairs.first[pairs.is_close].tolist() == [0, 1]
     assert pairs.second[pairs.is_close].tolist() == [1, 2]
-    found = pairs.agreement(questions.mean(axis=1), np.array([2.0, 1.0, 3.0, 9.0]))
-    assert found.kendall == pytest.approx((5 - 1) / 6)
-    assert found.swapped == pytest.approx(1 / 6)
-    assert (found.close, found.close_swapped) == (0.0, 0.5)  # one of two
-    one, other = np.array([[1.0, 1.0, 2.0, 3.0], [1.0, 2.0, 2.0, 0.0]])  # with ties
-    assert pairs.agreement(one, other).kendall == pytest.approx(kendall(one, other))
+    result = pairs.agreement(questions.mean(axis=1), np.array([2.0, 1.0, 3.0, 9.0]))
+    assert result.kendall == pytest.approx((5 - 1) / 6)
+    assert result.swapped == pytest.approx(1 / 6)
+    assert (result.close, result.close_swapped) == (0.0, 0.5)  # one of two
+    first, other = np.array([[1.0, 1.0, 2.0, 3.0], [1.0, 2.0, 2.0, 0.0]])  # with ties
+    assert pairs.agreement(first, other).kendall == pytest.approx(kendall(first, other))
     pairs = RunPairs.of(questions[:, :1])  # without an interval of scores no pairs are close
-    assert (pairs.within, np.isnan(pairs.agreement(one, other).close_swapped)) == (None, True)
+    assert (pairs.within, np.isnan(pairs.agreement(first, other).close_swapped)) == (None, True)
 
 
 def test_the_lowest_draws_are_told_of_twenty_draws_or_more(scored):
-    found = {n: stability(scored, n_draws=n).tables[1].rows for n in (19, 20)}
-    for n, rows in found.items():
+    by_name = {n: stability(scored, n_draws=n).tables[1].rows for n in (19, 20)}
+    for n, rows in by_name.items():
         assert {row[4] is None for row in rows if row[0] == "questions"} == {n < 20}
 
 
@@ -271,10 +273,10 @@ def with_one_set(suite, name):
 
 
 def test_one_set_alone_scores_as_a_suite_of_that_set(scored, varied, mini):
-    of_b = read_figures([varied], suite=with_one_set(mini, "B"))
+    figures_of_b = read_figures([varied], suite=with_one_set(mini, "B"))
     by_set = scores_by_set(scored)
     assert by_set.questions == "the 8 questions that have the sets A, B"
-    assert by_set.scores["B"] == pytest.approx(of_b.means["score"], abs=2e-5)  # rounded before it is multiplied
+    assert by_set.scores["B"] == pytest.approx(figures_of_b.means["score"], abs=2e-5)  # rounded before it is multiplied
     assert by_set.with_sets(["A", "B"]) == pytest.approx(scored.means["score"], abs=2e-5)
 
 

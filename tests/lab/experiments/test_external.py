@@ -40,9 +40,9 @@ def test_a_name_with_two_partners_has_none(ours, theirs):
 
 
 def test_empty_cells_are_scores_that_are_not_known(write):
-    found = read_scores(write("\ufeffmodel,judge,people\na,1,\n\nb,-2.5e1,3\n"))
-    assert found.columns == {"judge": {"a": 1.0, "b": -25.0}, "people": {"b": 3.0}}
-    assert found.names == ("a", "b")
+    scores = read_scores(write("\ufeffmodel,judge,people\na,1,\n\nb,-2.5e1,3\n"))
+    assert scores.columns == {"judge": {"a": 1.0, "b": -25.0}, "people": {"b": 3.0}}
+    assert scores.names == ("a", "b")
 
 
 @pytest.mark.parametrize(
@@ -74,19 +74,19 @@ def test_correlations_are_those_of_the_models_in_common(scored, write):
 
 
 def test_no_names_in_common_is_said_with_names_of_both_sides(scored, write):
-    found = read_scores(write("model,judge\nx,1\ny,2\nz,3\n"))
+    scores = read_scores(write("model,judge\nx,1\ny,2\nz,3\n"))
     message = r"0 models in common, expected at least 3; ours are org/.*theirs x, y, z"
     with pytest.raises(ExperimentError, match=message):
-        external(scored, [found])
+        external(scored, [scores])
 
 
 def test_a_constant_column_is_left_out_and_said(scored, write):
-    found = read_scores(write(HEADER + "".join(f"model-{number},5,{number}\n" for number in range(6))))
-    finding = external(scored, [found])
+    scores = read_scores(write(HEADER + "".join(f"model-{number},5,{number}\n" for number in range(6))))
+    finding = external(scored, [scores])
     assert [row[0] for row in finding.tables[0].rows] == ["people"] * 4
     assert any("column 'judge' is 5 for all 6 models" in note for note in finding.notes)
     with pytest.raises(ExperimentError, match="is 5 for all 6 models"):
-        external(scored, [replace(found, columns={"judge": found.columns["judge"]})])
+        external(scored, [replace(scores, columns={"judge": scores.columns["judge"]})])
 
 
 def test_the_command_draws_every_column_of_every_file(call, varied, tmp_path, write, undrawn):

@@ -135,14 +135,14 @@ def test_the_command_asks_replays_and_feeds_external(call, varied, tmp_path, mon
     with serving(lambda request: Reply(by_length(request).body)) as server:
         address = ("--base-url", server.base_url)
         for template in ((), ("--template", "paper")):
-            code, said, _ = call(*usual, *address, "--dry-run", "--prompt-price", "3", *template)
+            code, message, _ = call(*usual, *address, "--dry-run", "--prompt-price", "3", *template)
             assert (code, server.requests) == (0, [])
-            assert re.match("48 ratings; 48 requests of about .* costs up to about", said, re.DOTALL)
+            assert re.match("48 ratings; 48 requests of about .* costs up to about", message, re.DOTALL)
         code, _, err = call(*usual, *address, "--prompt-price", "1000", "--reply-price", "1000", "--budget", "3")
         assert (code, "the budget of 3 is used up" in err) == (3, True)
         assert not (out / "judge.html").exists()
         assert 0 < len(server.requests) < 48
-        code, said, _ = call(*usual, *address)
+        code, message, _ = call(*usual, *address)
         assert (code, len(server.requests)) == (0, 48)
         assert server.requests[0].headers["Authorization"] == f"Bearer {KEY}"
     first = (out / "judge-models.csv").read_bytes()

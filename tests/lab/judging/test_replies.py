@@ -21,10 +21,10 @@ def keep(path, *pairs):
 
 def test_an_entry_has_request_reply_time_and_details(tmp_path, monkeypatch):
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")
-    path, said = tmp_path / "new" / "replies.jsonl", Details("stop", "judge-2024-08-06", "fp_1")
+    path, message = tmp_path / "new" / "replies.jsonl", Details("stop", "judge-2024-08-06", "fp_1")
     kept = Replies(path)
     with kept.adding() as add:
-        add(request(0), "yes", said)
+        add(request(0), "yes", message)
         add(request(1), "[[3]] \ud800 水")
     line = path.read_text(encoding="utf-8").splitlines()[1]
     assert json.loads(line) == {
@@ -39,7 +39,7 @@ def test_an_entry_has_request_reply_time_and_details(tmp_path, monkeypatch):
     assert list(json.loads(line))[:3] == ["key", "request", "reply"]
     for replies in (kept, Replies(path)):
         assert replies[request(1).key] == "[[3]] \ud800 水"
-        assert [replies.details(request(number).key) for number in range(3)] == [said, Details(), Details()]
+        assert [replies.details(request(number).key) for number in range(3)] == [message, Details(), Details()]
         assert [replies.time(request(number).key) for number in (0, 2)] == ["2023-11-14T22:13:20+00:00", None]
     assert [path.name for path in path.parent.iterdir()] == ["replies.jsonl"]  # no lock is left
 

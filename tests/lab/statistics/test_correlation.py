@@ -73,10 +73,10 @@ def test_a_resample_has_the_coefficients_of_the_rows_that_it_draws(both, data):
     counts = data.draw(st.lists(st.integers(0, 3), min_size=4, max_size=4).filter(any))
     rows = np.repeat(np.arange(len(x)), np.array(counts)[cluster_of])
     varies = len(rows) > 0 and np.ptp(x[rows]) > 0 and np.ptp(y[rows]) > 0
-    for name, of in (("Pearson", resampled_pearson), ("Spearman", resampled_spearman)):
+    for name, part in (("Pearson", resampled_pearson), ("Spearman", resampled_spearman)):
         expected = coefficient(name, x[rows], y[rows]) if varies else math.nan
-        found = of(x, y, cluster_of, np.array([counts, counts]))
-        assert found == pytest.approx([expected, expected], abs=1e-12, nan_ok=True)
+        actual = part(x, y, cluster_of, np.array([counts, counts]))
+        assert actual == pytest.approx([expected, expected], abs=1e-12, nan_ok=True)
 
 
 @pytest.mark.parametrize("clusters", [np.arange(40), np.arange(40) % 13])
@@ -86,14 +86,14 @@ def test_intervals_are_those_of_the_jackknife_counted_cluster_by_cluster(cluster
     generator = np.random.default_rng(0)
     x = generator.integers(0, 9, 40).astype(float)
     y = x + generator.normal(0, 4, 40).round()
-    found, n = correlate(x, y, clusters=clusters), clusters.max() + 1
+    result, n = correlate(x, y, clusters=clusters), clusters.max() + 1
     for name in COEFFICIENTS:
         kept = (clusters != cluster for cluster in range(n))
         without = np.arctanh([coefficient(name, x[rows], y[rows]) for rows in kept])
         error = math.sqrt((n - 1) / n * ((without - without.mean()) ** 2).sum())
         half = stats.t.ppf(0.975, n - 2) * error
         ends = np.tanh(np.arctanh(coefficient(name, x, y)) + np.array([-half, half]))
-        assert (found[name].low, found[name].high) == pytest.approx(ends, abs=1e-5)
+        assert (result[name].low, result[name].high) == pytest.approx(ends, abs=1e-5)
 
 
 def test_fewer_than_ten_values_or_clusters_have_no_interval():
@@ -108,9 +108,9 @@ def test_fewer_than_ten_values_or_clusters_have_no_interval():
 
 def test_a_column_that_varies_in_one_cluster_only_has_no_interval():
     x = np.r_[np.zeros(9), 1.0]
-    found = correlate(x, np.arange(10.0))
-    assert all((value.low, value.high) == (None, None) for value in found.values())
-    assert str(found["Pearson"]) == "0.5222"
+    result = correlate(x, np.arange(10.0))
+    assert all((value.low, value.high) == (None, None) for value in result.values())
+    assert str(result["Pearson"]) == "0.5222"
 
 
 def test_a_constant_column_of_broken_decimals_has_no_correlation():
@@ -158,13 +158,13 @@ def test_no_coefficient_can_be_improved(seed: int, n_rows: int, n_columns: int, 
 def test_a_draw_is_the_fit_of_the_drawn_rows(seed: int, n_rows: int) -> None:
     x, y = random_rows(n_rows, 5, seed)
     counts = bootstrap_counts(n_rows, 20, seed=seed)
-    for found, times in zip(bounded_fits(x, y, counts, bound=0.5), counts, strict=True):
+    for result, times in zip(bounded_fits(x, y, counts, bound=0.5), counts, strict=True):
         fit = bounded_fit(np.repeat(x, times, axis=0), np.repeat(y, times), bound=0.5)
         if fit.rank == 5:
-            np.testing.assert_allclose(found, fit.coefficients, atol=1e-9)
-            assert (found == 0.5).tolist() == list(fit.at_bound) or np.isclose(found, 0.5, atol=1e-9).any()
+            np.testing.assert_allclose(result, fit.coefficients, atol=1e-9)
+            assert (result == 0.5).tolist() == list(fit.at_bound) or np.isclose(result, 0.5, atol=1e-9).any()
         else:
-            assert np.isnan(found).all()
+            assert np.isnan(result).all()
 
 
 def test_what_is_left_open_keeps_the_bound() -> None:

@@ -89,8 +89,8 @@ def test_falls_less_rises_are_counted_over_pairs_of_texts_that_differ(items):
     expected = sum(signs) / len(signs) if signs else math.nan
     scores = np.array([scores for scores, _ in items], dtype=float).T
     differs = np.array([differs for _, differs in items], dtype=bool).T
-    found = monotonicity(scores[0], scores[1:], differs)
-    assert found == pytest.approx(expected, nan_ok=True)
+    actual = monotonicity(scores[0], scores[1:], differs)
+    assert actual == pytest.approx(expected, nan_ok=True)
 
 
 # The interval of a mean change

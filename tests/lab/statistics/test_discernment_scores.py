@@ -43,9 +43,9 @@ def test_an_undefined_metric_makes_the_combination_undefined():
 def test_a_combination_lies_between_the_smallest_and_the_largest_and_rows_are_combined_as_alone(log_p, weights):
     weighted = {"weights": weights[: len(log_p)]}
     for options in ({}, weighted):
-        found, rows = combine(log_p, **options), np.array([log_p, [0.0] * len(log_p)])
-        assert combine(np.stack([rows, rows]), **options)[1] == pytest.approx([found, 0], rel=1e-12, abs=1e-15)
-        assert min(log_p) - 1e-9 <= found <= max(log_p) + 1e-9
+        result, rows = combine(log_p, **options), np.array([log_p, [0.0] * len(log_p)])
+        assert combine(np.stack([rows, rows]), **options)[1] == pytest.approx([result, 0], rel=1e-12, abs=1e-15)
+        assert min(log_p) - 1e-9 <= result <= max(log_p) + 1e-9
     assert combine(log_p, **weighted, printed=True) == combine(log_p, **weighted)
     assert combine(log_p, printed=True) == pytest.approx(min(0, combine(log_p) - math.log(len(log_p))), rel=1e-12)
 
@@ -90,8 +90,8 @@ def test_levels_weigh_the_same_and_undefined_scores_and_controls_are_left_out():
 
 
 def test_without_a_defined_score_there_is_no_average():
-    for scores, of_levels in (([], []), ([1.0], ["control"]), ([None], ["word"])):
-        assert all(math.isnan(value) for value in average(scores, of_levels))
+    for scores, levels in (([], []), ([1.0], ["control"]), ([None], ["word"])):
+        assert all(math.isnan(value) for value in average(scores, levels))
 
 
 # Two evaluators
@@ -132,52 +132,52 @@ def scores_of(x, y, codes):
 
 
 def of(what):
-    found = [vector for vector in vectors()["vectors"] if vector["what"] == what]
-    assert found
-    return found
+    listed = [vector for vector in vectors()["vectors"] if vector["what"] == what]
+    assert listed
+    return listed
 
 
 def combined(log_p, votes):
     """All forms of the combination of some p-values, by their names in the examples."""
     plain = combine(log_p)
     forms = {"": plain, "printed_": combine(log_p, printed=True), "weighted_": combine(log_p, weights=votes)}
-    found = {"calibrated_d": discernment_score(calibrated(plain, len(log_p)))}
+    by_name = {"calibrated_d": discernment_score(calibrated(plain, len(log_p)))}
     for form, value in forms.items():
-        found |= {f"{form}log_p": value, f"{form}p": math.exp(value), f"{form}d": discernment_score(value)}
-    return found
+        by_name |= {f"{form}log_p": value, f"{form}p": math.exp(value), f"{form}d": discernment_score(value)}
+    return by_name
 
 
-def is_as_expected(found, expected):
+def is_as_expected(actual, expected):
     if expected is None:
-        return math.isnan(found)
+        return math.isnan(actual)
     if isinstance(expected, str):  # a fraction is met exactly
-        return found == float(Fraction(expected))
-    return found == pytest.approx(expected, rel=1e-12, abs=1e-12)
+        return actual == float(Fraction(expected))
+    return actual == pytest.approx(expected, rel=1e-12, abs=1e-12)
 
 
 @needs_discernment_data
 def test_signed_ranks():
     for vector in (*of("wilcoxon"), *of("wilcoxon_range")):
         n = vector["input"].get("n", 0)
-        given = {"original": range(1, n + 1), "perturbed": [0] * n, **vector["input"]}
-        sign = 1 if given.get("higher_is_better", True) else -1
-        scores = (sign * np.array(given[name], dtype=float) for name in ("original", "perturbed"))
-        found = signed_rank(*scores, zeros=given.get("zeros", "drop"))
-        assert not n or math.isnan(found.exact_p)
+        arguments = {"original": range(1, n + 1), "perturbed": [0] * n, **vector["input"]}
+        sign = 1 if arguments.get("higher_is_better", True) else -1
+        scores = (sign * np.array(arguments[name], dtype=float) for name in ("original", "perturbed"))
+        actual = signed_rank(*scores, zeros=arguments.get("zeros", "drop"))
+        assert not n or math.isnan(actual.exact_p)
         for name, expected in vector["expected"].items():
             if name != "exact_log_p":  # the logarithm that `exact_d` is made of
-                assert is_as_expected(getattr(found, name), expected), (vector["id"], name)
+                assert is_as_expected(getattr(actual, name), expected), (vector["id"], name)
 
 
 @needs_discernment_data
 def test_combinations():
     for vector in of("combine"):
-        given, expected = vector["input"], vector["expected"]
-        log_p = given.get("log_p") or np.log(given["p"])
-        found = combined(log_p, given["votes"])
-        assert expected.keys() == found.keys() - {"printed_p"} | {"weights"}
-        for name in expected.keys() & found.keys():
-            assert is_as_expected(found[name], expected[name]), (vector["id"], name)
+        arguments, expected = vector["input"], vector["expected"]
+        log_p = arguments.get("log_p") or np.log(arguments["p"])
+        actual = combined(log_p, arguments["votes"])
+        assert expected.keys() == actual.keys() - {"printed_p"} | {"weights"}
+        for name in expected.keys() & actual.keys():
+            assert is_as_expected(actual[name], expected[name]), (vector["id"], name)
         by_fractions = combine(log_p, weights=[float(Fraction(weight)) for weight in expected["weights"]])
         assert is_as_expected(by_fractions, expected["weighted_log_p"])
 
@@ -186,6 +186,6 @@ def test_combinations():
 def test_averages():
     for vector in of("average"):
         cells, expected = vector["input"]["cells"], vector["expected"]
-        found = average([cell["d"] for cell in cells], [cell["level"] for cell in cells])
-        assert is_as_expected(found[0], expected["average"])
-        assert is_as_expected(found[1], expected["minimum"])
+        actual = average([cell["d"] for cell in cells], [cell["level"] for cell in cells])
+        assert is_as_expected(actual[0], expected["average"])
+        assert is_as_expected(actual[1], expected["minimum"])

@@ -76,9 +76,9 @@ def test_a_few_undefined_draws_are_left_out():
 
 def test_means_of_draws_leave_out_what_is_missing():
     values = [[1.0, 2.0, math.nan], [math.nan] * 3]
-    found = resampled_means(values, np.array([[1, 3, 5], [0, 0, 1]]))
-    assert found[0, 0] == 7 / 4
-    assert np.isnan([found[0, 1], *found[1]]).all()
+    result = resampled_means(values, np.array([[1, 3, 5], [0, 0, 1]]))
+    assert result[0, 0] == 7 / 4
+    assert np.isnan([result[0, 1], *result[1]]).all()
 
 
 def test_a_bootstrap_draws_as_many_as_there_are_and_evenly():
@@ -128,24 +128,24 @@ def made(bias, seed=0, strengths=(0.5, 0.5, 0.35), lengths=(0.8, -0.4, 0.0), n_t
 
 
 def test_a_known_length_bias_is_taken_out():
-    found = win_rates(*made(0.2))
-    assert found.rates == pytest.approx([0.66, 0.42, 0.35], abs=0.06)
-    assert found.controlled == pytest.approx([0.5, 0.5, 0.35], abs=0.06)
-    assert found.slope == pytest.approx(0.2, abs=0.03)
-    low, high = np.quantile(found.controlled_draws, [0.025, 0.975], axis=0)
-    assert (low < found.controlled).all()
-    assert (found.controlled < high).all()
+    result = win_rates(*made(0.2))
+    assert result.rates == pytest.approx([0.66, 0.42, 0.35], abs=0.06)
+    assert result.controlled == pytest.approx([0.5, 0.5, 0.35], abs=0.06)
+    assert result.slope == pytest.approx(0.2, abs=0.03)
+    low, high = np.quantile(result.controlled_draws, [0.025, 0.975], axis=0)
+    assert (low < result.controlled).all()
+    assert (result.controlled < high).all()
 
 
 def test_a_draw_is_the_figure_of_the_drawn_tasks():
     y, x, pairs, n_pairs, clusters, counts = made(0.2, n_tasks=30)
     x[3] = np.nan
-    found = win_rates(y, x, pairs, n_pairs, clusters, counts[:4])
+    result = win_rates(y, x, pairs, n_pairs, clusters, counts[:4])
     for draw, row in enumerate(counts[:4]):
         chosen = np.concatenate([np.flatnonzero(clusters == task) for task in np.repeat(np.arange(30), row)])
         again = win_rates(y[chosen], x[chosen], pairs[chosen], n_pairs, clusters[chosen], counts[:0])
-        assert found.rate_draws[draw] == pytest.approx(again.rates, rel=1e-9)
-        assert found.controlled_draws[draw] == pytest.approx(again.controlled, rel=1e-9)
+        assert result.rate_draws[draw] == pytest.approx(again.rates, rel=1e-9)
+        assert result.controlled_draws[draw] == pytest.approx(again.controlled, rel=1e-9)
 
 
 def test_few_tasks_or_equal_lengths_have_no_length_controlled_rate():

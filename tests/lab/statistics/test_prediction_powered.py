@@ -20,21 +20,21 @@ LOW, HIGH = np.sort(np.concatenate([PROXY, OTHERS]))[[25, -26]]  # 3 of 40 marke
 
 
 def test_the_estimate_is_that_of_regression_and_the_weight_its_slope():
-    found = prediction_powered_mean(TRUTH.tolist(), PROXY.tolist(), OTHERS.tolist())
+    result = prediction_powered_mean(TRUTH.tolist(), PROXY.tolist(), OTHERS.tolist())
     proxy, others = (part.clip(LOW, HIGH) for part in (PROXY, OTHERS))
     slope = np.polyfit(proxy, TRUTH, 1)[0]
-    assert (found.weight, found.n, found.n_others) == (pytest.approx(slope), 40, 300)
+    assert (result.weight, result.n, result.n_others) == (pytest.approx(slope), 40, 300)
     every = np.concatenate([proxy, others])
-    assert found.mean == pytest.approx(TRUTH.mean() + slope * (every.mean() - proxy.mean()))
-    assert found.correlation == pytest.approx(np.corrcoef(TRUTH, proxy)[0, 1])
+    assert result.mean == pytest.approx(TRUTH.mean() + slope * (every.mean() - proxy.mean()))
+    assert result.correlation == pytest.approx(np.corrcoef(TRUTH, proxy)[0, 1])
     rest = ((TRUTH - slope * proxy - (TRUTH - slope * proxy).mean()) ** 2).sum() / 38
     part, whole = rest * (1 / 40 - 1 / 340), TRUTH.var(ddof=1) / 340
-    of_weight = rest / ((proxy - proxy.mean()) ** 2).sum() * (every.mean() - proxy.mean()) ** 2
-    assert found.half_width == pytest.approx(quantile(38) * math.sqrt(part + whole + of_weight), rel=1e-4)
+    weight_variance = rest / ((proxy - proxy.mean()) ** 2).sum() * (every.mean() - proxy.mean()) ** 2
+    assert result.half_width == pytest.approx(quantile(38) * math.sqrt(part + whole + weight_variance), rel=1e-4)
     alone = mean_interval(TRUTH)
-    assert (found.alone.low, found.alone.high) == pytest.approx((alone.low, alone.high), rel=1e-12)
-    assert found.effective_marks == pytest.approx(40 * (found.alone.half_width / found.half_width) ** 2)
-    assert isinstance(found, MeanInterval)
+    assert (result.alone.low, result.alone.high) == pytest.approx((alone.low, alone.high), rel=1e-12)
+    assert result.effective_marks == pytest.approx(40 * (result.alone.half_width / result.half_width) ** 2)
+    assert isinstance(result, MeanInterval)
 
 
 @pytest.mark.parametrize(
@@ -43,9 +43,9 @@ def test_the_estimate_is_that_of_regression_and_the_weight_its_slope():
     ids=["no others", "constant", "contradicts", "noise"],
 )
 def test_marks_stand_alone_beside_a_judge_that_does_not_help(proxy, others):
-    found = prediction_powered_mean(TRUTH, proxy, others)
-    assert (found.mean, found.low, found.high) == (found.alone.mean, found.alone.low, found.alone.high)
-    assert (found.weight, found.effective_marks) == (0, 40)
+    result = prediction_powered_mean(TRUTH, proxy, others)
+    assert (result.mean, result.low, result.high) == (result.alone.mean, result.alone.low, result.alone.high)
+    assert (result.weight, result.effective_marks) == (0, 40)
 
 
 def test_few_marks_stand_alone():
@@ -54,8 +54,8 @@ def test_few_marks_stand_alone():
     proxy = truth + np.tile([0.2, -0.2], 5)
     assert prediction_powered_mean(truth[:n], proxy[:n], others).weight == 0
     assert prediction_powered_mean(truth, proxy, others).weight > 0
-    one = prediction_powered_mean([3], [2], [1, 2])
-    assert (one.mean, one.low, one.effective_marks, one.marks_for(1)) == (3, None, None, None)
+    item = prediction_powered_mean([3], [2], [1, 2])
+    assert (item.mean, item.low, item.effective_marks, item.marks_for(1)) == (3, None, None, None)
     same = prediction_powered_mean([0.1] * 12, range(12), [1, 2])
     assert (same.mean, same.low, same.correlation) == (pytest.approx(0.1), None, None)
 
@@ -67,10 +67,10 @@ def test_the_interval_is_never_wider_than_that_of_the_marks_and_the_scale_of_the
 ):
     drawn = np.random.default_rng(seed).normal(size=(2, n + 80))
     truth, proxy = drawn[0], knows * drawn[0] + (1 - knows) * drawn[1]
-    found = prediction_powered_mean(truth[:n], proxy[:n], proxy[n:])
-    assert found.half_width <= found.alone.half_width
+    result = prediction_powered_mean(truth[:n], proxy[:n], proxy[n:])
+    assert result.half_width <= result.alone.half_width
     other = prediction_powered_mean(truth[:n], scale * proxy[:n] + bias, scale * proxy[n:] + bias)
-    assert (other.mean, other.half_width) == pytest.approx((found.mean, found.half_width))
+    assert (other.mean, other.half_width) == pytest.approx((result.mean, result.half_width))
 
 
 def yes_or_no(n_rarer: int, n_different: int, n: int = 40) -> tuple[np.ndarray, np.ndarray]:
@@ -89,19 +89,19 @@ def test_marks_of_yes_and_no_stand_alone_with_few_disagreements_or_rarer_marks(n
     truth, proxy = yes_or_no(n_rarer, n_different)
     for low, high in ((0.0, 1.0), (-300.0, 100.0)):
         scaled = [low + (high - low) * part for part in (truth, proxy, np.tile([0.0, 1.0, 1.0], 100))]
-        found = mean_of_strata([MarkedStratum(*scaled, (low, high))])
+        result = mean_of_strata([MarkedStratum(*scaled, (low, high))])
         wilson = mean_interval(truth, binary=True)
-        assert (found.alone.low, found.alone.high) == pytest.approx(
+        assert (result.alone.low, result.alone.high) == pytest.approx(
             [low + (high - low) * end for end in (wilson.low, wilson.high)]
         )
-        assert (found.weight > 0, found.half_width < found.alone.half_width) == (counts, counts)
+        assert (result.weight > 0, result.half_width < result.alone.half_width) == (counts, counts)
 
 
 def test_strata_of_yes_and_no_have_wilsons_interval_too():
     parts = [MarkedStratum(yes_or_no(k, 0)[0], [0] * 40, []) for k in (2, 20)]
     whole = mean_interval(yes_or_no(22, 0, 80)[0], binary=True)
-    found = mean_of_strata(parts).alone
-    assert (found.mean, found.low, found.high, found.n) == pytest.approx((whole.mean, whole.low, whole.high, 80))
+    result = mean_of_strata(parts).alone
+    assert (result.mean, result.low, result.high, result.n) == pytest.approx((whole.mean, whole.low, whole.high, 80))
     uneven = mean_of_strata([MarkedStratum([1.0] * n, [0] * n, []) for n in (2, 200)]).alone
     assert 0.5 < uneven.low < mean_interval([1.0] * 202, binary=True).low  # 7.9 marks, not 202
 
@@ -121,30 +121,30 @@ def test_a_judge_that_differs_from_few_marks_is_not_believed():
 
 def test_strata_count_alike_and_without_a_judge_they_are_those_of_welch():
     parts = [TRUTH[:5], TRUTH[5:25], TRUTH[25:]]
-    found = mean_of_strata([MarkedStratum(part, np.zeros(len(part)), [1, 2]) for part in parts])
-    assert found.mean == pytest.approx(np.mean([part.mean() for part in parts]))
-    assert found.half_width == pytest.approx(half_width(parts), rel=1e-4)
+    result = mean_of_strata([MarkedStratum(part, np.zeros(len(part)), [1, 2]) for part in parts])
+    assert result.mean == pytest.approx(np.mean([part.mean() for part in parts]))
+    assert result.half_width == pytest.approx(half_width(parts), rel=1e-4)
     places = np.split(np.arange(40), [5, 25])
     helped = mean_of_strata(
         [MarkedStratum(TRUTH[at] + k, PROXY[at] - k, OTHERS - k - 1) for k, at in enumerate(places)]
     )
-    assert helped.half_width < found.half_width
+    assert helped.half_width < result.half_width
     assert mean_of_strata([MarkedStratum(TRUTH, PROXY, OTHERS)]) == prediction_powered_mean(TRUTH, PROXY, OTHERS)
 
 
 def test_the_marks_that_a_width_takes():
-    found = prediction_powered_mean(TRUTH, PROXY, OTHERS)
-    assert found.marks_for(found.half_width * 1.001) <= 40
-    wanted = found.half_width / 1.5
-    assert 40 < found.marks_for(wanted) < found.marks_alone_for(wanted)
-    n = found.marks_alone_for(wanted)
+    result = prediction_powered_mean(TRUTH, PROXY, OTHERS)
+    assert result.marks_for(result.half_width * 1.001) <= 40
+    wanted = result.half_width / 1.5
+    assert 40 < result.marks_for(wanted) < result.marks_alone_for(wanted)
+    n = result.marks_alone_for(wanted)
     assert quantile(n - 1) * TRUTH.std(ddof=1) / math.sqrt(n) <= wanted
     assert quantile(n - 2) * TRUTH.std(ddof=1) / math.sqrt(n - 1) > wanted
-    assert found.marks_for(0.001) is None  # 340 items do not suffice
-    assert (found.marks_for(100), found.marks_alone_for(100)) == (MIN_MARKS, 2)
-    found = mean_of_strata([MarkedStratum([1], [1], [0, 1]), MarkedStratum([0, 1], [0, 1], [1])])
-    assert found.low is not None
-    assert (found.marks_for(0.1), found.marks_alone_for(0.1)) == (None, None)  # one mark says nothing of the spread
+    assert result.marks_for(0.001) is None  # 340 items do not suffice
+    assert (result.marks_for(100), result.marks_alone_for(100)) == (MIN_MARKS, 2)
+    result = mean_of_strata([MarkedStratum([1], [1], [0, 1]), MarkedStratum([0, 1], [0, 1], [1])])
+    assert result.low is not None
+    assert (result.marks_for(0.1), result.marks_alone_for(0.1)) == (None, None)  # one mark says nothing of the spread
 
 
 @pytest.mark.parametrize(

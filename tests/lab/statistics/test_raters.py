@@ -33,17 +33,17 @@ def of_two(first, second, levels):
     """The share of equal levels and quadratic kappa of two raters."""
     pair = [np.searchsorted(levels, column) for column in (first, second)]
     tables = tables_of(pair, np.zeros(len(first), dtype=np.int64), 1, len(levels))
-    return [float(of[0]) for of in same_levels(tables, levels)]
+    return [float(same_level[0]) for same_level in same_levels(tables, levels)]
 
 
 @needs_hellobench
 def test_the_published_example_is_reproduced():
     case = vectors("agreement")
-    found = dict(
+    result = dict(
         zip(("same", "kappa_quadratic"), of_two(case["a"], case["b"], (0.0, 0.25, 0.5, 0.75, 1.0)), strict=True)
     )
-    found |= {name: of(case["a"], case["b"]) for name, of in (("pearson", pearson), ("spearman", spearman))}
-    assert found == pytest.approx({name: case[name] for name in found}, abs=1e-12)
+    result |= {name: part(case["a"], case["b"]) for name, part in (("pearson", pearson), ("spearman", spearman))}
+    assert result == pytest.approx({name: case[name] for name in result}, abs=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -84,11 +84,11 @@ def test_alpha_of_the_worked_example_of_krippendorff():
         [NAN, 3, 3, 3, 2, 3, 4, 2, 2, 5, 1, NAN],
         [1, 2, 3, 3, 2, 4, 4, 1, 2, 5, 1, NAN],
     ]
-    found = alpha(np.array(lines), np.arange(12), counts_of(12))
-    assert found.value == pytest.approx(0.849, abs=5e-4)
-    low, high = interval_of_draws(found.value, found.draws, 12)
-    assert low < found.value < high
-    assert low < np.nanquantile(found.draws, 0.025)  # percentiles of the draws are narrower
+    result = alpha(np.array(lines), np.arange(12), counts_of(12))
+    assert result.value == pytest.approx(0.849, abs=5e-4)
+    low, high = interval_of_draws(result.value, result.draws, 12)
+    assert low < result.value < high
+    assert low < np.nanquantile(result.draws, 0.025)  # percentiles of the draws are narrower
 
 
 def test_a_figure_of_a_draw_is_that_of_the_drawn_units():
@@ -97,13 +97,13 @@ def test_a_figure_of_a_draw_is_that_of_the_drawn_units():
     counts = counts_of(10, 5)
     levels = np.where(np.isnan(values), -1, np.clip(np.rint(np.nan_to_num(values) / 2), 0, 4))
     votes = np.stack([(levels == level).sum(axis=0) for level in range(5)]).astype(float)
-    of_alpha, of_kappa = alpha(values, clusters, counts), fleiss(votes, clusters, counts)
+    alpha_value, kappa_value = alpha(values, clusters, counts), fleiss(votes, clusters, counts)
     pair = correlated(values[0], values[1], clusters, counts)
     for draw, row in enumerate(counts):
         units = np.repeat(np.arange(30), np.repeat(row, 3))
         alone, none = np.arange(len(units)), counts_of(len(units), 0)
-        assert of_alpha.draws[draw] == pytest.approx(alpha(values[:, units], alone, none).value, rel=1e-9)
-        assert of_kappa.draws[draw] == pytest.approx(fleiss(votes[:, units], alone, none).value, rel=1e-9)
+        assert alpha_value.draws[draw] == pytest.approx(alpha(values[:, units], alone, none).value, rel=1e-9)
+        assert kappa_value.draws[draw] == pytest.approx(fleiss(votes[:, units], alone, none).value, rel=1e-9)
         again = correlated(values[0][units], values[1][units], alone, none)
         assert pair.pearson.draws[draw] == pytest.approx(again.pearson.value, rel=1e-9)
         assert pair.spearman.draws[draw] == pytest.approx(again.spearman.value, rel=1e-9)
@@ -118,8 +118,8 @@ def test_units_of_one_rater_and_constant_ratings_have_no_agreement():
 
 
 def named(values, counts):
-    found = against_others(values, np.arange(values.shape[1]), counts)
-    return [one.is_shifted for one in found], [one.is_unlike for one in found]
+    result = against_others(values, np.arange(values.shape[1]), counts)
+    return [item.is_shifted for item in result], [item.is_unlike for item in result]
 
 
 def test_a_strict_and_a_careless_rater_are_named_and_nobody_else():

@@ -26,8 +26,8 @@ ZEROS = st.sampled_from(["drop", "pratt"])
 
 
 def test_differences_are_on_a_grid():
-    of_decimals = signed_rank([4.0, 3.6, 2.8], [3.8, 3.4, 2.6])
-    assert (of_decimals.tie_term, of_decimals.r_plus) == (24, 6)
+    from_decimals = signed_rank([4.0, 3.6, 2.8], [3.8, 3.4, 2.6])
+    assert (from_decimals.tie_term, from_decimals.r_plus) == (24, 6)
     beyond_floats = signed_rank([1.7e308, 1.0], [-1.7e308, 1.0])
     assert (beyond_floats.n, beyond_floats.r_plus, beyond_floats.n_zero) == (1, 1.0, 1)
     assert signed_rank([1.0, 2.0], [1.0 - 2**-40, 1.0]).n == 1
@@ -38,27 +38,27 @@ def test_differences_are_on_a_grid():
 @pytest.mark.parametrize("zeros", ["drop", "pratt"])
 @pytest.mark.parametrize("n", [0, 3])
 def test_where_nothing_differs_p_is_1(zeros, n):
-    found = signed_rank(np.ones(n), np.ones(n), zeros=zeros)
-    assert (found.n, found.log_p, found.p, found.d, found.exact_p, found.exact_d) == (0, 0, 1, 0, 1, 0)
-    assert (found.reverse_d, found.ceiling_d) == (0, 0)
-    assert all(math.isnan(value) for value in (found.z, found.mean, found.variance, found.rank_biserial))
-    assert math.isnan(found.mean_drop) == math.isnan(found.share_lower) == (n == 0)
+    result = signed_rank(np.ones(n), np.ones(n), zeros=zeros)
+    assert (result.n, result.log_p, result.p, result.d, result.exact_p, result.exact_d) == (0, 0, 1, 0, 1, 0)
+    assert (result.reverse_d, result.ceiling_d) == (0, 0)
+    assert all(math.isnan(value) for value in (result.z, result.mean, result.variance, result.rank_biserial))
+    assert math.isnan(result.mean_drop) == math.isnan(result.share_lower) == (n == 0)
 
 
 def test_above_the_limit_there_is_no_exact_value():
     n = MAX_EXACT + 1
-    found = signed_rank(np.stack([np.arange(n) + 1.0] * 2), np.stack([np.zeros(n), np.eye(n)[0]]))
-    assert math.isnan(found.exact_p[0])
-    assert (found.n[1], found.exact_d[1]) == (MAX_EXACT, pytest.approx(MAX_EXACT * math.log(2, 20)))
+    result = signed_rank(np.stack([np.arange(n) + 1.0] * 2), np.stack([np.zeros(n), np.eye(n)[0]]))
+    assert math.isnan(result.exact_p[0])
+    assert (result.n[1], result.exact_d[1]) == (MAX_EXACT, pytest.approx(MAX_EXACT * math.log(2, 20)))
 
 
 def test_the_approximation_holds_where_p_is_no_float():
-    found = signed_rank(np.arange(1, 20_001), np.zeros(20_000))
-    assert found.p == 0
-    assert found.d == found.ceiling_d
+    result = signed_rank(np.arange(1, 20_001), np.zeros(20_000))
+    assert result.p == 0
+    assert result.d == result.ceiling_d
     z_squared = 1.5 * 20_000 * 20_001 / 40_001
     log_p = -z_squared / 2 - math.log(math.sqrt(2 * math.pi * z_squared))
-    assert found.log_p == pytest.approx(log_p + math.log1p(-1 / z_squared), rel=1e-11)
+    assert result.log_p == pytest.approx(log_p + math.log1p(-1 / z_squared), rel=1e-11)
 
 
 @pytest.mark.parametrize(
@@ -78,38 +78,38 @@ def test_what_cannot_be_tested_is_said(x, y, zeros, message):
 
 @given(PAIRS, ZEROS)
 def test_figures_are_those_of_whole_numbers_and_fractions(pairs, zeros):
-    found = signed_rank(*columns(pairs), zeros=zeros)
+    actual = signed_rank(*columns(pairs), zeros=zeros)
     expected = in_fractions(pairs, zeros)
     for name, value in expected.items():
-        assert getattr(found, name) == float(value), name
+        assert getattr(actual, name) == float(value), name
     drops = [x - y for x, y in pairs if math.isfinite(x) and math.isfinite(y)]
-    assert not drops or found.mean_drop == pytest.approx(math.fsum(drops) / len(drops), abs=1e-11)
-    if found.n:
-        assert found.z == pytest.approx(float(expected["r_plus"] - expected["mean"]) / math.sqrt(expected["variance"]))
-        assert found.exact_p == pytest.approx(exact_by_counting(pairs, zeros), rel=1e-13)
-        assert found.exact_d == pytest.approx(-math.log(found.exact_p, 20), rel=1e-12, abs=1e-15)
+    assert not drops or actual.mean_drop == pytest.approx(math.fsum(drops) / len(drops), abs=1e-11)
+    if actual.n:
+        assert actual.z == pytest.approx(float(expected["r_plus"] - expected["mean"]) / math.sqrt(expected["variance"]))
+        assert actual.exact_p == pytest.approx(exact_by_counting(pairs, zeros), rel=1e-13)
+        assert actual.exact_d == pytest.approx(-math.log(actual.exact_p, 20), rel=1e-12, abs=1e-15)
 
 
 @given(PAIRS.filter(bool), ZEROS)
 def test_clusters_of_one_pair_change_nothing(pairs, zeros):
-    found = signed_rank(*columns(pairs), zeros=zeros, clusters=np.arange(len(pairs)))
-    assert figures(found) == pytest.approx(figures(signed_rank(*columns(pairs), zeros=zeros)), rel=1e-13, nan_ok=True)
-    assert found.units == found.n
+    result = signed_rank(*columns(pairs), zeros=zeros, clusters=np.arange(len(pairs)))
+    assert figures(result) == pytest.approx(figures(signed_rank(*columns(pairs), zeros=zeros)), rel=1e-13, nan_ok=True)
+    assert result.units == result.n
 
 
 def test_the_sums_of_the_ranks_of_clusters_are_tested():
-    found = signed_rank([4.0, 3.0, -1.0, 2.0], np.zeros(4), clusters=[0, 0, 1, 1])  # sums of ranks 7 and 1
-    assert (found.n, found.units, found.r_plus, found.variance) == (4, 2, 9, (7**2 + 1) / 4)
-    assert (found.z, found.exact_p) == (pytest.approx(8 / 50**0.5), 0.25)
-    assert found.ceiling_d == signed_rank([4.0, 3.0, 1.0, 2.0], np.zeros(4), clusters=[0, 0, 1, 1]).d
+    result = signed_rank([4.0, 3.0, -1.0, 2.0], np.zeros(4), clusters=[0, 0, 1, 1])  # sums of ranks 7 and 1
+    assert (result.n, result.units, result.r_plus, result.variance) == (4, 2, 9, (7**2 + 1) / 4)
+    assert (result.z, result.exact_p) == (pytest.approx(8 / 50**0.5), 0.25)
+    assert result.ceiling_d == signed_rank([4.0, 3.0, 1.0, 2.0], np.zeros(4), clusters=[0, 0, 1, 1]).d
 
 
 @given(PAIRS.filter(bool), ZEROS, st.randoms(use_true_random=False))
 def test_order_and_missing_pairs_change_nothing(pairs, zeros, random):
-    found = figures(signed_rank(*columns(pairs), zeros=zeros))
+    result = figures(signed_rank(*columns(pairs), zeros=zeros))
     mixed = [*pairs, (math.nan, 5.0), (2.0, math.nan)]
     random.shuffle(mixed)
-    assert figures(signed_rank(*columns(mixed), zeros=zeros)) == pytest.approx(found, rel=1e-14, nan_ok=True)
+    assert figures(signed_rank(*columns(mixed), zeros=zeros)) == pytest.approx(result, rel=1e-14, nan_ok=True)
 
 
 @pytest.mark.slow
@@ -119,19 +119,19 @@ def test_a_cell_of_a_matrix_is_tested_as_alone(cells, items, zeros):
     generator = np.random.default_rng(1)
     x, y = generator.integers(0, 9, (2, cells, items)) / 9
     x[generator.random(x.shape) < 0.2] = np.nan
-    found = signed_rank(x, y, zeros=zeros)
-    assert found.d.shape == (cells,)
+    result = signed_rank(x, y, zeros=zeros)
+    assert result.d.shape == (cells,)
     for cell in range(0, cells, 97):
         alone = figures(signed_rank(x[cell], y[cell], zeros=zeros))
-        assert [getattr(found, name)[cell] for name in COLUMNS] == pytest.approx(alone, rel=1e-12, nan_ok=True)
+        assert [getattr(result, name)[cell] for name in COLUMNS] == pytest.approx(alone, rel=1e-12, nan_ok=True)
 
 
 def columns(pairs):
     return [pair[0] for pair in pairs], [pair[1] for pair in pairs]
 
 
-def figures(found):
-    return [getattr(found, name) for name in COLUMNS]
+def figures(result):
+    return [getattr(result, name) for name in COLUMNS]
 
 
 def ranked(pairs, zeros):
@@ -149,7 +149,7 @@ def in_fractions(pairs, zeros):
     """The figures by their definitions: each rank counts or does not count with probability one half."""
     g, with_ranks = ranked(pairs, zeros)
     ranks = [rank for _, rank in with_ranks]
-    found = {
+    by_name = {
         "n_pairs": len(g),
         "n_zero": g.count(0),
         "n": len(ranks),
@@ -159,17 +159,18 @@ def in_fractions(pairs, zeros):
     }
     if g:
         signs = Counter(-1 if value < 0 else int(value > 0) for value in g)
-        found |= {
-            f"share_{of}": Fraction(signs[sign], len(g)) for of, sign in (("lower", 1), ("equal", 0), ("higher", -1))
+        by_name |= {
+            f"share_{part}": Fraction(signs[sign], len(g))
+            for part, sign in (("lower", 1), ("equal", 0), ("higher", -1))
         }
     if ranks:
-        found |= {"mean": sum(ranks) / 2, "variance": sum(rank * rank for rank in ranks) / 4}
-    return found
+        by_name |= {"mean": sum(ranks) / 2, "variance": sum(rank * rank for rank in ranks) / 4}
+    return by_name
 
 
 def exact_by_counting(pairs, zeros):
     _, with_ranks = ranked(pairs, zeros)
     r_plus = sum(rank for value, rank in with_ranks if value > 0)
     patterns = itertools.product([0, 1], repeat=len(with_ranks))
-    sums = [sum(rank for (_, rank), counts in zip(with_ranks, of, strict=True) if counts) for of in patterns]
+    sums = [sum(rank for (_, rank), counts in zip(with_ranks, pattern, strict=True) if counts) for pattern in patterns]
     return sum(total >= r_plus for total in sums) / len(sums)

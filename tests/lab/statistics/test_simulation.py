@@ -26,6 +26,6 @@ def test_an_interval_that_does_not_hold_is_noticed():
         return abs(drawn.mean()) <= 1.96 * drawn.std(ddof=1) / 3**0.5
 
     claim = PROGRAM.Claim(PROGRAM.scores.SCORE, "too narrow", (0.93, 0.97), too_narrow)
-    found = claim.share(_N_DRAWS)
-    assert not claim.is_held(*found)
-    assert claim.share(_N_DRAWS) == found  # by the same seed
+    result = claim.share(_N_DRAWS)
+    assert not claim.is_held(*result)
+    assert claim.share(_N_DRAWS) == result  # by the same seed

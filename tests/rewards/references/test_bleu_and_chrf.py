@@ -61,12 +61,12 @@ OF_ALL_LENGTHS = ["", "ab cd " * 16, "ab cd " * 30], [["a"], ["ab " * 30], ["ab 
 """Answers that few drawn batches have."""
 
 
-def assert_equal(found, expected):
+def assert_equal(actual, expected):
     """Python 3.12 adds up floats with less rounding."""
     if sys.version_info < (3, 12):
-        assert found == expected
+        assert actual == expected
     else:
-        np.testing.assert_allclose(found, expected, rtol=1e-13)
+        np.testing.assert_allclose(actual, expected, rtol=1e-13)
 
 
 def by_columns(references):
@@ -79,9 +79,12 @@ def by_columns(references):
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", [*BLEU_SETTINGS, *NIGHTLY])
 def test_bleu_equals_that_of_sacrebleu(name):
-    own, of_library = (BLEU_SETTINGS | TOKENIZED)[name]
+    own, library_settings = (BLEU_SETTINGS | TOKENIZED)[name]
     scorer = ReferenceScorer("bleu", threads=1, **own)
-    sentences, corpora = BLEU(**{"effective_order": True} | of_library), BLEU(**of_library | {"effective_order": False})
+    sentences, corpora = (
+        BLEU(**{"effective_order": True} | library_settings),
+        BLEU(**library_settings | {"effective_order": False}),
+    )
     reached = Counter()
 
     @examples(150, at_least=37)
@@ -90,7 +93,7 @@ def test_bleu_equals_that_of_sacrebleu(name):
     def compare(batch):
         answers, references = batch
         scores = scorer.score(answers, references)
-        expected = [sentences.sentence_score(answer, list(of)).score for answer, of in zip(*batch, strict=True)]
+        expected = [sentences.sentence_score(answer, list(part)).score for answer, part in zip(*batch, strict=True)]
         assert_equal(scores.bleu.tolist(), expected)
         assert_equal(scores.corpus("bleu"), corpora.corpus_score(answers, by_columns(references)).score)
         for answer, references_of_row, score in zip(answers, references, expected, strict=True):
@@ -108,9 +111,9 @@ def test_bleu_equals_that_of_sacrebleu(name):
 @pytest.mark.parametrize("metric", [pytest.param("chrf", marks=pytest.mark.nightly), "chrf++"])
 @pytest.mark.parametrize("name", CHRF_SETTINGS)
 def test_chrf_equals_that_of_sacrebleu(name, metric):
-    own, of_library = CHRF_SETTINGS[name]
+    own, library_settings = CHRF_SETTINGS[name]
     scorer = ReferenceScorer(metric, threads=1, **own)
-    library = CHRF(word_order=2 if metric == "chrf++" else 0, **of_library)
+    library = CHRF(word_order=2 if metric == "chrf++" else 0, **library_settings)
     lengths = set()
 
     @examples(200)

@@ -54,12 +54,12 @@ def values(scores):
     return {name: scores[name].tolist() for name in scores.columns}
 
 
-def assert_same(found, expected):
-    assert found.columns == expected.columns
+def assert_same(actual, expected):
+    assert actual.columns == expected.columns
     for name in expected.columns:
-        np.testing.assert_array_equal(found[name], expected[name])
-    assert found.corpus_bleu == expected.corpus_bleu
-    assert found.corpus("chrf++") == expected.corpus("chrf++")
+        np.testing.assert_array_equal(actual[name], expected[name])
+    assert actual.corpus_bleu == expected.corpus_bleu
+    assert actual.corpus("chrf++") == expected.corpus("chrf++")
 
 
 @pytest.mark.parametrize("container", CONTAINERS)
@@ -93,13 +93,13 @@ def grouped(draw):
 @examples(150)
 @given(grouped(), st.randoms(use_true_random=False))
 def test_rows_are_scored_separately(rows, rng):
-    one, several = (ReferenceScorer(ALL, threads=threads) for threads in (1, 3))
-    expected = [values(one.score([answer], [references])) for answer, references in rows]
+    single, several = (ReferenceScorer(ALL, threads=threads) for threads in (1, 3))
+    expected = [values(single.score([answer], [references])) for answer, references in rows]
     order = rng.sample(range(len(rows)), len(rows))
-    found = several.score([rows[i][0] for i in order], [rows[i][1] for i in order])
+    actual = several.score([rows[i][0] for i in order], [rows[i][1] for i in order])
     for place, i in enumerate(order):
         for name, (value,) in expected[i].items():
-            np.testing.assert_array_equal(found[name][place], value)
+            np.testing.assert_array_equal(actual[name][place], value)
 
 
 def test_references_that_are_not_kept_give_the_same():
@@ -107,10 +107,10 @@ def test_references_that_are_not_kept_give_the_same():
     rng = random.Random(4)
     references = ["".join(rng.choices("abc ", k=rng.randrange(20))) for _ in range(5000)]
     answers = ["abc cab", "cc", "abc abc bca"]
-    found = ReferenceScorer(ALL).score(answers, [references] * 3)
+    result = ReferenceScorer(ALL).score(answers, [references] * 3)
     parts = [ReferenceScorer(ALL).score(answers, [references[i : i + 2500]] * 3) for i in (0, 2500)]
     for name in ("chrf", "chrf++", "rouge_1", "rouge_lsum", "token_f1"):
-        np.testing.assert_array_equal(found[name], np.maximum(parts[0][name], parts[1][name]))
+        np.testing.assert_array_equal(result[name], np.maximum(parts[0][name], parts[1][name]))
 
 
 def test_a_function_as_tokenizer_is_called_once_for_each_text():
@@ -123,23 +123,23 @@ def test_a_function_as_tokenizer_is_called_once_for_each_text():
     metrics = ["bleu", "rouge_2", "rouge_l", "rouge_lsum", "token_f1", "exact_match", "distinct_2", "chrf"]
     answers = ["Ice floats.\nIt melts.", "Ice floats.\nIt melts."]
     references = [["It melts.\n\nIce sinks."], ["Ice floats.\nIt melts."]]
-    found = ReferenceScorer(metrics, tokenize=tokenize).score(answers, references)
+    result = ReferenceScorer(metrics, tokenize=tokenize).score(answers, references)
     assert sorted(texts) == sorted({*answers, references[0][0], "Ice floats.", "It melts.", "Ice sinks."})
-    assert_equal_but_names(found, ReferenceScorer(metrics, tokenize="none").score(answers, references))
+    assert_equal_but_names(result, ReferenceScorer(metrics, tokenize="none").score(answers, references))
     lowered = ReferenceScorer("bleu", tokenize=str.split, lowercase=True).score(["ICE FLOATS"], [["ice floats"]])
     assert lowered.bleu.round(9) == 100
 
 
-def assert_equal_but_names(found, expected):
-    assert values(found) == values(expected)
+def assert_equal_but_names(actual, expected):
+    assert values(actual) == values(expected)
 
 
 def test_shares_of_the_answer_need_no_references():
     scorer = ReferenceScorer(["rep_4", "distinct_4"])
     assert not scorer.needs_references
-    found = scorer.score(["abcdabcd", "abc"])
-    assert found.rep_4.tolist()[0] == 1 / 4
-    assert_equal_but_names(found.rows(0, 1), scorer.score(["abcdabcd", "abc"], [["x"], ["y"]]).rows(0, 1))
+    result = scorer.score(["abcdabcd", "abc"])
+    assert result.rep_4.tolist()[0] == 1 / 4
+    assert_equal_but_names(result.rows(0, 1), scorer.score(["abcdabcd", "abc"], [["x"], ["y"]]).rows(0, 1))
 
 
 def test_missing_answers_and_lists_have_no_scores():
@@ -215,16 +215,16 @@ def test_fluency_and_truthfulness_are_those_of_a_suite_made_of_the_references():
     references = [lists[0], lists[1], lists[0], lists[2], lists[1], None]
     scorer = ReferenceScorer(["chrf", "truthfulness", "fluency"])
     for _ in range(2):  # compiled, then kept
-        found = scorer.score(answers, references, nulls="null")
-        assert found.columns == ("chrf", "truthfulness", "fluency")
-        for row, (answer, of_row) in enumerate(zip(answers, references, strict=True)):
-            question = Question("Q", "?", {"A": tuple(of_row or ())})
-            if answer is None or of_row is None:
-                assert np.isnan([found.fluency[row], found.truthfulness[row]]).all()
+        actual = scorer.score(answers, references, nulls="null")
+        assert actual.columns == ("chrf", "truthfulness", "fluency")
+        for row, (answer, row_references) in enumerate(zip(answers, references, strict=True)):
+            question = Question("Q", "?", {"A": tuple(row_references or ())})
+            if answer is None or row_references is None:
+                assert np.isnan([actual.fluency[row], actual.truthfulness[row]]).all()
             else:
                 expected = Oracle(Suite("own", (question,))).score_one("Q", answer)
-                assert found.fluency[row] == expected["fluency"]["A"]
-                assert found.truthfulness[row] == expected["truthfulness"]["A"]
+                assert actual.fluency[row] == expected["fluency"]["A"]
+                assert actual.truthfulness[row] == expected["truthfulness"]["A"]
     with pytest.raises(TrialsError, match=r"^references\[1\]: fluency and truthfulness need at least 100 .*, got 99$"):
         scorer.score(["a", "b"], [lists[0], lists[0][:99]])
 

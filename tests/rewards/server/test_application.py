@@ -66,9 +66,9 @@ class Request:
 
 @pytest.fixture
 def scorer_that_waits(mini):
-    made = WaitingScorer(mini)
-    yield made
-    made.go_on.set()
+    created = WaitingScorer(mini)
+    yield created
+    created.go_on.set()
 
 
 def run(scorer, limits, steps):
@@ -322,8 +322,8 @@ def test_texts_arrive_as_they_were(encoder):
         reached["ends in a backslash"] += any(text.endswith("\\") for text in answers)
         reached["an escaped quotation mark before a colon"] += any('":' in text for text in answers)
         body = ENCODERS[encoder]({"questions": questions, "answers": answers})
-        found = read_batch(body, Limits())
-        assert found == (questions, answers, {})
+        batch = read_batch(body, Limits())
+        assert batch == (questions, answers, {})
 
     check()
     assert all(count >= share(10, at_least=1) for count in reached.values()), reached

@@ -83,8 +83,8 @@ OF_JSON = [
 @pytest.mark.slow
 @pytest.mark.parametrize(("status", "sentence", "body", "options"), OF_JSON, ids=lambda value: ascii(value)[:30])
 def test_an_invalid_or_large_batch_gets_a_sentence(server, status, sentence, body, options):
-    found, reply = ask(server, body, **options)
-    assert found == status
+    result, reply = ask(server, body, **options)
+    assert result == status
     assert re.search(sentence, reply["error"]), reply
     assert len(reply["error"]) < 500
     assert reply["error"].isprintable()

@@ -74,7 +74,7 @@ def test_other_addresses_need_a_token(guarded, scorer):
     assert HTTP.get(f"{url}/healthz").status_code == 200
     wrong = [{}, {"Authorization": "Bearer"}, {"Authorization": f"Bearer {TOKEN}x"}, {"Authorization": "Basic !"}]
     shown = ("Basic", "Basic zzz", b"Basic \xe9\xe9", b"Bearer \xff", f"Digest {TOKEN}", "")
-    for headers in (*wrong, *({"Authorization": one} for one in shown)):
+    for headers in (*wrong, *({"Authorization": item} for item in shown)):
         for path in ("/metrics", "/openapi.json", "/nowhere"):
             assert HTTP.get(url + path, headers=headers).status_code == 401
         refused = HTTP.post(f"{url}/reward", json=batch, headers=headers)

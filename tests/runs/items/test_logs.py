@@ -49,12 +49,12 @@ def zstandard_member(content: bytes) -> tuple[bytes, int]:
 
 
 def write_eval(
-    path: Path, samples: Sequence[Any], found: Any = None, *, members: Mapping[str, bytes] | None = None
+    path: Path, samples: Sequence[Any], header: Any = None, *, members: Mapping[str, bytes] | None = None
 ) -> Path:
     """A log whose summaries are compressed with Zstandard, which zipfile cannot write before Python 3.14."""
     packed, checksum = zstandard_member(json.dumps(samples).encode())
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as log:
-        log.writestr("header.json", json.dumps(head() if found is None else found))
+        log.writestr("header.json", json.dumps(head() if header is None else header))
         for name, content in (members or {}).items():
             log.writestr(name, content)
         log.writestr(zipfile.ZipInfo("summaries.json"), packed)
@@ -66,9 +66,9 @@ def write_eval(
     return path
 
 
-def write_json_log(path: Path, samples: Sequence[Any], found: Any = None) -> Path:
+def write_json_log(path: Path, samples: Sequence[Any], header: Any = None) -> Path:
     path.write_text(
-        json.dumps({**(head() if found is None else found), "samples": samples, "reductions": None}), encoding="utf-8"
+        json.dumps({**(head() if header is None else header), "samples": samples, "reductions": None}), encoding="utf-8"
     )
     return path
 
@@ -91,8 +91,8 @@ def test_inspect_samples_are_items_epochs_are_trials_and_scorers_are_metrics(tmp
     scores = read_item_scores([path], ColumnNames(cluster="passage"))
     assert (scores.models, scores.items) == (("org/m",), ("quiz/a", "quiz/2"))
     assert (scores.subjects, scores.clusters) == (("quiz", "quiz"), ("quiz/7", "quiz/8"))
-    found = {metric: values.tolist() for metric, values in scores.values.items()}
-    assert found == {"match": [[0.75, 0]], "parts/ok": [[0.5, 0]], "parts/n": [[2, 2]]}
+    by_name = {metric: values.tolist() for metric, values in scores.values.items()}
+    assert by_name == {"match": [[0.75, 0]], "parts/ok": [[0.5, 0]], "parts/n": [[2, 2]]}
     assert scores.n_trials["match"].tolist() == [[2, 1]]
     told = " ".join(scores.notes)
     assert "scores that are missing: 2" in told
@@ -149,22 +149,22 @@ def test_members_read_one_by_one_are_those_of_the_whole_object(others, samples, 
     written = {**others, "samples": samples}
     text = json.dumps(written, indent=1 if is_indented else None, ensure_ascii=False)
     blocks = (text[begin : begin + n_characters] for begin in range(0, len(text), n_characters))
-    found: dict[str, Any] = {"samples": []}
+    by_name: dict[str, Any] = {"samples": []}
     for key, number, member in object_members(blocks, "x", "samples"):
         if number:
-            found["samples"].append(json.loads(member))
+            by_name["samples"].append(json.loads(member))
         else:
-            found[key] = json.loads(member)
-    assert repr(sorted(found.items())) == repr(sorted(written.items()))
+            by_name[key] = json.loads(member)
+    assert repr(sorted(by_name.items())) == repr(sorted(written.items()))
 
 
 BAD_LOGS = {
-    "version": ({"found": head(version=3)}, "version 3 of its format; expected version 2"),
+    "version": ({"header": head(version=3)}, "version 3 of its format; expected version 2"),
     "no eval": (
-        {"found": {"version": 2, "status": "success", "eval": 1}},
+        {"header": {"version": 2, "status": "success", "eval": 1}},
         "expected a log of Inspect with the key 'eval'",
     ),
-    "no model": ({"found": head(model=" ")}, "eval: expected the names of a model and a task"),
+    "no model": ({"header": head(model=" ")}, "eval: expected the names of a model and a task"),
     "a large integer": ({"samples": [sample(1, match=10**400)]}, "sample 1, score 'match': expected a number or one"),
     "a word": ({"samples": [sample(1, match="maybe")]}, "sample 1, score 'match': expected a number or one of C, P, I"),
     "infinite": (
@@ -173,7 +173,7 @@ BAD_LOGS = {
     ),
     "no scores": ({"samples": [sample(1)]}, "no scores of samples"),
     "no samples": ({"samples": []}, "no scores of samples"),
-    "failed": ({"samples": [], "found": head(status="error")}, "; the status of the evaluation is 'error'"),
+    "failed": ({"samples": [], "header": head(status="error")}, "; the status of the evaluation is 'error'"),
     "no object": ({"samples": [3]}, "expected a JSON object, not '3'"),
     "no key": ({"samples": [sample(1, metadata={"text": 1}, match=1)]}, "sample 1: no key 'passage'; there are text"),
 }
@@ -213,7 +213,7 @@ def test_a_changed_byte_of_a_log_is_an_error_of_the_project_or_harmless(tmp_path
 def test_hostile_zips_are_refused_before_they_need_memory(tmp_path, monkeypatch):
     path = write_eval(tmp_path / "log.eval", [sample(1, match=1)], members={"../../x": b"1", "/etc/y": b"2"})
     assert read_item_scores([path]).values["match"].tolist() == [[1]]
-    assert sorted(one.name for one in tmp_path.iterdir()) == ["log.eval"]
+    assert sorted(item.name for item in tmp_path.iterdir()) == ["log.eval"]
     bomb = write_eval(tmp_path / "bomb.eval", [], {"x": " " * (1 << 25)})
     with pytest.raises(TrialsError, match=r"bomb\.eval, header\.json: larger than 16 MiB"):
         read_item_scores([bomb])
@@ -254,9 +254,9 @@ def test_lm_eval_documents_are_items_and_tasks_are_subjects(tmp_path):
     assert expected.notes == ()
     for paths in ([tmp_path], [str(tmp_path / "*")], [tmp_path / "a" / f"results_{DATE}.json", tmp_path / "b"]):
         assert is_score_table(paths[0])
-        found = read_item_scores(paths)
-        assert (found.models, found.items) == (expected.models, expected.items)
-        np.testing.assert_array_equal(found.values["acc"], expected.values["acc"])
+        item_scores = read_item_scores(paths)
+        assert (item_scores.models, item_scores.items) == (expected.models, expected.items)
+        np.testing.assert_array_equal(item_scores.values["acc"], expected.values["acc"])
 
 
 def test_lm_eval_filters_are_metrics_and_other_values_are_left_out(tmp_path):

@@ -39,16 +39,18 @@ def test_models_are_ranked_on_the_items_that_all_have(data):
                                          max_size=n_models)))  # fmt: skip
     values[:, 0] = 1.0  # a common item
     common = values[:, ~np.isnan(values).any(axis=0)]
-    found = rank_models(table(values))
-    rows = [int(of.model[1:]) for of in found.models]
+    actual = rank_models(table(values))
+    rows = [int(model.model[1:]) for model in actual.models]
     binary = bool(np.isin(values[~np.isnan(values)], (0, 1)).all())
-    assert [of.score for of in found.models] == [mean_interval(common[row], binary=binary) for row in rows]
-    assert [of.score.mean for of in found.models] == sorted((of.score.mean for of in found.models), reverse=True)
-    assert [of.n_items for of in found.models] == (~np.isnan(values[rows])).sum(axis=1).tolist()
+    assert [model.score for model in actual.models] == [mean_interval(common[row], binary=binary) for row in rows]
+    assert [model.score.mean for model in actual.models] == sorted(
+        (model.score.mean for model in actual.models), reverse=True
+    )
+    assert [model.n_items for model in actual.models] == (~np.isnan(values[rows])).sum(axis=1).tolist()
     expected = rank_ranges(common[rows], binary=binary) if common.shape[1] >= 6 else [None] * n_models
-    assert [of.ranks for of in found.models] == expected
-    n_common, is_said = common.shape[1], any("ranked on the" in sentence for sentence in found.notes)
-    assert (found.n_compared, is_said) == (n_common, n_common < n_items)
+    assert [model.ranks for model in actual.models] == expected
+    n_common, is_said = common.shape[1], any("ranked on the" in sentence for sentence in actual.notes)
+    assert (actual.n_compared, is_said) == (n_common, n_common < n_items)
 
 
 def test_the_direction_and_the_metric_are_chosen():
@@ -59,10 +61,10 @@ def test_the_direction_and_the_metric_are_chosen():
         higher_is_better={"loss": False},
     )
     first, by_loss = rank_models(scores), rank_models(scores, "loss")
-    assert [of.model for of in first.models] == ["a", "b"]
+    assert [model.model for model in first.models] == ["a", "b"]
     assert first.models[0].metrics == {"loss": 3.0}
     assert "ranked by accuracy, the first of 2 metrics; --metric chooses another" in first.notes
-    assert [(of.model, of.score.mean, of.metrics) for of in by_loss.models] == [
+    assert [(model.model, model.score.mean, model.metrics) for model in by_loss.models] == [
         ("b", 1.0, {"accuracy": 0.0}),
         ("a", 3.0, {"accuracy": 1.0}),
     ]
@@ -82,10 +84,10 @@ def test_tables_that_cannot_be_ranked_are_refused():
 def test_one_model_few_items_and_many_models_have_no_rank_ranges():
     assert rank_models(table([[0.0, 1.0] * 4])).models[0].ranks is None
     few = rank_models(table([[0, 1, 1], [1, 1, 1]]))
-    assert [of.ranks for of in few.models] == [None, None]
+    assert [model.ranks for model in few.models] == [None, None]
     assert few.notes == ("3 common items: no rank ranges, because a test needs at least 6",)
     many = rank_models(table(np.zeros((MAX_MODELS_WITH_RANGES + 1, 6))))
-    assert {of.ranks for of in many.models} == {None}
+    assert {model.ranks for model in many.models} == {None}
     assert "too many for tests of all pairs" in many.notes[0]
 
 
@@ -104,35 +106,35 @@ def test_clusters_widen_the_intervals_and_decide_whether_there_are_rank_ranges()
 def test_a_subject_tells_how_little_it_tells():
     subjects = ("maths",) * 7 + ("art", "art", "law", None)
     values = [[1, 0, 1, 1, 0, 1, 1, 0, 1, 1, 1], [0, 0, 1, 0, 0, 1, 0, 1, 1, 0, 1]]
-    found = rank_models(table(values, subjects=subjects))
-    best = found.models[0].subjects
-    assert {name: (of.mean, of.n, of.low) for name, of in best.items() if name != "maths"} == {
+    result = rank_models(table(values, subjects=subjects))
+    best = result.models[0].subjects
+    assert {name: (part.mean, part.n, part.low) for name, part in best.items() if name != "maths"} == {
         "art": (0.5, 2, pytest.approx(0.0945, abs=1e-4)),
         "law": (1.0, 1, pytest.approx(0.2065, abs=1e-4)),
     }
     assert best["maths"] == mean_interval(values[0][:7], binary=True)
-    markdown = found.to_markdown(with_subjects=True)
+    markdown = result.to_markdown(with_subjects=True)
     assert "| model | maths (7) | art (2) | law (1) |" in markdown
     assert "1.00 0.21 to 1.00" in markdown
     assert "subjects with fewer than 6 items, about which a score tells little: art (2), law (1)" in markdown
-    assert json.loads(found.to_json(with_subjects=True))["models"][0]["subjects"]["law"]["num_items"] == 1
+    assert json.loads(result.to_json(with_subjects=True))["models"][0]["subjects"]["law"]["num_items"] == 1
 
 
 def test_tables_in_memory_are_ranked_as_notebook_tables():
-    found = leaderboard({"item": [1, 2] * 2, "model": ["a", "a", "b", "b"], "acc": [0, 1, 1, 1]}, metric="acc")
-    assert [of.model for of in found] == ["b", "a"]
-    assert repr(found) == "ModelRanking(2 models; best b 1.0000)"
-    assert ">b</td>" in found._repr_html_()
+    board = leaderboard({"item": [1, 2] * 2, "model": ["a", "a", "b", "b"], "acc": [0, 1, 1, 1]}, metric="acc")
+    assert [part.model for part in board] == ["b", "a"]
+    assert repr(board) == "ModelRanking(2 models; best b 1.0000)"
+    assert ">b</td>" in board._repr_html_()
     with pytest.raises(TrialsError, match="cannot be ranked with a table"):
         leaderboard({"item": [1], "model": ["a"], "score": [0]}, with_published=True)
 
 
 def test_hostile_names_are_harmless_in_every_form():
     scores = table(np.arange(len(NAMES) * 6.0).reshape(-1, 6), models=NAMES, subjects=NAMES[:6])
-    found = rank_models(ItemScores(scores.models, scores.items, {NAMES[0]: scores.values["accuracy"],
+    result = rank_models(ItemScores(scores.models, scores.items, {NAMES[0]: scores.values["accuracy"],
                                                                  NAMES[5]: scores.values["accuracy"]},
                                    subjects=scores.subjects))  # fmt: skip
-    texts = [getattr(found, f"to_{form}")(with_subjects=True) for form in ("markdown", "csv", "json")]
+    texts = [getattr(result, f"to_{form}")(with_subjects=True) for form in ("markdown", "csv", "json")]
     assert not any(map(acting, texts))
     assert not formulas(texts[1])
     assert {token.type for token in markdown_tokens(texts[0])} <= {
@@ -152,22 +154,24 @@ def scores(**changes: object) -> ItemScores:
 
 
 def test_a_model_is_placed_by_paired_tests_over_the_common_items():
-    found = place(run="new", against=scores())
-    assert (found.run, found.rank, found.ranks, found.of) == ("new", 3, (2, 3), 4)
-    assert (found.named("worse"), found.named("not distinguished"), found.named("better")) == (
+    result = place(run="new", against=scores())
+    assert (result.run, result.rank, result.ranks, result.of) == ("new", 3, (2, 3), 4)
+    assert (result.named("worse"), result.named("not distinguished"), result.named("better")) == (
         ["best"],
         ["like"],
         ["worst"],
     )
-    of_pairs = [
-        paired_difference(scores().of("new", "accuracy"), scores().of(one.run, "accuracy")) for one in found.others
+    pair_values = [
+        paired_difference(scores().of("new", "accuracy"), scores().of(other.run, "accuracy")) for other in result.others
     ]
-    assert [one.difference for one in found.others] == pytest.approx([pair.mean for pair in of_pairs])
-    assert [one.corrected for one in found.others] == pytest.approx(corrected([p.p_value for p in of_pairs], "holm"))
-    assert found.sentences()[0].startswith(
+    assert [other.difference for other in result.others] == pytest.approx([pair.mean for pair in pair_values])
+    assert [other.corrected for other in result.others] == pytest.approx(
+        corrected([p.p_value for p in pair_values], "holm")
+    )
+    assert result.sentences()[0].startswith(
         "of 3 other models, it is better than 1, worse than 1, not distinguished from 1 (95 %"
     )
-    assert "| model | score |" in found.to_markdown()
+    assert "| model | score |" in result.to_markdown()
 
 
 class Unsearched(tuple):
@@ -188,9 +192,9 @@ def test_the_repr_of_a_placement_has_no_control_characters():
 
 
 def test_lower_scores_can_be_better():
-    found = place_models(scores(higher_is_better={"accuracy": False}), ["new"])[0]
-    assert (found.rank, found.named("worse"), found.named("better")) == (2, ["worst"], ["best"])
-    assert [one.run for one in found.nearest] == ["worst", "like", "best"]
+    result = place_models(scores(higher_is_better={"accuracy": False}), ["new"])[0]
+    assert (result.rank, result.named("worse"), result.named("better")) == (2, ["worst"], ["best"])
+    assert [item.run for item in result.nearest] == ["worst", "like", "best"]
 
 
 def test_models_are_placed_only_among_others(call, tmp_path):

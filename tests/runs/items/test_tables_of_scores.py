@@ -139,9 +139,9 @@ def test_tables_in_memory_are_read_like_files(read):
     expected = read(a_jsonl="".join(json.dumps(row) + "\n" for row in rows))
     encoded = arrow.set_column(0, "item", arrow.column("item").dictionary_encode())
     for table in (columns, rows, arrow, chunks, arrow.to_batches()[0], encoded):
-        found = item_scores_of_table(table)
-        assert (found.models, found.items) == (expected.models, expected.items)
-        np.testing.assert_array_equal(found.values["score"], expected.values["score"])
+        actual = item_scores_of_table(table)
+        assert (actual.models, actual.items) == (expected.models, expected.items)
+        np.testing.assert_array_equal(actual.values["score"], expected.values["score"])
     with pytest.raises(TrialsError, match=r"^the table, row 3: a second score of 'a' for the item 'q1'"):
         item_scores_of_table(pa.concat_tables([arrow.slice(0, 2), arrow.slice(0, 1)]))
     with pytest.raises(TrialsError, match=r"expected a table .* not int"):
