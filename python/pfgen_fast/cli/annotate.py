@@ -39,14 +39,21 @@ class Annotate:
     annotators: int | None = Option(None, "Make pages for a1, a2, ... Default: a1.", min=1, max=1000)
     annotator: list[str] | None = Option(None, "Make a page for this annotator.")
     overlap: float | None = Option(
-        None, "Set the share of items that several annotators see. Default: 0.2; 1 for votes.", metavar="SHARE"
+        None,
+        "Set the share of items that several annotators see. Default: 0.2; 1 for votes.",
+        metavar="SHARE",
+        group="Items",
     )
-    raters: int | None = Option(None, "Show each shared item to this many annotators. Default: all.", min=2)
-    items: int | None = Option(None, "Take this many items, evenly from areas and models. Default: all.", min=1)
-    area: list[str] | None = Option(None, "Take only this area.", metavar="AREA")
-    length: list[str] | None = Option(None, "Take tasks of this length.")
-    reference: str | None = Option(None, "Pairs: compare each run with this run only.", metavar="RUN")
-    task: list[str] | None = Option(None, "Votes: vote only on this task of discernment tests.")
+    raters: int | None = Option(
+        None, "Show each shared item to this many annotators. Default: all.", min=2, group="Items"
+    )
+    items: int | None = Option(
+        None, "Take this many items, evenly from areas and models. Default: all.", min=1, group="Items"
+    )
+    area: list[str] | None = Option(None, "Take only this area.", metavar="AREA", group="Items")
+    length: list[str] | None = Option(None, "Take tasks of this length.", group="Items")
+    reference: str | None = Option(None, "Pairs: compare each run with this run only.", metavar="RUN", group="Items")
+    task: list[str] | None = Option(None, "Votes: vote only on this task of discernment tests.", group="Items")
     guideline: Path | None = Option(None, "Show this guideline. Default: the suite's, or ours.", metavar="FILE.md")
     language: Literal["en", "ja"] | None = Option(None, "Set the language of the page. Default: the suite's.")
     seed: RandomSeed = 0

@@ -38,8 +38,8 @@ class Exit(enum.IntEnum):
     STOPPED = 130  # by Ctrl-C; the code that shells use
 
 
-Quiet = Annotated[bool, Option("--quiet", "-q", help="Print errors only.")]
-Json = Annotated[bool, Option("--json", help="Print JSON to stdout.")]
+Quiet = Annotated[bool, Option("--quiet", "-q", help="Print errors only.", group="")]
+Json = Annotated[bool, Option("--json", help="Print JSON to stdout.", group="")]
 
 
 def main() -> None:

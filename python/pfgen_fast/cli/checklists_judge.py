@@ -67,7 +67,7 @@ class ChecklistsJudge:
     ratings: int = Option(1, "Rate each answer this often, with different seeds.", min=1)
     temperature: JudgeTemperature = None
     max_tokens: int = Option(4096, "Limit the tokens of a reply.", min=1)
-    seed: str = Option("", "Set the seed (any text). upstream: a number.")
+    seed: str = Option("", "Set the seed (any text). upstream: a number.", metavar="TEXT")
     write_batch: Path | None = Option(None, "Write the missing requests for OpenAI's Batch API; send nothing.")
     read_batch: list[Path] | None = Option(None, "Read a batch's output; send nothing.")
     quiet: Quiet = False
@@ -146,7 +146,7 @@ class ChecklistsJudge:
 class AnsweringOptions(LocalModel, RequestShape, Rates, Connection):
     """The options of engines that answer tasks, with a long timeout."""
 
-    timeout: float = Option(1200.0, "Hosted models: set the timeout of a whole reply, in seconds.")
+    timeout: float = Option(1200.0, "Hosted models: set the timeout of a whole reply, in seconds.", group="Server")
 
 
 class ChecklistsGenerate:
@@ -177,7 +177,7 @@ class ChecklistsGenerate:
     top_p: options.TopP = None
     top_k: options.TopK = None
     max_tokens: options.MaxTokens = 16_384
-    seed: str = Option("", "Set the seed (any text) of sampling.")
+    seed: str = Option("", "Set the seed (any text) of sampling.", metavar="TEXT")
     stop: options.Stop = None
     tries: int = Option(3, "Ask at most this often for an answer to a task.", min=1)
     reasoning: ReasoningOptions

@@ -34,7 +34,8 @@ _LONG_SECONDS = 5.0
 class Evaluators:
     """The options of evaluators."""
 
-    model: str | None = Option(None, "Name the judge on the server.", "-m")
+    help_group = "Evaluators"
+    model: str | None = Option(None, "Name the judge on the server.", "-m", group="")
     leave_out: bool = Option(False, "ngram: remove the originals from the suite before scoring.")
     shape: str | None = Option(
         None, "ngram: also compute the reward with this shape: 'recommended', or a TOML file.", metavar="SHAPE"

@@ -51,6 +51,7 @@ Analyser = Annotated[
 class TableOptions:
     """How the items of a table are read."""
 
+    help_group = "Input tables"
     column: list[Any] | None = Option(
         None,
         "Read a key from another column, such as text=summary or perturbed.typo/1=worse. May be repeated.",
@@ -72,23 +73,27 @@ class TableOptions:
 class Source(TableOptions):
     """The texts to damage, and the damage."""
 
+    help_group = "Damage"
     file: str | None = Argument(
         None,
         "Texts to damage: JSON lines, CSV, TSV or Parquet with id, text and task. Optional columns: language, "
         "question, context, references, alternative, perturbed. - is stdin.",
         metavar="[COLLECTION]",
     )
-    run: str | None = Option(None, "Damage the first answers of a run to each question.", "--from-run", metavar="RUN")
-    from_suite: bool = Option(False, "Damage answers of the suite: human answers, or else references.")
+    run: str | None = Option(
+        None, "Damage the first answers of a run to each question.", "--from-run", metavar="RUN", group=""
+    )
+    from_suite: bool = Option(False, "Damage answers of the suite: human answers, or else references.", group="")
     suite: str | None = Option(
         None,
         "Name the suite of ngram, --from-run and --from-suite: a directory with Q*.json files, or 'mini'. "
         "Default: data/ of the checkout that contains the run, or the working directory.",
         "-s",
         metavar="FOLDER",
+        group="",
     )
-    per_question: int = Option(2, "Use this many answers to each question of a run or suite.", min=1)
-    items: int | None = Option(None, "Use only the first N items.", min=1)
+    per_question: int = Option(2, "Use this many answers to each question of a run or suite.", min=1, group="")
+    items: int | None = Option(None, "Use only the first N items.", min=1, group="")
     plan: str = Option(
         "usual",
         "Choose the kinds of damage: usual (all kinds made by rules), a data set of the paper (SummEval, "
@@ -169,9 +174,11 @@ class Asking(ServerOptions):
     """The options of models that are asked: a model that writes texts, and a judge. Costs are printed first."""
 
     maker: str | None = Option(
-        None, "Name the model that writes texts for kinds that rules cannot make. Default: the judge."
+        None,
+        "Name the model that writes texts for kinds that rules cannot make. Default: the judge.",
+        group="Evaluators",
     )
-    partial: bool = Option(False, "Use the items that are complete, and leave out the others.")
+    partial: bool = Option(False, "Use the items that are complete, and leave out the others.", group="")
     quiet: Quiet = False
 
     def texts(

@@ -223,7 +223,7 @@ class ExperimentJudge:
         "Also write the mean rating of each run and question to this table, for 'leaderboard' and 'compare' "
         "(.csv, .tsv, .jsonl or .parquet).",
     )
-    seed: str = Option("", "Set the seed (any text) of the choice of answers and of replies.")
+    seed: str = Option("", "Set the seed (any text) of the choice of answers and of replies.", metavar="TEXT")
     asking: ServerOptions
     call: Call
 

@@ -54,7 +54,8 @@ def _explained(parameter: Parameter) -> str:
     if default is ...:
         return f"{text} [required]"
     is_shown = parameter.show_default and default is not None and default is not False and default != ""
-    return f"{text} [default: {default}]" if is_shown else text
+    shown = f"{default:g}" if isinstance(default, float) else default
+    return f"{text} [default: {shown}]" if is_shown else text
 
 
 def section(title: str, rows: Iterable[tuple[str, str]], end: str = "") -> str:

@@ -175,7 +175,7 @@ ProfileOption = Annotated[
         "punctuation, spaces and differences of width."
     ),
 ]
-Seed = Annotated[str, Option(help="Set the seed (any text) of sample answers and sampling.")]
+Seed = Annotated[str, Option(help="Set the seed (any text) of sample answers and sampling.", metavar="TEXT")]
 Temperature = Annotated[
     float | None,
     Option(
