@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate, compress
 
+from .table import figure
+
 CONFIDENCE = 0.95
 ROUNDING = 1e-9  # relative tolerance below which a difference counts as zero
 
@@ -43,7 +45,7 @@ class MeanInterval:
             return "–"
         if abs(self.high - half - self.mean) <= ROUNDING * max(half, abs(self.mean)):
             return f"±{half:.{n_digits}f}"
-        return f"{self.low:.{n_digits}f} to {self.high:.{n_digits}f}"
+        return f"{figure(self.low, n_digits)} to {figure(self.high, n_digits)}"
 
 
 def mean_interval(

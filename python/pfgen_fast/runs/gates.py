@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from .. import __version__
 from ..base.errors import PfgenError, TrialsError
 from ..base.file_writing import timestamp
-from ..base.table import signed
+from ..base.table import figure, signed
 from ..base.untrusted_text import counted, in_one_line, terminal_text, unknown_name
 from ..suite.rules import PARTS
 
@@ -93,7 +93,7 @@ def _digits(actual: float, value: float) -> str:
     """A figure with four digits, or with all digits where four would hide its difference to the threshold."""
     if float(actual).is_integer():
         return f"{actual:.0f}"
-    return repr(actual) if actual != value and float(f"{actual:.4f}") == float(f"{value:.4f}") else f"{actual:.4f}"
+    return repr(actual) if actual != value and figure(actual) == figure(value) else figure(actual)
 
 
 def counts_of(checks: Iterable[Check]) -> str:

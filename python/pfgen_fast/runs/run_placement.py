@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..base.errors import PfgenError, TrialsError
 from ..base.untrusted_text import counted, in_one_line
@@ -137,17 +136,8 @@ class Field:
         self._entries = sorted(runs, key=lambda entry: order_key(entry.result.score, entry.name))
         self._ids = list(dict.fromkeys(name for entry in runs for name in entry.by_question))
         self._scores = np.array([self._row(entry) for entry in self._entries])
-        intervals = [entry.interval() for entry in self._entries]
-        self._heads = [
-            (entry.name, entry.model, entry.result.score, interval.low, interval.high)
-            for entry, interval in zip(self._entries, intervals, strict=True)
-        ]
-        self._names = np.array([entry.name for entry in self._entries], dtype=object)
-        self._trials = np.array([entry.result.input_hash for entry in self._entries], dtype=object)
-        self._sizes = np.array([size_of(entry.model) or math.nan for entry in self._entries])
-        self._settings = [_settings(entry.config) for entry in self._entries]
-        self._modes = np.array([settings["mode"] for settings in self._settings])
-        self._organisations = np.array([_organisation(entry.model) for entry in self._entries])
+        intervals = [(entry, entry.interval()) for entry in self._entries]
+        self._heads = [(entry.name, entry.model, entry.result.score, own.low, own.high) for entry, own in intervals]
 
     def _row(self, entry: Entry) -> list[float]:
         return [entry.by_question.get(name, math.nan) for name in self._ids]
@@ -174,25 +164,20 @@ class Field:
 
     def _place(self, entry: Entry, *notes: str) -> Placement:
         """Places a run by the paired t-test over questions against each other run."""
-        is_other = np.ones(len(self._entries), dtype=np.bool_)
-        for row in np.flatnonzero((self._names == entry.name) | (self._trials == entry.result.input_hash)):
-            is_other[row] = not entry.is_same_run(self._entries[row])
-        if not is_other.any():
+        rows = [row for row, other in enumerate(self._entries) if not entry.is_same_run(other)]
+        if not rows:
             raise TrialsError(f"{entry.name}: there is no other run to compare it with")
-        heads = (head for head, counts in zip(self._heads, is_other.tolist(), strict=True) if counts)
-        compared = compared_with(np.array(self._row(entry)), self._scores[is_other], heads)
-        standings = () if is_system(entry.model) else tuple(self._standings(entry, is_other))
-        weaker = (*notes, *self._weaker(entry, is_other))
+        others, is_yardstick = [self._entries[row] for row in rows], is_system(entry.model)
         return Placement(
             run=entry.name,
             model=entry.model,
             score=entry.result.score,
             interval=entry.interval(),
-            others=compared,
-            standings=standings,
+            others=compared_with(np.array(self._row(entry)), self._scores[rows], [self._heads[row] for row in rows]),
+            standings=() if is_yardstick else tuple(_standings(entry, others)),
             yardsticks=self._yardsticks,
-            notes=weaker,
-            is_yardstick=is_system(entry.model),
+            notes=(*notes, *self._weaker(entry, others)),
+            is_yardstick=is_yardstick,
         )
 
     def _check_suite(self, entry: Entry) -> None:
@@ -205,7 +190,7 @@ class Field:
                 "suite of the other runs (published runs: --suite pfgen-bench), or name runs of its suite (--against)"
             )
 
-    def _weaker(self, entry: Entry, is_other: NDArray[np.bool_]) -> Iterable[str]:
+    def _weaker(self, entry: Entry, others: Sequence[Entry]) -> Iterable[str]:
         """What makes the comparison weaker."""
         n_trials = entry.result.num_trials
         usual = Counter(other.result.num_trials for other in self._entries).most_common(1)[0][0]
@@ -221,31 +206,34 @@ class Field:
             return
         own = _settings(entry.config)
         mode = own["mode"]
-        rows = np.flatnonzero((self._modes == mode) & is_other)
+        same_mode = [settings for other in others if (settings := _settings(other.config))["mode"] == mode]
         if not entry.config.get("mode"):
             yield "mode: unknown, because the run has no config.json that names it"
-        elif not len(rows):
+        elif not same_mode:
             yield f"mode: {mode}, which no other run has"
-        for name in _SAMPLING if len(rows) else ():
-            value, n = Counter(self._settings[row][name] for row in rows).most_common(1)[0]
+        for name in _SAMPLING if same_mode else ():
+            value, n = Counter(settings[name] for settings in same_mode).most_common(1)[0]
             if own[name] != value:
-                yield f"{name}: {own[name]}, but {value} in {n} of {len(rows)} other runs of mode {mode}"
+                yield f"{name}: {own[name]}, but {value} in {n} of {len(same_mode)} other runs of mode {mode}"
 
-    def _standings(self, entry: Entry, is_other: NDArray[np.bool_]) -> Iterable[Standing]:
-        """The ranks among runs of the same organisation, of the same mode, and of a similar size by their names."""
-        groups: dict[str, NDArray[np.bool_]] = {}
-        organisation, mode, size = _organisation(entry.model), entry.config.get("mode"), size_of(entry.model)
-        if organisation:
-            groups[f"organisation {in_one_line(organisation, 40)}"] = self._organisations == organisation
-        if isinstance(mode, str):
-            groups[f"mode {in_one_line(mode, 40)}"] = self._modes == _settings(entry.config)["mode"]
-        if size is not None:
-            low, high = size / _SIMILAR, size * _SIMILAR
-            groups[f"size {low:.2g}B to {high:.2g}B"] = (low <= self._sizes) & (self._sizes <= high)
-        for what, members in groups.items():
-            scores = [self._entries[row].result.score for row in np.flatnonzero(members & is_other)]
-            if scores:
-                yield Standing(what, sum(score > entry.result.score for score in scores) + 1, len(scores) + 1)
+
+def _standings(entry: Entry, others: Sequence[Entry]) -> Iterable[Standing]:
+    """The ranks among runs of the same organisation, of the same mode, and of a similar size by their names."""
+    groups: dict[str, Callable[[Entry], bool]] = {}
+    organisation, mode, size = _organisation(entry.model), entry.config.get("mode"), size_of(entry.model)
+    if organisation:
+        groups[f"organisation {in_one_line(organisation, 40)}"] = lambda other: (
+            _organisation(other.model) == organisation
+        )
+    if isinstance(mode, str):
+        groups[f"mode {in_one_line(mode, 40)}"] = lambda other: other.config.get("mode") == mode
+    if size is not None:
+        low, high = size / _SIMILAR, size * _SIMILAR
+        groups[f"size {low:.2g}B to {high:.2g}B"] = lambda other: low <= (size_of(other.model) or 0) <= high
+    for what, is_member in groups.items():
+        scores = [other.result.score for other in others if is_member(other)]
+        if scores:
+            yield Standing(what, sum(score > entry.result.score for score in scores) + 1, len(scores) + 1)
 
 
 def _on(ids: Sequence[str], entry: Entry) -> Entry:

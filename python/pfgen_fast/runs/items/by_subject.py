@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
 from ...base.mean_interval import MeanInterval, mean_interval
-from ...base.table import Column, Table, bearing_digits
+from ...base.table import Column, Table, bearing_digits, figure
 from ...base.untrusted_text import few_names
 
 FEW_ITEMS = 6
@@ -76,12 +76,12 @@ def subject_table(
     if len(rows) == 1:
         figures = [Column(name, title, is_text=False) for name, title in (("score", ""), ("interval", "±95 %"))]
         means = rows[0].items()
-        cells = [(name, mean.n, f"{mean.mean:.{digits(mean)}f}", mean.shown(digits(mean))) for name, mean in means]
+        cells = [(name, mean.n, figure(mean.mean, digits(mean)), mean.shown(digits(mean))) for name, mean in means]
         return Table([Column("subject"), Column("n", items), *figures], cells)
     subjects = {subject: max(row[subject].n for row in rows if subject in row) for row in rows for subject in row}
 
     def cell(mean: MeanInterval) -> str:
-        return f"{mean.mean:.{digits(mean)}f} {mean.shown(digits(mean))}"
+        return f"{figure(mean.mean, digits(mean))} {mean.shown(digits(mean))}"
 
     heads = [Column(subject, f"{subject} ({n:,})", form=cell, is_optional=True) for subject, n in subjects.items()]
     cells_of = [[name, *map(row.get, subjects)] for name, row in zip(names, rows, strict=True)]
