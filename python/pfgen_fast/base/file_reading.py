@@ -33,6 +33,10 @@ MAX_LINE_BYTES = 1 << 24
 AT_ONCE_BYTES = 1 << 23
 """Maximum number of bytes read or decompressed in one call; larger content is scanned in pieces before it is read."""
 
+OWN_FILE = 0o644
+OWN_FOLDER = 0o755
+"""The modes of our files and directories, for any umask."""
+
 
 class Content(NamedTuple):
     """The decompressed content of a file, and the SHA-1 of the stored file."""
@@ -232,11 +236,6 @@ def too_large(path: Path, limit: int, error: type[PfgenError] = TrialsError) -> 
 
 def _too_long(where: str, number: int) -> TrialsError:
     return TrialsError(f"{where}, line {number}: longer than {MAX_LINE_BYTES >> 20} MiB, which is the limit")
-
-
-OWN_FILE = 0o644
-OWN_FOLDER = 0o755
-"""The modes of our files and directories, for any umask."""
 
 
 class ForeignFileError(PfgenError):

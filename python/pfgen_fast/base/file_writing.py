@@ -16,6 +16,8 @@ from .errors import EngineError, PfgenError
 if TYPE_CHECKING:
     from filelock import FileLock
 
+_BY_UMASK = -1  # the default of filelock
+
 
 def check_folder(folder: Path) -> None:
     """Raises PfgenError if a directory, which may be missing, cannot be written; used for checks before any work."""
@@ -160,7 +162,6 @@ def timestamp() -> str:
     return (moment or datetime.datetime.now(datetime.timezone.utc)).isoformat()
 
 
-_BY_UMASK = -1  # the default of filelock
 _ATTEMPTS, _MOST_ATTEMPTS = 3, 1000
 
 

@@ -38,6 +38,22 @@ _MAX_DIGITS = 4300
 """Python refuses to convert longer texts to integers, because the conversion takes quadratic time."""
 _STRING_OR_NUMBER = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"?|-?[0-9][0-9.eE+-]*', re.DOTALL)
 
+_MAX_TOML_BYTES = 1 << 20
+_MAX_KEY = 200
+_MAX_INTEGER = (1 << 63) - 1
+"""The largest integer that TOML requires; Python refuses to print much larger integers."""
+_QUOTED = r'"[^"\\\n]*(?:\\.[^"\\\n]*)*"?|\'[^\'\n]*\'?'
+_PART = rf"(?:[A-Za-z0-9_-]+|{_QUOTED})"
+_MULTILINE = r'"""(?:[^\\]|\\.)*?(?:"""|\\?\Z)|\'\'\'.*?(?:\'\'\'|\Z)'
+_KEY = re.compile(rf"{_MULTILINE}|#[^\n]*|({_PART}(?:[ \t]*\.[ \t]*{_PART})*)", re.DOTALL)
+"""A key, or text that can contain the same characters; each scan of a text takes linear time."""
+
+# Values that json.dumps and orjson write differently. The patterns never match within a string, because a string has a
+# quote at the end of a line. Each pattern begins with literal characters, which makes the search fast.
+_SMALL = re.compile(rb"0\.0000[0-9]+(?=,?(?:\n|\Z))")
+_EXPONENT = re.compile(rb"e(-?)([0-9]+)(?=,?(?:\n|\Z))")
+_NULL = re.compile(rb"null,?(?:\n|\Z)")
+
 
 class Fault(Exception):
     """An unexpected value, and its location relative to the checked value."""
@@ -251,25 +267,15 @@ def unexpected(expected: str, value: Any) -> Fault:
     return Fault(f"expected {expected}, not {shown}")
 
 
-_MAX_BYTES = 1 << 20
-_MAX_KEY = 200
-_MAX_INTEGER = (1 << 63) - 1
-"""The largest integer that TOML requires; Python refuses to print much larger integers."""
-_QUOTED = r'"[^"\\\n]*(?:\\.[^"\\\n]*)*"?|\'[^\'\n]*\'?'
-_PART = rf"(?:[A-Za-z0-9_-]+|{_QUOTED})"
-_MULTILINE = r'"""(?:[^\\]|\\.)*?(?:"""|\\?\Z)|\'\'\'.*?(?:\'\'\'|\Z)'
-_KEY = re.compile(rf"{_MULTILINE}|#[^\n]*|({_PART}(?:[ \t]*\.[ \t]*{_PART})*)", re.DOTALL)
-"""A key, or text that can contain the same characters; each scan of a text takes linear time."""
-
-
 def read_toml(path: Path, *, error: type[PfgenError]) -> dict[str, Any]:
     """The content of a TOML file of at most 1 MiB."""
     toml = importlib.import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
-    stored = read_stored(path, limit=_MAX_BYTES, error=error)
+    stored = read_stored(path, limit=_MAX_TOML_BYTES, error=error)
     try:
         text = stored.decode()
-        if any(_n_dots(key[1] or "") > MAX_DEPTH for key in _KEY.finditer(text)):
-            raise RecursionError  # parsing would take quadratic time
+        for key in _KEY.finditer(text):
+            if (key[1] or "").count(".") > MAX_DEPTH and re.sub(_QUOTED, "", key[1]).count(".") > MAX_DEPTH:
+                raise RecursionError  # parsing would take quadratic time
         content = toml.loads(text)
     except UnicodeDecodeError as problem:
         raise error(f"{path}: not TOML: not UTF-8 (byte {problem.start}: {problem.reason})") from None
@@ -280,11 +286,6 @@ def read_toml(path: Path, *, error: type[PfgenError]) -> dict[str, Any]:
     except ValueError:  # Python refuses to convert it
         raise error(f"{path}: not TOML that can be read: an integer has thousands of digits") from None
     return checked(content, _showable, str(path), error=error)
-
-
-def _n_dots(key: str) -> int:
-    """The number of dots between the parts of a key."""
-    return re.sub(_QUOTED, "", key).count(".") if key.count(".") > MAX_DEPTH else 0
 
 
 def _showable(value: Any) -> dict[str, Any]:
@@ -302,13 +303,6 @@ def _showable(value: Any) -> dict[str, Any]:
         elif isinstance(inner, int) and not -_MAX_INTEGER <= inner <= _MAX_INTEGER:
             raise Fault("an integer of more than 64 bits").inside(place)
     return value  # type: ignore[no-any-return]
-
-
-# Values that json.dumps and orjson write differently. The patterns never match within a string, because a string has a
-# quote at the end of a line. Each pattern begins with literal characters, which makes the search fast.
-_SMALL = re.compile(rb"0\.0000[0-9]+(?=,?(?:\n|\Z))")
-_EXPONENT = re.compile(rb"e(-?)([0-9]+)(?=,?(?:\n|\Z))")
-_NULL = re.compile(rb"null,?(?:\n|\Z)")
 
 
 class WrittenJson:
@@ -336,6 +330,11 @@ def json_bytes(value: Any) -> bytes:
             return orjson.Fragment(part.text)
         raise TypeError
 
+    def decoded(part: Any) -> dict[str, Any]:
+        if isinstance(part, WrittenJson):
+            return part.decoded()
+        raise TypeError(f"Object of type {type(part).__name__} is not JSON serializable")
+
     try:
         fast = orjson.dumps(value, as_written, orjson.OPT_INDENT_2)
         if not _NULL.search(fast):
@@ -343,13 +342,7 @@ def json_bytes(value: Any) -> bytes:
             return _SMALL.sub(_as_python_writes, fast)
     except TypeError:
         pass  # a lone surrogate, or an integer of more than 64 bits
-    return utf8(json.dumps(value, ensure_ascii=False, indent=2, default=_decoded))
-
-
-def _decoded(value: Any) -> dict[str, Any]:
-    if isinstance(value, WrittenJson):
-        return value.decoded()
-    raise TypeError(f"Object of type {type(value).__name__} is not JSON serializable")
+    return utf8(json.dumps(value, ensure_ascii=False, indent=2, default=decoded))
 
 
 def _as_python_writes(small: re.Match[bytes]) -> bytes:

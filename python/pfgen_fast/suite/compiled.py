@@ -35,6 +35,9 @@ SuiteIndex = Sequence[_core.QuestionIndex]  # the native index of each question,
 ReferencesOf = Callable[[int, Sequence[str]], Mapping[str, tuple[str, ...]]]
 """Returns the reference answers of a question, given its index and the names of its reference sets."""
 
+_PATIENCE_SECONDS = 60  # longer than a suite takes to compile; a stopped process keeps its locks
+_LOCK_MODE = 0o600  # any process that can open the lock file can hold the lock
+
 
 @dataclass(frozen=True, eq=False)
 class CompiledSuite:
@@ -121,10 +124,6 @@ def _described_question(source: Mapping[str, Any], answers: Mapping[str, tuple[s
     if question.tokenizer is not None:  # otherwise it would be learned from the reference answers
         question.__dict__["spelling"] = Spelling(question.tokenizer, source["vocabulary"])
     return question
-
-
-_PATIENCE_SECONDS = 60  # longer than a suite takes to compile; a stopped process keeps its locks
-_LOCK_MODE = 0o600  # any process that can open the lock file can hold the lock
 
 
 def cache_folder() -> Path | None:

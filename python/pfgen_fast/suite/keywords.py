@@ -32,6 +32,12 @@ REGEX_SYNTAX = frozenset("\\.^$*+?{}[]|()")
 _MAX_DEPTH = 32
 _FORMS: tuple[Literal["t", "and", "or"], ...] = ("t", "and", "or")
 
+T = TypeVar("T")
+PATTERN_SECONDS = 10.0
+"""The limit of commands for the search of one pattern in one answer; a usual search takes microseconds."""
+_LOOKS = 10  # number of checks within the limit
+WHY = "nested repeats, or many repeats in a row, can match in exponentially many ways"
+
 
 @dataclass(frozen=True)
 class Rule:
@@ -195,15 +201,6 @@ def depth_first(rules: tuple[Rule, ...]) -> Iterator[Rule]:
     for rule in rules:
         yield rule
         yield from depth_first(rule.parts)
-
-
-T = TypeVar("T")
-
-PATTERN_SECONDS = 10.0
-"""The limit of commands for the search of one pattern in one answer; a usual search takes microseconds."""
-
-_LOOKS = 10  # number of checks within the limit
-WHY = "nested repeats, or many repeats in a row, can match in exponentially many ways"
 
 
 class _Overdue(Exception):

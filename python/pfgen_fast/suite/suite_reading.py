@@ -35,6 +35,16 @@ PACKAGED = Path(__file__).parents[1] / "data"
 SAMPLES_FILE = "questions.jsonl"
 SETTINGS_FILE = "suite.json"
 
+MAX_BYTES = 1 << 27  # maximum size of a file of a suite; files of the published suite are smaller than a megabyte
+_WORTH_BYTES = 1 << 20  # below this size, hashing is faster than a look-up in the cache
+_SETTLED_NS = 2_000_000_000
+"""Minimum age of a change: if the last change is newer, a second change within the same clock tick is not detected."""
+ENOUGH_REFERENCES = 100
+"""Number of reference answers in a set below which the scores of answers depend on chance."""
+
+_REQUIRED = ("question_id", "question", "answers")
+_OPTIONAL = ("category", "note", "keywords", "unit", "tokenizer", "tokenizer_sha1")
+
 
 def question_files(folder: Path) -> list[Path]:
     """The question files of a suite, sorted by name; raises SuiteError if there are none."""
@@ -66,9 +76,6 @@ def suite_folder(source: str | Path) -> Path:
     return folder
 
 
-MAX_BYTES = 1 << 27  # maximum size of a file of a suite; files of the published suite are smaller than a megabyte
-
-
 def read_bytes(path: Path) -> bytes:
     """The content of a file; raises SuiteError if it cannot be read."""
     return read_stored(path, limit=MAX_BYTES, error=SuiteError)
@@ -86,10 +93,6 @@ def parse_suite_json(content: bytes, where: str) -> Any:
     """Decodes JSON or raises SuiteError; a duplicate key is an error, as it would silently drop a reference set."""
     return parse_json(content, where, error=SuiteError)
 
-
-_WORTH_BYTES = 1 << 20  # below this size, hashing is faster than a look-up in the cache
-_SETTLED_NS = 2_000_000_000
-"""Minimum age of a change: if the last change is newer, a second change within the same clock tick is not detected."""
 
 _State = list[list[Any]]
 
@@ -144,12 +147,6 @@ def _remembered(memory: Path, state: _State) -> list[str] | None:
         return hashes if known["state"] == state else None
     except (OSError, ValueError, ForeignFileError):
         return None
-
-
-_REQUIRED = ("question_id", "question", "answers")
-ENOUGH_REFERENCES = 100
-"""Number of reference answers in a set below which the scores of answers depend on chance."""
-_OPTIONAL = ("category", "note", "keywords", "unit", "tokenizer", "tokenizer_sha1")
 
 
 def question_faults(source: object, folder: Path | None = None) -> Iterator[str]:

@@ -29,6 +29,15 @@ if TYPE_CHECKING:
 MISFITS = (ValueError, TypeError, OverflowError, NotImplementedError)
 """The errors that pyarrow raises if values do not fit an array, or if an array has no equivalent Python values."""
 
+_PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
+_EPOCH = datetime.datetime(1970, 1, 1)
+_READ_BUFFER_BYTES = 1 << 20
+_ROW_GROUP_ROWS = 1 << 16
+_ROW_GROUP_BYTES = 3 << 23
+_BATCH_ROWS = 1 << 16
+_BATCH_BYTES = 1 << 23
+_MAX_SHOWN = 200
+
 
 def pyarrow() -> Any:
     """Imports pyarrow and its Parquet module."""
@@ -163,10 +172,6 @@ def _of_parts(converts: Any, split: _Convert, join: _Convert) -> _Convert:
     return lambda value: join([convert(part) for convert, part in zip(functions, split(value), strict=True)])
 
 
-_PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
-_EPOCH = datetime.datetime(1970, 1, 1)
-
-
 def _of_time(kind: Any) -> _Convert:
     """A function that converts whole numbers of a unit of time to ISO 8601, or a duration to seconds."""
     pa, per_second = pyarrow(), _PER_SECOND[kind.unit]
@@ -202,14 +207,6 @@ def _seconds(per_second: int, value: int) -> float:
     if Decimal(repr(seconds)) * per_second != value:
         raise ValueError(f"a duration of {Decimal(value) / per_second} seconds has more digits than a number of JSON")
     return seconds
-
-
-_READ_BUFFER_BYTES = 1 << 20
-_ROW_GROUP_ROWS = 1 << 16
-_ROW_GROUP_BYTES = 3 << 23
-_BATCH_ROWS = 1 << 16
-_BATCH_BYTES = 1 << 23
-_MAX_SHOWN = 200
 
 
 @dataclass(frozen=True)

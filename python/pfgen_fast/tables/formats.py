@@ -39,6 +39,8 @@ _WRITERS: dict[str, Writer] = {".parquet": writing_parquet, ".jsonl": writing_js
 DELIMITERS = {".csv": ",", ".tsv": "\t"}
 """The formats without a fixed encoding, and their delimiters."""
 
+_FORMATS = (*DELIMITERS, ".jsonl", ".parquet")
+
 
 def reader_of(
     path: str | Path, encoding: str | None = None, *, name: str | None = None
@@ -153,7 +155,6 @@ def table_rows(source: str | Path, *, batch_size: int = 1024) -> Iterator[tuple[
 
 WriteValues = Callable[[Iterable[Sequence[Any]]], None]
 """Appends rows."""
-_FORMATS = (*DELIMITERS, ".jsonl", ".parquet")
 
 
 def check_value_table(path: Path) -> str:
@@ -175,16 +176,11 @@ def writing_values(path: Path, types: Mapping[str, type], *, for_spreadsheets: b
             with _parquet(packed, types) as write:
                 yield write
         elif kind == ".jsonl":
-            yield partial(_write_lines, packed, types)
+            yield lambda rows: packed.writelines(json_line(dict(zip(types, row, strict=True))) for row in rows)
         else:
             quoting, cell = (csv.QUOTE_MINIMAL, csv_value) if for_spreadsheets else (csv.QUOTE_ALL, None)
             packed.write(utf8(DELIMITERS[kind].join(types) + "\n"))
             yield partial(_write_cells, packed, DELIMITERS[kind], quoting, cell)
-
-
-def _write_lines(file: IO[bytes], names: Iterable[str], rows: Iterable[Sequence[Any]]) -> None:
-    for row in rows:
-        file.write(json_line(dict(zip(names, row, strict=True))))
 
 
 def _write_cells(

@@ -24,6 +24,17 @@ if TYPE_CHECKING:
 STANDARD_STREAM = "-"
 """The name of stdin or stdout."""
 
+_BLOCK_BYTES = 1 << 20
+_MARKS = {  # longer marks first, because the mark of UTF-32 begins with the mark of UTF-16
+    codecs.BOM_UTF32_LE: "utf-32-le",
+    codecs.BOM_UTF32_BE: "utf-32-be",
+    codecs.BOM_UTF8: "utf-8",
+    codecs.BOM_UTF16_LE: "utf-16-le",
+    codecs.BOM_UTF16_BE: "utf-16-be",
+}
+_ALWAYS_MARKED = {"utf-8-sig": "utf-8", "utf-16": "utf-16-le", "utf-32": "utf-32-le"}
+"""Encodings that write a byte-order mark, each with the encoding of the text after the mark."""
+
 
 @dataclass(frozen=True)
 class Columns:
@@ -79,19 +90,6 @@ class ChosenColumns(AnyColumns):
     def check(self, names: Sequence[str], location: str) -> None:
         """Raises TrialsError if a column appears twice."""
         self._check(names, (), location)
-
-
-_BLOCK_BYTES = 1 << 20
-
-_MARKS = {  # longer marks first, because the mark of UTF-32 begins with the mark of UTF-16
-    codecs.BOM_UTF32_LE: "utf-32-le",
-    codecs.BOM_UTF32_BE: "utf-32-be",
-    codecs.BOM_UTF8: "utf-8",
-    codecs.BOM_UTF16_LE: "utf-16-le",
-    codecs.BOM_UTF16_BE: "utf-16-be",
-}
-_ALWAYS_MARKED = {"utf-8-sig": "utf-8", "utf-16": "utf-16-le", "utf-32": "utf-32-le"}
-"""Encodings that write a byte-order mark, each with the encoding of the text after the mark."""
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,12 @@ from .text_rows import check_keys, json_batches, json_lines, json_text, score_ro
 
 _MARKS = {",": "commas", "\t": "tabs", ";": "semicolons"}
 
+_BLANK = re.compile(r"[ \t\r\n]*")
+_STRING = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
+_WORD = re.compile(r'[^,\]}:\s"]+(?=[,\]}:\s])')
+_BRACKET_OR_TEXT = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[\[\]{}]|"', re.DOTALL)
+"""Brackets, complete strings, and a quotation mark whose string continues in the next block."""
+
 
 def read_csv(
     source: str,
@@ -133,13 +139,6 @@ def _cell(value: Any) -> str | None:
         return value
     text = json_text(value)
     return None if text == "null" else text
-
-
-_BLANK = re.compile(r"[ \t\r\n]*")
-_STRING = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
-_WORD = re.compile(r'[^,\]}:\s"]+(?=[,\]}:\s])')
-_BRACKET_OR_TEXT = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[\[\]{}]|"', re.DOTALL)
-"""Brackets, complete strings, and a quotation mark whose string continues in the next block."""
 
 
 def read_json_lines(source: str, name: str, columns: Columns, batch_size: int | None) -> RowBatches:

@@ -29,6 +29,8 @@ _SAFE_DIGITS = 16
 _TINY = 1e-300
 """Shorter numbers between these sizes keep their digits as floats."""
 
+_ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
+
 
 @dataclass(frozen=True)
 class _TextRows:
@@ -193,9 +195,6 @@ def _number(text: str) -> float:
         if exact in (Decimal(repr(value)), rounded):
             return value
     raise Fault(f"the number {in_one_line(text, 60)} loses digits as a float; write it as a string", number=text)
-
-
-_ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
 
 
 def json_text(value: Any) -> str:
