@@ -21,7 +21,6 @@ from ..statistics.raters import FEWEST_UNITS, fleiss_kappa, krippendorff_alpha
 from .answer_grid import Estimate, part_of, ranges_of, with_ends
 from .checklist_runs import Run
 from .checklist_suite import ChecklistSuite
-from .judgements import Judgement
 from .marks import Opinion, judgement_key
 from .rater_agreement import MarkedAnswers
 
@@ -174,7 +173,11 @@ def reasonable_finding(
     suite: ChecklistSuite, opinions: Sequence[Opinion], runs: Iterable[Run], notes: Sequence[str] = ()
 ) -> Finding:
     """The share of reasonable verdicts by judge and area, and the agreement of those who said it."""
-    judges = {judgement_key(row): _judge_name(row) for run in runs for row in run.judgements(suite, with_reasons=False)}
+    judges = {
+        judgement_key(row): row.version or row.judge or "unknown"
+        for run in runs
+        for row in run.judgements(suite, with_reasons=False)
+    }
     if not opinions:
         raise ChecklistError("no opinions on verdicts: expected exports of 'annotate --ask judgements'")
     known = [opinion for opinion in opinions if opinion.judgement in judges]
@@ -187,6 +190,8 @@ def reasonable_finding(
     if n := len(opinions) - len(known):
         remarks.append(f"{counted(n, 'opinion')} left out: their judgements have changed since, or are of other runs")
     rates = list(_rates(suite, known, judges))
+    whole = [row for row in rates if row.part == "all"]
+    shares = [f"{100 * (row.share.value or 0):.1f} % of {in_one_line(row.judge, 60)}" for row in whole]
     pairs, kappa, alpha = _opinion_agreement(known)
     tables = (
         finding_table(
@@ -202,17 +207,13 @@ def reasonable_finding(
     )
     return Finding(
         "reasonable",
-        _reasonable_answer([row for row in rates if row.part == "all"]),
+        f"People call these shares of verdicts reasonable: {'; '.join(shares)}.",
         _reasonable_words(known, kappa, alpha),
         tables,
         (),
         tuple(remarks),
         question="How many verdicts of a judge are reasonable?",
     )
-
-
-def _judge_name(judgement: Judgement) -> str:
-    return judgement.version or judgement.judge or "unknown"
 
 
 def _rates(suite: ChecklistSuite, opinions: Sequence[Opinion], judges: dict[str, str]) -> Iterable[Rate]:
@@ -241,11 +242,6 @@ def _opinion_agreement(opinions: Sequence[Opinion]) -> tuple[tuple[tuple[Cell, .
     votes = np.stack([(values == level).sum(axis=0) for level in (0, 1)], axis=1)
     kappa = fleiss_kappa(votes)
     return tuple(rows), None if math.isnan(kappa) else kappa, krippendorff_alpha(values)
-
-
-def _reasonable_answer(rates: Sequence[Rate]) -> str:
-    shares = [f"{100 * (row.share.value or 0):.1f} % of {in_one_line(row.judge, 60)}" for row in rates]
-    return f"People call these shares of verdicts reasonable: {'; '.join(shares)}."
 
 
 def _reasonable_words(opinions: Sequence[Opinion], kappa: float | None, alpha: float | None) -> str:

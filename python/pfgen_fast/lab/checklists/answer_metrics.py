@@ -156,14 +156,11 @@ class MetricSet:
         """How words are counted, for METEOR and for the numbers of words."""
         return counter_there(self.suite.words)
 
-    @cached_property
-    def _bleu(self) -> ReferenceScorer:
-        return _comparing(["bleu"], partial(words, counter=self.tokens))
-
     def corpus_bleu(self, counts: Iterable[BleuCounts | None]) -> float | None:
         """BLEU of several answers together, 0 to 1, from their counts; None without any answer."""
         rows = np.array([row for row in counts if row is not None], np.int64)
-        return min(self._bleu.of_corpus("bleu", rows.sum(axis=0)) / 100, 1.0) if len(rows) else None
+        bleu = _comparing(["bleu"], partial(words, counter=self.tokens))
+        return min(bleu.of_corpus("bleu", rows.sum(axis=0)) / 100, 1.0) if len(rows) else None
 
     def of_tokens(
         self, texts: Sequence[str], references: Sequence[str | None]

@@ -173,17 +173,16 @@ def score_runs(
         )
         parts.append((areas_of, categories, lengths))
         averages.append(rules.average(side, areas_of, float(average_half[row])))
-    order = sorted(range(len(judged)), key=lambda row: _rank(averages[row], judged[row].run.key))
-    ranked = [row for row in order if averages[row].rescaled is not None]
+    means = [average.rescaled for average in averages]
+    order = sorted(range(len(judged)), key=lambda row: (means[row] is None, -(means[row] or 0.0), judged[row].run.key))
+    ranked = [row for row in order if means[row] is not None]
     ranks = dict(zip(ranked, rank_ranges(*(area.values[ranked] for area in areas)) if ranked else (), strict=True))
     models = tuple(
         ModelScores(
             judged[row].run.key,
             judged[row].run.name,
             rules.signature(judged[row]),
-            _place(
-                averages[row].rescaled, [average.rescaled for place, average in enumerate(averages) if place != row]
-            ),
+            _place(means[row], means[:row] + means[row + 1 :]),
             ranks.get(row),
             _place_bounds([average.bounds for average in averages], row),
             *parts[row],
@@ -356,10 +355,6 @@ class _Rules:
         if len(counters) > 1:
             notes.append(f"Words were counted in {len(counters)} ways: {', '.join(counters)}.")
         return notes
-
-
-def _rank(average: Part, model: str) -> tuple[bool, float, str]:
-    return average.rescaled is None, -(average.rescaled or 0.0), model
 
 
 def _place(score: float | None, others: Iterable[float | None]) -> float | None:

@@ -303,7 +303,7 @@ def fit_finding(fit: Fit) -> Finding:
         "checklist-weights",
         _answer(fit),
         _words(fit),
-        (_fitted_table(fit), _categories(fit), _weights(fit)),
+        (_fitted_table(fit), _weights(fit)),
         (),
         fit.notes,
         question="Which weights follow from people's marks, and how certain are they?",
@@ -329,37 +329,24 @@ def _words(fit: Fit) -> str:
 
 
 def _fitted_table(fit: Fit) -> Table:
-    rows = tuple(
-        (
-            *(category.checklist.category, category.fitted.n_rows, category.fitted.r2, category.fitted.mse),
-            *(max((spread.sd or 0.0 for spread in category.spreads), default=None), _in_short(category.fitted)),
-        )
-        for category in fit.categories.values()
-    )
-    columns = ("category", "marks", "R²", "MSE", "largest sd", "weights (* at the bound)")
-    shown = columns if any(category.spreads for category in fit.categories.values()) else (*columns[:4], columns[-1])
-    return finding_table("fitted", "The weights in short", columns, rows, digits=2, shown=shown)
-
-
-def _in_short(fitted: FittedWeights) -> str:
-    if not fitted.is_identified:
-        return f"not defined: rank {fitted.rank} of {len(fitted.raw)}"
-    pairs = zip(fitted.weights, fitted.at_bound, strict=True)
-    return " ".join(f"{weight:.1f}{'*' if is_at_bound else ''}" for weight, is_at_bound in pairs)
-
-
-def _categories(fit: Fit) -> Table:
     columns = (
         *("area", "category", "marks", "answers", "annotators", "questions", "rank", "R²", "MSE", "perfect mark"),
-        "at bound",
+        *("at bound", "largest sd", "weights (* at the bound)"),
     )
     rows = []
-    for (area, category), category_fit in fit.categories.items():
-        fitted = category_fit.fitted
-        counts = (fitted.n_rows, category_fit.n_answers, len(category_fit.annotators), len(fitted.raw), fitted.rank)
+    for (area, name), category in fit.categories.items():
+        fitted = category.fitted
+        counts = (fitted.n_rows, category.n_answers, len(category.annotators), len(fitted.raw), fitted.rank)
         figures = (fitted.r2, fitted.mse, fitted.perfect_mark, sum(fitted.at_bound))
-        rows.append((area, category, *counts, *figures))
-    return finding_table("categories", "How well marks are fitted", columns, tuple(rows), 2)
+        largest = max((spread.sd or 0.0 for spread in category.spreads), default=None)
+        weights = f"not defined: rank {fitted.rank} of {len(fitted.raw)}"
+        if fitted.is_identified:
+            pairs = zip(fitted.weights, fitted.at_bound, strict=True)
+            weights = " ".join(f"{weight:.1f}{'*' if is_at_bound else ''}" for weight, is_at_bound in pairs)
+        rows.append((area, name, *counts, *figures, largest, weights))
+    has_draws = any(category.spreads for category in fit.categories.values())
+    shown = ("category", "marks", "R²", "MSE", *(["largest sd"] if has_draws else []), columns[-1])
+    return finding_table("fitted", "The weights in short", columns, rows, digits=2, shown=shown)
 
 
 def _weights(fit: Fit) -> Table:

@@ -60,11 +60,6 @@ def numbered_objects(path: Path, *, on_fault: OnFault | None = None) -> Iterator
     return checked_objects(path, lambda value: value, on_fault=on_fault)
 
 
-def rows_of_table(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The rows of a table in any format of `score_table`, each with its place for error messages."""
-    return checked_objects(path, any_object, rows=table_rows(path))
-
-
 def checked_objects(
     path: Path,
     check: Callable[[Any], T],

@@ -145,8 +145,11 @@ def mark_of(
             raise Fault(f"{number:g}; expected a mark from 0 to {HIGHEST_MARK:g}")
         return number
 
+    def texts(cell: Any) -> Any:  # they may be in brackets
+        return _SEPARATORS.split(cell.strip().strip("[]").strip()) if isinstance(cell, str) else cell
+
     place = _said(row, task)
-    verdicts = member(row, "verdicts", lambda cell: items(_separated(cell), verdict))
+    verdicts = member(row, "verdicts", lambda cell: items(texts(cell), verdict))
     if len(verdicts) != n_questions:
         raise Fault(f"expected {n_questions}, one for each question, not {len(verdicts)}").inside(".verdicts")
     sha256 = member(row, "response_sha256", text_in_cell)
@@ -201,11 +204,6 @@ def _said(row: Mapping[str, Any], task: Task) -> dict[str, Any]:
         "is_unclear": _TRUTHS.get(row.get("unclear"), False) if isinstance(row.get("unclear"), str | bool) else False,
         "comment": comment if isinstance(comment, str) else "",
     }
-
-
-def _separated(cell: Any) -> Any:
-    """The texts in a cell, which may be in brackets; other values unchanged."""
-    return _SEPARATORS.split(cell.strip().strip("[]").strip()) if isinstance(cell, str) else cell
 
 
 Entry = Mark | Pair | Opinion

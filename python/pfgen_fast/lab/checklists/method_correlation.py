@@ -19,17 +19,18 @@ import numpy as np
 from ...base.arrays import Floats
 from ...base.errors import ChecklistError
 from ...base.table import Table
-from ...base.untrusted_json import checked
+from ...base.untrusted_json import any_object, checked
 from ...base.untrusted_text import counted, unknown_name
 from ...scoring.scorer import Scorer
 from ...suite.suite import Suite
+from ...tables.formats import table_rows
 from ..experiments.finding import Cell, Finding, Picture, finding_table
 from ..statistics.correlation import COMPARED_DIGITS, p_value, resampled_spearman, spearman, spearman_rows
 from .answer_grid import AnswerGrid, Estimate, Ints, ranges_of
 from .checklist_runs import Run
 from .checklist_scoring import score_runs
 from .checklist_suite import ChecklistSuite
-from .line_files import OnFault, number_in_cell, rows_of_table
+from .line_files import OnFault, checked_objects, number_in_cell
 from .marks import MarkedAnswer, Scale, read_marks, task_of_row
 from .tasks import AnswerKey, Method
 
@@ -123,7 +124,7 @@ def values_of(
 def metric_values(path: Path, suite: ChecklistSuite) -> dict[str, dict[Place, float]]:
     """The metrics in a table of `checklists metrics -o`, or in any table with model, id and columns of numbers."""
     columns: dict[str, dict[Place, float]] = {}
-    for where, row in rows_of_table(path):
+    for where, row in checked_objects(path, any_object, rows=table_rows(path)):
         place = _place(row, suite, where)
         for name, value in row.items():
             if name not in _KEY_COLUMNS and value not in (None, ""):

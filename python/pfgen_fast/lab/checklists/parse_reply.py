@@ -159,7 +159,13 @@ def _json(text: str, *, keys_are_unique: bool) -> Any:
     if _is_deeper_than(_MAX_DEPTH, (1 if mark in "[{" else -1 for mark in marks if mark != '"')):
         raise _Unparsed
     try:
-        return json.loads(text, strict=False, parse_int=_int, object_pairs_hook=_object if keys_are_unique else dict)
+        hook = _object if keys_are_unique else dict
+        return json.loads(
+            text,
+            strict=False,
+            parse_int=lambda digits: int(digits) if len(digits) <= _MAX_DIGITS else float(digits),
+            object_pairs_hook=hook,
+        )
     except (ValueError, RecursionError):
         raise _Unparsed from None
 
@@ -173,10 +179,6 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _is_deeper_than(limit: int, brackets: Iterator[int]) -> bool:
     return any(depth > limit for depth in accumulate(brackets))
-
-
-def _int(digits: str) -> int | float:
-    return int(digits) if len(digits) <= _MAX_DIGITS else float(digits)
 
 
 def _literal(text: str, *, keys_are_unique: bool) -> Any:

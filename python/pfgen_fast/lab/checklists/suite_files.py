@@ -100,13 +100,13 @@ def shown_category(key: tuple[str, str]) -> str:
 
 def weights_of(value: Any) -> tuple[float, ...]:
     """A check of a list of weights."""
-    return items(value, _weight)
 
+    def weight(value: Any) -> float:
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= MAX_NUMBER:
+            raise unexpected("a weight above 0", value)
+        return float(value)
 
-def _weight(value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= MAX_NUMBER:
-        raise unexpected("a weight above 0", value)
-    return float(value)
+    return items(value, weight)
 
 
 def questions_of(value: Any) -> tuple[str, ...]:
