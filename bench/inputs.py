@@ -15,10 +15,7 @@ from typing import TypeVar
 from uuid import uuid4
 
 import pfgen_fast
-from pfgen_fast import Question, Suite
-from pfgen_fast.generation.engines import open_engine
-from pfgen_fast.generation.generating import generate
-from pfgen_fast.generation.setting import Setting
+from pfgen_fast import Generation, Question, Suite
 
 from .parse_runs import parse_trials
 
@@ -100,9 +97,8 @@ def published(checkout: Path) -> Inputs:
 
 
 def _drawn(order: int, trials: int, scratch: Path) -> Path:
-    suite, model = Suite.load(MINI), f"ngram/order-{order}"
-    engine = open_engine("ngram", suite=suite, model=model, mode="completion", order=order)
-    return generate(suite, engine, Setting(model), trials=trials, output=scratch).folder
+    generation = Generation.of("ngram", options={"order": order})
+    return generation.run(Suite.load(MINI), trials=trials, output=scratch).folder
 
 
 def suite_of_one_question(sets: Mapping[str, Sequence[str]]) -> Suite:

@@ -9,10 +9,7 @@ import tempfile
 from collections import defaultdict
 from pathlib import Path
 
-from pfgen_fast import Scorer, ScoreTable, Suite
-from pfgen_fast.generation.engines import open_engine
-from pfgen_fast.generation.generating import generate
-from pfgen_fast.generation.setting import Setting
+from pfgen_fast import Generation, Scorer, ScoreTable, Suite
 from pfgen_fast.lab.discernment.discernment_result import Discernment
 from pfgen_fast.lab.discernment.originals import from_suite
 from pfgen_fast.lab.discernment.running import discern
@@ -40,10 +37,8 @@ def read_answers() -> dict[str, list[tuple[str, str]]]:
 
 def generate_answers(suite: Suite, order: int, trials: int = 3) -> list[tuple[str, str]]:
     """Questions and answers of a temporary run."""
-    model = f"ngram/order-{order}"
-    engine = open_engine("ngram", suite=suite, model=model, mode="completion", order=order)
     with tempfile.TemporaryDirectory() as folder:
-        generated = generate(suite, engine, Setting(model), trials=trials, output=folder)
+        generated = Generation.of("ngram", options={"order": order}).run(suite, trials=trials, output=folder)
         run = Trials.read(generated.folder / "trials.jsonl.xz")
     return list(zip(run.questions, run.answers, strict=True))
 
