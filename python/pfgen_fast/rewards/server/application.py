@@ -67,10 +67,10 @@ class Metrics:
         self._seconds.labels(path).observe(seconds)
         self._answers.inc(n_answers)
 
-    def text(self) -> bytes:
+    def reply(self) -> Reply:
         """The metrics in the text format of Prometheus."""
         content: bytes = self._prometheus.generate_latest(self._registry)
-        return content
+        return Reply(content, "text/plain; version=0.0.4; charset=utf-8")
 
 
 def _openapi(signature: str, limits: Limits) -> bytes:
@@ -102,7 +102,7 @@ class Application:
         }
         self._shown: dict[str, Callable[[], Reply]] = {
             "/healthz": lambda: Reply(b'{"status":"ok"}'),
-            "/metrics": lambda: Reply(self._metrics.text(), "text/plain; version=0.0.4; charset=utf-8"),
+            "/metrics": self._metrics.reply,
             "/openapi.json": lambda: Reply(document),
         }
 
@@ -115,19 +115,23 @@ class Application:
         begin = time.perf_counter()
         path = scope["path"]
         with Place(self.room) as place:
+            reply, refusal = None, None
             try:
                 reply = await self._reply(scope, receive, place)
             except Gone:
-                reply = None
-            except Refusal as refusal:
-                reply = _refused(refusal)
+                pass
+            except Refusal as error:
+                refusal = error
             except (RewardError, TrialsError) as error:
-                reply = _refused(Refusal(400, str(error)))
+                refusal = Refusal(400, str(error))
             except asyncio.CancelledError:  # by a second signal
-                reply = _refused(Refusal(503, "the server shuts down", {"Connection": "close"}))
+                refusal = Refusal(503, "the server shuts down", {"Connection": "close"})
             except Exception as error:
                 _log.error("%s: %s", path, error, exc_info=None if isinstance(error, PfgenError) else error)
-                reply = _refused(Refusal(500, "the server failed; see its log for the cause"))
+                refusal = Refusal(500, "the server failed; see its log for the cause")
+            if refusal is not None:
+                content = json_of({"error": refusal.sentence})
+                reply = Reply(content, status=refusal.status, headers=refusal.headers)
             known = path if path in self._posted or path in self._shown else "other"
             status, n_answers = (reply.status, reply.n_answers) if reply else (499, 0)
             self._metrics.count(known, status, time.perf_counter() - begin, n_answers)
@@ -192,10 +196,6 @@ def _headers(scope: Mapping[str, Any]) -> dict[str, str]:
         name, value = raw_name.decode("latin-1"), raw_value.decode("latin-1")
         headers[name] = f"{headers[name]}, {value}" if name in headers else value
     return headers
-
-
-def _refused(refusal: Refusal) -> Reply:
-    return Reply(json_of({"error": refusal.sentence}), status=refusal.status, headers=refusal.headers)
 
 
 async def _send(reply: Reply, send: Send) -> None:
