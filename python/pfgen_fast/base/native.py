@@ -122,6 +122,13 @@ def checked_threads(threads: int | None) -> int:
     return n
 
 
+def whole_number(name: str, value: object, *, least: int = 1, most: int = 2**31 - 1) -> int:
+    """Checks an integer argument; raises ValueError with its name."""
+    if isinstance(value, bool) or not hasattr(value, "__index__") or not least <= operator.index(value) <= most:
+        raise ValueError(f"{name}: expected a whole number from {least} to {most}, not {value!r}")
+    return operator.index(value)
+
+
 def default_threads() -> int:
     """The number of cores that this process may use."""
     if hasattr(os, "sched_getaffinity"):

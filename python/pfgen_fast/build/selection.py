@@ -15,21 +15,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from ..base.errors import TrialsError
-from ..base.native import _core
-from ..base.native import worded
-from ..base.native import checked_threads
+from ..base.native import _core, whole_number
+from ..base.native import worded, whole_number
+from ..base.native import checked_threads, whole_number
 from collections.abc import Mapping, Sequence
 from ..base.errors import SuiteError
 from ..suite.keywords import REGEX_SYNTAX
 from ..suite.questions import Question
 from ..suite.suite import Suite
-from ..base.native import worded
-from ..base.native import checked_threads
+from ..base.native import worded, whole_number
+from ..base.native import checked_threads, whole_number
 
 
 def find_rare_ngrams(answers: Any, *, order: int = 5, below: int = 2, threads: int | None = None) -> _core.RareNgrams:
     """Finds the n-grams that occur fewer than `below` times, and the first place of one in each answer (or -1)."""
-    order, below = checked_count("order", order), checked_count("below", below)
+    order, below = whole_number("order", order), whole_number("below", below)
     n_threads = checked_threads(threads)
     with worded():
         return _core.find_rare_ngrams(_core.TextColumn(answers, "answers"), order, below, n_threads)
@@ -39,7 +39,7 @@ def document_frequencies(
     answers: Any, *, max_order: int = 10, least: int = 1, threads: int | None = None
 ) -> dict[str, int]:
     """The n-grams of orders 1 to `max_order` in at least `least` answers, sorted by code points, with their numbers."""
-    max_order, n_threads = checked_max_order(max_order), checked_threads(threads)
+    max_order, n_threads = whole_number("max_order", max_order, most=_core.__longest_ngram__), checked_threads(threads)
     with worded():
         column = _core.TextColumn(answers, "answers")
         counted = _core.document_frequencies(column, max_order, n_threads)
@@ -49,18 +49,6 @@ def document_frequencies(
     texts = {row: column[row] for row in set(rows)}
     ngrams = zip(rows, *parts, strict=True)
     return {texts[row][offset : offset + order]: count for row, offset, order, count in ngrams}
-
-
-def checked_count(name: str, value: object, *, most: int = 2**31 - 1) -> int:
-    """Checks an integer from 1."""
-    if isinstance(value, bool) or not hasattr(value, "__index__") or not 1 <= operator.index(value) <= most:
-        raise ValueError(f"{name}: expected a whole number from 1 to {most}, not {value!r}")
-    return operator.index(value)
-
-
-def checked_max_order(max_order: object) -> int:
-    """Checks the highest order of n-grams."""
-    return checked_count("max_order", max_order, most=_core.__longest_ngram__)
 
 
 @dataclass(frozen=True)
@@ -124,9 +112,9 @@ def select_answers(
         >>> select_answers(["rain falls", "rain fell", "snow falls", "snow fell", "42"], 2).rows.tolist()
         [0, 3]
     """
-    size, max_order = checked_count("size", size), checked_max_order(max_order)
-    restarts = checked_count("restarts", restarts)
-    proposals = None if proposals is None else checked_count("proposals", proposals, most=2**63 - 1)
+    size, max_order = whole_number("size", size), whole_number("max_order", max_order, most=_core.__longest_ngram__)
+    restarts = whole_number("restarts", restarts)
+    proposals = None if proposals is None else whole_number("proposals", proposals, most=2**63 - 1)
     seconds, n_threads = _checked_seconds(seconds), checked_threads(threads)
     with worded():
         column = _core.TextColumn(answers, "answers")
@@ -177,7 +165,7 @@ def coverage(answers: Any, rows: Iterable[int] | NDArray[Any], *, max_order: int
 
 
 def _compare(answers: Any, rows: Iterable[int] | NDArray[Any], max_order: int) -> tuple[int, int, _core.Comparison]:
-    max_order = checked_max_order(max_order)
+    max_order = whole_number("max_order", max_order, most=_core.__longest_ngram__)
     with worded():
         column = _core.TextColumn(answers, "answers")
         chosen = _checked_rows(rows, len(column))

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-import operator
 from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base.errors import EngineError, PfgenError, SuiteError
-from ..base.native import _core, checked_threads
+from ..base.native import _core, checked_threads, whole_number
 from ..scoring.reply_text import Mode, first_part
 from ..suite.questions import Question
 from ..suite.suite import Suite
@@ -66,13 +65,13 @@ class NgramSampler:
         threads: int | None = None,
     ) -> None:
         self._threads = checked_threads(threads)
-        self._order = _whole_number("order", order)
+        self._order = whole_number("order", order)
         self._temperature = _number(
             "temperature", temperature, lambda value: value == 0 or 0.001 <= value <= 1000, "0, or 0.001 to 1000"
         )
         self._top_p = _number("top_p", top_p, lambda value: 0 < value <= 1, "a number above 0 and up to 1")
-        self._top_k = 0 if top_k is None else _whole_number("top_k", top_k)
-        self._max_code_points = _whole_number("max_code_points", max_code_points)
+        self._top_k = 0 if top_k is None else whole_number("top_k", top_k)
+        self._max_code_points = whole_number("max_code_points", max_code_points)
         self.suite = suite if isinstance(suite, Suite) else Suite.load(suite)
         if not self.suite.is_checked:
             check_suite(self.suite.name, self.suite.questions)
@@ -124,12 +123,6 @@ def _known_sets(suite: Suite, names: Sequence[str]) -> tuple[str, ...]:
     return tuple(name for name in suite.set_names if name in names)
 
 
-def _whole_number(name: str, value: object) -> int:
-    if isinstance(value, bool) or not hasattr(value, "__index__") or not 1 <= operator.index(value) < 2**31:
-        raise ValueError(f"{name}: expected a whole number from 1, not {value!r}")
-    return operator.index(value)
-
-
 def _number(name: str, value: Any, is_valid: Callable[[Any], bool], expected: str) -> float:
     is_number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
     if not is_number or not is_valid(value):
@@ -140,13 +133,7 @@ def _number(name: str, value: Any, is_valid: Callable[[Any], bool], expected: st
 def _seeds(seeds: Iterable[int] | NDArray[Any]) -> NDArray[np.uint64]:
     if isinstance(seeds, np.ndarray) and seeds.ndim == 1 and seeds.dtype.kind in "ui" and not (seeds < 0).any():
         return np.ascontiguousarray(seeds, np.uint64)
-    return np.array([_seed(seed) for seed in seeds], np.uint64)
-
-
-def _seed(value: object) -> int:
-    if not hasattr(value, "__index__") or not 0 <= operator.index(value) < 2**64:
-        raise ValueError(f"seeds: expected a whole number from 0 up to 2**64 - 1, not {value!r}")
-    return operator.index(value)
+    return np.array([whole_number("seeds", seed, least=0, most=2**64 - 1) for seed in seeds], np.uint64)
 
 
 class NgramEngine(Engine):
