@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import accumulate, chain, pairwise
 from textwrap import fill
 
-from make_unicode_table import N_CODE_POINTS, ROOT, in_blocks, made, rows
+from make_unicode_table import N_CODE_POINTS, ROOT, in_blocks, rows, write_or_check
 
 TABLE = ROOT / "cpp" / "src" / "text" / "normalisation_table.cpp"
 UNASSIGNED = ROOT / "python" / "pfgen_fast" / "scoring" / "unassigned_in_unicode_13.txt"
@@ -136,4 +136,4 @@ def packed(items: Iterable[str]) -> list[str]:
 
 
 if __name__ == "__main__":
-    sys.exit(made(__doc__, written_by_version))
+    sys.exit(write_or_check(__doc__, written_by_version))

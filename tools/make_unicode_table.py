@@ -115,7 +115,7 @@ def rows(values: bytes | Sequence[int]) -> list[str]:
     return ["".join(f"{value}," for value in values[begin : begin + 32]) for begin in range(0, len(values), 32)]
 
 
-def made(description: str | None, texts: Callable[[Callable[[int], bool]], dict[str, str]]) -> int:
+def write_or_check(description: str | None, texts: Callable[[Callable[[int], bool]], dict[str, str]]) -> int:
     """Writes or checks the texts by path that belong to the code points that Unicode 13.0 assigns; the exit status."""
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--ages", type=Path, help="DerivedAge.txt of Unicode 13.0 or later")
@@ -136,4 +136,4 @@ def made(description: str | None, texts: Callable[[Callable[[int], bool]], dict[
 
 
 if __name__ == "__main__":
-    sys.exit(made(__doc__, lambda is_assigned: {str(TABLE): table(is_assigned)}))
+    sys.exit(write_or_check(__doc__, lambda is_assigned: {str(TABLE): table(is_assigned)}))

@@ -93,20 +93,20 @@ def test_a_maker_makes_texts_that_are_kept(call):
         text = next(row["text"] for row in rows_of() if row["text"] in request.prompt)
         return answering(text.replace("Ice", "Zorbium").replace("lake", "lagoon"))
 
-    def made(*more):
+    def make_texts(*more):
         usual = ("texts.jsonl", "-e", "python:mine:score", "--maker", "org/maker")
         return run(call, *usual, *more, kinds="fictional_entity")
 
     with serving(make) as server:
-        code, out, _ = made("--base-url", server.base_url, "--dry-run")
+        code, out, _ = make_texts("--base-url", server.base_url, "--dry-run")
         assert (code, server.requests) == (0, [])
         assert out.startswith("24 damaged texts; 24 requests of about ")
-        code, _, err = made("--offline")
+        code, _, err = make_texts("--offline")
         assert (code, "out/perturbed-texts.jsonl: 24 of 24 damaged texts are missing; " in err) == (3, True)
-        assert made("--base-url", server.base_url)[0] == 0
+        assert make_texts("--base-url", server.base_url)[0] == 0
         assert len(server.requests) == 24
     before = tables()
-    assert made("--offline")[0] == 0
+    assert make_texts("--offline")[0] == 0
     assert tables() == before
 
 

@@ -39,7 +39,7 @@ def results() -> RunFigures:
     rows, questions = published.results(), [question.question_id for question in published.suite()]
     scores = [[row["questions"][question]["scores"] for question in questions] for row in rows]
 
-    def of(part: str) -> Any:
+    def means_of(part: str) -> Any:
         values = [[item[part] for item in run_scores] for run_scores in scores]
         return np.array([[sum(v.values()) if isinstance(v, dict) else v for v in run_scores] for run_scores in values])
 
@@ -48,7 +48,7 @@ def results() -> RunFigures:
             [[item[part].get(name, np.nan) * len(item[part]) for item in run_scores] for run_scores in scores]
         )
 
-    by_question = {"score": of("average"), **{part: of(part) for part in PARTS}}
+    by_question = {"score": means_of("average"), **{part: means_of(part) for part in PARTS}}
     means = {metric: values.mean(axis=1) for metric, values in by_question.items()}
     return RunFigures(
         suite=published.suite(),

@@ -145,14 +145,16 @@ def test_invalid_options_are_refused_when_the_engine_is_opened(options, message)
 
 
 def test_a_run_records_and_shows_its_usage_which_changes_neither_folder_nor_score(mini, tmp_path, call):
-    def made(output, *options):
+    def generate_into(output, *options):
         asked = ("generate", "-e", "anthropic", "-m", MODEL, "--mode", "chat", "--top-p", "none", "-s", "mini")
         return call(*asked, "--base-url", server.base_url, "-o", tmp_path / output, *options)
 
     prices = ("--prompt-price", 2, "--reply-price", 10)
     with serving(anthropic_service) as server:
-        priced, free = (json.loads(made(*options, "-n", 1, "--json")[1]) for options in (("a", *prices), ("b",)))
-        code, out, err = made("a", *prices, "-n", 2)
+        priced, free = (
+            json.loads(generate_into(*options, "-n", 1, "--json")[1]) for options in (("a", *prices), ("b",))
+        )
+        code, out, err = generate_into("a", *prices, "-n", 2)
         options = {"base_url": server.base_url}
         shared = Events(n_answers=1, n_prompt_tokens=5000, prices=TokenPrices(2, 10))  # of an earlier call
         generation = Generation.of("anthropic", model=MODEL, mode="chat", top_p=None, options=options)

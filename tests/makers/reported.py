@@ -18,11 +18,8 @@ def made_result(suite: Suite, answers: Sequence[str] = ("An answer.",), score: f
     figures = {"score": score, "score_std": 0.01, "length": 10.0, "length_std": 1.0, "scores": scores}
 
     def samples() -> list[dict[str, Any]]:
-        sample_scores = ({**scores, "helpfulness_results": [["word", 0.0]]} for _ in answers)
-        return [
-            {"answer": answer, "timestamp": "now", "scores": part}
-            for answer, part in zip(answers, sample_scores, strict=True)
-        ]
+        rules = {"helpfulness_results": [["word", 0.0]]}
+        return [{"answer": answer, "timestamp": "now", "scores": {**scores, **rules}} for answer in answers]
 
     questions = {q.question_id: {"question": q.question, **figures, "samples": samples()} for q in suite}
     return {

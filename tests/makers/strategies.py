@@ -107,9 +107,7 @@ def _regex_parts() -> st.SearchStrategy[str]:
     )
     times = st.sampled_from(["", "", "*", "+", "?", "*?", "{2}", "{1,3}"])
     repeated = st.tuples(single, times).map("".join)
-    choice = st.tuples(letter, single, st.sampled_from(["", "", "?", "{2}"])).map(
-        lambda part: f"({part[0]}|{part[1]}){part[2]}"
-    )
+    choice = st.builds("({}|{}){}".format, letter, single, st.sampled_from(["", "", "?", "{2}"]))
     return st.one_of(repeated, repeated, repeated, choice, st.sampled_from([r"\b", "a|", "(?:)", r"(a)\1"]))
 
 

@@ -37,7 +37,7 @@ def a_plan(*names: str) -> Plan:
     return Plan(tuple(item for name in names for item in perturbations_named(name)))
 
 
-def given(name: str, level: str = "word") -> Perturbation:
+def given_texts(name: str, level: str = "word") -> Perturbation:
     """A perturbation whose texts come with the items."""
     kind, _, degree = name.partition("/")
     return Perturbation(kind, degree, level=level, method="given")
@@ -76,13 +76,9 @@ class ByText:
 
     def score(self, items: Sequence[Item], texts: TextColumn) -> dict[str, np.ndarray]:
         self.calls.append(len(texts))
+        pairs = list(zip(items, texts.tolist(), strict=True))
         return {
-            name: np.array(
-                [
-                    np.nan if text is None else function(item, text)
-                    for item, text in zip(items, texts.tolist(), strict=True)
-                ]
-            )
+            name: np.array([np.nan if text is None else function(item, text) for item, text in pairs])
             for name, function in self.functions.items()
         }
 
@@ -92,7 +88,7 @@ def column(rows, name):
     return [row[name] for row in rows]
 
 
-def one(rows, **wanted):
+def row_with(rows, **wanted):
     """The one row with these values."""
     (result,) = (row for row in rows if all(row[name] == value for name, value in wanted.items()))
     return result

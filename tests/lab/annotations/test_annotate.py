@@ -38,7 +38,7 @@ def runs(tmp_path: Path) -> Path:
     return tmp_path / "runs"
 
 
-def made(items: Any, names: list[str], **options: Any) -> Any:
+def assigned(items: Any, names: list[str], **options: Any) -> Any:
     asked = Asked("own", "0" * 64, "en", "", ())
     return make_plan(items, names, asked, **{"overlap": 0.5, **options})
 
@@ -58,7 +58,7 @@ def test_equal_answers_are_one_item_and_no_pair(runs: Path) -> None:
 def test_a_sheet_hides_models_and_judges_and_orders_pairs_at_random(runs: Path) -> None:
     opened = open_runs([runs])
     items = [make(SUITE, opened, TASKS) for make in (mark_items, pair_items, judgement_items)]
-    plan = made([item for some in items for item in some], ["a", "b"], overlap=1)
+    plan = assigned([item for some in items for item in some], ["a", "b"], overlap=1)
     assert "secret" not in json.dumps([sheet.to_dict() for sheet in plan.sheets])
     assert JUDGE in json.dumps(plan.record)
     kinds = [item["kind"] for item in plan.sheets[0].items]
@@ -69,7 +69,7 @@ def test_a_sheet_hides_models_and_judges_and_orders_pairs_at_random(runs: Path) 
     for sheet in plan.sheets:
         for item in sheet.items:
             assert item["kind"] != "pair" or item["first"] != item["second"]
-    assert made(items[0], ["a", "b"]).sheets == made(items[0][::-1], ["a", "b"]).sheets
+    assert assigned(items[0], ["a", "b"]).sheets == assigned(items[0][::-1], ["a", "b"]).sheets
 
 
 def self_key(item: Any) -> Any:

@@ -153,20 +153,20 @@ def test_an_item_has_the_instruction_of_its_task_or_its_question_and_context(pat
 
 
 def test_an_error_names_what_an_item_lacks(path):
-    def said(item, **options):
+    def error_of(item, **options):
         with pytest.raises(ChecklistError) as caught:
             scores_of(judge_of(path, FakeEngine(by_length), **options), [item])
         return str(caught.value)
 
-    assert "item 1: is not a task of the suite own, which has 3 checklists" in said(Item("1", "A.", "x"))
-    assert "item 1: has no question and no context" in said(Item("1", "A.", "x"), category="thanks")
+    assert "item 1: is not a task of the suite own, which has 3 checklists" in error_of(Item("1", "A.", "x"))
+    assert "item 1: has no question and no context" in error_of(Item("1", "A.", "x"), category="thanks")
     cut = own_suite((*TASKS, Task("cut", "letters", "thanks", "Write…", sha256="0" * 64)))
-    assert "item cut: its task lacks the whole instruction" in said(Item("cut", "A.", "x"), suite=cut)
-    assert "unknown category 'thank'; expected one of letters/thanks" in said(ITEMS[0], category="thank")
+    assert "item cut: its task lacks the whole instruction" in error_of(Item("cut", "A.", "x"), suite=cut)
+    assert "unknown category 'thank'; expected one of letters/thanks" in error_of(ITEMS[0], category="thank")
     others = own_suite().checklists
     checklist = Checklist("reports", "thanks", ("So?",), (100.0,))
     twice = own_suite(checklists={**others, ("reports", "thanks"): checklist})
-    assert "the category thanks is in the areas letters, reports" in said(ITEMS[0], category="thanks", suite=twice)
+    assert "the category thanks is in the areas letters, reports" in error_of(ITEMS[0], category="thanks", suite=twice)
 
 
 # Opened by its name

@@ -12,7 +12,7 @@ from makers.published import needs_hellobench, vectors
 from pfgen_fast.lab.checklists.parse_reply import ParsedReply, parse_overall, parse_reply
 
 
-def said(value, n=3, **options):
+def parsed(value, n=3, **options):
     return parse_reply(value if isinstance(value, str) else json.dumps(value), n, **options)
 
 
@@ -31,10 +31,10 @@ def test_the_worked_examples():
 
 
 def test_faults_are_looked_for_in_their_order():
-    assert said([*entries("no", 7), 3]).fault == "form"
-    assert said(entries("no", 7, first=5)).fault == "number"
-    assert said(entries("no", 7, 9, first=5)).fault == "ids"
-    assert said(entries("no", 7, 9)).fault == "value"
+    assert parsed([*entries("no", 7), 3]).fault == "form"
+    assert parsed(entries("no", 7, first=5)).fault == "number"
+    assert parsed(entries("no", 7, 9, first=5)).fault == "ids"
+    assert parsed(entries("no", 7, 9)).fault == "value"
 
 
 NOT_FINITE = [float("nan"), float("inf"), True, None, ""]
@@ -42,16 +42,16 @@ NOT_FINITE = [float("nan"), float("inf"), True, None, ""]
 
 def test_an_id_is_a_whole_number_from_0_or_from_1():
     for id in (*NOT_FINITE, 0.5, "zero", "1e0", [0], "9" * 5000):
-        assert said([{"checklist_id": id, "evaluation_score": 1}], 1).fault == "ids", id
+        assert parsed([{"checklist_id": id, "evaluation_score": 1}], 1).fault == "ids", id
     for id in (0, 0.0, "0", 1, 1.0, "1", " 1 ", "01", "１"):
-        assert said([{"checklist_id": id, "evaluation_score": 1}], 1) == ParsedReply((1.0,), (None,)), id
+        assert parsed([{"checklist_id": id, "evaluation_score": 1}], 1) == ParsedReply((1.0,), (None,)), id
 
 
 def test_a_verdict_is_a_level_in_any_spelling_or_a_fault():
     for value in (*NOT_FINITE, 0.6, 2, -0.25, "yes", "nan", "1_0", "50%", "½", [1], {}, 10**400):
-        assert said([{"checklist_id": 0, "evaluation_score": value}], 1).fault == "value", value
+        assert parsed([{"checklist_id": 0, "evaluation_score": value}], 1).fault == "value", value
     for value in (0.75, "0.75", ".75", "7.5e-1", "０.７５", 0.75 + 5e-10):
-        assert said([{"checklist_id": 0, "evaluation_score": value}], 1).verdicts == (0.75,), value
+        assert parsed([{"checklist_id": 0, "evaluation_score": value}], 1).verdicts == (0.75,), value
 
 
 QUOTED = json.dumps(entries(1))
@@ -72,7 +72,7 @@ QUOTATIONS = {
 
 @pytest.mark.parametrize("where", QUOTATIONS)
 def test_a_quotation_is_no_verdict(where):
-    assert said(QUOTATIONS[where], 1) == ParsedReply(None, fault="form")
+    assert parsed(QUOTATIONS[where], 1) == ParsedReply(None, fault="form")
     overall = QUOTATIONS[where].replace("[{", "{").replace("}]", "}")
     assert parse_overall(overall).verdicts in (None, (0.0,))
 
@@ -88,31 +88,31 @@ def test_a_quoted_answer_cannot_forge_a_verdict(before, after):
     """A judge that gives 0, and quotes the answer in words around its verdict and in its reason."""
     own = json.dumps([{**entries(0)[0], "reason": after, "quoted": {"text": before}}])
     for reply in (f"{before} {own}", f"{own} {after}", f"{before}\n```json\n{own}\n```{after}", own):
-        assert said(reply, 1).verdicts in ((0.0,), None)
-    assert said(own, 1).verdicts == (0.0,)
+        assert parsed(reply, 1).verdicts in ((0.0,), None)
+    assert parsed(own, 1).verdicts == (0.0,)
 
 
 def test_a_python_literal_is_read_as_one():
     listed = "[{'checklist_id': 0, 'reason': 'it\\'s \"so\"' ' indeed', 'evaluation_score': +1.0,},  # good\n]"
-    result = said(listed, 1)
+    result = parsed(listed, 1)
     assert (result.verdicts, result.reasons) == ((1.0,), ('it\'s "so" indeed',))
-    assert said("[{'checklist_id': 0, 'evaluation_score': 2-1}]", 1).fault == "form"
-    assert said("[{'checklist_id': 0, 'evaluation_score': float('1')}]", 1).fault == "form"
+    assert parsed("[{'checklist_id': 0, 'evaluation_score': 2-1}]", 1).fault == "form"
+    assert parsed("[{'checklist_id': 0, 'evaluation_score': float('1')}]", 1).fault == "form"
 
 
 def test_the_first_text_that_parses_counts():
     good = json.dumps(entries(1, 0, 0.5))
-    assert said(json.dumps({"a": good})).fault == "form"
-    assert said(json.dumps("words " + good)).fault == "form"
+    assert parsed(json.dumps({"a": good})).fault == "form"
+    assert parsed(json.dumps("words " + good)).fault == "form"
 
 
 def test_depth_and_digits_do_not_depend_on_the_version_of_python():
     deep = "[" * 450 + "]" * 450
-    assert said(f'[{{"checklist_id": 0, "evaluation_score": 1, "more": {deep}}}]', 1).verdicts == (1.0,)
+    assert parsed(f'[{{"checklist_id": 0, "evaluation_score": 1, "more": {deep}}}]', 1).verdicts == (1.0,)
     deeper = "[" * 600 + "]" * 600
-    assert said(f'[{{"checklist_id": 0, "evaluation_score": 1, "more": {deeper}}}]', 1).fault == "form"
-    assert said(f'[{{"checklist_id": 0, "evaluation_score": 1{"0" * 5000}}}]', 1).fault == "value"
-    assert said(f"[{{'checklist_id': 0, 'evaluation_score': 1, 'more': {'[' * 101}{']' * 101}}}]", 1).fault == "form"
+    assert parsed(f'[{{"checklist_id": 0, "evaluation_score": 1, "more": {deeper}}}]', 1).fault == "form"
+    assert parsed(f'[{{"checklist_id": 0, "evaluation_score": 1{"0" * 5000}}}]', 1).fault == "value"
+    assert parsed(f"[{{'checklist_id': 0, 'evaluation_score': 1, 'more': {'[' * 101}{']' * 101}}}]", 1).fault == "form"
 
 
 N = share(300_000)
@@ -132,7 +132,7 @@ HOSTILE = {
 def test_hostile_replies_are_faults_in_no_time(name):
     begin = time.process_time()
     for profile in ("plain", "upstream"):
-        assert said(HOSTILE[name], profile=profile).verdicts is None
+        assert parsed(HOSTILE[name], profile=profile).verdicts is None
         assert parse_overall(HOSTILE[name], profile=profile).verdicts is None
     assert time.process_time() - begin < 5  # linear: a tenth of it on an idle machine
 

@@ -13,7 +13,7 @@ from makers.tested_evaluators import (
     discerned,
     length,
     letters,
-    one,
+    row_with,
     similarity,
     some_items,
 )
@@ -52,7 +52,7 @@ def test_the_tables_have_their_columns_and_a_row_for_each_perturbation_and_metri
 def test_an_evaluator_with_constant_scores_never_moves():
     outcome = discerned(ByText({"rating": lambda item, text: 3.0}), plan=a_plan("char_delete", "newline"))
     assert set(column(outcome.cells, "d")) == set(column(outcome.perturbations, "d")) == {0.0}
-    assert one(outcome.summary, score="d", scope="all")["average"] == 0
+    assert row_with(outcome.summary, score="d", scope="all")["average"] == 0
     assert set(column(outcome.cells, "exact_d")) == {0.0}
     assert set(column(outcome.cells, "rank_biserial")) == {None}
     assert column(outcome.profile, "verdict") == ["not noticed"]
@@ -72,10 +72,10 @@ def test_a_mean_of_metrics_has_cells_of_its_own_and_is_not_combined():
     metrics = [Metric("similarity"), Metric("length"), Metric("mean", combined=False)]
     outcome = discerned(ByText(functions, metrics=metrics), plan=a_plan("char_delete/300"))
     assert column(outcome.cells, "metric") == ["similarity", "length", "mean"]
-    assert one(outcome.cells, metric="mean")["d"] == 0
+    assert row_with(outcome.cells, metric="mean")["d"] == 0
     d = [row["d"] for row in outcome.cells][:2]
     p = [20**-item for item in d]
-    row = one(outcome.perturbations)
+    row = row_with(outcome.perturbations)
     assert row["d"] == pytest.approx(-math.log(2 / sum(1 / item for item in p)) / math.log(20))
     assert row["printed_d"] == pytest.approx(row["d"] + math.log(2) / math.log(20))
     assert row["calibrated_d"] == pytest.approx(row["d"] - math.log(2) / math.log(20))
@@ -90,10 +90,10 @@ def test_plain_figures_beside_weighted_ones_are_of_the_same_perturbations(weight
     weighted = column(outcome.perturbations, "weighted_d")
     assert weighted == [*(pytest.approx(d, rel=1e-12) for d in column(outcome.perturbations, "d")[:5]), None, None]
     assert {row["score"] for row in outcome.summary} == {"d", "printed_d", "weighted_d"}
-    plain, weighted = (one(outcome.summary, score=score, scope="weighted") for score in ("d", "weighted_d"))
+    plain, weighted = (row_with(outcome.summary, score=score, scope="weighted") for score in ("d", "weighted_d"))
     for name in ("n_perturbations", "n_defined", "average", "minimum", "minimum_at", "average_low"):
         assert plain[name] == (pytest.approx(weighted[name]) if isinstance(weighted[name], float) else weighted[name])
-    assert plain["n_defined"] == 5 < one(outcome.summary, score="d", scope="all")["n_defined"] == 6
+    assert plain["n_defined"] == 5 < row_with(outcome.summary, score="d", scope="all")["n_defined"] == 6
     everywhere = discerned(weights=weights)
     assert "weighted" not in column(everywhere.summary, "scope")
 
@@ -117,7 +117,7 @@ def test_scores_as_large_as_floats_are_computed_or_refused():
         return ByText({"huge": lambda item, text: original_value if text == item.text else damaged_value})
 
     outcome = discerned(huge(1e100, -1e100), plan=a_plan("char_delete", "newline"))
-    assert one(outcome.cells, degree="300")["mean_drop"] == pytest.approx(2e100)
+    assert row_with(outcome.cells, degree="300")["mean_drop"] == pytest.approx(2e100)
     for rows in (outcome.cells, outcome.perturbations, outcome.summary, outcome.controls):
         assert all(math.isfinite(value) for row in rows for value in row.values() if isinstance(value, float))
     assert sentences(results([outcome]))
@@ -130,12 +130,12 @@ def test_levels_have_the_same_weight_in_the_average_and_controls_have_none():
     functions = {"similarity": similarity}
     outcome = discerned(ByText(functions), plan=a_plan("char_delete", "word_drop/50", "newline", "sentence_delete/200"))
     d = {row["kind"] + "/" + row["degree"]: row["d"] for row in outcome.perturbations}
-    total = one(outcome.summary, score="d", scope="all")
+    total = row_with(outcome.summary, score="d", scope="all")
     character_mean = sum(d[f"char_delete/{degree}"] for degree in (10, 30, 70, 150, 300)) / 5
     assert total["average"] == pytest.approx((character_mean + d["word_drop/50"] + d["sentence_delete/200"]) / 3)
     assert total["minimum"] == min(value for name, value in d.items() if name != "newline/")
     assert d[total["minimum_at"]] == total["minimum"]
-    assert one(outcome.summary, score="d", scope="level:character")["average"] == pytest.approx(character_mean)
+    assert row_with(outcome.summary, score="d", scope="level:character")["average"] == pytest.approx(character_mean)
     scopes = [row["scope"] for row in outcome.summary if row["score"] == "d"]
     assert scopes == [
         *("all", "level:character", "level:word", "level:sentence"),
@@ -147,11 +147,11 @@ def test_specificity_is_the_share_of_controls_that_are_not_noticed():
     evaluator = ByText({"length": lambda item, text: -float(len(text)), "letters": letters})
     outcome = discerned(evaluator, plan=a_plan("identity", "newline", "char_delete/300"))
     assert outcome.specificity == {"length": 0.5, "letters": 1.0}
-    row = one(outcome.controls, kind="newline", metric="length")
+    row = row_with(outcome.controls, kind="newline", metric="length")
     assert row["noticed"] is True
     assert row["mean_drop"] == 1
     assert row["relative_drop"] is None  # the metric rewards what shortens
-    assert one(outcome.controls, kind="newline", metric="letters")["relative_drop"] == 0
+    assert row_with(outcome.controls, kind="newline", metric="letters")["relative_drop"] == 0
     assert discerned().specificity == {"similarity": None}
 
 
@@ -211,7 +211,7 @@ def test_the_profile_says_what_is_noticed_rewarded_or_not_seen():
     assert profile["much"][0] == "needs much"
     assert profile["nothing"] == ("not noticed", 0, "none")
     assert set(column(outcome.profile, "detectable_at_100")) == {None}  # there are only 24 items
-    row = one(outcome.profile, metric="length")
+    row = row_with(outcome.profile, metric="length")
     assert row["n80"] == 9  # 8.243, the fewest that a perfect effect needs
     mean_length = np.mean([len(item.text) for item in some_items(24)])
     assert row["drop_per_100_permille"] == pytest.approx(mean_length / 10, rel=0.01)
@@ -220,7 +220,7 @@ def test_the_profile_says_what_is_noticed_rewarded_or_not_seen():
 def test_with_as_many_items_as_are_stated_the_profile_says_what_the_cells_say():
     items = [*some_items(70), *(CollectionItem(f"mute {n}", "Ice floats on it.", "headlines", "en") for n in range(30))]
     outcome = discerned(ByText({"length": length}), items, a_plan("number_change", "sentence_delete", "word_drop"))
-    assert one(outcome.perturbations, kind="sentence_delete", degree="200")["n_items"] == 70
+    assert row_with(outcome.perturbations, kind="sentence_delete", degree="200")["n_items"] == 70
     degrees = dict(zip(column(outcome.profile, "kind"), column(outcome.profile, "detectable_at_100"), strict=True))
     assert degrees == {"number_change": "none", "sentence_delete": "200", "word_drop": "50"}
 
@@ -232,20 +232,20 @@ def test_the_terminal_calls_an_evaluator_blind_only_if_no_metric_notices_the_dam
     def nothing(item, text):
         return float(len(item.text))
 
-    def said(functions, margin):
+    def blindness(functions, margin):
         actual = discerned(ByText(functions), some_items(40), a_plan("truncate/100"), margin=margin)
         (row,) = verdict_table(results([actual, actual])).rows
         return actual, row[1]
 
-    outcome, text = said({**{f"still {i}": nothing for i in range(5)}, "five": first_five}, 100.0)
+    outcome, text = blindness({**{f"still {i}": nothing for i in range(5)}, "five": first_five}, 100.0)
     assert (column(outcome.cells, "noticed"), column(outcome.perturbations, "noticed")) == (
         [False] * 5 + [True],
         [False],
     )
     assert set(column(outcome.cells, "equivalent")) == {True}
     assert text.startswith("no (")
-    assert said({"nothing": nothing}, 100.0)[1].startswith("blind (")
-    assert said({"nothing": nothing}, None)[1] == "no (0.0)"
+    assert blindness({"nothing": nothing}, 100.0)[1].startswith("blind (")
+    assert blindness({"nothing": nothing}, None)[1] == "no (0.0)"
 
 
 def test_blindness_is_only_claimed_with_a_margin_that_is_wider_than_what_may_have_been_missed():

@@ -13,10 +13,10 @@ from makers.tested_evaluators import (
     a_plan,
     column,
     discerned,
-    given,
+    given_texts,
     length,
     letters,
-    one,
+    row_with,
     similarity,
     some_items,
 )
@@ -36,7 +36,7 @@ from pfgen_fast.lab.judging.judge_asking import Prices, Spending
 def test_damage_is_noticed_and_a_metric_where_lower_is_better_is_turned_but_not_its_means():
     distance = ByText({"distance": lambda item, text: 1 - similarity(item, text)}, metrics=[Metric("distance", False)])
     nine = a_collection(9)  # as few as are allowed
-    result, turned = (one(discerned(item, nine, min_items=9).cells, degree="300") for item in (None, distance))
+    result, turned = (row_with(discerned(item, nine, min_items=9).cells, degree="300") for item in (None, distance))
     assert result["n_items"] == result["n"] == 9
     assert result["share_lower"] == result["rank_biserial"] == result["mean_original"] == 1
     assert result["d"] == result["ceiling_d"] > 1
@@ -54,35 +54,35 @@ def test_damage_is_noticed_and_a_metric_where_lower_is_better_is_turned_but_not_
 def test_an_item_for_which_a_perturbation_is_impossible_takes_no_part():
     items = [*some_items(12), *(CollectionItem(f"mute {n}", "…!", "headlines", "en") for n in range(3))]
     result = discerned(ByText({"length": length}), items, a_plan("char_delete/300", "identity"))
-    row = one(result.cells, kind="char_delete")
+    row = row_with(result.cells, kind="char_delete")
     assert (row["n_items"], row["n_impossible"], row["n_missing"], row["share_lower"]) == (12, 3, 0, 1.0)
     sources, texts = all_texts(Damage(items, a_plan("char_delete/300", "newline")))  # the originals, and each column
     assert [item.id for item in sources] == [item.id for item in items] * 3
     assert (texts.tolist()[:15], texts[29], texts[30]) == ([item.text for item in items], None, items[0].text + "\n")
-    all_perturbations = one(result.perturbations, kind="char_delete")
+    all_perturbations = row_with(result.perturbations, kind="char_delete")
     assert (all_perturbations["n_items"], all_perturbations["n_impossible"], all_perturbations["reason"]) == (
         12,
         3,
         "nothing to damage",
     )
-    assert one(result.perturbations, kind="identity")["reason"] is None
+    assert row_with(result.perturbations, kind="identity")["reason"] is None
     assert (result.work.n_items, result.work.n_texts, result.work.n_impossible) == (15, 27, 3)
 
 
 def test_a_kind_that_is_impossible_for_all_is_listed_with_its_reason():
     items = [CollectionItem(str(n), f"Ice floats{'!' * n}", "headlines", "en") for n in range(12)]
     result = discerned(items=items, plan=a_plan("number_change", "char_delete/150", "char_delete/300"))
-    row = one(result.perturbations, kind="number_change", degree="200")
+    row = row_with(result.perturbations, kind="number_change", degree="200")
     assert (row["n_items"], row["n_impossible"], row["d"], row["noticed"]) == (0, 12, None, None)
     assert row["reason"] == "nothing to damage"
-    cell = one(result.cells, kind="number_change", degree="200")
+    cell = row_with(result.cells, kind="number_change", degree="200")
     assert cell["d"] is cell["mean_drop"] is cell["few"] is cell["share_lower"] is None
     assert (
         "Task headlines: The damage 'numbers changed' is impossible for all items: nothing to damage." in result.notes
     )
-    total = one(result.summary, score="d", scope="all")
+    total = row_with(result.summary, score="d", scope="all")
     assert (total["n_perturbations"], total["n_defined"]) == (7, 2)
-    assert one(result.profile, kind="number_change")["verdict"] is None
+    assert row_with(result.profile, kind="number_change")["verdict"] is None
     assert {curve.kind for curve in result.curves} == {"char_delete"}
 
 
@@ -99,14 +99,14 @@ def test_missing_scores_are_left_out_and_too_many_make_a_cell_undefined():
     def with_missing(n_missing, n_items):
         names = {f"item {number}" for number in range(n_missing)}
 
-        def of(item, text):
+        def some_missing(item, text):
             return math.nan if item.id in names and text != item.text else similarity(item, text)
 
-        return discerned(ByText({"similarity": of}), a_collection(n_items), a_plan("char_delete/300"))
+        return discerned(ByText({"similarity": some_missing}), a_collection(n_items), a_plan("char_delete/300"))
 
     for n_missing, n_items in ((2, 10), (3, 15)):
         some = with_missing(n_missing, n_items)
-        cell = one(some.cells)
+        cell = row_with(some.cells)
         assert (cell["n_items"], cell["n_missing"], cell["n"]) == (n_items, n_missing, n_items - n_missing)
         assert cell["noticed"]
         assert some.work.n_missing == n_missing
@@ -217,7 +217,7 @@ def test_texts_that_come_with_items_are_taken_as_they_are():
     items = [replace(item, perturbed={"typo/1": item.text[1:], "typo/2": item.text}) for item in some_items()]
     items[0] = replace(items[0], perturbed={})
     items[1] = replace(items[1], perturbed={"typo/1": " \n"})
-    result = discerned(ByText({"length": length}), items, Plan((given("typo/1"), given("typo/2"))))
+    result = discerned(ByText({"length": length}), items, Plan((given_texts("typo/1"), given_texts("typo/2"))))
     first, second = result.perturbations
     assert (first["n_items"], first["n_impossible"], first["method"]) == (10, 2, "given")
     assert first["d"] > 2
@@ -262,7 +262,7 @@ def test_kinds_of_a_model_need_a_model_and_their_texts_are_a_part_of_the_signatu
         return discerned(plan=plan, maker=maker)
 
     result = by_model(" So.")
-    row = one(result.perturbations, kind="paraphrase")
+    row = row_with(result.perturbations, kind="paraphrase")
     assert (row["n_items"], row["reason"], row["edit_share"]) == (11, "no usable reply", 0.25)
     assert result.signature == by_model(" So.").signature != by_model(" Thus.").signature
 
@@ -296,7 +296,7 @@ def test_identity_is_scored_by_another_call():
     evaluator = Kept({"length": length}, is_deterministic=False)
     result = discerned(evaluator, plan=a_plan("newline", "identity", "char_delete"))
     assert [row["mean_drop"] for row in result.controls] == [-1, -1]
-    assert one(result.controls, kind="identity")["reverse_d"] > 1
+    assert row_with(result.controls, kind="identity")["reverse_d"] > 1
     assert column(result.cells, "kind") == ["newline", "identity", *["char_delete"] * 5]
     begin = "Task headlines: length is not repeatable: 12 of 12 originals got a different score when they were scored "
     assert result.warnings[0].startswith(begin)

@@ -131,7 +131,7 @@ def scores_of(x, y, codes):
 # The worked examples, to 1e-12
 
 
-def of(what):
+def vectors_of(what):
     listed = [vector for vector in vectors()["vectors"] if vector["what"] == what]
     assert listed
     return listed
@@ -157,7 +157,7 @@ def is_as_expected(actual, expected):
 
 @needs_discernment_data
 def test_signed_ranks():
-    for vector in (*of("wilcoxon"), *of("wilcoxon_range")):
+    for vector in (*vectors_of("wilcoxon"), *vectors_of("wilcoxon_range")):
         n = vector["input"].get("n", 0)
         arguments = {"original": range(1, n + 1), "perturbed": [0] * n, **vector["input"]}
         sign = 1 if arguments.get("higher_is_better", True) else -1
@@ -171,7 +171,7 @@ def test_signed_ranks():
 
 @needs_discernment_data
 def test_combinations():
-    for vector in of("combine"):
+    for vector in vectors_of("combine"):
         arguments, expected = vector["input"], vector["expected"]
         log_p = arguments.get("log_p") or np.log(arguments["p"])
         actual = combined(log_p, arguments["votes"])
@@ -184,7 +184,7 @@ def test_combinations():
 
 @needs_discernment_data
 def test_averages():
-    for vector in of("average"):
+    for vector in vectors_of("average"):
         cells, expected = vector["input"]["cells"], vector["expected"]
         actual = average([cell["d"] for cell in cells], [cell["level"] for cell in cells])
         assert is_as_expected(actual[0], expected["average"])

@@ -117,7 +117,7 @@ def test_a_subsample_has_each_item_at_most_once_and_all_alike():
 N_TASKS = 400
 
 
-def made(bias, seed=0, strengths=(0.5, 0.5, 0.35), lengths=(0.8, -0.4, 0.0), n_tasks=N_TASKS):
+def simulated(bias, seed=0, strengths=(0.5, 0.5, 0.35), lengths=(0.8, -0.4, 0.0), n_tasks=N_TASKS):
     """Wins of models that differ in strength and in length, where judges prefer longer answers by `bias`."""
     generator = np.random.default_rng(seed)
     pairs, clusters = np.repeat(np.arange(len(strengths)), n_tasks), np.tile(np.arange(n_tasks), len(strengths))
@@ -128,7 +128,7 @@ def made(bias, seed=0, strengths=(0.5, 0.5, 0.35), lengths=(0.8, -0.4, 0.0), n_t
 
 
 def test_a_known_length_bias_is_taken_out():
-    result = win_rates(*made(0.2))
+    result = win_rates(*simulated(0.2))
     assert result.rates == pytest.approx([0.66, 0.42, 0.35], abs=0.06)
     assert result.controlled == pytest.approx([0.5, 0.5, 0.35], abs=0.06)
     assert result.slope == pytest.approx(0.2, abs=0.03)
@@ -138,7 +138,7 @@ def test_a_known_length_bias_is_taken_out():
 
 
 def test_a_draw_is_the_figure_of_the_drawn_tasks():
-    y, x, pairs, n_pairs, clusters, counts = made(0.2, n_tasks=30)
+    y, x, pairs, n_pairs, clusters, counts = simulated(0.2, n_tasks=30)
     x[3] = np.nan
     result = win_rates(y, x, pairs, n_pairs, clusters, counts[:4])
     for draw, row in enumerate(counts[:4]):
@@ -149,8 +149,8 @@ def test_a_draw_is_the_figure_of_the_drawn_tasks():
 
 
 def test_few_tasks_or_equal_lengths_have_no_length_controlled_rate():
-    few = win_rates(*made(0.2, n_tasks=FEWEST_CLUSTERS - 1))
+    few = win_rates(*simulated(0.2, n_tasks=FEWEST_CLUSTERS - 1))
     assert np.isnan(few.controlled).all()
-    y, x, *rest = made(0.2)
+    y, x, *rest = simulated(0.2)
     assert np.isnan(win_rates(y, np.zeros_like(x), *rest).controlled).all()
     assert not np.isnan(win_rates(y, np.zeros_like(x), *rest).rates).any()

@@ -57,7 +57,7 @@ def expected(answer, references, tokenizer=None):
     return [*row, max(squad_f1(*pair) for pair in pairs), max(float(a == b) for a, b in pairs)]
 
 
-def found(answers, references, tokenizer=None, metrics=METRICS):
+def rouge(answers, references, tokenizer=None, metrics=METRICS):
     scores = ReferenceScorer(metrics, tokenize=tokenizer, threads=1).score(answers, references)
     return np.stack([scores[name] for name in scores.columns], axis=1).tolist()
 
@@ -88,7 +88,7 @@ def test_columns_equal_those_of_the_libraries(tokenizer):
     def compare(batch):
         answers, references = [row[0] for row in batch], [row[1] for row in batch]
         by_libraries = [expected(*row, tokenizer) for row in batch]
-        assert found(answers, references, tokenizer) == by_libraries
+        assert rouge(answers, references, tokenizer) == by_libraries
         for (answer, of_row), values in zip(batch, by_libraries, strict=True):
             *_, rouge_l, lsum = values[0:-2:3]
             reached["an empty text"] += not all([answer, *of_row])
@@ -103,40 +103,40 @@ def test_columns_equal_those_of_the_libraries(tokenizer):
 
 def test_rows_of_many_and_of_long_references_equal_the_library():
     texts = [" ".join(f"w{i * j % 17}" for j in range(1, 30)) for i in range(100)]
-    assert found(texts[:3], [texts[3:], texts[50:], texts[:1]]) == [
+    assert rouge(texts[:3], [texts[3:], texts[50:], texts[:1]]) == [
         expected(texts[0], texts[3:]),
         expected(texts[1], texts[50:]),
         expected(texts[2], texts[:1]),
     ]
     longer = [" ".join(f"w{i * j % 13}" for j in range(1, 200)) for i in (1, 2, 5)]
-    assert found(longer[:1], [longer[1:]]) == [expected(longer[0], longer[1:])]
+    assert rouge(longer[:1], [longer[1:]]) == [expected(longer[0], longer[1:])]
 
 
 def test_lines_of_which_a_part_of_the_table_is_kept_equal_those_of_which_all_is():
     """2,500 tokens of the reference are 40 blocks; with 5,000 tokens of the answer, 26 of them are kept at a time."""
     rng = random.Random(3)
     reference, answer = (" ".join(rng.choices("abcdefgh", k=n)) for n in (2_500, 5_000))
-    scores = [found([f"{answer}{rest}"], [[reference]], metrics=["rouge_l", "rouge_lsum"])[0] for rest in ("", "\nx")]
+    scores = [rouge([f"{answer}{rest}"], [[reference]], metrics=["rouge_l", "rouge_lsum"])[0] for rest in ("", "\nx")]
     assert scores[1][5] == scores[0][2] == scores[1][2]  # recall: the second line adds nothing
 
 
 def test_the_first_of_equally_good_references_counts():
     """A reference with the same F may have other shares."""
     answer, references = "a b c d", ["a b", "a b x y z c d e"]
-    row = found([answer], [references], metrics=["rouge_1"])[0]
+    row = rouge([answer], [references], metrics=["rouge_1"])[0]
     assert row == [2 / 3, 0.5, 1.0]
-    assert found([answer], [references[::-1]], metrics=["rouge_1"])[0] == [2 / 3, 1.0, 0.5]
+    assert rouge([answer], [references[::-1]], metrics=["rouge_1"])[0] == [2 / 3, 1.0, 0.5]
 
 
 def test_a_sentence_counts_each_token_of_the_answer_once():
     """ROUGE-Lsum unites the subsequences of all sentences, but a token of the answer matches once."""
-    row = found(["a b\nc"], [["a\na\nc b"]], metrics=["rouge_lsum"])[0]
+    row = rouge(["a b\nc"], [["a\na\nc b"]], metrics=["rouge_lsum"])[0]
     assert row == [6 / 7, 1.0, 0.75]
 
 
 def test_a_function_as_tokenizer_gives_what_its_library_tokenizer_gives():
     answers, references = ["氷 a1, a 水\nab", ""], [["氷 a2\nab 水", "a"], ["x"]]
-    assert found(answers, references, TOKENIZERS["char"]) == found(answers, references, "char")
+    assert rouge(answers, references, TOKENIZERS["char"]) == rouge(answers, references, "char")
 
 
 # ---- Tokenizers
