@@ -11,7 +11,7 @@ from makers.reported import made_result, reported_run, unpacked
 from makers.runs import files_below
 from pfgen_fast import Suite
 from pfgen_fast.base.errors import PatternTimeout, PfgenError
-from pfgen_fast.lab.experiments.finding import N_SHOWN, Comparison, Pair, PairGroup, marked
+from pfgen_fast.lab.experiments.finding import N_SHOWN, Comparison, Pair, marked
 from pfgen_fast.report import ReportRun, write_report_folder
 from pfgen_fast.report.answers import N_REFERENCES, packed_answers
 from pfgen_fast.report.safe_runs import check_run
@@ -128,32 +128,32 @@ def test_a_folder_holds_the_page_and_a_file_for_each_question_and_only_an_earlie
 TEXTS = st.text(alphabet="ab\u0301\u3099氷、\u200d\ud800\x00", max_size=60)
 
 
-def joined(pieces):
-    return "".join(piece.text for piece in pieces)
+def sides(changes):
+    """The pieces of the first and of the second text."""
+    return [[text for text, change in changes if change in ("equal", kind)] for kind in ("deleted", "inserted")]
 
 
-def changed(pieces):
-    return [piece.text for piece in pieces if piece.is_changed]
+def texts_of(changes, kind):
+    return [text for text, change in changes if change == kind]
 
 
 @given(TEXTS, TEXTS)
 def test_the_pieces_make_up_the_texts_and_the_unchanged_ones_are_the_same(before, after):
-    first, second = marked(before, after)
-    assert (joined(first), joined(second)) == (before, after)
-    kept = [[piece.text for piece in pieces if not piece.is_changed] for pieces in (first, second)]
-    assert kept[0] == kept[1]
-    assert all(piece.text for piece in (*first, *second))
-    assert not any(unicodedata.category(piece.text[0]).startswith("M") for piece in (*first[1:], *second[1:]))
+    first, second = sides(marked(before, after))
+    assert ("".join(first), "".join(second)) == (before, after)
+    assert all((*first, *second))
+    assert not any(unicodedata.category(text[0]).startswith("M") for text in (*first[1:], *second[1:]))
 
 
 def test_of_long_texts_the_part_around_the_first_change_is_shown():
     before = "x" * 5000 + "ice" + "y" * 5000
-    first, second = marked(before, before.replace("ice", "snow"))
-    assert re.fullmatch("…x+icey+…", joined(first))
-    assert (changed(first), changed(second)) == (["ice"], ["snow"])
-    assert len(joined(second)) <= N_SHOWN + 2
-    first, second = marked("ab", "ab" + "c" * 1000)  # only one text goes on
-    assert (joined(first), changed(second)[-1]) == ("ab", "…")
+    changes = marked(before, before.replace("ice", "snow"))
+    first, second = map("".join, sides(changes))
+    assert re.fullmatch("…x+icey+…", first)
+    assert (texts_of(changes, "deleted"), texts_of(changes, "inserted")) == (["ice"], ["snow"])
+    assert len(second) <= N_SHOWN + 2
+    changes = marked("ab", "ab" + "c" * 1000)  # only one text goes on
+    assert ("".join(sides(changes)[0]), texts_of(changes, "inserted")[-1]) == ("ab", "…")
 
 
 @pytest.mark.parametrize("unit", ["、", "a.", "」", "ab" * 7 + "c"])
@@ -165,8 +165,8 @@ def test_hostile_texts_of_a_megabyte_take_no_time(unit):
 
 
 def test_markdown_shows_the_first_pair_of_each_group_in_one_text():
-    pairs = tuple(Pair(title, *marked("Ice *floats*.", "Ice `flots`, too.")) for title in ("<b>one</b>", "two"))
-    text = Comparison("Before & after", (PairGroup("typos", pairs),)).to_markdown()
+    pairs = tuple(Pair(title, marked("Ice *floats*.", "Ice `flots`, too.")) for title in ("<b>one</b>", "two"))
+    text = Comparison("Before & after", {"typos": pairs}).to_markdown()
     assert "## Before &#38; after" in text
     assert "**typos**: &#60;b&#62;one&#60;/b&#62;" in text
     assert "Ice {+`+}[-*-]flo[-a-]ts{+`, too+}[-*-]." in text or "Ice [-*-]{+`+}flo[-a-]ts[-*-]{+`, too+}." in text

@@ -176,19 +176,20 @@ def test_assumed_weights_are_called_assumed_wherever_they_are_used():
 
 def test_examples_are_grouped_by_kind_with_all_scores_of_a_text_in_one_place(ngram_finding):
     (comparison,) = ngram_finding.comparisons
-    assert [group.title for group in comparison.groups][:2] == ["characters deleted", "statements negated"]
-    titles = [pair.title for group in comparison.groups for pair in group.pairs]
+    assert list(comparison.groups)[:2] == ["characters deleted", "statements negated"]
+    titles = [pair.title for pairs in comparison.groups.values() for pair in pairs]
     assert len(titles) == len({(example.perturbation, example.item) for example in a_discernment().examples})
     first = r"1 % of characters deleted, item item \d+: fluency [\d.]+ → [\d.]+ \((largest|smallest) drop\)"
     assert re.match(first, titles[0])
     assert any("; " in title for title in titles)
-    assert [piece.text for piece in comparison.groups[0].pairs[0].after if piece.is_changed] == ["へ", "本当？"]
+    changes = comparison.groups["characters deleted"][0].changes
+    assert [text for text, change in changes if change == "inserted"] == ["へ", "本当？"]
 
 
 def test_the_first_example_is_a_text_whose_damage_a_metric_does_not_notice_with_all_scores(ngram_finding):
     title = r"Example of ngram: all statements negated, not noticed by helpfulness \(item item \d+: fluency .* → "
     assert re.match(f"{title}.*, average ", ngram_finding.example.title)
-    assert [text for text, change in ngram_finding.example.in_one if change == "deleted"] == ["に"]
+    assert [text for text, change in ngram_finding.example.changes if change == "deleted"] == ["に"]
     assert ngram_finding.example.to_markdown() in ngram_finding.to_markdown()
     assert finding_of([a_discernment(examples=())]).example is None
 

@@ -13,7 +13,7 @@ from .parser import Argument, Option
 
 if TYPE_CHECKING:
     from ..lab.discernment.discernment_plan import Perturbation
-    from ..lab.experiments.finding import Piece
+    from ..lab.experiments.finding import Change, Changes
 
 _ROWS_AT_A_TIME = 10_000
 
@@ -119,9 +119,9 @@ class DiscernKinds:
         if damaged is None:
             print_line(name, (" impossible", "dim"))
             return
-        before, after = marked(text, damaged)
-        print_line(name, " ", *_styled(before, "red"))
-        print_line(" " * 23, *_styled(after, "green"))
+        changes = marked(text, damaged)
+        print_line(name, " ", *_styled(changes, "deleted", "red"))
+        print_line(" " * 23, *_styled(changes, "inserted", "green"))
 
     def list_kinds(self) -> None:
         """Prints the kinds, with an example in the language."""
@@ -145,11 +145,12 @@ class DiscernKinds:
                 print_line(f"  {'impossible here' if damaged is None else shown(damaged)}")
 
 
-def _styled(pieces: tuple[Piece, ...], color: str) -> list[str | tuple[str, str]]:
-    """Formats pieces for a terminal; without colours, changes are in brackets."""
+def _styled(changes: Changes, kind: Change, color: str) -> list[str | tuple[str, str]]:
+    """Formats the text with changes of one kind for a terminal; without colours, they are in brackets."""
+    pieces = [(shown(text), change == kind) for text, change in changes if change in ("equal", kind)]
     if not has_colours(sys.stdout):
-        return [f"[{shown(piece.text)}]" if piece.is_changed else shown(piece.text) for piece in pieces]
-    return [(shown(piece.text), f"reverse {color}") if piece.is_changed else shown(piece.text) for piece in pieces]
+        return [f"[{text}]" if is_changed else text for text, is_changed in pieces]
+    return [(text, f"reverse {color}") if is_changed else text for text, is_changed in pieces]
 
 
 class DiscernVotes:

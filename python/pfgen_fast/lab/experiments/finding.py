@@ -54,46 +54,34 @@ class Picture:
     chart: Chart
 
 
-@dataclass(frozen=True)
-class Piece:
-    """A part of a text that is compared with another."""
-
-    text: str
-    is_changed: bool = False  # whether the other text lacks it
-
-
-Pieces = tuple[Piece, ...]
-"""A text as consecutive pieces."""
-
 Change = Literal["equal", "deleted", "inserted"]
+Changes = tuple[tuple[str, Change], ...]
+"""Two texts as one text in pieces, each of which both have, or only the first or the second."""
 
 
-def marked(before: str, after: str) -> tuple[Pieces, Pieces]:
-    """Both texts in pieces. Both have equal unchanged pieces; no character is split from its marks.
+def marked(before: str, after: str) -> Changes:
+    """Marks what differs between two texts; no character is split from its marks.
 
     Of long texts, only the part around the first difference is compared, so that marking is never slow.
     """
     is_long = max(len(before), len(after)) > N_SHOWN
     start = max(0, n_equal(before, after) - _N_IN_FRONT) if is_long else 0
     # A cut may split a character from its marks; dots show where the text is cut.
-    windows = [text[start : start + N_SHOWN] for text in (before, after)]
-    first, second = map(_characters, windows)
-    pieces: tuple[list[Piece], list[Piece]] = ([], [])
-    if start:
-        for side in pieces:
-            side.append(Piece("…"))
-    are_cut = [len(text) > start + N_SHOWN for text in (before, after)]
+    first, second = (_characters(text[start : start + N_SHOWN]) for text in (before, after))
+    changes: list[tuple[str, Change]] = [("…", "equal")] if start else []
+    is_cut, is_cut_after = (len(text) > start + N_SHOWN for text in (before, after))
     steps = SequenceMatcher(None, first, second, autojunk=False).get_opcodes()
-    if all(are_cut) and len(steps) > 2 and steps[-1][0] in ("delete", "insert"):
+    if is_cut and is_cut_after and len(steps) > 2 and steps[-1][0] in ("delete", "insert"):
         del steps[-1]  # only one text reaches this far, because it is shorter before this point
     for tag, begin, end, begin_after, end_after in steps:
-        for side, text in zip(pieces, ("".join(first[begin:end]), "".join(second[begin_after:end_after])), strict=True):
-            if text:
-                side.append(Piece(text, is_changed=tag != "equal"))
-    for side, is_cut in zip(pieces, are_cut, strict=True):
-        if is_cut:
-            side.append(Piece("…", is_changed=not all(are_cut)))
-    return tuple(pieces[0]), tuple(pieces[1])
+        if tag == "equal":
+            changes.append(("".join(first[begin:end]), "equal"))
+            continue
+        texts: Changes = (("".join(first[begin:end]), "deleted"), ("".join(second[begin_after:end_after]), "inserted"))
+        changes += [(text, change) for text, change in texts if text]
+    if is_cut or is_cut_after:
+        changes.append(("…", "equal" if is_cut and is_cut_after else "deleted" if is_cut else "inserted"))
+    return tuple(changes)
 
 
 def n_equal(first: str, second: str) -> int:
@@ -118,33 +106,13 @@ class Pair:
     """A text before and after a change."""
 
     title: str  # description of the change and its effect
-    before: Pieces
-    after: Pieces  # text after the change; it has the same unchanged pieces in the same order
-
-    @property
-    def in_one(self) -> list[tuple[str, Change]]:
-        """Both texts as one text in pieces."""
-        changes: list[tuple[str, Change]] = []
-        after = list(self.after)
-        for piece in self.before:
-            while not piece.is_changed and after and after[0].is_changed:
-                changes.append((after.pop(0).text, "inserted"))
-            changes.append((piece.text, "deleted") if piece.is_changed else (after.pop(0).text, "equal"))
-        return [*changes, *((piece.text, "inserted") for piece in after)]
+    changes: Changes
 
     def to_markdown(self) -> str:
         """The title and the text, with deleted parts in [-...-] and new parts in {+...+}."""
         forms = {"equal": "{}", "deleted": "[-{}-]", "inserted": "{{+{}+}}"}
-        text = "".join(forms[change].format(text) for text, change in self.in_one)
+        text = "".join(forms[change].format(text) for text, change in self.changes)
         return f"{markdown_text(self.title)}\n\n{markdown_block(text)}"
-
-
-@dataclass(frozen=True)
-class PairGroup:
-    """Pairs that share a property."""
-
-    title: str  # name of the property
-    pairs: tuple[Pair, ...]  # one or more pairs
 
 
 @dataclass(frozen=True)
@@ -152,13 +120,13 @@ class Comparison:
     """Texts before and after a change, side by side."""
 
     title: str  # title, a few words
-    groups: tuple[PairGroup, ...]  # pairs in groups; Markdown shows the first pair of each group, pages show all
+    groups: Mapping[str, Sequence[Pair]]  # pairs by group; Markdown shows the first pair of each group, pages show all
     before: str = "before"  # name of the texts before the change
     after: str = "after"  # name of the texts after the change
 
     def to_markdown(self) -> str:
         """The first pair of each group."""
-        pairs = (f"**{markdown_text(group.title)}**: {group.pairs[0].to_markdown()}" for group in self.groups)
+        pairs = (f"**{markdown_text(group)}**: {pairs[0].to_markdown()}" for group, pairs in self.groups.items())
         return "\n\n".join((f"## {markdown_text(self.title)}", *pairs))
 
 

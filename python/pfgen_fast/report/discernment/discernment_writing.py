@@ -13,7 +13,7 @@ from ...lab.discernment.combined import comparison_warnings
 from ...lab.discernment.discernment_result import Discernment, Example
 from ...lab.discernment.plan_sources import Published, claims, datasets
 from ...lab.discernment.weights import ASSUMED
-from ...lab.experiments.finding import Cell, Comparison, Finding, Pair, PairGroup, finding_table, marked
+from ...lab.experiments.finding import Cell, Comparison, Finding, Pair, finding_table, marked
 from ..findings import write_finding
 from .discernment_pictures import pictures
 from .discernment_tables import (
@@ -199,8 +199,8 @@ def _example(result: Result) -> Pair | None:
     candidates = []
     for examples in _examples(result).values():
         for (perturbation, item), (first, *_) in examples.items():
-            pair = Pair("", *marked(first.original, first.damaged))
-            n_changed = sum(len(text) for text, change in pair.in_one if change != "equal")
+            pair = Pair("", marked(first.original, first.damaged))
+            n_changed = sum(len(text) for text, change in pair.changes if change != "equal")
             candidates.append((perturbation not in missed, n_changed, perturbation, item, pair))
     if not candidates:
         return None
@@ -225,10 +225,10 @@ def _scores(result: Result, perturbation: str, item: str) -> str:
 
 def _comparisons(result: Result) -> list[Comparison]:
     """The items whose scores fell most and least in each cell, by kind of damage; none if there are no examples."""
-    groups = tuple(
-        PairGroup(words_of(kind), tuple(_pair(result, examples) for examples in group.values()))
+    groups = {
+        words_of(kind): tuple(_pair(result, examples) for examples in group.values())
         for kind, group in _examples(result).items()
-    )
+    }
     title = f"Examples of {result.title}: the largest and the smallest drop of each score"
     return [Comparison(title, groups, "original", "damaged")] if groups else []
 
@@ -254,7 +254,7 @@ def _pair(result: Result, examples: Sequence[Example]) -> Pair:
         for drop in examples
     )
     title = f"{result.words.get(first.perturbation, first.perturbation)}, item {in_one_line(first.item, 40)}: {scores}"
-    return Pair(in_one_line(title, 1000), *marked(first.original, first.damaged))
+    return Pair(in_one_line(title, 1000), marked(first.original, first.damaged))
 
 
 def _score(value: float) -> str:
