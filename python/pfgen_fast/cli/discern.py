@@ -56,7 +56,7 @@ class Evaluators:
         """Opens an evaluator; asks nothing yet."""
         from ..lab.discernment.originals import without_originals
         from ..lab.evaluators.asking_evaluator import AskingEvaluator
-        from ..lab.evaluators.opening import open_evaluator
+        from ..lab.evaluators.evaluator import open_evaluator
 
         kind = name.partition(":")[0]
         options: dict[str, Any] = {}
@@ -85,7 +85,7 @@ class Evaluators:
                 options["cache"] = folder / KEPT_SCORES
             if kind == "command":
                 options |= {"time_limit": asking.timeout, "show": lambda line: print_line(shown(line), to=sys.stderr)}
-        evaluator = open_evaluator(name, **options)
+        evaluator: Evaluator | TableScores = open_evaluator(name, **options)
         return evaluator.offline() if isinstance(evaluator, AskingEvaluator) and asking.server is None else evaluator
 
 

@@ -15,8 +15,7 @@ from pfgen_fast.base.errors import ChecklistError, DiscernmentError
 from pfgen_fast.lab.checklists.checklist_evaluator import ChecklistJudge
 from pfgen_fast.lab.checklists.checklist_requests import JudgeOptions
 from pfgen_fast.lab.checklists.tasks import Checklist, Task
-from pfgen_fast.lab.evaluators.evaluator import Item, text_column
-from pfgen_fast.lab.evaluators.opening import open_evaluator, options_of
+from pfgen_fast.lab.evaluators.evaluator import Item, open_evaluator, text_column
 from pfgen_fast.lab.judging.judge_asking import Spending
 from pfgen_fast.lab.judging.reply_store import Replies
 from pfgen_fast.tables.formats import table_rows
@@ -179,7 +178,6 @@ def test_it_is_opened_by_the_name_of_its_suite(tmp_path):
     judge = open_evaluator(name, model="m", server=None, cache=tmp_path / "empty.jsonl")
     assert isinstance(judge, ChecklistJudge)
     assert judge.options.max_tokens == 4096
-    assert "category" in options_of("checklists")
     with pytest.raises(ChecklistError, match="no packaged suite of that name"):
         open_evaluator("checklists:nowhere", model="m")
     with pytest.raises(DiscernmentError, match="unknown evaluator 'checklists'"):

@@ -126,16 +126,6 @@ def test_prompts_are_in_the_language_of_the_item_or_else_of_its_text(path):
     assert "Criterion: fluency" in by_item["c"]
 
 
-def test_a_question_is_shown_as_text_even_if_the_item_has_its_id(path):
-    item, other = (Item("a", "It floats.", "answers", question=question) for question in ("Q07", "Why?"))
-    engine = FakeEngine()
-    judge = judge_of(path, engine, tasks=("answers",), n_ratings=1, questions={"Q07": "Why does ice float?"})
-    scores_of(judge, [item, other])
-    shown = sorted(re.search(r"\[Question\]\n(.*)\n", content_of(request))[1] for request in engine.asked)
-    assert shown == ["Why does ice float?", "Why?"]
-    assert judge.signature != judge_of(path, tasks=("answers",), n_ratings=1).signature
-
-
 @pytest.mark.parametrize("task", ["qa", "answers"])
 def test_an_answer_without_a_question_cannot_be_rated(path, task):
     with pytest.raises(JudgingError, match=f"item 7: has no question, which the judge needs for the task {task}"):
@@ -172,9 +162,8 @@ def test_the_signature_has_everything_that_affects_a_score(path, tmp_path):
         {"seed": "other"},
         {"seed": 'x"|ratings:2'},
         {"replicate": 1},
-        {"questions": {"Q": "Why?"}},
     )
-    assert len({usual, *(judge_of(path, **change).signature for change in changes)}) == 10
+    assert len({usual, *(judge_of(path, **change).signature for change in changes)}) == 9
 
 
 # --- Replay, budgets ---

@@ -8,9 +8,8 @@ from dataclasses import replace
 import pytest
 from pfgen_fast import DiscernmentError, Reward, TrialsError
 from pfgen_fast.lab.evaluators.command_evaluator import CommandEvaluator
-from pfgen_fast.lab.evaluators.evaluator import Evaluator, Item, Metric, text_column
+from pfgen_fast.lab.evaluators.evaluator import Evaluator, Item, Metric, open_evaluator, text_column
 from pfgen_fast.lab.evaluators.ngram_evaluator import MetricsEvaluator, NgramEvaluator
-from pfgen_fast.lab.evaluators.opening import open_evaluator
 from pfgen_fast.lab.evaluators.table_evaluator import TableScores
 from sacrebleu.metrics import BLEU, CHRF
 
@@ -98,11 +97,7 @@ def test_a_text_among_its_references_is_allowed_on_demand_with_a_note():
     assert evaluator.notes_on(items[1:]) == ()
 
 
-def test_progress_is_reported_and_the_signature_names_settings_and_versions():
-    told = []
-    evaluator = MetricsEvaluator(on_progress=lambda done, total: told.append((done, total)))
-    evaluator.score([ENGLISH] * 200, text_column([f"Ice {number}" for number in range(200)]))
-    assert told == [(0, 200), (200, 200)]
+def test_the_signature_names_settings_and_versions(evaluator):
     assert evaluator.signature.startswith("metrics:bleu,chrf,rouge_l|pfgen-fast:")
     assert "tokenize:ja=char,en=13a" in evaluator.signature
     assert evaluator.is_deterministic
@@ -206,22 +201,3 @@ def test_an_unknown_or_incomplete_evaluator_comes_with_the_list_the_nearest_firs
     assert sorted(message.partition(" of ")[2].partition(";")[0].split(", ")) == sorted(
         ["ngram", "metrics", "judge", "checklists:SUITE", "python:MODULE:FUNCTION", "command:PROGRAM ...", "table:FILE"]
     )
-
-
-@pytest.mark.parametrize(
-    ("what", "options", "message"),
-    [
-        (
-            "ngram",
-            {"suite": "mini", "profil": "paper"},
-            "ngram: unknown option 'profil'; expected one of profile, suite",
-        ),
-        ("ngram", {}, "ngram: needs the option suite"),
-        ("judge", {}, "judge: needs the option model"),
-        ("command:x", {"time_limits": 3}, "command: unknown option 'time_limits'; expected one of time_limit, "),
-        ("python:a:b", {"path": "x"}, "python: unknown option 'path'; expected one of "),
-    ],
-)
-def test_options_are_those_of_the_kind(what, options, message):
-    with pytest.raises(DiscernmentError, match=f"^evaluator {message}"):
-        open_evaluator(what, **options)

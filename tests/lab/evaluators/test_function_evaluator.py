@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 from lab.evaluators.programs import items_of, scored
 from pfgen_fast import DiscernmentError, TrialsError
-from pfgen_fast.lab.evaluators.evaluator import Item, Metric, text_column
+from pfgen_fast.lab.evaluators.evaluator import Item, Metric, open_evaluator, text_column
 from pfgen_fast.lab.evaluators.function_evaluator import FunctionEvaluator
-from pfgen_fast.lab.evaluators.opening import open_evaluator
 
 TEXTS = ["Ice floats.", "Iron sinks.", "Wood"]
 

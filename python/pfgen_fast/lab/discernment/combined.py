@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...base.arrays import Floats
+from ...base.arrays import Bools, Floats
 from ...base.errors import DiscernmentError
 from ...base.untrusted_text import in_one_line
 from ..statistics.correlation import kendall
@@ -158,57 +158,51 @@ def common_rows(tests: Sequence[Discernment]) -> list[list[TableRow]]:
     """
     rows: list[list[TableRow]] = [[] for _ in tests]
     for task in dict.fromkeys(task for test in tests for task in test.scores):
-        compared = {i: _Scores(test, task) for i, test in enumerate(tests) if task in test.scores}
-        if len(compared) == 1 and not any(scores.is_weighted for scores in compared.values()):
-            continue
-        names = _names(compared.values())
-        for i, scores in compared.items():
-            rows[i] += scores.rows(names)
+        compared = [number for number, test in enumerate(tests) if task in test.scores]
+        if len(compared) > 1 or any(_is_weighted(tests[number], task) for number in compared):
+            names = common_names(tests, task)
+            for number in compared:
+                rows[number] += _rows_on(names, tests[number], task)
     return rows
 
 
-def common_names(tests: Sequence[Discernment], task: str) -> set[str]:
-    """The names of the perturbations of a task that all tests with the task have."""
-    return _names(_Scores(test, task) for test in tests if task in test.scores)
+def _damage(test: Discernment) -> dict[int, Perturbation]:
+    """The perturbations of a test by their number, without controls."""
+    return {i: change for i, change in enumerate(test.scored.plan.perturbations) if not change.is_control}
 
 
-def _names(compared: Iterable[_Scores]) -> set[str]:
-    return set.intersection(*(scores.complete for scores in compared))
+def _is_weighted(test: Discernment, task: str) -> bool:
+    scores = test.scores[task].get(WEIGHTED)
+    return scores is not None and not np.isnan(scores.d[list(_damage(test))]).all()
 
 
-class _Scores:
-    """The scores of one task in one test."""
+def common_names(tests: Iterable[Discernment], task: str) -> set[str]:
+    """The names of the perturbations that have a score in all tests with the task and, with weights, a weighted one."""
+    names = []
+    for test in tests:
+        if task in test.scores:
+            needed = (PLAIN, WEIGHTED)[: 1 + _is_weighted(test, task)]
+            defined: Bools = np.logical_and.reduce([~np.isnan(test.scores[task][name].d) for name in needed])
+            names.append({change.name for i, change in _damage(test).items() if defined[i]})
+    return set.intersection(*names)
 
-    def __init__(self, test: Discernment, task: str) -> None:
-        self._described = {"evaluator": test.scored.evaluator, "task": task}
-        self._perturbations = test.scored.plan.perturbations
-        self._scores = test.scores[task]
-        is_damage = np.array([not change.is_control for change in self._perturbations], dtype=bool)
-        self._has = {name: ~np.isnan(scores.d) & is_damage for name, scores in self._scores.items()}
-        self.is_weighted = WEIGHTED in self._has and bool(self._has[WEIGHTED].any())
 
-    @property
-    def complete(self) -> set[str]:
-        """The names of the perturbations with a score and, if the task has weights, a weighted score."""
-        has = self._has[PLAIN] & (self._has[WEIGHTED] if self.is_weighted else True)
-        return {self._perturbations[i].name for i in np.flatnonzero(has)}
-
-    def rows(self, names: set[str]) -> Iterator[TableRow]:
-        """Yields the rows of all scores and scopes over the perturbations with these names."""
-        damages = {i: change for i, change in enumerate(self._perturbations) if not change.is_control}
-        for score in (PLAIN, WEIGHTED) if self.is_weighted else (PLAIN,):
-            for scope, rows in scopes_of(damages):
-                common = [i for i in rows if self._perturbations[i].name in names]
-                row = {**self._described, "scope": scope, "n_own": int(self._has[score][rows].sum())}
-                figures = {score: figures_of(self._scores[score], self._perturbations, common)}
-                if score == WEIGHTED:
-                    weighted, plain = (self._scores[name].at(common) for name in (WEIGHTED, PLAIN))
-                    levels = [self._perturbations[i].level for i in common]
-                    ends = difference_of_averages(weighted, plain, levels)
-                    figures[DIFFERENCE] = dict(zip(("average", "average_low", "average_high"), ends, strict=True))
-                for name, score_figures in figures.items():
-                    full = {**row, "score": name, "n_common": len(common), **score_figures}
-                    yield {column: full.get(column) for column in COMMON_COLUMNS}
+def _rows_on(names: set[str], test: Discernment, task: str) -> Iterator[TableRow]:
+    """Yields the rows of all scores and scopes of a task over the perturbations with these names."""
+    scores, plan = test.scores[task], test.scored.plan.perturbations
+    for score in (PLAIN, WEIGHTED)[: 1 + _is_weighted(test, task)]:
+        for scope, rows in scopes_of(_damage(test)):
+            common = [i for i in rows if plan[i].name in names]
+            n_own = int((~np.isnan(scores[score].d[rows])).sum())
+            figures = {score: figures_of(scores[score], plan, common)}
+            if score == WEIGHTED:
+                levels = [plan[i].level for i in common]
+                ends = difference_of_averages(scores[WEIGHTED].at(common), scores[PLAIN].at(common), levels)
+                figures[DIFFERENCE] = dict(zip(("average", "average_low", "average_high"), ends, strict=True))
+            for name, score_figures in figures.items():
+                described = {"evaluator": test.scored.evaluator, "task": task, "score": name, "scope": scope}
+                full = {**described, "n_own": n_own, "n_common": len(common), **score_figures}
+                yield {column: full.get(column) for column in COMMON_COLUMNS}
 
 
 def difference_of_averages(
@@ -248,33 +242,31 @@ def agreement(first: Discernment, second: Discernment, *, compared: Sequence[Dis
             f"evaluators {names[0]} and {names[1]} were tested on different items; expected the same collection"
         )
     agreements = {}
+    rows = [{change.name: row for row, change in _damage(test).items()} for test in (first, second)]
     for task in [task for task in first.scores if task in second.scores]:
-        common = common_names((first, second, *compared), task)
-        planned = [
-            {change.name: row for row, change in enumerate(test.scored.plan.perturbations)} for test in (first, second)
-        ]
-        names = [name for name in planned[0] if name in common]
+        known = common_names((first, second, *compared), task)
+        common = [name for name in rows[0] if name in known]
         x, y = (
-            test.scores[task]["d"].at([rows[name] for name in names])
-            for test, rows in zip((first, second), planned, strict=True)
+            test.scores[task][PLAIN].at([own[name] for name in common])
+            for test, own in zip((first, second), rows, strict=True)
         )
-        levels = [first.scored.plan.perturbations[planned[0][name]].level for name in names]
+        levels = [first.scored.plan.perturbations[rows[0][name]].level for name in common]
         difference, low, high = difference_of_averages(x, y, levels)
         if difference is not None and low is not None and high is not None:
-            agreements[task] = Agreement(difference, low, high, kendall(x.d, y.d), len(names))
+            agreements[task] = Agreement(difference, low, high, kendall(x.d, y.d), len(common))
     return agreements
 
 
 def comparison_warnings(tests: Sequence[Discernment]) -> tuple[str, ...]:
     """Warnings about a comparison of tests, one sentence each; for example, scores grow with the number of items."""
-    sizes = {len(test.scored.collection) for test in tests}
-    if len(sizes) > 1:
-        listed = ", ".join(f"{in_one_line(test.scored.evaluator)} {len(test.scored.collection)}" for test in tests)
+    scored = [test.scored for test in tests]
+    if len({len(part.collection) for part in scored}) > 1:
+        listed = ", ".join(f"{in_one_line(part.evaluator)} {len(part.collection)}" for part in scored)
         return (f"Do not compare these scores: they grow with the number of items, which differs ({listed}).",)
-    if len({test.scored.collection.hash for test in tests}) > 1:
+    if len({part.collection.hash for part in scored}) > 1:
         return ("The tests have different items, which may cause the differences between evaluators.",)
-    planned = {(change.name, change.permille, change.k) for test in tests for change in test.scored.plan.perturbations}
-    if len({test.scored.seed for test in tests}) > 1 or len(planned) > len({name for name, *_ in planned}):
+    planned = {(change.name, change.permille, change.k) for part in scored for change in part.plan.perturbations}
+    if len({part.seed for part in scored}) > 1 or len(planned) > len({name for name, *_ in planned}):
         return (
             "The tests have different seeds or amounts of damage, so equal kinds and degrees are different damage.",
         )

@@ -139,12 +139,6 @@ def curves_of(task: TaskCells) -> Iterator[Curve]:
                 mean=mean,
                 mean_low=mean - half,
                 mean_high=mean + half,
-                share_lower=_share_lower(turned),
+                share_lower=(differences_on_grid(np.broadcast_to(turned[0], turned.shape), turned) > 0).mean(axis=1),
                 n_items=int(complete.sum()),
             )
-
-
-def _share_lower(scores: Floats) -> Floats:
-    """The share of the items with a lower score than the original at each degree; 0 for the originals."""
-    share: Floats = (differences_on_grid(np.broadcast_to(scores[0], scores.shape), scores) > 0).mean(axis=1)
-    return share

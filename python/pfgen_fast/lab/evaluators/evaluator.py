@@ -11,6 +11,7 @@ import math
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from importlib import import_module
 from numbers import Complex, Real
 from typing import Any, Protocol, SupportsFloat
 
@@ -19,7 +20,7 @@ import numpy as np
 from ...base.arrays import Floats
 from ...base.errors import DiscernmentError, PfgenError
 from ...base.native import _core, worded
-from ...base.untrusted_text import in_one_line, unknown_name
+from ...base.untrusted_text import in_one_line, nearest_names, unknown_name
 
 Texts = _core.TextColumn | Sequence[str | None]
 """The texts that our evaluators take; a user's evaluator always gets a column."""
@@ -225,3 +226,29 @@ def raised(error: BaseException) -> str:
     """The type and the message of an exception, in one short line."""
     message = in_one_line(error, 200)
     return f"{type(error).__name__}: {message}" if message else type(error).__name__
+
+
+_OPENERS: Mapping[str, tuple[str, str]] = {
+    "ngram": (".ngram_evaluator", "open_ngram"),
+    "metrics": (".ngram_evaluator", "MetricsEvaluator"),
+    "judge": (".judge_evaluator", "open_judge"),
+    "checklists:SUITE": ("..checklists.checklist_evaluator", "open_checklists"),
+    "python:MODULE:FUNCTION": (".function_evaluator", "open_function"),
+    "command:PROGRAM ...": (".command_evaluator", "CommandEvaluator"),
+    "table:FILE": (".table_evaluator", "TableScores"),
+}
+"""Module and name of the function or class that opens each kind; imported on demand."""
+
+
+def open_evaluator(what: str, **options: Any) -> Any:
+    """Opens an evaluator, or a table of scores, by its name on the command line, such as `ngram` or `table:FILE`.
+
+    The options are those of the function or class that opens the kind.
+    """
+    kind, colon, rest = what.partition(":")
+    spellings = {spelling.partition(":")[0]: spelling for spelling in _OPENERS}
+    if kind not in spellings or bool(colon) != (":" in spellings[kind]) or (colon and not rest.strip()):
+        nearest = [spellings[spelling] for spelling in nearest_names(kind, spellings)]
+        raise DiscernmentError(unknown_name("evaluator", what, _OPENERS, nearest=nearest))
+    module, name = _OPENERS[spellings[kind]]
+    return getattr(import_module(module, __package__), name)(*([rest] if colon else []), **options)

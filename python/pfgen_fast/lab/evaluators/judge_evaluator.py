@@ -6,7 +6,6 @@ whether it is an original.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -166,7 +165,6 @@ class CriteriaJudge(AskingEvaluator):
         n_ratings: The number of ratings of each text by each criterion, each with a different seed.
         seed: Any text; determines the sampling seeds.
         replicate: The number of the replicate, from 0; see `again`.
-        questions: The texts of questions by ID, for items whose question is an ID.
         connect: Opens the engine for the judge, such as `Server(...).engine`; None for stored replies only.
         spending: Prices and budget, to which the cost is added.
         is_partial: Whether ratings may be missing if there is no connection; otherwise this is an error.
@@ -180,7 +178,6 @@ class CriteriaJudge(AskingEvaluator):
     n_ratings: int = N_RATINGS
     seed: str = ""
     replicate: int = 0
-    questions: Mapping[str, str] = field(default_factory=dict)
     connect: Connect | None = None
     spending: Spending = field(default_factory=Spending)
     is_partial: bool = False
@@ -204,7 +201,7 @@ class CriteriaJudge(AskingEvaluator):
 
     @property
     def signature(self) -> str:
-        """Model, criteria, parameters, number of ratings, and the texts of questions if there are questions by ID."""
+        """Model, criteria, parameters and number of ratings."""
         parts = [
             f"judge:{json.dumps(self.judge.model)}|criteria:{self.criteria.hash}",
             f"{self.judge.signature}|ratings:{self.n_ratings}",
@@ -212,9 +209,6 @@ class CriteriaJudge(AskingEvaluator):
         ]
         if self.replicate:
             parts.append(f"replicate:{self.replicate}")
-        if self.questions:
-            listed_questions = json.dumps(sorted(self.questions.items()))
-            parts.append(f"questions:{hashlib.sha256(listed_questions.encode()).hexdigest()}")
         return "|".join(parts)
 
     def again(self) -> CriteriaJudge:
@@ -255,12 +249,11 @@ class CriteriaJudge(AskingEvaluator):
                     yield self.judge.request(content, seed=drawn, name=f"rating {number} of {item.id} by {metric}")
 
     def _prompt(self, item: Item, metric: str, text: str) -> str:
-        question = item.question if item.question is None else self.questions.get(item.question, item.question)
-        if question is None and self.criteria.task(item.task).needs_question:
+        if item.question is None and self.criteria.task(item.task).needs_question:
             raise JudgingError(f"item {item.id}: has no question, which the judge needs for the task {item.task}")
         language = item.language or language_of(item.text)
         return self.criteria.prompt(
-            item.task, metric, language=language, text=text, context=item.context, question=question
+            item.task, metric, language=language, text=text, context=item.context, question=item.question
         )
 
 
@@ -274,7 +267,6 @@ def open_judge(
     temperature: float | None = None,
     max_tokens: int = 300,
     seed: str = "",
-    questions: Mapping[str, str] | None = None,
     request_options: RequestOptions | None = None,
     server: Server | None = Server(),  # noqa: B008 - immutable
     spending: Spending | None = None,
@@ -295,7 +287,6 @@ def open_judge(
         only=None if metrics is None else tuple(metrics),
         n_ratings=n_ratings,
         seed=seed,
-        questions=questions or {},
         connect=None if server is None else server.engine,
         spending=spending or Spending(),
         is_partial=partial,

@@ -26,7 +26,6 @@ from ...scoring.scorer import Scorer
 from ...suite.questions import some_references
 from ...suite.suite import Suite
 from .evaluator import Evaluator, Item, Metric, Texts, column_of, language_of, text_column
-from .user_code import Progress
 
 _METRICS = (
     Metric("fluency", low=0.0),
@@ -123,9 +122,8 @@ class MetricsEvaluator:
     metrics = (Metric("bleu", low=0, high=100), Metric("chrf", low=0, high=100), Metric("rouge_l", low=0, high=1))
     is_deterministic = True
 
-    def __init__(self, *, allow_self_reference: bool = False, on_progress: Progress | None = None) -> None:
+    def __init__(self, *, allow_self_reference: bool = False) -> None:
         self._allow_self_reference = allow_self_reference
-        self._tell = on_progress or (lambda done, total: None)
 
     @property
     def signature(self) -> str:
@@ -166,18 +164,14 @@ class MetricsEvaluator:
         for row, (item, text) in enumerate(zip(items, texts.tolist(), strict=True)):
             if text is not None:
                 rows[known[id(item)][0]].append(row)
-        n_done, n_texts = 0, sum(map(len, rows.values()))
-        for language in _TOKENIZERS:
-            for begin in range(0, len(rows[language]), _AT_ONCE_ROWS):
-                some = rows[language][begin : begin + _AT_ONCE_ROWS]
-                self._tell(n_done, n_texts)
+        for language, own in rows.items():
+            for begin in range(0, len(own), _AT_ONCE_ROWS):
+                some = own[begin : begin + _AT_ONCE_ROWS]
                 answers, references = [texts[row] for row in some], [known[id(items[row])][1] for row in some]
                 scores = [scorer.score(answers, references) for scorer in _scorers(language)]
                 for metric, table in zip(self.metrics, (scores[0], *scores), strict=True):
                     # sacrebleu's best score is slightly above 100, which is outside of the scale.
                     columns[metric.name][some] = np.clip(table[metric.name], None, metric.high)
-                n_done += len(some)
-        self._tell(n_done, n_texts)
         return columns
 
     def _references(self, item: Item) -> References:

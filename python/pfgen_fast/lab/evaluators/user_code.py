@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 Scores = Mapping[str, float]
 """The scores of one text by metric; NaN for a missing score."""
 
-Progress = Callable[[int, int], None]
 Receive = Callable[[int, Scores], None]
 """Takes the scores of a request, by its index among the sent requests."""
 
@@ -61,14 +60,12 @@ class OutsideEvaluator(ABC):
         lower_is_better: Collection[str] = (),
         cache: str | Path | None = None,
         is_deterministic: bool = True,
-        on_progress: Progress | None = None,
     ) -> None:
         self.name = name
         self.is_deterministic = is_deterministic
         self._lower = frozenset(lower_is_better)
         self._metrics = None if metrics is None else turned(metrics, self._lower, self._where)
         self._kept = None if cache is None else KeptScores(Path(cache))
-        self._tell = on_progress or (lambda done, total: None)
 
     @property
     def _where(self) -> str:
@@ -108,43 +105,24 @@ class OutsideEvaluator(ABC):
         """Scores the texts without stored scores, and returns all scores."""
         texts = column_of(items, texts)
         requests, places = self._requests(items, texts)
-        scores = self._known(requests)
+        kept = self._kept
+        scores = [None if kept is None else kept.get(request.key) for request in requests]
         if None in scores:
-            with self._keeping() as keep:
-                scores = self._known(requests)
-                self._fill(requests, scores, keep)
+            with contextlib.nullcontext() if kept is None else kept.adding():
+                if kept is not None:  # another process may have added scores
+                    scores = [kept.get(request.key) for request in requests]
+                todo = [number for number, row in enumerate(scores) if row is None]
+
+                def receive(place: int, row: Scores) -> None:
+                    number = todo[place]
+                    if kept is not None:
+                        kept.keep(requests[number].key, requests[number].item.id, row)
+                    scores[number] = row
+
+                if todo:
+                    self._ask([requests[number] for number in todo], receive)
         self._learn(requests, scores)
         return {metric.name: self._column(metric, scores, places) for metric in self.metrics}
-
-    def _known(self, requests: Sequence[Request]) -> list[Scores | None]:
-        return [None if self._kept is None else self._kept.get(request.key) for request in requests]
-
-    def _fill(
-        self, requests: Sequence[Request], scores: list[Scores | None], keep: Callable[[Request, Scores], None]
-    ) -> None:
-        todo = [number for number, row in enumerate(scores) if row is None]
-        if not todo:
-            return
-        n_done = 0
-        self._tell(n_done, len(todo))
-
-        def receive(place: int, row: Scores) -> None:
-            nonlocal n_done
-            number = todo[place]
-            keep(requests[number], row)
-            scores[number] = row
-            n_done += 1
-            self._tell(n_done, len(todo))
-
-        self._ask([requests[number] for number in todo], receive)
-
-    @contextlib.contextmanager
-    def _keeping(self) -> Iterator[Callable[[Request, Scores], None]]:
-        if self._kept is None:
-            yield lambda request, scores: None
-            return
-        with self._kept.adding() as keep:
-            yield lambda request, scores: keep(request.key, request.item.id, scores)
 
     def _requests(self, items: Sequence[Item], texts: _core.TextColumn) -> tuple[list[Request], list[int | None]]:
         """The distinct requests, and the index of the request for each row; None for a missing text."""
@@ -218,13 +196,14 @@ class KeptScores:
         return None if kept is None else dict(zip(*kept, strict=True))
 
     @contextlib.contextmanager
-    def adding(self) -> Iterator[Callable[[bytes, str, Scores], None]]:
-        """Yields a function that stores the scores with a key and an item. They are on disk when the call returns."""
+    def adding(self) -> Iterator[None]:
+        """Allows `keep`, and reads the scores that other processes have added."""
         with self._journal.locked(what="scores", error=DiscernmentError):
-            self._refresh()  # another process may have added scores
-            yield self._keep
+            self._refresh()
+            yield
 
-    def _keep(self, key: bytes, item: str, scores: Scores) -> None:
+    def keep(self, key: bytes, item: str, scores: Scores) -> None:
+        """Stores scores with a key and an item, within `adding`. They are on disk when the call returns."""
         written = {name: None if math.isnan(score) else score for name, score in scores.items()}
         self._journal.add({"key": key.hex(), "item": item, "scores": written})
         self._store(key, scores)
