@@ -2,8 +2,8 @@ import shutil
 
 import pytest
 from makers.builds import write_config, write_raw
-from pfgen_fast.build.build_config import read_config
 from pfgen_fast import build_suite
+from pfgen_fast.build.build_config import read_config
 
 
 @pytest.fixture(scope="module")

@@ -1,29 +1,22 @@
 import itertools
 import json
 import re
-from pathlib import Path
+from collections import Counter
+from pathlib import Path, PurePosixPath
+
 import pytest
 from makers.builds import QUESTIONS, TABLES, write_config, write_raw
+from makers.kills import build_by_config, is_hidden, killed_everywhere
 from makers.runs import files_below
 from makers.tiny_model import write_tokenizer
-from pfgen_fast import Scorer, Suite
+from pfgen_fast import NgramSampler, Scorer, Suite, build_suite
 from pfgen_fast.base.errors import BuildError, PfgenError
 from pfgen_fast.base.file_writing import held
-from pfgen_fast import NgramSampler
 from pfgen_fast.build.build_config import read_config
-from pfgen_fast import build_suite
 from pfgen_fast.build.pipeline import branches_of, records
 from pfgen_fast.build.stages import NAMES
 from pfgen_fast.report.building import write_building_report
 from pfgen_fast.suite.suite_reading import find_faults
-from collections import Counter
-from pathlib import PurePosixPath
-import pytest
-from makers.builds import write_config, write_raw
-from makers.runs import files_below
-from makers.kills import build_by_config, is_hidden, killed_everywhere
-from pfgen_fast.build.build_config import read_config
-from pfgen_fast import build_suite
 
 OF_QUESTION = """
 category = "science"

@@ -9,9 +9,8 @@ import pytest
 import zstandard
 from pfgen_fast.base.errors import BuildError, TrialsError
 from pfgen_fast.build import answer_tables as inputs
-from pfgen_fast.build.answer_tables import read_table
+from pfgen_fast.build.answer_tables import gather, input_files, read_table
 from pfgen_fast.build.build_config import Frequency, Length, Normalise, Select, read_config, repeating
-from pfgen_fast.build.answer_tables import gather, input_files
 from pfgen_fast.suite.units import PatternTokenizer
 
 PLAIN = """

@@ -6,12 +6,11 @@ from pathlib import Path
 import pytest
 from makers import published
 from makers.builds import toml
-from pfgen_fast import Scorer, Suite
+from pfgen_fast import Scorer, Suite, build_suite
 from pfgen_fast.build.build_config import read_config
-from pfgen_fast import build_suite
+from pfgen_fast.lab.statistics.correlation import spearman
 from pfgen_fast.runs.aggregation import evaluate
 from pfgen_fast.runs.trials import find_runs
-from pfgen_fast.lab.statistics.correlation import spearman
 from pfgen_fast.suite.keywords import rule_source
 
 # There are about 1,100 answers per question instead of a million, so an n-gram that occurs once is not an anomaly;

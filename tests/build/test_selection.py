@@ -2,26 +2,23 @@
 
 import subprocess
 import sys
-from fractions import Fraction
-import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from makers import strategies
-from makers.effort import examples
-from pfgen_fast import TrialsError
-from pfgen_fast import NgramSampler
-from pfgen_fast.build.selection import coverage, distribution_error, select_answers
-from makers import plain_rules
 from collections import Counter
+from fractions import Fraction
 from itertools import product
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from makers import strategies
+from makers import plain_rules, strategies
 from makers.effort import examples
-from pfgen_fast import TrialsError
-from pfgen_fast.build.selection import document_frequencies, find_rare_ngrams
-from makers import plain_rules
+from pfgen_fast import NgramSampler, TrialsError
+from pfgen_fast.build.selection import (
+    coverage,
+    distribution_error,
+    document_frequencies,
+    find_rare_ngrams,
+    select_answers,
+)
 
 COLUMNS = st.lists(strategies.texts(10), min_size=1, max_size=9)
 ORDERS = st.one_of(st.integers(1, 4), st.sampled_from([10, 13, 64]))

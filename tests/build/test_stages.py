@@ -1,18 +1,26 @@
 import math
+import re
+
 import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pfgen_fast.build.build_config import KEEP_WORDS, Frequency, Length, Normalise, Select
-from pfgen_fast.build.normalise import Rewrite
-from pfgen_fast.build.stages import filter_stage, frequency_stage, length_stage, normalise_stage, select_stage, describe, most_frequent_reasons
-import math
-import re
-import pytest
 from pfgen_fast import Suite
 from pfgen_fast.base.errors import SuiteError, TrialsError
+from pfgen_fast.build.build_config import KEEP_WORDS, Frequency, Length, Normalise, Select
+from pfgen_fast.build.normalise import Rewrite
 from pfgen_fast.build.selection import suggest_keywords
+from pfgen_fast.build.stages import (
+    describe,
+    filter_stage,
+    frequency_stage,
+    length_stage,
+    most_frequent_reasons,
+    normalise_stage,
+    select_stage,
+)
 from pfgen_fast.suite.keywords import freeze_rule
+
 
 def table(*answers):
     return pa.table({"row": pa.array(range(len(answers)), pa.int64()), "answer": pa.array(answers, pa.string())})

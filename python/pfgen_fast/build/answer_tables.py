@@ -8,25 +8,23 @@ answers has the columns `row` (the raw answer's number, from 0) and `answer`; a 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
-from typing import Any
-from ..base.errors import BuildError, TrialsError
-from ..base.errors import optional
-from ..base.file_reading import opened
-from ..base.file_writing import writing_whole
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from itertools import islice
+from pathlib import Path
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
-from ..base.file_reading import numbered_lines, opened, reading
-from ..base.untrusted_json import Fault, unique
-from ..base.native import _core
-from ..runs.trials import bad_line, expand, find_runs, single_trials
 
+from ..base.errors import BuildError, TrialsError, optional
+from ..base.file_reading import numbered_lines, opened, reading
+from ..base.file_writing import writing_whole
+from ..base.native import _core
+from ..base.untrusted_json import Fault, unique
+from ..runs.trials import bad_line, expand, find_runs, single_trials
 
 _CHUNK_ROWS = 1 << 16
 _ROW_GROUP_ROWS = 1 << 17

@@ -12,8 +12,8 @@ from typing import Any
 
 from ..base.errors import BuildError, SuiteError
 from ..base.file_reading import read_stored
-from ..base.untrusted_text import did_you_mean, shown_value
 from ..base.untrusted_json import read_toml
+from ..base.untrusted_text import did_you_mean, shown_value
 from ..suite.keywords import rule_faults
 from ..suite.questions import Instructions
 from ..suite.units import PATTERNS, FileTokenizer, PatternTokenizer, Tokenizer, may_name_tokenizer

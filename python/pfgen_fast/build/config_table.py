@@ -9,8 +9,8 @@ from types import MappingProxyType
 from typing import Any, TypeVar
 
 from ..base.errors import BuildError
-from ..base.untrusted_text import did_you_mean, in_one_line, shown_value
 from ..base.native import _core
+from ..base.untrusted_text import did_you_mean, in_one_line, shown_value
 from .answer_tables import check_pattern
 
 T = TypeVar("T")

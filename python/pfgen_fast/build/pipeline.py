@@ -19,19 +19,15 @@ from typing import Any
 
 from .. import __version__
 from ..base.errors import BuildError, PfgenError, SuiteError
-from ..base.journal import json_line
-from ..base.untrusted_json import json_bytes
-from ..base.file_writing import held
 from ..base.file_reading import file_sha1
-from ..base.untrusted_json import read_json
-from ..base.file_writing import make_folder, write_whole
+from ..base.file_writing import held, make_folder, write_whole
+from ..base.journal import json_line
 from ..base.native import default_threads
-from ..suite.suite_reading import find_faults
-from ..suite.suite_reading import SAMPLES_FILE, SETTINGS_FILE, parse_suite_json, read_bytes
+from ..base.untrusted_json import json_bytes, read_json
+from ..suite.suite_reading import SAMPLES_FILE, SETTINGS_FILE, find_faults, parse_suite_json, read_bytes
 from ..suite.units import FileTokenizer, freeze_tokenizer, source_of
-from .answer_tables import read_table, write_table
+from .answer_tables import gather, input_files, read_table, write_table
 from .build_config import Config, QuestionConfig, read_config
-from .answer_tables import gather, input_files
 from .stages import NAMES, Stage, describe, most_frequent_reasons, stages_of
 
 

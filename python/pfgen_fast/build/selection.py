@@ -9,22 +9,18 @@ from __future__ import annotations
 import hashlib
 import math
 import operator
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
-from ..base.errors import TrialsError
-from ..base.native import _core, whole_number
-from ..base.native import worded, whole_number
-from ..base.native import checked_threads, whole_number
-from collections.abc import Mapping, Sequence
-from ..base.errors import SuiteError
+
+from ..base.errors import SuiteError, TrialsError
+from ..base.native import _core, checked_threads, whole_number, worded
 from ..suite.keywords import REGEX_SYNTAX
 from ..suite.questions import Question
 from ..suite.suite import Suite
-from ..base.native import worded, whole_number
-from ..base.native import checked_threads, whole_number
 
 
 def find_rare_ngrams(answers: Any, *, order: int = 5, below: int = 2, threads: int | None = None) -> _core.RareNgrams:
