@@ -126,8 +126,8 @@ def weights_figures() -> Iterator[str]:
 @figures(PAGE, "For gpt4o_0806 the published errors", *NIGHTLY)
 def lengths_figures() -> Iterator[str]:
     short, long = model("gpt4o_0806").lengths["2k"], model("gpt4o_0806").lengths["16k"]
-    yield f"{short.mean_absolute_length_error:,.1f} {long.mean_absolute_length_error:,.1f}"
-    yield f"{short.mean_shortfall:.1f} {100 * short.share_long_enough:.1f}"
+    yield f"{short.length.mean_absolute_length_error:,.1f} {long.length.mean_absolute_length_error:,.1f}"
+    yield f"{short.length.mean_shortfall:.1f} {100 * short.length.share_long_enough:.1f}"
 
 
 def errors(name: str) -> ModelErrors:
