@@ -91,6 +91,7 @@ def test_titles_and_names_are_text_in_markdown_and_no_formulas_in_csv(tmp_path):
 
 CHARTS = [
     (Scatter((POINTS, Points(UP, UP, "b", "c"))), {"across", r"up $x$", "squares", "the last", "b", "c"}),
+    (Scatter((Points(-UP, UP, "b", "c"),)), {"-2.0"}),  # a minus as in tables
     (Density((POINTS,), unit="answers"), {"across", "answers"}),
     (Matrix(("a", "b"), ("c", "d"), np.eye(2), "r", 0.5), {"a", "d", "1.00000", "r (colours from 0.5 to 1)"}),
     (Ranges(("$a$", "b", "c"), UP, UP - 1, UP + 1, "rank"), {"$a$", "b", "c", "rank"}),

@@ -52,6 +52,7 @@ _STYLE = {
     "figure.autolayout": False,
     "figure.constrained_layout.use": False,
     "axes.grid": True,
+    "axes.unicode_minus": False,  # as in tables and terminals
     "grid.alpha": 0.3,
     "font.size": 9,
     "svg.hashsalt": "pfgen-fast",
