@@ -211,12 +211,13 @@ def _table_of(
     rows: Sequence[Difference], first: Sequence[Column], last: Sequence[Column], *, is_corrected: bool
 ) -> Table:
     """A table of differences; the first and last columns name them for readers."""
+    digits = max((row.digits for row in rows), default=4) if {row.test for row in rows} == {"Tango"} else 4
     columns = [
         *first,
         *(Column(name, view="files") for name in ("model_a", "model_b")),
-        Column("a", "A"),
-        Column("b", "B"),
-        Column("difference", "A - B", is_signed=True),
+        Column("a", "A", digits),
+        Column("b", "B", digits),
+        Column("difference", "A - B", digits, is_signed=True),
         Column("interval", "95 % interval", view="readers", is_text=True),
         *(Column(name, view="files") for name in ("low", "high")),
         Column("p_value", "p", form=shown_p),
@@ -232,7 +233,9 @@ def _table_of(
             return f"{row.model_a} vs {row.model_b}"
         if name != "interval":
             return getattr(row, name)
-        return None if row.low is None or row.high is None else f"{signed(row.low)} to {signed(row.high)}"
+        return (
+            None if row.low is None or row.high is None else f"{signed(row.low, digits)} to {signed(row.high, digits)}"
+        )
 
     return Table(columns, [[value(row, column.name) for column in columns] for row in rows])
 

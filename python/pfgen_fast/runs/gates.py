@@ -231,10 +231,11 @@ class _Pair:
         from .statistics.verdicts import shown_p
 
         shift = f" of a difference of {signed(-self.sign * self.gate.margin)}" if self.gate.margin else ""
-        p_value = shown_p(verdict.p_corrected)
+        p_value, difference = shown_p(verdict.p_corrected), signed(verdict.difference, verdict.digits)
+        p_value = p_value.replace("<", "< ") if "<" in p_value else f"= {p_value}"
         figures = (
-            f"the difference is {signed(verdict.difference)}, {verdict.interval_words(item=item)}{lost}; "
-            f"{TESTS[verdict.test]}{shift}: p {'' if p_value[0] == '<' else '= '}{p_value}, limit {verdict.alpha:.6g}"
+            f"the difference is {difference}, {verdict.interval_words(item=item)}{lost}; "
+            f"{TESTS[verdict.test]}{shift}: p {p_value}, limit {verdict.alpha:.6g}"
         )
         if not verdict.differs:
             other = f"a loss of {self.gate.margin:g} against {old}" if margin else old

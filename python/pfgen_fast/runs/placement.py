@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from ..base.errors import TrialsError
 from ..base.mean_interval import MeanInterval
-from ..base.table import Column, Table, TableResult
+from ..base.table import Column, Table, TableResult, bearing_digits, figure
 from ..base.untrusted_text import few_names, in_one_line, markdown_text
 from .items.item_table import Floats, ItemScores
 from .items.ranking import Compared, compared_models
@@ -59,6 +59,7 @@ class Placement(TableResult):
     is_yardstick: bool = False  # whether the run itself is a yardstick, which has no rank
     higher_is_better: bool = True  # whether a higher score is better
     nouns: tuple[str, str] = ("run", "questions")  # what is placed, and what has the scores
+    is_share: bool = False  # whether all scores are 0 or 1, so that a figure has no more digits than its interval bears
     n_lost: int = 0  # number of items that the model lacks and another model has
 
     def __repr__(self) -> str:
@@ -85,6 +86,10 @@ class Placement(TableResult):
     def _n_above(self) -> int:
         sign = 1 if self.higher_is_better else -1
         return sum(sign * other.score > sign * self.score for other in self.others)
+
+    @property
+    def _digits(self) -> int:
+        return bearing_digits(self.interval.half_width) if self.is_share else 4
 
     def named(self, verdict: Outcome) -> list[str]:
         """The runs with a verdict, such as those than which this run is `better`, best first."""
@@ -133,9 +138,9 @@ class Placement(TableResult):
         columns = [
             Column("run", self.nouns[0]),
             Column("model", view="files"),
-            Column("score"),
+            Column("score", digits=self._digits),
             *(Column(name, view="files") for name in ("low", "high")),
-            Column("difference", is_signed=True),
+            Column("difference", digits=self._digits, is_signed=True),
             Column("p_value", view="files"),
             Column("corrected", "p (Holm)", form=shown_p),
             Column("verdict"),
@@ -148,9 +153,11 @@ class Placement(TableResult):
 
     def figures(self) -> str:
         """The score with its interval, and the rank with its range, in one line."""
-        spread = self.interval.shown()
+        spread = self.interval.shown(self._digits)
         spread = f" ± {spread[1:]}" if spread[0] == "±" else f", {spread}"
-        score = f"{self.score:.4f}" + ("" if self.interval.low is None else f"{spread} (95 %, over {self.nouns[1]})")
+        score = figure(self.score, self._digits) + (
+            "" if self.interval.low is None else f"{spread} (95 %, over {self.nouns[1]})"
+        )
         if self.rank is None:
             return f"{score}, a yardstick without a rank"
         between = "" if self.ranks is None else f", between {self.ranks[0]} and {self.ranks[1]}"
@@ -225,5 +232,6 @@ def _placed(compared: Compared) -> Placement:
         notes=tuple(notes),
         higher_is_better=compared.higher_is_better,
         nouns=("model", "items"),
+        is_share=compared.is_binary,
         n_lost=int(compared.n_lost[0]),
     )

@@ -15,7 +15,7 @@ from typing import Any, Literal
 import numpy as np
 
 from ...base.mean_interval import ROUNDING
-from ...base.table import signed
+from ...base.table import bearing_digits, figure, signed
 from ...base.untrusted_text import counted, few_names, in_one_line
 from .paired import ALPHA, MIN_QUESTIONS, Floats, PairedDifference, Test, all_pairs
 
@@ -62,6 +62,16 @@ class Verdict:
             return "not distinguished"
         return "better" if (self.difference > 0) == higher_is_better else "worse"
 
+    @property
+    def digits(self) -> int:
+        """The decimals for readers; a difference of shares has those that its interval bears and that decide it."""
+        if self.test != "Tango" or self.low is None or self.high is None:
+            return 4
+        digits = bearing_digits((self.high - self.low) / 2)
+        while digits < 4 and min(abs(self.low), abs(self.high)) < 0.5 / 10**digits:
+            digits += 1
+        return digits
+
     def over(self, item: str = "question") -> str:
         """The numbers of questions and clusters in words."""
         clusters = "" if self.n_clusters is None else f" in {counted(self.n_clusters, 'cluster')}"
@@ -76,7 +86,7 @@ class Verdict:
         if self.low is None or self.high is None:
             return SENTENCES["equal"].format(over=self.over(item))
         family = SENTENCES["family"].format(n=f"{self.n_in_family:,}") if self.n_in_family > 1 else ""
-        ends = {"low": signed(self.low), "high": signed(self.high)}
+        ends = {"low": signed(self.low, self.digits), "high": signed(self.high, self.digits)}
         level = f"{100 * (1 - self.alpha):.6g}"
         return SENTENCES["interval"].format(level=level, pair=pair, family=family, over=self.over(item), **ends)
 
@@ -85,14 +95,14 @@ class Verdict:
     ) -> str:
         """The verdict in words, such as `A is better by 0.0200, 95 % interval of A - B +0.0100 to +0.0300 over ...`."""
         outcome, pair = self.outcome(higher_is_better=higher_is_better), f"{first} - {second}"
-        difference = signed(self.difference)
+        difference = signed(self.difference, self.digits)
         if outcome == "no verdict":
             return SENTENCES["without"].format(few=self.too_few(item), pair=pair, difference=difference)
         interval = self.interval_words(f" of {pair}", item)
         if outcome == "not distinguished":
             return SENTENCES[outcome].format(pair=pair, difference=difference, interval=interval)
         direction = "" if higher_is_better else SENTENCES["lower"]
-        size, better = f"{abs(self.difference):.4f}", first if outcome == "better" else second
+        size, better = figure(abs(self.difference), self.digits), first if outcome == "better" else second
         return SENTENCES["better"].format(better=better, size=size, direction=direction, interval=interval)
 
 

@@ -55,7 +55,7 @@ function pairedDifference(a, b, { clusters = overview.clusters, isBinary = false
   const differences = places.map((place) => a[place] - b[place]);
   const n = differences.length;
   const center = mean(differences);
-  if (isBinary) return { mean: center, n, nUnits: n, ...tango(differences) };
+  if (isBinary) return { mean: center, n, nUnits: n, isBinary, ...tango(differences) };
   const largest = places.reduce((so, place) => Math.max(so, Math.abs(a[place]), Math.abs(b[place])), 0);
   const { error, degrees, nUnits } = errorOf(differences, center, largest, clusters && places.map((place) => clusters[place]));
   const pOfEqual = Math.abs(center) <= 1e-9 * largest ? 1 : 2 / 2 ** Math.min(nUnits, 1000);
@@ -128,17 +128,19 @@ function sentenceOf(name, values) {
 }
 
 /** A decision in the words of the terminal. */
-function verdictText({ mean: center, n, nUnits, hasClusters, differs, nInFamily, ends }, first, second) {
+function verdictText({ mean: center, n, nUnits, hasClusters, isBinary, differs, nInFamily, ends }, first, second) {
   const over = `${counted(n)} ${n === 1 ? WORDS.question : WORDS.questions}${hasClusters ? ` in ${counted(nUnits)} ${nUnits === 1 ? "cluster" : "clusters"}` : ""}`;
   const pair = `${first} - ${second}`;
-  const difference = signed(center, 4);
+  let digits = isBinary && ends ? bearingDigits((ends[1] - ends[0]) / 2) : 4;
+  while (digits < 4 && Math.min(...ends.map(Math.abs)) < 0.5 / 10 ** digits) digits++;  // so that the ends show the decision
+  const difference = signed(center, digits);
   if (differs === null) return sentenceOf("without", { few: sentenceOf("no verdict", { over, least: overview.min_questions }), pair, difference });
   const family = nInFamily > 1 ? sentenceOf("family", { n: counted(nInFamily) }) : "";
-  const [low, high] = (ends ?? [0, 0]).map((end) => signed(end, 4));
+  const [low, high] = (ends ?? [0, 0]).map((end) => signed(end, digits));
   const interval = ends ? sentenceOf("interval", { level: 95, pair: ` of ${pair}`, family, low, high, over }) : sentenceOf("equal", { over });
   if (!differs) return sentenceOf("not distinguished", { pair, difference, interval });
   const better = SIGN * center > 0 ? first : second;
-  return sentenceOf("better", { better, size: figure(Math.abs(center), 4), direction: SIGN > 0 ? "" : overview.sentences.lower, interval });
+  return sentenceOf("better", { better, size: figure(Math.abs(center), digits), direction: SIGN > 0 ? "" : overview.sentences.lower, interval });
 }
 
 /** Whether all scores of some runs in a metric are 0 or 1, each of one trial; they have Tango's test and Wilson's intervals. */
