@@ -219,6 +219,19 @@ def check_command(command: str) -> None:
     assert {f"{path} {option}" for option in asked} <= KNOWN, f"{command}: {asked}"
 
 
+def test_every_source_file_that_a_page_names_is_there():
+    named = {
+        (page.name, path)
+        for page in (*documented.pages(), ROOT / "CONTRIBUTING.md")
+        for path in re.findall(
+            r"(?<![\w/.])(?:tests|tools|bench|cpp|examples)/[\w/]+\.(?:py|[ch]pp|toml)\b",
+            page.read_text(encoding="utf-8"),
+        )
+    }
+    assert len(named) > 30
+    assert not [f"{page}: {path}" for page, path in sorted(named) if not (ROOT / path).is_file()]
+
+
 def test_every_picture_is_made_by_a_command_that_the_docs_name():
     pictures = [path for part in ("docs", "bench") for path in (ROOT / part / "pictures").iterdir()]
     table = (DOCS / "architecture.md").read_text(encoding="utf-8").partition("## The site\n")[2]
