@@ -3,6 +3,7 @@
 import ast
 import re
 from collections.abc import Iterator
+from fnmatch import fnmatch
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -36,6 +37,13 @@ def test_modules_form_no_circle():
         TopologicalSorter(imports).prepare()
     except CycleError as error:
         pytest.fail(f"modules that import each other: {' -> '.join(error.args[1])}")
+
+
+def test_pytest_leaves_out_no_directory_of_tests(pytestconfig):
+    """By default, it leaves out each directory `build`, as ruff does."""
+    names = {path.name for path in (ROOT / "tests").rglob("*") if path.is_dir() and path.name != "__pycache__"}
+    patterns = pytestconfig.getini("norecursedirs")
+    assert [name for name in sorted(names) if any(fnmatch(name, pattern) for pattern in patterns)] == []
 
 
 def test_no_file_is_too_long():
