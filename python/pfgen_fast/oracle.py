@@ -11,6 +11,7 @@ import re
 import string
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import Any
 
 from .base.untrusted_text import shown_value
@@ -121,9 +122,7 @@ class _Leaderboard:
 
     def __init__(self, constants: Constants) -> None:
         self.constants = constants
-
-    def discount(self, n: int) -> float:
-        return discount(n, self.constants.target_length, self.constants.limit)
+        self.discount = partial(discount, target_length=constants.target_length, limit=constants.limit)
 
     def fluency_discount(self, n_units: int) -> float:
         return 1.0

@@ -259,7 +259,9 @@ def check_own_file(path: Path) -> None:
     with contextlib.suppress(OSError):
         status = os.lstat(path)
         if not stat.S_ISREG(status.st_mode):
-            raise ForeignFileError(f"{path}: expected a regular file, not {_kind(status)}")
+            kinds = {stat.S_IFLNK: "a symbolic link", stat.S_IFDIR: "a folder", stat.S_IFIFO: "a FIFO"}
+            kind = kinds.get(stat.S_IFMT(status.st_mode), "a device or socket")
+            raise ForeignFileError(f"{path}: expected a regular file, not {kind}")
         _check_owner_and_mode(path, status)
 
 
@@ -279,18 +281,9 @@ def _check_owner_and_mode(path: Path, status: os.stat_result) -> None:
 
 def _check_owner(path: Path, status: os.stat_result) -> None:
     if os.name == "posix" and status.st_uid not in (os.geteuid(), 0):
-        raise ForeignFileError(f"{path}: belongs to {_name(status.st_uid)}")
+        import pwd  # not on Windows
 
-
-def _name(user: int) -> str:
-    import pwd  # not on Windows
-
-    try:
-        return pwd.getpwuid(user).pw_name
-    except KeyError:
-        return f"user {user}"
-
-
-def _kind(status: os.stat_result) -> str:
-    kinds = {stat.S_IFLNK: "a symbolic link", stat.S_IFDIR: "a folder", stat.S_IFIFO: "a FIFO"}
-    return kinds.get(stat.S_IFMT(status.st_mode), "a device or socket")
+        name = f"user {status.st_uid}"
+        with contextlib.suppress(KeyError):
+            name = pwd.getpwuid(status.st_uid).pw_name
+        raise ForeignFileError(f"{path}: belongs to {name}")

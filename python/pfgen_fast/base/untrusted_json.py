@@ -101,7 +101,9 @@ def parse_json(
     except RecursionError:
         reason = ": JSON nested too deeply"
     except Fault as fault:
-        reason = f"{_position_of_number(text, fault.number)}: {fault}"
+        tokens = _STRING_OR_NUMBER.finditer(text) if fault.number else ()
+        starts = (token.start() for token in tokens if token[0] == fault.number)
+        reason = f"{next((_position(text, start) for start in starts), '')}: {fault}"
     except ValueError:  # Python refuses to convert it
         digits = re.search(f"(?<![0-9])[0-9]{{{_MAX_DIGITS + 1}}}", text)
         place = _position(text, digits.start()) if digits else ""
@@ -121,11 +123,6 @@ def _position(text: str, index: int) -> str:
     """A position for a message. The line is omitted if the text has only one line, because `where` contains it."""
     line = f", line {text.count(chr(10), 0, index) + 1}" if "\n" in text.rstrip() else ""
     return f"{line}, column {index - text.rfind(chr(10), 0, index)}"
-
-
-def _position_of_number(text: str, number: str) -> str:
-    starts = (token.start() for token in _STRING_OR_NUMBER.finditer(text) if number and token[0] == number)
-    return next((_position(text, start) for start in starts), "")
 
 
 def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -24,7 +24,7 @@ from ..base.file_writing import held, make_folder, write_whole
 from ..base.journal import json_line
 from ..base.native import default_threads
 from ..base.untrusted_json import json_bytes, read_json
-from ..suite.suite_reading import SAMPLES_FILE, SETTINGS_FILE, find_faults, parse_suite_json, read_bytes
+from ..suite.suite_reading import SAMPLES_FILE, SETTINGS_FILE, find_faults, read_suite_json
 from ..suite.units import FileTokenizer, freeze_tokenizer, source_of
 from .answer_tables import gather, input_files, read_table, write_table
 from .build_config import Config, QuestionConfig, read_config
@@ -51,7 +51,7 @@ def _tokenizers_there(folder: Path) -> Iterator[str]:
     """The names of the tokenizer files of an existing suite in this folder."""
     for path in folder.glob("Q*.json"):
         with contextlib.suppress(OSError, ValueError, KeyError, TypeError, RecursionError, SuiteError):
-            tokenizer = freeze_tokenizer(parse_suite_json(read_bytes(path), str(path)), folder)
+            tokenizer = freeze_tokenizer(read_suite_json(path), folder)
             if isinstance(tokenizer, FileTokenizer):
                 tokenizer.checked_content()
                 yield tokenizer.path.name

@@ -47,7 +47,7 @@ def _found_or_built(suite: Suite, profile: Profile, threads: int, damage: str) -
     # Suites built in memory would fill the cache.
     path = None if suite.folder is None else cached_path(suite.metadata_hash, profile)
     if damage:
-        _warn(f"{path}: {damage}")
+        warnings.warn(f"{path}: {damage}; the compiled suite is rebuilt", RuntimeWarning, stacklevel=2)
     return _cached(suite, profile, threads, path, bool(damage)) if path else built_index(suite, profile, threads)
 
 
@@ -123,13 +123,9 @@ def _find(
         return None
     except (IndexFormatError, ForeignFileError, _core.IndexFormatError) as error:
         if warns:
-            _warn(str(error))
+            warnings.warn(f"{error}; the compiled suite is rebuilt", RuntimeWarning, stacklevel=2)
         return None
     return index
-
-
-def _warn(damage: str) -> None:
-    warnings.warn(f"{damage}; the compiled suite is rebuilt", RuntimeWarning, stacklevel=2)
 
 
 def built_index(suite: Suite, profile: Profile, threads: int) -> SuiteIndex:

@@ -116,9 +116,7 @@ class _Frequencies:
         return np.where(self._keys[rows] == keys, self._counts[rows], 0)
 
 
-@lru_cache(maxsize=64)
-def _frequencies(spelling: Spelling | None, references: tuple[str, ...]) -> _Frequencies:
-    return _Frequencies(spelling, references)
+_frequencies = lru_cache(maxsize=64)(_Frequencies)
 
 
 def _tints(question: Question, sets: Sequence[_Frequencies], answers: Sequence[str]) -> list[str]:

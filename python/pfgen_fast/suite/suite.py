@@ -18,6 +18,7 @@ from typing import Any
 from ..base.errors import IndexFormatError, SuiteError, TrialsError
 from ..base.file_reading import ForeignFileError
 from ..base.native import cached_property
+from ..base.untrusted_json import parse_json
 from ..base.untrusted_text import nearest_names
 from .compiled import CompiledSuite, ReferencesOf, SuiteIndex, cached_path, describe_question
 from .keywords import freeze_rule
@@ -30,10 +31,10 @@ from .suite_reading import (
     file_hashes,
     json_lines,
     key_faults,
-    parse_suite_json,
     question_faults,
     question_files,
     read_bytes,
+    read_suite_json,
     samples_faults,
     settings_faults,
 )
@@ -222,7 +223,7 @@ class Suite:
             return {}
         for fault in settings_faults(path):
             raise SuiteError(fault)
-        own: dict[str, str] = parse_suite_json(read_bytes(path), str(path)).get("instructions", {})
+        own: dict[str, str] = read_suite_json(path).get("instructions", {})
         return MappingProxyType(own)
 
     def instructions_for(self, question: Question) -> Instructions:
@@ -243,7 +244,7 @@ class Suite:
 
 def parse_question(content: bytes, path: Path) -> Question:
     """Decodes and checks the bytes of one question file; errors name `path`."""
-    source = parse_suite_json(content, str(path))
+    source = parse_json(content, str(path), error=SuiteError)  # refuses a set that would hide another of its name
     for fault in question_faults(source, path.parent):
         raise SuiteError(f"{path}: {fault}")
     return Question(

@@ -22,7 +22,7 @@ from typing import Any
 from ..base.errors import PatternTimeout, PfgenError, SuiteError
 from ..base.file_reading import OWN_FILE, ForeignFileError, file_sha1, open_own, opened, read_stored
 from ..base.file_writing import write_whole
-from ..base.untrusted_json import parse_json
+from ..base.untrusted_json import parse_json, read_json
 from ..base.untrusted_text import counted, did_you_mean, in_one_line, shown_value
 from .compiled import describe_question, make_cache_folder, own_cache_folder
 from .keywords import WHY, can_be_limited, pattern_time_limit, rule_faults, searched
@@ -86,12 +86,12 @@ def json_lines(path: Path) -> Iterator[tuple[str, Any]]:
     for number, line in enumerate(read_bytes(path).split(b"\n"), start=1):
         if line.strip():
             where = f"{path}, line {number}"
-            yield where, parse_suite_json(line, where)
+            yield where, parse_json(line, where, error=SuiteError)
 
 
-def parse_suite_json(content: bytes, where: str) -> Any:
-    """Decodes JSON or raises SuiteError; a duplicate key is an error, as it would silently drop a reference set."""
-    return parse_json(content, where, error=SuiteError)
+def read_suite_json(path: Path) -> Any:
+    """The value in a JSON file; raises SuiteError if the file cannot be read or decoded."""
+    return read_json(path, error=SuiteError, limit=MAX_BYTES)
 
 
 _State = list[list[Any]]
@@ -232,7 +232,7 @@ def find_faults(source: str | Path) -> list[str]:
     taken: dict[str, str] = {}
 
     def question_file_faults(path: Path) -> Iterator[str]:
-        decoded: Any = parse_suite_json(read_bytes(path), str(path))
+        decoded: Any = read_suite_json(path)
         file_faults = [f"{path}: {fault}" for fault in question_faults(decoded, path.parent)]
         yield from file_faults or key_faults(taken, decoded["question_id"], decoded["question"], path)
 
@@ -268,7 +268,7 @@ def samples_faults(path: Path) -> Iterator[str]:
 
 def settings_faults(path: Path) -> Iterator[str]:
     """Yields one sentence for each fault of a `suite.json`."""
-    settings = parse_suite_json(read_bytes(path), str(path))
+    settings = read_suite_json(path)
     if not isinstance(settings, dict):
         yield f"{path}: expected a JSON object, not {type(settings).__name__}"
         return

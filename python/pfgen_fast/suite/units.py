@@ -13,7 +13,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from ..base.errors import SuiteError, TrialsError, optional
 from ..base.file_reading import read_stored
@@ -37,17 +37,6 @@ class Token(NamedTuple):
     key: str | int
     start: int
     end: int
-
-
-class Tokenizer(Protocol):
-    """Splits texts into tokens."""
-
-    @property
-    def source(self) -> dict[str, str]:
-        """The keys that select it in a question file."""
-
-    def tokens(self, texts: Sequence[str]) -> list[list[Token]]:
-        """The tokens of each text."""
 
 
 @dataclass(frozen=True)
@@ -81,7 +70,9 @@ class FileTokenizer:
 
     def tokens(self, texts: Sequence[str]) -> list[list[Token]]:
         """The tokens of each text."""
-        encodings = self._loaded.encode_batch(list(map(_encodable, texts)), add_special_tokens=False)
+        # Placeholders of the same length replace lone surrogates, which the package refuses.
+        encodable = [re.sub("[\ud800-\udfff]", "\ufffd", text) for text in texts]
+        encodings = self._loaded.encode_batch(encodable, add_special_tokens=False)
         return [
             [Token(key, *span) for key, span in zip(encoding.ids, encoding.offsets, strict=True)]
             for encoding in encodings
@@ -121,9 +112,8 @@ class FileTokenizer:
         return {"path": self.path, "sha1": self.sha1}
 
 
-def _encodable(text: str) -> str:
-    """Replaces lone surrogates, which `tokenizers` rejects, with placeholders of the same length."""
-    return re.sub("[\ud800-\udfff]", "\ufffd", text)
+Tokenizer = PatternTokenizer | FileTokenizer
+"""Splits texts into tokens."""
 
 
 @dataclass(frozen=True)

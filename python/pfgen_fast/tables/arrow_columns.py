@@ -178,7 +178,13 @@ def _of_time(kind: Any) -> _Convert:
     if pa.types.is_duration(kind):
         return partial(_seconds, per_second)
     if pa.types.is_time(kind):
-        return lambda value: _iso(value % per_second, per_second, _time_of(value // per_second).isoformat())
+
+        def time_of_day(value: int) -> str:
+            seconds = value // per_second
+            time = datetime.time(seconds // 3600, seconds // 60 % 60, seconds % 60)
+            return _iso(value % per_second, per_second, time.isoformat())
+
+        return time_of_day
     zone = None if kind.tz is None else pa.lib.string_to_tzinfo(kind.tz)
 
     def timestamp(value: int) -> str:
@@ -188,10 +194,6 @@ def _of_time(kind: Any) -> _Convert:
         return _iso(value % per_second, per_second, time.isoformat())
 
     return timestamp
-
-
-def _time_of(seconds: int) -> datetime.time:
-    return datetime.time(seconds // 3600, seconds // 60 % 60, seconds % 60)
 
 
 def _iso(part: int, per_second: int, whole: str) -> str:
