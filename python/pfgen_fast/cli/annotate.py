@@ -12,7 +12,8 @@ from .options import RandomSeed
 from .parser import Argument, Option
 
 if TYPE_CHECKING:
-    from ..lab.annotations.annotation_plan import AnnotationPlan, Asked, Item
+    from ..lab.annotations.annotation_plan import AnnotationPlan, Item
+    from ..lab.annotations.annotation_rows import Asked
 
 
 class Annotate:
@@ -147,14 +148,12 @@ class Annotate:
         return asked, items
 
     def _votes(self) -> tuple[Asked, list[Item]]:
-        from ..lab.annotations.annotation_plan import Asked
-        from ..lab.annotations.annotation_rows import packaged_guideline, read_guideline
+        from ..lab.annotations.annotation_rows import Asked, guideline_text
         from ..lab.discernment.votes import vote_items
         from ..lab.evaluators.criteria import read_criteria
 
         language = self.language or "en"
-        name = f"votes-{language}"
-        guideline = packaged_guideline(name) if self.guideline is None else read_guideline(self.guideline)
+        guideline = guideline_text(f"votes-{language}", self.guideline)
         asked = Asked("kinds of damage", "", language, guideline, (), language)
         return asked, vote_items(read_criteria(), tasks=self.task or (), language=language)
 

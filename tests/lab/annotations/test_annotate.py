@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from makers.own_checklists import own_suite, written
-from pfgen_fast.lab.annotations.annotation_plan import Asked, assign, make_plan
-from pfgen_fast.lab.annotations.annotation_rows import Header, export_lines
+from pfgen_fast.lab.annotations.annotation_plan import assign, make_plan
+from pfgen_fast.lab.annotations.annotation_rows import Asked, Header, export_lines
 from pfgen_fast.lab.checklists.checklist_runs import Answer, open_runs, write_run
 from pfgen_fast.lab.checklists.judgements import Judgement
 from pfgen_fast.lab.checklists.people_items import judgement_items, mark_items, pair_items

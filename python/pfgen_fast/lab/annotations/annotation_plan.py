@@ -11,7 +11,7 @@ import hashlib
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,7 @@ from ...base.errors import AnnotationError
 from ...base.file_reading import read_stored
 from ...base.untrusted_json import any_object, checked, entries, items, json_bytes, member, one_of, read_json, text
 from ...base.untrusted_text import counted, few_names, in_one_line
-from .annotation_rows import KINDS, Kind, Row, Sheet, about, read_rows, row_of
+from .annotation_rows import KINDS, Asked, Kind, Row, Sheet, about, read_rows, row_of
 
 Stratum = tuple[str, ...]
 """The area, the category, the model and so on of an item."""
@@ -128,26 +128,20 @@ class Item:
 
     kind: Kind
     key: str  # identity of the item
-    content: Mapping[str, Any]  # what the annotator sees, as `sheets.Sheet` describes it
+    content: Mapping[str, Any]  # what the annotator sees, as `Sheet` describes it
     stratum: tuple[str, ...]  # items are spread evenly over strata, such as areas and models
     source: tuple[str, ...]  # models and judges, which the annotator does not see
+
+    @property
+    def recorded(self) -> dict[str, Any]:
+        """The item in plan.json."""
+        row = {name: value for name, value in row_of(self.content).items() if value is not None}
+        return {**row, "source": list(self.source)}
 
     def swapped(self) -> Item:
         """A pair with its answers in reverse order."""
         content = {name: self.content[_OTHER.get(name, name)] for name in self.content}
         return replace(self, content=content, source=self.source[::-1])
-
-
-@dataclass(frozen=True)
-class Asked:
-    """What all annotators are asked, and how the pages look."""
-
-    suite: str  # name of the suite
-    questions_sha256: str
-    language: str  # language of the pages
-    guideline: str
-    levels: Sequence[Mapping[str, Any]]
-    content_language: str = ""  # language of the texts
 
 
 @dataclass(frozen=True)
@@ -173,9 +167,9 @@ def make_plan(
     """Distributes items, or `limit` of them, evenly over areas and models, to annotators."""
     check_annotators(annotators)
     if limit is not None:
-        order = spread(*_keys_and_strata(items), seed)
+        order = spread([item.key for item in items], [(item.kind, *item.stratum) for item in items], seed)
         items = [items[number] for number in sorted(order[:limit])]
-    keys, strata = _keys_and_strata(items)
+    keys, strata = [item.key for item in items], [(item.kind, *item.stratum) for item in items]
     assigned = assign(keys, strata, annotators, overlap=overlap, raters=raters, seed=seed)
 
     def seen(name: str) -> list[Item]:
@@ -184,8 +178,8 @@ def make_plan(
         return [item.swapped() if item.kind == "pair" and is_swapped(item.key, name, seed) else item for item in chosen]
 
     own = {name: seen(name) for name in annotators}
-    look = {field.name: getattr(asked, field.name) for field in fields(asked)}
-    sheets = tuple(Sheet(annotator=name, items=[item.content for item in own[name]], **look) for name in annotators)
+    contents = {name: [item.content for item in own[name]] for name in annotators}
+    sheets = tuple(Sheet(**vars(asked), annotator=name, items=contents[name]) for name in annotators)
     record = {
         "format": 1,
         "suite": asked.suite,
@@ -196,15 +190,11 @@ def make_plan(
         "items": dict(Counter(item.kind for item in items)),
         "shared": len(assigned.shared),
         "annotators": {
-            sheet.annotator: {"sheet": sheet.sha256, "items": [_recorded(item) for item in own[sheet.annotator]]}
+            sheet.annotator: {"sheet": sheet.sha256, "items": [item.recorded for item in own[sheet.annotator]]}
             for sheet in sheets
         },
     }
     return AnnotationPlan(sheets, record, len(items), len(assigned.shared))
-
-
-def _keys_and_strata(items: Sequence[Item]) -> tuple[list[str], list[Stratum]]:
-    return [item.key for item in items], [(item.kind, *item.stratum) for item in items]
 
 
 def check_annotators(names: Sequence[str]) -> None:
@@ -245,11 +235,6 @@ def read_export(folder: Path, annotator: str, sheet_sha256: str) -> tuple[Row, .
     if file.header is None or file.header.sheet != sheet_sha256:
         raise AnnotationError(f"{path}: the export of another sheet or annotator; remove it, or rename it")
     return file.rows
-
-
-def _recorded(item: Item) -> dict[str, Any]:
-    row = {name: value for name, value in row_of(item.content).items() if value is not None}
-    return {**row, "source": list(item.source)}
 
 
 @dataclass(frozen=True)

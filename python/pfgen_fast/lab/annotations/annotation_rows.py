@@ -151,7 +151,19 @@ def _row(cells: dict[str, Any], kind: Any, header: Header | None, where: str, er
 
 
 @dataclass(frozen=True)
-class Sheet:
+class Asked:
+    """What all annotators are asked, and how the pages look."""
+
+    suite: str  # name of the suite
+    questions_sha256: str  # hash of what is asked (see `Header`)
+    language: str  # language of the page: `en` or `ja`
+    guideline: str  # plain text: paragraphs are separated by empty lines, lines with `# ` are headings, with `- ` items
+    levels: Sequence[Mapping[str, Any]]  # {"value": 0.25, "text": "..."}, ascending
+    content_language: str = ""  # language of the instructions and answers, such as `ja`; empty if unknown
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sheet(Asked):
     """What one annotator sees.
 
     An item is a JSON object with a `kind` and the keys of its row in the export (`annotation_rows`), and in addition:
@@ -163,13 +175,7 @@ class Sheet:
     """
 
     annotator: str
-    language: str  # language of the page: `en` or `ja`
-    suite: str
-    questions_sha256: str  # hash of what is asked (see `Header`)
-    guideline: str  # plain text: paragraphs are separated by empty lines, lines with `# ` are headings, with `- ` items
-    levels: Sequence[Mapping[str, Any]]  # {"value": 0.25, "text": "..."}, ascending
     items: Sequence[Mapping[str, Any]]
-    content_language: str = ""  # language of the instructions and answers, such as `ja`; empty if unknown
 
     @cached_property
     def sha256(self) -> str:
@@ -206,11 +212,8 @@ _MAX_GUIDELINE_BYTES = 1 << 20
 _PACKAGED = Path(__file__).parents[2] / "data" / "annotation"
 
 
-def packaged_guideline(language: str) -> str:
-    """Our guideline for annotators."""
-    return (_PACKAGED / f"guideline-{language}.md").read_text(encoding="utf-8")
-
-
-def read_guideline(path: Path) -> str:
-    """The guideline in a file of UTF-8."""
+def guideline_text(name: str, path: Path | None = None) -> str:
+    """The guideline for annotators in a file of UTF-8, or our own one of a name."""
+    if path is None:
+        return (_PACKAGED / f"guideline-{name}.md").read_text(encoding="utf-8")
     return read_text(path, error=AnnotationError, limit=_MAX_GUIDELINE_BYTES)

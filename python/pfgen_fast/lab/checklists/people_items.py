@@ -10,11 +10,10 @@ from typing import Any
 
 from ...base.errors import AnnotationError
 from ...base.untrusted_text import unknown_name
-from ..annotations.annotation_plan import Asked, Item
-from ..annotations.annotation_rows import Kind, packaged_guideline, read_guideline
+from ..annotations.annotation_plan import Item
+from ..annotations.annotation_rows import Asked, Kind, guideline_text
 from .checklist_runs import Answer, Run
 from .checklist_suite import ChecklistSuite
-from .judgements import Judgement
 from .marks import judgement_key, questions_sha256
 from .suite_files import GUIDELINE_FILE
 from .tasks import Task, TaskKey
@@ -65,11 +64,14 @@ def judgement_items(suite: ChecklistSuite, runs: Iterable[Run], tasks: Collectio
             answer, task = answers.get(judgement.key), suite.by_key[judgement.key[:2]]
             if answer is None or answer.sha256 != judgement.response_sha256 or task.key not in tasks:
                 continue
-            if not _is_usable(judgement, suite):
+            checklist = suite.checklist(task)
+            if judgement.method != "checklist" or judgement.scores is None:
                 continue
-            key, questions = judgement_key(judgement), suite.checklist(task).questions
+            if judgement.checklist_sha256 not in (None, checklist.sha256):
+                continue
+            key, questions = judgement_key(judgement), checklist.questions
             reasons = judgement.reasons or (None,) * len(questions)
-            verdicts = zip(questions, judgement.scores or (), reasons, strict=True)
+            verdicts = zip(questions, judgement.scores, reasons, strict=True)
             content = {
                 **_about("judgement", task, answer),
                 "judgement": key,
@@ -83,12 +85,6 @@ def judgement_items(suite: ChecklistSuite, runs: Iterable[Run], tasks: Collectio
     if not items:
         raise AnnotationError("--ask judgements: no run has judgements of its answers; run 'checklists judge' first")
     return list(items.values())
-
-
-def _is_usable(judgement: Judgement, suite: ChecklistSuite) -> bool:
-    checklist = suite.checklist(suite.by_key[judgement.key[:2]])
-    has_verdicts = judgement.method == "checklist" and judgement.scores is not None
-    return has_verdicts and judgement.checklist_sha256 in (None, checklist.sha256)
 
 
 def _answers(suite: ChecklistSuite, run: Run, tasks: Collection[TaskKey]) -> Iterator[tuple[Task, Answer]]:
@@ -150,7 +146,7 @@ def asked_of(suite: ChecklistSuite, *, language: str | None = None, guideline: P
         suite.name,
         questions_sha256(suite),
         chosen,
-        packaged_guideline(chosen) if path is None else read_guideline(path),
+        guideline_text(chosen, path),
         [{"value": level, "text": _LEVELS[chosen].get(level, "")} for level in suite.levels],
         suite.language,
     )

@@ -209,30 +209,24 @@ def question_means(scores: Scores) -> list[dict[str, Any]]:
     """The mean verdict of each model on each question, by length (first the main table) and judged category."""
     if scores.method != "checklist":  # an overall rating has no verdicts on questions
         return []
-    suite, by_model = scores.suite, [_verdicts(model) for model in scores.models]
+    suite, n_models = scores.suite, len(scores.models)
     numbers = {key: number for number, key in enumerate(suite.checklists)}
-    rows = []
-    for length in (None, *suite.lengths):
-        for key in sorted(numbers, key=lambda key: suite.areas.index(key[0])):
-            verdicts = [model.get((length, *key), []) for model in by_model]
-            if any(verdicts):
-                means, n = list(map(_means, verdicts)), list(map(len, verdicts))
-                rows.append({"category": numbers[key], "length": length, "means": means, "n": n})
-    return rows
+    verdicts: dict[Any, list[list[tuple[float, ...]]]] = {}  # by length, area and category, of each model
+    for number, model in enumerate(scores.models):
+        for answer in model.answers:
+            place = (answer.task.length, *answer.task.place)
+            verdicts.setdefault(place, [[] for _ in range(n_models)])[number].append(answer.verdicts)
 
+    def means(listed: Sequence[tuple[float, ...]]) -> list[float] | None:
+        columns = zip(*listed, strict=True)
+        return [round(math.fsum(column) / len(listed), 6) for column in columns] if listed else None
 
-def _verdicts(model: ModelScores) -> dict[tuple[str | None, str, str], list[tuple[float, ...]]]:
-    """The verdicts on the answers of a model, by length, area and category."""
-    verdicts: dict[tuple[str | None, str, str], list[tuple[float, ...]]] = {}
-    for answer in model.answers:
-        task = answer.task
-        verdicts.setdefault((task.length, task.area, task.category), []).append(answer.verdicts)
-    return verdicts
-
-
-def _means(verdicts: Sequence[tuple[float, ...]]) -> list[float] | None:
-    columns = zip(*verdicts, strict=True)
-    return [round(math.fsum(column) / len(verdicts), 6) for column in columns] if verdicts else None
+    return [
+        {"category": numbers[key], "length": length, "means": list(map(means, group)), "n": list(map(len, group))}
+        for length in (None, *suite.lengths)
+        for key in sorted(numbers, key=lambda key: suite.areas.index(key[0]))
+        if (group := verdicts.get((length, *key))) is not None
+    ]
 
 
 def shown_tasks(scores: Scores, models: Sequence[ModelEvidence]) -> list[Task]:
