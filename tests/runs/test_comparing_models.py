@@ -135,7 +135,7 @@ def test_power_names_items():
 
 def test_randomization_swaps_clusters():
     table = table_of(scores(3, 24), clusters=tuple(f"d{number // 3}" for number in range(24)))
-    result = compare_by_swapping(table, n_draws=500)
+    result = compare_by_swapping(table)
     assert result.metrics[0].n_clusters == 8
     assert "all 256 ways to swap 24 items in 8 clusters" in result.method
     few = compare_by_swapping(table.only(items=range(15), models="AB"))

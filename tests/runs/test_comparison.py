@@ -59,14 +59,14 @@ def values_of(run, scorer):
     return [round(float(np.mean(scores)), 5) for scores in by_name.values()]
 
 
-def swapped(runs, scorer, **draws):
-    return compare_runs(runs, scorer, metrics=["average"], swapping=True, **draws)
+def swapped(runs, scorer):
+    return compare_runs(runs, scorer, metrics=["average"], swapping=True)
 
 
 def test_the_figures_are_those_of_the_scores_of_questions(runs, scorer):
-    actual = swapped([runs[2], *runs[:2]], scorer, n_draws=500, seed=7)
+    actual = swapped([runs[2], *runs[:2]], scorer)
     values = [values_of(run, scorer) for run in (runs[2], *runs[:2])]
-    expected = against_baseline(values[0], values[1:], n_draws=500, seed=7)
+    expected = against_baseline(values[0], values[1:])
     for row, expected_row, own, run in zip(actual.metrics, expected, values[1:], runs[:2], strict=True):
         assert (row.model_b, row.n_questions) == (str(run.folder), 8)
         assert (row.difference, row.b) == (
@@ -93,10 +93,10 @@ def test_questions_that_one_run_lacks_are_left_out_for_all(runs, scorer, mini, t
         swapped(find_runs([tmp_path]), scorer)
 
 
-def test_the_method_names_the_draws(runs, scorer):
-    drawn = swapped(runs[:3], scorer, n_draws=123, seed=5)
-    assert drawn.method == (
-        "paired approximate randomization, 123 draws of 8 questions, seed 5; "
+def test_the_method_names_the_ways_to_swap(runs, scorer):
+    several = swapped(runs[:3], scorer)
+    assert several.method == (
+        "paired approximate randomization, all 256 ways to swap 8 questions; "
         "p-values and intervals are corrected by Holm for the 2 comparisons of each metric"
     )
     itself = swapped([runs[0], runs[0]], scorer)
@@ -104,10 +104,7 @@ def test_the_method_names_the_draws(runs, scorer):
     assert itself.method == "paired approximate randomization, all 256 ways to swap 8 questions"
 
 
-def test_a_verdict_that_the_draws_cannot_give_is_not_given(runs, scorer):
-    few = swapped(runs[:4], scorer, n_draws=58)
-    assert few.verdict == "no verdict: 58 draws are too few for 3 runs, 59 are needed"
-    assert {row.differs for row in few.metrics} == {None}
+def test_a_verdict_that_the_ways_to_swap_cannot_give_is_not_given(runs, scorer):
     all_ways = swapped([runs[0], *runs[1:3] * 4], scorer)
     assert all_ways.verdict == "no verdict: 8 questions are too few to compare 8 runs by swapping"
     assert swapped([runs[0], *runs[1:2] * 51], scorer).n_draws == 10_200

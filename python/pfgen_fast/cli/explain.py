@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Literal
 
-from ..base.table import width_of
+from ..base.table import Column, Table, width_of
 from ..base.untrusted_text import counted, harmless
 from ..suite.rules import MAX_ORDER
 from . import options
 from .app import Json, fail, print_json, print_line, shown
-from .layout import aligned
+from .layout import print_table
 from .parser import Option
 from .suite_line import print_origin, suite_or_here
 
@@ -121,14 +121,15 @@ def _print_sets(explanation: Explanation) -> None:
     columns = [_of_set(part) for part in explanation.sets]
     characters = "code points" if explanation.normalised is None else "units"
     units = characters if explanation.question.tokenizer is None else "tokens"
-    heads = ("set", "fluency", "truthfulness", f"best prefix, {units}", "discount", "baseline")
+    heads = ("fluency", "truthfulness", f"best prefix, {units}", "discount", "baseline")
     names = [*heads, *(f"order {order:2}: n-grams, sum" for order in range(1, MAX_ORDER + 1))]
     width = 2 + max((width_of(cell) for cells in columns for cell in cells), default=0)
     n_beside = max(1, (80 - max(map(len, names))) // width)
     for first in range(0, len(columns), n_beside):
-        head, *lines = aligned(list(zip(names, *columns[first : first + n_beside], strict=True)), to_left=[0])
-        print_line((head, "bold"))
-        print_line("\n".join([*lines, ""]))
+        sets = columns[first : first + n_beside]
+        table_columns = [Column("set", is_text=True), *(Column(name, is_text=False, form=str) for name, *_ in sets)]
+        print_table(Table(table_columns, list(zip(names, *(cells for _, *cells in sets), strict=True))))
+        print_line()
     known = "n-grams: how many of the prefix's n-grams the set knows; sum: of their document frequencies"
     print_line((f"{known}\n", "dim"))
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Collection, Sequence
 
-from ..base.table import LEAST, Table, beginning, padded, shortened, width_of
+from ..base.table import LEAST, Table, beginning, shortened, width_of
 from .app import print_line, shown
 
 
@@ -24,18 +23,6 @@ def rest(taken: int) -> int | None:
 def fitted(begin: str, name: object, end: str = "") -> str:
     """A line with a name that is shortened to fit the terminal."""
     return f"{begin}{shortened(shown(name), rest(width_of(begin) + width_of(end)))}{end}"
-
-
-def aligned(rows: Sequence[Sequence[str]], *, to_left: Collection[int] = ()) -> list[str]:
-    """The lines of a table whose columns are aligned to the right, except for those `to_left`."""
-    widths = [max(map(width_of, column)) for column in zip(*rows, strict=True)]
-    return [
-        "  ".join(
-            padded(cell, width, to_left=number in to_left)
-            for number, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in rows
-    ]
 
 
 def cut(text: str, width: int | None) -> str:

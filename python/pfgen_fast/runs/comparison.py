@@ -20,7 +20,7 @@ from ..base.table import Column, Table, TableResult, signed
 from ..base.untrusted_text import counted, few_names, harmless, in_one_line
 from .items.item_table import Floats, ItemScores
 from .statistics.paired import MIN_QUESTIONS, TESTS, Needed, PairedDifference, needed, paired_difference
-from .statistics.paired_randomization import against_baseline, default_draws, draws_needed, takes_all_ways
+from .statistics.paired_randomization import against_baseline, default_draws, takes_all_ways
 from .statistics.verdicts import Verdict, decided, sentence_of_many, sentence_of_pairs, shown_p
 
 MOST_IN_ALL_PAIRS = 200
@@ -99,10 +99,7 @@ class Comparison(TableResult):
         """The conclusion in one sentence, about the first metric."""
         first, item, n_models = self.metrics[0], ITEM[self.of], counted(len(self.metrics), MODEL[self.of])
         if self.n_draws is not None and first.p_corrected is None and self._n_swapped >= MIN_QUESTIONS:
-            if takes_all_ways(self._n_swapped, self.n_draws):
-                return f"no verdict: {first.over(item)} are too few to compare {n_models} by swapping"
-            least = draws_needed(len(self.metrics))
-            return f"no verdict: {self.n_draws:,} draws are too few for {n_models}, {least:,} are needed"
+            return f"no verdict: {first.over(item)} are too few to compare {n_models} by swapping"
         if self.n_pairs == 1:
             return first.sentence(higher_is_better=self.higher_is_better, item=item)
         rows = [row for row in self.metrics if row.metric == first.metric]
@@ -286,9 +283,7 @@ def compare_models(
     )
 
 
-def compare_by_swapping(
-    table: ItemScores, *, n_draws: int | None = None, seed: int = 0, of: Kind = "models"
-) -> Comparison:
+def compare_by_swapping(table: ItemScores, *, of: Kind = "models") -> Comparison:
     """Compares all others with the first in the first metric, over the items that all have, with the same draws.
 
     Scores of 0 and 1 have Tango's score test instead, as in all comparisons.
@@ -306,11 +301,10 @@ def compare_by_swapping(
         comparison = replace(comparison, left_out=left_out)
     if metric in common.binary:
         return comparison
-    n_draws = default_draws(len(table.models) - 1) if n_draws is None else n_draws
     first, *others = common.values[metric]
-    verdicts = against_baseline(first, others, n_draws=n_draws, seed=seed, clusters=common.clusters_of_items)
+    verdicts = against_baseline(first, others, clusters=common.clusters_of_items)
     rows = (replace(row, **vars(verdict)) for row, verdict in zip(comparison.metrics, verdicts, strict=True))
-    return replace(comparison, metrics=tuple(rows), n_draws=n_draws, seed=seed)
+    return replace(comparison, metrics=tuple(rows), n_draws=default_draws(len(others)), seed=0)
 
 
 def compare_pair(

@@ -13,7 +13,7 @@ from ..base.table import Column, Table
 from ..rewards.references.metrics import lower_is_better
 from .formats import column_names
 from .table_job import TableJob
-from .table_rows import STANDARD_STREAM, RowBatch, Scores
+from .table_rows import STANDARD_STREAM, RowBatch, Scores, usual_columns
 
 MODEL_NAMES = ("model", "model_name", "model_id", "system", "checkpoint")
 """Usual names of a column with models, the most usual name first."""
@@ -112,6 +112,5 @@ def _mean(values: Iterable[float]) -> float:
 
 
 def usual_column(names: Sequence[str], usual: Sequence[str]) -> str | None:
-    """The first of the usual names among the columns, in any case, with spaces or underscores; or None."""
-    by_name = {name.lower().replace(" ", "_"): name for name in reversed(names)}
-    return next((by_name[name] for name in usual if name in by_name), None)
+    """The column with the most usual of these names; None if there is none."""
+    return next(iter(usual_columns(names, usual)), None)

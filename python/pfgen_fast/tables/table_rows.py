@@ -6,6 +6,7 @@ Without a byte-order mark and without the option `encoding`, a file is UTF-8.
 from __future__ import annotations
 
 import codecs
+import re
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,6 +24,14 @@ if TYPE_CHECKING:
 
 STANDARD_STREAM = "-"
 """The name of stdin or stdout."""
+
+
+def usual_columns(names: Sequence[str], usual: Sequence[str]) -> list[str]:
+    """The columns with usual names, the most usual first; case, spaces, hyphens and dots do not count."""
+    places = {name: place for place, name in enumerate(usual)}
+    plain = {name: re.sub(r"[\s\-.]+", "_", name.strip().lower()) for name in names}
+    return sorted((name for name in names if plain[name] in places), key=lambda name: places[plain[name]])
+
 
 _BLOCK_BYTES = 1 << 20
 _MARKS = {  # longer marks first, because the mark of UTF-32 begins with the mark of UTF-16

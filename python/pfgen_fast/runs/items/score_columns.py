@@ -8,7 +8,6 @@ from __future__ import annotations
 import contextlib
 import json
 import math
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
@@ -22,7 +21,7 @@ from ...base.untrusted_text import did_you_mean, few_names, in_one_line, shown_v
 from ...rewards.references.metrics import METRICS
 from ...suite.rules import AVERAGE_FIRST
 from ...tables.formats import reader_of
-from ...tables.table_rows import STANDARD_STREAM, ChosenColumns
+from ...tables.table_rows import STANDARD_STREAM, ChosenColumns, usual_columns
 from .item_table import Floats
 
 Codes = NDArray[np.int32]
@@ -104,7 +103,7 @@ def used_columns(named: ColumnNames, names: Sequence[str], where: str) -> tuple[
     for kind, usual in _USUAL.items():
         if getattr(named, kind) not in (None, ()):
             continue
-        matches = _matches(free, usual)
+        matches = usual_columns(free, usual)
         # Several columns of scores are several metrics, unless one is named score, or metrics are in a column.
         if kind != "score" or columns.metric or "score" in matches:
             matches = matches[:1]
@@ -127,13 +126,6 @@ def _our_scores(names: Sequence[str], *, has_models: bool) -> list[str]:
         return []
     prefixes = tuple(f"{name}_" for name in ours if name in ("fluency", "truthfulness"))
     return ours + [name for name in names if name not in ours and name.startswith(prefixes or ("\0",))]
-
-
-def _matches(names: Sequence[str], usual: Sequence[str]) -> list[str]:
-    """The names that are usual, the most usual first."""
-    places = {name: place for place, name in enumerate(usual)}
-    plain = {name: re.sub(r"[\s\-.]+", "_", name.strip().lower()) for name in names}
-    return sorted((name for name in names if plain[name] in places), key=lambda name: places[plain[name]])
 
 
 def location_of_row(path: str, encoding: str | None, row: int) -> str:

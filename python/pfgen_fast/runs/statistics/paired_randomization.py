@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...base.errors import ExperimentError
-from ...base.mean_interval import CONFIDENCE, ROUNDING
+from ...base.mean_interval import ROUNDING
 from .paired import ALPHA, Floats, PairedDifference, Test, cluster_codes, cluster_sums
 from .verdicts import Verdict, decided
 
@@ -30,7 +30,7 @@ class _Swapped(PairedDifference):
     """The difference of the baseline to a run, over the questions that all runs have."""
 
     test: Test = "swapping"
-    is_enough: bool  # whether the draws are enough for a verdict in this family
+    is_enough: bool  # whether the ways to swap are enough for a verdict in this family
     n_ways: int  # draws, with the run itself
     lows: Floats  # of the draws with the lowest lower means of the two parts, in ascending order
     highs: Floats  # of the draws with the highest upper means, in descending order
@@ -75,9 +75,8 @@ def against_baseline(
     takes_all = takes_all_ways(n_units, n_draws)
     n_as_far, lows, highs = _draws(swapped, sizes[0], largest, n_draws, seed)
     n_ways = 2**n_units if takes_all else n_draws + 1  # the original questions count as a draw too, so p is never 0
-    needed = draws_needed(n_runs)
-    # Of all ways, a draw with all signs reversed is equally far.
-    is_enough = 2 * needed + 2 <= n_ways if takes_all else needed <= n_draws
+    # The smallest p-value, of the run itself and of all signs reversed, must be significant for the whole family.
+    is_enough = not takes_all or 2 * n_runs / n_ways <= ALPHA + ROUNDING
     pairs = [
         _Swapped(
             mean=math.fsum(row) / len(row),
@@ -97,11 +96,6 @@ def against_baseline(
 def default_draws(n_runs: int) -> int:
     """The number of draws for a family of runs: 10,000, or more so that the smallest p-value by Holm is 0.005."""
     return min(max(10_000, 200 * n_runs), MAX_DRAWS)
-
-
-def draws_needed(n_runs: int) -> int:
-    """The smallest number of draws for which the smallest p-value times the number of runs is at most 0.05."""
-    return math.ceil(n_runs / (1 - CONFIDENCE) - ROUNDING) - 1
 
 
 def takes_all_ways(n_questions: int, n_draws: int) -> bool:
