@@ -49,6 +49,12 @@ def test_the_page_needs_no_network_and_untrusted_text_is_text(tmp_path):
     check_policy(page)
 
 
+def test_a_name_of_scores_may_have_braces(tmp_path):
+    points = Points(UP, UP, "across", "{judge} {0}", labels=("a", "b", "c"))
+    write_finding(a_finding(pictures=(Picture("line", "A line", Scatter((points,))),)), tmp_path)
+    assert "<title>c: across 2, {judge} {0} 2</title>" in (tmp_path / "trial.html").read_text()
+
+
 def test_a_missing_library_is_named_before_anything_is_written(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(PfgenError, match=r"a picture needs matplotlib.*pip install 'pfgen-fast\[plots\]'"):

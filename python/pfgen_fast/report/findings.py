@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import base64
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -17,7 +17,7 @@ from xml.etree import ElementTree
 from ..base.file_writing import write_whole
 from ..base.table import Table
 from ..base.untrusted_text import in_one_line, utf8
-from ..lab.experiments.chart_data import HeatMap, Points, Ranges, Scatter
+from ..lab.experiments.chart_data import HeatMap, Ranges, Scatter
 from ..lab.experiments.finding import Finding, Picture
 from .charts import ON_DIVERGING, ON_LEVEL, POINTS, drawn, level_of
 from .drawing import DIVERGING, LEVELS, stored_alike
@@ -130,24 +130,21 @@ def inline_svg(svg: bytes, name: str, picture: Picture) -> str:
 def marks_of(chart: object) -> list[list[Mark]]:
     """The marks of the points of each panel; empty for charts whose points have no names."""
     if isinstance(chart, Scatter):
-        return [_of_points(points) for points in chart.panels]
-    return [_of_rows(chart)] if isinstance(chart, Ranges) else []
-
-
-def _of_points(points: Points) -> list[Mark]:
-    labels = f"{points.x_label} {{:.4g}}, {points.y_label} {{:.4g}}"
-    return _marks(points.labels or points.runs, points.runs, map(labels.format, points.x, points.y))
-
-
-def _of_rows(chart: Ranges) -> list[Mark]:
+        return [
+            _marks(points.labels or points.runs, points.runs, [f"{across} {x:.4g}, {up} {y:.4g}" for x, y in values])
+            for points in chart.panels
+            for across, up, values in [(points.x_label, points.y_label, zip(points.x, points.y, strict=True))]
+        ]
+    if not isinstance(chart, Ranges):
+        return []
     texts = [f"{value:.4g}" for value in chart.values]
     if chart.low is not None and chart.high is not None:
         ends = zip(texts, chart.low, chart.high, strict=True)
         texts = [f"{text} ({low:.4g} to {high:.4g})" for text, low, high in ends]
-    return _marks(chart.names, chart.runs, texts)
+    return [_marks(chart.names, chart.runs, texts)]
 
 
-def _marks(names: Sequence[str], runs: Sequence[str | None], texts: Iterable[str]) -> list[Mark]:
+def _marks(names: Sequence[str], runs: Sequence[str | None], texts: Sequence[str]) -> list[Mark]:
     known = zip(names, texts, runs or [None] * len(names), strict=bool(names))
     return [(f"{in_one_line(name)}: {text}", run) for name, text, run in known]
 
