@@ -13,22 +13,29 @@ from functools import cached_property, partial
 import numpy as np
 from numpy.typing import NDArray
 
-from ...base.arrays import Floats
+from ...base.arrays import Bools, Floats
 from ...base.errors import DiscernmentError
 from ...base.mean_interval import ROUNDING
+from ...runs.statistics.paired import of_stratum
 from ...runs.statistics.verdicts import corrected
 from ..evaluators.evaluator import Metric
-from ..statistics.detectability import change_interval, is_noticed, n80
+from ..statistics.detectability import change_interval, is_noticed, monotonicity, n80, noticed_from, noticed_from_with
 from ..statistics.discernment_scores import FEW, RankIntervals, rank_intervals
-from ..statistics.signed_rank import Zeros, discernment_score, signed_rank
+from ..statistics.signed_rank import Zeros, differences_on_grid, discernment_score, signed_rank
 from .discernment_plan import Perturbation
-from .discernment_result import Scored, TableRow, number, whole
+from .discernment_result import PROFILE_COLUMNS, Curve, Scored, TableRow, number, whole
 from .discernment_scoring import rows_of_tasks
 
 MISSING_AT_MOST = 0.2
 """The share of missing scores above which a cell is undefined."""
 
 SIGNIFICANT = 0.05
+
+UNNOTICED = "none"
+"""Stands for the degree from which on damage is noticed, if there is no such degree."""
+
+NUMBERS_OF_ITEMS = (100, 20)
+"""The numbers of items for which the profile has the degree from which on damage is noticed."""
 
 _COUNTS = ("n_pairs", "n_zero", "n", "units")
 _TESTED = (
@@ -249,3 +256,110 @@ def by_task(scored: Scored) -> Iterator[TaskScores]:
         numbers = {cluster: number for number, cluster in enumerate(sorted(set(clusters)))}  # in any order of the items
         if places.size:
             yield TaskScores(scored, task, rows, np.array([numbers[cluster] for cluster in clusters]), places)
+
+
+# --- one kind of damage in all its degrees
+
+
+def kinds_of(perturbations: Sequence[Perturbation]) -> Iterator[tuple[str, NDArray[np.intp]]]:
+    """Yields the kinds of damage without controls, with the indices of their degrees in ascending order."""
+    kinds = dict.fromkeys(change.kind for change in perturbations if not change.is_control)
+    for kind in kinds:
+        yield kind, np.array([i for i, change in enumerate(perturbations) if change.kind == kind], dtype=np.intp)
+
+
+def profile_rows(tasks: Sequence[TaskCells], zeros: Zeros) -> Iterator[TableRow]:
+    """Yields the rows of the profile: for each task, kind and metric, in the order of the plan."""
+    for task in tasks:
+        scores = task.scores
+        for kind, kind_rows in kinds_of(scores.perturbations):
+            for j, metric in enumerate(scores.metrics):
+                rows = kind_rows[task.is_defined[kind_rows, j]]
+                yield {
+                    **dict.fromkeys(PROFILE_COLUMNS),
+                    "evaluator": scores.scored.evaluator,
+                    "task": scores.task,
+                    "level": scores.perturbations[kind_rows[0]].level,
+                    "kind": kind,
+                    "metric": metric.name,
+                    **(_profile(task, rows, j, zeros) if rows.size else {}),
+                }
+
+
+def _profile(task: TaskCells, rows: NDArray[np.intp], metric: int, zeros: Zeros) -> TableRow:
+    """The figures of a metric on some degrees of a kind."""
+    scores = task.scores
+    degrees = [scores.perturbations[row] for row in rows]
+    original, damaged = scores.originals[metric], scores.damaged(rows)[:, metric]
+    names = (*(change.degree or change.name for change in degrees), UNNOTICED)
+    ends = {n: noticed_from_with(n, original, damaged, zeros=zeros, clusters=scores.codes) for n in NUMBERS_OF_ITEMS}
+    first = min(int(noticed_from(task.noticed[rows, metric])), len(rows) - 1)
+    drop = math.nan
+    is_complete, complete = _complete(original, damaged)
+    if is_complete.any() and all(change.permille is not None for change in degrees):
+        # The slope of a line from the originals.
+        rates = np.array([change.permille for change in degrees], dtype=np.float64) / 100
+        drop = float((rates * (complete[0] - complete[1:]).mean(axis=1)).sum() / (rates * rates).sum())
+    return {
+        **{f"detectable_at_{n}": None if end is None else names[end] for n, end in ends.items()},
+        "n80": whole(task.figures["n80"][rows[first], metric]),
+        "monotonicity": number(monotonicity(original, damaged, scores.scored.differs_from_lower[rows][:, scores.rows])),
+        "drop_per_100_permille": number(drop),
+        "missed_at_most": number(task.figures["missed_at_most"][rows, metric].max()),
+        "verdict": verdict(*(matrix[rows, metric] for matrix in (task.noticed, task.rewarded, task.equivalent))),
+    }
+
+
+def _complete(original: Floats, damaged: Floats) -> tuple[Bools, Floats]:
+    """Which items have all scores, and these scores: a row for the originals and for each degree."""
+    scores = np.vstack([original, damaged])
+    is_complete = np.asarray(np.isfinite(scores).all(axis=0))
+    return is_complete, scores[:, is_complete]
+
+
+def verdict(noticed: NDArray[np.bool_], rewarded: NDArray[np.bool_], equivalent: NDArray[np.bool_]) -> str:
+    """The verdict of a metric on a kind of damage; see `PROFILE_COLUMNS`."""
+    first = int(noticed_from(noticed))
+    # Scores rise at the highest degree, or at another degree if the highest degree is not noticed.
+    if rewarded[-1] or (rewarded.any() and first == len(noticed)):
+        return "rewards"
+    if first == len(noticed):
+        return "needs much" if noticed.any() else "blind" if equivalent.all() else "not noticed"
+    return "notices" if first < (len(noticed) + 1) // 2 else "needs much"
+
+
+def curves_of(task: TaskCells) -> Iterator[Curve]:
+    """Yields the curve of each kind with several degrees, by metric, unless no item has all degrees.
+
+    Its means have Student's intervals over questions. Degrees that are impossible for all items are left out.
+    """
+    from scipy.special import stdtrit
+
+    scores = task.scores
+    for kind, kind_rows in kinds_of(scores.perturbations):
+        rows = kind_rows[scores.n_possible[kind_rows] > 0]
+        degrees = [scores.perturbations[row] for row in rows]
+        if len(degrees) < 2:
+            continue
+        rates = [change.permille for change in degrees]
+        damaged = scores.damaged(rows)
+        for j, metric in enumerate(scores.metrics):
+            is_complete, turned = _complete(scores.originals[j], damaged[:, j])
+            if not is_complete.any():
+                continue
+            own = turned * scores.signs[j] + 0.0
+            mean, variances, _, units, freedom, _ = of_stratum(np.zeros(own.shape[1]), -own, scores.codes[is_complete])
+            half = np.where(variances > 0, stdtrit(freedom, 0.975) * np.sqrt(variances), 0.0)
+            half[units < 2] = np.nan
+            yield Curve(
+                task=scores.task,
+                kind=kind,
+                metric=metric.name,
+                permille=np.array(range(len(rates) + 1) if None in rates else [0, *rates], dtype=np.float64),
+                names=("original", *(change.degree or change.name for change in degrees)),
+                mean=mean,
+                mean_low=mean - half,
+                mean_high=mean + half,
+                share_lower=(differences_on_grid(np.broadcast_to(turned[0], turned.shape), turned) > 0).mean(axis=1),
+                n_items=int(is_complete.sum()),
+            )

@@ -18,7 +18,16 @@ from ..evaluators.table_evaluator import TableScores
 from ..statistics.signed_rank import ZEROS, Zeros
 from .combined import combined_of, perturbation_rows, summary_rows
 from .damage.text_reading import Analyser, tables_hash
-from .discernment_cells import by_task, cell_rows, cells_of, check_margin, control_rows, specificity
+from .discernment_cells import (
+    by_task,
+    cell_rows,
+    cells_of,
+    check_margin,
+    control_rows,
+    curves_of,
+    profile_rows,
+    specificity,
+)
 from .discernment_items import MIN_ITEMS, Collection, Row, collection_of
 from .discernment_plan import Plan
 from .discernment_result import (
@@ -31,7 +40,6 @@ from .discernment_result import (
     with_columns,
 )
 from .discernment_scoring import Progress, Scoring, plan_of, score_all
-from .gradation import curves_of, profile_rows
 from .kinds import unknown
 from .notes import notes_on, warnings_on
 from .perturbing import Damage, Maker

@@ -26,7 +26,7 @@ from ...base.journal import json_line
 from ...base.untrusted_json import Fault, checked, count, entries, member, parse_json
 from ...base.untrusted_text import in_one_line, terminal_text
 from .evaluator import Item, score_of
-from .user_code import OutsideEvaluator, Receive, Request, Scores
+from .function_evaluator import OutsideEvaluator, Receive, Request, Scores
 
 if TYPE_CHECKING:
     from typing_extensions import Self
