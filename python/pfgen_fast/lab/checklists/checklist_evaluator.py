@@ -170,7 +170,8 @@ class ChecklistJudge(AskingEvaluator):
         length = None if known is None else known.length
         return Task(item.id if known is None else known.id, checklist.area, checklist.category, own, length)
 
-    def _asked(self, items: Sequence[Item], texts: Texts) -> _JudgedTexts:
+    def asked(self, items: Sequence[Item], texts: Texts) -> _JudgedTexts:
+        """The verdicts on texts, some of which may still be missing."""
         texts = column_of(items, texts)
         tasks: dict[int, Task] = {}  # the variants of a text have one item
 

@@ -81,20 +81,16 @@ class AskingEvaluator(ABC):
         """The same evaluator with other seeds, so that all replies are requested again, and stored in the same file."""
 
     @abstractmethod
-    def _asked(self, items: Sequence[Item], texts: Texts) -> AskedTexts:
-        """The requests about texts."""
+    def asked(self, items: Sequence[Item], texts: Texts) -> AskedTexts:
+        """The requests about texts, where equal requests count once, and their replies so far."""
 
     def offline(self) -> Self:
         """The same evaluator, but with stored replies only."""
         return cast("Self", replace(cast("Any", self), connect=None))
 
-    def asked(self, items: Sequence[Item], texts: Texts) -> AskedTexts:
-        """The requests about texts, where equal requests count once, and their replies so far."""
-        return self._asked(items, texts)
-
     def score(self, items: Sequence[Item], texts: Texts) -> Mapping[str, Floats]:
         """Asks for the missing replies, and returns the mean of each text's valid ratings for each metric."""
-        asked = self._asked(items, texts)
+        asked = self.asked(items, texts)
         n_missing = asked.n_missing if self.connect is None and not self.is_partial else 0
         if n_missing:
             raise JudgingError(

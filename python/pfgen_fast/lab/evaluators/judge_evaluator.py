@@ -215,7 +215,7 @@ class CriteriaJudge(AskingEvaluator):
         """The same judge with other seeds, so that all ratings are requested again, and stored in the same file."""
         return replace(self, replicate=self.replicate + 1)
 
-    def ratings(self, items: Sequence[Item], texts: Texts) -> Ratings:
+    def asked(self, items: Sequence[Item], texts: Texts) -> Ratings:
         """The ratings of texts by metric, some of which may still be missing."""
         texts = column_of(items, texts)
         listed_texts = texts.tolist()
@@ -228,9 +228,6 @@ class CriteriaJudge(AskingEvaluator):
         places = np.array(is_rated, dtype=bool).reshape(len(items), len(metrics))
         requests = self._requests(items, listed_texts, metrics, places)
         return Ratings(self.judge, requests, self.replies, listed_texts, places, self.n_ratings, self.criteria.scale)
-
-    def _asked(self, items: Sequence[Item], texts: Texts) -> Ratings:
-        return self.ratings(items, texts)
 
     def _metrics_of(self, task: str) -> list[str]:
         return [metric for metric in self.criteria.task(task).criteria if self.only is None or metric in self.only]
