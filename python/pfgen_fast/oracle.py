@@ -60,21 +60,17 @@ class Oracle:
             raise ValueError(f"constants: the constants of profile {profile} are fixed")
         self._suite, self._float_sum = suite, float_sum
         self._rules = (_Paper if profile == "paper" else _Leaderboard)(constants or Constants())
-        self._reading = NormalisedReading if profile == "normalised" else Reading
+        self.reading = NormalisedReading if profile == "normalised" else Reading  # a text as the profile reads it
         self._tables: dict[str, dict[str, ReferenceCounts]] = {}
 
     def tables(self, question: Question) -> dict[str, ReferenceCounts]:
         """The reference tables of a question by set, cached after the first call."""
         if question.question_id not in self._tables:
             self._tables[question.question_id] = {
-                name: ReferenceCounts([self._reading(question, answer).units for answer in answers], self._rules)
+                name: ReferenceCounts([self.reading(question, answer).units for answer in answers], self._rules)
                 for name, answers in question.answers.items()
             }
         return self._tables[question.question_id]
-
-    def reading(self, question: Question, text: str) -> Reading:
-        """A text as the profile reads it."""
-        return self._reading(question, text)
 
     def searched(self, question: Question, reading: Reading) -> Reading:
         """The form of an answer whose helpfulness counts: of equal ones, the first."""
@@ -83,7 +79,7 @@ class Oracle:
     def score_one(self, question: str, answer: str) -> dict[str, Any]:
         """Scores one answer and returns the object of section 5."""
         asked = self._suite[question]
-        tables, reading, rules = self.tables(asked), self._reading(asked, answer), self._rules
+        tables, reading, rules = self.tables(asked), self.reading(asked, answer), self._rules
         units, k = reading.units, len(tables)
         forms = [rules.helpfulness(form, asked.keywords) for form in reading.forms()]
         helpfulness, details = max(forms, key=lambda pair: pair[0])

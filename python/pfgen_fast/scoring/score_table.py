@@ -141,6 +141,10 @@ class ScoreTable(ColumnTable):
     hold NaN. Arrow consumers accept the table directly: `pyarrow.table(t)`, `polars.DataFrame(t)`, duckdb by name.
 
     Attributes:
+        fluency: The fluency, summed over all sets.
+        truthfulness: The truthfulness, summed over all sets.
+        helpfulness: The helpfulness.
+        average: The score: the mean of fluency, truthfulness and helpfulness.
         scorer: The scorer of the batch.
         float_sum: How the rounded parts of the scores are added up; see `Scorer`.
 
@@ -151,6 +155,11 @@ class ScoreTable(ColumnTable):
         (2, ('question_id', 'fluency', 'truthfulness', 'helpfulness', 'average', 'fluency_A', 'fluency_B', \
 'truthfulness_A', 'truthfulness_B'))
     """
+
+    fluency: Floats
+    truthfulness: Floats
+    helpfulness: Floats
+    average: Floats
 
     def __init__(
         self,
@@ -193,26 +202,6 @@ class ScoreTable(ColumnTable):
         import numpy as np
 
         return np.array([question.question_id for question in self.scorer.suite])[self._codes]
-
-    @property
-    def fluency(self) -> Floats:
-        """The fluency, summed over all sets."""
-        return self._floats["fluency"]
-
-    @property
-    def truthfulness(self) -> Floats:
-        """The truthfulness, summed over all sets."""
-        return self._floats["truthfulness"]
-
-    @property
-    def helpfulness(self) -> Floats:
-        """The helpfulness."""
-        return self._floats["helpfulness"]
-
-    @property
-    def average(self) -> Floats:
-        """The score: the mean of fluency, truthfulness and helpfulness."""
-        return self._floats["average"]
 
     @property
     def signature(self) -> str:
