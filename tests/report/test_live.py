@@ -109,25 +109,23 @@ def test_only_changed_results_are_read_again_and_shown_when_no_more_changes_foll
         write_result(mini, tmp_path / "result" / name)
         assert looked(live) == first
     assert "report: 4 runs" in looked(live)
-    assert (live.n_runs, sorted(read)) == (4, ["four", "three"])
+    assert sorted(read) == ["four", "three"]
 
 
 @pytest.mark.slow
 def test_a_removed_result_is_no_longer_shown(live, tmp_path):
     shutil.rmtree(tmp_path / "result" / "two")
-    looked(live, 2)
-    assert live.n_runs == 1
+    assert "report: 1 run" in looked(live, 2)
     shutil.rmtree(tmp_path / "result" / "one")
     assert "report: 1 run" in looked(live, 3)
 
 
 def test_a_bad_result_is_named_once_and_the_others_are_shown(live, tmp_path):
     (tmp_path / "result" / "two" / "result.json").write_text("{}")
-    looked(live, 4)
+    assert "report: 1 run" in looked(live, 4)
     (problem,) = live.problems
     assert isinstance(problem, TrialsError)
     assert "two" in str(problem)
-    assert live.n_runs == 1
 
 
 def test_a_report_that_cannot_be_written_is_named_and_the_next_change_tried(live, mini, tmp_path):
@@ -138,5 +136,4 @@ def test_a_report_that_cannot_be_written_is_named_and_the_next_change_tried(live
     assert "data" in str(live.problems[0])
     (live.folder / "data").unlink()
     write_result(mini, tmp_path / "result" / "four")
-    looked(live, 2)
-    assert live.n_runs == 4
+    assert "report: 4 runs" in looked(live, 2)

@@ -45,7 +45,6 @@ class LiveReport:
     folder: Path  # folder for the report
     # called with each error of a result, once for each version of its file, and with each error of the report
     on_problem: Callable[[PfgenError], None]
-    n_runs: int = field(default=0, init=False)
     _read: dict[Path, tuple[_Stamp, ReportRun | None]] = field(default_factory=dict, init=False)
     _seen: dict[Path, _Stamp] = field(default_factory=dict, init=False)
 
@@ -64,7 +63,6 @@ class LiveReport:
         }
         runs = [(path, run) for path, (_, run) in self._read.items() if run is not None]
         write_report_folder(with_intervals(runs, self.suite), self.suite, self.folder, track=track, is_live=True)
-        self.n_runs = len(runs)
 
     def write_if_changed(self) -> None:
         """Writes the report if results have changed since it was written, but not since the last call."""

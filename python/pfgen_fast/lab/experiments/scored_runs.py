@@ -85,7 +85,7 @@ def read_figures(
     """
     gathered = _Gathered(paths, suite, threads, keeps_scores=False)
     gathered.read(on_batch, on_progress)
-    return RunFigures(**gathered.figures())
+    return gathered.figures()
 
 
 def score_runs(
@@ -98,7 +98,7 @@ def score_runs(
     """Scores every answer of the runs at the given paths."""
     gathered = _Gathered(paths, suite, threads, keeps_scores=True)
     gathered.read(None, on_progress)
-    return ScoredRuns(**gathered.figures(), **gathered.scores())
+    return ScoredRuns(**vars(gathered.figures()), **gathered.scores())
 
 
 @dataclass(frozen=True)
@@ -188,8 +188,8 @@ class _Gathered:
                 self._runs[run.run] = figures
         return answers
 
-    def figures(self) -> dict[str, Any]:
-        """The fields of `RunFigures`."""
+    def figures(self) -> RunFigures:
+        """The figures of the runs; raises ExperimentError if they are too few."""
         if len(self._runs) < MIN_VALUES:
             why = f"; {self._problems[0]}" if self._problems else ""
             raise ExperimentError(
@@ -203,15 +203,15 @@ class _Gathered:
             for metric in SCORES
         }
         means = {metric: values.mean(axis=1) for metric, values in columns.items()}
-        return {
-            "suite": self.suite,
-            "names": tuple(run_name(run.folder) for run in runs),
-            "models": tuple(figures.model for figures in gathered),
-            "means": {**means, "length": np.array([figures.length for figures in gathered])},
-            "question_scores": columns,
-            "set_scores": {metric: _of_sets(self.suite, scores, metric) for metric in ("fluency", "truthfulness")},
-            "problems": tuple(self._problems),
-        }
+        return RunFigures(
+            suite=self.suite,
+            names=tuple(run_name(run.folder) for run in runs),
+            models=tuple(figures.model for figures in gathered),
+            means={**means, "length": np.array([figures.length for figures in gathered])},
+            question_scores=columns,
+            set_scores={metric: _of_sets(self.suite, scores, metric) for metric in ("fluency", "truthfulness")},
+            problems=tuple(self._problems),
+        )
 
     def scores(self) -> dict[str, Any]:
         """The fields that `ScoredRuns` adds."""
