@@ -11,6 +11,7 @@ from pfgen_fast.report import ReportRun, write_report, write_report_folder
 from pfgen_fast.report.live import LiveReport, ReportServer
 from pfgen_fast.runs.run_result import parse_result
 from pfgen_fast.runs.statistics.paired import paired_difference
+from pfgen_fast.runs.statistics.verdicts import decided
 from pfgen_fast.scoring.tinting import QuestionTints
 from pfgen_fast.suite.units import PatternTokenizer
 
@@ -183,7 +184,9 @@ def test_a_pair_differs_by_what_statistics_say(open_tab, path, runs):
     bars = tab.page.locator(".of-questions tbody td:nth-child(3)").all_inner_texts()
     expected = sorted(x - y for x, y in zip(a, b, strict=True))
     assert [float(text) for text in bars] == pytest.approx(expected, abs=6e-4)
-    assert ("not distinguished" in tab.page.locator("#details-body").inner_text()) is (not difference.differs())
+    assert ("not distinguished" in tab.page.locator("#details-body").inner_text()) is (
+        not decided([difference])[0].differs
+    )
     assert tab.page.evaluate("verdict(pairedDifference([null], [1]), 'B')") == "B has no question in common with A"
 
 

@@ -71,7 +71,7 @@ def test_questions_that_one_run_lacks_are_left_out_and_not_counted():
 def test_one_question_has_no_interval_no_p_value_and_no_verdict():
     result = paired_difference([0.5], [0.3])
     assert (result.mean, result.low, result.high, result.p_value, result.n) == (pytest.approx(0.2), None, None, None, 1)
-    assert result.differs() is None
+    assert decided([result])[0].differs is None
     item = mean_interval([0.5])
     assert (item.mean, item.low, item.high, item.n) == (0.5, None, None, 1)
     with pytest.raises(ValueError, match="at least one question"):
@@ -85,17 +85,17 @@ def test_few_questions_give_no_verdict_however_clear_they_are(n, differs):
     a = np.linspace(0.8, 0.9, n)
     result = paired_difference(a, 2 * a - 1.5)
     assert result.p_value < 0.05
-    assert result.differs() is differs
+    assert decided([result])[0].differs is differs
 
 
 def test_the_same_difference_everywhere_has_the_p_value_of_a_sign_test_and_none_at_all_has_1():
     b = np.random.default_rng(0).uniform(size=8)
     constant, none = paired_difference(b + 0.1, b), paired_difference(b, b)
     assert (constant.p_value, constant.low, constant.high) == (pytest.approx(2 / 2**8), None, None)
-    assert constant.differs()
+    assert decided([constant])[0].differs
     assert (none.mean, none.p_value, none.low) == (0, 1, None)
     assert mean_interval([0.3] * 50).low is None
-    assert none.differs() is False
+    assert decided([none])[0].differs is False
 
 
 def _scores(n_runs: int, n_questions: int, seed: int = 0) -> np.ndarray:
@@ -114,15 +114,15 @@ def test_every_pair_is_compared_as_two_runs_alone_are():
         alone = paired_difference(scores[a], scores[b])
         assert result.differences[a, b] == pytest.approx(alone.mean, abs=1e-15)
         assert result.p_values[a, b] == pytest.approx(alone.p_value, abs=1e-15)
-        assert result.n[a, b] == alone.n
-    assert (result.p_values[2, 3], result.p_values[4, 5]) == (1, 2.0 ** (1 - result.n[4, 5]))
+        assert result.n_units[a, b] == alone.n
+    assert (result.p_values[2, 3], result.p_values[4, 5]) == (1, 2.0 ** (1 - result.n_units[4, 5]))
 
 
 @pytest.mark.parametrize("strata", [[[[0.1, NAN], [NAN, 0.2]]], [[[0.1, 0.2], [0.3, 0.4]], [[0.1, NAN], [NAN, 0.2]]]])
 def test_runs_without_a_common_question_in_each_stratum_are_not_compared(strata):
     result = all_pairs(*strata)
     assert np.isnan([result.differences[0, 1], result.p_values[0, 1]]).all()
-    assert (result.n[0, 1], rank_ranges(*strata)) == (0, [None, None])
+    assert (result.n_units[0, 1], rank_ranges(*strata)) == (0, [None, None])
 
 
 def test_differences_whose_square_underflows_have_a_p_value():
@@ -140,7 +140,7 @@ def test_several_strata_are_welch_and_satterthwaite():
     expected = stats.ttest_ind(first, -second, equal_var=False)  # the sum of two means is the difference to -second
     assert actual.differences[0, 1] == pytest.approx((first.mean() + second.mean()) / 2)
     assert actual.p_values[0, 1] == pytest.approx(expected.pvalue, rel=1e-9)
-    assert actual.n.tolist() == [[42, 42], [42, 42]]
+    assert actual.n_units[0, 1] == 42
 
 
 @pytest.mark.parametrize(
@@ -189,10 +189,10 @@ def test_few_clusters_give_no_verdict():
     for n_clusters, differs in ((1, None), (5, None), (6, True)):
         clusters = [number % n_clusters for number in range(20)]
         result, pairs = paired_difference(a, b, clusters=clusters), all_pairs([a, b], clusters=clusters)
-        assert (result.differs(), result.n, result.n_clusters) == (differs, 20, n_clusters)
+        assert (decided([result])[0].differs, result.n, result.n_clusters) == (differs, 20, n_clusters)
         assert (result.low is None, result.p_value is None) == (n_clusters == 1, n_clusters == 1)
         assert rank_ranges([a, b], clusters=clusters) == ([(1, 1), (2, 2)] if differs else [None, None])
-        assert pairs.n_clusters.tolist() == [[n_clusters] * 2] * 2
+        assert pairs.n_units[0, 1] == n_clusters
 
 
 def test_a_shift_is_tested_as_a_difference_of_shifted_scores():

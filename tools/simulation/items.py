@@ -39,12 +39,12 @@ def _score(generator: Generator, n_clusters: int, shared: float) -> bool:
 
 def _differs(generator: Generator, n_clusters: int, shared: float) -> bool:
     values, clusters = clustered(generator, n_clusters, shared)
-    return bool(paired_difference(values, np.zeros_like(values), clusters=clusters).differs())
+    return bool(decided([paired_difference(values, np.zeros_like(values), clusters=clusters)])[0].differs)
 
 
 def _binary(generator: Generator, n_items: int, a: float, b: float) -> bool:
     solved = generator.uniform(size=(2, n_items)) < generator.beta(a, b, n_items)
-    return bool(paired_difference(*solved.astype(float), binary=True).differs())
+    return bool(decided([paired_difference(*solved.astype(float), binary=True)])[0].differs)
 
 
 def _solved_alone(generator: Generator, n_items: int, better: float, worse: float) -> tuple[np.ndarray, np.ndarray]:
@@ -72,14 +72,14 @@ def _found_with_items(generator: Generator, difference: float) -> bool:
     before = generator.standard_normal(400)
     n = needed(paired_difference(before, np.zeros(400)), difference).n
     now = difference + generator.standard_normal(n)
-    return bool(paired_difference(now, np.zeros(n)).differs())
+    return bool(decided([paired_difference(now, np.zeros(n))])[0].differs)
 
 
 def _found_with_binary_items(generator: Generator, better: float, worse: float) -> bool:
     """Does the same with scores of 0 and 1, and Tango's score test."""
     before = paired_difference(*_solved_alone(generator, 400, better, worse), binary=True)
     now = _solved_alone(generator, needed(before, better - worse).n, better, worse)
-    return bool(paired_difference(*now, binary=True).differs())
+    return bool(decided([paired_difference(*now, binary=True)])[0].differs)
 
 
 def claims_of_items() -> Iterator[Claim]:

@@ -21,7 +21,7 @@ from pfgen_fast.lab.statistics.correlation import COEFFICIENTS, correlate
 from pfgen_fast.runs.precision import half_width, least_trials
 from pfgen_fast.runs.statistics.paired import paired_difference
 from pfgen_fast.runs.statistics.paired_randomization import against_baseline
-from pfgen_fast.runs.statistics.verdicts import rank_ranges
+from pfgen_fast.runs.statistics.verdicts import decided, rank_ranges
 from pfgen_fast.runs.trials import Trials, find_runs
 
 from .claims import COVERAGE, FALSE_ALARMS, Claim, holds
@@ -109,7 +109,7 @@ def _holds_zero(generator: Generator, *pair: Any) -> bool:
 
 
 def _differs(generator: Generator, *pair: Any) -> bool:
-    return bool(paired_difference(*two_runs(generator, *pair)).differs())
+    return bool(decided([paired_difference(*two_runs(generator, *pair))])[0].differs)
 
 
 def _against(generator: Generator, n_questions: int, ties: float, n_runs: int) -> tuple[np.ndarray, ...]:

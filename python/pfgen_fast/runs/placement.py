@@ -80,7 +80,7 @@ class Placement(TableResult):
         """The ranks that chance allows; None without a rank or any verdict."""
         if self.is_yardstick:
             return None
-        return rank_range([other.verdict for other in self.others], self.interval.n)
+        return rank_range([other.verdict for other in self.others])
 
     @cached_property
     def _n_above(self) -> int:

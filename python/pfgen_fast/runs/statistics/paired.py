@@ -85,17 +85,12 @@ class PairedDifference:
         n_units = self.n if self.n_clusters is None else self.n_clusters
         return self.p_value is not None and min(self.n, n_units) >= MIN_QUESTIONS
 
-    def differs(self, alpha: float = ALPHA) -> bool | None:
-        """Whether the runs differ at this level; None (no verdict) with fewer than `MIN_QUESTIONS` questions."""
-        return self.p_value <= alpha if self.has_verdict and self.p_value is not None else None
-
 
 class Pairs(NamedTuple):
     """All pairs of runs, in the order in which the runs were given. Matrices are symmetric except for the signs."""
 
     differences: Floats  # mean difference of the row's run to the column's run; NaN if they share no question
-    n: NDArray[np.int_]  # number of questions that both runs have
-    n_clusters: NDArray[np.int_]  # number of clusters of these questions; `n` without clusters
+    n_units: NDArray[np.int_]  # number of questions that both runs have, or of clusters of these questions
     p_values: Floats  # p-value of each pair; NaN if it is undefined, and on the diagonal
 
 
@@ -154,17 +149,16 @@ def all_pairs(*strata: Any, clusters: Sequence[Hashable] | None = None, binary: 
     matrices = [np.asarray(stratum, dtype=np.float64) for stratum in strata]
     n_runs = len(matrices[0])
     differences, p = (np.full((n_runs, n_runs), np.nan) for _ in range(2))
-    n, n_clusters = (np.zeros((n_runs, n_runs), dtype=np.int_) for _ in range(2))
-    np.fill_diagonal(n, sum((~np.isnan(matrix)).sum(axis=1) for matrix in matrices))
+    n_units = np.zeros((n_runs, n_runs), dtype=np.int_)
     codes = None if clusters is None else cluster_codes(clusters)
-    np.fill_diagonal(n_clusters, n.diagonal() if codes is None else _n_clusters(~np.isnan(matrices[0]), codes))
     for row in range(n_runs - 1):
         row_scores, others = [matrix[row] for matrix in matrices], [matrix[row + 1 :] for matrix in matrices]
         tested = against(row_scores, others, clusters=codes, binary=binary)
-        for matrix, values in zip((differences, n, n_clusters, p), tested[:4], strict=True):
+        figures = (differences, tested.means), (n_units, tested.n_clusters), (p, tested.p_values)
+        for matrix, values in figures:
             matrix[row, row + 1 :] = matrix[row + 1 :, row] = values
     differences[np.tril_indices(n_runs, -1)] *= -1
-    return Pairs(differences, n, n_clusters, p)
+    return Pairs(differences, n_units, p)
 
 
 def against(
@@ -220,11 +214,6 @@ def cluster_sums(values: NDArray[Any], codes: NDArray[np.int_]) -> Floats:
     places = codes + n_clusters * np.arange(len(values))[:, np.newaxis]
     sums = np.bincount(places.ravel(), values.ravel(), len(values) * n_clusters)
     return sums.astype(np.float64).reshape(len(values), n_clusters)
-
-
-def _n_clusters(is_common: NDArray[np.bool_], codes: NDArray[np.int_]) -> NDArray[np.int_]:
-    n: NDArray[np.int_] = (cluster_sums(is_common.astype(np.int_), codes) > 0).sum(axis=1)
-    return n
 
 
 def of_stratum(

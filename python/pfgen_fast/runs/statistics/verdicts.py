@@ -148,12 +148,12 @@ def outcomes_of(
     return after, np.where(has_verdict, words, "no verdict").tolist()
 
 
-def rank_range(outcomes: Sequence[Outcome], n_questions: int) -> tuple[int, int] | None:
+def rank_range(outcomes: Sequence[Outcome]) -> tuple[int, int] | None:
     """The ranks that a run may have: 1 + the number of better runs, to the number of runs that are not worse.
 
-    None if there is no verdict about any other run, or no other run and too few questions.
+    None if there are other runs, but no verdict about any of them.
     """
-    if outcomes.count("no verdict") == len(outcomes) and (outcomes or n_questions < MIN_QUESTIONS):
+    if outcomes and outcomes.count("no verdict") == len(outcomes):
         return None
     return 1 + outcomes.count("worse"), len(outcomes) + 1 - outcomes.count("better")
 
@@ -172,10 +172,10 @@ def rank_ranges(
     """
     pairs = all_pairs(*strata, clusters=clusters, binary=binary)
     ranges = []
-    for row, n_units in enumerate(pairs.n_clusters):
-        figures = (np.delete(values[row], row) for values in (pairs.differences, pairs.p_values, pairs.n_clusters))
+    for row in range(len(pairs.n_units)):
+        figures = (np.delete(values[row], row) for values in (pairs.differences, pairs.p_values, pairs.n_units))
         _, outcomes = outcomes_of(*figures, higher_is_better=higher_is_better, alpha=alpha)
-        ranges.append(rank_range(outcomes, int(n_units[row])))
+        ranges.append(rank_range(outcomes))
     return ranges
 
 
