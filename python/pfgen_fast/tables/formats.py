@@ -123,7 +123,7 @@ def column_names(source: str | Path, encoding: str | None = None) -> list[str]:
 
 def first_rows(source: str | Path, encoding: str | None = None, *, name: str | None = None) -> RowBatch:
     """The first rows of a table, at most a hundred; `name` is its name in messages, by default its path."""
-    with contextlib.closing(reader_of(source, encoding, name=name)(AnyColumns((), "", ()), 100)) as batches:
+    with contextlib.closing(reader_of(source, encoding, name=name)(AnyColumns(), 100)) as batches:
         return next(batches)
 
 
@@ -147,7 +147,7 @@ def opened(target: str | Path) -> Iterator[IO[bytes]]:
 
 def table_rows(source: str | Path, *, batch_size: int = 1024) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yields the rows of a table in any format, each with its location for error messages."""
-    with contextlib.closing(reader_of(source)(AnyColumns((), "", ()), batch_size)) as batches:
+    with contextlib.closing(reader_of(source)(AnyColumns(), batch_size)) as batches:
         for batch in batches:
             for number, row in enumerate(batch.rows()):
                 yield batch.location(number), row

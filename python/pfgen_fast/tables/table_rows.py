@@ -26,13 +26,6 @@ STANDARD_STREAM = "-"
 """The name of stdin or stdout."""
 
 
-def usual_columns(names: Sequence[str], usual: Sequence[str]) -> list[str]:
-    """The columns with usual names, the most usual first; case, spaces, hyphens and dots do not count."""
-    places = {name: place for place, name in enumerate(usual)}
-    plain = {name: re.sub(r"[\s\-.]+", "_", name.strip().lower()) for name in names}
-    return sorted((name for name in names if plain[name] in places), key=lambda name: places[plain[name]])
-
-
 _BLOCK_BYTES = 1 << 20
 _MARKS = {  # longer marks first, because the mark of UTF-32 begins with the mark of UTF-16
     codecs.BOM_UTF32_LE: "utf-32-le",
@@ -45,13 +38,20 @@ _ALWAYS_MARKED = {"utf-8-sig": "utf-8", "utf-16": "utf-16-le", "utf-32": "utf-32
 """Encodings that write a byte-order mark, each with the encoding of the text after the mark."""
 
 
+def usual_columns(names: Sequence[str], usual: Sequence[str]) -> list[str]:
+    """The columns with usual names, the most usual first; case, spaces, hyphens and dots do not count."""
+    places = {name: place for place, name in enumerate(usual)}
+    plain = {name: re.sub(r"[\s\-.]+", "_", name.strip().lower()) for name in names}
+    return sorted((name for name in names if plain[name] in places), key=lambda name: places[plain[name]])
+
+
 @dataclass(frozen=True)
 class Columns:
     """The names of the columns to read and of the columns to add."""
 
-    inputs: tuple[str, ...]  # columns to read, in the order of the arguments of the scorer
-    answer: str  # the input with the answers
-    scores: tuple[str, ...]
+    inputs: tuple[str, ...] = ()  # columns to read, in the order of the arguments of the scorer
+    answer: str = ""  # the input with the answers
+    scores: tuple[str, ...] = ()  # columns to add
     optional: tuple[str, ...] = ()  # inputs that may be missing in some rows
     lists: tuple[str, ...] = ()  # inputs that may contain lists of texts
 

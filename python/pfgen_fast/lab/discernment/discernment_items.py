@@ -184,7 +184,7 @@ def item_rows(
     needed = (*(columns.get(key, key) for key in KEYS), *columns.values())
     names: dict[str, None] = {}
     n_items = size = 0
-    with contextlib.closing(reader_of(path, encoding)(_Distinct((), "", (), needed=needed), 1024)) as batches:
+    with contextlib.closing(reader_of(path, encoding)(_Distinct(needed=needed), 1024)) as batches:
         for batch in batches:
             names.update(dict.fromkeys(batch.names))
             for number, row in enumerate(batch.rows()):

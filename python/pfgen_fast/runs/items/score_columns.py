@@ -132,7 +132,7 @@ def location_of_row(path: str, encoding: str | None, row: int) -> str:
     """The location of a row that was read before, for the rare message that needs it: the file is read again."""
     if path == STANDARD_STREAM:
         return f"stdin, row {row + 1}"
-    with contextlib.closing(reader_of(path, encoding)(ChosenColumns((), "", ()), None)) as parts:
+    with contextlib.closing(reader_of(path, encoding)(ChosenColumns(), None)) as parts:
         for part in parts:
             if row < len(part):
                 return part.location(row)

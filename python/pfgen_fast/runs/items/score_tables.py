@@ -183,13 +183,13 @@ def _add_file(rows: ScoreRows, path: str, columns: ColumnNames, encoding: str | 
     n_columns = 1 if path == STANDARD_STREAM else len(column_names(path, encoding))
     n_rows = max(1, min(_N_ROWS, _N_CELLS // max(n_columns, 1)))
     locate = partial(location_of_row, path, encoding)
-    with contextlib.closing(read(ChosenColumns((), "", ()), n_rows)) as parts:
+    with contextlib.closing(read(ChosenColumns(), n_rows)) as parts:
         first = next(parts)
         layout = _Layout.of(first, columns, rows, name)
         if format_of(path) != ".parquet":
             layout.add(chain((first,), parts), rows, locate)
             return
-    with contextlib.closing(read(ChosenColumns(layout.used, "", ()), n_rows)) as parts:
+    with contextlib.closing(read(ChosenColumns(layout.used), n_rows)) as parts:
         layout.add(parts, rows, locate)
 
 
