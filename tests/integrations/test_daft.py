@@ -14,7 +14,7 @@ from pfgen_fast import Scorer
 pytestmark = [pytest.mark.engines, pytest.mark.filterwarnings("ignore:unclosed file:ResourceWarning")]
 daft = engine("daft")
 
-PAGE = Path(__file__).parents[3] / "docs" / "engines" / "daft.md"
+PAGE = Path(__file__).parents[2] / "docs" / "engines" / "daft.md"
 
 
 @pytest.fixture

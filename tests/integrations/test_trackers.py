@@ -95,7 +95,7 @@ def test_the_documented_examples_log_all_of_a_run_to_mlflow(store, mini, documen
     assert (run.info.run_name, run.info.status) == ("org/model", "FINISHED")
     for name, table in expected.tables.items():
         parsed = json.loads(artifact(store, run_id, f"pfgen/{name}.json"))
-        assert tuple(parsed["columns"]) == table.columns
+        assert parsed["columns"] == [column.name for column in table.columns]
         for row, expected_row in zip(parsed["data"], table.rows, strict=True):
             assert row == [pytest.approx(cell, rel=1e-9) if isinstance(cell, float) else cell for cell in expected_row]
     assert artifact(store, run_id, "pfgen/report.html") == expected.page
@@ -177,7 +177,8 @@ def test_the_documented_examples_log_all_of_a_run_to_wandb(offline, logged, docu
     assert {name: row[name] for name in expected.metrics} == expected.metrics
     for name, table in expected.tables.items():
         shown = row[f"pfgen/{name}"]
-        assert (tuple(shown.columns), list(map(tuple, shown.data))) == (table.columns, table.rows)
+        assert shown.columns == [column.name for column in table.columns]
+        assert list(map(tuple, shown.data)) == list(map(tuple, table.rows))
     assert config["pfgen"] == {"name": "org/model", **expected.tags, "config": dict(expected.parameters)}
     assert config["pfgen"]["signature"] == outcome.signature
     assert (report.name.partition(":")[0], report.type) == (f"pfgen-report-{run_id}", "report")
