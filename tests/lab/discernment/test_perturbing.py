@@ -8,12 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pfgen_fast.base.errors import DiscernmentError, TrialsError
-from pfgen_fast.lab.discernment.damage.sites import Donors
 from pfgen_fast.lab.discernment.damage.text_reading import Analysis, Span, open_analyser, sudachi_analyser
 from pfgen_fast.lab.discernment.discernment_items import Collection
 from pfgen_fast.lab.discernment.discernment_plan import Plan
 from pfgen_fast.lab.discernment.kinds import KINDS
-from pfgen_fast.lab.discernment.perturbing import ANALYSED_KINDS, Damage, perturb, perturbed_columns
+from pfgen_fast.lab.discernment.perturbing import ANALYSED_KINDS, Damage, perturb
 from pfgen_fast.lab.discernment.plan_sources import open_plan
 from pfgen_fast.lab.discernment.running import discern
 from pfgen_fast.lab.evaluators.evaluator import Item, text_column
@@ -34,7 +33,6 @@ def test_texts_come_back_in_their_order_with_none_where_it_is_impossible():
     assert perturb([*TEXTS, "", " \n"], "newline") == [TEXTS[0] + "\n", TEXTS[1] + "\n", "。\n", None, None]
     assert perturb(TEXTS, "char_repeat", k=1)[2] is None
     assert perturb([], "loop", permille=200) == []
-    assert perturbed_columns(TEXTS, "answer_swap", [], donors=Donors(TEXTS)) == []
     for kind in ("punctuation", "answer_swap"):  # without degrees
         assert perturb(TEXTS, kind, permille=200) == perturb(TEXTS, kind, k=1) == perturb(TEXTS, kind)
 

@@ -24,7 +24,7 @@ from .damage.sites import Donors
 from .damage.text_reading import LANGUAGES, Analyser, open_analyser
 from .discernment_items import Collection, Row, collection_of
 from .discernment_plan import Perturbation, Plan, amount_of, kind_named, usual_plan
-from .kinds import KINDS, Impossible, Kind
+from .kinds import KINDS, Impossible
 
 ANALYSED_KINDS = ("word_delete", "word_drop", "word_swap", "word_repeat", "term_swap", "function_word")
 """The kinds that depend on words, terms or particles."""
@@ -85,100 +85,73 @@ def perturb(
         >>> perturb(["Water is wet. Ice floats on it.", "Ice."], "word_delete", permille=200)
         ['Water is wet. Ice floats it.', None]
     """
-    rule = _rule(kind)
     originals = listed(texts, "texts")
-    if questions is not None:
-        _check_length("questions", len(questions), len(originals))
-    pool = None
-    if donors is not None:
-        pool = Donors(listed(donors, "donors"))
-    elif rule.needs == "donors":
-        pool = Donors(originals, questions if questions is not None else [None] * len(originals))
-    degree = Perturbation(kind, permille=permille, k=k)
+    n = len(originals)
+    languages = [language] * n if language is None or isinstance(language, str) else language
+    others = [None] * n if alternatives is None else listed(alternatives, "alternatives", nulls_allowed=True)
+    groups = [None] * n if questions is None else questions
+    for name, column in (("languages", languages), ("alternatives", others), ("questions", groups)):
+        if len(column) != n:
+            raise DiscernmentError(f"{name}: {len(column)} entries for {n} texts; expected one for each")
+    for unknown_language in set(languages) - {None, *LANGUAGES}:
+        raise DiscernmentError(f"unknown language {unknown_language!r}; expected 'ja' or 'en'")
+    needs_donors = donors is None and kind_named(kind).needs == "donors"
+    pool = Donors(originals, groups) if needs_donors else Donors(listed(() if donors is None else donors, "donors"))
     (perturbed,) = perturbed_columns(
         originals,
-        kind,
-        [degree],
+        [Perturbation(kind, permille=permille, k=k)],
         seed=seed,
-        languages=language,
+        languages=[known or language_of(text) for known, text in zip(languages, originals, strict=True)],
         donors=pool,
-        alternatives=alternatives,
+        alternatives=others,
         analyser=open_analyser(analyser),
     )
     return perturbed.texts.tolist()
 
 
 def perturbed_columns(
-    texts: Any,
-    kind: str,
+    originals: Sequence[str],
     degrees: Sequence[Perturbation],
     *,
-    seed: int = 0,
-    languages: str | Sequence[str | None] | None = None,
-    donors: Donors | None = None,
-    alternatives: Any = None,
-    analyser: Analyser | None = None,
+    seed: int,
+    languages: Sequence[str],
+    donors: Donors,
+    alternatives: Sequence[str | None],
+    analyser: Analyser | None,
 ) -> list[Perturbed]:
-    """Damages texts in several degrees; if the donors have groups, the texts are the donors."""
-    rule = _rule(kind)
-    amounts = [_degree(rule, degree) for degree in degrees]
-    originals = listed(texts, "texts")
-    others = [None] * len(originals)
-    if alternatives is not None:
-        others = listed(alternatives, "alternatives", nulls_allowed=True)
-        _check_length("alternatives", len(others), len(originals))
-    options: dict[str, Any] = {"seed": operator.index(seed)}
-    if donors is not None:
-        options["donors"] = donors
+    """Damages texts in several degrees of one kind; if the donors have groups, the texts are the donors."""
+    rule = kind_named(degrees[0].rule)
+    if rule.method != "rule":
+        rules = ", ".join(kind.name for kind in KINDS.values() if kind.method == "rule")
+        raise DiscernmentError(
+            f"kind {rule.name!r} is made by a language model; expected a kind made by rules: {rules}"
+        )
+    amounts = []
+    for degree in degrees:
+        if rule.has_degrees or degree.permille is not None or degree.k is not None:
+            amount = amount_of(degree.kind, degree.permille, degree.k)
+            degree = replace(degree, k=amount) if degree.permille is None else replace(degree, permille=amount)
+        amounts.append(degree)
+    options: dict[str, Any] = {"seed": operator.index(seed), "donors": donors}
     if analyser is not None and rule.name in ANALYSED_KINDS:
         options["analyse"] = analyser.analysed
-    groups = [None] * len(originals) if donors is None or donors.groups is None else donors.groups
-    rows = zip(originals, _languages(languages, originals), groups, others, strict=True)
+    rows = zip(originals, languages, donors.groups or [None] * len(originals), alternatives, strict=True)
     outcomes = [
         perturbed(text, rule.name, amounts, language=language, group=group, alternative=other, **options)
         for text, language, group, other in rows
     ]
-    return [_column_of([outcome[i] for outcome in outcomes]) for i in range(len(degrees))]
-
-
-def _degree(rule: Kind, degree: Perturbation) -> Perturbation:
-    if degree.permille is degree.k is None and not rule.has_degrees:
-        return degree
-    amount = amount_of(degree.kind, degree.permille, degree.k)
-    return replace(degree, k=amount) if degree.permille is None else replace(degree, permille=amount)
-
-
-def _column_of(outcomes: Sequence[str | Impossible]) -> Perturbed:
-    texts = [None if isinstance(outcome, Impossible) else outcome for outcome in outcomes]
-    reasons = [outcome if isinstance(outcome, Impossible) else 0 for outcome in outcomes]
-    return Perturbed(text_column(texts), np.array(reasons, dtype=np.uint8))
-
-
-def _rule(name: str) -> Kind:
-    kind = kind_named(name)
-    if kind.method != "rule":
-        rules = ", ".join(kind.name for kind in KINDS.values() if kind.method == "rule")
-        raise DiscernmentError(f"kind {name!r} is made by a language model; expected a kind made by rules: {rules}")
-    return kind
+    columns = []
+    for column in zip(*outcomes, strict=True) if outcomes else [()] * len(degrees):
+        texts = [None if isinstance(outcome, Impossible) else outcome for outcome in column]
+        reasons = [outcome if isinstance(outcome, Impossible) else 0 for outcome in column]
+        columns.append(Perturbed(text_column(texts), np.array(reasons, dtype=np.uint8)))
+    return columns
 
 
 def listed(texts: Any, name: str, *, nulls_allowed: bool = False) -> list[Any]:
     """The texts of a column, after a check of each entry; `name` is for error messages."""
     with worded():
         return _core.TextColumn(texts, name, nulls_allowed).tolist()
-
-
-def _check_length(name: str, n: int, n_texts: int) -> None:
-    if n != n_texts:
-        raise DiscernmentError(f"{name}: {n} entries for {n_texts} texts; expected one for each")
-
-
-def _languages(languages: str | Sequence[str | None] | None, texts: Sequence[str]) -> list[str]:
-    listed = [languages] * len(texts) if languages is None or isinstance(languages, str) else languages
-    _check_length("languages", len(listed), len(texts))
-    for language in set(listed) - {None, *LANGUAGES}:
-        raise DiscernmentError(f"unknown language {language!r}; expected 'ja' or 'en'")
-    return [language or language_of(text) for language, text in zip(listed, texts, strict=True)]
 
 
 REASONS: Mapping[Impossible, str] = {
@@ -251,21 +224,14 @@ class Damage:
     def __iter__(self) -> Iterator[list[Damaged]]:
         """Yields a list for each kind, with the texts of all its degrees, in the order of the plan."""
         for _, degrees in itertools.groupby(self.plan.perturbations, key=lambda change: change.kind):
-            yield list(self._of_kind(degrees))
-
-    def _of_kind(self, degrees: Iterable[Perturbation]) -> Iterator[Damaged]:
-        lower = self.originals
-        for method, group in itertools.groupby(degrees, key=lambda change: change.method):
-            perturbations = tuple(group)
-            for perturbation, column in zip(perturbations, self._columns(method, perturbations), strict=True):
-                yield Damaged(
-                    texts=column.texts,
-                    impossible=column.impossible,
-                    edit_share=column.edit_share,
-                    perturbation=perturbation,
-                    differs_from_lower=column.texts.differs_from(lower),
-                )
-                lower = column.texts
+            of_kind: list[Damaged] = []
+            for method, group in itertools.groupby(degrees, key=lambda change: change.method):
+                perturbations = tuple(group)
+                for perturbation, column in zip(perturbations, self._columns(method, perturbations), strict=True):
+                    lower = of_kind[-1].texts if of_kind else self.originals
+                    differs = column.texts.differs_from(lower)
+                    of_kind.append(Damaged(**vars(column), perturbation=perturbation, differs_from_lower=differs))
+            yield of_kind
 
     def _columns(self, method: str, degrees: Sequence[Perturbation]) -> Sequence[Perturbed]:
         items = self.collection.items
@@ -274,31 +240,26 @@ class Damage:
         if method == "model":
             assert self.maker is not None
             return self.maker(items, degrees)
-        needs_alternatives = KINDS[degrees[0].rule].needs == "alternative"
         return perturbed_columns(
-            self.originals,
-            degrees[0].rule,
+            [item.text for item in items],
             degrees,
             seed=self.seed,
-            languages=[item.language for item in items],
+            languages=[item.language or language_of(item.text) for item in items],
             donors=self._donors,
-            alternatives=[item.alternative for item in items] if needs_alternatives else None,
+            alternatives=[item.alternative for item in items],
             analyser=self._analyser,
         )
 
     def _given(self, name: str) -> Perturbed:
-        pairs = [(item.perturbed.get(name), item.text) for item in self.collection.items]
-        impossible = np.array([_refusal(text, original) for text, original in pairs], dtype=np.uint8)
-        texts = [None if code else text for (text, _), code in zip(pairs, impossible, strict=True)]
+        texts = [item.perturbed.get(name) for item in self.collection.items]
+        impossible = np.zeros(len(texts), dtype=np.uint8)
+        for row, (text, item) in enumerate(zip(texts, self.collection.items, strict=True)):
+            if text is None:
+                impossible[row] = Impossible.NO_CANDIDATE
+            elif not text.strip() or text == item.text:
+                impossible[row] = Impossible.UNCHANGED if text.strip() else Impossible.NOTHING_LEFT
+                texts[row] = None
         return Perturbed(text_column(texts), impossible)
-
-
-def _refusal(text: str | None, original: str) -> int:
-    if text is None:
-        return Impossible.NO_CANDIDATE
-    if not text.strip():
-        return Impossible.NOTHING_LEFT
-    return Impossible.UNCHANGED if text == original else 0
 
 
 def texts_of(damage: Damage) -> Iterator[tuple[str, str, str]]:
