@@ -50,7 +50,6 @@ class DamageModel:
 
     judge: Judge  # model; its temperature is 0, and its longest reply must have room for a whole text
     replies: Replies
-    seed: str = ""  # any text; determines the sampling seeds
     # opens the engine of the model, such as `Server(...).engine`; None uses only stored replies
     connect: Connect | None = None
     spending: Spending = field(default_factory=Spending)  # prices and budget; counts the requests
@@ -125,7 +124,7 @@ class _Place(Tries):
 
     def request_of_try(self, number: int) -> JudgeRequest:
         maker, name = self._maker, f"try {number} of {self._perturbation.name} for {self.item.id}"
-        return maker.judge.request(self._prompt, seed=sampling_seed(maker.seed, number), name=name)
+        return maker.judge.request(self._prompt, seed=sampling_seed("", number), name=name)
 
     def is_usable(self, reply: str) -> bool:
         language = self.item.language or language_of(self.item.text)
@@ -143,9 +142,7 @@ class _Place(Tries):
 def open_maker(
     model: str,
     *,
-    temperature: float = 0.0,
     max_tokens: int = 2000,
-    seed: str = "",
     request_options: RequestOptions | None = None,
     server: Server | None = Server(),  # noqa: B008 - immutable
     spending: Spending | None = None,
@@ -154,9 +151,8 @@ def open_maker(
 ) -> DamageModel:
     """Opens a language model that damages texts; nothing is requested yet."""
     return DamageModel(
-        Judge(model, temperature, max_tokens, request_options or RequestOptions()),
+        Judge(model, max_tokens=max_tokens, options=request_options or RequestOptions()),
         Replies(cache, must_exist=server is None),
-        seed=seed,
         connect=None if server is None else server.engine,
         spending=spending or Spending(),
         is_partial=partial,
@@ -263,9 +259,14 @@ def usable_text(reply: str, original: str, *, kind: str, language: str, label: s
     """The damaged text in a reply; None if it is not usable by docs/discernment_rules.md."""
     original = original.strip()
     text = _bare(reply, original, label)
-    script = _script_of(original, language)
-    is_in_script = script is None or script.search(text)
-    return text if text and text != original and _has_length(text, original, kind) and is_in_script else None
+    n, n_original = len(text), len(original)
+    low, high = (1, 3) if kind == "rewrite_insert" else (0.5, 2)
+    if not text or text == original or not low * n_original <= n <= high * n_original:
+        return None
+    # A text needs a letter of the script of the language, or else of another script that the original has.
+    scripts = [_SCRIPTS[name] for name in sorted(_SCRIPTS, key=lambda name: name != language)]
+    script = next((script for script in scripts if script.search(original)), None)
+    return text if script is None or script.search(text) else None
 
 
 def _bare(reply: str, original: str, label: str) -> str:
@@ -303,16 +304,3 @@ def _is_quoted(text: str) -> bool:
         if depth < 0:
             return False
     return depth == 0
-
-
-def _has_length(text: str, original: str, kind: str) -> bool:
-    n, n_original = len(text), len(original)
-    if kind == "rewrite_insert":
-        return n_original <= n <= 3 * n_original
-    return n_original <= 2 * n <= 4 * n_original
-
-
-def _script_of(original: str, language: str) -> re.Pattern[str] | None:
-    """The script of the language, if the original has it; a damaged text then needs a letter of this script."""
-    scripts = sorted(_SCRIPTS, key=lambda name: name != language)
-    return next((_SCRIPTS[name] for name in scripts if _SCRIPTS[name].search(original)), None)
