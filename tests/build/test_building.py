@@ -79,11 +79,11 @@ def test_finished_stages_are_skipped_and_threads_change_nothing(make, reference)
 @pytest.mark.parametrize(
     ("change", "n_stages"),
     [
-        ({"of_question": 'sample = "another"'}, 0),
+        ({"in_question": 'sample = "another"'}, 0),
         ({"top": 'seed = "another"'}, 1),
         ({"tables": TABLES.replace("target = 80", "target = 81")}, 2),
         ({"tables": TABLES + "until_stable = true"}, 3),
-        ({"of_question": 'wrong = ["zzz"]'}, 4),
+        ({"in_question": 'wrong = ["zzz"]'}, 4),
         ({"tables": TABLES + "[normalise]\nnfkc = true"}, 5),
     ],
 )
