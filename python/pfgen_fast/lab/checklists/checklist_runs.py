@@ -34,7 +34,6 @@ from .line_files import (
     json_file,
     number_from_one,
     numbered_objects,
-    report_two,
     stem,
     whole_text,
     write_objects,
@@ -207,23 +206,15 @@ def _run_of_file(path: Path) -> Run:
     return Run(stem(path), path.parent, *((path, None) if has_answers else (None, path)))
 
 
-def read_answers(
-    path: Path, suite: ChecklistSuite, *, on_fault: OnFault | None = None, on_misfit: OnFault | None = None
-) -> dict[AnswerKey, Answer]:
-    """The answers of a file, by task and trial; for `on_misfit` see `checked_objects`."""
-
-    def fits(answer: Answer, where: str) -> None:
-        suite.task(answer.id, answer.length, where)
-
+def read_answers(path: Path, suite: ChecklistSuite, *, on_fault: OnFault | None = None) -> dict[AnswerKey, Answer]:
+    """The answers of a file, by task and trial."""
     answers: dict[AnswerKey, Answer] = {}
-    contradicted: set[AnswerKey] = set()
-    for where, answer in checked_objects(path, answer_of, on_fault=on_fault, fits=fits, on_misfit=on_misfit):
-        former = answers.setdefault(answer.key, answer)
-        if former.response != answer.response:
-            contradicted.add(answer.key)
+    for where, answer in checked_objects(path, answer_of, on_fault=on_fault):
+        suite.task(answer.id, answer.length, where)
+        if answers.setdefault(answer.key, answer).response != answer.response:
             before = f"{where}: another answer to {shown_key(answer.key)} came before"
-            report_two(f"{before}; expected one answer", on_misfit)
-    return {key: answer for key, answer in answers.items() if key not in contradicted}
+            raise ChecklistError(f"{before}; expected one answer")
+    return answers
 
 
 def shown_key(key: AnswerKey) -> str:

@@ -40,7 +40,6 @@ from .line_files import (
     is_data_file,
     json_file,
     numbered_objects,
-    report_two,
     stem,
     whole_text,
     whole_text_or_none,
@@ -327,7 +326,7 @@ def _read_results(paths: Iterable[Path], suite: ChecklistSuite, content: _Conten
         if differing:
             what = "answer" if judgement is None else "judgement of the answer"
             before = f"{where}: another {what} to {shown_key(key)} came before"
-            report_two(f"{before}; expected one {what.split()[0]}", content.problems.append)
+            content.problems.append(f"{before}; expected one {what.split()[0]}; both are left out")
             contradicted += [(contents, key) for contents in differing]
     for contents, key in contradicted:
         contents.pop(key, None)

@@ -19,7 +19,7 @@ from ...base.untrusted_json import count, finite, items, one_of, or_none, text
 from ...base.untrusted_text import in_one_line
 from ...tables.arrow_columns import MISFITS, pyarrow
 from .checklist_suite import ChecklistSuite, hashes_of
-from .line_files import OnFault, checked_objects, fields_of, number_from_one, report_two, whole_text, write_objects
+from .line_files import OnFault, checked_objects, fields_of, number_from_one, whole_text, write_objects
 from .tasks import METHODS, AnswerKey, Method
 
 
@@ -84,9 +84,8 @@ def read_judgements(
     *,
     with_reasons: bool = True,
     on_fault: OnFault | None = None,
-    on_misfit: OnFault | None = None,
 ) -> list[Judgement]:
-    """The judgements of a file, in the order of the file; for `on_misfit` see `checked_objects`."""
+    """The judgements of a file, in the order of the file."""
     checks = {name: check for name, check in _CHECKS.items() if with_reasons or name != "reasons"}
 
     def judgement_of(value: Any) -> Judgement:
@@ -96,23 +95,20 @@ def read_judgements(
     kept: list[Judgement] = []
     first: dict[AnswerKey, Judgement] = {}
     several: dict[Hashable, Judgement] = {}  # of answers with several ratings or judges
-    contradicted: set[Hashable] = set()
-    objects = checked_objects(
-        path, judgement_of, on_fault=on_fault, rows=rows, fits=_check_of(suite), on_misfit=on_misfit
-    )
-    for where, judgement in objects:
+    check = _check_of(suite)
+    for where, judgement in checked_objects(path, judgement_of, on_fault=on_fault, rows=rows):
+        check(judgement, where)
         earliest = first.setdefault(judgement.key, judgement)
         if earliest is not judgement:
             several.setdefault(identity(earliest), earliest)
             former = several.setdefault(identity(judgement), judgement)
             if former.scores != judgement.scores:
-                contradicted.add(identity(judgement))
                 second = f"{where}: a second judgement of {in_one_line(judgement.id)} by the same judge"
-                report_two(f"{second}, with other verdicts than the first; expected only one", on_misfit)
+                raise ChecklistError(f"{second}, with other verdicts than the first; expected only one")
             if former is not judgement:
                 continue
         kept.append(judgement)
-    return [row for row in kept if identity(row) not in contradicted] if contradicted else kept
+    return kept
 
 
 def write_judgements(path: Path, judgements: Iterable[Judgement]) -> None:

@@ -66,14 +66,8 @@ def checked_objects(
     *,
     on_fault: OnFault | None = None,
     rows: Iterable[tuple[str, Row]] | None = None,
-    fits: Callable[[T, str], object] = lambda value, where: None,
-    on_misfit: OnFault | None = None,
 ) -> Iterator[tuple[str, T]]:
-    """The objects of a file (or the given rows), converted by a check, each with its place for error messages.
-
-    `fits` raises ChecklistError for an object that does not fit the suite. With `on_misfit`, it is skipped; so are two
-    objects that contradict each other, where the caller looks for them.
-    """
+    """The objects of a file (or the given rows), converted by a check, each with its place for error messages."""
     if rows is None:
         rows = table_rows(path) if path.suffix == ".parquet" else _lines(path)
     try:
@@ -81,28 +75,13 @@ def checked_objects(
             try:
                 value = checked(_object(row, where), check, where, error=ChecklistError)
             except ChecklistError as fault:
-                report(fault, on_fault)
-                continue
-            try:
-                fits(value, where)
-            except ChecklistError as fault:
-                report(fault, on_misfit)
-                continue
-            yield where, value
+                if on_fault is None:
+                    raise
+                on_fault(str(fault))
+            else:
+                yield where, value
     except TrialsError as error:
         raise ChecklistError(str(error)) from None
-
-
-def report(fault: ChecklistError, to: OnFault | None) -> None:
-    """Raises a fault, or passes its message on."""
-    if to is None:
-        raise fault
-    to(str(fault))
-
-
-def report_two(fault: str, to: OnFault | None) -> None:
-    """Reports a line that contradicts an earlier line; both are left out, unless this is an error."""
-    report(ChecklistError(fault if to is None else f"{fault}; both are left out"), to)
 
 
 def write_objects(path: Path, objects: Iterable[Mapping[str, Any]]) -> None:
