@@ -10,7 +10,7 @@ import pytest
 from makers.hostile import markdown_tokens
 from makers.pages import check_policy, contrast
 from pfgen_fast import PfgenError
-from pfgen_fast.lab.experiments.chart_data import Bands, Density, Line, Matrix, Points, Ranges, Scatter
+from pfgen_fast.lab.experiments.chart_data import Density, Line, LinePanel, LinePanels, Matrix, Points, Ranges, Scatter
 from pfgen_fast.lab.experiments.finding import Finding, Picture, finding_table
 from pfgen_fast.report import drawing
 from pfgen_fast.report.charts import drawn
@@ -95,6 +95,7 @@ def test_titles_and_names_are_text_in_markdown_and_no_formulas_in_csv(tmp_path):
     assert table.to_csv() == "'=a](javascript:x) <b>\\n# b,value\n'=a](javascript:x) <b>\\n# b,-0.25\n"
 
 
+BAND = LinePanel("questions", (Line("mean", UP[:2], UP[1:], UP[:2], UP[1:]),), (0.9,), ("1", "1,000"))
 CHARTS = [
     (Scatter((POINTS, Points(UP, UP, "b", "c"))), {"across", r"up $x$", "squares", "the last", "b", "c"}),
     (Scatter((Points(-UP, UP, "b", "c"),)), {"-2.0"}),  # a minus as in tables
@@ -103,7 +104,7 @@ CHARTS = [
     (Ranges(("$a$", "b", "c"), UP, UP - 1, UP + 1, "rank"), {"$a$", "b", "c", "rank"}),
     (Ranges(("a", "b", "c"), UP, None, None, "rank"), {"a", "rank"}),
     (Ranges(("a", "b", "c"), UP, None, None, "rank", n_all=1516), {"the first 3 of 1,516"}),
-    (Bands((Line("questions", np.array([1, 1000]), UP[1:], UP[:2], UP[1:]),), "tau", 0.9), {"1,000", "tau"}),
+    (LinePanels((BAND,), "n", "tau"), {"1,000", "tau", "questions"}),
 ]
 
 

@@ -17,7 +17,7 @@ import numpy as np
 from ..lab.experiments import chart_data
 from ..lab.experiments.chart_data import HeatCell, HeatRow
 from . import drawing
-from .drawing import COLORS, DIVERGING, LEVELS, QUIET, UNDEFINED, bounded, look, mark_threshold, new_figure, plain
+from .drawing import COLORS, DIVERGING, LEVELS, LIMIT, QUIET, UNDEFINED, bounded, look, new_figure, plain
 
 POINTS, ON_LEVEL, ON_DIVERGING = "points-", "on-level-", "on-diverging-"
 
@@ -123,20 +123,6 @@ def _ranges(chart: chart_data.Ranges) -> Any:
 
 
 @drawn.register
-def _bands(chart: chart_data.Bands) -> Any:
-    n = len(chart.panels)
-    figure, axes_of_all = new_figure(4.6 * n, 3.6, 1, n, sharey=True)
-    for axes, band in zip(axes_of_all.flat, chart.panels, strict=True):
-        _draw_line(axes, band, 0)
-        mark_threshold(axes, chart.threshold)
-        axes.set(xlabel=plain(band.name), xscale="log")
-        axes.set_xticks(band.x, [f"{x:,}" for x in band.x], minor=False)
-        axes.set_xticks([], minor=True)
-    axes_of_all[0, 0].set_ylabel(plain(chart.y_label))
-    return figure
-
-
-@drawn.register
 def _line_panels(chart: chart_data.LinePanels) -> Any:
     is_shared = chart.is_scale_shared
     figure, panels = _grid(len(chart.panels), 3, 2.3, at_most=_SMALL_PANELS_SIDE_BY_SIDE, sharey=is_shared)
@@ -180,7 +166,7 @@ def _bars(chart: chart_data.Bars) -> Any:
     figure, axes_of_all = new_figure(width, 3.2 * len(chart.panels) + 0.4, len(chart.panels))
     for axes, panel in zip(axes_of_all.flat, chart.panels, strict=True):
         _draw_bars(axes, panel, width)
-        mark_threshold(axes, chart.threshold)
+        axes.axhline(chart.threshold, color=LIMIT, linestyle="--", linewidth=1)
         axes.set(ylabel=plain(chart.y_label), title=plain(panel.title))
     figure.legend(*axes_of_all[0, 0].get_legend_handles_labels(), fontsize=8, loc="outside upper left", ncols=4)
     return figure

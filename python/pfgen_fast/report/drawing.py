@@ -146,11 +146,6 @@ def bounded(name: str) -> str:
     return plain(name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…")
 
 
-def mark_threshold(axes: Any, threshold: float) -> None:
-    """Marks a value of the vertical axis."""
-    axes.axhline(threshold, color=LIMIT, linestyle="--", linewidth=1)
-
-
 # --- colours
 
 

@@ -117,15 +117,6 @@ class Line:
 
 
 @dataclass(frozen=True, eq=False)
-class Bands:
-    """Panels side by side, each with a line within a band over a logarithmic axis, which has the name of the line."""
-
-    panels: tuple[Line, ...]
-    y_label: str  # label of the common vertical axis
-    threshold: float  # value to mark on this axis
-
-
-@dataclass(frozen=True, eq=False)
 class LinePanel:
     """A panel of lines. Lines of the same number look alike in all panels."""
 
@@ -174,4 +165,4 @@ class Bars:
     threshold: float  # value to mark on this axis
 
 
-Chart = Scatter | Density | Matrix | HeatMap | Ranges | Bands | LinePanels | Bars
+Chart = Scatter | Density | Matrix | HeatMap | Ranges | LinePanels | Bars

@@ -21,7 +21,7 @@ from ...base.mean_interval import mean_interval
 from ...base.table import Table
 from ...base.untrusted_text import place_cell
 from ..statistics.correlation import MIN_VALUES, SAME_RANKING, check_columns, kendall, ranks
-from .chart_data import MAX_ROWS, Bands, Line, Ranges
+from .chart_data import MAX_ROWS, Line, LinePanel, LinePanels, Ranges
 from .finding import Cell, Finding, Picture, finding_table
 from .scored_runs import ScoredRuns
 
@@ -284,13 +284,15 @@ def _fewer_table(fewer: _ByWhat) -> Table:
     return finding_table("fewer", title, ("what", "how many", "draws", *agreement), rows)
 
 
-def _fewer_chart(fewer: _ByWhat) -> Bands:
+def _fewer_chart(fewer: _ByWhat) -> LinePanels:
     panels = []
     for what, steps in fewer.items():
-        n, middle, ends = zip(*((step.n, step.mean.kendall, step.ends) for step in reversed(steps)), strict=True)
+        middle, ends = zip(*((step.mean.kendall, step.ends) for step in reversed(steps)), strict=True)
         low, high = np.array(ends).T
-        panels.append(Line(f"{what}, of {steps[0].n_all:,}", np.array(n), np.array(middle), low, high))
-    return Bands(tuple(panels), y_label="Kendall", threshold=SAME_RANKING)
+        line = Line("mean of the draws", np.arange(len(steps), dtype=float), np.array(middle), low, high)
+        sizes = tuple(f"{step.n:,}" for step in reversed(steps))
+        panels.append(LinePanel(f"{what}, of {steps[0].n_all:,}", (line,), (SAME_RANKING,), sizes))
+    return LinePanels(tuple(panels), "size of each part", "Kendall", level_label=f"alike: above {SAME_RANKING}")
 
 
 def _answer(fewer: _ByWhat) -> str:
