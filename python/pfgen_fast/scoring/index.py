@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -16,7 +17,6 @@ from ..suite.compiled import (
     SuiteIndex,
     building,
     cached_path,
-    clear_place,
     describe_questions,
     warn_once,
 )
@@ -36,19 +36,20 @@ def index_of(suite: Suite, profile: Profile, threads: int, *, damage: str = "") 
     with _making:
         if damage:
             suite.compiled.pop(profile, None)
-        if damage or profile not in suite.indexes:
-            suite.indexes[profile] = _found_or_built(suite, profile, threads, damage)
-        return suite.indexes[profile]
-
-
-def _found_or_built(suite: Suite, profile: Profile, threads: int, damage: str) -> SuiteIndex:
-    if profile in suite.compiled:
-        return suite.compiled[profile].index
-    # Suites built in memory would fill the cache.
-    path = None if suite.folder is None else cached_path(suite.metadata_hash, profile)
-    if damage:
-        warnings.warn(f"{path}: {damage}; the compiled suite is rebuilt", RuntimeWarning, stacklevel=2)
-    return _cached(suite, profile, threads, path, bool(damage)) if path else built_index(suite, profile, threads)
+        elif profile in suite.indexes:
+            return suite.indexes[profile]
+        # Suites built in memory would fill the cache.
+        path = None if suite.folder is None else cached_path(suite.metadata_hash, profile)
+        if damage:
+            warnings.warn(f"{path}: {damage}; the compiled suite is rebuilt", RuntimeWarning, stacklevel=2)
+        if profile in suite.compiled:
+            index = suite.compiled[profile].index
+        elif path is not None:
+            index = _cached(suite, profile, threads, path, renews=bool(damage))
+        else:
+            index = built_index(suite, profile, threads)
+        suite.indexes[profile] = index
+        return index
 
 
 def open_index(suite: Suite, profile: Profile, path: Path, *, own: bool = False) -> SuiteIndex:
@@ -80,7 +81,7 @@ def write_compiled(path: Path, suite: Suite, profile: Profile, index: SuiteIndex
             file.write(piece)
 
 
-def _cached(suite: Suite, profile: Profile, threads: int, path: Path, renews: bool) -> SuiteIndex:
+def _cached(suite: Suite, profile: Profile, threads: int, path: Path, *, renews: bool) -> SuiteIndex:
     """The index in a cache file, which is written first if it is missing or unusable."""
     cached = None if renews else _find(suite, profile, path, warns=True)
     if cached is not None:
@@ -95,7 +96,9 @@ def _cached(suite: Suite, profile: Profile, threads: int, path: Path, renews: bo
             if cached is not None:
                 return cached
             built = built_index(suite, profile, threads)
-            clear_place(path)
+            with contextlib.suppress(OSError):
+                if path.exists() and not path.is_file():
+                    path.unlink()  # a FIFO or device, which writing would refuse to replace
             write_compiled(path, suite, profile, built)
         return open_index(suite, profile, path, own=True)
     except (IndexFormatError, OSError):  # another process may have changed the cache meanwhile

@@ -168,13 +168,6 @@ def cached_path(metadata_hash: str, profile: Profile) -> Path | None:
     return folder and folder / f"{metadata_hash}-{profile}-{_core.__index_version__}.pfgen"
 
 
-def clear_place(path: Path) -> None:
-    """Removes a FIFO or device from the place of a file in the cache, which writing would refuse to replace."""
-    with contextlib.suppress(OSError):
-        if path.exists() and not path.is_file():
-            path.unlink()
-
-
 def make_cache_folder(folder: Path) -> None:
     """Makes the cache folder, so that only this user may write in it."""
     try:
