@@ -1,4 +1,7 @@
-"""Shared by the subcommands: the application, its exit codes, and the output of results, notes and errors."""
+"""Shared by the subcommands: the application, its exit codes, and the output of results, notes and errors.
+
+On a terminal, lines fit: long texts are shortened or folded. Redirected output does not depend on a width.
+"""
 
 from __future__ import annotations
 
@@ -11,10 +14,12 @@ import shutil
 import sys
 import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TextIO, TypeVar
 
 from ..base.errors import PfgenError
+from ..base.table import LEAST, Table, beginning, shortened, width_of
 from ..base.untrusted_text import counted as counted
 from ..base.untrusted_text import json_text, terminal_text
 from . import commands
@@ -23,6 +28,8 @@ from .parser import Option
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
     from rich.progress import Progress, ProgressColumn
+
+    from ..lab.experiments.finding import Finding
 
 T = TypeVar("T")
 _ANSI = {"bold": "1", "dim": "2", "reverse": "7", "strike": "9", "red": "31", "green": "32", "yellow": "33"}
@@ -152,8 +159,6 @@ def has_colours(stream: TextIO) -> bool:
 
 def _breaks(text: str, width: int) -> set[int]:
     """The places of the blanks at which lines break, so that they fit a width."""
-    from ..base.table import width_of
-
     breaks: set[int] = set()
     begin, blank = 0, -1
     for match in re.finditer(r"\s|$", text):
@@ -241,3 +246,74 @@ def counting(
             yield count
         finally:
             _bars.clear()
+
+
+def columns() -> int | None:
+    """The width of the terminal for results; None if results are redirected, because they are not shortened then."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+
+
+def rest(taken: int) -> int | None:
+    """The width of the terminal minus the taken columns; None if results are redirected."""
+    width = columns()
+    return None if width is None else width - taken
+
+
+def fitted(begin: str, name: object, end: str = "") -> str:
+    """A line with a name that is shortened to fit the terminal."""
+    return f"{begin}{shortened(shown(name), rest(width_of(begin) + width_of(end)))}{end}"
+
+
+def cut(text: str, width: int | None) -> str:
+    """Shortens a sentence to a width; the ellipsis is at its end.
+
+    Example:
+        >>> cut("Why does ice float?", 12)
+        'Why does ic…'
+    """
+    if width is None or width_of(text) <= (width := max(width, LEAST)):
+        return text
+    return f"{beginning(text, width - 1)}…"
+
+
+def folded(text: str, width: int | None, *, after: str, indent: str = "  ") -> list[str]:
+    """Splits a text into as few lines as fit the width; each line except the last ends with `after`.
+
+    Example:
+        >>> folded("sum: naive|orders: 1-10|profile: paper", 24, after="|")
+        ['sum: naive|orders: 1-10|', '  profile: paper']
+    """
+    first, *parts = text.split(after)
+    lines = [first]
+    for part in parts:
+        if width is None or width_of(f"{lines[-1]}{after}{part}{after}") <= width:
+            lines[-1] += after + part
+        else:
+            lines[-1] += after
+            lines.append(indent + part)
+    return lines
+
+
+def print_table(table: Table) -> None:
+    """Prints a table, fitted to the terminal, with its head in bold."""
+    for number, line in enumerate(table.lines(columns())):
+        text = shown(cut(line, columns()))
+        print_line(text if number else (text, "bold"))
+
+
+def show_finding(finding: Finding, folder: Path, *, quiet: bool, is_said: Sequence[str] = ()) -> None:
+    """Writes the files of a finding and, unless quiet, prints it; notes in `is_said` were printed before."""
+    from ..report.findings import write_finding
+
+    page, *others = write_finding(finding, folder)
+    if not quiet:
+        say_finding(finding, is_said)
+        print_line(f"{shown(page)} and {len(others)} other files")
+
+
+def say_finding(finding: Finding, is_said: Sequence[str] = ()) -> None:
+    """Prints the sentences of a finding: its answer, its notes and its paragraph."""
+    for sentence in finding.first:
+        print_line((shown(sentence), "bold"))
+    note(*(sentence for sentence in finding.notes if sentence not in is_said))
+    print_line(shown(finding.paragraph))

@@ -9,9 +9,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from ..base.table import LEAST, Table, width_of
-from .app import Json, Quiet, exit_if_partial, print_json, print_line, shown, warn
-from .findings import say_finding, show_finding
-from .layout import columns, print_table
+from .app import (
+    Json,
+    Quiet,
+    columns,
+    exit_if_partial,
+    print_json,
+    print_line,
+    print_table,
+    say_finding,
+    show_finding,
+    shown,
+    warn,
+)
 from .options import RandomSeed
 from .parser import Argument, Option, option_group
 

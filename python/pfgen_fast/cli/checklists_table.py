@@ -8,10 +8,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .app import Json, counted, counting, exit_if_partial, fail, note, print_json, print_line, shown
+from .app import Json, columns, counted, counting, exit_if_partial, fail, note, print_json, print_line, shown
 from .checklists_options import JudgedRuns, MarksScale, ScoreOptions, print_tables
 from .gate_options import ThresholdOptions
-from .layout import columns
 from .parser import Option
 from .suite_line import print_signature
 

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 from ..base.table import shortened
 from ..base.untrusted_text import counted, markdown_text, unknown_name
 from . import options
-from .app import Json, fail, print_json, print_line, shown
+from .app import Json, columns, cut, fail, print_json, print_line, print_table, rest, shown
 from .gate_options import ComparisonGateOptions
-from .layout import columns, cut, print_table, rest
 from .parser import Argument, Option, option_group, refuse_others
 from .score_table_options import ScoreTableOptions
 from .suite_line import given_suite, print_origin

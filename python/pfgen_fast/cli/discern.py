@@ -7,12 +7,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from .app import counted, counting, fail, note, print_line, shown
+from .app import counted, counting, fail, note, print_line, show_finding, shown
 from .asking import duration
 from .checklists_options import print_tables
 from .discern_source import MADE_TEXTS, Asking, Source
 from .engine_options import JudgeTemperature, Structured, number_of, retried_without_schema
-from .findings import show_finding
 from .gate_options import ThresholdOptions
 from .parser import Option, option_group
 from .suite_line import print_signature

@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, TypeVar
 
 from . import options
-from .app import Exit, Quiet, counting, exit_if_partial, fail, print_line, warn
+from .app import Exit, Quiet, counting, exit_if_partial, fail, print_line, show_finding, warn
 from .asking import Watch
 from .engine_options import JudgeTemperature, ServerOptions, number_of, warn_of_family
-from .findings import show_finding
 from .parser import Argument, Option, option_group
 from .suite_line import given_suite, print_origin
 

@@ -9,8 +9,7 @@ from ..base.table import Column, Table, width_of
 from ..base.untrusted_text import counted, harmless
 from ..suite.rules import MAX_ORDER
 from . import options
-from .app import Json, fail, print_json, print_line, shown
-from .layout import print_table
+from .app import Json, fail, print_json, print_line, print_table, shown
 from .parser import Option
 from .suite_line import print_origin, suite_or_here
 

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from ..base.untrusted_text import json_text
 from . import options
-from .app import Json, Quiet, caution, counted, exit_if_partial, fail, note, print_json, print_line, shown, warn
+from .app import Json, Quiet, caution, counted, exit_if_partial, fail, fitted, note, print_json, print_line, shown, warn
 from .asking import Watch, note_existing
 from .engine_options import EngineOptions, Prices, ReasoningOptions, chosen
-from .layout import fitted
 from .parser import Option, option_group
 from .score import outcome_as_json, print_outcomes
 from .suite_line import print_origin, suite_or_here

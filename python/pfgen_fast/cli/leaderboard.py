@@ -11,8 +11,7 @@ from ..base.errors import TrialsError
 from ..base.untrusted_text import few_names, utf8
 from ..runs.items.by_subject import few_items
 from . import options
-from .app import Json, Quiet, counted, exit_if_partial, fail, note, print_line, shown, warn
-from .layout import print_table
+from .app import Json, Quiet, counted, exit_if_partial, fail, note, print_line, print_table, shown, warn
 from .parser import Argument, Option, refuse_others
 from .score_table_options import ScoreTableOptions
 from .suite_line import about_interval, given_suite

@@ -12,9 +12,22 @@ from ..base.errors import PfgenError, TrialsError
 from ..base.table import LEAST, shortened
 from ..runs.items.by_subject import subject_record, subject_table
 from . import options
-from .app import Exit, counted, counting, exit_if_partial, fail, note, print_json, print_line, shown, track, warn
-from .layout import columns, folded, rest
-from .leaderboard import print_subjects
+from .app import (
+    Exit,
+    columns,
+    counted,
+    counting,
+    exit_if_partial,
+    fail,
+    folded,
+    note,
+    print_json,
+    print_line,
+    rest,
+    shown,
+    track,
+    warn,
+)
 from .parser import refuse_others
 from .score_options import ScoreOptions, are_tables, is_answer_table
 from .suite_line import about_interval, given_suite, print_origin, print_origins
@@ -245,6 +258,7 @@ def _row(outcome: Outcome, room: int | None) -> str:
 def print_by_subject(outcomes: Iterable[Outcome]) -> None:
     """Prints the scores by subject of runs, in a table for each suite."""
     from ..runs.leaderboard import scores_by_subject
+    from .leaderboard import print_subjects
 
     by_suite: dict[Suite, list[Outcome]] = {}
     for outcome in outcomes:

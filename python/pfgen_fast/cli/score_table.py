@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..base.errors import PfgenError
 from ..base.untrusted_text import few_names
-from .app import counted, counting, exit_if_partial, fail, note, print_json, print_line, shown, warn
-from .layout import print_table
+from .app import counted, counting, exit_if_partial, fail, note, print_json, print_line, print_table, shown, warn
 from .score_options import STDIN, ScoreOptions
 from .suite_line import about_interval, fitting_suites, given_suite, print_origin, suite_or_here
 

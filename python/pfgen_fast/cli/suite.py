@@ -20,13 +20,14 @@ from .app import (
     counting,
     exit_if_partial,
     fail,
+    fitted,
     note,
     print_json,
     print_line,
+    print_table,
     shown,
     warn,
 )
-from .layout import fitted, print_table
 from .parser import Argument, Option
 from .suite_line import print_origin, source_or_here, suite_or_here
 

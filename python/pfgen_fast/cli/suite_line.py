@@ -9,8 +9,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .app import counted, print_line, shown
-from .layout import columns, fitted, folded
+from .app import columns, counted, fitted, folded, print_line, shown
 
 if TYPE_CHECKING:
     from ..runs.run_scorer import Outcome

@@ -10,10 +10,22 @@ from ..base.table import Table
 from ..base.untrusted_text import markdown_text
 from ..scoring.reply_text import ReasoningChoice
 from . import options
-from .app import Json, Quiet, caution, exit_if_partial, fail, note, print_json, print_line, shown, warn
+from .app import (
+    Json,
+    Quiet,
+    caution,
+    exit_if_partial,
+    fail,
+    fitted,
+    note,
+    print_json,
+    print_line,
+    print_table,
+    shown,
+    warn,
+)
 from .asking import Watch, note_existing
 from .engine_options import Connection, LocalModel, Rates, ReferenceSets, RequestShape, Tags, chosen
-from .layout import fitted, print_table
 from .parser import Option, option_group
 from .suite_line import about_interval, print_origin, suite_or_here
 
