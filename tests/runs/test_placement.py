@@ -74,7 +74,7 @@ def test_ranks_and_verdicts_are_those_of_scipy(table, field):
         assert placement.rank == 1 + sum(other.result.score > entry.result.score for other in table)
         low, high = placement.ranks
         assert (low, high) == (1 + len(placement.named("worse")), 522 - len(placement.named("better")))
-        assert low <= placement.rank <= high <= placement.of == 522
+        assert low <= placement.rank <= high <= placement.n_ranked == 522
         n_tied += len(placement.named("not distinguished"))
     assert n_tied > 10_000 // effort.divisor
 
@@ -84,7 +84,7 @@ def test_only_unusual_runs_have_notes(table, field):
     entry = next(entry for entry in table if entry.name == "pfnet/plamo-1.0-prime/def2a6f")
     usual = changed(entry, temperature=1.0, top_p=0.98, max_tokens=300)
     placement = field.place(usual)
-    assert (placement.of, placement.notes) == (523, ())
+    assert (placement.n_ranked, placement.notes) == (523, ())
     assert placement.standings[0].what == "organisation pfnet"
     assert {standing.what.split()[0] for standing in placement.standings} == {"organisation", "mode"}
     greedy = field.place(changed(usual, temperature=0, mode="mine")).notes
@@ -119,7 +119,7 @@ def test_runs_that_lack_questions_are_not_ranked_by_the_others(table):
     few = dict(sorted(table[-1].by_question.items(), key=lambda item: item[1])[-5:])  # its best questions
     part = replace(changed(table[-1]), by_question=few, result=replace(table[-1].result, input_hash="-", score=1.5))
     placement = Field([*table[:9], part]).place(table[0])
-    assert (placement.of, placement.notes[0]) == (9, "1 run left out, without some of these questions")
+    assert (placement.n_ranked, placement.notes[0]) == (9, "1 run left out, without some of these questions")
     assert [other.run for other in placement.others] == [other.run for other in Field(table[:9]).place(table[0]).others]
     whole = Field([part]).place(table[0])  # on the five questions of the other run
     assert whole.score == pytest.approx(sum(table[0].by_question[name] for name in few) / 5, abs=1e-4)
@@ -137,7 +137,7 @@ def test_a_run_of_another_suite_is_refused(scored):
 
 def test_runs_are_placed_among_the_users_runs(call, scored, tmp_path):
     placement = place(scored / "org/model-2", against=scored)
-    assert (placement.rank, placement.of) == (3, 6)
+    assert (placement.rank, placement.n_ranked) == (3, 6)
     result = read_result(next(scored.glob("org/model-2/*/result.json")))
     assert place(result, against=scored).others == placement.others
     table = tmp_path / "table.jsonl"
@@ -180,7 +180,7 @@ def test_yardsticks_have_no_rank(scored, table, field):
     placement = field.place(yardstick)
     assert (placement.rank, placement.ranks, placement.standings) == (None, None, ())
     assert placement.figures().endswith("a yardstick without a rank")
-    assert Field([*table, yardstick]).place(table[0]).of == 522
+    assert Field([*table, yardstick]).place(table[0]).n_ranked == 522
     with pytest.raises(TrialsError, match="no runs to compare with"):
         Field([yardstick])
 

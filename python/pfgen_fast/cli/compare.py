@@ -137,7 +137,7 @@ class Compare:
         scores = library.scores_of(runs, scorer, self.answers.unknown_questions)
         settings = {"swapping": self.paired_ar, **self._settings}
         comparison = library.compare_scored(scores, scorer.suite, metrics=metrics or None, **settings)
-        self._print(comparison, scorer, self.gate.check(scores.table, metrics, of="runs"))
+        self._print(comparison, scorer, self.gate.check(scores.table, metrics, kind="runs"))
 
     @cached_property
     def _run_folders(self) -> list[RunFolder]:

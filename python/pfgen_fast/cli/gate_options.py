@@ -165,13 +165,13 @@ class ComparisonGateOptions(GateOutputs):
         """Whether a comparison is checked."""
         return self.fail_if_worse or self.non_inferior is not None
 
-    def _gate(self, of: Literal["runs", "models"]) -> Gate:
+    def _gate(self, kind: Literal["runs", "models"]) -> Gate:
         from ..runs.gates import Gate
 
         confidence = 0.95 if self.confidence is None else self.confidence
         if self.non_inferior is not None:
-            return Gate(self.non_inferior, confidence, "fail", of, self.allow_missing)
-        return Gate(self.margin or 0.0, confidence, self.undecided or "pass", of, self.allow_missing)
+            return Gate(self.non_inferior, confidence, "fail", kind, self.allow_missing)
+        return Gate(self.margin or 0.0, confidence, self.undecided or "pass", kind, self.allow_missing)
 
     def prepare(self) -> None:
         """Finds invalid options and outputs that cannot be written, before any work."""
@@ -191,7 +191,7 @@ class ComparisonGateOptions(GateOutputs):
         super().prepare()
 
     def check(
-        self, scores: ItemScores, metrics: Sequence[str] | None, *, of: Literal["runs", "models"] = "models"
+        self, scores: ItemScores, metrics: Sequence[str] | None, *, kind: Literal["runs", "models"] = "models"
     ) -> list[Check]:
         """The checks of the first model against the others, in the given metrics or the first one."""
-        return self._gate(of).check(scores, metrics=metrics) if self.is_gate else []
+        return self._gate(kind).check(scores, metrics=metrics) if self.is_gate else []

@@ -75,7 +75,7 @@ class Comparison(TableResult):
     subjects: tuple[Difference, ...] = ()  # of two models: differences in the first metric by subject, one family
     power: tuple[PairNeeds, ...] = ()  # by pair
     higher_is_better: bool = True  # whether higher values of the first metric are better
-    of: Kind = "models"
+    kind: Kind = "models"
     n_draws: int | None = None  # of paired approximate randomization
     seed: int | None = None
 
@@ -97,7 +97,7 @@ class Comparison(TableResult):
     @property
     def verdict(self) -> str:
         """The conclusion in one sentence, about the first metric."""
-        first, item, n_models = self.metrics[0], ITEM[self.of], counted(len(self.metrics), MODEL[self.of])
+        first, item, n_models = self.metrics[0], ITEM[self.kind], counted(len(self.metrics), MODEL[self.kind])
         if self.n_draws is not None and first.p_corrected is None and self._n_swapped >= MIN_QUESTIONS:
             return f"no verdict: {first.over(item)} are too few to compare {n_models} by swapping"
         if self.n_pairs == 1:
@@ -107,14 +107,14 @@ class Comparison(TableResult):
         lower = "" if self.higher_is_better else " (lower is better)"
         if self.has_one_a:
             others = [(row.model_b, outcome) for row, outcome in zip(rows, outcomes, strict=True)]
-            return sentence_of_many(others, MODEL[self.of]) + lower
+            return sentence_of_many(others, MODEL[self.kind]) + lower
         return sentence_of_pairs([(row.model_a, row.model_b) for row in rows], outcomes) + lower
 
     @property
     def method(self) -> str:
         """How p-values were made, in one sentence."""
         used = [TESTS[test] for test in TESTS if any(row.test == test for row in self.metrics)]
-        item = ITEM[self.of]
+        item = ITEM[self.kind]
         over = f"{' or '.join(used)} over {item}s"
         if self.n_draws is not None:
             swapped = self.metrics[0].over(item)
@@ -142,7 +142,7 @@ class Comparison(TableResult):
 
     def _power_sentence(self, needs: PairNeeds) -> str:
         names = needs.model_a, needs.model_b
-        row, item = next(row for row in self.metrics if (row.model_a, row.model_b) == names), ITEM[self.of]
+        row, item = next(row for row in self.metrics if (row.model_a, row.model_b) == names), ITEM[self.kind]
         seen = " (the difference seen)" if needs.difference == row.difference else ""
         difference = f"a difference of {abs(needs.difference):.4g}{seen}"
         if self.n_pairs > 1:
@@ -159,16 +159,16 @@ class Comparison(TableResult):
         few = [f"{in_one_line(row.subject)} ({row.n_questions:,})" for row in self.subjects if row.differs is None]
         n = len(self.subjects) - len(few)
         together = [f"p-values of {counted(n, 'subject')} corrected together by Holm"] if n else []
-        without = [f"too few {ITEM[self.of]}s for a verdict: {few_names(few, 8, 60)}"] if few else []
+        without = [f"too few {ITEM[self.kind]}s for a verdict: {few_names(few, 8, 60)}"] if few else []
         return "; ".join([*together, *without])
 
     @property
     def table(self) -> Table:
         """The differences by metric and pair."""
-        metric = Column("metric", form=lambda name: "score" if self.of == "runs" and name == "average" else name)
+        metric = Column("metric", form=lambda name: "score" if self.kind == "runs" and name == "average" else name)
         names: list[Column] = []
         if self.n_pairs > 1 and self.has_one_a:
-            names = [Column("model_b", f"{MODEL[self.of]} B", view="readers")]
+            names = [Column("model_b", f"{MODEL[self.kind]} B", view="readers")]
         elif self.n_pairs > 1:
             names = [Column("pair", "A vs B", view="readers")]
         return _table_of(self.metrics, [metric], names, is_corrected=self.n_in_family > 1)
@@ -201,7 +201,8 @@ class Comparison(TableResult):
         rows = {
             name: [vars(row) for row in getattr(self, name)] for name in ("metrics", "questions", "subjects", "power")
         }
-        return {"verdict": self.verdict, "method": self.method, **vars(self), **rows}
+        figures = {"verdict": self.verdict, "method": self.method, **vars(self), **rows, "of": self.kind}
+        return {name: value for name, value in figures.items() if name != "kind"}
 
 
 def _table_of(
@@ -244,25 +245,25 @@ def compare_models(
     power: bool = False,
     difference: float | None = None,
     deciding: int | None = None,
-    of: Kind = "models",
+    kind: Kind = "models",
 ) -> Comparison:
     """Compares the first model with all others, or all pairs; see `pfgen_fast.compare`."""
     n_models = len(table.models)
-    if of == "models" and len(set(table.models)) < n_models:
+    if kind == "models" and len(set(table.models)) < n_models:
         twice = next(model for at, model in enumerate(table.models) if model in table.models[:at])
         raise TrialsError(f"model {harmless(twice)}: given twice; expected each model once")
     if n_models < 2:
-        raise TrialsError(f"{counted(n_models, MODEL[of])}: a comparison needs at least two")
+        raise TrialsError(f"{counted(n_models, MODEL[kind])}: a comparison needs at least two")
     if all_pairs and n_models > MOST_IN_ALL_PAIRS:
         raise TrialsError(
-            f"{n_models:,} {MODEL[of]}s have {n_models * (n_models - 1) // 2:,} pairs: all pairs are compared up "
+            f"{n_models:,} {MODEL[kind]}s have {n_models * (n_models - 1) // 2:,} pairs: all pairs are compared up "
             f"to {MOST_IN_ALL_PAIRS} of them; compare the first with the others, or use 'leaderboard' for groups"
         )
     pairs = list(itertools.combinations(range(n_models), 2)) if all_pairs else [(0, at) for at in range(1, n_models)]
     rows = [row for metric in table.metrics for row in _decided(table, metric, [(pair, None, None) for pair in pairs])]
     if not rows:
-        names = " and ".join(harmless(name) for name in table.models) if n_models == 2 else f"the {MODEL[of]}s"
-        raise TrialsError(f"{names} have no {ITEM[of]} in common")
+        names = " and ".join(harmless(name) for name in table.models) if n_models == 2 else f"the {MODEL[kind]}s"
+        raise TrialsError(f"{names} have no {ITEM[kind]} in common")
     first = rows[0].metric
     with_rows = {(row.model_a, row.model_b) for row in rows if row.metric == first}
     compared = [(a, b) for a, b in pairs if (table.models[a], table.models[b]) in with_rows]
@@ -275,15 +276,15 @@ def compare_models(
     return Comparison(
         tuple(rows),
         tuple(row for pair in compared for row in _by_item(table, first, pair, n_questions)),
-        _left_out(table, rows, pairs, of),
+        _left_out(table, rows, pairs, kind),
         subjects=tuple(_decided(table, first, [((0, 1), subject, items) for subject, items in subjects.items()])),
         power=tuple(needs for pair in compared for needs in _power(table, first, pair, named)),
         higher_is_better=table.higher_is_better.get(first, True),
-        of=of,
+        kind=kind,
     )
 
 
-def compare_by_swapping(table: ItemScores, *, of: Kind = "models") -> Comparison:
+def compare_by_swapping(table: ItemScores, *, kind: Kind = "models") -> Comparison:
     """Compares all others with the first in the first metric, over the items that all have, with the same draws.
 
     Scores of 0 and 1 have Tango's score test instead, as in all comparisons.
@@ -291,13 +292,13 @@ def compare_by_swapping(table: ItemScores, *, of: Kind = "models") -> Comparison
     metric = table.metrics[0]
     is_common = ~np.isnan(table.values[metric]).any(axis=0)
     if not is_common.any():
-        raise TrialsError(f"the {MODEL[of]}s have no {ITEM[of]} in common")
+        raise TrialsError(f"the {MODEL[kind]}s have no {ITEM[kind]} in common")
     common = table.only(metrics=[metric], items=is_common)
-    comparison = compare_models(common, of=of)
+    comparison = compare_models(common, kind=kind)
     n_all, n_common = len(table.items), len(common.items)
     if n_common < n_all:
-        missing = f"for which a {MODEL[of]} has no {'answer' if of == 'runs' else 'score'}"
-        left_out = f"{n_all - n_common} of {counted(n_all, ITEM[of])} left out, {missing}."
+        missing = f"for which a {MODEL[kind]} has no {'answer' if kind == 'runs' else 'score'}"
+        left_out = f"{n_all - n_common} of {counted(n_all, ITEM[kind])} left out, {missing}."
         comparison = replace(comparison, left_out=left_out)
     if metric in common.binary:
         return comparison
@@ -369,8 +370,8 @@ def _power(table: ItemScores, metric: str, pair: tuple[int, int], named: Sequenc
             yield PairNeeds(**vars(needed(tested, difference)), model_a=model_a, model_b=model_b)
 
 
-def _left_out(table: ItemScores, rows: Sequence[Difference], pairs: Sequence[tuple[int, int]], of: Kind) -> str:
-    item, model, n_all = ITEM[of], MODEL[of], len(table.items)
+def _left_out(table: ItemScores, rows: Sequence[Difference], pairs: Sequence[tuple[int, int]], kind: Kind) -> str:
+    item, model, n_all = ITEM[kind], MODEL[kind], len(table.items)
     metrics = list(dict.fromkeys(row.metric for row in rows))
     first_rows = [row for row in rows if row.metric == metrics[0]]
     sentences = []
@@ -387,7 +388,7 @@ def _left_out(table: ItemScores, rows: Sequence[Difference], pairs: Sequence[tup
         n_left_out = n_all - first_rows[0].n_questions
         where = " and ".join(f"{n:,} in {model} {name}" for n, name in zip(n_lacking, "AB", strict=True))
         are = f"{counted(n_all, item)} {'is' if n_left_out == 1 else 'are'}"
-        without = "an answer" if of == "runs" else "a score"
+        without = "an answer" if kind == "runs" else "a score"
         sentences.append(f"{n_left_out:,} of {are} left out, without {without}: {where}.")
     if missing := [metric for metric in table.metrics if metric not in metrics]:
         sentences.append(f"Left out, because no two {model}s have them in common: {few_names(missing)}.")

@@ -129,7 +129,7 @@ def figures_of_run(summary: RunSummary, interval: MeanInterval | None) -> Figure
 
 def figures_of_placement(placement: Placement) -> Figures:
     """The score with the ends of its interval, the ranks, and the percentage of other runs that are not better."""
-    rank, n_others = placement.rank, placement.of - 1
+    rank, n_others = placement.rank, placement.n_ranked - 1
     rank_low, rank_high = placement.ranks or (None, None)
     return {
         "score": placement.score,
@@ -138,7 +138,7 @@ def figures_of_placement(placement: Placement) -> Figures:
         "rank": rank,
         "rank_low": rank_low,
         "rank_high": rank_high,
-        "percentile": None if rank is None or not n_others else 100 * (placement.of - rank) / n_others,
+        "percentile": None if rank is None or not n_others else 100 * (placement.n_ranked - rank) / n_others,
     }
 
 
@@ -155,7 +155,7 @@ class Gate:
     margin: float = 0.0  # the loss that is allowed, in units of the metric
     confidence: float = 0.95
     undecided: Undecided = "pass"
-    of: Literal["runs", "models"] = "models"
+    kind: Literal["runs", "models"] = "models"
     allow_missing: bool = False  # whether NEW may lack items of OLD
 
     def __post_init__(self) -> None:
@@ -172,7 +172,7 @@ class Gate:
         The p-values of a metric are corrected together by Holm.
         """
         if len(scores.models) < 2:
-            raise TrialsError(f"{counted(len(scores.models), self.of[:-1])}: a gate needs at least two")
+            raise TrialsError(f"{counted(len(scores.models), self.kind[:-1])}: a gate needs at least two")
         from .statistics.verdicts import decided
 
         table = scores.only(metrics=metrics or scores.metrics[:1])
@@ -208,7 +208,7 @@ class _Pair:
 
     def check(self) -> Check:
         margin = f" by more than {self.gate.margin:g}" if self.gate.margin else ""
-        metric = "score" if self.gate.of == "runs" and self.metric == "average" else in_one_line(self.metric)
+        metric = "score" if self.gate.kind == "runs" and self.metric == "average" else in_one_line(self.metric)
         outcome, sentence = self._outcome(margin)
         passes = outcome == "passed" or (outcome == "undecided" and self.gate.undecided == "pass")
         if outcome == "undecided":
@@ -216,7 +216,7 @@ class _Pair:
         return Check(f"{metric} not worse{margin} than {self.old}", self.new, outcome, f"{metric}: {sentence}", passes)
 
     def _outcome(self, margin: str) -> tuple[Outcome, str]:
-        new, old, verdict, item = self.new, self.old, self.verdict, "question" if self.gate.of == "runs" else "item"
+        new, old, verdict, item = self.new, self.old, self.verdict, "question" if self.gate.kind == "runs" else "item"
         if not self.has_common:
             return "error", f"{new} and {old} have no {item} in common"
         lost = f"{new} lacks {self.n_lost:,} of the {counted(self.n_of_old, item)} of {old}"

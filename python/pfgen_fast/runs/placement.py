@@ -41,7 +41,7 @@ class Standing(NamedTuple):
 
     what: str  # what they have in common, such as `mode qa`
     rank: int
-    of: int
+    n_ranked: int
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -66,7 +66,7 @@ class Placement(TableResult):
         return f"Placement({in_one_line(self.run, 60)}: {self.figures()})"
 
     @property
-    def of(self) -> int:
+    def n_ranked(self) -> int:
         """The number of runs that are ranked, with this run."""
         return len(self.others) + 1
 
@@ -112,13 +112,13 @@ class Placement(TableResult):
             "rank": self.rank,
             "rank_low": rank_low,
             "rank_high": rank_high,
-            "of": self.of,
+            "of": self.n_ranked,
             "better_than": self.named("better"),
             "worse_than": self.named("worse"),
             "not_distinguished_from": self.named("not distinguished"),
             "no_verdict": self.named("no verdict"),
             "nearest": self._table_of(self.nearest).to_dicts(),
-            "standings": [standing._asdict() for standing in self.standings],
+            "standings": [{"what": what, "rank": rank, "of": n} for what, rank, n in self.standings],
             "yardsticks": dict(self.yardsticks),
             "notes": list(self.notes),
         }
@@ -161,7 +161,7 @@ class Placement(TableResult):
         if self.rank is None:
             return f"{score}, a yardstick without a rank"
         between = "" if self.ranks is None else f", between {self.ranks[0]} and {self.ranks[1]}"
-        return f"{score}, rank {self.rank} of {self.of}{between}"
+        return f"{score}, rank {self.rank} of {self.n_ranked}{between}"
 
     def sentences(self) -> list[str]:
         """What the comparisons say, one sentence each."""
@@ -173,7 +173,7 @@ class Placement(TableResult):
             names = [other.run for other in others if other.verdict == "not distinguished"]
             if names:
                 lines.append(f"not distinguished, {side} it: {few_names(names, 3, 200)}")
-        ranks = ", ".join(f"{standing.what}: {standing.rank} of {standing.of}" for standing in self.standings)
+        ranks = ", ".join(f"{standing.what}: {standing.rank} of {standing.n_ranked}" for standing in self.standings)
         lines += [f"rank among similar {self.nouns[0]}s: {ranks}"] if ranks else []
         if self.yardsticks:
             shown = ", ".join(f"{in_one_line(name, 60)} {score:.4f}" for name, score in self.yardsticks)

@@ -136,7 +136,7 @@ def compare_scored(
 ) -> Comparison:
     """Compares runs that are scored already, by `compare_models` or `compare_by_swapping`."""
     table = scores.table.only(metrics=metrics)
-    comparison = (compare_by_swapping if swapping else compare_models)(table, of="runs", **settings)
+    comparison = (compare_by_swapping if swapping else compare_models)(table, kind="runs", **settings)
     rows = {model: row for row, model in reversed([*enumerate(table.models)])}
     n_trials = scores.table.n_trials["average"]
 

@@ -155,7 +155,7 @@ def scores(**changes: object) -> ItemScores:
 
 def test_a_model_is_placed_by_paired_tests_over_the_common_items():
     result = place(run="new", against=scores())
-    assert (result.run, result.rank, result.ranks, result.of) == ("new", 3, (2, 3), 4)
+    assert (result.run, result.rank, result.ranks, result.n_ranked) == ("new", 3, (2, 3), 4)
     assert (result.named("worse"), result.named("not distinguished"), result.named("better")) == (
         ["best"],
         ["like"],
