@@ -1,7 +1,5 @@
 """Two commands that show the same figure show the same digits, and give a run the same rank."""
 
-from __future__ import annotations
-
 import json
 import math
 import random

@@ -3,8 +3,6 @@
 The seconds of each task are in the record of the test (`--junit-xml`); they are not checked, because machines differ.
 """
 
-from __future__ import annotations
-
 import time
 
 import pytest

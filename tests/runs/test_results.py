@@ -1,7 +1,5 @@
 """Results: keys, figures and bytes by the rules; a foreign result.json is read, or rejected in one sentence."""
 
-from __future__ import annotations
-
 import copy
 import json
 import math

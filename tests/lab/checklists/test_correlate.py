@@ -41,45 +41,45 @@ def metrics_file(path, values):
         table = csv.writer(file)
         table.writerow(["model", "id", "length", "trial", "quality"])
         for model, listed in FIRST.items():
-            for one in listed:
-                value = values(model, one)
-                table.writerow([model, one.id, "", 1, "" if value is None else value])
+            for entry in listed:
+                value = values(model, entry)
+                table.writerow([model, entry.id, "", 1, "" if value is None else value])
     return path
 
 
-def score(one):
-    return sum(weight * verdict for weight, verdict in zip((55, 25, 15, 5), one.scores, strict=True))
+def score(item):
+    return sum(weight * verdict for weight, verdict in zip((55, 25, 15, 5), item.scores, strict=True))
 
 
 def test_a_metric_that_is_the_score_correlates_fully_over_the_answers_that_every_method_has(runs, tmp_path):
     values = checklist_values(SUITE, runs)
-    metric = metric_values(metrics_file(tmp_path / "m.csv", lambda _, one: score(one)), SUITE)
-    found = correlated(Values(SUITE, {**values.methods, **metric}), draws=20)
-    assert found.names == ("checklist", "avg-c", "quality")
-    one = found.over_answers(*(found.columns[name] for name in ("checklist", "quality")), np.arange(144))
-    assert (one.n, one.value.cells, one.p) == (144, (1, None, None), 0)
-    assert found.over_models("checklist", "quality").value.cells == (1, None, None)
-    tasks = found.model_means["checklist"][0]
-    assert [found.grid.tasks[task].length for task in tasks] == [None] * len(tasks)
-    assert "without spread, have none" in correlate(found).paragraph
-    assert "quality goes best with checklist: Spearman 1.000" in correlate(found).answer
-    some = metrics_file(tmp_path / "m.csv", lambda model, one: None if one.id.startswith("fable") else 1.0)
-    found = correlated(Values(SUITE, {**values.methods, **metric_values(some, SUITE)}), draws=10)
-    assert len(found.places) == 4 * 24
-    notes = correlate(found).notes
+    metric = metric_values(metrics_file(tmp_path / "m.csv", lambda _, answer: score(answer)), SUITE)
+    result = correlated(Values(SUITE, {**values.methods, **metric}), draws=20)
+    assert result.names == ("checklist", "avg-c", "quality")
+    item = result.over_answers(*(result.columns[name] for name in ("checklist", "quality")), np.arange(144))
+    assert (item.n, item.value.cells, item.p) == (144, (1, None, None), 0)
+    assert result.over_models("checklist", "quality").value.cells == (1, None, None)
+    tasks = result.model_means["checklist"][0]
+    assert [result.grid.tasks[task].length for task in tasks] == [None] * len(tasks)
+    assert "without spread, have none" in correlate(result).paragraph
+    assert "quality goes best with checklist: Spearman 1.000" in correlate(result).answer
+    some = metrics_file(tmp_path / "m.csv", lambda model, answer: None if answer.id.startswith("fable") else 1.0)
+    result = correlated(Values(SUITE, {**values.methods, **metric_values(some, SUITE)}), draws=10)
+    assert len(result.places) == 4 * 24
+    notes = correlate(result).notes
     assert "48 of 144 values by checklist are left out: not every method has these answers" in notes
 
 
 def test_intervals_draw_whole_tasks(runs, tmp_path):
     """A metric that knows the task only is as sure as the tasks are many, not the answers."""
     draw = random.Random(2)
-    of_task = {task.id: draw.random() for task in SUITE.tasks}
+    task_values = {task.id: draw.random() for task in SUITE.tasks}
     values = checklist_values(SUITE, runs)
-    by_task = metric_values(metrics_file(tmp_path / "m.csv", lambda _, one: of_task[one.id]), SUITE)
-    found = correlated(Values(SUITE, {**values.methods, **by_task}), draws=300)
-    one = found.over_answers(found.columns["checklist"], found.columns["quality"], np.arange(144))
-    assert one.value.low < one.value.value < one.value.high
-    assert one.value.low < 0
+    by_task = metric_values(metrics_file(tmp_path / "m.csv", lambda _, answer: task_values[answer.id]), SUITE)
+    result = correlated(Values(SUITE, {**values.methods, **by_task}), draws=300)
+    item = result.over_answers(result.columns["checklist"], result.columns["quality"], np.arange(144))
+    assert item.value.low < item.value.value < item.value.high
+    assert item.value.low < 0
     only = Values(SUITE, {"checklist": values.methods["checklist"], **by_task})
     assert correlate(correlated(only, draws=300)).answer.endswith("; that may be chance.")
 
@@ -96,7 +96,7 @@ def test_unknown_methods_and_lonely_ones_are_refused(runs):
 
 
 def test_overall_ratings_are_methods_and_equal_weights_only_where_they_differ(tmp_path):
-    overall = changed(FIRST, lambda _, one: replace(one, method="llm-eval", scores=(7.0,)))
+    overall = changed(FIRST, lambda _, judgement: replace(judgement, method="llm-eval", scores=(7.0,)))
     runs = open_runs([write_judged(tmp_path / "runs", {model: [*FIRST[model], *overall[model]] for model in FIRST})])
     values = checklist_values(SUITE, runs)
     assert set(values.methods) == {"checklist", "avg-c", "llm-eval"}
@@ -108,22 +108,22 @@ def test_peoples_marks_are_joined_by_the_hash_of_the_answer(runs, tmp_path):
     path = tmp_path / "marks.jsonl"
     lines = []
     for listed in FIRST.values():
-        for one in listed[:6]:
+        for entry in listed[:6]:
             for annotator, more in (("ann", 0), ("bob", 1)):
-                line = {"id": one.id, "response_sha256": one.response_sha256, "annotator": annotator}
-                lines.append({**line, "verdicts": one.scores, "overall": min(10, round(score(one) / 12) + more)})
+                line = {"id": entry.id, "response_sha256": entry.response_sha256, "annotator": annotator}
+                lines.append({**line, "verdicts": entry.scores, "overall": min(10, round(score(entry) / 12) + more)})
     lines.append({**lines[0], "response_sha256": "0" * 64})
-    found, notes = people_values([write_rows(path, lines)], SUITE, runs, scale="unit")
-    assert len(found) == 24
+    result, notes = people_values([write_rows(path, lines)], SUITE, runs, scale="unit")
+    assert len(result) == 24
     first = FIRST["alpha"][0]
-    assert found["alpha", first.key] == sum(line["overall"] for line in lines[:2]) / 2
+    assert result["alpha", first.key] == sum(line["overall"] for line in lines[:2]) / 2
     assert notes == ["1 marked answers are not in these runs"]
     with pytest.raises(ChecklistError, match="none of the 1 marked answers"):
         people_values([write_rows(path, lines[-1:])], SUITE, runs, scale="unit")
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "message"),
     [
         ("model,id,m\nalpha,fable-000,x\n", r"line 2, m: expected a number, not 'x'"),
         ("model,id,m\nalpha,nothing,1\n", r"line 2: .*nothing"),
@@ -131,28 +131,28 @@ def test_peoples_marks_are_joined_by_the_hash_of_the_answer(runs, tmp_path):
         ("model,id\nalpha,fable-000\n", r"no metrics: expected columns of numbers"),
     ],
 )
-def test_bad_tables_of_metrics_are_named(tmp_path, content, said):
+def test_bad_tables_of_metrics_are_named(tmp_path, content, message):
     path = tmp_path / "m.csv"
     path.write_text(content, encoding="utf-8")
-    with pytest.raises(ChecklistError, match=said):
+    with pytest.raises(ChecklistError, match=message):
         metric_values(path, SUITE)
 
 
 def test_the_command_reads_metrics_and_refuses_options_that_lack_others(runs, tmp_path, call):
     suite = written(SUITE, tmp_path / "suite")
-    metrics = metrics_file(tmp_path / "m.csv", lambda model, one: len(model) + one.words)
+    metrics = metrics_file(tmp_path / "m.csv", lambda model, answer: len(model) + answer.words)
     command = ("checklists", "correlate", tmp_path / "runs", "--suite", suite)
     code, printed, _ = call(*command, "--metrics", metrics, "--draws", "10", "--json")
     assert code == 0
     tables = json.loads(printed)["tables"]
     assert {row["method"] for row in tables["answers"]} == {"avg-c", "quality"}
     assert {row["part"] for row in tables["answers"]} == {"all", "letters", "stories"}
-    for options, said in (
+    for options, message in (
         (("--marks", metrics), "expected --scale unit"),
         (("--scale", "ui"), "expected with --marks"),
     ):
         code, _, err = call(*command, *options)
-        assert (code, said in err) == (2, True)
+        assert (code, message in err) == (2, True)
 
 
 def judge_by_ngrams(target, mini):
@@ -173,15 +173,15 @@ def judge_by_ngrams(target, mini):
 def test_ngram_scores_stand_beside_checklists(tmp_path, mini, call):
     make_varied_runs(tmp_path / "result", mini, n_runs=4, n_trials=2)
     target = tmp_path / "checklists"
-    code, _, said = call("checklists", "import", "mini", "-o", target, "--runs", tmp_path / "result")
-    assert code == 0, said
+    code, _, message = call("checklists", "import", "mini", "-o", target, "--runs", tmp_path / "result")
+    assert code == 0, message
     suite, runs = judge_by_ngrams(target, mini), open_runs([target / "runs"])
-    of_ngrams = ngram_values(runs, suite, mini)
-    assert set(of_ngrams) == {"n-gram fluency", "n-gram truthfulness", "n-gram helpfulness"}
-    assert len(of_ngrams["n-gram fluency"]) == 4 * 8 * 2
+    ngram_columns = ngram_values(runs, suite, mini)
+    assert set(ngram_columns) == {"n-gram fluency", "n-gram truthfulness", "n-gram helpfulness"}
+    assert len(ngram_columns["n-gram fluency"]) == 4 * 8 * 2
     command = ("checklists", "correlate", target / "runs", "--suite", target, "--ngram", "mini", "--draws", "20")
-    code, printed, said = call(*command, "--json")
-    assert code == 0, said
+    code, printed, message = call(*command, "--json")
+    assert code == 0, message
     tables = json.loads(printed)["tables"]
-    assert {row["method"] for row in tables["answers"]} == set(of_ngrams)
+    assert {row["method"] for row in tables["answers"]} == set(ngram_columns)
     assert next(row["Spearman"] for row in tables["answers"] if row["method"] == "n-gram fluency") > 0.3

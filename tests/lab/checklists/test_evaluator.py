@@ -117,11 +117,11 @@ def test_again_asks_everything_anew_with_other_seeds_into_the_same_file(path):
     for options in ({}, {"profile": "upstream"}):
         judge = judge_of(path, engine, **options)
         engine.asked.clear()
-        for one in (judge, judge.again(), judge.again().again()):
-            scores_of(one)
+        for item in (judge, judge.again(), judge.again().again()):
+            scores_of(item)
         assert len({request.seed for request in engine.asked}) == (9 if not options else 3)
         assert len(engine.asked) == 9
-        assert len({one.signature for one in (judge, judge.again(), judge.again().again())}) == 3
+        assert len({entry.signature for entry in (judge, judge.again(), judge.again().again())}) == 3
     assert len(Replies(path)) == 18
 
 

@@ -72,8 +72,8 @@ def test_bleu_of_answers_is_that_of_sacrebleu_without_smoothing(pairs):
     values, corpus = scored("bleu", *zip(answers, *references, strict=True))
     assert corpus == pytest.approx(expected, abs=1e-12)
     singles = [
-        metric.corpus_score([answer], [[one]]).score / 100
-        for answer, [one] in zip(answers, zip(*references, strict=True), strict=True)
+        metric.corpus_score([answer], [[reference]]).score / 100
+        for answer, [reference] in zip(answers, zip(*references, strict=True), strict=True)
     ]
     assert values == pytest.approx(singles, abs=1e-12)
 
@@ -139,19 +139,19 @@ def found_in(tmp_path, suite, **choices):
 
 def test_each_answer_has_the_metrics_of_its_tokens_and_reference_and_means_are_over_the_answers_with_a_value(tmp_path):
     suite = suite_of_essays()
-    measures, found = found_in(tmp_path, suite)
+    measures, result = found_in(tmp_path, suite)
     assert measures.names == ("repetition_4", "distinct_4", "bleu_4", "rouge_l", "meteor (no synonyms)")
-    assert [one.key for one in found] == [(answer.id, answer.length, 1) for answer in ANSWERS]
-    sea, ice, fog, _ = found
+    assert [item.key for item in result] == [(answer.id, answer.length, 1) for answer in ANSWERS]
+    sea, ice, fog, _ = result
     pairs = [(answer.response, suite.tasks[place].reference) for place, answer in enumerate(ANSWERS[:2])]
     assert [sea.values["bleu_4"]] == scored("bleu", pairs[0], tokens=words)[0]
     assert [sea.values["rouge_l"]] == scored("rouge_l", pairs[0], tokens=words)[0]
     assert 0 < ice.values["meteor (no synonyms)"] < 1
     assert (sea.words, ice.words, fog.words) == (10, 5, 2)
     assert set(fog.values.values()) == {None}  # too short, and its task has no reference
-    model = model_metrics("m", found, measures)
+    model = model_metrics("m", result, measures)
     assert (model.total.n, model.total.metrics["bleu_4"].n, model.total.metrics["distinct_4"].n) == (3, 2, 2)
-    assert model.total.metrics["rouge_l"].mean == (found[0].values["rouge_l"] + found[1].values["rouge_l"]) / 2
+    assert model.total.metrics["rouge_l"].mean == (result[0].values["rouge_l"] + result[1].values["rouge_l"]) / 2
     assert model.total.words == 17 / 3
     assert model.total.corpus_bleu == scored("bleu", *pairs, tokens=words)[1]
     assert list(model.areas) == ["essays", "letters"]
@@ -190,8 +190,8 @@ def test_tokens_are_part_of_the_signature(tmp_path):
         for n in (2, 4)
     }
     assert len(signatures) == 4
-    _, found = found_in(tmp_path, suite_of_essays(has_references=False), tokens="characters", n=2)
-    assert found[2].values == {"repetition_2": 0.0, "distinct_2": 1.0}
+    _, result = found_in(tmp_path, suite_of_essays(has_references=False), tokens="characters", n=2)
+    assert result[2].values == {"repetition_2": 0.0, "distinct_2": 1.0}
 
 
 TEXT = "氷は水に浮く。水は氷より重い。" * 30
@@ -204,14 +204,14 @@ def perplexity_of_pieces(model_folder, text, window):
     tokenizer = AutoTokenizer.from_pretrained(model_folder)
     model = AutoModelForCausalLM.from_pretrained(model_folder)
     tokens = tokenizer(text, add_special_tokens=False)["input_ids"]
-    found = []
+    listed = []
     for start in range(0, len(tokens), window):
         piece = torch.tensor([tokens[start : start + window]])
         if piece.shape[1] > 1:
             with torch.no_grad():
-                found.append(math.exp(model(piece, labels=piece).loss))
-    assert len(found) > 1
-    return sum(found) / len(found)
+                listed.append(math.exp(model(piece, labels=piece).loss))
+    assert len(listed) > 1
+    return sum(listed) / len(listed)
 
 
 @pytest.mark.models
@@ -227,6 +227,6 @@ def test_perplexity_is_the_plain_mean_over_pieces_without_common_context(tiny_mo
 def test_perplexity_is_a_metric_of_answers(tiny_model, tmp_path):
     perplexity = Perplexity(str(tiny_model), device="cpu")
     measures = open_metrics(suite_of_essays(), metrics=["ppl"], perplexity=perplexity)
-    found = measure(run_of(tmp_path / "m", Answer("sea", TEXT), Answer("ice", "")), measures)
-    assert [one.values["ppl"] for one in found] == [perplexity(TEXT), None]
+    result = measure(run_of(tmp_path / "m", Answer("sea", TEXT), Answer("ice", "")), measures)
+    assert [item.values["ppl"] for item in result] == [perplexity(TEXT), None]
     assert "ppl:" in measures.signature

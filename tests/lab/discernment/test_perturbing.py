@@ -1,7 +1,5 @@
 """Damage to columns of texts: what is asked for, what comes back, and what bad input is told."""
 
-from __future__ import annotations
-
 import numpy as np
 import pyarrow as pa
 import pytest

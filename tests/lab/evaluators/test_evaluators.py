@@ -1,7 +1,5 @@
 """Evaluators of ours: BLEU, chrF and ROUGE-L, the n-gram scores, and how they are opened by their names."""
 
-from __future__ import annotations
-
 import sys
 from dataclasses import replace
 
@@ -23,8 +21,8 @@ def evaluator() -> Evaluator:
 
 
 def scores_of(evaluator, item, *texts):
-    found = evaluator.score([item] * len(texts), text_column(list(texts)))
-    return list(zip(*(found[name].tolist() for name in ("bleu", "chrf", "rouge_l")), strict=True))
+    result = evaluator.score([item] * len(texts), text_column(list(texts)))
+    return list(zip(*(result[name].tolist() for name in ("bleu", "chrf", "rouge_l")), strict=True))
 
 
 @pytest.mark.parametrize(("item", "tokenize"), [(ENGLISH, "13a"), (JAPANESE, "char")])
@@ -33,8 +31,8 @@ def test_bleu_and_chrf_are_those_of_sacrebleu(evaluator, item, tokenize, n_refer
     texts = ["Ice floats on water!", "氷は水に浮くよ。", "氷", "x", "Frozen  water, swims.\n", "\ud800\0", "", " "]
     references = list(item.references[:n_references])
     bleu, chrf = BLEU(tokenize=tokenize, effective_order=True), CHRF()
-    found = scores_of(evaluator, replace(item, references=tuple(references)), *texts)
-    for text, (own_bleu, own_chrf, _) in zip(texts, found, strict=True):
+    result = scores_of(evaluator, replace(item, references=tuple(references)), *texts)
+    for text, (own_bleu, own_chrf, _) in zip(texts, result, strict=True):
         assert own_bleu == min(bleu.sentence_score(text, references).score, 100)
         assert own_chrf == min(chrf.sentence_score(text, references).score, 100)
 

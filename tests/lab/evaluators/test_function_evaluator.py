@@ -56,20 +56,20 @@ def test_a_function_scores_different_texts_in_batches_and_names_its_metrics():
     assert evaluator.metrics == (Metric("length"), Metric("words"))
     assert scored(evaluator, []) == {"length": [], "words": []}
     function.calls.clear()
-    found = evaluator.score(items_of(TEXTS[:1]) * 4, text_column(["a", "bb", "a", None]))
+    result = evaluator.score(items_of(TEXTS[:1]) * 4, text_column(["a", "bb", "a", None]))
     assert function.calls == [["a", "bb"]]
-    assert np.array_equal(found["length"], [1, 2, 1, np.nan], equal_nan=True)
+    assert np.array_equal(result["length"], [1, 2, 1, np.nan], equal_nan=True)
     with pytest.raises(DiscernmentError, match=r"evaluator f: batch: expected at least 1, not 0"):
         FunctionEvaluator(lengths, name="f", batch=0)
 
 
 def test_a_function_gets_each_text_with_its_item():
     def seen(items, texts):
-        assert all(type(each) is str for each in texts)
+        assert all(type(text) is str for text in texts)
         return {"own": [item.text == text for item, text in zip(items, texts, strict=True)]}
 
-    found = FunctionEvaluator(seen, name="seen").score(items_of(TEXTS), text_column(["Ice floats.", "other", None]))
-    assert np.array_equal(found["own"], [1, 0, np.nan], equal_nan=True)
+    result = FunctionEvaluator(seen, name="seen").score(items_of(TEXTS), text_column(["Ice floats.", "other", None]))
+    assert np.array_equal(result["own"], [1, 0, np.nan], equal_nan=True)
 
 
 @pytest.mark.parametrize("batch", [1, 2, 256])

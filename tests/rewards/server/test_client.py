@@ -40,8 +40,8 @@ def server():
 
 @pytest.fixture
 def client(server):
-    with RewardClient(server.url, token=TOKEN, n_answers=7, retry_seconds=0) as made:
-        yield made
+    with RewardClient(server.url, token=TOKEN, n_answers=7, retry_seconds=0) as created:
+        yield created
 
 
 @pytest.mark.slow
@@ -62,16 +62,18 @@ def test_rewards_and_scores_equal_those_of_the_scorer(client, scorer):
 def test_a_set_that_a_question_lacks_is_nan(make_suite):
     folder = make_suite({}, {"answers": {"P": ["an answer"], "R": ["another answer"]}})
     with serving("--suite", folder) as running, RewardClient(running.url) as client:
-        found = client.score(["Q01", "Q02"], ["an", "an"])["fluency_R"]
-    assert found.tobytes() == Scorer(folder).score(["Q01", "Q02"], ["an", "an"])["fluency_R"].tobytes()
+        result = client.score(["Q01", "Q02"], ["an", "an"])["fluency_R"]
+    assert result.tobytes() == Scorer(folder).score(["Q01", "Q02"], ["an", "an"])["fluency_R"].tobytes()
 
 
 def test_threads_share_a_client_and_workers_get_one_of_their_own(client, scorer):
     sent = pickle.loads(pickle.dumps(client))
     answers = [f"Ice floats {n} times." for n in range(64)]
     with ThreadPoolExecutor(8) as pool, contextlib.closing(sent):
-        found = [list(pool.map(one.reward, ["Q07"] * 64, [[answer] for answer in answers])) for one in (client, sent)]
-    assert np.ravel(found).tolist() == scorer.reward("Q07", answers).tolist() * 2
+        listed = [
+            list(pool.map(item.reward, ["Q07"] * 64, [[answer] for answer in answers])) for item in (client, sent)
+        ]
+    assert np.ravel(listed).tolist() == scorer.reward("Q07", answers).tolist() * 2
 
 
 def test_answers_that_cannot_be_scored_are_named_with_their_rows(client):
@@ -96,9 +98,9 @@ def replying(monkeypatch):
         left = list(replies)
 
         def reply(request):
-            if not left or (given := left.pop(0)) is None:
+            if not left or (arguments := left.pop(0)) is None:
                 raise httpx.RemoteProtocolError("Server disconnected")
-            status, headers, value = given
+            status, headers, value = arguments
             return httpx.Response(status, headers=headers, json=value)
 
         server = httpx.MockTransport(reply)
@@ -335,11 +337,11 @@ def test_the_function_for_openrlhf_has_the_shape_of_the_environment(monkeypatch)
     for name, value in ((openrlhf.SUITE, "mini"), (openrlhf.SHAPE, "recommended")):
         monkeypatch.setenv(name, value)
     queries = [f"Why? {LATTICE}</s>", f"Why? {LATTICE} {LATTICE}</s>", f"Why? {LATTICE}"]
-    found = openrlhf.reply(queries, ["Why?"] * 3, ["Q07"] * 3)["rewards"]
+    actual = openrlhf.reply(queries, ["Why?"] * 3, ["Q07"] * 3)["rewards"]
     expected = Reward("mini", "recommended")(
         "Q07", [LATTICE, f"{LATTICE} {LATTICE}", LATTICE], finished=[True, True, False]
     )
-    assert found.tolist() == expected.tolist()
+    assert actual.tolist() == expected.tolist()
 
 
 def test_a_server_that_cannot_start_says_why(call):
