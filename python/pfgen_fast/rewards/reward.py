@@ -127,11 +127,6 @@ class RewardTable(ColumnTable):
         self.signature = signature
         self._floats = columns
 
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The names of the columns, in order."""
-        return tuple(self._floats)
-
     def __len__(self) -> int:
         return len(self._floats["reward"])
 

@@ -39,9 +39,9 @@ class ColumnTable(ABC):
     _floats: dict[str, Floats]  # columns of floats, in order
 
     @property
-    @abstractmethod
     def columns(self) -> tuple[str, ...]:
         """The names of the columns, in order."""
+        return tuple(self._floats)
 
     @abstractmethod
     def __len__(self) -> int: ...

@@ -62,11 +62,6 @@ class ReferenceScores(ColumnTable):
         self._first, self._size = 0, len(answers)  # the range of rows of `answers` that this table covers
 
     @property
-    def columns(self) -> tuple[str, ...]:
-        """The names of the columns, in order."""
-        return tuple(self._floats)
-
-    @property
     def signature(self) -> str:
         """Identifies how the scores were computed; see `ReferenceScorer.signature`."""
         return self.scorer.signature
