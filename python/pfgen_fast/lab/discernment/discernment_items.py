@@ -255,6 +255,10 @@ def _item(
             there = ", ".join(in_one_line(repr(name), 60) for name in list(row)[:20]) or "none"
             listed = " or ".join(map(repr, possible))
             raise DiscernmentError(f"{where}: no {key} in column {listed}; its columns are {there}")
+    name = row[names["id"]]
+    if isinstance(name, int) and not isinstance(name, bool) and abs(name) < 1 << 64:
+        name = str(name)  # formats read `1` as different types
+    name = _text(name, where, names["id"]) or ""
     task = text_of["task"] or task
     if task is None:
         raise DiscernmentError(
@@ -265,7 +269,7 @@ def _item(
         if key.startswith(_PERTURBED) and (text := _text(row.get(column), where, column)):
             perturbed[key.removeprefix(_PERTURBED)] = text
     return CollectionItem(
-        _id(row[names["id"]], where, names["id"]),
+        name,
         text_of["text"] or ("" if needs_text else next(iter(references), "")),
         task,
         text_of["language"] or language,
@@ -275,13 +279,6 @@ def _item(
         text_of["alternative"],
         perturbed,
     )
-
-
-def _id(value: Any, where: str, column: str) -> str:
-    """An ID; a whole number becomes its digits, because formats read `1` as different types."""
-    if isinstance(value, int) and not isinstance(value, bool) and abs(value) < 1 << 64:
-        return str(value)
-    return _text(value, where, column) or ""
 
 
 def _text(value: Any, where: str, column: str) -> str | None:

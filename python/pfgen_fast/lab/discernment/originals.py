@@ -77,7 +77,11 @@ def from_suite(suite: Suite, source: Source | None = None, *, per_question: int 
             raise SuiteError(f"suite {suite.name}: no sample answers to its questions in {SAMPLES_FILE}")
         name, references, per_question = f"sample answers of suite {suite.name}", {}, 1
     else:
-        answers = {question.question: _first(_by_hash(question), per_question) for question in suite}
+        answers = {}
+        for question in suite:
+            texts = {text for texts in question.answers.values() for text in texts}
+            by_hash = sorted(texts, key=lambda text: sha1(text.encode("utf-8", "surrogatepass")).digest())
+            answers[question.question] = _first(by_hash, per_question)
         name, references = f"reference answers of suite {suite.name}", samples
     return Collection(_items(suite, answers, references), name, _fewer(suite, answers, per_question))
 
@@ -127,11 +131,6 @@ def _samples(suite: Suite) -> dict[str, list[str]]:
             if sample.question in suite:
                 answers.setdefault(sample.question, []).append(sample.answer)
     return answers
-
-
-def _by_hash(question: Question) -> list[str]:
-    texts = dict.fromkeys(text for texts in question.answers.values() for text in texts)
-    return sorted(texts, key=lambda text: sha1(text.encode("utf-8", "surrogatepass")).digest())
 
 
 def _by_question(suite: Suite, collection: Collection) -> dict[str, list[str]]:

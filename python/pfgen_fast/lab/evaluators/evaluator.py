@@ -174,15 +174,12 @@ def checked_columns(returned: Any, n_texts: int) -> dict[str, Floats]:
         if len(column) != n_texts:
             what = f"{len(column):,} scores of the metric {in_one_line(name)} for {n_texts:,} texts"
             raise DiscernmentError(f"returned {what}; expected one score for each text")
-        columns[name] = _scores_of(column)
+        if isinstance(column, np.ndarray) and column.dtype == np.float64 and column.ndim == 1:
+            # As a whole, because our own evaluators have millions of scores.
+            columns[name] = np.where(np.isfinite(column), column, np.nan)
+        else:
+            columns[name] = np.array([score_of(value) for value in column], dtype=np.float64)
     return columns
-
-
-def _scores_of(column: Any) -> Floats:
-    """The scores of a sequence. An array is checked as a whole, because our own evaluators have millions of scores."""
-    if isinstance(column, np.ndarray) and column.dtype == np.float64 and column.ndim == 1:
-        return np.where(np.isfinite(column), column, np.nan)
-    return np.array([score_of(value) for value in column], dtype=np.float64)
 
 
 def score_of(value: Any) -> float:

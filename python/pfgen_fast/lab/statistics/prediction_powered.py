@@ -132,13 +132,20 @@ def mean_of_strata(strata: Sequence[MarkedStratum], level: float = CONFIDENCE) -
     n, n_others = sum(len(stratum.truth) for stratum in checked), sum(len(stratum.proxy_all) for stratum in checked)
     limited = [_limited(stratum, min(0.5, _IN_TAIL / n)) for stratum in checked]
     moments = tuple(map(_moments, limited))
-    is_binary = all(map(_is_binary, limited))
+    is_binary = all(
+        min(abs(mark - low), abs(mark - high)) <= ROUNDING * abs(high - low)
+        for stratum in limited
+        for low, high in [stratum.ends]
+        for mark in stratum.truth
+    )
     alone = _of_shares(limited, moments, level) if is_binary else _interval(moments, 0.0, level, n)
     weight = _weight(moments) if n >= MIN_MARKS else 0.0
     mean = _interval(moments, weight, level, n) if weight and _is_informed(limited, weight, is_binary) else alone
-    if not _is_narrower(mean, alone):
+    if mean.half_width is None or alone.half_width is None or mean.half_width >= alone.half_width:
         weight, mean = 0.0, alone
-    correlation = _correlation(moments)
+    squares = (math.fsum(getattr(part, f"{name}_squares") for part in moments) for name in ("truth", "proxy", "both"))
+    of_truth, of_proxy, of_both = squares
+    correlation = of_both / math.sqrt(of_truth * of_proxy) if of_truth > 0 and of_proxy > 0 else None
     return PredictionPowered(mean.mean, mean.low, mean.high, n, level, weight, correlation, alone, n_others, moments)
 
 
@@ -208,11 +215,6 @@ def _limited(stratum: MarkedStratum, share: float) -> MarkedStratum:
     return replace(stratum, proxy=proxy, proxy_all=others)
 
 
-def _is_binary(stratum: MarkedStratum) -> bool:
-    low, high = stratum.ends
-    return all(min(abs(mark - low), abs(mark - high)) <= ROUNDING * abs(high - low) for mark in stratum.truth)
-
-
 def _is_informed(strata: Sequence[MarkedStratum], weight: float, is_binary: bool) -> bool:
     """Whether enough marks differ from the judge; marks that are not yes or no count by the kurtosis of residuals."""
     residuals: list[float] = []
@@ -255,19 +257,11 @@ def _weight(strata: Sequence[_Moments]) -> float:
     return max(0.0, both_squares / proxy_squares) if proxy_squares > 0 else 0.0
 
 
-def _correlation(strata: Sequence[_Moments]) -> float | None:
-    truth, proxy, both = (
-        math.fsum(getattr(stratum, f"{name}_squares") for stratum in strata) for name in ("truth", "proxy", "both")
-    )
-    return both / math.sqrt(truth * proxy) if truth > 0 and proxy > 0 else None
-
-
 def _interval(strata: Sequence[_Moments], weight: float, level: float, n: int) -> MeanInterval:
     mean = math.fsum(stratum.mean + weight * stratum.shift for stratum in strata) / len(strata)
     half = _half_width(strata, weight, level)
-    if half is None:
-        return MeanInterval(mean, None, None, n)
-    return MeanInterval(mean, mean - half, mean + half, n)
+    low, high = (None, None) if half is None else (mean - half, mean + half)
+    return MeanInterval(mean, low, high, n)
 
 
 def _of_shares(strata: Sequence[MarkedStratum], moments: Sequence[_Moments], level: float) -> MeanInterval:
@@ -315,7 +309,3 @@ def _of_the_weight(strata: Sequence[_Moments], rests: Sequence[float]) -> float:
         stratum.share**2 * stratum.proxy_squares * rest for stratum, rest in zip(strata, rests, strict=True)
     )
     return spread * (shift / math.fsum(stratum.share * stratum.proxy_squares for stratum in strata)) ** 2
-
-
-def _is_narrower(interval: MeanInterval, alone: MeanInterval) -> bool:
-    return interval.half_width is not None and alone.half_width is not None and interval.half_width < alone.half_width

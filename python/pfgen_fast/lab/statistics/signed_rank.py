@@ -234,7 +234,9 @@ def _test(
             inflation = (totals**2).sum(axis=1) / 4 / variance
             ceiling = amounts.sum(axis=1) / np.sqrt((amounts**2).sum(axis=1))
         variance = variance * inflation
-        kept = _groups_of_sums(totals, n <= MAX_EXACT, first_cell)
+        sizes = np.sort(np.rint(2 * np.abs(totals)).astype(np.int64), axis=1)
+        cells, columns_of = np.nonzero(np.where((n <= MAX_EXACT)[:, np.newaxis], sizes, 0))
+        kept = Groups(cells + first_cell, sizes[cells, columns_of], np.ones(len(cells), dtype=np.int64))
     with np.errstate(divide="ignore", invalid="ignore"):
         z = (r_plus - mean) / np.sqrt(variance)
     with np.errstate(invalid="ignore", over="ignore"):
@@ -254,12 +256,6 @@ def _signed_ranks(g: Floats, n_unranked: Ints) -> Floats:
     ranks = rankdata(np.where(np.isnan(g), np.inf, np.abs(g)), axis=1) - n_unranked[:, np.newaxis]
     signed: Floats = np.nan_to_num(np.sign(g)) * ranks
     return signed
-
-
-def _groups_of_sums(totals: Floats, is_kept: NDArray[np.bool_], first_cell: int) -> Groups:
-    amounts = np.sort(np.rint(2 * np.abs(totals)).astype(np.int64), axis=1)
-    cells, columns = np.nonzero(np.where(is_kept[:, np.newaxis], amounts, 0))
-    return Groups(cells + first_cell, amounts[cells, columns], np.ones(len(cells), dtype=np.int64))
 
 
 def _groups(g: Floats, n_unranked: Ints) -> tuple[Groups, Ints]:

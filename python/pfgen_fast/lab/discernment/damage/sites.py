@@ -166,7 +166,9 @@ def swapped_neighbours(case: Case, parts: list[Span], sites: list[int]) -> Damag
         k = n_taken(degree, len(sites))
         if not sites or (degree.k is not None and k > len(places)):
             return few_or_none(len(sites))
-        return edited(case.reading.text, [edit for i in places[:k] for edit in _swap(case.reading, parts, i)])
+        pairs = [(parts[i], parts[i + 1]) for i in places[:k]]
+        swaps = [*pairs, *((second, first) for first, second in pairs)]
+        return edited(case.reading.text, [Edit(part, case.reading.of(other)) for part, other in swaps])
 
     return damaged
 
@@ -179,10 +181,6 @@ def _apart(sites: list[int], order: list[int]) -> Iterator[int]:
         if i not in swapped and i + 1 not in swapped:
             swapped |= {i, i + 1}
             yield i
-
-
-def _swap(reading: TextReading, parts: list[Span], i: int) -> list[Edit]:
-    return [Edit(parts[i], reading.of(parts[i + 1])), Edit(parts[i + 1], reading.of(parts[i]))]
 
 
 class Candidates:

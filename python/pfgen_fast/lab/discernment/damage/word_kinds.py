@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterable
-from functools import cache, partial
+from functools import cache
 from typing import NamedTuple
 
 from ..kinds import Impossible
@@ -89,12 +89,13 @@ def word_repeat(case: Case) -> Damage:
 def number_change(case: Case) -> Damage:
     """Replaces the first digits of numbers."""
     sites = [Span(match.start(), match.start() + 1) for match in _NUMBER.finditer(case.reading.seen)]
-    return replaced_sites(case, sites, lambda site, generator: _other_first_digit(case.reading.of(site), generator))
 
+    def other_digit(site: Span, generator: Generator) -> str:
+        digit = case.reading.of(site)
+        others = "123456789".replace(ascii_form(digit), "")
+        return in_form_of(digit, others[generator.below(len(others))])
 
-def _other_first_digit(digit: str, generator: Generator) -> str:
-    others = "123456789".replace(ascii_form(digit), "")
-    return in_form_of(digit, others[generator.below(len(others))])
+    return replaced_sites(case, sites, other_digit)
 
 
 def function_word(case: Case) -> Damage:
@@ -176,12 +177,9 @@ def _places(reading: TextReading) -> list[Span]:
         return reading.words
     if reading.language == "ja":
         return [Span(*match.span()) for match in _RUNS.finditer(reading.classes)]
-    return list(map(partial(_before_apostrophe, reading), reading.words))
-
-
-def _before_apostrophe(reading: TextReading, word: Span) -> Span:
-    apostrophe = _APOSTROPHES.search(reading.seen, word.start, word.end)
-    return Span(word.start, apostrophe.start()) if apostrophe else word
+    apostrophes = [_APOSTROPHES.search(reading.seen, *word) for word in reading.words]
+    pairs = zip(reading.words, apostrophes, strict=True)
+    return [Span(word.start, apostrophe.start()) if apostrophe else word for word, apostrophe in pairs]
 
 
 def _terms(reading: TextReading) -> list[Term]:
