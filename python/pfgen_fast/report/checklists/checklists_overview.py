@@ -141,7 +141,11 @@ def _entry(model: int, evidence: AnswerEvidence, extent: Extent) -> dict[str, An
         if answer.finish_reason is not None:
             entry["finish"] = answer.finish_reason
     if score is not None:
-        entry |= {"score": round(score.score, 4), "words": score.words, "verdicts": _rounded(score.verdicts)}
+        entry |= {
+            "score": round(score.score, 4),
+            "words": score.words,
+            "verdicts": [round(verdict, 4) for verdict in score.verdicts],
+        }
     if evidence.marks:
         entry["marks"] = list(evidence.marks)
     entry["judgements"] = [_judgement(*pair, extent) for pair in evidence.judgements]
@@ -155,7 +159,7 @@ def _judgement(judgement: Judgement, is_stale: bool, extent: Extent) -> dict[str
         "judge": judgement.judge,
         "version": judgement.version,
         "rating": None if judgement.rating == 1 else judgement.rating,
-        "scores": None if judgement.scores is None else _rounded(judgement.scores),
+        "scores": judgement.scores and [round(verdict, 4) for verdict in judgement.scores],
         "reasons": reasons if any(reasons) else None,
         "tries": None if judgement.tries == 1 else judgement.tries,
         "fault": judgement.fault,
@@ -163,10 +167,6 @@ def _judgement(judgement: Judgement, is_stale: bool, extent: Extent) -> dict[str
         "stale": is_stale or None,
     }
     return {name: value for name, value in entry.items() if value not in (None, "")}
-
-
-def _rounded(verdicts: Sequence[float]) -> list[float]:
-    return [round(verdict, 4) for verdict in verdicts]
 
 
 STATES: tuple[State | None, ...] = ("judged", "stale", "unjudged", "missing", None)
@@ -184,11 +184,16 @@ def overview_of(scores: Scores, models: Sequence[ModelEvidence], marks: Sequence
     categories = list(suite.checklists)
     tasks = shown_tasks(scores, models)
     columns = [_of_task(task, models, marks) for task in tasks]
+
+    def weights(checklist: Checklist) -> list[float]:  # with which the scores were computed
+        n = len(checklist.questions)
+        return [round(weight, 4) for weight in (checklist.weights if scores.weights == "suite" else (100 / n,) * n)]
+
     return {
         "models": [{"key": model.model, "name": model.name} for model in scores.models],
         "areas": list(suite.areas),
         "categories": [
-            {"area": area, "name": name, "questions": checklist.questions, "weights": _weights(scores, checklist)}
+            {"area": area, "name": name, "questions": checklist.questions, "weights": weights(checklist)}
             for (area, name), checklist in suite.checklists.items()
         ],
         "lengths": list(suite.lengths),
@@ -251,12 +256,6 @@ def titles(tasks: Sequence[Task]) -> list[str]:
             text = texts[number] if begin < _MIN_COMMON else f"…{texts[number][begin:]}"
             beginnings[number] = in_one_line(text, _N_TITLE)
     return beginnings
-
-
-def _weights(scores: Scores, checklist: Checklist) -> list[float]:
-    """The weights that the scores were computed with."""
-    n = len(checklist.questions)
-    return [round(weight, 4) for weight in (checklist.weights if scores.weights == "suite" else (100 / n,) * n)]
 
 
 def _of_task(task: Task, models: Sequence[ModelEvidence], marks: Sequence[str]) -> dict[str, Any]:
