@@ -15,7 +15,7 @@ from ..base.table import Column
 from ..base.untrusted_text import in_one_line
 from ..runs.leaderboard import ranks
 from ..runs.precision import TrialScores
-from ..runs.statistics.paired import MIN_QUESTIONS
+from ..runs.statistics.paired import MIN_QUESTIONS, TESTS
 from ..runs.statistics.verdicts import SENTENCES, tied_ranks
 from ..runs.trials import RunFolder
 from ..scoring.scorer import Scorer
@@ -101,6 +101,7 @@ def about_page(
         "clusters": None,
         "min_questions": MIN_QUESTIONS,
         "sentences": SENTENCES,
+        "tests": TESTS,
     }
 
 

@@ -23,7 +23,7 @@ function verdict(decision, letter) {
 function comparisonContent(compared, more) {
   const nOthers = compared.length - 1;
   const ofScore = decisions(compared, "average", more.average);
-  const test = isBinary(compared, "average", more.average) ? "Tango’s score test" : "Student’s t for pairs";
+  const test = overview.tests[isBinary(compared, "average", more.average) ? "Tango" : overview.clusters ? "clustered t" : "t"];
   const questions = questionTable({
     label: `${WORDS.Questions} of the ${WORDS.runs}`, order: "by", first: "B", columns: comparedColumns(compared, more.average),
     questions: overview.questions.map((_, question) => question).filter((question) => compared.every((run) => isNumber(more.average[question][run]))),
@@ -33,8 +33,8 @@ function comparisonContent(compared, more) {
     make("ul", { className: "compared" }, ...compared.map((run, index) => comparedItem(compared, run, index))),
     ...ofScore.map((decision, index) => make("p", {}, make("b", {}, verdict(decision, LETTERS[index + 1])))),
     make("p", { className: "quiet" }, (nOthers > 1
-      ? `A line shows a ${WORDS.run}’s means, and below them by how much A is above them, with 95 % intervals by ${test} over the ${WORDS.questions} that both ${WORDS.runs} have. The ${nOthers} comparisons of each metric are corrected together by Holm.`
-      : `Means over the ${WORDS.questions} that both ${WORDS.runs} have, and the 95 % interval of their difference by ${test}: how far it could move with other ${WORDS.questions} of this kind.`) + " The terminal’s compare decides in the same way."),
+      ? `A line shows a ${WORDS.run}’s means, and below them by how much A is above them, with 95 % intervals (${test}) over the ${WORDS.questions} that both ${WORDS.runs} have. The ${nOthers} comparisons of each metric are corrected together by Holm.`
+      : `Means over the ${WORDS.questions} that both ${WORDS.runs} have, and the 95 % interval of their difference (${test}): how far it could move with other ${WORDS.questions} of this kind.`) + " The terminal’s compare decides in the same way."),
     figuresTable(...comparedFigures(compared, more), `Figures of the ${WORDS.runs}`),
     make("h3", {}, WORDS.Questions),
     questionNote(questions, `The mean score of A, and by how much it is above the other ${WORDS.runs}. ${overview.has_answers ? "Select a question to read the answers, the best next to the best." : "Select an item to see the scores of all models."}`),
