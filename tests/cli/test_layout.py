@@ -14,7 +14,7 @@ from makers.terminal import on_terminal
 from pfgen_fast import cli
 from pfgen_fast.base import table as layout
 from pfgen_fast.cli import asking
-from pfgen_fast.cli.app import warn
+from pfgen_fast.cli.app import print_line, warn
 from pfgen_fast.generation.events import Trouble
 from rich.cells import cell_len
 
@@ -125,6 +125,25 @@ def test_a_path_is_shortened_nearer_to_its_beginning():
 
 
 # ---- What a person sees on a terminal: rows beside the progress bar, tables that fit, totals
+
+
+def test_a_line_breaks_between_words_and_keeps_its_styles(monkeypatch):
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
+    def printed(stream):
+        print_line(("error:", "red"), " one two three 四五六七八九 ten", to=stream)
+        return stream.getvalue()
+
+    monkeypatch.setenv("COLUMNS", "18")
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    lines = " one two\nthree 四五六七八九\nten\n"
+    assert printed(Terminal()) == f"\x1b[31merror:\x1b[0m{lines}"
+    assert printed(io.StringIO()) == f"error:{lines}".replace("\n", " ").rstrip() + "\n"
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert printed(Terminal()) == f"error:{lines}"
 
 
 def test_rows_and_the_progress_bar_stay_apart():

@@ -193,8 +193,8 @@ JudgeTemperature = Annotated[
 
 
 @option_group
-class ServerOptions(Prices, ThinkingBudget, RequestShape, Rates):
-    """The options of commands that ask a model."""
+class JudgeConnection:
+    """How the server of a judge is reached."""
 
     help_group = "Server"
     engine: Literal["openai", "anthropic"] = Option("openai", "Choose the protocol of the server.")
@@ -203,8 +203,14 @@ class ServerOptions(Prices, ThinkingBudget, RequestShape, Rates):
     concurrency: int = Option(16, "Limit the number of concurrent requests.", min=1)
     timeout: float = Option(120.0, "Set the timeout in seconds of a request, or of a silent program.", min=0.001)
     retries: int = Option(5, "Set how often a failed request is retried.", min=0)
-    budget: float | None = Option(None, "Stop before the estimated cost exceeds this amount.", min=0, group="Costs")
     offline: bool = Option(False, "Send no requests; use the stored replies.")
+
+
+@option_group
+class ServerOptions(Prices, ThinkingBudget, RequestShape, Rates, JudgeConnection):
+    """The options of commands that ask a model."""
+
+    budget: float | None = Option(None, "Stop before the estimated cost exceeds this amount.", min=0, group="Costs")
     dry_run: bool = Option(False, "Only show the number of requests and the cost.", group="")
 
     @cached_property
