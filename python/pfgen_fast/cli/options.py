@@ -119,15 +119,15 @@ SuiteOfRuns = Annotated[
     Option(
         "--suite",
         "-s",
-        help="Name the suite: a directory with Q*.json files, 'mini', or 'pfgen-bench' (see 'suite get'). Default: "
-        "data/ of the checkout that contains the runs.",
+        help="Runs: name the suite: a directory with Q*.json files, 'mini', or 'pfgen-bench' (see 'suite get'). "
+        "Default: data/ of the checkout that contains the runs.",
         metavar="FOLDER",
         for_input="runs",
     ),
 ]
 MetricOfTable = Annotated[
     str | None,
-    Option(help="Rank or compare by this metric. Default: the first one.", metavar="NAME", for_input="tables"),
+    Option(help="Tables: rank or compare by this metric. Default: the first one.", metavar="NAME", for_input="tables"),
 ]
 SuiteArgument = Annotated[
     str | None,

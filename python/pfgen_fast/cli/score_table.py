@@ -39,12 +39,13 @@ def hold_tables(places: list[str]) -> bool:
 
 def score_tables(command: ScoreOptions) -> None:
     """Scores tables, and prints the numbers of rows or the means of models; ends the command if options are missing."""
-    if is_many(command):
+    has_many = is_many(command)
+    if has_many:
         _check_many(command)
     scorer = reference_scorer(command)
     if command.tables.input_format and command.places != [STDIN]:
         fail("--input-format is for a table on stdin; the extension of a file names its format")
-    if is_many(command):
+    if has_many:
         _score_many(command, scorer)
         return
     from ..tables.places import is_same, shown_place
