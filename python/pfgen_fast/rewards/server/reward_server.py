@@ -100,9 +100,6 @@ def bounded_protocol(limits: Limits) -> type[asyncio.Protocol]:
     return BoundedProtocol
 
 
-_WORKERS = 2  # one scores while the other decodes a body
-
-
 def serve(
     scorer: Scorer | Reward,
     *,
@@ -111,6 +108,7 @@ def serve(
     token: str | None = None,
     limits: Limits | None = None,
     mode: Mode = "completion",
+    workers: int = 2,
     on_start: Callable[[str], None] = print,
 ) -> bool:
     """Serves rewards until a signal arrives; must be called in the main thread.
@@ -122,6 +120,7 @@ def serve(
         token: The token that every request needs; see `find_token`.
         limits: The limits of requests.
         mode: The kind of prompts for OpenRLHF, which determines where an answer begins and ends.
+        workers: The number of concurrent workers; with two workers, one scores while the other decodes a body.
         on_start: Called with the address of the server when it listens.
 
     Returns:
@@ -135,7 +134,7 @@ def serve(
     limits = limits or Limits()
     listening = _listening(host, port, has_token=token is not None)
     host, port = listening.getsockname()[:2]
-    application = Application(scorer, Guard(token, port, host), limits, mode=mode, workers=_WORKERS)
+    application = Application(scorer, Guard(token, port, host), limits, mode=mode, workers=workers)
     config = uvicorn.Config(
         application,
         http=bounded_protocol(limits),
