@@ -238,7 +238,7 @@ class Rating(Tries):
     def __init__(self, answer: Answer, task: Task, number: int, wording: Wording, replies: Replies) -> None:
         super().__init__(replies, wording.options.n_tries)
         self.answer, self.task, self.number, self.wording = answer, task, number, wording
-        self._said: ParsedReply | None = None
+        self._parsed: ParsedReply | None = None
 
     def request_of_try(self, number: int) -> JudgeRequest:
         """The request of a try, from 1."""
@@ -253,8 +253,8 @@ class Rating(Tries):
 
     def is_usable(self, reply: str) -> bool:
         """Whether the reply has verdicts."""
-        self._said = self.wording.parse(reply, self._checklist)
-        return self._said.fault is None
+        self._parsed = self.wording.parse(reply, self._checklist)
+        return self._parsed.fault is None
 
     @property
     def _checklist(self) -> Checklist:
@@ -266,7 +266,7 @@ class Rating(Tries):
             return None
         wording, checklist, n_tries, last_key = self.wording, self._checklist, self.n_replied, self.last_key()
         version = None if last_key is None else self.replies.details(last_key).version
-        reply = self._said or ParsedReply(None)
+        reply = self._parsed or ParsedReply(None)
         return Judgement(
             id=self.task.id,
             length=self.task.length,
@@ -293,7 +293,7 @@ class Rating(Tries):
     def is_out_of_tokens(self) -> bool:
         """Whether all tries are used up, and the last reply ended at the limit of tokens."""
         last_key = self.last_key()
-        is_unjudged = self.next_key() is None and self._said is not None and self._said.fault is not None
+        is_unjudged = self.next_key() is None and self._parsed is not None and self._parsed.fault is not None
         return is_unjudged and last_key is not None and self.replies.details(last_key).is_cut
 
     @property

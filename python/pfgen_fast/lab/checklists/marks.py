@@ -1,4 +1,4 @@
-"""What annotators said: marks of answers, choices between two answers, and opinions on verdicts of judges.
+"""Annotations of people: marks of answers, choices between two answers, and opinions on verdicts of judges.
 
 The rows are in exports or tables (`annotation_rows`). Verdicts of annotation tools run from 0 to 4, those of
 guidelines from 0 to 1. The scale of a table must be given, because most verdicts are possible on both; an export has
@@ -43,8 +43,8 @@ _TRUTHS: Mapping[Any, bool] = {True: True, False: False, "true": True, "false": 
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Said:
-    """What one annotator said about a task; the fields of `Mark`, `Pair` and `Opinion`."""
+class Annotation:
+    """An annotation about a task: the common fields of `Mark`, `Pair` and `Opinion`."""
 
     id: str
     length: str | None
@@ -56,7 +56,7 @@ class Said:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Mark(Said):
+class Mark(Annotation):
     """The verdicts and the mark of one annotator for an answer."""
 
     response_sha256: str
@@ -75,7 +75,7 @@ class Mark(Said):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pair(Said):
+class Pair(Annotation):
     """The choice of one annotator between two answers to a task."""
 
     first_sha256: str
@@ -89,7 +89,7 @@ class Pair(Said):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Opinion(Said):
+class Opinion(Annotation):
     """Whether one annotator finds a verdict of a judge reasonable."""
 
     response_sha256: str
@@ -148,7 +148,7 @@ def mark_of(
     def texts(cell: Any) -> Any:  # they may be in brackets
         return _SEPARATORS.split(cell.strip().strip("[]").strip()) if isinstance(cell, str) else cell
 
-    place = _said(row, task)
+    place = _annotation_fields(row, task)
     verdicts = member(row, "verdicts", lambda cell: items(texts(cell), verdict))
     if len(verdicts) != n_questions:
         raise Fault(f"expected {n_questions}, one for each question, not {len(verdicts)}").inside(".verdicts")
@@ -158,7 +158,7 @@ def mark_of(
 
 def pair_of(row: Mapping[str, Any], task: Task) -> Pair:
     """A check of a row with a choice between two answers."""
-    place = _said(row, task)
+    place = _annotation_fields(row, task)
     first, second = (member(row, name, text_in_cell) for name in ("first_sha256", "second_sha256"))
     if first == second:
         raise Fault("the same answer twice; expected two different answers").inside(".second_sha256")
@@ -182,15 +182,15 @@ def opinion_of(row: Mapping[str, Any], task: Task, suite: ChecklistSuite) -> Opi
             raise unexpected("true or false", cell)
         return _TRUTHS[word]
 
-    place = _said(row, task)
+    place = _annotation_fields(row, task)
     sha256, judgement = (member(row, name, text_in_cell) for name in ("response_sha256", "judgement"))
     number = member(row, "question", question)
     is_reasonable = member(row, "is_reasonable", truth)
     return Opinion(**place, response_sha256=sha256, judgement=judgement, question=number, is_reasonable=is_reasonable)
 
 
-def _said(row: Mapping[str, Any], task: Task) -> dict[str, Any]:
-    """The fields of `Said`."""
+def _annotation_fields(row: Mapping[str, Any], task: Task) -> dict[str, Any]:
+    """The fields of `Annotation`."""
     if row.get("category") not in (None, "", task.category):
         expected = f"'{in_one_line(task.category)}', the category of {in_one_line(task.id)}"
         raise unexpected(expected, row["category"]).inside(".category")
@@ -211,7 +211,7 @@ Entry = Mark | Pair | Opinion
 
 @dataclass(frozen=True)
 class People:
-    """What annotators said about the answers of a suite."""
+    """The annotations about the answers of a suite."""
 
     marks: tuple[Mark, ...] = ()
     pairs: tuple[Pair, ...] = ()
@@ -245,8 +245,8 @@ def read_people(
                 before, place = by_subject.setdefault(subject, (entry, row.where))
                 if before != entry:
                     name, id = in_one_line(entry.annotator, 40), in_one_line(entry.id)
-                    said_before = f"{name} has already given another {what} to {id} ({place})"
-                    raise ChecklistError(f"{row.where}: {said_before}; expected one, or equal ones")
+                    before_that = f"{name} has already given another {what} to {id} ({place})"
+                    raise ChecklistError(f"{row.where}: {before_that}; expected one, or equal ones")
         if n_unfinished:
             notes.append(f"{path}: {counted(n_unfinished, 'row')} not finished by the annotator, left out")
     if n_votes:
@@ -291,7 +291,7 @@ def task_of_row(row: Any, suite: ChecklistSuite, where: str) -> Task:
 
 
 def _check_of(file: AnnotationFile, suite: ChecklistSuite, scale: Scale | None) -> Callable[[Row], Entry]:
-    """The function that turns a row of the file into what was said; checks the header first."""
+    """The function that turns a row of the file into an annotation; checks the header first."""
     header = file.header
     if header is not None and header.questions_sha256 not in ("", questions_sha256(suite)):
         raise ChecklistError(

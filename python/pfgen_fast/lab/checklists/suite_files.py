@@ -34,7 +34,7 @@ Categories = dict[tuple[str, str], T]
 
 _question = filled("a question")
 _MAX_QUESTIONS = 1000
-_SAID_SUM = 1e-6
+_NOTED_SUM = 1e-6
 _EXACT_SUM = 1e-12
 """Weights whose sum differs from 100 by at most this stay unchanged, so writing and reading does not change them."""
 
@@ -68,7 +68,7 @@ def with_weights(
             )
     checklists = {key: checklist_of(key, asked, weights.get(key)) for key, asked in questions.items()}
     sums = {shown_category(key): math.fsum(own) for key, own in weights.items()}
-    others = [f"{key} ({total:g})" for key, total in sums.items() if abs(total - 100) > _SAID_SUM]
+    others = [f"{key} ({total:g})" for key, total in sums.items() if abs(total - 100) > _NOTED_SUM]
     listed = few_names(others, n_code_points=200)
     return checklists, [f"weights were divided by their sum, which was not 100: {listed}"] if others else []
 
