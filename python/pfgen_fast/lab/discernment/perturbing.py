@@ -224,14 +224,14 @@ class Damage:
     def __iter__(self) -> Iterator[list[Damaged]]:
         """Yields a list for each kind, with the texts of all its degrees, in the order of the plan."""
         for _, degrees in itertools.groupby(self.plan.perturbations, key=lambda change: change.kind):
-            of_kind: list[Damaged] = []
+            same_kind: list[Damaged] = []
             for method, group in itertools.groupby(degrees, key=lambda change: change.method):
                 perturbations = tuple(group)
                 for perturbation, column in zip(perturbations, self._columns(method, perturbations), strict=True):
-                    lower = of_kind[-1].texts if of_kind else self.originals
+                    lower = same_kind[-1].texts if same_kind else self.originals
                     differs = column.texts.differs_from(lower)
-                    of_kind.append(Damaged(**vars(column), perturbation=perturbation, differs_from_lower=differs))
-            yield of_kind
+                    same_kind.append(Damaged(**vars(column), perturbation=perturbation, differs_from_lower=differs))
+            yield same_kind
 
     def _columns(self, method: str, degrees: Sequence[Perturbation]) -> Sequence[Perturbed]:
         items = self.collection.items

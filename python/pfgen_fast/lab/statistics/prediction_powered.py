@@ -144,8 +144,8 @@ def mean_of_strata(strata: Sequence[MarkedStratum], level: float = CONFIDENCE) -
     if mean.half_width is None or alone.half_width is None or mean.half_width >= alone.half_width:
         weight, mean = 0.0, alone
     squares = (math.fsum(getattr(part, f"{name}_squares") for part in moments) for name in ("truth", "proxy", "both"))
-    of_truth, of_proxy, of_both = squares
-    correlation = of_both / math.sqrt(of_truth * of_proxy) if of_truth > 0 and of_proxy > 0 else None
+    truth_sum, proxy_sum, both_sum = squares
+    correlation = both_sum / math.sqrt(truth_sum * proxy_sum) if truth_sum > 0 and proxy_sum > 0 else None
     return PredictionPowered(mean.mean, mean.low, mean.high, n, level, weight, correlation, alone, n_others, moments)
 
 

@@ -53,28 +53,21 @@ def paper_tables(results: Sequence[Result], published: Sequence[Published]) -> l
         for name in datasets()
         if result.test.scored.plan.name.startswith(f"paper: {name}")
     }
-    tables = []
+    paper: list[Table] = []
     if names := dict.fromkeys([*dataset_of.values(), *(figure.dataset for figure in published)]):
-        tables.append(_claims(names, dataset_of))
+        rows = []
+        for claim in dict.fromkeys(claim for name in names for claim in claims(name)):
+            is_general = not set(claim.datasets) & set(datasets())
+            own = [result for result, name in dataset_of.items() if is_general or name in claim.datasets]
+            ours = "; ".join(map(_in_short, own)) or None
+            rows.append((", ".join(claim.datasets), claim.models, claim.scores, claim.claim, ours))
+        title = "What the paper says of its data sets, next to our figures"
+        paper.append(finding_table("claims", title, _CLAIM_COLUMNS, rows))
     if published:
         title = "Figures read off the paper's pictures, next to ours"
-        rows = tuple(row for figure in published for row in _published_rows(figure, dataset_of))
-        tables.append(finding_table("published", title, _PUBLISHED_COLUMNS, rows, 2))
-    return tables
-
-
-def _claims(names: Iterable[str], dataset_of: dict[Result, str]) -> Table:
-    wanted = list(names)
-    wanted_claims = dict.fromkeys(claim for name in wanted for claim in claims(name))
-    rows = []
-    for claim in wanted_claims:
-        general = not set(claim.datasets) & set(datasets())
-        own = [result for result, name in dataset_of.items() if general or name in claim.datasets]
-        ours = "; ".join(map(_in_short, own)) or None
-        rows.append((", ".join(claim.datasets), claim.models, claim.scores, claim.claim, ours))
-    return finding_table(
-        "claims", "What the paper says of its data sets, next to our figures", _CLAIM_COLUMNS, tuple(rows)
-    )
+        beside = [row for figure in published for row in _published_rows(figure, dataset_of)]
+        paper.append(finding_table("published", title, _PUBLISHED_COLUMNS, beside, 2))
+    return paper
 
 
 def _in_short(result: Result) -> str:
@@ -101,12 +94,7 @@ NAME = "discernment"
 _MANY = 4
 
 
-def write_discernment(
-    tests: Sequence[Discernment],
-    folder: Path,
-    *,
-    published: Sequence[Published] = (),
-) -> list[Path]:
+def write_discernment(tests: Sequence[Discernment], folder: Path, *, published: Sequence[Published] = ()) -> list[Path]:
     """Writes the files of one or several tests, each atomically: a page, Markdown, tables and pictures."""
     return write_finding(finding_of(tests, published), folder)
 
