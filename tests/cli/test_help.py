@@ -92,28 +92,28 @@ def _even(text: str) -> int:
     return int(text)
 
 
-Name = Annotated[str, Option("--name", "-N", help="Name it.")]
+Name = Annotated[str, Option(..., "Name it.", "--name", "-N")]
 
 
 @option_group
 class Sampling:
     for_input = "runs"
-    temperature: float = Option(1.0, min=0, max=2, help="Set the temperature.")
-    stop: list[str] | None = Option(None, help="End at this text.")
+    temperature: float = Option(1.0, "Set the temperature.", min=0, max=2)
+    stop: list[str] | None = Option(None, "End at this text.")
 
 
 @option_group
 class Command:
-    first: str = Argument(help="A file.")
-    rest: list[Path] | None = Argument(None, help="More files.")
-    number: int | None = Option(None, "-n", min=1, help="Set a number.")
+    first: str = Argument(..., "A file.")
+    rest: list[Path] | None = Argument(None, "More files.")
+    number: int | None = Option(None, "Set a number.", "-n", min=1)
     name: Name = "no name"
-    form: Literal["text", "json"] = Option("text", help="Choose the form.")
-    even: list[int] | None = Option(None, parser=_even, help="Set even numbers.")
-    tags: list[str] | None = Option(None, n_values=2, metavar="OPEN CLOSE", help="Set pairs.")
-    think: bool | None = Option(None, "--think/--no-think", help="Think.")
-    quiet: bool = Option(False, "-q", help="Be quiet.", for_input="tables")
-    force: bool = Option(False, "-f", help="Use force.")
+    form: Literal["text", "json"] = Option("text", "Choose the form.")
+    even: list[int] | None = Option(None, "Set even numbers.", parser=_even)
+    tags: list[str] | None = Option(None, "Set pairs.", n_values=2, metavar="OPEN CLOSE")
+    think: bool | None = Option(None, "Think.", "--think/--no-think")
+    quiet: bool = Option(False, "Be quiet.", "-q", for_input="tables")
+    force: bool = Option(False, "Use force.", "-f")
     sampling: Sampling
 
 

@@ -45,8 +45,8 @@ class Exit(enum.IntEnum):
     STOPPED = 130  # by Ctrl-C; the code that shells use
 
 
-Quiet = Annotated[bool, Option("--quiet", "-q", help="Print errors only.", group="")]
-Json = Annotated[bool, Option("--json", help="Print JSON to stdout.", group="")]
+Quiet = Annotated[bool, Option(..., "Print errors only.", "--quiet", "-q", group="")]
+Json = Annotated[bool, Option(..., "Print JSON to stdout.", "--json", group="")]
 
 
 def main() -> None:

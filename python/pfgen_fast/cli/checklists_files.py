@@ -31,7 +31,7 @@ class ChecklistsImport:
       pfgen-fast checklists import mini -o mini-checklists --runs result/openai --trials 3
     """
 
-    source: str = Argument(help="HelloBench, its results, a directory with Q*.json files, or 'mini'.", metavar="SOURCE")
+    source: str = Argument(..., "HelloBench, its results, a directory with Q*.json files, or 'mini'.", metavar="SOURCE")
     output: Path = Option(..., "Write the suite, or the directory of each run, here.", "-o", metavar="OUT")
     suite: str | None = Option(
         None, "Import the results of HelloBench as runs on this checklist suite.", "--suite", "-s", metavar="SUITE"
@@ -115,7 +115,7 @@ class ChecklistsInfo:
       pfgen-fast checklists info essays-en --questions
     """
 
-    suite: str = Argument(help="Directory of a checklist suite, or a packaged suite.", metavar="SUITE")
+    suite: str = Argument(..., "Directory of a checklist suite, or a packaged suite.", metavar="SUITE")
     questions: bool = Option(False, "Print the questions of each category with their weights.")
     as_json: Json = False
 

@@ -79,17 +79,17 @@ MethodChoice = Literal["checklist", "llm-eval", "llm-eval-c"]
 ScaleChoice = Literal["unit", "ui"]
 MarksScale = Annotated[
     ScaleChoice | None,
-    Option("--scale", help="Read verdicts of tables from 0 to 1 (unit) or from 0 to 4 (ui).", show_default=False),
+    Option(..., "Read verdicts of tables from 0 to 1 (unit) or from 0 to 4 (ui).", "--scale", show_default=False),
 ]
 SuiteOption = Annotated[
-    str, Option("--suite", "-s", help="Use this checklist suite: a directory, essays-en or essays-ja.", metavar="SUITE")
+    str, Option(..., "Use this checklist suite: a directory, essays-en or essays-ja.", "--suite", "-s", metavar="SUITE")
 ]
 JudgedRuns = Annotated[
     list[Path],
-    Argument(help="Runs: directories, directories with many runs, or files of judgements.", metavar="RUN..."),
+    Argument(..., "Runs: directories, directories with many runs, or files of judgements.", metavar="RUN..."),
 ]
 RunsWithAnswers = Annotated[
-    list[Path], Argument(help="Runs with answers.jsonl, or directories with many such runs.", metavar="RUN...")
+    list[Path], Argument(..., "Runs with answers.jsonl, or directories with many such runs.", metavar="RUN...")
 ]
 
 

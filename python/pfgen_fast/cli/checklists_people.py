@@ -13,7 +13,7 @@ from .suite_line import given_suite
 
 Sources = Annotated[
     list[Path],
-    Argument(help="Exports of annotators, tables of marks, and runs with judgements.", metavar="MARKS|RUN..."),
+    Argument(..., "Exports of annotators, tables of marks, and runs with judgements.", metavar="MARKS|RUN..."),
 ]
 
 
@@ -38,7 +38,8 @@ class ChecklistsFit:
     """
 
     marks: list[Path] = Argument(
-        help="Exports of annotators, or tables with id, response_sha256, annotator, verdicts and overall (0 to 10).",
+        ...,
+        "Exports of annotators, or tables with id, response_sha256, annotator, verdicts and overall (0 to 10).",
         metavar="MARKS...",
     )
     scale: MarksScale = None

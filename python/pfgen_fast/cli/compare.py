@@ -63,7 +63,7 @@ class Compare:
     """
 
     runs: list[str] = Argument(
-        metavar="PATH...", help="Runs: directories or trials files, the first is A; or tables of scores and logs."
+        ..., "Runs: directories or trials files, the first is A; or tables of scores and logs.", metavar="PATH..."
     )
     metrics: list[str] | None = Option(
         None, "Compare this metric; may be repeated. Default: all; with --paired-ar, the first.", "--metric"

@@ -129,8 +129,9 @@ def chosen(group: Any, *classes: Any) -> dict[str, Any]:
 Tags = Annotated[
     list[str] | None,
     Option(
+        ...,
+        "Also treat text between these tags as reasoning, such as <think> </think>. May be repeated.",
         "--reasoning-tags",
-        help="Also treat text between these tags as reasoning, such as <think> </think>. May be repeated.",
         metavar="OPEN CLOSE",
         n_values=2,
         group="Reasoning",
@@ -176,16 +177,18 @@ class Prices:
 Structured = Annotated[
     bool,
     Option(
+        ...,
+        "checklists: send a JSON schema of the verdicts. If the server refuses it, requests are sent without it.",
         "--structured",
-        help="checklists: send a JSON schema of the verdicts. If the server refuses it, requests are sent without it.",
         group="Requests",
     ),
 ]
 JudgeTemperature = Annotated[
     Any,
     Option(
+        ...,
+        "Set the temperature of the judge, or none to send none. Default: 0 for one rating, 1 for several.",
         "--temperature",
-        help="Set the temperature of the judge, or none to send none. Default: 0 for one rating, 1 for several.",
         parser=options.number_or_word,
         metavar="NUMBER|none",
     ),

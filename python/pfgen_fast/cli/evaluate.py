@@ -58,9 +58,8 @@ class Evaluate(Generating):
     suite: str = Option("pfgen-bench", "Name the suite: pfgen-bench, mini, or a directory.", "-s")
     model: list[str] | None = Option(  # type: ignore[assignment]
         None,
+        "Name a model, a directory of weights or of checkpoints, or a pattern of directories. May be repeated.",
         "-m",
-        help="Name a model, a directory of weights, a directory of checkpoints, or a pattern such as "
-        "'my-training/checkpoint-*'. May be repeated.",
         metavar="MODEL|DIR|PATTERN",
     )
     watch: float | None = Option(

@@ -55,10 +55,10 @@ class Call:
 
 Cluster = Annotated[
     Literal["model", "organisation", "none"],
-    Option(help="Treat runs of one model, or one organisation (the part before the slash), as dependent in intervals."),
+    Option(..., "Treat runs of one model, or one organisation (the part before the slash), as dependent in intervals."),
 ]
 RunsOption = Annotated[
-    Literal["all", "best", "mean"], Option(help="Use all runs of a model, the best run, or their mean.")
+    Literal["all", "best", "mean"], Option(..., "Use all runs of a model, the best run, or their mean.")
 ]
 
 

@@ -95,44 +95,48 @@ def number_or_word(text: str) -> float | Literal["none"]:
 
 Paths = Annotated[
     list[str],
-    Argument(help="Runs: directories, trials files, directories with many runs, or globs.", metavar="PATH..."),
+    Argument(..., "Runs: directories, trials files, directories with many runs, or globs.", metavar="PATH..."),
 ]
 SuiteOption = Annotated[
     str | None,
     Option(
+        ...,
+        "Name the suite: a directory with Q*.json files, 'mini', or 'pfgen-bench' (see 'suite get'). Default: "
+        "data/ of the checkout that contains the runs or the working directory.",
         "--suite",
         "-s",
-        help="Name the suite: a directory with Q*.json files, 'mini', or 'pfgen-bench' (see 'suite get'). Default: "
-        "data/ of the checkout that contains the runs or the working directory.",
         metavar="FOLDER",
     ),
 ]
 Encoding = Annotated[
     str | None,
     Option(
-        help="Set the encoding of CSV and TSV, such as cp932. Default: by the byte-order mark, or UTF-8.",
+        ...,
+        "Set the encoding of CSV and TSV, such as cp932. Default: by the byte-order mark, or UTF-8.",
         metavar="NAME",
     ),
 ]
 SuiteOfRuns = Annotated[
     str | None,
     Option(
+        ...,
+        "Runs: name the suite: a directory with Q*.json files, 'mini', or 'pfgen-bench' (see 'suite get'). "
+        "Default: data/ of the checkout that contains the runs.",
         "--suite",
         "-s",
-        help="Runs: name the suite: a directory with Q*.json files, 'mini', or 'pfgen-bench' (see 'suite get'). "
-        "Default: data/ of the checkout that contains the runs.",
         metavar="FOLDER",
         for_input="runs",
     ),
 ]
 MetricOfTable = Annotated[
     str | None,
-    Option(help="Tables: rank or compare by this metric. Default: the first one.", metavar="NAME", for_input="tables"),
+    Option(..., "Tables: rank or compare by this metric. Default: the first one.", metavar="NAME", for_input="tables"),
 ]
 SuiteArgument = Annotated[
     str | None,
     Argument(
-        help="Directory with Q*.json files, 'mini' or 'pfgen-bench'. Default: data/ of the checkout of the working "
+        ...,
+        "Directory with Q*.json files, 'mini' or 'pfgen-bench'. Default: data/ of the checkout of the working "
         "directory.",
         metavar="[SUITE]",
     ),
@@ -140,46 +144,50 @@ SuiteArgument = Annotated[
 Questions = Annotated[
     list[str] | None,
     Option(
-        help="Use only these questions: IDs, or patterns such as 'Q0*'; @FILE has one to a line. May be repeated.",
+        ...,
+        "Use only these questions: IDs, or patterns such as 'Q0*'; @FILE has one to a line. May be repeated.",
         parser=question_names,
         metavar="ID,...|@FILE",
     ),
 ]
-Limit = Annotated[int | None, Option(min=1, help="Use only the first N questions, for a quick test.", metavar="N")]
+Limit = Annotated[int | None, Option(..., "Use only the first N questions, for a quick test.", min=1, metavar="N")]
 UnknownQuestions = Annotated[
-    Literal["error", "skip"], Option(help="Treat trials of unknown questions as errors, or skip them.")
+    Literal["error", "skip"], Option(..., "Treat trials of unknown questions as errors, or skip them.")
 ]
-RandomSeed = Annotated[int, Option(min=0, help="Set the random seed; the same seed gives the same figures.")]
-Threads = Annotated[int | None, Option(min=1, help="Set the number of threads. Default: one per core.")]
+RandomSeed = Annotated[int, Option(..., "Set the random seed; the same seed gives the same figures.", min=0)]
+Threads = Annotated[int | None, Option(..., "Set the number of threads. Default: one per core.", min=1)]
 FormatWithMarkdown = Annotated[
     Literal["text", "markdown", "json"],
-    Option("--format", "-f", help="Choose the output format; json is the same as --json."),
+    Option(..., "Choose the output format; json is the same as --json.", "--format", "-f"),
 ]
 OutputFile = Annotated[
-    Path | None, Option("--output", "-o", help="Write to this file. Default: stdout.", metavar="FILE")
+    Path | None, Option(..., "Write to this file. Default: stdout.", "--output", "-o", metavar="FILE")
 ]
 Root = Annotated[
-    Path, Option("--output", "-o", help="Create the run's directory below this directory.", metavar="FOLDER")
+    Path, Option(..., "Create the run's directory below this directory.", "--output", "-o", metavar="FOLDER")
 ]
 ResultSumOption = Annotated[
     Literal["auto", "compensated", "naive"],
     Option(
-        help="Sum rounded parts like Python 3.12 and later, or naively, like older versions; affects the last digit. "
-        "auto: as in an existing result.json, or else compensated."
+        ...,
+        "Sum rounded parts like Python 3.12 and later, or naively, like older versions; affects the last digit. "
+        "auto: as in an existing result.json, or else compensated.",
     ),
 ]
 ProfileOption = Annotated[
     Literal["leaderboard", "paper", "normalised"],
     Option(
-        help="Compute the published figures, use the formulas as printed in the paper, or compare texts without "
-        "punctuation, spaces and differences of width."
+        ...,
+        "Compute the published figures, use the formulas as printed in the paper, or compare texts without "
+        "punctuation, spaces and differences of width.",
     ),
 ]
-Seed = Annotated[str, Option(help="Set the seed (any text) of sample answers and sampling.", metavar="TEXT")]
+Seed = Annotated[str, Option(..., "Set the seed (any text) of sample answers and sampling.", metavar="TEXT")]
 Temperature = Annotated[
     float | None,
     Option(
-        help="Set the sampling temperature. 0: the most likely token; none: the server's default.",
+        ...,
+        "Set the sampling temperature. 0: the most likely token; none: the server's default.",
         parser=number_or_none,
         metavar="NUMBER|none",
         group="",
@@ -188,15 +196,15 @@ Temperature = Annotated[
 TopP = Annotated[
     float | None,
     Option(
-        help="Sample from the most likely tokens that together have this probability. none: all, or the server's "
-        "default.",
+        ...,
+        "Sample from the most likely tokens that together have this probability. none: all, or the server's default.",
         parser=number_or_none,
         metavar="NUMBER|none",
     ),
 ]
-TopK = Annotated[int | None, Option(help="Sample from this many most likely tokens. Default: all.")]
-MaxTokens = Annotated[int, Option(help="Limit the tokens of an answer.", group="")]
+TopK = Annotated[int | None, Option(..., "Sample from this many most likely tokens. Default: all.")]
+MaxTokens = Annotated[int, Option(..., "Limit the tokens of an answer.", group="")]
 Stop = Annotated[
     list[str] | None,
-    Option(help="Also end answers at this text, such as an unknown end token. May be repeated.", metavar="TEXT"),
+    Option(..., "Also end answers at this text, such as an unknown end token. May be repeated.", metavar="TEXT"),
 ]

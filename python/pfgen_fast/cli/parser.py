@@ -119,23 +119,22 @@ class Parameter:
         return value
 
 
-def Option(*words: Any, help: str = "", **settings: Any) -> Any:  # noqa: N802
+def Option(default: Any, help: str, *names: str, **settings: Any) -> Any:  # noqa: N802
     """Declares an option, as the value of a field or within Annotated.
 
     Args:
-        words: The default (`...` for a required option, and within Annotated), the text in --help, and names.
-        help: The text in --help, if it is not among the words.
+        default: The default; `...` for a required option, and within Annotated, where the class has the default.
+        help: The text in --help.
+        names: The names; without a long name, the option is named after its field.
         settings: The settings of `Parameter`.
     """
-    names = tuple(word for word in words if isinstance(word, str) and word.startswith("-"))
-    default, text = [*(word for word in words if word not in names), ..., help][:2]
-    parameter = Parameter(names=names, help=help or text, **settings)
+    parameter = Parameter(names=names, help=help, **settings)
     return field(default=MISSING if default is ... else default, metadata={"parameter": parameter})
 
 
-def Argument(*words: Any, **settings: Any) -> Any:  # noqa: N802
+def Argument(default: Any, help: str, **settings: Any) -> Any:  # noqa: N802
     """Declares an argument, which has no name on the command line; see `Option`."""
-    return Option(*words, is_option=False, **settings)
+    return Option(default, help, is_option=False, **settings)
 
 
 def option_group(cls: type[T]) -> type[T]:

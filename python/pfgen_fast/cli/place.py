@@ -44,7 +44,8 @@ class Place:
     """
 
     paths: list[str] = Argument(
-        help="Runs: directories with a result.json, directories with many runs, or globs. Or tables of scores by item "
+        ...,
+        "Runs: directories with a result.json, directories with many runs, or globs. Or tables of scores by item "
         "and model.",
         metavar="PATH...",
     )

@@ -87,7 +87,8 @@ class ScoreOptions:
     """The options of `score`."""
 
     paths: list[str] = Argument(
-        help="Runs: directories, trials files, directories with many runs, globs (including '**'). Tables: files, "
+        ...,
+        "Runs: directories, trials files, directories with many runs, globs (including '**'). Tables: files, "
         "directories, globs, URLs such as s3://bucket/in/, or '-'.",
         metavar="PATH...",
     )

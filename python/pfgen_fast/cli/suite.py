@@ -237,7 +237,7 @@ class SuiteGet:
       pfgen-fast suite get pfgen-bench --from checkouts/pfgen-bench
     """
 
-    name: str = Argument(help="Name of the suite: pfgen-bench.")
+    name: str = Argument(..., "Name of the suite: pfgen-bench.")
     source: str | None = Option(
         None,
         "Take the files from a checkout, a fetched suite, or the base address of a mirror.",
@@ -277,7 +277,7 @@ class SuiteBuild:
     """
 
     config: Path = Argument(
-        help="TOML file with questions, raw answers and the settings of each stage.", metavar="CONFIG.toml"
+        ..., "TOML file with questions, raw answers and the settings of each stage.", metavar="CONFIG.toml"
     )
     stage: str | None = Option(None, "Run only this stage: raw, normalise, filter, frequency, length or select.")
     until_stable: bool = Option(False, "Repeat the frequency filter until it removes nothing.")
@@ -357,8 +357,8 @@ class SuiteKeywords:
       pfgen-fast suite keywords mini Q02
     """
 
-    suite: str = Argument(help="Directory with Q*.json files, or 'mini'.")
-    question: str = Argument(help="ID or text of a question.")
+    suite: str = Argument(..., "Directory with Q*.json files, or 'mini'.")
+    question: str = Argument(..., "ID or text of a question.")
     number: int = Option(20, "Limit the number of suggestions.", "-n", min=1)
     min_share: float = Option(0.1, "Suggest n-grams in at least this share of the question's reference answers.")
     threads: options.Threads = None
