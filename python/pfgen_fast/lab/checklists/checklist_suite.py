@@ -19,7 +19,6 @@ from .suite_files import (
     CHECKLISTS_FILE,
     FORMAT,
     GUIDELINE_FILE,
-    PROMPTS,
     SETTINGS_FILE,
     WEIGHTS_FILE,
     by_area,
@@ -279,17 +278,41 @@ def write_suite(suite: ChecklistSuite, folder: Path) -> None:
     guideline = suite.folder and suite.folder / GUIDELINE_FILE
     rules = read_stored(guideline) if guideline is not None and guideline.exists() else None
     (folder / SETTINGS_FILE).unlink(missing_ok=True)
-    _write_prompts(suite.prompts, folder)
-    _write_tasks(suite, folder)
-    questions = {key: checklist.questions for key, checklist in suite.checklists.items()}
-    weights = {key: checklist.weights for key, checklist in suite.checklists.items() if checklist.has_weights}
+    prompts: dict[str, str | None] = vars(suite.prompts)
+    for name, prompt in prompts.items():
+        path = folder / "prompts" / f"{name}.txt"
+        if prompt is None:
+            path.unlink(missing_ok=True)
+        else:
+            write_whole(path, prompt.encode())
+    for former in (*folder.glob("tasks.jsonl*"), *folder.glob("tasks.parquet")):
+        former.unlink()
+    rows = (asdict(task).items() for task in suite.tasks)
+    write_objects(
+        folder / "tasks.jsonl",
+        ({name: cell for name, cell in row if cell is not None or name == "instruction"} for row in rows),
+    )
     if rules is not None:
         write_whole(folder / GUIDELINE_FILE, rules)
+    questions = {key: checklist.questions for key, checklist in suite.checklists.items()}
+    weights = {key: checklist.weights for key, checklist in suite.checklists.items() if checklist.has_weights}
     write_whole(folder / CHECKLISTS_FILE, json_bytes(by_area(questions)))
     (folder / WEIGHTS_FILE).unlink(missing_ok=True)
     if weights:
         write_whole(folder / WEIGHTS_FILE, json_bytes(by_area(weights)))
-    write_whole(folder / SETTINGS_FILE, json_bytes(_settings_of(suite)))
+    settings = {
+        "format": FORMAT,
+        "name": suite.name,
+        "language": suite.language,
+        "levels": list(suite.levels),
+        "rescale": asdict(suite.rescaling),
+        "areas": list(suite.areas),
+        "words": suite.words,
+        "prompts": {name: None if prompt is None else f"prompts/{name}.txt" for name, prompt in prompts.items()},
+        "missing": suite.missing,
+        **({"notes": list(suite.notes)} if suite.notes else {}),
+    }
+    write_whole(folder / SETTINGS_FILE, json_bytes(settings))
 
 
 def check_suite_folder(folder: Path) -> None:
@@ -301,39 +324,3 @@ def check_suite_folder(folder: Path) -> None:
     is_suite = (folder / SETTINGS_FILE).exists() or all(path.name in own for path in folder.iterdir())
     if not is_suite:
         raise ChecklistError(f"{folder}: is not the folder of a suite; expected a new folder, or a suite")
-
-
-def _settings_of(suite: ChecklistSuite) -> dict[str, Any]:
-    prompts = {name: f"prompts/{name}.txt" if getattr(suite.prompts, name) else None for name in PROMPTS}
-    return {
-        "format": FORMAT,
-        "name": suite.name,
-        "language": suite.language,
-        "levels": list(suite.levels),
-        "rescale": asdict(suite.rescaling),
-        "areas": list(suite.areas),
-        "words": suite.words,
-        "prompts": prompts,
-        "missing": suite.missing,
-        **({"notes": list(suite.notes)} if suite.notes else {}),
-    }
-
-
-def _write_prompts(prompts: Prompts, folder: Path) -> None:
-    for name in PROMPTS:
-        prompt: str | None = getattr(prompts, name)
-        path = folder / "prompts" / f"{name}.txt"
-        if prompt is None:
-            path.unlink(missing_ok=True)
-        else:
-            write_whole(path, prompt.encode())
-
-
-def _write_tasks(suite: ChecklistSuite, folder: Path) -> None:
-    for former in (*folder.glob("tasks.jsonl*"), *folder.glob("tasks.parquet")):
-        former.unlink()
-    path = folder / "tasks.jsonl"
-    rows = (asdict(task).items() for task in suite.tasks)
-    write_objects(
-        path, ({name: cell for name, cell in row if cell is not None or name == "instruction"} for row in rows)
-    )
