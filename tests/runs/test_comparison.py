@@ -1,4 +1,4 @@
-"""Comparison of two runs, and of several with a baseline: few questions, missing ones, figures and verdicts."""
+"""Comparison of runs, and of models in tables: tests, families, missing items, figures, subjects, power, verdicts."""
 
 import json
 from dataclasses import replace
@@ -6,9 +6,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from makers.runs import make_run
-from pfgen_fast import TrialsError
-from pfgen_fast.runs.run_comparison import compare, compare_runs, scores_of
+from pfgen_fast import TrialsError, compare
+from pfgen_fast.runs.comparison import compare_by_swapping, compare_models
+from pfgen_fast.runs.items.item_table import ItemScores
+from pfgen_fast.runs.run_comparison import compare_runs, scores_of
+from pfgen_fast.runs.statistics.paired import paired_difference
 from pfgen_fast.runs.statistics.paired_randomization import against_baseline
+from pfgen_fast.runs.statistics.verdicts import corrected
 from pfgen_fast.runs.trials import find_runs
 from pfgen_fast.suite.rules import AVERAGE_FIRST
 
@@ -136,3 +140,180 @@ def test_many_runs_are_compared_with_the_first(runs, scorer):
     assert (row.a, row.b, row.difference, row.p_value) == (same.a, same.b, same.difference, same.p_value)
     assert row.p_corrected >= same.p_value
     assert "of 3 runs, A is better than" in result.verdict
+
+
+# --- models in tables
+
+NAN = float("nan")
+
+
+def table_of(values, *, metric="score", **more):
+    rows = np.asarray(values, dtype=float)
+    items = tuple(f"q{number}" for number in range(rows.shape[1]))
+    return ItemScores(tuple("ABCDEFG"[: len(rows)]), items, {metric: rows}, **more)
+
+
+def scores(n_models, n_items, seed=0):
+    means = np.linspace(0.9, 0.1, n_models)[:, np.newaxis]
+    return np.random.default_rng(seed).normal(means, 0.3, (n_models, n_items))
+
+
+def test_two_models_have_the_paired_t_test_over_common_items():
+    values = scores(2, 12)
+    values[0, 1] = values[1, 2] = values[1, 3] = NAN
+    result = compare_models(table_of(values))
+    alone = paired_difference(*values)
+    [row] = result.metrics
+    assert (row.difference, row.low, row.high, row.p_value) == (alone.mean, alone.low, alone.high, alone.p_value)
+    assert (row.p_corrected, row.n_questions, row.differs) == (alone.p_value, 9, True)
+    assert row.a == pytest.approx(np.nanmean(np.where(np.isnan(values[1]), NAN, values[0])))
+    assert result.left_out == "3 of 12 items are left out, without a score: 1 in model A and 2 in model B."
+    assert result.verdict.startswith("A is better by 0.")
+    assert result.method == "paired t-test over items"
+    differences = [abs(question.difference) for question in result.questions]
+    assert differences == sorted(differences, reverse=True)
+    assert {question.question_id for question in result.questions} == {"q0", *(f"q{number}" for number in range(4, 12))}
+
+
+def test_scores_of_0_and_1_have_tangos_test_unless_trials_or_clusters_forbid_it():
+    binary = (scores(2, 30) > 0.5).astype(float)
+    alone = paired_difference(*binary, binary=True)
+    result = compare_models(table_of(binary))
+    assert (result.metrics[0].p_value, result.metrics[0].low) == (alone.p_value, alone.low)
+    assert result.method == "Tango's score test over items"
+    assert compare_by_swapping(table_of(binary)).metrics == result.metrics
+    several = {"n_trials": {"score": np.full((2, 30), 4)}}
+    assert compare_models(table_of(binary, **several)).metrics[0].test == "t"
+    clusters = [f"d{number // 2}" if number < 20 else None for number in range(30)]
+    clustered = compare_models(table_of(binary, clusters=tuple(clusters)))
+    assert clustered.metrics[0].n_clusters == 20  # an item without a cluster is its own
+    assert clustered.method == "cluster-robust paired t-test over items"
+    assert "over 30 items in 20 clusters" in clustered.verdict
+    few = compare_models(table_of(binary, clusters=tuple("abcde" * 6)))
+    assert few.metrics[0].differs is None
+    assert few.verdict.startswith("no verdict: 30 items in 5 clusters, at least 6 are needed; A - B is ")
+
+
+@pytest.mark.parametrize("all_pairs", [False, True])
+def test_p_values_of_a_metric_are_corrected_by_holm(all_pairs):
+    first, other = scores(4, 20), scores(4, 20, seed=1)
+    table = ItemScores(tuple("ABCD"), tuple(map(str, range(20))), {"score": first, "f1": other})
+    result = compare_models(table, all_pairs=all_pairs)
+    n = 6 if all_pairs else 3
+    assert result.n_pairs == n
+    for part in (result.metrics[:n], result.metrics[n:]):
+        expected = corrected([row.p_value for row in part], "holm").tolist()
+        assert [row.p_corrected for row in part] == expected
+        assert [row.differs for row in part] == [p <= 0.05 for p in expected]
+    assert f"p-values and intervals are corrected by Holm for the {n} comparisons of each metric" in result.method
+    for row in result.metrics:
+        assert row.differs == (not row.low <= 0 <= row.high)
+    assert ("of 6 pairs, 5 differ (A is better than " in result.verdict) == all_pairs
+    assert ("A is better than 3 (B, C, D), worse than 0" in result.verdict) != all_pairs
+    assert result.questions == ()
+
+
+def test_few_common_items_give_no_verdict_and_belong_to_no_family():
+    values = scores(3, 12)
+    values[2, 5:] = NAN
+    result = compare_models(table_of(values))
+    assert [row.differs for row in result.metrics] == [True, None]
+    assert result.metrics[0].p_corrected == result.metrics[0].p_value
+    assert result.verdict.endswith("not distinguished from 0, no verdict about 1")
+    assert result.left_out == "Each pair is compared on the items that both have: 5 to 12 of 12."
+
+
+def test_a_metric_that_no_two_models_share_is_left_out_by_name():
+    f1 = np.full((2, 8), NAN)
+    f1[0] = 0.5
+    table = ItemScores(("new", "old"), tuple("abcdefgh"), {"f1": f1, "score": scores(2, 8)})
+    result = compare_models(table)
+    assert [row.metric for row in result.metrics] == ["score"]
+    assert result.left_out == "Left out, because no two models have them in common: f1."
+    with pytest.raises(TrialsError, match="new and old have no item in common"):
+        compare_models(table.only(metrics=["f1"]))
+
+
+def test_lower_scores_are_better_where_the_table_says_so():
+    table = table_of(scores(2, 12), higher_is_better={"score": False})
+    verdict = compare_models(table).verdict
+    assert verdict.startswith("B is better by 0.")
+    assert "(lower is better)" in verdict
+
+
+def test_differences_by_subject_tell_little_with_two_items():
+    values = np.vstack([scores(1, 20), scores(1, 20, seed=3) - 0.5])
+    result = compare_models(table_of(values, subjects=("law",) * 2 + ("math",) * 17 + (None,)))
+    law, math = result.subjects
+    assert (law.subject, law.n_questions, law.differs) == ("law", 2, None)
+    assert (math.subject, math.n_questions, math.differs) == ("math", 17, True)
+    assert law.high - law.low > 5 * (math.high - math.low)
+
+
+def test_power_names_items():
+    rng = np.random.default_rng(0)
+    values = np.stack([rng.normal(0.55, 0.3, 40), rng.normal(0.5, 0.3, 40)])
+    result = compare_models(table_of(values), difference=0.3)
+    seen, named = result.power
+    assert (seen.difference, named.difference) == (result.metrics[0].difference, 0.3)
+    assert named.n < 40 < seen.n
+    assert result.power_sentences[1].startswith("a difference of 0.3 is found with power 0.8 by ")
+    assert result.power_sentences[1].endswith("items, and 40 are there")
+    assert result.power_sentences[0].endswith("more than there are")
+    three = compare_models(table_of(scores(3, 40)), difference=0.3, deciding=2)
+    assert [(needs.model_a, needs.model_b) for needs in three.power] == [("A", "B")] * 2 + [("A", "C")] * 2
+    assert three.power_sentences[3].startswith("A and C: a difference of 0.3 is found with power 0.8 by ")
+    assert [(row.model_b, row.a - row.b == row.difference) for row in three.questions] == [
+        *[("B", True)] * 2,
+        *[("C", True)] * 2,
+    ]
+
+
+def test_randomization_swaps_clusters():
+    table = table_of(scores(3, 24), clusters=tuple(f"d{number // 3}" for number in range(24)))
+    result = compare_by_swapping(table)
+    assert result.metrics[0].n_clusters == 8
+    assert "all 256 ways to swap 24 items in 8 clusters" in result.method
+    few = compare_by_swapping(table.only(items=range(15), models="AB"))
+    assert few.verdict.startswith("no verdict: 15 items in 5 clusters")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"models": ["A"]}, "1 model: a comparison needs at least two"),
+        ({"models": ["A", "A"]}, "model A: given twice"),
+        ({"models": ["A", "new"]}, "unknown model 'new'"),
+        ({"metrics": ["scor"]}, "did you mean 'score'"),
+    ],
+)
+def test_choices_that_cannot_be_compared_are_refused(options, message):
+    with pytest.raises(TrialsError, match=message):
+        compare(table_of(scores(3, 8)), **options)
+
+
+def test_all_pairs_of_many_models_are_refused():
+    table = ItemScores(tuple(map(str, range(201))), ("a", "b"), {"score": np.zeros((201, 2))})
+    with pytest.raises(TrialsError, match="201 models have 20,100 pairs: all pairs are compared up to 200"):
+        compare_models(table, all_pairs=True)
+
+
+def test_compare_reads_tables_in_memory_and_in_files(tmp_path):
+    rows = [
+        {"item": f"q{item}", "model": model, "score": float(score)}
+        for model, model_scores in zip(("old", "new"), scores(2, 9), strict=True)
+        for item, score in enumerate(model_scores)
+    ]
+    result = compare(rows, models=["new", "old"])
+    assert (result.metrics[0].model_a, result.metrics[0].model_b) == ("new", "old")
+    path = tmp_path / "scores.csv"
+    path.write_text("item,model,score\n" + "".join(f"{r['item']},{r['model']},{r['score']!r}\n" for r in rows))
+    assert compare(path, models=["new", "old"]).metrics == result.metrics
+    new, old = tmp_path / "new.csv", tmp_path / "old.csv"
+    for part in (new, old):
+        part.write_text(
+            "item,score\n" + "".join(f"{r['item']},{r['score']!r}\n" for r in rows if r["model"] == part.stem)
+        )
+    assert compare(new, old).metrics == result.metrics
+    with pytest.raises(TrialsError, match="expected a table of scores, or two runs"):
+        compare(tmp_path)

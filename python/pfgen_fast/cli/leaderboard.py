@@ -64,7 +64,7 @@ class Leaderboard:
         "and in Markdown this is a second table.",
     )
     published: bool = Option(
-        False, "Add the 522 published results of pfgen-bench; needs no other run.", for_input="runs"
+        False, "Runs: add the 522 published results of pfgen-bench; needs no other run.", for_input="runs"
     )
     suite: options.SuiteOfRuns = None
     metric: options.MetricOfTable = None
