@@ -93,53 +93,25 @@ def number_or_word(text: str) -> float | Literal["none"]:
     return "none" if number is None else number
 
 
-Paths = Annotated[
-    list[str],
-    Argument(..., "Runs: directories, trials files, directories with many runs, or globs.", metavar="PATH..."),
-]
+_SUITE = (
+    "Name the suite: a directory with Q*.json files, 'mini' or 'pfgen-bench'. Default: data/ of the checkout of the"
+)
+_NUMBER: Any = {"parser": number_or_none, "metavar": "NUMBER|none"}
+
+Paths = Annotated[list[str], Argument(..., "Runs: directories, trials files, or globs.", metavar="PATH...")]
 SuiteOption = Annotated[
-    str | None,
-    Option(
-        ...,
-        "Name the suite: a directory with Q*.json files, 'mini', or 'pfgen-bench' (see 'suite get'). Default: "
-        "data/ of the checkout that contains the runs or the working directory.",
-        "--suite",
-        "-s",
-        metavar="FOLDER",
-    ),
-]
-Encoding = Annotated[
-    str | None,
-    Option(
-        ...,
-        "Set the encoding of CSV and TSV, such as cp932. Default: by the byte-order mark, or UTF-8.",
-        metavar="NAME",
-    ),
+    str | None, Option(..., f"{_SUITE} runs or of the working directory.", "--suite", "-s", metavar="FOLDER")
 ]
 SuiteOfRuns = Annotated[
+    str | None, Option(..., f"Runs: {_SUITE} runs.", "--suite", "-s", metavar="FOLDER", for_input="runs")
+]
+SuiteArgument = Annotated[str | None, Argument(..., f"{_SUITE} working directory.", metavar="[SUITE]")]
+Encoding = Annotated[
     str | None,
-    Option(
-        ...,
-        "Runs: name the suite: a directory with Q*.json files, 'mini', or 'pfgen-bench' (see 'suite get'). "
-        "Default: data/ of the checkout that contains the runs.",
-        "--suite",
-        "-s",
-        metavar="FOLDER",
-        for_input="runs",
-    ),
+    Option(..., "Set the encoding of CSV and TSV, such as cp932. Default: by the byte-order mark, or UTF-8."),
 ]
 MetricOfTable = Annotated[
-    str | None,
-    Option(..., "Tables: rank or compare by this metric. Default: the first one.", metavar="NAME", for_input="tables"),
-]
-SuiteArgument = Annotated[
-    str | None,
-    Argument(
-        ...,
-        "Directory with Q*.json files, 'mini' or 'pfgen-bench'. Default: data/ of the checkout of the working "
-        "directory.",
-        metavar="[SUITE]",
-    ),
+    str | None, Option(..., "Tables: rank or compare by this metric. Default: the first one.", for_input="tables")
 ]
 Questions = Annotated[
     list[str] | None,
@@ -150,61 +122,37 @@ Questions = Annotated[
         metavar="ID,...|@FILE",
     ),
 ]
-Limit = Annotated[int | None, Option(..., "Use only the first N questions, for a quick test.", min=1, metavar="N")]
+Limit = Annotated[int | None, Option(..., "Use only the first N questions, for a quick test.", min=1)]
 UnknownQuestions = Annotated[
     Literal["error", "skip"], Option(..., "Treat trials of unknown questions as errors, or skip them.")
 ]
 RandomSeed = Annotated[int, Option(..., "Set the random seed; the same seed gives the same figures.", min=0)]
 Threads = Annotated[int | None, Option(..., "Set the number of threads. Default: one per core.", min=1)]
 FormatWithMarkdown = Annotated[
-    Literal["text", "markdown", "json"],
-    Option(..., "Choose the output format; json is the same as --json.", "--format", "-f"),
+    Literal["text", "markdown", "json"], Option(..., "Choose the format; json is the same as --json.", "--format", "-f")
 ]
-OutputFile = Annotated[
-    Path | None, Option(..., "Write to this file. Default: stdout.", "--output", "-o", metavar="FILE")
-]
-Root = Annotated[
-    Path, Option(..., "Create the run's directory below this directory.", "--output", "-o", metavar="FOLDER")
-]
+OutputFile = Annotated[Path | None, Option(..., "Write to this file. Default: stdout.", "--output", "-o")]
+Root = Annotated[Path, Option(..., "Create the run's directory below this one.", "--output", "-o", metavar="FOLDER")]
 ResultSumOption = Annotated[
     Literal["auto", "compensated", "naive"],
     Option(
-        ...,
-        "Sum rounded parts like Python 3.12 and later, or naively, like older versions; affects the last digit. "
-        "auto: as in an existing result.json, or else compensated.",
+        ..., "Sum parts like Python 3.12, or naively like older ones. auto: as an existing result.json, or like 3.12."
     ),
 ]
 ProfileOption = Annotated[
     Literal["leaderboard", "paper", "normalised"],
     Option(
-        ...,
-        "Compute the published figures, use the formulas as printed in the paper, or compare texts without "
-        "punctuation, spaces and differences of width.",
+        ..., "Use the published formulas, those of the paper, or ignore punctuation, spaces and differences of width."
     ),
 ]
 Seed = Annotated[str, Option(..., "Set the seed (any text) of sample answers and sampling.", metavar="TEXT")]
 Temperature = Annotated[
     float | None,
-    Option(
-        ...,
-        "Set the sampling temperature. 0: the most likely token; none: the server's default.",
-        parser=number_or_none,
-        metavar="NUMBER|none",
-        group="",
-    ),
+    Option(..., "Set the temperature. 0: the most likely token; none: the server's default.", group="", **_NUMBER),
 ]
 TopP = Annotated[
-    float | None,
-    Option(
-        ...,
-        "Sample from the most likely tokens that together have this probability. none: all, or the server's default.",
-        parser=number_or_none,
-        metavar="NUMBER|none",
-    ),
+    float | None, Option(..., "Sample from the most likely tokens with this probability. none: from all.", **_NUMBER)
 ]
 TopK = Annotated[int | None, Option(..., "Sample from this many most likely tokens. Default: all.")]
 MaxTokens = Annotated[int, Option(..., "Limit the tokens of an answer.", group="")]
-Stop = Annotated[
-    list[str] | None,
-    Option(..., "Also end answers at this text, such as an unknown end token. May be repeated.", metavar="TEXT"),
-]
+Stop = Annotated[list[str] | None, Option(..., "Also end answers at this text. May be repeated.", metavar="TEXT")]
