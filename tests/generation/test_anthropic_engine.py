@@ -13,10 +13,10 @@ from makers.engines import integration
 from makers.fault_server import KEY, Reply, anthropic_error, anthropic_service, message, serving
 from pfgen_fast import Generation
 from pfgen_fast.base.errors import EngineError
-from pfgen_fast.generation.engines import Sampling, open_engine
+from pfgen_fast.generation.engines.engine_registry import open_engine
 from pfgen_fast.generation.engines.hosted import AnthropicForm
 from pfgen_fast.generation.events import Events, TokenPrices, Trouble
-from pfgen_fast.generation.prompts import make_tasks
+from pfgen_fast.generation.prompts import Sampling, make_tasks
 from pfgen_fast.generation.protocol import Details, Usage
 
 MODEL = "anthropic/claude-test"

@@ -18,7 +18,8 @@ from makers.effort import share
 from makers.fault_server import Gate, answering, echo, serving
 from makers.runs import answers_by_trial, files_below
 from pfgen_fast.base.errors import EngineError
-from pfgen_fast.generation.engines import open_engine, run_async
+from pfgen_fast.generation.engines.engine import run_async
+from pfgen_fast.generation.engines.engine_registry import open_engine
 from pfgen_fast.generation.events import Trouble
 from pfgen_fast.generation.generating import MAX_ROUNDS, Generation, Setting, generate
 from pfgen_fast.generation.prompts import Context, sampling_seed

@@ -15,9 +15,9 @@ from makers.asked_engines import FakeEngine, answers_to
 from makers.runs import answers_by_trial
 from pfgen_fast import NgramSampler, Question, Scorer, Suite, SuiteError
 from pfgen_fast.base.errors import EngineError
-from pfgen_fast.generation.engines import Sampling, open_engine
+from pfgen_fast.generation.engines.engine_registry import open_engine
 from pfgen_fast.generation.generating import Generation, Setting, generate
-from pfgen_fast.generation.prompts import make_tasks
+from pfgen_fast.generation.prompts import Sampling, make_tasks
 from pfgen_fast.runs.run_result import read_result
 
 

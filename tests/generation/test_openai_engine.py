@@ -15,12 +15,12 @@ from hypothesis import strategies as st
 from makers.asked_engines import ask_server, open_served
 from makers.fault_server import Reply, answering, echo, refusing, serving
 from pfgen_fast.base.errors import EngineError
-from pfgen_fast.generation.engines import Sampling, open_engine
+from pfgen_fast.generation.engines.engine_registry import open_engine
 from pfgen_fast.generation.engines.hosted import Details, NoAnswer, RequestForm
 from pfgen_fast.generation.engines.server_engine import _Reply, _seconds
 from pfgen_fast.generation.events import Events, Trouble
 from pfgen_fast.generation.generating import generate
-from pfgen_fast.generation.prompts import make_tasks
+from pfgen_fast.generation.prompts import Sampling, make_tasks
 from pfgen_fast.generation.protocol import Usage
 from pfgen_fast.generation.setting import Setting
 from pfgen_fast.runs.trials import Trials

@@ -11,8 +11,9 @@ from pathlib import Path
 import httpx
 import pytest
 from makers.runs import answers_by_trial
-from pfgen_fast.generation.engines import Sampling, open_engine
+from pfgen_fast.generation.engines.engine_registry import open_engine
 from pfgen_fast.generation.generating import generate
+from pfgen_fast.generation.prompts import Sampling
 from pfgen_fast.generation.setting import Setting
 
 pytestmark = pytest.mark.models

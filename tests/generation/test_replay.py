@@ -9,7 +9,7 @@ import pytest
 from makers.runs import answers_by_trial, make_run
 from pfgen_fast import TrialsError
 from pfgen_fast.base.errors import EngineError
-from pfgen_fast.generation.engines import open_engine
+from pfgen_fast.generation.engines.engine_registry import open_engine
 from pfgen_fast.generation.generating import generate
 from pfgen_fast.generation.setting import Setting
 

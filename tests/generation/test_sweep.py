@@ -12,7 +12,8 @@ import pytest
 from makers.runs import files_below
 from pfgen_fast.base.errors import EngineError
 from pfgen_fast.generation.checkpoints import Checkpoint, find_checkpoints
-from pfgen_fast.generation.engines import ENGINES, Engine
+from pfgen_fast.generation.engines.engine import Engine
+from pfgen_fast.generation.engines.engine_registry import ENGINES
 from pfgen_fast.generation.generating import generate
 from pfgen_fast.generation.protocol import RawReply
 from pfgen_fast.generation.sweep import grid, sweep, sweep_table
@@ -136,7 +137,9 @@ class Failing(Engine):
 def failing(monkeypatch):
     module = sys.modules[Failing.__module__]
     monkeypatch.setitem(sys.modules, "pfgen_fast.generation.engines.failing", module)
-    monkeypatch.setattr("pfgen_fast.generation.engines.ENGINES", {**ENGINES, "failing": (".failing", "Failing")})
+    monkeypatch.setattr(
+        "pfgen_fast.generation.engines.engine_registry.ENGINES", {**ENGINES, "failing": (".failing", "Failing")}
+    )
     annotations = {"bad": "Sequence[str]", "broken": "bool"}
     monkeypatch.setattr(Failing.__init__, "__annotations__", annotations)
 

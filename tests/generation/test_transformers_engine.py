@@ -10,10 +10,10 @@ from types import SimpleNamespace
 import pytest
 from makers import asked_engines
 from pfgen_fast.base.errors import EngineError
-from pfgen_fast.generation.engines import Sampling, open_engine
+from pfgen_fast.generation.engines.engine_registry import open_engine
 from pfgen_fast.generation.engines.transformers import ChatTemplate
 from pfgen_fast.generation.generating import generate
-from pfgen_fast.generation.prompts import make_tasks
+from pfgen_fast.generation.prompts import Sampling, make_tasks
 from pfgen_fast.generation.setting import Setting
 from pfgen_fast.scoring.reply_text import first_part
 

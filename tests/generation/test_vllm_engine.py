@@ -11,9 +11,9 @@ from typing import ClassVar
 import pytest
 from makers.asked_engines import answers_to
 from pfgen_fast.base.errors import EngineError
-from pfgen_fast.generation.engines import Sampling, open_engine
+from pfgen_fast.generation.engines.engine_registry import open_engine
 from pfgen_fast.generation.generating import generate
-from pfgen_fast.generation.prompts import make_tasks
+from pfgen_fast.generation.prompts import Sampling, make_tasks
 from pfgen_fast.generation.setting import Setting
 
 

@@ -8,7 +8,8 @@ from typing import Any
 
 from makers.fault_server import Server
 from pfgen_fast import Suite
-from pfgen_fast.generation.engines import Engine, open_engine
+from pfgen_fast.generation.engines.engine import Engine
+from pfgen_fast.generation.engines.engine_registry import open_engine
 from pfgen_fast.generation.generating import Generated, generate
 from pfgen_fast.generation.prompts import Request
 from pfgen_fast.generation.protocol import RawReply

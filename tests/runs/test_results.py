@@ -12,7 +12,7 @@ from makers.runs import make_run, trial_lines
 from pfgen_fast import Scorer, TrialsError
 from pfgen_fast.base.native import _core
 from pfgen_fast.base.untrusted_json import MAX_DEPTH, WrittenJson, json_bytes
-from pfgen_fast.generation.engines import open_engine
+from pfgen_fast.generation.engines.engine_registry import open_engine
 from pfgen_fast.generation.generating import generate
 from pfgen_fast.generation.setting import Setting
 from pfgen_fast.oracle import compensated_sum, naive_sum

@@ -187,7 +187,8 @@ class ChecklistsGenerate:
     as_json: Json = False
 
     def __call__(self) -> None:
-        from ..generation.engines import HOSTED, Sampling
+        from ..generation.engines.engine_registry import HOSTED
+        from ..generation.prompts import Sampling
         from ..lab.checklists.checklist_generation import (
             Setting,
             chosen_tasks,

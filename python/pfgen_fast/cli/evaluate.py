@@ -102,7 +102,7 @@ class Evaluate(Generating):
     def models(self) -> list[_Model]:
         """The models; those in directories are in the order of their steps."""
         from ..generation.checkpoints import find_checkpoints
-        from ..generation.engines import engine_options
+        from ..generation.engines.engine_registry import engine_options
 
         known, settings = engine_options(self.engine), self.engine_settings
         option = "path" if "path" in known else "served_model"

@@ -108,7 +108,7 @@ class Generating:
 
     def loaded_suite(self) -> Suite:
         """The suite with the chosen questions; a misspelt engine is named before the suite is looked for."""
-        from ..generation.engines import engine_options
+        from ..generation.engines.engine_registry import engine_options
 
         engine_options(self.engine)
         return suite_or_here(self.suite).only(self.questions or (), limit=self.limit)
@@ -132,7 +132,7 @@ class Generating:
 
     def run(self, suite: Suite, model: str | None, engine_settings: Mapping[str, Any]) -> Generated:
         """Generates the answers that the run of a model lacks."""
-        from ..generation.engines import HOSTED, INTERACTIVE
+        from ..generation.engines.engine_registry import HOSTED, INTERACTIVE
         from ..generation.engines.hosted import REQUEST_FORMS
 
         generation = self.generation(model, engine_settings)

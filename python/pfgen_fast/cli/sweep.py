@@ -107,7 +107,7 @@ class Sweep:
     as_json: Json = False
 
     def __call__(self) -> None:
-        from ..generation.engines import INTERACTIVE
+        from ..generation.engines.engine_registry import INTERACTIVE
         from ..generation.sweep import grid, sweep_table
         from ..generation.sweep import sweep as sweep_over
 

@@ -16,9 +16,10 @@ from ..runs.run_scorer import Outcome, RunScorer
 from ..runs.trials import RunFolder
 from ..scoring.reply_text import STOP, DividedReply, Mode, check_mode
 from ..suite.suite import Suite
-from .engines import Engine, Sampling, default_model, open_engine, run_async
+from .engines.engine import Engine, run_async
+from .engines.engine_registry import default_model, open_engine
 from .events import Events, Trouble
-from .prompts import N_SENTENCES, NUM_EXAMPLES, Context, Request, Task
+from .prompts import N_SENTENCES, NUM_EXAMPLES, Context, Request, Sampling, Task
 from .protocol import RawReply, without_none
 from .raw_replies import ReplySummary
 from .run_writer import RunWriter, check_trials, run_folder, writing_run

@@ -20,8 +20,8 @@ from ..scoring.reply_text import Mode, first_part
 from ..suite.questions import Question
 from ..suite.suite import Suite
 from ..suite.suite_reading import check_suite
-from .engines import Engine, Sampling
-from .prompts import Task
+from .engines.engine import Engine
+from .prompts import Sampling, Task
 from .protocol import RawReply
 
 ORDER = 5

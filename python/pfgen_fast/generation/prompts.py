@@ -7,6 +7,7 @@ docs/generation.md.
 from __future__ import annotations
 
 import hashlib
+import math
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -17,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict
 from ..base.errors import EngineError
 from ..base.file_reading import read_text
 from ..base.untrusted_text import in_one_line, is_encodable, json_text, shown_value
-from ..scoring.reply_text import Mode, check_mode
+from ..scoring.reply_text import STOP, Mode, check_mode
 from ..suite.questions import Question
 from ..suite.suite import Suite
 from ..tables.formats import is_table, table_rows
@@ -126,6 +127,37 @@ class Prompt:
 
     messages: tuple[Message, ...] | None = None  # messages in modes `qa` and `chat`, otherwise None
     text: str = ""  # text in mode `completion`, otherwise empty
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """How answers are sampled; every engine gets these parameters."""
+
+    max_tokens: int = 300  # maximum number of tokens in an answer
+    temperature: float = 1.0  # 0 takes the most likely token
+    # answers are sampled from the most likely tokens with this total probability; None for all tokens
+    top_p: float | None = 0.98
+    top_k: int | None = None  # answers are sampled from this number of most likely tokens; None for all tokens
+    stop: tuple[str, ...] = STOP["completion"]  # an answer ends at the first of these strings
+
+    def __post_init__(self) -> None:
+        # The name of the run's folder is a hash of config.json, where 1 and 1.0 differ.
+        object.__setattr__(self, "temperature", float(self.temperature))
+        object.__setattr__(self, "top_p", None if self.top_p is None else float(self.top_p))
+        if self.max_tokens < 1:
+            raise EngineError(f"max_tokens: expected at least 1, not {self.max_tokens}")
+        if not 0 <= self.temperature < math.inf:
+            raise EngineError(f"temperature: expected a number from 0, not {self.temperature}")
+        if self.top_p is not None and not 0 < self.top_p <= 1:
+            raise EngineError(f"top_p: expected a number above 0 and up to 1, not {self.top_p}")
+        if "" in self.stop or not all(map(is_encodable, self.stop)):
+            raise EngineError("stop: expected texts that are not empty and that UTF-8 can encode")
+        if self.top_k is not None and self.top_k < 1:
+            raise EngineError(f"top_k: expected at least 1, not {self.top_k}")
+
+    def config(self) -> dict[str, Any]:
+        """The entries in config.json."""
+        return {**vars(self), "stop": list(self.stop)}
 
 
 @dataclass(frozen=True)

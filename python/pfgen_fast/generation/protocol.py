@@ -15,8 +15,7 @@ from typing import Any, ClassVar
 from ..base.errors import EngineError
 from ..base.untrusted_text import in_one_line, shown_value, unknown_name
 from ..scoring.reply_text import Mode
-from .engines import Sampling
-from .prompts import Request
+from .prompts import Request, Sampling
 
 _MOST_TOKENS = 10**9  # larger reported numbers are ignored
 

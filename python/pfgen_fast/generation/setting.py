@@ -15,8 +15,7 @@ from ..base.untrusted_text import in_one_line, is_encodable, shown_value
 from ..scoring.reply_text import MODES, STOP, DividedReply, Mode, answer_text, check_tags
 from ..suite.questions import INSTRUCTIONS, Instructions, language_of
 from ..suite.suite import Suite
-from .engines import Sampling
-from .prompts import NUM_EXAMPLES, Context, Task, make_tasks, unescaped, with_system
+from .prompts import NUM_EXAMPLES, Context, Sampling, Task, make_tasks, unescaped, with_system
 from .protocol import RawReply, member_of
 
 

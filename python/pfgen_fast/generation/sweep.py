@@ -20,7 +20,8 @@ from ..scoring.reply_text import Mode
 from ..scoring.scorer import Scorer
 from ..suite.rules import SCORES
 from ..suite.suite import Suite
-from .engines import engine_options, refuse_unknown_options, run_async
+from .engines.engine import run_async
+from .engines.engine_registry import engine_options, refuse_unknown_options
 from .events import Events
 from .generating import Generated, Generation, generate
 from .protocol import without_none

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..base.errors import TrialsError, optional
-from ..generation.engines import Sampling
-from ..generation.prompts import NUM_EXAMPLES
+from ..generation.prompts import NUM_EXAMPLES, Sampling
 from ..scoring.reply_text import STOP, Mode, check_mode
 from ..scoring.score_table import ScoreTable
 from ..scoring.scorer import ScorerSpec

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any
 from ..base.errors import EngineError, TrialsError, optional
 from ..base.file_writing import write_whole
 from ..base.untrusted_text import utf8
-from ..generation.engines import Sampling
-from ..generation.prompts import NUM_EXAMPLES
+from ..generation.prompts import NUM_EXAMPLES, Sampling
 from ..scoring.reply_text import STOP, Mode, check_mode
 from ..scoring.scorer import ScorerSpec
 from ..suite.compiled import own_cache_folder

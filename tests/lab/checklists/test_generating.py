@@ -14,7 +14,7 @@ from makers.own_checklists import TASKS, own_suite, own_suite_in
 from makers.runs import files_below
 from pfgen_fast import EngineError
 from pfgen_fast.base.errors import ChecklistError
-from pfgen_fast.generation.engines import Sampling
+from pfgen_fast.generation.prompts import Sampling
 from pfgen_fast.lab.checklists.checklist_generation import Setting, chosen_tasks, generate_answers, open_answering
 from pfgen_fast.lab.checklists.checklist_runs import open_runs
 from pfgen_fast.lab.checklists.checklist_suite import ChecklistSuite

@@ -14,7 +14,7 @@ from ...base.errors import EngineError
 from ...base.untrusted_text import in_one_line
 from ...scoring.reply_text import Mode
 from ...suite.suite import Suite
-from ..prompts import Prompt, Request
+from ..prompts import Prompt, Request, Sampling
 from ..protocol import (
     AT_THE_LIMIT,
     Details,
@@ -30,7 +30,7 @@ from ..protocol import (
     tokens,
     without_none,
 )
-from . import Sampling, refuse_unknown_options
+from .engine_registry import refuse_unknown_options
 from .server_engine import Connection, ServerEngine
 
 MAX_TOKENS_NAMES = ("max_tokens", "max_completion_tokens")

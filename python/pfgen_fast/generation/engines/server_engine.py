@@ -26,7 +26,7 @@ from ...base.untrusted_text import in_one_line
 from ..events import Events, Trouble
 from ..prompts import Request
 from ..protocol import NoAnswer, RawReply, ServerForm, Usage
-from . import Engine
+from .engine import Engine
 
 if TYPE_CHECKING:
     import ssl

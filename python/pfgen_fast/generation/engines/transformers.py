@@ -21,9 +21,9 @@ from ...base.file_reading import read_stored
 from ...base.untrusted_text import in_one_line
 from ...scoring.reply_text import MARKERS, TAG_TEXTS, Mode, first_part, opened_by
 from ...suite.suite import Suite
-from ..prompts import Message, Prompt, Request
+from ..prompts import Message, Prompt, Request, Sampling
 from ..protocol import Details, RawReply, Usage
-from . import Engine, Sampling
+from .engine import Engine
 
 if TYPE_CHECKING:
     import torch

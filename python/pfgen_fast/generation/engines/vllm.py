@@ -10,9 +10,8 @@ from ...base.errors import EngineError, optional
 from ...base.untrusted_text import in_one_line
 from ...scoring.reply_text import Mode, first_part
 from ...suite.suite import Suite
-from ..prompts import Request
+from ..prompts import Request, Sampling
 from ..protocol import Details, RawReply, Usage, reported_name, without_none
-from . import Sampling
 from .transformers import (
     ChatTemplate,
     LocalEngine,

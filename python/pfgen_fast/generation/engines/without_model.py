@@ -24,9 +24,9 @@ from ...scoring.reply_text import Mode
 from ...suite.questions import Question
 from ...suite.suite import Suite
 from ...tables.formats import table_rows
-from ..prompts import Request, Task
+from ..prompts import Request, Sampling, Task
 from ..protocol import RawReply
-from . import Engine, Sampling
+from .engine import Engine
 
 _OF_PROMPTS = ("context", "instruction", "instructions", "num_examples", "prefix")
 UNKNOWN = dict.fromkeys((*_OF_PROMPTS, "max_tokens", "seed", "stop", "temperature", "top_k", "top_p"))

@@ -19,11 +19,12 @@ from ...base.file_writing import check_folder, write_whole
 from ...base.journal import Journal, sole_writer
 from ...base.untrusted_json import Fault, json_bytes, member, text
 from ...base.untrusted_text import few_names, folder_names, in_one_line, unknown_name
-from ...generation.engines import ENGINES as ALL_ENGINES
-from ...generation.engines import Engine, Sampling, open_engine, run_async
+from ...generation.engines.engine import Engine, run_async
+from ...generation.engines.engine_registry import ENGINES as ALL_ENGINES
+from ...generation.engines.engine_registry import open_engine
 from ...generation.events import Events
 from ...generation.generating import ask_until_answered
-from ...generation.prompts import Prompt, Request, sampling_seed
+from ...generation.prompts import Prompt, Request, Sampling, sampling_seed
 from ...generation.protocol import RawReply
 from ...generation.setting import Reasoning
 from ...scoring.reply_text import DividedReply

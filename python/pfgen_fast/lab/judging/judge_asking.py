@@ -15,7 +15,7 @@ from dataclasses import astuple, dataclass, field
 from typing import ClassVar
 
 from ...base.errors import EngineError, JudgingError, PfgenError, SchemaRefused
-from ...generation.engines import Engine, run_async
+from ...generation.engines.engine import Engine, run_async
 from ...generation.events import Events, TokenPrices
 from ...generation.protocol import Usage
 from .judge_requests import MAX_REQUEST_BYTES, Judge, JudgeRequest, is_too_long

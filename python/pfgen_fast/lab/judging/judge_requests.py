@@ -18,10 +18,11 @@ from ...base.errors import JudgingError
 from ...base.file_reading import read_text
 from ...base.journal import json_line
 from ...base.untrusted_text import utf8
-from ...generation.engines import Engine, Sampling, open_engine
+from ...generation.engines.engine import Engine
+from ...generation.engines.engine_registry import open_engine
 from ...generation.engines.hosted import request_form
 from ...generation.engines.server_engine import Connection
-from ...generation.prompts import Message, Prompt, Request
+from ...generation.prompts import Message, Prompt, Request, Sampling
 from ...generation.protocol import ServerForm
 
 _MAX_BYTES = 1 << 20
