@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -58,24 +59,13 @@ def coefficient(name: str, x: Floats, y: Floats) -> float:
     return float(stats.kendalltau(x, y, method="asymptotic" if len(x) > 2 else "exact").statistic)
 
 
-def pearson(x: Any, y: Any) -> float | None:
-    """Pearson's correlation of two columns; None with fewer than two values or if a column is constant."""
-    return _or_none("Pearson", x, y)
-
-
-def spearman(x: Any, y: Any) -> float | None:
-    """Spearman's correlation; None as in `pearson`."""
-    return _or_none("Spearman", x, y)
-
-
-def kendall(x: Any, y: Any) -> float | None:
-    """Kendall's tau-b; None as in `pearson`."""
-    return _or_none("Kendall", x, y)
-
-
 def _or_none(name: str, x: Any, y: Any) -> float | None:
     a, b = (np.asarray(column, dtype=np.float64) for column in (x, y))
     return None if is_constant(a) or is_constant(b) else coefficient(name, a, b)
+
+
+pearson, spearman, kendall = (partial(_or_none, name) for name in COEFFICIENTS)
+"""A coefficient of two columns (Kendall's is tau-b); None with fewer than two values or if a column is constant."""
 
 
 def is_constant(column: Floats) -> bool:

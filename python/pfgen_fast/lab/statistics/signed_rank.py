@@ -138,21 +138,6 @@ def signed_rank(original: Any, damaged: Any, *, zeros: Zeros = "drop", clusters:
         >>> found.n, found.r_plus, round(found.d, 4), found.exact_p * 32
         (5, 15.0, 1.2808, 1.0)
     """
-    x, y = checked_scores(original, damaged, zeros)
-    per_chunk = max(1, _AT_ONCE // max(1, x.shape[1]))
-    chunks = [slice(begin, begin + per_chunk) for begin in range(0, len(x), per_chunk)] or [slice(0, 0)]
-    codes = None if clusters is None else np.broadcast_to(clusters, x.shape)
-    tested = [
-        _test(x[chunk], y[chunk], zeros, chunk.start, None if codes is None else codes[chunk]) for chunk in chunks
-    ]
-    columns = [np.concatenate(parts) for parts in zip(*(columns for columns, _ in tested), strict=True)]
-    groups = Groups(*(np.concatenate(parts) for parts in zip(*(groups for _, groups in tested), strict=True)))
-    values = [column[0].item() for column in columns] if np.ndim(original) == 1 else columns
-    return SignedRank(*values, _groups=groups)
-
-
-def checked_scores(original: Any, damaged: Any, zeros: Zeros = "drop") -> tuple[Floats, Floats]:
-    """Checks the scores of originals and damaged texts, and returns them as matrices; a vector becomes one row."""
     try:
         x, y = np.asarray(original, dtype=np.float64), np.asarray(damaged, dtype=np.float64)
     except (TypeError, ValueError) as problem:
@@ -163,7 +148,17 @@ def checked_scores(original: Any, damaged: Any, zeros: Zeros = "drop") -> tuple[
         )
     if zeros not in ZEROS:
         raise DiscernmentError(f"zeros {zeros!r}: expected one of {', '.join(ZEROS)}")
-    return np.atleast_2d(x), np.atleast_2d(y)
+    x, y = np.atleast_2d(x), np.atleast_2d(y)  # a vector is one row
+    per_chunk = max(1, _AT_ONCE // max(1, x.shape[1]))
+    chunks = [slice(begin, begin + per_chunk) for begin in range(0, len(x), per_chunk)] or [slice(0, 0)]
+    codes = None if clusters is None else np.broadcast_to(clusters, x.shape)
+    tested = [
+        _test(x[chunk], y[chunk], zeros, chunk.start, None if codes is None else codes[chunk]) for chunk in chunks
+    ]
+    columns = [np.concatenate(parts) for parts in zip(*(columns for columns, _ in tested), strict=True)]
+    groups = Groups(*(np.concatenate(parts) for parts in zip(*(groups for _, groups in tested), strict=True)))
+    values = [column[0].item() for column in columns] if np.ndim(original) == 1 else columns
+    return SignedRank(*values, _groups=groups)
 
 
 def differences_on_grid(x: Floats, y: Floats) -> Floats:
@@ -196,16 +191,6 @@ def log_tail(z: Any) -> Floats:
     return np.where(np.isnan(values), 0.0, log_ndtr(-values)) + 0.0  # no negative zero
 
 
-def under_the_null(n: Any, n_zero: Any, tie_term: Any) -> tuple[Floats, Floats]:
-    """Mean and variance of the sum of positive ranks if the damage has no effect; NaN if no pair differs."""
-    ranked, zero = np.asarray(n, dtype=np.float64), np.asarray(n_zero, dtype=np.float64)
-    mean = (ranked * (ranked + 1) - zero * (zero + 1)) / 4
-    squares = ranked * (ranked + 1) * (2 * ranked + 1) - zero * (zero + 1) * (2 * zero + 1)
-    variance = (2 * squares - tie_term) / 48  # one division, so that it is the fraction rounded once
-    nothing = ranked == zero
-    return np.where(nothing, np.nan, mean), np.where(nothing, np.nan, variance)
-
-
 def _test(
     x: Floats, y: Floats, zeros: Zeros, first_cell: int, codes: NDArray[np.int_] | None
 ) -> tuple[list[NDArray[Any]], Groups]:
@@ -222,7 +207,11 @@ def _test(
     r_plus = sums(n_plus * groups.doubled_ranks) / 2
     r_minus = sums((groups.sizes - n_plus) * groups.doubled_ranks) / 2
     tie_term = sums(groups.sizes.astype(np.float64) ** 3 - groups.sizes)
-    mean, variance = under_the_null(n + n_ranked_zeros, n_ranked_zeros, tie_term)
+    # Mean and variance of the sum of positive ranks if the damage has no effect; NaN if no pair differs.
+    ranked, zero = (n + n_ranked_zeros).astype(np.float64), n_ranked_zeros.astype(np.float64)
+    mean = np.where(n == 0, np.nan, (ranked * (ranked + 1) - zero * (zero + 1)) / 4)
+    squares = ranked * (ranked + 1) * (2 * ranked + 1) - zero * (zero + 1) * (2 * zero + 1)
+    variance = np.where(n == 0, np.nan, (2 * squares - tie_term) / 48)  # one division, so it is rounded once
     is_kept = (n <= MAX_EXACT)[groups.cells]
     kept = Groups(groups.cells[is_kept] + first_cell, groups.doubled_ranks[is_kept], groups.sizes[is_kept])
     units, inflation, exact_plus, ceiling = n, np.ones(len(g)), r_plus, mean / np.sqrt(variance)
