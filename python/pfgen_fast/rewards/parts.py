@@ -14,10 +14,11 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from ..base.arrays import Floats
 from ..base.errors import RewardError
 from ..base.untrusted_text import shown_value, unknown_name
 from .references.reference_lists import read_lists
-from .score_sources import Batch, Floats, TextGroups, batch_of_texts
+from .score_sources import Batch, TextGroups, batch_of_texts
 
 Unit = Literal["characters", "tokens", "references"]
 UNITS = ("characters", "tokens", "references")

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ..base.arrays import Floats
 from ..base.errors import RewardError
 from ..base.native import _core, worded
 from ..base.untrusted_json import read_toml
@@ -18,7 +19,7 @@ from ..scoring.score_table import ColumnTable
 from ..scoring.scorer import Scorer
 from ..suite.rules import PROFILES, Profile
 from .parts import PARTS, Copying, Overlong, Part, Repetition, TooShort, Unfinished
-from .score_sources import Batch, Floats, source_of
+from .score_sources import Batch, source_of
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
+from ..base.arrays import Floats
 from ..base.errors import RewardError, TrialsError
 from ..base.native import _core, cached_property, checked_threads, default_threads, worded
 from ..base.untrusted_text import unknown_name
@@ -23,7 +24,6 @@ from ..suite.suite import Suite
 from .references.reference_lists import A_NULL, read_lists
 from .references.reference_scorer import ReferenceScorer
 
-Floats = NDArray[np.float64]
 Rows = NDArray[np.int32]
 Count = Callable[[_core.TextColumn, int], Floats]
 

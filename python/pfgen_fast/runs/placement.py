@@ -10,11 +10,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
+from ..base.arrays import Floats
 from ..base.errors import TrialsError
 from ..base.mean_interval import MeanInterval
 from ..base.table import Column, Table, TableResult, bearing_digits, figure
 from ..base.untrusted_text import few_names, in_one_line, markdown_text
-from .items.item_table import Floats, ItemScores
+from .items.item_table import ItemScores
 from .items.ranking import Compared, compared_models
 from .statistics.paired import MIN_QUESTIONS, against
 from .statistics.verdicts import Outcome, outcomes_of, rank_range, sentence_of_many, shown_p

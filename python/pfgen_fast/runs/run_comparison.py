@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..base.arrays import Floats
 from ..base.errors import TrialsError
 from ..scoring.scorer import Scorer
 from ..suite.rules import AVERAGE_FIRST, FloatSum
@@ -20,7 +21,7 @@ from ..suite.suite import Suite
 from .aggregation import UnknownQuestions, figures_by_question, trials_of
 from .checkout import suite_of_all
 from .comparison import Comparison, compare_by_swapping, compare_models
-from .items.item_table import Floats, ItemScores
+from .items.item_table import ItemScores
 from .result_tables import score_table_of
 from .run_result import Figures
 from .trials import RunFolder, Trials, one_run

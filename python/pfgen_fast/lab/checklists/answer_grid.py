@@ -12,15 +12,12 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ...base.arrays import Counts, Floats
+from ...base.arrays import Counts, Floats, Ints
 from ..experiments.chart_data import Ranges
 from ..statistics.intervals_of_draws import Scale, bootstrap_counts, interval_of_draws
 from .checklist_suite import ChecklistSuite
 from .tasks import AnswerKey, Task
-
-Ints = NDArray[np.int64]
 
 _SEEDS = 1 << 16
 """The seed differs by part, so that parts of the same size have different draws."""

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from ...base.arrays import Floats
+from ...base.arrays import Floats, Ints
 from ...base.errors import ChecklistError
 from ...base.table import Table
 from ...base.untrusted_json import any_object, checked
@@ -26,7 +26,7 @@ from ...suite.suite import Suite
 from ...tables.formats import table_rows
 from ..experiments.finding import Cell, Finding, Picture, finding_table
 from ..statistics.correlation import COMPARED_DIGITS, p_value, resampled_spearman, spearman, spearman_rows
-from .answer_grid import AnswerGrid, Estimate, Ints, ranges_of
+from .answer_grid import AnswerGrid, Estimate, ranges_of
 from .checklist_runs import Run
 from .checklist_scoring import score_runs
 from .checklist_suite import ChecklistSuite

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ...base.arrays import Ints
 from ...base.errors import ChecklistError, PfgenError
 from ...base.untrusted_text import counted, first_names, in_one_line, unknown_name
 from ...tables.formats import table_rows
@@ -29,7 +30,7 @@ from ..statistics.raters import (
     same_levels,
     tables_of,
 )
-from .answer_grid import AnswerGrid, Estimate, Ints
+from .answer_grid import AnswerGrid, Estimate
 from .checklist_runs import open_runs
 from .checklist_suite import ChecklistSuite
 from .judged import WHY_STALE, is_stale, score_of, variant_of

@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from ...base.arrays import Ints
 from ...base.errors import ChecklistError
 from ...base.table import Table
 from ...base.untrusted_text import counted, in_one_line, unknown_name
@@ -19,7 +20,7 @@ from ..experiments.chart_data import Matrix
 from ..experiments.finding import Cell, Finding, Picture, finding_table
 from ..statistics.intervals_of_draws import Scale, bootstrap_counts, clustered_rate, drawn_rate, interval_of_draws
 from ..statistics.least_squares import FEWEST_CLUSTERS, WinRates, win_rates
-from .answer_grid import Estimate, Ints, ranges_of, with_ends
+from .answer_grid import Estimate, ranges_of, with_ends
 from .checklist_runs import Run
 from .checklist_scoring import Scores, score_runs
 from .checklist_suite import ChecklistSuite

@@ -14,6 +14,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from ...base.arrays import Counts, Floats
 from ...base.native import _core, cached_property, check_cancelled, checked_threads, worded
 from ...base.table import Column, Table
 from ...base.untrusted_text import in_one_line, unknown_name
@@ -34,9 +35,6 @@ from .metrics import (
     read_metrics,
 )
 from .reference_lists import NgramScores, ReferenceLists, read_lists
-
-Floats = NDArray[np.float64]
-Counts = NDArray[np.int32]
 
 
 class ReferenceScores(ColumnTable):

@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...base.arrays import Floats
 from ...base.errors import TrialsError
 from ...base.untrusted_text import unknown_name
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

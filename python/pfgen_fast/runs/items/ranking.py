@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...base.arrays import Floats
 from ...base.errors import TrialsError
 from ...base.mean_interval import MeanInterval, competition_ranks, mean_interval
 from ...base.table import Column, Table, TableResult, bearing_digits
@@ -21,7 +22,7 @@ from ...base.untrusted_text import counted, in_one_line, json_text, markdown_tex
 from ..statistics.paired import MIN_QUESTIONS, TESTS
 from ..statistics.verdicts import rank_ranges, shown_range
 from .by_subject import by_subject, few_items, subject_columns, subject_record, subject_table
-from .item_table import Floats, ItemScores
+from .item_table import ItemScores
 
 MAX_MODELS_WITH_RANGES = 2_000
 MAX_PAIR_WORK = 500_000_000

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...base.arrays import Floats
 from ...base.errors import TrialsError
 from ...base.untrusted_json import MAX_NUMBER
 from ...base.untrusted_text import did_you_mean, few_names, in_one_line, shown_value
@@ -22,7 +23,6 @@ from ...rewards.references.metrics import METRICS
 from ...suite.rules import AVERAGE_FIRST
 from ...tables.formats import reader_of
 from ...tables.table_rows import STANDARD_STREAM, ChosenColumns, usual_columns
-from .item_table import Floats
 
 Codes = NDArray[np.int32]
 Locate = Callable[[int], str]

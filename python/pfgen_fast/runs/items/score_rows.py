@@ -11,10 +11,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ...base.arrays import Floats
 from ...base.errors import TrialsError
 from ...base.untrusted_json import MAX_NUMBER
 from ...base.untrusted_text import counted, did_you_mean, few_names, in_one_line
-from .item_table import Floats, ItemScores
+from .item_table import ItemScores
 from .score_columns import NO_NAME, Codes, ColumnNames, Locate, Names, label, named_in
 
 MAX_CELLS = 1 << 28

@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from ...base.arrays import Floats
 from ...base.compression import compression
 from ...base.errors import PfgenError, TrialsError
 from ...base.untrusted_text import few_names, in_one_line
@@ -27,7 +28,7 @@ from ...tables.formats import column_names, format_of, is_table, reader_of
 from ...tables.table_rows import STANDARD_STREAM, ChosenColumns, RowBatch
 from ...tables.text_rows import text_batches
 from . import inspect_logs, lm_eval_logs
-from .item_table import Floats, ItemScores
+from .item_table import ItemScores
 from .score_columns import (
     NO_NAME,
     OUR_SCORES,

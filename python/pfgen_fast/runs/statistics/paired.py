@@ -15,9 +15,9 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ...base.arrays import Floats
 from ...base.mean_interval import ROUNDING, quantile
 
-Floats = NDArray[np.float64]
 Test = Literal["t", "clustered t", "Tango", "sign", "swapping"]
 
 ALPHA = 0.05

@@ -14,10 +14,11 @@ from typing import Any, Literal
 
 import numpy as np
 
+from ...base.arrays import Floats
 from ...base.mean_interval import ROUNDING
 from ...base.table import bearing_digits, figure, signed
 from ...base.untrusted_text import counted, few_names, in_one_line
-from .paired import ALPHA, MIN_QUESTIONS, Floats, PairedDifference, Test, all_pairs
+from .paired import ALPHA, MIN_QUESTIONS, PairedDifference, Test, all_pairs
 
 Correction = Literal["holm", "bh"]
 Outcome = Literal["better", "worse", "not distinguished", "no verdict"]
