@@ -89,9 +89,9 @@ def test_columns_equal_those_of_the_libraries(tokenizer):
         answers, references = [row[0] for row in batch], [row[1] for row in batch]
         by_libraries = [expected(*row, tokenizer) for row in batch]
         assert rouge(answers, references, tokenizer) == by_libraries
-        for (answer, of_row), values in zip(batch, by_libraries, strict=True):
+        for (answer, row_references), values in zip(batch, by_libraries, strict=True):
             *_, rouge_l, lsum = values[0:-2:3]
-            reached["an empty text"] += not all([answer, *of_row])
+            reached["an empty text"] += not all([answer, *row_references])
             reached["no match"] += rouge_l == 0
             reached["other sentences"] += lsum > rouge_l
             reached["a long LCS"] += len(answer.split()) > 64 and rouge_l > 0

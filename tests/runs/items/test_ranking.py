@@ -1,7 +1,5 @@
 """Models of a table ranked by their mean over common items."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 
