@@ -58,7 +58,7 @@ def main() -> None:
         if epoch:
             fail(f"SOURCE_DATE_EPOCH: expected seconds since 1970, not {epoch!r}")
         del os.environ["SOURCE_DATE_EPOCH"]
-    warnings.formatwarning = _format_warning
+    warnings.formatwarning = lambda message, *rest: f"warning: {shown(message)}\n"  # without its line of code
     try:
         try:
             commands.run(sys.argv[1:])
@@ -75,13 +75,6 @@ def main() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # takes the rest of the buffer
         fail(f"stdout: cannot be written: {error.strerror}")
     raise SystemExit(0)
-
-
-def _format_warning(
-    message: Warning | str, category: type[Warning], filename: str, lineno: int, line: str | None = None
-) -> str:
-    """Formats a warning as one line, without its line of code."""
-    return f"warning: {shown(message)}\n"
 
 
 def fail(message: str, code: Exit = Exit.USAGE) -> NoReturn:

@@ -109,11 +109,11 @@ class Evaluate(Generating):
         if self.model is None or option not in known or option in settings:  # names only
             patterns = [name for name in self.model or () if "*" in name or "?" in name]
             if patterns or self.watch is not None:
-                reason = (
-                    "no checkpoints to look for" if self.model is None else f"the engine {self.engine} loads no weights"
-                )
+                reason = f"the engine {self.engine} loads no weights"
                 if option in settings:
                     reason = f"--{option.replace('_', '-')} names the weights"
+                elif self.model is None:
+                    reason = "no checkpoints to look for"
                 about = patterns[0] if patterns else "--watch"
                 fail(f"{about}: {reason}; expected the name of a model, without --watch")
             return [_Model(name) for name in self.model] if self.model else [_Model(None)]
@@ -200,7 +200,11 @@ class Evaluate(Generating):
                 if not self.is_silent:
                     print_line((about_interval("questions"), "dim"))
                     print_origin(suite)
-            if self.watch is None or not _waited(self.watch):
+            if self.watch is None:
+                break
+            try:
+                time.sleep(self.watch)
+            except KeyboardInterrupt:  # nothing is unfinished
                 break
         exit_if_partial(is_partial)
 
@@ -223,15 +227,6 @@ class Evaluate(Generating):
         if not is_silent:
             print_placement(placement)
         return placement
-
-
-def _waited(seconds: float) -> bool:
-    """Waits for new checkpoints; False after Ctrl-C, which ends a watch in which nothing is unfinished."""
-    try:
-        time.sleep(seconds)
-    except KeyboardInterrupt:
-        return False
-    return True
 
 
 @dataclass(frozen=True)
