@@ -59,7 +59,6 @@ class SignedRank:
     mean: Any  # mean of `r_plus` if the damage has no effect; NaN if n is 0
     variance: Any  # variance of `r_plus` if the damage has no effect; NaN if n is 0
     inflation: Any  # how much larger the clusters make the variance
-    ceiling_z: Any  # `z` if all originals were better
     exact_plus: Any  # sum of the ranks, or of the sums of clusters, that favour the original
     z: Any  # distance of `r_plus` from its mean in standard deviations; NaN if n is 0
     log_p: Any  # natural logarithm of the p-value of "the originals are not better"; 0 if n is 0
@@ -67,34 +66,12 @@ class SignedRank:
     share_equal: Any  # share of the pairs with the same score
     share_higher: Any  # share of the pairs in which the damaged text is better
     mean_drop: Any  # mean difference by which damaged texts are worse; NaN without pairs
+    p: Any  # the p-value; 0 if it is too small for a float
+    d: Any  # discernment score: the p-value's logarithm to the base 0.05
+    reverse_d: Any  # discernment score of the opposite alternative: from 1 on, the damage is rewarded
+    ceiling_d: Any  # discernment score if all n originals were better
+    rank_biserial: Any  # correlation from -1 (all damaged texts are better) to 1 (all originals); NaN if n is 0
     _groups: Groups = field(repr=False, kw_only=True)
-
-    @property
-    def p(self) -> Any:
-        """The p-value; 0 if it is too small for a float."""
-        return _like(self.n, np.exp(self.log_p))
-
-    @property
-    def d(self) -> Any:
-        """The discernment score: the p-value's logarithm to the base 0.05."""
-        return _like(self.n, discernment_score(self.log_p))
-
-    @property
-    def reverse_d(self) -> Any:
-        """The discernment score of the opposite alternative: from 1 on, the damage is rewarded."""
-        return _like(self.n, discernment_score(log_tail(-np.asarray(self.z))))
-
-    @property
-    def ceiling_d(self) -> Any:
-        """The discernment score if all n originals were better."""
-        return _like(self.n, discernment_score(log_tail(self.ceiling_z)))
-
-    @property
-    def rank_biserial(self) -> Any:
-        """The rank-biserial correlation, from -1 (all damaged texts are better) to 1 (all originals); NaN if n is 0."""
-        with np.errstate(invalid="ignore"):
-            correlation = np.subtract(self.r_plus, self.r_minus) / np.add(self.r_plus, self.r_minus)
-        return _like(self.n, correlation)
 
     @property
     def exact_p(self) -> Any:
@@ -233,8 +210,11 @@ def _test(
         drop[np.isnan(g) | (g == 0)] = 0.0
         share_lower, share_equal, share_higher = (count / n_pairs for count in (n_lower, n_zero, n - n_lower))
         mean_drop = drop.sum(axis=1) / n_pairs + 0.0
-    columns = [n_pairs, n_zero, n, units, r_plus, r_minus, tie_term, mean, variance, inflation, ceiling, exact_plus]
-    columns += [z, log_tail(z), share_lower, share_equal, share_higher, mean_drop]
+    columns = [n_pairs, n_zero, n, units, r_plus, r_minus, tie_term, mean, variance, inflation, exact_plus]
+    columns += [z, log_tail(z), share_lower, share_equal, share_higher, mean_drop, np.exp(log_tail(z))]
+    columns += [discernment_score(log_tail(tail)) for tail in (z, -z, ceiling)]
+    with np.errstate(invalid="ignore"):
+        columns.append((r_plus - r_minus) / (r_plus + r_minus))
     return columns, kept
 
 
