@@ -1,6 +1,6 @@
 """Plans: lists of perturbations, each of which is a kind with a degree.
 
-`choosing` opens plans and selects parts of them; `paper` has the plans of the paper.
+`plan_sources` opens plans, also those of the paper and of files, and selects parts of them.
 """
 
 from __future__ import annotations

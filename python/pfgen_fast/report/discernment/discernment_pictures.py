@@ -256,7 +256,6 @@ def _or_nan(value: float | None) -> float:
 
 
 _MAX_PAIRS = 200_000
-_MAX_METRICS = 24
 _N_BINS = 20
 _FEW_VALUES = 12
 
