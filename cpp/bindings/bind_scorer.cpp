@@ -18,6 +18,7 @@
 #include "bind.hpp"
 #include "pfgen/answer_record.hpp"
 #include "pfgen/batch_scorer.hpp"
+#include "pfgen/discount.hpp"
 #include "question.hpp"
 #include "scores.hpp"
 #include "text_column.hpp"

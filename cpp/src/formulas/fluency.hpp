@@ -18,7 +18,7 @@ inline double as_double(std::uint64_t sum) noexcept { return static_cast<double>
 // The best raw(n) * discount(n) of each set. `raw[set]` is the raw sum of the prefix so far. `raw.add(i)` adds the
 // n-grams that end at code point i, counted from 0.
 template <std::size_t kSets, class Lengths, class Raw>
-std::array<double, kSets> best_fluency(const Lengths& lengths, std::size_t n_code_points, Raw raw) {
+std::array<double, kSets> best_prefix_fluency(const Lengths& lengths, std::size_t n_code_points, Raw raw) {
   std::array<double, kSets> best{};
   const std::size_t last = std::min(n_code_points, lengths.limit() - 1);
   // Up to the target length the raw sum grows and the discount is 1: only the last of those prefixes matters.

@@ -21,7 +21,7 @@ struct Helpfulness {
 };
 
 // The largest truncation with the highest of the scores, which belong to the truncations from `first` on.
-inline Helpfulness best_truncation(std::span<const double> scores, std::size_t first) {
+inline Helpfulness best_prefix_helpfulness(std::span<const double> scores, std::size_t first) {
   std::size_t best = 0;
   for (std::size_t i = 1; i < scores.size(); ++i) {
     if (scores[i] >= scores[best]) best = i;
@@ -45,7 +45,7 @@ Helpfulness leaderboard_helpfulness(const Lengths& lengths, std::span<const doub
     const std::size_t unmet = std::min<std::size_t>(last + 1, rules[rule].position);
     for (std::size_t i = first; i < unmet; ++i) score[i - first] *= factor;
   }
-  return best_truncation(scores, first);
+  return best_prefix_helpfulness(scores, first);
 }
 
 // The share of the importances whose rules are met at a truncation; 1 without rules.
@@ -67,7 +67,7 @@ inline Helpfulness paper_helpfulness(std::span<const double> importances, std::s
   for (std::size_t i = first; i <= std::min(n_code_points, kLimit); ++i) {
     scores.push_back(UsualLengths::discount(i) * met_share(importances, rules, i));
   }
-  const Helpfulness best = best_truncation(scores, first);
+  const Helpfulness best = best_prefix_helpfulness(scores, first);
   // Past the limit all truncations score 0: if nothing is better, the whole answer is the largest.
   return best.score > 0.0 ? best : Helpfulness{0.0, n_code_points};
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "pfgen/constants.hpp"
+#include "pfgen/discount.hpp"
 
 namespace pfgen {
 

@@ -57,9 +57,9 @@ ScoringPositions paper_positions(const Lengths& lengths, std::size_t n_code_poin
 // `add_support(j, totals)` adds to the total of each set how much the character at position j counts: at most 1, and 0
 // if it is skipped. Of the sets, the first `n_sets` matter.
 template <std::size_t kSets, class Lengths, class AddSupport>
-std::array<double, kSets> best_truthfulness(const Lengths& lengths, const ScoringPositions& positions,
-                                            std::span<const std::uint8_t> counted, std::size_t n_sets,
-                                            const AddSupport& add_support) {
+std::array<double, kSets> best_prefix_truthfulness(const Lengths& lengths, const ScoringPositions& positions,
+                                                   std::span<const std::uint8_t> counted, std::size_t n_sets,
+                                                   const AddSupport& add_support) {
   std::array<double, kSets> totals{};
   std::array<double, kSets> best{};
   std::size_t count = 0;

@@ -123,7 +123,7 @@ double StateCounts::leaderboard_fluency(std::size_t set, std::size_t first, std:
     }
     std::uint64_t operator[](std::size_t) const { return sum; }
   };
-  return best_fluency<1>(UsualLengths(), n_symbols, Raw{*this, set, first})[0];
+  return best_prefix_fluency<1>(UsualLengths(), n_symbols, Raw{*this, set, first})[0];
 }
 
 double StateCounts::paper_fluency(std::size_t set, std::size_t first, std::size_t n_symbols) const {

@@ -118,7 +118,7 @@ PerSet<double> GroupScorer<States>::fluency(const AnswerLane& lane, const Worksp
     std::uint64_t operator[](std::size_t set) const noexcept { return sums[set]; }
   };
   Raw raw{work.contributions.data(), {}};
-  if (!is_paper_) return best_fluency<kSetsPerIndex>(UsualLengths(), work.contributions.size(), raw);
+  if (!is_paper_) return best_prefix_fluency<kSetsPerIndex>(UsualLengths(), work.contributions.size(), raw);
   for (std::size_t i = 0; i < work.contributions.size(); ++i) raw.add(i);
   PerSet<double> scores{};
   for (std::size_t s = 0; s < group_->n_sets(); ++s) {
@@ -132,7 +132,7 @@ PerSet<double> GroupScorer<States>::truthfulness(const AnswerLane& lane, const W
   constexpr UsualLengths kLengths;
   const ScoringPositions positions = is_paper_ ? paper_positions(kLengths, lane.code_points.size())
                                                : leaderboard_positions(kLengths, lane.code_points);
-  return best_truthfulness<kSetsPerIndex>(
+  return best_prefix_truthfulness<kSetsPerIndex>(
       kLengths, positions, work.counted, group_->n_sets(), [&](std::size_t j, PerSet<double>& totals) {
         group_->add_support(work.cover.at(j).masked(work.counted[j - 1] != 0), totals);
       });
