@@ -6,7 +6,7 @@ import math
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pfgen_fast.base.table import LEAST, Column, Html, Table, bearing_digits, figure, width_of
+from pfgen_fast.base.table import LEAST, READABLE, Column, Html, Table, bearing_digits, figure, width_of
 from rich.cells import cell_len
 
 COLUMNS = (
@@ -59,12 +59,20 @@ def test_files_have_full_precision_and_their_own_columns():
 
 
 @given(st.integers(20, 80), st.lists(st.text("ab氷💬e\u0301", min_size=1, max_size=40), min_size=1, max_size=4))
-def test_a_terminal_cuts_names_and_then_leaves_optional_columns_out(width, names):
+def test_a_terminal_leaves_optional_columns_out_where_names_would_be_unreadable(width, names):
     table = Table(COLUMNS[:3] + COLUMNS[6:], [(1, name, 0.5, True) for name in names])
     lines = table.lines(width)
     narrowest = len("rank  ") + LEAST + len("  score")
     assert max(map(width_of, lines)) <= max(width, narrowest)
-    assert ("best" in lines[0]) >= (width >= narrowest + len("  best"))
+    readable = narrowest - LEAST + min(READABLE, max(map(width_of, [*names, "model"])))
+    assert ("best" in lines[0]) == (width >= readable + len("  best"))
+
+
+@pytest.mark.parametrize("width", [1, 20, 34, 40, 62, 80])
+def test_a_terminal_cuts_several_columns_of_texts_the_longest_first(width):
+    lines = Table([Column("model"), Column("text")], [("m" * 30, "t" * 40)]).lines(width)
+    assert max(map(width_of, lines)) == min(max(width, 2 * LEAST + 2), 72)
+    assert (f"{'m' * 30}  t" in lines[1]) == (width >= 30 + 2 + READABLE)
 
 
 def test_a_notebook_shows_the_first_rows_and_no_markup_of_texts():

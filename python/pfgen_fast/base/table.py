@@ -10,7 +10,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import islice, product
 from typing import Any, Literal, TypeVar
 from unicodedata import category, east_asian_width
 
@@ -21,6 +21,9 @@ T = TypeVar("T")
 
 LEAST = 12
 """The least width of a shortened text, so that different texts still look different."""
+
+READABLE = 24
+"""The width of a shortened text below which optional columns are left out first."""
 
 NOTHING = "–"
 """What readers see in place of a value that does not exist."""
@@ -149,7 +152,7 @@ class Table:
         return any(isinstance(row[place], str) for row in self.rows)
 
     def lines(self, width: int | None = None) -> list[str]:
-        """The lines of the table, the head first; in a given width, names are shortened and optional columns left out.
+        """The lines of the table, the head first; in a given width, texts are shortened and optional columns left out.
 
         Args:
             width: The number of terminal columns; None if the text is not for a terminal.
@@ -158,16 +161,16 @@ class Table:
         places = list(range(len(cells[0])))
         widths = [max(width_of(row[place]) for row in cells) for place in places]
         optional_places = [place for place, column in enumerate(self.for_readers().columns) if column.is_optional]
-        least = [min(n, LEAST) if place in to_left else n for place, n in enumerate(widths)]
-        while width is not None and optional_places and _total(least[place] for place in places) > width:
+        readable = [min(n, READABLE) if place in to_left else n for place, n in enumerate(widths)]
+        while width is not None and optional_places and _total(readable[place] for place in places) > width:
             places.remove(optional_places.pop())
-        if width is not None and to_left:
-            longest = max((place for place in places if place in to_left), key=widths.__getitem__, default=None)
-            surplus = _total(widths[place] for place in places) - width
-            if longest is not None and surplus > 0:
-                names = told_apart([row[longest] for row in cells], max(widths[longest] - surplus, LEAST))
-                cells = [[*row[:longest], name, *row[longest + 1 :]] for row, name in zip(cells, names, strict=True)]
-                widths[longest] = max(map(width_of, names))
+        longest_first = sorted((place for place in places if place in to_left), key=lambda place: -widths[place])
+        for least, place in product((READABLE, LEAST), longest_first if width is not None else ()):
+            surplus = _total(widths[shown] for shown in places) - (width or 0)
+            if surplus > 0 and widths[place] > least:
+                names = told_apart([row[place] for row in cells], max(widths[place] - surplus, least))
+                cells = [[*row[:place], name, *row[place + 1 :]] for row, name in zip(cells, names, strict=True)]
+                widths[place] = max(map(width_of, names))
         return [
             "  ".join(padded(row[place], widths[place], to_left=place in to_left) for place in places).rstrip()
             for row in cells
