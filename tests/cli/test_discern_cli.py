@@ -11,7 +11,7 @@ import pytest
 from cli.discern_commands import KINDS, begin_work, cells, one_error, rows_of, run, tables, write_lines
 from makers.hostile import NAMES, acting
 from makers.runs import make_run, trial_lines
-from pfgen_fast.cli.discern import DiscernRun
+from pfgen_fast.cli.discern.run import DiscernRun
 
 SCORE = ("texts.jsonl", "-e", "python:mine:score")
 

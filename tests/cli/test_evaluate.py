@@ -10,7 +10,7 @@ import pytest
 from makers.fault_server import Reply, answering, serving
 from makers.runs import results_as_lines
 from pfgen_fast import Suite
-from pfgen_fast.cli import evaluate
+from pfgen_fast.cli.score import evaluate
 from pfgen_fast.generation.engines.transformers import LocalEngine
 from pfgen_fast.runs import result_tables
 from pfgen_fast.runs import run_placement as placement

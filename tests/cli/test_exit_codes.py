@@ -102,7 +102,7 @@ LACKS = "error: not enough memory ({}); raise the limit of this process (ulimit 
         ("dataclasses", "", "KeyboardInterrupt", 130, "error: stopped\n"),
         ("pfgen_fast.runs.trials", "", "KeyboardInterrupt", 130, "error: stopped\n"),
         ("dataclasses", "", "MemoryError", 2, LACKS.format("MemoryError")),
-        ("pfgen_fast.cli.score", LIMIT, "ImportError('failed to map segment')", 2, LACKS.format("ImportError")),
+        ("pfgen_fast.cli.score.score", LIMIT, "ImportError('failed to map segment')", 2, LACKS.format("ImportError")),
         ("pfgen_fast.runs.trials", LIMIT, "RuntimeError('no new thread')", 2, LACKS.format("RuntimeError")),
     ],
 )

@@ -13,7 +13,7 @@ from makers.runs import make_varied_runs, write_small_suite
 from makers.terminal import on_terminal
 from pfgen_fast import cli
 from pfgen_fast.base import table as layout
-from pfgen_fast.cli import asking
+from pfgen_fast.cli import progress
 from pfgen_fast.cli.app import print_line, warn
 from pfgen_fast.generation.events import Trouble
 from rich.cells import cell_len
@@ -231,7 +231,7 @@ def clock():
 
 @pytest.fixture
 def log(clock):
-    return asking.Watch("answers", clock=clock)
+    return progress.Watch("answers", clock=clock)
 
 
 @pytest.fixture

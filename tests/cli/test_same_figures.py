@@ -49,7 +49,7 @@ def shown(call, checkout, tmp_path, monkeypatch):
     scored = json.loads(call("score", "-s", "mini", checkout / "result", checkout / "data", "--json")[1])
     rows = json.loads(call("leaderboard", checkout / "result", "--json")[1])
     names = {row["run"]: row["run"].removeprefix(f"{checkout}/").removeprefix("result/") for row in rows}
-    monkeypatch.setattr("pfgen_fast.cli.leaderboard.Leaderboard.is_printed", True)
+    monkeypatch.setattr("pfgen_fast.cli.look.leaderboard.Leaderboard.is_printed", True)
     return {
         "score": {names[row["run"]]: row for row in scored},
         "page": page,

@@ -37,7 +37,7 @@ def test_every_form_of_a_table_has_the_same_figures(call, scores, tmp_path, monk
     document = json.loads(call("leaderboard", scores, "--json", "-q")[1])
     assert [model["score_low"] for model in document["models"]] == [part.score.low for part in board]
     with monkeypatch.context() as patch:
-        patch.setattr("pfgen_fast.cli.leaderboard.Leaderboard.is_printed", True)
+        patch.setattr("pfgen_fast.cli.look.leaderboard.Leaderboard.is_printed", True)
         code, printed, _ = call("leaderboard", scores)
     assert [line.split()[1] for line in printed.splitlines()[1:4]] == names
     assert "the ranks that chance allows, at 95 % (paired t-tests against all other models, " in printed
@@ -70,7 +70,7 @@ def test_options_that_do_not_fit_are_refused(call, scores, arguments, message):
 
 def test_subjects_of_a_table_are_a_second_table(call, scores, tmp_path, monkeypatch):
     with monkeypatch.context() as patch:
-        patch.setattr("pfgen_fast.cli.leaderboard.Leaderboard.is_printed", True)
+        patch.setattr("pfgen_fast.cli.look.leaderboard.Leaderboard.is_printed", True)
         code, printed, _ = call("leaderboard", scores, "--by-subject")
     assert code == 0
     assert printed.split("\n\n")[1].splitlines()[0].split("  ")[0] == "model"

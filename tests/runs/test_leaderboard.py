@@ -12,7 +12,7 @@ from makers import published
 from makers.reported import made_result
 from makers.runs import make_varied_runs
 from pfgen_fast import Suite, TrialsError
-from pfgen_fast.cli.score import print_outcomes
+from pfgen_fast.cli.score.score import print_outcomes
 from pfgen_fast.runs.leaderboard import find_results, rank, to_markdown, update_markdown
 from pfgen_fast.runs.run_result import read_result
 from pfgen_fast.runs.run_scorer import Outcome

@@ -1,4 +1,4 @@
-"""The command `pfgen-fast`: one file per subcommand, each of which only parses, calls the library and prints."""
+"""The command `pfgen-fast`: one package per group of commands; a command only parses, calls the library and prints."""
 
 import atexit
 import gc

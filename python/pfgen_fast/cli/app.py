@@ -15,12 +15,12 @@ import sys
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TextIO, TypeVar
 
 from ..base.errors import PfgenError
 from ..base.table import LEAST, Table, beginning, shortened, width_of
-from ..base.untrusted_text import counted as counted
 from ..base.untrusted_text import json_text, terminal_text
 from . import commands
 from .parser import Option
@@ -33,13 +33,15 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 _ANSI = {"bold": "1", "dim": "2", "reverse": "7", "strike": "9", "red": "31", "green": "32", "yellow": "33"}
+_SHARE_OF_NAMES = 0.4
+"""The most of a narrow terminal for the columns that name the rows of a table."""
 _OF_FULL_DISKS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 class Exit(enum.IntEnum):
     """Exit codes; 0 is success."""
 
-    NO = 1  # a check failed: score --verify found a difference
+    NO = 1  # the answer is no: a gate, `score --verify` or `suite check` failed
     USAGE = 2
     PARTIAL = 3  # some inputs failed, the others are done
     STOPPED = 130  # by Ctrl-C; the code that shells use
@@ -294,19 +296,61 @@ def print_table(table: Table) -> None:
         print_line(text if number else (text, "bold"))
 
 
-def show_finding(finding: Finding, folder: Path, *, quiet: bool, is_said: Sequence[str] = ()) -> None:
-    """Writes the files of a finding and, unless quiet, prints it; notes in `is_said` were printed before."""
-    from ..report.findings import write_finding
+def print_tables(tables: Iterable[Table]) -> None:
+    """Prints tables that have rows below their titles; a narrow terminal gets several blocks of columns."""
+    for table in tables:
+        if len(table):
+            print_line((table.title, "bold"))
+            for number, block in enumerate(blocks_of(table, columns())):
+                if number:
+                    print_line("")
+                print_table(block)
+            print_line("")
 
-    page, *others = write_finding(finding, folder)
-    if not quiet:
-        say_finding(finding, is_said)
-        print_line(f"{shown(page)} and {len(others)} other files")
+
+def blocks_of(table: Table, width: int | None) -> list[Table]:
+    """Blocks of columns that fit a width, each with the columns that name the rows: those up to the last name."""
+    table = table.for_readers()
+    to_left, cells = table.text_columns(), [table.heads(), *table.texts()]
+    n_names = min(to_left, default=0) + 1
+    while n_names in to_left:
+        n_names += 1
+    widths = [max(map(width_of, column)) for column in zip(*cells, strict=True)]
+    if width is not None:
+        widths[:n_names] = [min(n, max(LEAST, int(width * _SHARE_OF_NAMES / n_names))) for n in widths[:n_names]]
+    names = list(range(n_names))
+    blocks = [list(names)]
+    for column in range(n_names, len(widths)):
+        wanted = [*blocks[-1], column]
+        if width is not None and sum(widths[place] + 2 for place in wanted) - 2 > width and blocks[-1] != names:
+            wanted = [*names, column]
+            blocks.append(wanted)
+        blocks[-1] = wanted
+    return [
+        replace(
+            table,
+            columns=[table.columns[place] for place in block],
+            rows=[[row[place] for place in block] for row in table.rows],
+        )
+        for block in blocks
+    ]
 
 
-def say_finding(finding: Finding, is_said: Sequence[str] = ()) -> None:
-    """Prints the sentences of a finding: its answer, its notes and its paragraph."""
+def show_finding(finding: Finding, folder: Path | None, *, quiet: bool, is_said: Sequence[str] = ()) -> None:
+    """Writes the files of a finding to a folder, if there is one, and, unless quiet, prints its answer and its notes.
+
+    Notes in `is_said` were printed before.
+    """
+    files: list[Path] = []
+    if folder is not None:
+        from ..report.findings import write_finding
+
+        files = write_finding(finding, folder)
+    if quiet:
+        return
     for sentence in finding.first:
         print_line((shown(sentence), "bold"))
     note(*(sentence for sentence in finding.notes if sentence not in is_said))
     print_line(shown(finding.paragraph))
+    if files:
+        print_line(f"{shown(files[0])} and {len(files) - 1} other files")

@@ -9,7 +9,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .app import columns, counted, fitted, folded, print_line, shown
+from ..base.untrusted_text import counted
+from .app import columns, fitted, folded, print_line, shown
 
 if TYPE_CHECKING:
     from ..runs.run_scorer import Outcome

@@ -11,7 +11,7 @@ from makers.checklists_to_judge import suite
 from makers.own_checklists import suite_of
 from makers.terminal import on_terminal
 from pfgen_fast.base.table import Column, Table
-from pfgen_fast.cli.checklists_options import blocks_of
+from pfgen_fast.cli.app import blocks_of
 from pfgen_fast.lab.checklists import checklist_tables as text_tables
 from pfgen_fast.lab.checklists.checklist_runs import open_runs, write_run
 from pfgen_fast.lab.checklists.checklist_scoring import score_runs

@@ -1,0 +1,250 @@
+"""`pfgen-fast checklists judge`: asks a judge about the answers of runs, by the checklists of a suite."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from ...base.errors import SchemaRefused
+from ...base.untrusted_text import counted
+from .. import options
+from ..app import Exit, Json, Quiet, exit_if_partial, fail, note, print_json, print_line, shown, warn
+from ..engine_options import (
+    Connection,
+    JudgeTemperature,
+    LocalModel,
+    Rates,
+    ReasoningOptions,
+    RequestShape,
+    ServerOptions,
+    Structured,
+    chosen,
+    number_of,
+    retried_without_schema,
+    warn_of_family,
+)
+from ..parser import Option, option_group
+from ..progress import Watch, note_existing
+from .options import MethodChoice, RunsWithAnswers, SuiteOption
+
+if TYPE_CHECKING:
+    from ...lab.checklists.checklist_generation import Generated
+    from ...lab.checklists.judge_runs import Judging
+    from ...lab.judging.judge_requests import Server
+
+
+@option_group
+class PatientServer(ServerOptions):
+    """The server of a judge, with a long timeout for requests about long answers."""
+
+    timeout: float = Option(300.0, "Set the timeout in seconds of a request.", min=0.001)
+    structured: Structured = False
+
+
+class ChecklistsJudge:
+    """Asks a judge the questions of each answer's checklist, and writes its verdicts.
+
+    Every reply is stored next to the answers (judge-replies.jsonl) when it arrives. After an interruption, the same
+    command continues, and no request is sent twice. The verdicts (judgements.jsonl) are derived from the replies. An
+    answer without a usable reply after all tries is unjudged: the command names it, and the exit code is 3.
+
+    Examples
+
+      pfgen-fast checklists judge runs/* -s essays-en --model org/judge --base-url http://localhost:8000/v1 --dry-run
+      pfgen-fast checklists judge runs/* -s essays-en -m judge-2024-08-06 --prompt-price 2.5 --reply-price 10 --budget 5
+    """
+
+    runs: RunsWithAnswers
+    suite: SuiteOption
+    model: str = Option(..., "Name the judge on its server, with its date if possible.", "--model", "--judge", "-m")
+    profile: Literal["plain", "upstream"] = Option(
+        "plain", "Show answers unchanged (plain), or as HelloBench does (upstream: temperature 0.8, seed 42)."
+    )
+    method: MethodChoice = Option(
+        "checklist", "Ask for a verdict on each question, or one rating without or with the questions."
+    )
+    area: list[str] | None = Option(None, "Judge only this area.", metavar="AREA")
+    tries: int = Option(3, "Ask at most this often for a usable reply.", min=1)
+    ratings: int = Option(1, "Rate each answer this often, with different seeds.", min=1)
+    temperature: JudgeTemperature = None
+    max_tokens: int = Option(4096, "Limit the tokens of a reply.", min=1)
+    seed: str = Option("", "Set the seed (any text). upstream: a number.", metavar="TEXT")
+    write_batch: Path | None = Option(None, "Write the missing requests for OpenAI's Batch API; send nothing.")
+    read_batch: list[Path] | None = Option(None, "Read a batch's output; send nothing.")
+    quiet: Quiet = False
+    asking: PatientServer
+
+    @retried_without_schema("asking")
+    def __call__(self) -> None:
+        from ...lab.checklists.checklist_requests import JudgeOptions
+        from ...lab.checklists.checklist_runs import open_runs
+        from ...lab.checklists.checklist_suite import ChecklistSuite
+        from ...lab.checklists.judge_runs import Judging
+
+        asking, batch = self.asking, self.read_batch
+        sources = {"--write-batch": self.write_batch, "--read-batch": batch, "--offline": asking.offline}
+        if len(names := [name for name, source in sources.items() if source]) > 1:
+            fail(f"{' and '.join(names)}: expected one of them")
+        if batch and asking.dry_run:
+            fail("--read-batch and --dry-run: expected one of them")
+        suite = ChecklistSuite.load(self.suite)
+        judge = JudgeOptions(
+            *(self.model, self.profile, self.method, self.tries, self.ratings, number_of(self.temperature)),
+            *(self.max_tokens, self.seed, tuple(self.area or ())),
+            request_options=asking.request_options(self.temperature),
+            structured=asking.structured,
+        )
+        judging = Judging.open(open_runs(self.runs), suite, judge, offline=asking.offline)
+        warn(*(fault for judged in judging.runs for fault in judged.faults))
+        warn_of_family(self.model, (judged.run.model for judged in judging.runs))
+        if not self.quiet:
+            note(*suite.notes, *judging.notes())
+        problem = None
+        if batch:
+            n_new, problems = judging.read_batch(batch)
+            warn(*problems)
+            print_line(counted(n_new, "new reply"))
+            problem = "some lines of the batch could not be used" if problems else None
+        elif not asking.offline and (asking.dry_run or not self.quiet):
+            print_line(judging.cost(asking.spending.prices))
+        if self.write_batch is not None and not asking.dry_run:
+            n_requests, path = counted(judging.write_batch(self.write_batch), "request"), shown(self.write_batch)
+            print_line(f"{n_requests} written to {path}; give its output to --read-batch")
+        if asking.dry_run or self.write_batch is not None:
+            exit_if_partial(any(judged.faults for judged in judging.runs))
+            return
+        server = None if batch else asking.server
+        problem = self.ask(judging, server) or problem
+        standings = [judged.standing() for judged in judging.runs]
+        if not self.quiet:
+            for judged, standing in zip(judging.runs, standings, strict=True):
+                print_line(shown(f"{judged.run.key}: {standing.sentence}"))
+        if problem or not all(standing.is_whole for standing in standings):
+            why = problem or "some answers have no verdicts"
+            can_go_on = server is not None and (problem or judging.open_ratings)
+            fail(f"{why}; run the same command again to continue" if can_go_on else why, Exit.PARTIAL)
+
+    def ask(self, judging: Judging, server: Server | None) -> str | None:
+        """Asks, and writes the judgements that follow, even if the asking fails or is interrupted."""
+        problem = None
+        try:
+            if server is not None and judging.open_ratings:
+                with Watch("replies", quiet=self.quiet) as watch:
+                    events, spending = watch.events, self.asking.spending
+                    problem = judging.ask(server.engine, spending=spending, on_progress=watch.count, events=events)
+        except SchemaRefused:
+            raise  # there is no reply yet, so former judgements stay
+        except BaseException as error:
+            judging.write()
+            if isinstance(error, KeyboardInterrupt):
+                fail("stopped; the replies so far are kept; run the same command again to continue", Exit.STOPPED)
+            raise
+        judging.write()
+        return problem
+
+
+@option_group
+class AnsweringOptions(LocalModel, RequestShape, Rates, Connection):
+    """The options of engines that answer tasks, with a long timeout."""
+
+    timeout: float = Option(1200.0, "Hosted models: set the timeout of a whole reply, in seconds.", group="Server")
+
+
+class ChecklistsGenerate:
+    """Lets a model answer the tasks of a suite; the answers become a run that a judge can rate.
+
+    Existing answers are not requested again, so the same command continues after an interruption. The defaults are the
+    settings of the published answers: temperature 0.8, at most 16,384 tokens.
+
+    Examples
+
+      pfgen-fast checklists generate --suite essays-en --model org/model --base-url http://localhost:8000/v1 -o runs
+      pfgen-fast checklists generate --suite essays-ja --engine transformers --model checkpoints/step-100 -o runs
+    """
+
+    suite: SuiteOption
+    model: str = Option(..., "Name the model, and so the run's directory.", "-m")
+    output: Path = Option(..., "Create the run's directory below this directory.", "-o", metavar="RUNS")
+    engine: str = Option("openai", "Ask openai (any compatible server), anthropic, transformers, vllm.", "-e")
+    name: str | None = Option(None, "Name the run's directory. Default: the model, with _ for /.")
+    length: list[str] | None = Option(None, "Take the tasks with this wanted length, not those of the table.")
+    area: list[str] | None = Option(None, "Take only this area.")
+    limit: int | None = Option(None, "Take only this many tasks, from all areas, for a quick test.", min=1)
+    trials: int = Option(1, "Ask for this many answers to each task.", "-n", min=1)
+    mode: Literal["qa", "completion"] = Option(
+        "qa", "Choose the prompts: one user message, or a text to continue (base models)."
+    )
+    temperature: options.Temperature = 0.8
+    top_p: options.TopP = None
+    top_k: options.TopK = None
+    max_tokens: options.MaxTokens = 16_384
+    seed: str = Option("", "Set the seed (any text) of sampling.", metavar="TEXT")
+    stop: options.Stop = None
+    tries: int = Option(3, "Ask at most this often for an answer to a task.", min=1)
+    reasoning: ReasoningOptions
+    engine_options: AnsweringOptions
+    dry_run: bool = Option(False, "Only show the number of requests.")
+    quiet: Quiet = False
+    as_json: Json = False
+
+    def __call__(self) -> None:
+        from ...generation.engines.engine_registry import HOSTED
+        from ...generation.prompts import Sampling
+        from ...lab.checklists.checklist_generation import (
+            Setting,
+            chosen_tasks,
+            generate_answers,
+            open_answering,
+            run_name,
+        )
+        from ...lab.checklists.checklist_suite import ChecklistSuite
+        from ...lab.judging.judge_asking import estimated_tokens
+
+        engine_settings = chosen(self.engine_options)
+        if self.temperature is None:
+            engine_settings["omit"] = [*engine_settings.get("omit", ()), "temperature"]
+        temperature = 1.0 if self.temperature is None else self.temperature
+        sampling = Sampling(self.max_tokens, temperature, self.top_p, self.top_k, tuple(self.stop or ()))
+        setting = Setting(self.model, sampling, self.mode, self.seed, self.reasoning.chosen)
+        suite = ChecklistSuite.load(self.suite)
+        tasks = chosen_tasks(suite, lengths=self.length or (), areas=self.area or (), limit=self.limit)
+        folder = self.output / run_name(self.model if self.name is None else self.name)
+        if self.dry_run:
+            n_prompt_tokens = self.trials * sum(estimated_tokens(task.instruction or "") for task in tasks)
+            n_answers = self.trials * len(tasks)
+            tokens = f"prompts of about {n_prompt_tokens:,} tokens, answers of {n_answers * self.max_tokens:,} at most"
+            print_line(f"{counted(n_answers, 'answer')}: {tokens}")
+            return
+        if self.engine not in HOSTED:
+            del engine_settings["timeout"]
+        engine = open_answering(self.engine, setting, **engine_settings)
+        with Watch("answers", quiet=self.quiet or self.as_json) as watch:
+            answers = generate_answers(
+                suite,
+                engine,
+                setting,
+                folder,
+                tasks=tasks,
+                trials=self.trials,
+                tries=self.tries,
+                on_progress=watch.count,
+                events=watch.events,
+            )
+        self.finish(answers)
+
+    def finish(self, answers: Generated) -> None:
+        n_existing = answers.n_answers - answers.n_new
+        if answers.problem:
+            warn(f"{answers.problem}; run the same command again to ask for them")
+        if self.as_json:
+            missing = [dict(zip(("id", "length", "trial"), key, strict=True)) for key in answers.missing]
+            numbers = {"n_answers": answers.n_answers, "n_new": answers.n_new, "n_existing": n_existing}
+            ends = {"last_written": answers.last_written or None, "n_cut": answers.n_cut, "missing": missing}
+            print_json({"run": str(answers.folder), **numbers, **ends, "events": answers.events.to_dict()})
+        elif not self.quiet:
+            print_line(f"{counted(answers.n_new, 'new answer')}, {answers.n_answers:,} in all: {shown(answers.folder)}")
+            if n_existing:
+                note_existing(n_existing, answers.last_written, dated="last written at")
+            if answers.n_cut:
+                note(f"{counted(answers.n_cut, 'answer')} ended at the limit of tokens (--max-tokens)")
+        exit_if_partial(answers.missing)

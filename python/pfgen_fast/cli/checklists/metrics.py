@@ -1,0 +1,182 @@
+"""`pfgen-fast checklists metrics` and `errors`: metrics and errors of long answers, without a judge."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
+
+from ...base.errors import ChecklistError
+from ...base.table import shortened
+from ...base.untrusted_text import in_one_line
+from ..app import Exit, Json, Quiet, counting, exit_if_partial, note, print_json, print_tables
+from ..parser import Option, option_group
+from ..suite_line import print_signature
+from .options import Faults, RunsWithAnswers, SuiteOption
+
+if TYPE_CHECKING:
+    from ...base.table import Table
+    from ...lab.checklists.answer_metrics import MetricSet, ModelMetrics
+    from ...lab.checklists.checklist_runs import Run
+    from ...lab.checklists.error_counts import ModelErrors
+    from ...lab.checklists.error_modes import ErrorRules
+
+T = TypeVar("T")
+
+
+@option_group
+class ModelOutput:
+    """The output of commands that measure the answers of each model."""
+
+    areas: bool = Option(False, "Also print a line for each area of the suite.")
+    output: Path | None = Option(
+        None, "Write a row for each answer: .csv, .jsonl (also .gz, .xz, .zst) or .parquet.", "-o"
+    )
+    as_json: Json = False
+    quiet: Quiet = False
+
+    def __post_init__(self) -> None:
+        from ...tables.formats import check_value_table
+
+        if self.output is not None:
+            check_value_table(self.output)
+
+    @cached_property
+    def faults(self) -> Faults:
+        """The files and lines that cannot be read."""
+        return Faults()
+
+    def of_each(self, paths: Sequence[Path], measure: Callable[[Run], T], *, needs_answers: bool = False) -> list[T]:
+        """The results of a function for each run. Reports unreadable runs, and exits with 2 if no run is readable.
+
+        If answers are needed, runs without answers are left out, unless no run has answers.
+        """
+        from ...lab.checklists.checklist_runs import open_runs
+
+        runs = open_runs(paths)
+        without = [run.key for run in runs if needs_answers and run.answers_path is None]
+        if 0 < len(without) < len(runs):
+            runs = [run for run in runs if run.key not in without]
+            note(f"no answers, only judgements: {shortened(', '.join(map(in_one_line, without)), 200)}")
+        results = []
+        for run in runs:
+            try:
+                results.append(measure(run))
+            except ChecklistError as error:
+                self.faults(str(error))
+        if not results:
+            raise SystemExit(Exit.USAGE)
+        return results
+
+    def write(self, types: Mapping[str, type], rows: Iterable[tuple[Any, ...]]) -> None:
+        """Writes a row for each answer, if a file is given."""
+        from ...tables.formats import writing_values
+
+        if self.output is not None:
+            with writing_values(self.output, types, for_spreadsheets=True) as write:
+                write(rows)
+
+    def finish(
+        self, rules: ErrorRules | MetricSet, rows: Iterable[Mapping[str, Any]], tables: Iterable[Table], **about: str
+    ) -> None:
+        """Prints the results as JSON or tables; ends with 3 if something could not be read."""
+        if self.as_json:
+            print_json({**about, "signature": rules.signature, "notes": rules.notes, "rows": list(rows)})
+        elif not self.quiet:
+            print_tables(tables)
+            note(*rules.notes)
+            print_signature(rules.signature)
+        exit_if_partial(self.faults)
+
+
+class ChecklistsMetrics:
+    """Computes classic metrics of long answers: how much they repeat, and how close they are to a reference.
+
+    Repetition-n is the share of an answer's different n-grams that occur in it more than once; Distinct-n is the number
+    of different n-grams divided by the number of all n-grams. BLEU (unsmoothed), ROUGE-L and METEOR compare with the
+    reference of a task. Means are over the answers that have a value. JSON and files have shares, not percentages.
+
+    Examples
+
+      pfgen-fast checklists metrics runs/model --suite SUITE --tokens nltk --areas
+      pfgen-fast checklists metrics runs --suite SUITE --perplexity models/gpt2-large -o answers.parquet
+    """
+
+    runs: RunsWithAnswers
+    suite: SuiteOption
+    metric: list[str] | None = Option(
+        None, "Compute repetition, distinct, bleu, rouge_l, meteor or ppl. Default: all that are possible."
+    )
+    n: int = Option(4, "Set the order of the n-grams of Repetition and Distinct.", min=1, max=16)
+    tokens: str | None = Option(None, "Choose the tokens: regex, nltk or characters. Default: the suite's words.")
+    wordnet: Path | None = Option(None, "meteor: read NLTK's WordNet here, for synonyms.", metavar="FOLDER")
+    perplexity: str | None = Option(
+        None, "Compute perplexity with this causal model, such as openai-community/gpt2-large.", metavar="MODEL"
+    )
+    device: str | None = Option(None, "Run the model of --perplexity on this device, such as cuda:0.")
+    options: ModelOutput
+
+    def __call__(self) -> None:
+        from ...lab.checklists import answer_metrics as metrics
+        from ...lab.checklists.checklist_suite import ChecklistSuite
+
+        suite, options = ChecklistSuite.load(self.suite), self.options
+        model = None if self.perplexity is None else metrics.Perplexity(self.perplexity, device=self.device)
+        measures = metrics.open_metrics(
+            suite, metrics=self.metric, tokens=self.tokens, n=self.n, wordnet=self.wordnet, perplexity=model
+        )
+
+        def measured(run: Run) -> ModelMetrics:
+            with counting(f"answers of {in_one_line(run.key, 30)}", quiet=options.quiet or options.as_json) as count:
+                answers = metrics.measure(run, measures, on_progress=count, on_fault=options.faults)
+            return metrics.model_metrics(run.key, answers, measures)
+
+        models = options.of_each(self.runs, measured, needs_answers=True)
+        options.write({**metrics.ANSWER_COLUMNS, **dict.fromkeys(measures.names, float)}, metrics.metric_rows(models))
+        table = metrics.metric_table(models, measures.names, with_areas=options.areas)
+        options.finish(measures, (model.to_dict() for model in models), [table])
+
+
+class ChecklistsErrors:
+    """Finds errors of long answers: repetition, rejection, wrong length, answers cut off or filtered.
+
+    repetition: a sentence of at least 20 characters occurs three times or more. rejection: the answer begins with a
+    phrase such as "I'm sorry, but". cut off: the answer ended at the limit of tokens or, if that is unknown, it has no
+    closing punctuation. filtered: the answer equals an answer to another task. signals are only hints: much repetition,
+    few different words, few letters, or keys of the judge's reply in the answer. Lengths are compared with the wanted
+    lengths, and with the lengths that answers claim. Without answers, the figures in judgements are used.
+
+    Examples
+
+      pfgen-fast checklists errors runs/model --suite SUITE --areas --examples 3
+      pfgen-fast checklists errors runs --suite SUITE --profile published --json
+    """
+
+    runs: RunsWithAnswers
+    suite: SuiteOption
+    profile: Literal["ours", "published"] = Option(
+        "ours", "Choose our rules, or those of the published figures (short sentences count, 'Given the')."
+    )
+    examples: int = Option(0, "Show N answers of each model with each error.", min=0)
+    options: ModelOutput
+
+    def __call__(self) -> None:
+        from ...lab.checklists import error_counts as counts
+        from ...lab.checklists.checklist_suite import ChecklistSuite
+        from ...lab.checklists.error_modes import ErrorRules, errors_of
+
+        options = self.options
+        rules = ErrorRules(ChecklistSuite.load(self.suite), self.profile)
+
+        def counted_errors(run: Run) -> ModelErrors:
+            return counts.model_errors(run.key, errors_of(run, rules, on_fault=options.faults), rules)
+
+        def row(model: ModelErrors) -> dict[str, Any]:
+            examples = {"examples": counts.examples_of(model.answers, self.examples)} if self.examples else {}
+            return {**model.to_dict(), **examples}
+
+        models = options.of_each(self.runs, counted_errors)
+        options.write(counts.ERROR_COLUMNS, counts.error_rows(models))
+        tables = counts.error_tables(models, with_areas=options.areas, n_examples=self.examples)
+        options.finish(rules, map(row, models), tables, profile=self.profile)

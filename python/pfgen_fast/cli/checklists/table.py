@@ -1,0 +1,215 @@
+"""`pfgen-fast checklists table` and `report`: the scores of runs, from their judgements."""
+
+from __future__ import annotations
+
+import itertools
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ...base.untrusted_text import counted
+from ..app import Json, columns, counting, exit_if_partial, fail, note, print_json, print_line, print_tables, shown
+from ..gate_options import ThresholdOptions
+from ..parser import Option
+from ..suite_line import print_signature
+from .options import ChecklistScoreOptions, JudgedRuns, MarksScale
+
+if TYPE_CHECKING:
+    from ...base.table import Table
+    from ...lab.checklists.calibration import Calibration
+    from ...lab.checklists.checklist_scoring import Gap, MissingRule, ModelScores, Scores
+    from ...runs.gates import Check
+
+_WIDE = 120
+"""A terminal with this number of columns shows the areas next to the average."""
+_MOST_SENTENCES = 12
+_ABOUT_COLUMNS = (
+    "95 % interval: over tasks, by Student's t; rank range: the ranks that chance allows, at 95 % (paired t-test "
+    "against all other models, corrected by Holm)"
+)
+
+
+class ChecklistsTable:
+    """Scores models and ranks them: average, interval, areas, words, and rank range.
+
+    A score is the weighted sum of an answer's verdicts, 0 to 100, and printed rescaled as the suite says: (score - 75)
+    * 4. The average is the mean of the areas, which have equal weights. A * marks a figure with missing judgements. The
+    rank range has the ranks that chance allows. A single run is shown with its areas, categories and lengths, and the
+    mean verdict on each question. The exit code is 3 if answers are left out because the judge gave no usable reply.
+    --fail-under is an error, with exit code 3, if answers of a model are left out.
+
+    Examples
+
+      pfgen-fast checklists table runs --suite hellobench --missing zero --lengths
+      pfgen-fast checklists table runs/a runs/b --suite essays-en --weights equal --markdown
+      pfgen-fast checklists table runs --suite essays-en --calibrate people/exports/a1.jsonl --half-width 5
+    """
+
+    runs: JudgedRuns
+    categories: bool = Option(False, "Also show the score on each category.")
+    lengths: bool = Option(False, "Also show the tests of wanted lengths, and the errors of lengths.")
+    csv: Path | None = Option(None, "Also write all figures with full digits to this file.")
+    answers: Path | None = Option(None, "Also write the score of each answer to this table, which compare reads.")
+    calibrate: list[Path] | None = Option(
+        None, "Also estimate the scores that people would give, from their marks of some answers.", metavar="MARKS"
+    )
+    scale: MarksScale = None
+    half_width: float | None = Option(
+        None, "With --calibrate: tell how many marks an average ± this number takes.", metavar="POINTS"
+    )
+    markdown: bool = Option(False, "Print Markdown.")
+    as_json: Json = False
+    gate: ThresholdOptions
+    options: ChecklistScoreOptions
+
+    def __call__(self) -> None:
+        from ...base.file_writing import write_whole
+        from ...base.untrusted_text import utf8
+        from ...lab.checklists import checklist_tables as tables
+        from ...lab.checklists.calibration import calibrate
+        from ...lab.checklists.checklist_runs import open_runs
+        from ...lab.checklists.marks import read_marks
+        from ...tables.formats import check_value_table, writing_values
+
+        options = self.options
+        if not self.calibrate and (self.scale or self.half_width is not None):
+            fail(f"{'--scale' if self.scale else '--half-width'}: only --calibrate MARKS uses it")
+        if self.calibrate and options.missing == "bounds":
+            fail("--calibrate estimates one score of each model; expected --missing skip or zero")
+        self.gate.prepare()
+        ends = ("", "_low", "_high")
+        self.gate.check_names(f"{name}{end}" for name in ("average", *options.loaded.areas) for end in ends)
+        if self.answers is not None:
+            check_value_table(self.answers)
+        runs, calibration = open_runs(self.runs), None
+        people = self.calibrate and read_marks(self.calibrate, options.loaded, scale=self.scale)
+        scores = options.score(runs)
+        if people:
+            note(*people.notes)
+            calibration = calibrate(scores, people.marks, half_width=self.half_width)
+        if self.csv is not None:
+            write_whole(self.csv, utf8(tables.full_table(scores, calibration).to_csv()))
+        if self.answers is not None:
+            with writing_values(self.answers, tables.ANSWER_COLUMNS) as write:
+                write(tables.answer_rows(scores))
+        checks = [check for model in scores.models for check in self._checks(model, scores.missing)]
+        if self.as_json:
+            is_single = len(scores.models) == 1
+            print_json({**tables.to_dict(scores, calibration, with_questions=is_single), **self.gate.record(checks)})
+        elif self.markdown:
+            sys.stdout.write(
+                tables.to_markdown(scores, calibration, with_categories=self.categories, with_lengths=self.lengths)
+            )
+        else:
+            print_tables(self._tables(scores, calibration))
+        is_quiet = options.quiet or self.as_json or self.markdown
+        if not is_quiet:
+            _say(scores)
+        note(*scores.notes, *(calibration.notes if calibration else ()), *scores.left_out)
+        if calibration and not is_quiet:
+            for sentence in calibration.sentences():
+                print_line(shown(sentence))
+        form = "markdown" if self.markdown else "quiet" if is_quiet else "text"
+        self.gate.finish(checks, form, "checklists table")
+        exit_if_partial(options.faults or scores.n("unjudged"))
+
+    def _checks(self, model: ModelScores, missing: MissingRule) -> list[Check]:
+        """The checks of a model; errors if answers are left out, because the model could gain by losing answers."""
+        gaps: tuple[Gap, ...] = ("stale", "unjudged", *(() if missing == "zero" else ("missing",)))
+        if n := sum(map(model.n, gaps)):
+            reasons = ", ".join(f"{model.n(gap):,} {gap}" for gap in gaps if model.n(gap))
+            return self.gate.without_figures(model.model, f"{counted(n, 'answer')} left out ({reasons})")
+        figures: dict[str, float | None] = {}
+        for name, part in {"average": model.average, **model.areas}.items():
+            low, high = part.interval or (None, None)
+            figures |= {name: part.rescaled, f"{name}_low": low, f"{name}_high": high}
+        return self.gate.check(figures, model.model)
+
+    def _tables(self, scores: Scores, calibration: Calibration | None) -> Iterator[Table]:
+        """The tables for a terminal."""
+        from ...lab.checklists import checklist_tables as tables
+
+        width, is_single = columns(), len(scores.models) == 1
+        is_wide = width is None or width >= _WIDE
+        if is_single:
+            yield tables.parts_of(scores, scores.models[0])
+        else:
+            yield tables.ranking(scores, with_areas=is_wide)
+            if not is_wide:
+                yield tables.by_area(scores)
+        if calibration is not None:
+            yield tables.calibration_table(calibration)
+        if not is_single:
+            yield tables.words_by_area(scores)
+        if self.categories or is_single:
+            yield tables.by_category(scores)
+        if self.lengths or is_single:
+            yield tables.by_length(scores)
+        if is_single:
+            yield tables.by_question(scores, scores.models[0])
+
+
+class ChecklistsReport:
+    """Creates a page of models: scores with intervals, categories, questions, and answers with verdicts and reasons.
+
+    The page needs no network, and text of answers and reasons cannot run code in it. A single file has at most 20 MB:
+    if the texts exceed this limit, the page leaves out the ends of long answers, and says so. A directory contains all
+    texts, opens from disk, and only replaces an earlier report. The table is also written as Markdown, CSV and JSON
+    next to the page. The exit code is 3 if answers are left out because the judge gave no usable reply, or because
+    their lines cannot be read.
+
+    Examples
+
+      pfgen-fast checklists report runs --suite hellobench -o report.html
+      pfgen-fast checklists report runs/a runs/b --suite essays-en --missing zero -o report
+    """
+
+    runs: JudgedRuns
+    output: Path = Option(
+        Path("checklists"),
+        "Write a page such as report.html, or a directory with a page and its data.",
+        "-o",
+        metavar="FILE.html|FOLDER",
+    )
+    options: ChecklistScoreOptions
+
+    def __call__(self) -> None:
+        from ...base.file_writing import check_folder
+        from ...lab.checklists.checklist_runs import open_runs
+        from ...report.checklists import write_checklists
+        from ...report.pages import is_one_file
+
+        check_folder(self.output.parent if is_one_file(self.output) else self.output)
+        opened, options = open_runs(self.runs), self.options
+        scores = options.score(opened)
+        with counting("models", quiet=options.quiet) as count:
+            done = itertools.count()
+            page, *beside = write_checklists(
+                scores,
+                opened,
+                self.output,
+                judge=options.judge,
+                on_fault=options.faults,
+                on_model=lambda key: count(next(done), len(scores.models), key),
+            )
+        if not options.quiet:
+            names = ", ".join(shown(path.name) for path in beside)
+            print_line(f"{counted(len(scores.models), 'model')}: {shown(page)}, and next to it {names}")
+        note(*scores.notes, *scores.left_out)
+        exit_if_partial(options.faults or scores.n("unjudged"))
+
+
+def _say(scores: Scores) -> None:
+    """Explains the columns, and prints what is missing and the signatures."""
+    from ...lab.checklists.checklist_tables import missing_sentences, scale_sentences
+
+    for sentence in (_ABOUT_COLUMNS, *scale_sentences(scores)):
+        print_line((sentence, "dim"))
+    sentences = missing_sentences(scores)
+    for sentence in sentences[:_MOST_SENTENCES]:
+        print_line(shown(sentence))
+    if len(sentences) > _MOST_SENTENCES:
+        print_line(f"and {len(sentences) - _MOST_SENTENCES:,} more, which --csv and --json name")
+    for signature in dict.fromkeys(model.signature for model in scores.models):
+        print_signature(signature)

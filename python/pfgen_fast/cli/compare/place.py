@@ -1,0 +1,149 @@
+"""`pfgen-fast place`: where a run stands among the published runs."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from ...base.errors import TrialsError
+from ...base.untrusted_text import counted
+from .. import options
+from ..app import Json, Quiet, exit_if_partial, fail, print_json, print_line, shown, warn
+from ..gate_options import ThresholdOptions
+from ..item_score_options import ItemScoreOptions
+from ..parser import Argument, Option, refuse_others
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from ...runs.gates import Check
+    from ...runs.placement import Placement
+
+
+class Place:
+    """Tells where runs stand among the 522 published runs.
+
+    Reads the result.json files that 'pfgen-fast score' wrote, and compares each run with the published results of
+    pfgen-bench by the paired t-test over questions, corrected by Holm at 5 %. The rank counts the runs with a higher
+    score; its range counts only those that differ significantly. The run itself and the yardsticks (system/...)
+    do not count.
+
+    A run of some questions, such as that of 'evaluate --quick', is compared on these questions. Runs that cannot be
+    placed are listed, and the exit code is then 3.
+
+    Models of a table of scores are placed among the other models of the table (--models), or of another table
+    (--against), on the items that all of them have.
+
+    Examples
+
+      pfgen-fast place result/our/model
+      pfgen-fast place result/our/model/step-2000 --against result/our/model
+      pfgen-fast place result/our/model --fail-under percentile=50 --fail-under rank_high=100
+      pfgen-fast place scores.csv --models new
+      pfgen-fast place new.csv --against leaderboard.csv --metric accuracy
+    """
+
+    paths: list[str] = Argument(
+        ...,
+        "Runs: directories with a result.json, directories with many runs, or globs. Or tables of scores by item "
+        "and model.",
+        metavar="PATH...",
+    )
+    against: str | None = Option(
+        None,
+        "Place among other runs: a directory, or a table with one result.json per line and the run's name as "
+        "'run'. Tables of scores: another such table. Default: the published runs, or the other models of the "
+        "table.",
+        metavar="DIR|FILE",
+    )
+    metric: options.MetricOfTable = None
+    format: options.FormatWithMarkdown = "text"
+    quiet: Quiet = False
+    as_json: Json = False
+    tables: ItemScoreOptions
+    gate: ThresholdOptions
+
+    def __call__(self) -> None:
+        from ...runs.gates import OF_PLACEMENT
+        from ...runs.result_tables import are_score_tables
+
+        self.gate.prepare()
+        self.gate.check_names(OF_PLACEMENT)
+        problems: list[TrialsError] = []
+        placements = self._models() if are_score_tables(self.paths) else self._runs(problems)
+        warn(*map(str, problems))
+        all_checks = [self._checks_of(placement) for placement in placements]
+        is_json = self.as_json or self.format == "json"
+        if is_json:
+            records = zip(placements, all_checks, strict=True)
+            print_json([{**placement.to_dict(), **self.gate.record(checks)} for placement, checks in records])
+        elif self.format == "markdown":
+            sys.stdout.write("\n".join(placement.to_markdown() for placement in placements))
+        elif not self.quiet:
+            for placement in placements:
+                print_placement(placement)
+        checks = [check for checks in all_checks for check in checks]
+        checks += [check for problem in problems for check in self.gate.without_figures("place", str(problem))]
+        form = "json" if is_json else "quiet" if self.quiet and self.format == "text" else self.format
+        self.gate.finish(checks, form, "place")
+        exit_if_partial(problems)
+
+    def _checks_of(self, placement: Placement) -> list[Check]:
+        from ...runs.gates import RANKS, figures_of_placement
+
+        if placement.n_lost:
+            lost = f"it lacks {counted(placement.n_lost, 'item')} that other models have"
+            return self.gate.without_figures(placement.run, lost)
+        figures = figures_of_placement(placement)
+        is_turned = not placement.higher_is_better
+        lower = (*RANKS, *(("score", "score_low", "score_high") if is_turned else ()))
+        return self.gate.check(figures, placement.run, lower_is_better=lower)
+
+    def _models(self) -> list[Placement]:
+        from ...runs.placement import place_models
+        from ...tables.table_rows import STANDARD_STREAM
+
+        if not self.against and not self.tables.models:
+            fail("name the models to place (--models), or a table with other models (--against)")
+        if self.against and STANDARD_STREAM in self.paths and not self.tables.models:
+            fail("stdin: can be read only once; name the models to place (--models)")
+        others = [self.against] if self.against else []
+        every = self.tables.read([*self.paths, *others], quiet=self.quiet, all_models=True)
+        placed = self.tables.chosen_of(every.models) or self.tables.read(self.paths, quiet=True).models
+        if self.against:  # a model that both tables have is named `MODEL (TABLE)`, first that of the first table
+            names = dict.fromkeys(every.models)
+            placed = [_first_of(model, names) for model in placed]
+        return place_models(every, placed, self.metric)
+
+    def _runs(self, problems: list[TrialsError]) -> list[Placement]:
+        from ...runs.result_tables import PUBLISHED, read_entries
+        from ...runs.run_placement import Field, entries_at
+
+        refuse_others(self, "runs")
+        field = Field(read_entries(self.against or PUBLISHED))
+        placements = []
+        try:
+            entries = entries_at(self.paths, problems.append)
+        except TrialsError:
+            warn(*map(str, problems))
+            raise
+        for entry in entries:
+            try:
+                placements.append(field.place(entry))
+            except TrialsError as problem:
+                problems.append(problem)
+        return placements
+
+
+def _first_of(model: str, models: Collection[str]) -> str:
+    """A model, or the first with this name and the name of a table."""
+    return model if model in models else next((other for other in models if other.startswith(f"{model} (")), model)
+
+
+def print_placement(placement: Placement) -> None:
+    """Prints what a placement says, one sentence per line."""
+    print_line((f"{shown(placement.run)}: {placement.figures()}", "bold"))
+    for sentence in placement.sentences():
+        print_line(f"  {shown(sentence)}")
+    for sentence in placement.notes:
+        print_line((f"  note: {shown(sentence)}", "dim"))

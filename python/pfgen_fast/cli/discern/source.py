@@ -1,0 +1,268 @@
+"""The options of `pfgen-fast discern` for texts, their damage, and the models that are asked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from ...base.untrusted_text import counted, in_one_line
+from ..app import Exit, Quiet, fail, note, print_line
+from ..engine_options import ServerOptions
+from ..options import Threads
+from ..parser import Argument, BadValue, Option, option_group
+from ..progress import Watch
+from ..suite_line import given_suite, print_origin, suite_or_here
+
+if TYPE_CHECKING:
+    from ...lab.discernment.discernment_items import Collection
+    from ...lab.discernment.discernment_plan import Plan
+    from ...lab.discernment.model_damage import DamageModel, Making
+    from ...lab.discernment.perturbing import Damage
+    from ...lab.evaluators.asking_evaluator import AskedTexts, AskingEvaluator
+    from ...suite.suite import Suite
+
+MADE_TEXTS = "perturbed-texts.jsonl"
+"""The file of the output directory that stores the texts of a model."""
+
+_TO_CONTINUE = "run the same command again to continue, or with --offline --partial to use the complete items"
+_OFFLINE = "run the same command without --offline to ask for them, or with --partial to use the complete items"
+
+
+def pair(text: str) -> tuple[str, str]:
+    """Splits `KEY=COLUMN`."""
+    key, _, column = (part.strip() for part in text.partition("="))
+    if not (key and column):
+        raise BadValue(f"expected KEY=COLUMN, not {in_one_line(text)!r}")
+    return key, column
+
+
+Seed = Annotated[int, Option(..., "Set the seed of the damage; the same seed gives the same damage.", min=0)]
+Language = Annotated[str | None, Option(..., "Set the language of all texts, ja or en. Default: found in each text.")]
+Analyser = Annotated[
+    str | None,
+    Option(..., "Find Japanese words, names and particles with sudachi (pfgen-fast[japanese]).", metavar="NAME"),
+]
+
+
+@option_group
+class TableOptions:
+    """How the items of a table are read."""
+
+    help_group = "Input tables"
+    column: list[Any] | None = Option(
+        None,
+        "Read a key from another column, such as text=summary or perturbed.typo/1=worse. May be repeated.",
+        parser=pair,
+        metavar="KEY=COLUMN",
+    )
+    task: str | None = Option(None, "Set the task of items without one, such as answers.", metavar="TEXT")
+    language: Language = None
+    encoding: str | None = Option(None, "Set the encoding of a CSV or TSV file. Default: UTF-8.")
+
+    @property
+    def described(self) -> dict[str, Any]:
+        """The options as the library takes them."""
+        described = {"task": self.task, "language": self.language, "encoding": self.encoding}
+        return {"columns": dict(self.column or ()), **described}
+
+
+@option_group
+class Source(TableOptions):
+    """The texts to damage, and the damage."""
+
+    help_group = "Damage"
+    file: str | None = Argument(
+        None,
+        "Texts to damage: JSON lines, CSV, TSV or Parquet with id, text and task. Optional columns: language, "
+        "question, context, references, alternative, perturbed. - is stdin.",
+        metavar="[COLLECTION]",
+    )
+    run: str | None = Option(
+        None, "Damage the first answers of a run to each question.", "--from-run", metavar="RUN", group=""
+    )
+    from_suite: bool = Option(False, "Damage answers of the suite: human answers, or else references.", group="")
+    suite: str | None = Option(
+        None,
+        "Name the suite of ngram, --from-run and --from-suite: a directory with Q*.json files, or 'mini'. "
+        "Default: data/ of the checkout that contains the run, or the working directory.",
+        "-s",
+        metavar="FOLDER",
+        group="",
+    )
+    per_question: int = Option(2, "Use this many answers to each question of a run or suite.", min=1, group="")
+    items: int | None = Option(None, "Use only the first N items.", min=1, group="")
+    plan: str = Option(
+        "usual",
+        "Choose the kinds of damage: usual (all kinds made by rules), a data set of the paper (SummEval, "
+        "SumPubMed, 'Story Cloze Test', 'Answer Equivalence', 'WMT-22 de-en', 'WMT-22 zh-en'), or a TOML file.",
+        metavar="NAME|FILE",
+    )
+    kinds: list[str] | None = Option(
+        None, "Use only these kinds, or perturbations such as char_delete/30. May be repeated.", metavar="KIND,..."
+    )
+    level: list[str] | None = Option(None, "Use only the level character, word, sentence or control. May be repeated.")
+    rules_only: bool = Option(False, "Replace kinds of the paper that need a model by kinds made by rules.")
+    donors: Path | None = Option(None, "Take foreign texts and terms from this collection. Default: the other items.")
+    seed: Seed = 0
+    analyser: Analyser = None
+    threads: Threads = None
+
+    @cached_property
+    def collection(self) -> Collection:
+        """The items; ends the command unless exactly one source is given."""
+        from ...lab.discernment import originals
+        from ...lab.discernment.discernment_items import collection_of, read_collection
+
+        n_sources = sum([self.file is not None, self.run is not None, self.from_suite])
+        if n_sources != 1:
+            fail(f"{n_sources or 'no'} sources of texts: expected one of COLLECTION, --from-run RUN and --from-suite")
+        if self.file is not None:
+            whole = read_collection(self.file, **self.described)
+        elif self.run is not None:
+            whole = originals.from_run(self.run, self.loaded_suite, per_question=self.per_question)
+        else:
+            whole = originals.from_suite(self.loaded_suite, per_question=self.per_question)
+        whole = whole if self.file is not None else collection_of(whole, self.language)
+        return whole if self.items is None else replace(whole, items=whole.items[: self.items])
+
+    @cached_property
+    def loaded_suite(self) -> Suite:
+        """The named suite, or the suite of the checkout of the run or of the working directory."""
+        if self.run is None:
+            return suite_or_here(self.suite)
+        from ...runs.checkout import suite_of
+        from ...runs.trials import one_run
+
+        return suite_of(one_run(self.run).folder, given_suite(self.suite))
+
+    def print_suite(self) -> None:
+        """Prints the suite, if a suite was used."""
+        if "loaded_suite" in vars(self):
+            print_origin(self.loaded_suite)
+
+    @cached_property
+    def opened_plan(self) -> Plan:
+        """The plan, or the part of it with the given kinds and levels."""
+        from ...lab.discernment.plan_sources import open_plan
+
+        kinds = [name.strip() for text in self.kinds or () for name in text.split(",") if name.strip()]
+        chosen: Any = {"kinds": kinds or None, "levels": self.level or None, "rules_only": self.rules_only}
+        return open_plan(self.plan, self.collection.items, **chosen)
+
+    @cached_property
+    def damaging(self) -> dict[str, Any]:
+        """The arguments for the damage."""
+        from ...lab.discernment.discernment_items import read_collection
+
+        donors = None
+        if self.donors is not None:
+            donors = [item.text for item in read_collection(self.donors, task=self.task or "answers").items]
+        return {"seed": self.seed, "donors": donors, "analyser": self.analyser}
+
+    def damage(self, collection: Collection, maker: DamageModel | None) -> Damage:
+        """Damages the items of this collection, or of a part of it."""
+        from ...lab.discernment.perturbing import Damage
+
+        return Damage(collection, self.opened_plan, maker=maker, **self.damaging)
+
+
+@option_group
+class Asking(ServerOptions):
+    """The options of models that are asked: a model that writes texts, and a judge. Costs are printed first."""
+
+    maker: str | None = Option(
+        None,
+        "Name the model that writes texts for kinds that rules cannot make. Default: the judge.",
+        group="Evaluators",
+    )
+    partial: bool = Option(False, "Use the items that are complete, and leave out the others.", group="")
+    quiet: Quiet = False
+
+    def texts(
+        self, model: str | None, cache: Path, collection: Collection, plan: Plan, temperature: Any = None
+    ) -> tuple[DamageModel | None, Collection]:
+        """Asks a model for the texts of a plan that rules cannot make; returns the model and the complete items."""
+        from ...lab.discernment.model_damage import Making, open_maker
+
+        perturbations = [change for change in plan.perturbations if change.method == "model"]
+        if not perturbations:
+            return None, collection
+        if model is None:
+            fail("--maker is missing: some kinds of the plan need a language model; name it, or give --rules-only")
+        if self.maker is not None and self.served_model:
+            fail("--maker and --served-model: expected one of them, because --served-model names the judge")
+        maker = open_maker(model, cache=cache, **self.opening(temperature))
+        if self.server is None:
+            maker = replace(maker, connect=None)
+        making = Making(collection.items, perturbations, maker)
+        self._say(making.estimate().sentence("damaged texts"))
+        if self.dry_run:
+            return replace(maker, stands_in=True), collection
+        return maker, self._complete([making], maker, collection, "damaged texts")
+
+    def opening(self, temperature: Any) -> dict[str, Any]:
+        """The options of a model, as the library takes them."""
+        from ...lab.judging.judge_requests import Server
+
+        asked = {"request_options": self.request_options(temperature), "spending": self.spending}
+        # Without a server, all replies may be missing: the message then has their number instead of a missing file.
+        return {**asked, "server": self.server or Server(), "partial": self.partial}
+
+    def ratings(self, judge: AskingEvaluator, damage: Damage, collection: Collection) -> Collection:
+        """Asks for all ratings of a test; returns the complete items."""
+        from ...lab.discernment.perturbing import all_texts
+
+        asked = [judge.asked(*all_texts(damage))]
+        if "identity" in damage.plan.kinds:
+            asked.append(judge.again().asked(collection.items, damage.originals))
+        estimates = [texts.estimate(judge.spending.prices) for texts in asked]
+        self._say(sum(estimates[1:], estimates[0]).sentence("ratings"))
+        if self.dry_run:
+            ways = ["fewer kinds or degrees (--kinds char_delete/30,negate,...)", "half of the items (--items)"]
+            if judge.n_ratings > 1:
+                ways.insert(0, f"one rating of each text, 1/{judge.n_ratings} of it (--ratings 1)")
+            if judge.asks_by_metric and len(judge.metrics) > 1:
+                ways.append("only the metrics that matter (--metric)")
+            note(f"cheaper: {'; '.join(ways)}")
+            return collection
+        complete = self._complete(asked, judge, collection, "ratings")
+        judge.check_rated(asked[0])
+        return complete
+
+    def _complete(
+        self,
+        asked: Sequence[AskedTexts | Making],
+        model: AskingEvaluator | DamageModel,
+        collection: Collection,
+        what: str,
+    ) -> Collection:
+        """Asks for the missing replies about a collection; returns the complete items, with a note on the others."""
+        problem: str | None = None
+        n_items = len(collection)
+        with Watch(what, quiet=self.quiet) as watch:
+            how: Any = {"spending": model.spending, "on_progress": watch.count, "events": watch.events}
+            for texts in asked:
+                problem = texts.ask_with(model.connect, **how) or problem
+        done = [texts.is_complete().all(axis=1).reshape(-1, n_items).all(axis=0).tolist() for texts in asked]
+        complete = map(all, zip(*done, strict=True))
+        items = tuple(item for item, is_complete in zip(collection.items, complete, strict=True) if is_complete)
+        n_lacking = n_items - len(items)
+        if not n_lacking:
+            return collection
+        if not self.partial:
+            n_missing, n_wanted = sum(texts.n_missing for texts in asked), sum(map(len, asked))
+            missing = f"{model.replies.path}: {n_missing:,} of {n_wanted:,} {what} are missing"
+            if what == "ratings":
+                missing += f", of {n_lacking:,} of {counted(n_items, 'item')}"
+            ends = f"{missing}; {_OFFLINE}" if self.server is None else f"{problem or missing}; {_TO_CONTINUE}"
+            fail(ends, Exit.PARTIAL)
+        sentence = f"{n_lacking} of {n_items} items lack {what} and are left out"
+        note(sentence)
+        return replace(collection, items=items, notes=(*collection.notes, f"{sentence}."))
+
+    def _say(self, sentence: str) -> None:
+        if self.dry_run or not self.quiet:
+            print_line(sentence)

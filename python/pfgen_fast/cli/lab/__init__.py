@@ -1,0 +1,1 @@
+"""The commands on studies: `annotate` and `experiment`."""

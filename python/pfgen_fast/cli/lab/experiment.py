@@ -1,0 +1,271 @@
+"""`pfgen-fast experiment`: what the scores mean, as tables, pictures and text; one subcommand per experiment."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal, TypeVar
+
+from .. import options
+from ..app import Exit, Quiet, counting, exit_if_partial, fail, print_line, show_finding, warn
+from ..engine_options import JudgeTemperature, ServerOptions, number_of, warn_of_family
+from ..parser import Argument, Option, option_group
+from ..progress import Watch
+from ..suite_line import given_suite, print_origin
+
+if TYPE_CHECKING:
+    from ...lab.experiments.finding import Finding
+    from ...lab.experiments.run_means import RunMeans
+    from ...lab.experiments.scored_runs import RunFigures
+
+
+Runs = TypeVar("Runs", bound="RunFigures")
+
+
+@option_group
+class Call:
+    """A call of an experiment: reads its runs, warns of runs that are left out, writes and prints the finding."""
+
+    output: Path = Option(..., "Write page, tables and pictures to this directory.", "-o", metavar="DIR")
+    suite: options.SuiteOption = None
+    threads: options.Threads = None
+    quiet: Quiet = False
+
+    def __post_init__(self) -> None:
+        from ...base.file_writing import check_folder
+
+        check_folder(self.output)
+
+    def read(self, read: Callable[..., Runs], paths: list[str], **more: object) -> Runs:
+        """Reads runs with `score_runs` or `read_figures`, with a progress bar."""
+        suite = given_suite(self.suite)
+        with counting("runs", quiet=self.quiet) as count:
+            runs = read(paths, suite=suite, threads=self.threads, on_progress=count, **more)
+        warn(*runs.problems)
+        return runs
+
+    def finish(self, finding: Finding, runs: RunMeans) -> None:
+        """Writes the files of a finding, and prints it; ends with exit code 3 if runs were left out."""
+        show_finding(finding, self.output, quiet=self.quiet, is_said=runs.problems)
+        if not self.quiet:
+            print_origin(getattr(runs, "suite", None))
+        exit_if_partial(runs.problems)
+
+
+Cluster = Annotated[
+    Literal["model", "organisation", "none"],
+    Option(..., "Treat runs of one model, or one organisation (the part before the slash), as dependent in intervals."),
+]
+RunsOption = Annotated[
+    Literal["all", "best", "mean"], Option(..., "Use all runs of a model, the best run, or their mean.")
+]
+
+
+class ExperimentRelations:
+    """How high fluency, truthfulness and helpfulness are, and how they and the length correlate.
+
+    Computes the mean and quartiles of each part of a score, and Pearson's, Spearman's and Kendall's correlations of
+    each pair, over runs and over answers, with 95 % intervals. Runs of one model are not independent, and the intervals
+    account for it (--cluster). A leaderboard (--table) has no answers, so only runs are compared, as with --runs best
+    and mean.
+
+    Examples
+
+      pfgen-fast experiment relations result -o relations
+      pfgen-fast experiment relations --table leaderboard.csv -o relations
+    """
+
+    paths: list[str] | None = Argument(
+        None, "Runs: directories, trials files, directories with many runs, or globs.", metavar="[PATH...]"
+    )
+    table: Path | None = Option(
+        None,
+        "Read a leaderboard instead of runs, as 'leaderboard --format csv' writes it, or the published one "
+        "('published').",
+        metavar="FILE.csv",
+    )
+    runs: RunsOption = "all"
+    cluster: Cluster = "model"
+    seed: options.RandomSeed = 0
+    call: Call
+
+    def __call__(self) -> None:
+        from ...lab.experiments.relations import relations
+        from ...lab.experiments.run_means import read_leaderboard
+        from ...lab.experiments.scored_runs import read_figures, score_runs
+
+        if bool(self.paths) == (self.table is not None):
+            fail(f"{'both runs and' if self.paths else 'neither runs nor'} --table: expected one of them")
+        runs: RunMeans
+        if self.table is not None:
+            runs = read_leaderboard(self.table)
+            warn(*runs.problems)
+        else:
+            runs = self.call.read(score_runs if self.runs == "all" else read_figures, self.paths or [])
+        means = runs if self.runs == "all" else runs.one_per_model(self.runs)
+        self.call.finish(relations(means, cluster=self.cluster, seed=self.seed), runs)
+
+
+class ExperimentSets:
+    """Does it matter which set of reference answers a run is scored with?
+
+    Computes the score of each run with each reference set alone, and how these scores correlate.
+
+    Example
+
+      pfgen-fast experiment sets result -o sets
+    """
+
+    paths: options.Paths
+    chosen: list[str] | None = Option(
+        None, "Compare this set. May be repeated. Default: the sets that most questions share.", "--set"
+    )
+    runs: RunsOption = "all"
+    cluster: Cluster = "model"
+    call: Call
+
+    def __call__(self) -> None:
+        from ...lab.experiments.scored_runs import read_figures
+        from ...lab.experiments.sets import scores_by_set, sets
+
+        runs = self.call.read(read_figures, self.paths)
+        by_set = scores_by_set(runs, self.chosen)
+        if self.runs != "all":
+            by_set = replace(by_set, runs=by_set.runs.one_per_model(self.runs))
+        self.call.finish(sets(by_set, cluster=self.cluster), runs)
+
+
+class ExperimentStability:
+    """Would other questions or trials rank the runs in the same way?
+
+    Computes the ranks without any one question, and compares rankings that have no question or trial in common: how
+    they agree (Kendall), how many pairs of runs and of close runs they swap, and how scores shift.
+
+    Example
+
+      pfgen-fast experiment stability result -o stability
+    """
+
+    paths: options.Paths
+    draws: int = Option(100, "Draw questions and trials this often.", min=1)
+    seed: options.RandomSeed = 0
+    call: Call
+
+    def __call__(self) -> None:
+        from ...lab.experiments.scored_runs import score_runs
+        from ...lab.experiments.stability import stability
+
+        runs = self.call.read(score_runs, self.paths)
+        self.call.finish(stability(runs, n_draws=self.draws, seed=self.seed), runs)
+
+
+class ExperimentExternal:
+    """Do the scores agree with other scores: of a judge model, of humans, of another leaderboard?
+
+    Model names are matched exactly, then without case and separators, then without the part before the last slash. A
+    name that matches two names under a rule gets no partner. Models without a partner are listed.
+
+    Example
+
+      pfgen-fast experiment external result --scores judge.csv --scores other.csv -o external
+    """
+
+    paths: options.Paths
+    scores: list[Path] = Option(
+        ...,
+        "Read scores from a CSV with a header: model names, then columns of scores. May be repeated.",
+        metavar="FILE.csv",
+    )
+    pick: Literal["best", "mean"] = Option("best", "Use the best run of a model, or the mean of its runs.", "--runs")
+    cluster: Cluster = "model"
+    call: Call
+
+    def __call__(self) -> None:
+        from ...lab.experiments.external_experiment import external, read_scores
+        from ...lab.experiments.scored_runs import read_figures
+
+        files = [read_scores(path) for path in self.scores]
+        runs = self.call.read(read_figures, self.paths)
+        self.call.finish(external(runs, files, pick=self.pick, cluster=self.cluster), runs)
+
+
+class ExperimentJudge:
+    """Lets a language model rate the answers, from 1 to 10 or on the template's scale, for comparison with the scores.
+
+    Asks a server with the protocol of OpenAI or Anthropic. The cost is estimated first. Every rating is
+    stored when it arrives: running the same command again continues where it was stopped, and --offline replays the
+    ratings. 'pfgen-fast experiment external --scores' reads the resulting judge-models.csv.
+
+    Examples
+
+      pfgen-fast experiment judge result -m org/judge --base-url http://localhost:8000/v1 --trials 2 -o judge
+      pfgen-fast experiment judge result -m gpt-4o --prompt-price 2.5 --reply-price 10 --budget 20 -o judge
+      pfgen-fast experiment judge result -m claude-sonnet-4-5 --engine anthropic --omit top_p -o judge
+    """
+
+    paths: options.Paths
+    model: str = Option(..., "Name the judge on the server.", "-m")
+    template: str = Option(
+        "default",
+        "Choose a template: default, paper, or a file with {question}, {sample}, {answer}, {language}.",
+        metavar="NAME|FILE",
+    )
+    language: str = Option("Japanese", "Set the expected language of the answers.")
+    ratings: int = Option(1, "Rate each answer this often.", min=1)
+    trials: int | None = Option(None, "Rate N answers per question of a run. Default: all.", "-n", min=1)
+    temperature: JudgeTemperature = None
+    max_tokens: int = Option(300, "Limit the tokens of a reply.", min=1)
+    cache: Path | None = Option(None, "Store the ratings in this file. Default: judge-ratings.jsonl in DIR.")
+    items: Path | None = Option(
+        None,
+        "Also write the mean rating of each run and question to this table, for 'leaderboard' and 'compare' "
+        "(.csv, .tsv, .jsonl or .parquet).",
+    )
+    seed: str = Option("", "Set the seed (any text) of the choice of answers and of replies.", metavar="TEXT")
+    asking: ServerOptions
+    call: Call
+
+    def __call__(self) -> None:
+        from ...lab.evaluators.asking_evaluator import usual_temperature
+        from ...lab.evaluators.judge_evaluator import JudgeEvaluator, read_template
+        from ...lab.experiments.judge_experiment import ITEM_COLUMNS, AnswersToJudge, RatedRuns
+        from ...lab.experiments.scored_runs import read_figures
+        from ...lab.judging.judge_requests import Judge
+        from ...lab.judging.reply_store import Replies
+        from ...tables.formats import check_value_table, writing_values
+
+        if self.items is not None:
+            check_value_table(self.items)
+        asking, call = self.asking, self.call
+        temperature, server = number_of(self.temperature), asking.server
+        if temperature is None:
+            temperature = usual_temperature(self.ratings)
+        evaluator = JudgeEvaluator(
+            Judge(self.model, temperature, self.max_tokens, asking.request_options(self.temperature)),
+            Replies(self.cache or call.output / "judge-ratings.jsonl", must_exist=server is None),
+            read_template(self.template),
+            language=self.language,
+            n_ratings=self.ratings,
+            seed=self.seed,
+            connect=None if server is None else server.engine,
+        )
+        answers = AnswersToJudge(self.trials, self.seed)
+        runs = call.read(read_figures, self.paths, on_batch=answers)
+        rated = RatedRuns(runs, answers.chosen, evaluator)
+        warn_of_family(self.model, runs.models)
+        if asking.dry_run or not call.quiet:
+            print_line(rated.ratings.estimate(asking.spending.prices).sentence("ratings"))
+        if asking.dry_run:
+            return
+        with Watch("ratings", quiet=call.quiet) as watch:
+            problem = rated.ratings.ask_with(
+                evaluator.connect, spending=asking.spending, on_progress=watch.count, events=watch.events
+            )
+        if problem:
+            again = "run the same command again to continue, or with --offline to use the stored ratings"
+            fail(f"{problem}; {again}", Exit.PARTIAL)
+        if self.items is not None:
+            with writing_values(self.items, ITEM_COLUMNS) as write:
+                write(rated.by_item())
+        call.finish(rated.finding(), runs)

@@ -1,0 +1,1 @@
+"""The commands that show scores: `leaderboard`, `report` and `explain`."""

@@ -1,0 +1,158 @@
+"""`pfgen-fast explain`: the parts of the score of one answer."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Literal
+
+from ...base.table import Column, Table, width_of
+from ...base.untrusted_text import counted, harmless
+from ...suite.rules import MAX_ORDER
+from .. import options
+from ..app import Json, fail, print_json, print_line, print_table, shown
+from ..parser import Option
+from ..suite_line import print_origin, suite_or_here
+
+if TYPE_CHECKING:
+    from ...scoring.explanation import Explanation, SetExplanation
+
+
+class Explain:
+    """Breaks down the score of one answer: missing keywords, prefix, n-gram orders, rare 3-grams.
+
+    Examples
+
+      pfgen-fast explain --suite mini --question Q07 --answer "Ice floats because it is less dense than water."
+      pfgen-fast explain --question Q01 < answer.txt
+    """
+
+    question: str = Option(..., "Name the question by its ID or text.", "-q")
+    answer: str | None = Option(None, "Give the answer; '-' or no option reads stdin.", "-a")
+    suite: options.SuiteOption = None
+    profile: Literal["leaderboard", "normalised"] = Option(
+        "leaderboard", "Explain the published figures, or those of profile normalised."
+    )
+    as_json: Json = False
+
+    def __call__(self) -> None:
+        from ...base.file_reading import stdin
+        from ...scoring import explanation as library
+        from ...scoring.score_table import signature_of
+
+        answer = self.answer
+        if answer is None or answer == "-":
+            try:
+                answer = stdin().read().decode("utf-8").rstrip("\n")
+            except UnicodeDecodeError as error:
+                fail(f"stdin: not UTF-8 (byte {error.start})")
+        suite = suite_or_here(self.suite)
+        explanation = library.explain(suite, self.question, answer, profile=self.profile)
+        signature = signature_of(suite, profile=self.profile)
+        asked = explanation.question
+        if self.as_json:
+            about = {"suite": suite.name, "metadata_hash": suite.metadata_hash, "signature": signature}
+            parts: dict[str, object] = {
+                "sets": list(map(asdict, explanation.sets)),
+                "keywords": list(map(asdict, explanation.keywords)),
+            }
+            if explanation.normalised is not None:
+                parts |= {"normalised": explanation.normalised, "left_out": explanation.left_out}
+            print_json(
+                {**about, "question_id": asked.question_id, "answer": answer, "scores": explanation.scores, **parts}
+            )
+            return
+        print_line((shown(asked.question_id), "bold"), f" {shown(asked.question)}")
+        _print_answer(explanation)
+        _print_scores(explanation)
+        _print_keywords(explanation)
+        _print_sets(explanation)
+        print_origin(suite, signature)
+
+
+def _print_answer(explanation: Explanation) -> None:
+    from ...suite.rules import THRESHOLD
+
+    parts: list[str | tuple[str, str]] = []
+    cut = explanation.n_characters(max((part.best_prefix for part in explanation.sets), default=0))
+    for i, (character, cover) in enumerate(zip(explanation.answer, explanation.cover, strict=False)):
+        if i == cut and cut < len(explanation.answer):
+            parts.append(("┊", "bold"))
+        parts.append((harmless(character), _style(cover)))
+    rest = len(explanation.answer) - len(explanation.cover)
+    if rest > 0:
+        parts.append((f" … {rest} more code points, which are not scored", "dim"))
+    print_line(*parts)
+    n_rare = sum(cover is not None and cover < THRESHOLD for cover in explanation.cover)
+    print_line(
+        (
+            f"{len(explanation.answer)} code points; {n_rare} only in rare 3-grams (below 0.5 % of the references, "
+            "struck through); bold: above 10 %; ┊: end of the most fluent prefix\n",
+            "dim",
+        )
+    )
+    if explanation.normalised is not None:
+        n_left_out = sum(end - begin for begin, end in explanation.left_out)
+        print_line((f"normalised; {counted(n_left_out, 'code point')} left out (dim above):", "dim"))
+        print_line(f"{shown(explanation.normalised)}\n")
+
+
+def _style(cover: float | None) -> str:
+    from ...suite.rules import THRESHOLD
+
+    if cover is None:
+        return "dim"
+    return "red strike" if cover < THRESHOLD else "bold" if cover > 0.1 else ""
+
+
+def _print_scores(explanation: Explanation) -> None:
+    from ...suite.rules import add_up
+
+    scores = explanation.scores
+    fluency, truthfulness = add_up(scores["fluency"].values()), add_up(scores["truthfulness"].values())
+    print_line(
+        (f"score {scores['average']:.5f}", "bold"),
+        f" = (fluency {fluency:.6f} + truthfulness {truthfulness:.6f} + helpfulness {scores['helpfulness']:.5f}) / 3\n",
+    )
+
+
+def _print_sets(explanation: Explanation) -> None:
+    """Prints the sets side by side, as many as fit in 80 columns."""
+    columns = [_of_set(part) for part in explanation.sets]
+    characters = "code points" if explanation.normalised is None else "units"
+    units = characters if explanation.question.tokenizer is None else "tokens"
+    heads = ("fluency", "truthfulness", f"best prefix, {units}", "discount", "baseline")
+    names = [*heads, *(f"order {order:2}: n-grams, sum" for order in range(1, MAX_ORDER + 1))]
+    width = 2 + max((width_of(cell) for cells in columns for cell in cells), default=0)
+    n_beside = max(1, (80 - max(map(len, names))) // width)
+    for first in range(0, len(columns), n_beside):
+        sets = columns[first : first + n_beside]
+        table_columns = [Column("set", is_text=True), *(Column(name, is_text=False, form=str) for name, *_ in sets)]
+        print_table(Table(table_columns, list(zip(names, *(cells for _, *cells in sets), strict=True))))
+        print_line()
+    known = "n-grams: how many of the prefix's n-grams the set knows; sum: of their document frequencies"
+    print_line((f"{known}\n", "dim"))
+
+
+def _of_set(part: SetExplanation) -> list[str]:
+    """The cells of one set, from top to bottom."""
+    figures = f"{part.fluency:.6f}", f"{part.truthfulness:.6f}", str(part.best_prefix)
+    orders = [
+        f"{f'{known}/{n}':>7} {value:6}" for (known, n), value in zip(part.known_by_order, part.by_order, strict=True)
+    ]
+    return [shown(part.name), *figures, f"{part.discount:.2f}", f"{part.baseline:.2f}", *orders]
+
+
+def _print_keywords(explanation: Explanation) -> None:
+    """Prints the missing keywords, then those that were found."""
+    if not explanation.keywords:
+        print_line("no keyword rules")
+    for keyword in sorted(explanation.keywords, key=lambda keyword: keyword.position is not None):
+        if keyword.position is None:
+            state = ("missing", "red"), f", which leaves {keyword.left_without:.2f} of helpfulness"
+        else:
+            state = ("met", "green"), f" at {keyword.position}"
+        print_line(f"keyword {shown(keyword.name)}: ", *state)
+    for name, left in explanation.scores["helpfulness_results"]:
+        if name.endswith("字超過"):
+            print_line(f"too long for the last keyword ({shown(name)}), which leaves {left:.2f}")
+    print_line()

@@ -1,0 +1,200 @@
+"""`pfgen-fast leaderboard`: recorded results as a ranked table."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from ...base.errors import TrialsError
+from ...base.untrusted_text import counted, few_names, utf8
+from ...runs.items.by_subject import few_items
+from .. import options
+from ..app import Json, Quiet, exit_if_partial, fail, note, print_line, print_table, shown, warn
+from ..item_score_options import ItemScoreOptions
+from ..parser import Argument, Option, refuse_others
+from ..suite_line import about_interval, given_suite
+
+if TYPE_CHECKING:
+    from ...base.table import Table
+    from ...runs.items.by_subject import Subjects
+    from ...runs.items.ranking import ModelRanking
+    from ...runs.leaderboard import Leaderboard as Runs
+
+_ABOUT_COLUMNS = (
+    f"{about_interval('{over}')}; rank range: the ranks that chance allows, at 95 % "
+    "({test} against all other {what}, corrected by Holm)"
+)
+_MARKS = {
+    "👑": "human answers (no rank)",
+    "🎯": "reference answers (no rank)",
+    "🟢": "mode completion",
+    "💬": "another mode than completion",
+}
+
+
+class Leaderboard:
+    """Ranks runs by score, like the published table, or models of a table of scores.
+
+    Reads the result.json files that 'pfgen-fast score' wrote. The directory result of a checkout of pfgen-bench stands
+    for the whole published table, with its yardsticks below data. Results that cannot be ranked are listed and left
+    out; the exit code is then 3.
+
+    Tables have the scores of models on items, from any evaluation. The models are ranked by their mean over the items
+    that all of them have.
+
+    Examples
+
+      pfgen-fast leaderboard result
+      pfgen-fast leaderboard result --update README.md
+      pfgen-fast leaderboard result --format csv -o leaderboard.csv
+      pfgen-fast leaderboard result/our --published
+      pfgen-fast leaderboard scores.csv --metric accuracy --by-subject
+    """
+
+    paths: list[str] | None = Argument(
+        None,
+        "Runs: directories with a result.json, or directories with many runs. Or tables of scores by item and model.",
+        metavar="[PATH...]",
+    )
+    by_subject: bool = Option(
+        False,
+        "Add the scores by subject: the category of questions, or the subject column of a table. On a terminal "
+        "and in Markdown this is a second table.",
+    )
+    published: bool = Option(
+        False, "Runs: add the 522 published results of pfgen-bench; needs no other run.", for_input="runs"
+    )
+    suite: options.SuiteOfRuns = None
+    metric: options.MetricOfTable = None
+    format: Literal["markdown", "json", "csv"] | None = Option(
+        None,
+        "Choose the format; json and csv have full precision and 95 % intervals. Default: a table on a terminal, "
+        "markdown otherwise.",
+        "-f",
+        show_default=False,
+    )
+    update_file: Path | None = Option(None, "Replace the table between this file's leaderboard comments.", "--update")
+    output: options.OutputFile = None
+    quiet: Quiet = False
+    as_json: Json = False
+    tables: ItemScoreOptions
+
+    def __call__(self) -> None:
+        from ...runs.result_tables import are_score_tables
+
+        if not self.paths and not self.published:
+            fail("no runs: name directories with results, or take the published results (--published)")
+        if self.update_file and (self._form not in (None, "markdown") or self.output):
+            fail("--update writes Markdown into the named file: leave out --format and --output")
+        if are_score_tables(self.paths or ()):
+            self._rank_models()
+        else:
+            self._rank_runs()
+
+    @property
+    def _form(self) -> str | None:
+        return "json" if self.as_json else self.format
+
+    @property
+    def is_printed(self) -> bool:
+        """Whether the table of a terminal is printed, unless a format is chosen."""
+        return not (self.output or self.update_file) and sys.stdout.isatty()
+
+    def _rank_models(self) -> None:
+        from ...runs.items.ranking import rank_models
+
+        refuse_others(self, "tables")
+        ranking = rank_models(self.tables.read(self.paths or (), quiet=self.quiet), self.metric)
+        if self.by_subject and not ranking.subjects:
+            fail("--by-subject: the tables have no subjects; name their column (--subject-column)")
+        if self.is_printed and self._form is None:
+            _print_models(ranking, by_subject=self.by_subject)
+        else:
+            note(*(() if self.quiet else ranking.notes))
+            text = getattr(ranking, f"to_{self._form or 'markdown'}")(with_subjects=self.by_subject)
+            self._write(text, counted(len(ranking), "model"))
+
+    def _rank_runs(self) -> None:
+        from ...runs import leaderboard as library
+        from ...runs.result_tables import published
+
+        refuse_others(self, "runs")
+        problems: list[TrialsError] = []
+        entries = library.rank(
+            library.find_results(self.paths or ()),
+            on_problem=problems.append,
+            others=published() if self.published else (),
+        )
+        warn(*map(str, problems))
+        mixed = library.mixed_suites(entry.result for entry in entries)
+        if mixed and not self.quiet:
+            note(mixed)
+        if entries and self.by_subject:
+            entries = library.with_subjects(entries, given_suite(self.suite))
+        if entries and self.is_printed and self._form is None:
+            _print_runs(entries)
+        elif entries:
+            place, form = self.update_file or self.output, self._form or "markdown"
+            root: dict[str, Any] = {"root": place.resolve().parent} if place and form == "markdown" else {}
+            self._write(getattr(library, f"to_{form}")(entries, **root), counted(len(entries), "run"))
+        exit_if_partial(problems)
+
+    def _write(self, text: str, what: str) -> None:
+        """Writes the table into the file to update, to the output, or else to stdout."""
+        from ...base.file_writing import write_whole
+        from ...runs.leaderboard import update_markdown
+
+        if self.update_file:
+            path = self.update_file
+            gone = update_markdown(path.resolve(), text)
+            if gone:
+                few = few_names(gone, n_code_points=300)
+                note(f"{path}: the new table lacks {counted(len(gone), 'row')} of the former one: {few}")
+            if not self.quiet:
+                print_line(f"{what}: {shown(path)}", to=sys.stderr)
+        elif self.output:
+            write_whole(self.output, utf8(text))
+        else:
+            sys.stdout.write(utf8(text).decode())
+
+
+def _print_runs(entries: Runs) -> None:
+    """Prints rank, name, score, interval and ties of each run, and the other figures that fit the terminal."""
+    print_table(entries.table)
+    if entries[0].subjects is not None:
+        print_subjects(entries.subject_table, entries[0].subjects, "questions")
+    marks = {entry.mark for entry in entries}
+    hashes = {entry.result.metadata_hash for entry in entries}
+    about = [
+        _ABOUT_COLUMNS.format(over="questions", what="runs", test="paired t-tests over questions"),
+        "; ".join(f"{mark} {meaning}" for mark, meaning in _MARKS.items() if mark in marks),
+    ]
+    if len(hashes) == 1:
+        suite = f"all of the suite with metadata hash {shown(hashes.pop())}"
+        about[:0] = [suite, "signature: unknown, because result.json records none"]
+    print_lines(["", *about])
+
+
+def _print_models(ranking: ModelRanking, *, by_subject: bool) -> None:
+    print_table(ranking.table)
+    if by_subject:
+        print_subjects(ranking.subject_table, ranking.models[0].subjects, "items")
+    about = _ABOUT_COLUMNS.format(over=counted(ranking.n_compared, "common item"), what="models", test=ranking.test)
+    if ranking.is_binary:
+        about = about.replace("±: half of the", "±95 %: Wilson's")
+    print_lines(["", about, *map(shown, ranking.notes)])
+
+
+def print_subjects(table: Table, means: Subjects, items: str) -> None:
+    """Prints scores by subject, and sentences about subjects with few items."""
+    print_line()
+    print_table(table)
+    print_lines(few_items(means, items))
+
+
+def print_lines(lines: Iterable[str]) -> None:
+    """Prints explanations below a table."""
+    for line in lines:
+        print_line((shown(line), "dim"))

@@ -1,0 +1,217 @@
+"""`pfgen-fast report`: a page to explore runs, in a file or served; README.md files, or a model card."""
+
+from __future__ import annotations
+
+import contextlib
+import tempfile
+import time
+from collections.abc import Iterable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from ...base.errors import TrialsError
+from ...base.untrusted_text import counted
+from .. import options
+from ..app import Quiet, exit_if_partial, fail, note, print_line, shown, track, warn
+from ..item_score_options import ItemScoreOptions
+from ..parser import Option, option_group, refuse_others
+from ..suite_line import given_suite, print_origin
+
+if TYPE_CHECKING:
+    from ...report import ReportRun
+    from ...report.html import Track
+    from ...report.live import LiveReport
+    from ...suite.suite import Suite
+
+T = TypeVar("T")
+
+
+@option_group
+class Report:
+    """Creates a page of runs or of a table of scores: leaderboard, plots, and answers to every question.
+
+    The page is a single file of at most 20 MB and needs no network. To fit this size, long answers are cut. A directory
+    holds whole answers, opens from disk as well, and replaces only an earlier report. The command reads the
+    result.json files that 'pfgen-fast score' wrote. Runs that differ in a few parameters, such as those of a sweep, are
+    plotted over each parameter. Results that cannot be reported are listed and left out; the exit code is then 3.
+
+    With --serve, the page is served on 127.0.0.1, and an open page reloads when a result.json below the paths has been
+    added, replaced or removed. Ctrl-C ends the server.
+
+    With --model-card, the results of a model's runs become the metadata of its README.md on the Hub, which keeps
+    everything else, or a file of .eval_results.
+
+    Tables of scores become a page in one file, with models in place of runs and items in place of questions. It has no
+    answers.
+
+    Examples
+
+      pfgen-fast report result -o report.html
+      pfgen-fast report result -o report
+      pfgen-fast report result --serve --open
+      pfgen-fast report result/openai --markdown
+      pfgen-fast report scores.csv -o scores.html
+      pfgen-fast report result/our/model/5e1e9f4 --model-card model/README.md
+      pfgen-fast report result/our/model/5e1e9f4 --model-card model/.eval_results/pfgen.yaml --dataset our/benchmark
+    """
+
+    paths: options.Paths
+    suite: options.SuiteOfRuns = None
+    output: Path | None = Option(
+        None,
+        "Write a page such as report.html, or a directory with a page and its data.",
+        "-o",
+        metavar="FILE.html|FOLDER",
+    )
+    markdown: bool = Option(False, "Write a README.md next to each result instead, like the published ones.")
+    serve: bool = Option(False, "Serve the page on this machine instead, and show results as they change.")
+    port: int = Option(0, "With --serve: set the port on 127.0.0.1; 0 takes a free port.", min=0, max=65535)
+    open_browser: bool = Option(False, "With --serve: open the page in the browser.", "--open")
+    model_card: Path | None = Option(
+        None,
+        "Write the results into this model card instead, or into a .yaml file for .eval_results of the Hub.",
+        metavar="README.md|FILE.yaml",
+    )
+    model: str | None = Option(
+        None, "Model card: name the model as on the Hub. Default: the model in config.json.", metavar="ORG/NAME"
+    )
+    dataset: str | None = Option(
+        None, "Model card: name the benchmark's dataset on the Hub.", metavar="ORG/NAME[/TASK]"
+    )
+    metric: options.MetricOfTable = None
+    tables: ItemScoreOptions
+    quiet: Quiet = False
+
+    def __call__(self) -> None:
+        from ...report import read_run, write_readme, write_report, write_report_folder
+        from ...report.overview import with_intervals
+        from ...report.pages import is_one_file
+        from ...runs.checkout import suite_of_all
+        from ...runs.leaderboard import find_results, mixed_suites
+        from ...runs.result_tables import are_score_tables
+
+        output = self.output
+        if (output is not None) + self.markdown + self.serve + (self.model_card is not None) != 1:
+            fail("expected one of --output FILE.html (or a directory), --serve, --markdown and --model-card")
+        if (self.port or self.open_browser) and not self.serve:
+            fail("--port and --open: expected --serve")
+        if self.model_card is not None:
+            self.write_card(self.model_card)
+            return
+        if self.model or self.dataset:
+            fail("--model and --dataset: expected with --model-card")
+        if output is not None:
+            check_page(output)
+        if are_score_tables(self.paths):
+            self.report_table(output)
+            return
+        refuse_others(self, "runs")
+        results = find_results(self.paths)
+        suite = suite_of_all([path.parent for path in results], given_suite(self.suite))
+        if self.serve:
+            self.serve_page(suite, len(results))
+            return
+        is_page, page = output is not None and is_one_file(output), output and output.resolve()
+        page_folder = page.parent if page and is_page else page
+        runs: list[tuple[Path, ReportRun]] = []
+        for path in track(results, len(results), "results", quiet=self.quiet):
+            try:
+                runs.append((path, read_run(path, suite, page_folder=page_folder)))
+            except TrialsError as error:
+                warn(str(error))
+        exit_if_partial(not runs)
+        mixed = mixed_suites(run.result for _, run in runs)
+        if mixed and not self.quiet:
+            note(mixed)
+        if output is None:
+            for path, run in track(runs, len(runs), "runs", quiet=self.quiet):
+                write_readme(run, suite, path.with_name("README.md"))
+        else:
+            write = write_report if is_page else write_report_folder
+            write(with_intervals(runs, suite), suite, output, track=partial(track, quiet=self.quiet))
+        if not self.quiet:
+            written = "a README.md next to each" if output is None else f"{output} ({_size(output) / 1e6:.1f} MB)"
+            print_line(f"{counted(len(runs), 'run')}: {shown(written)}")
+            print_origin(suite)
+        exit_if_partial(len(runs) < len(results))
+
+    def report_table(self, output: Path | None) -> None:
+        """Writes the page of tables of scores."""
+        from ...report.pages import is_one_file
+        from ...report.score_page import write_score_report
+
+        refuse_others(self, "tables")
+        if output is None or not is_one_file(output):
+            fail("a table of scores becomes a page in one file: expected --output FILE.html")
+        scores = self.tables.read(self.paths, quiet=self.quiet)
+        name = ", ".join(Path(path).name for path in self.paths)
+        write_score_report(scores, output, metric=self.metric, name=name)
+        if not self.quiet:
+            print_line(f"{counted(len(scores.models), 'model')}: {shown(output)} ({_size(output) / 1e6:.1f} MB)")
+
+    def write_card(self, path: Path) -> None:
+        """Writes the model card, or the file of .eval_results."""
+        from ...report.model_card import write_model_card
+        from ...runs.trials import find_runs
+
+        runs = find_runs(self.paths)
+        write_model_card(runs, path, suite=given_suite(self.suite), model=self.model, dataset=self.dataset)
+        if not self.quiet:
+            print_line(f"{counted(len(runs), 'run')}: {shown(path)}")
+
+    def serve_page(self, suite: Suite, n_results: int) -> None:
+        """Serves the page on the loopback until Ctrl-C, and follows the results."""
+        from ...report.live import LiveReport, ReportServer
+
+        with (
+            contextlib.suppress(KeyboardInterrupt),
+            tempfile.TemporaryDirectory(prefix="pfgen-report-") as folder,
+            ReportServer(Path(folder), self.port) as server,
+        ):
+            live = LiveReport(self.paths, suite, server.folder, lambda problem: warn(str(problem)))
+            live.write_waiting()
+            with server.running():
+                print_line(f"{shown(server.address)} shows {counted(n_results, 'result')}; Ctrl-C ends it")
+                if self.open_browser:
+                    import webbrowser
+
+                    webbrowser.open(server.address)
+                live.write(_tracked(live, quiet=self.quiet))
+                while server.asked.wait():
+                    server.asked.clear()
+                    live.write_if_changed()
+
+
+def _tracked(live: LiveReport, *, quiet: bool) -> Track[Any]:
+    """Shows progress on the terminal, and on the page that waits for the report."""
+
+    def tracked(items: Iterable[T], total: int, what: str) -> Iterator[T]:
+        last = time.monotonic()
+        for done, item in enumerate(track(items, total, what, quiet=quiet), start=1):
+            if time.monotonic() > last + 1:
+                live.write_waiting(f"{done} of {total} {what}")
+                last = time.monotonic()
+            yield item
+
+    return tracked
+
+
+def check_page(output: Path) -> None:
+    """Ends the command if a report of this name cannot be written."""
+    from mimetypes import MimeTypes  # without the types of the system, which differ
+
+    from ...base.file_writing import check_folder
+    from ...report.pages import is_one_file
+
+    is_page, suffix = is_one_file(output), output.suffix
+    is_other = MimeTypes().guess_type(output.name)[0] is not None or suffix.lower() == ".md"  # such as a picture
+    if is_other and not (is_page or output.is_dir()):
+        page = output.with_suffix(".html").name
+        fail(f"{output}: expected a page, such as {page}, or a directory, not a file of the kind {suffix}")
+    check_folder(output.parent if is_page else output)
+
+
+def _size(output: Path) -> int:
+    data = output.glob("data/*-*.js") if output.is_dir() else []
+    return sum(path.stat().st_size for path in (output / "index.html" if output.is_dir() else output, *data))

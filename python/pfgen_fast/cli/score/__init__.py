@@ -1,0 +1,1 @@
+"""The commands that score: `score`, `evaluate` and `serve`."""

@@ -1,0 +1,186 @@
+"""The options of `pfgen-fast score` that are for runs or for tables, and the inputs that are tables."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from ...base.errors import PfgenError
+from ...scoring.reply_text import ReasoningChoice
+from .. import options
+from ..app import Json, Quiet
+from ..gate_options import ThresholdOptions
+from ..parser import Argument, Option, option_group
+
+if TYPE_CHECKING:
+    from ...suite.rules import FloatSum
+
+STDIN = "-"
+_LINES, *_OTHERS = (
+    tuple(f"{kind}{packed}" for packed in ("", ".gz", ".xz", ".zst")) for kind in (".jsonl", ".csv", ".tsv", ".json")
+)
+_ENDINGS = (".parquet", *sum(_OTHERS, ()))
+
+
+@option_group
+class RunScoring(ThresholdOptions):
+    """The options of `score` for runs."""
+
+    help_group = "Runs"
+    for_input = "runs"
+    questions: options.Questions = None
+    limit: options.Limit = None
+    unknown_questions: options.UnknownQuestions = "error"
+    by_subject: bool = Option(False, "Print the score of each category of questions too, with its 95 % interval.")
+    verify: bool = Option(False, "Check results and the cached index with the slow oracle; write nothing.")
+    sample: int | None = Option(None, "With --verify: check this many answers of each run. Default: all.", min=1)
+
+
+@option_group
+class TableScoring:
+    """The options of `score` for tables."""
+
+    help_group = "Tables"
+    for_input = "tables"
+    question_column: str | None = Option(None, "Name the question column.")
+    answer_column: str | None = Option(None, "Name the answer column.")
+    columns: str | None = Option(
+        None, "Add only these scores, such as average,helpfulness. Default: all.", metavar="NAME,..."
+    )
+    where: str | None = Option(
+        None,
+        "Write only rows that pass, as in 'average >= 0.6 and helpfulness > 0.5'.",
+        "--filter",
+        metavar="CONDITION",
+    )
+    nulls: bool = Option(False, "Give missing answers null scores.")
+    input_format: Literal["csv", "tsv", "jsonl", "json", "parquet"] | None = Option(
+        None, "Read this format from stdin. Default: JSON lines."
+    )
+    encoding: options.Encoding = None
+    metrics: list[str] | None = Option(
+        None,
+        "Compare answers with the references in their rows, by bleu, chrf, chrf++, rouge_1, rouge_2, rouge_l, "
+        "rouge_lsum, token_f1, exact_match, rep_4 or distinct_4, or with 100 references or more fluency or "
+        "truthfulness, without a suite. May be repeated.",
+        "--metric",
+    )
+    reference_columns: list[str] | None = Option(
+        None,
+        "With --metric: name the column with the references of each row, as lists (in CSV, JSON lists) or texts. "
+        "May be repeated.",
+        "--reference-column",
+    )
+    tokenize: str | None = Option(
+        None,
+        "With --metric: split texts by the rules of 13a, intl, zh, char or none. Default: the usual rules of each "
+        "metric.",
+    )
+    lowercase: bool = Option(False, "With --metric: convert texts to lower case first.")
+
+
+@option_group
+class ScoreOptions:
+    """The options of `score`."""
+
+    paths: list[str] = Argument(
+        ...,
+        "Runs: directories, trials files, directories with many runs, globs (including '**'). Tables: files, "
+        "directories, globs, URLs such as s3://bucket/in/, or '-'.",
+        metavar="PATH...",
+    )
+    suite: options.SuiteOption = None
+    output: str | None = Option(
+        None,
+        "Write results below this directory instead of the runs, or a table of all answers to this file, such as "
+        "answers.csv. Tables: write to this file, or '-', instead of printing the means of the models; several "
+        "tables: to this directory, also a remote one such as s3://bucket/folder/.",
+        "-o",
+        metavar="PATH",
+    )
+    reasoning: ReasoningChoice = Option("keep", "Score answers unchanged, or without reasoning (docs/generation.md).")
+    profile: options.ProfileOption = "leaderboard"
+    float_sum: options.ResultSumOption = "auto"
+    force: bool = Option(False, "Also score runs that are up to date, and tables scored with other settings.", "-f")
+    threads: options.Threads = None
+    dry_run: bool = Option(False, "Only show what would be done.", "-n")
+    quiet: Quiet = False
+    as_json: Json = False
+    runs: RunScoring
+    tables: TableScoring
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether the command prints errors and JSON only."""
+        return self.quiet or self.as_json
+
+    @property
+    def usual_sum(self) -> FloatSum:
+        """The float sum of runs without a recorded result."""
+        return "naive" if self.float_sum == "naive" else "compensated"
+
+    @cached_property
+    def places(self) -> list[str]:
+        """The inputs; `file://` is a path."""
+        return list(map(place_of, self.paths))
+
+    @cached_property
+    def target(self) -> str | None:
+        """The output; `file://` is a path."""
+        return self.output and place_of(self.output)
+
+
+def is_answer_table(output: str | None) -> bool:
+    """Whether the output of runs is a table of their answers."""
+    return (output or "").endswith((*_ENDINGS, *_LINES))
+
+
+def are_tables(places: Sequence[str], tables: TableScoring, suite: str | None) -> bool:
+    """Whether the inputs are tables instead of runs: by their options or their names."""
+    names_tables = tables.question_column, tables.answer_column, tables.columns, tables.where
+    others = tables.encoding, tables.input_format, tables.metrics
+    return any(value is not None for value in (*names_tables, *others)) or all(
+        _is_table(place, suite) for place in places
+    )
+
+
+def _is_table(path: str, suite: str | None) -> bool:
+    """Whether an input must be a table: a URL, or a file that cannot be trials."""
+    if is_url(path) or not os.path.isfile(path):
+        return is_url(path)
+    return path.endswith(_ENDINGS) or (path.endswith(_LINES) and not _may_be_trials(path, suite))
+
+
+def _may_be_trials(path: str, suite: str | None) -> bool:
+    """Whether JSON lines may be trials of one model: they have a suite and the keys, or cannot be read."""
+    from ...runs.checkout import checkout_of
+    from ...tables.formats import column_names
+
+    if suite is None and checkout_of(Path(path).parent) is None:
+        return False
+    try:
+        names = column_names(path)
+    except PfgenError:
+        return True  # the reader of trials tells why
+    return not names or ({"question", "answer"} <= set(names) and "model" not in names)
+
+
+def place_of(path: str) -> str:
+    """The place that an argument names: `file://` is a path."""
+    if not is_url(path):
+        return path
+    from ...tables import places
+
+    return places.place_of(path)
+
+
+def is_url(path: str) -> bool:
+    """Whether an argument is an address."""
+    if "://" not in path:
+        return False
+    from ...tables.places import is_remote
+
+    return is_remote(path)

@@ -1,0 +1,333 @@
+"""`pfgen-fast score`: scores runs into result.json, and tables into tables with scores; `--verify` checks results."""
+
+from __future__ import annotations
+
+import contextlib
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ...base.errors import PfgenError, TrialsError
+from ...base.table import LEAST, shortened
+from ...base.untrusted_text import counted
+from ...runs.items.by_subject import subject_record, subject_table
+from .. import options
+from ..app import (
+    Exit,
+    columns,
+    counting,
+    exit_if_partial,
+    fail,
+    folded,
+    note,
+    print_json,
+    print_line,
+    rest,
+    shown,
+    track,
+    warn,
+)
+from ..parser import refuse_others
+from ..suite_line import about_interval, given_suite, print_origin, print_origins
+from .options import ScoreOptions, are_tables, is_answer_table
+
+if TYPE_CHECKING:
+    from ...runs.gates import Check
+    from ...runs.run_scorer import Outcome
+    from ...runs.trials import RunFolder
+    from ...runs.verification import Verdict, Verifier
+    from ...suite.suite import Suite
+
+_HEADER = f"{'score':>7} {'±95 %':8} {'fluency':>8} {'truthful':>8} {'helpful':>8} {'length':>7}  run"
+
+
+class Score(ScoreOptions):
+    """Scores runs, or tables of answers.
+
+    A run is a directory with trials.jsonl (or .xz, .gz, .zst) or trial_NNN.jsonl files; result.json is written
+    next to them. Runs that are up to date are skipped. With --output FILE.csv (or .tsv, .jsonl, .parquet), the answers
+    of all runs become one table with a row for each answer, and no result.json is written. A score of selected
+    questions (--questions, --limit) is not a result of the suite: it is printed, and written only with --output.
+
+    With --verify, runs are scored again with the slow oracle, a few hundred answers per second, result.json is checked
+    against the inputs, and the index in the cache against the suite's files; nothing is written. The exit code is 1 if
+    anything differs.
+
+    Examples
+
+      pfgen-fast score result/openai/gpt-4o/5e1e9f4
+      pfgen-fast score --suite my-suite 'runs/**/step-*'
+      pfgen-fast score result --questions 'Q0*,Q12'
+      pfgen-fast score result/openai --by-subject
+      pfgen-fast score result/our/model --fail-under 0.7 --fail-under fluency=0.8 --junit gate.xml
+      pfgen-fast score result --float-sum naive --output /tmp/naive
+      pfgen-fast score result --verify --sample 10
+      pfgen-fast score 'result/our/*' -o answers.parquet
+      pfgen-fast score answers.parquet
+      pfgen-fast score --suite mini --question-column q --answer-column a answers.parquet -o scored.parquet
+      pfgen-fast score --metric bleu --metric chrf in.parquet -o out.parquet
+      pfgen-fast score in/ 's3://bucket/more/*.parquet' -o s3://bucket/good/ --filter 'average >= 0.6'
+    """
+
+    def __call__(self) -> None:
+        if self.runs.verify:
+            self._verify_runs()
+            return
+        if self.runs.sample is not None:
+            fail("--sample is for --verify")
+        if are_tables(self.places, self.tables, self.suite):
+            self._score_tables()
+            return
+        from ...runs.trials import find_runs
+
+        try:
+            runs = find_runs(self.paths)
+        except TrialsError:
+            from .tables import hold_tables
+
+            if not hold_tables(self.places):
+                raise
+            self._score_tables()
+        else:
+            self._score_runs(runs)
+
+    def _score_tables(self) -> None:
+        from .tables import score_tables
+
+        refuse_others(self, "tables")
+        score_tables(self)
+
+    def _score_runs(self, runs: list[RunFolder]) -> None:
+        from ...runs.gates import OF_RUN
+        from ...runs.run_scorer import RunScorer
+
+        refuse_others(self, "runs")
+        self.runs.prepare()
+        self.runs.check_names(OF_RUN)
+        if self.dry_run and self.runs.is_gate:
+            fail("--dry-run scores nothing: leave out --fail-under")
+        is_unusual = (self.profile, self.usual_sum, self.reasoning) != ("leaderboard", "compensated", "keep")
+        if is_unusual and not (self.output or self.force):
+            fail("--profile, --float-sum or --reasoning would replace the usual results: give --output or --force")
+        to_table = is_answer_table(self.output)
+        with contextlib.ExitStack() as stack:
+            on_scored = None
+            if to_table:
+                from ...runs.result_tables import writing_answers
+
+                on_scored = stack.enter_context(writing_answers(Path(str(self.output))))
+            run_scorer = RunScorer(
+                suite=given_suite(self.suite),
+                questions=options.names_of(self.runs.questions),
+                limit=self.runs.limit,
+                unknown=self.runs.unknown_questions,
+                profile=self.profile,
+                float_sum=self.float_sum,
+                force=self.force or to_table or self.runs.is_gate,  # gates believe no result.json
+                output=None if self.output is None or to_table else Path(self.output),
+                dry_run=self.dry_run,
+                threads=self.threads,
+                reasoning=self.reasoning,
+                on_scored=on_scored,
+            )
+            scored = track(run_scorer.score(runs), len(runs), "runs", quiet=self.is_silent)
+            outcomes = print_outcomes(scored, quiet=self.is_silent)
+        if to_table and not self.is_silent:
+            n_runs = sum(outcome.status == "scored" for outcome in outcomes)
+            print_line(f"answers of {counted(n_runs, 'run')}: {shown(self.output)}")
+        all_checks = [self._checks_of(outcome) for outcome in outcomes]
+        if self.as_json:
+            records = [outcome_as_json(outcome, by_subject=self.runs.by_subject) for outcome in outcomes]
+            for record, outcome_checks in zip(records, all_checks, strict=True):
+                record.update(self.runs.record(outcome_checks))
+                if to_table:
+                    record["result"] = self.output
+            print_json(records)
+        elif self.runs.by_subject and not self.is_silent:
+            print_by_subject(outcomes)
+        checks = [check for checks in all_checks for check in checks]
+        self.runs.finish(checks, "quiet" if self.is_silent else "text", "score")
+        exit_if_partial(any(outcome.status == "failed" for outcome in outcomes))
+
+    def _checks_of(self, outcome: Outcome) -> list[Check]:
+        from ...runs.gates import figures_of_run
+
+        name = str(outcome.run.folder)
+        if outcome.summary is None:
+            return self.runs.without_figures(name, outcome.error or "not scored")
+        return self.runs.check(figures_of_run(outcome.summary, outcome.interval), name)
+
+    def _verify_runs(self) -> None:
+        """Checks results and the index of each suite; the exit code is 1 if anything differs."""
+        from ...runs.trials import find_runs
+
+        self.runs.prepare()
+        others = self.output, self.force, self.dry_run, self.runs.by_subject, self.threads, self.runs.is_gate
+        are_usual = (self.profile, self.reasoning) == ("leaderboard", "keep")
+        if any(others) or not are_usual or are_tables(self.places, self.tables, self.suite):
+            fail(
+                "--verify checks results of runs and writes nothing: combine it only with --suite, --questions, "
+                "--limit, --unknown-questions, --sample, --float-sum, --quiet and --json"
+            )
+        runs, suite = find_runs(self.paths), given_suite(self.suite)
+        verifiers: dict[Suite, Verifier] = {}
+        verdicts: list[tuple[Verdict, Suite]] = []
+        for run in runs:
+            try:
+                verifier = self._verifier(run, suite, verifiers)
+                with counting(str(run.folder), quiet=self.quiet) as on_answer:
+                    verdicts.append((verifier.verify(run, on_answer), verifier.suite))
+            except PfgenError as error:
+                warn(str(error))
+            else:
+                if not self.is_silent:
+                    _print_verdict(verdicts[-1][0])
+        if self.as_json:
+            print_json([_verdict_as_json(*item) for item in verdicts])
+        elif not self.quiet:
+            _print_verdicts(verdicts, len(runs))
+        is_index_right = not any(verifier.index_differences for verifier in verifiers.values())
+        if not (is_index_right and all(verdict.is_right for verdict, _ in verdicts)):
+            raise SystemExit(Exit.NO)
+        exit_if_partial(len(verdicts) < len(runs))
+
+    def _verifier(self, run: RunFolder, suite: Suite | None, verifiers: dict[Suite, Verifier]) -> Verifier:
+        """The verifier for the suite of a run; a new verifier prints the differences of its index."""
+        from ...runs.checkout import suite_of
+        from ...runs.verification import Verifier
+
+        suite = suite_of(run.folder, suite)
+        if suite not in verifiers:
+            selected = suite.only(options.names_of(self.runs.questions), limit=self.runs.limit)
+            unknown, sample = self.runs.unknown_questions, self.runs.sample
+            verifiers[suite] = Verifier(selected, float_sum=self.float_sum, sample=sample, unknown=unknown)
+            for difference in () if self.is_silent else verifiers[suite].index_differences:
+                print_line(("differs", "red"), f"  {shown(difference)}")
+        return verifiers[suite]
+
+
+def print_outcomes(outcomes: Iterable[Outcome], *, quiet: bool) -> list[Outcome]:
+    """Prints the scores and errors of runs as they arrive."""
+    done: list[Outcome] = []
+    for outcome in outcomes:
+        if outcome.error or not quiet:
+            print_outcome(outcome, is_first=not any(earlier.error is None for earlier in done))
+        done.append(outcome)
+    if not quiet:
+        if any(outcome.interval for outcome in done):
+            print_line((about_interval("questions"), "dim"))
+        print_origins(done)
+    if not quiet and any(not outcome.is_kept for outcome in done):
+        note("a score of some questions is not a result of the suite, so it is only printed; --output writes it")
+    return done
+
+
+def print_outcome(outcome: Outcome, *, is_first: bool = True) -> None:
+    """Prints the scores of a run, or its error; prints the column headings before the first run."""
+    if outcome.error:
+        warn(outcome.error)
+        return
+    if is_first:
+        print_line((_HEADER, "bold"))
+    replaces = outcome.replaces and f"replaces a result: {shown(outcome.replaces)}"
+    remark = "up to date" if outcome.status == "current" else outcome.part or replaces
+    remark = f"  ({remark})" if remark else ""
+    room = rest(len(_HEADER) - len("run") + len(remark))
+    if room is not None and room < LEAST:
+        print_line(_row(outcome, room + len(remark)))
+        print_line((remark, "dim"))
+    else:
+        print_line(_row(outcome, room), (remark, "dim"))
+    note(*outcome.notes)
+
+
+def _row(outcome: Outcome, room: int | None) -> str:
+    """A line of the table, with room for the name of the run."""
+    name = shortened(shown(outcome.run.folder), room)
+    if outcome.summary is None:
+        return f"{'to be scored':>50}  {name}"
+    result, scores = outcome.summary, outcome.summary.scores
+    parts = (scores.total(metric) for metric in ("fluency", "truthfulness", "helpfulness"))
+    metrics = " ".join(f"{part:8.3f}" for part in parts)
+    interval = "–" if outcome.interval is None else outcome.interval.shown()
+    return f"{result.score:7.4f} {interval:8} {metrics} {result.length:7.1f}  {name}"
+
+
+def print_by_subject(outcomes: Iterable[Outcome]) -> None:
+    """Prints the scores by subject of runs, in a table for each suite."""
+    from ...runs.leaderboard import scores_by_subject
+    from ..look.leaderboard import print_subjects
+
+    by_suite: dict[Suite, list[Outcome]] = {}
+    for outcome in outcomes:
+        if outcome.suite is not None and outcome.by_question:
+            by_suite.setdefault(outcome.suite, []).append(outcome)
+    for suite, same_suite in by_suite.items():
+        by_run = [scores_by_subject(suite, outcome.by_question) for outcome in same_suite]
+        names = [str(outcome.run.folder) for outcome in same_suite]
+        print_subjects(subject_table(names, by_run, model="run", items="questions"), by_run[0], "questions")
+
+
+def outcome_as_json(outcome: Outcome, *, by_subject: bool = False) -> dict[str, object]:
+    """The outcome of a run as JSON values."""
+    subjects = {}
+    if by_subject and outcome.suite is not None:
+        from ...runs.leaderboard import scores_by_subject
+
+        subjects = {"subjects": subject_record(scores_by_subject(outcome.suite, outcome.by_question))}
+    return {
+        "run": str(outcome.run.folder),
+        "status": outcome.status,
+        "result": str(outcome.path) if outcome.is_kept else None,
+        "part": outcome.part,
+        "replaces": outcome.replaces,
+        "notes": list(outcome.notes),
+        "error": outcome.error,
+        "suite": outcome.suite and outcome.suite.name,
+        "signature": outcome.signature,
+        "score_low": outcome.interval and outcome.interval.low,
+        "score_high": outcome.interval and outcome.interval.high,
+        **(outcome.summary.to_dict() if outcome.summary else {}),
+        **subjects,
+    }
+
+
+def _print_verdict(verdict: Verdict) -> None:
+    mark = ("ok", "green") if verdict.is_right else ("differs", "red")
+    answers = counted(verdict.n_answers, "answer")
+    core = f"{len(verdict.differences)} of {answers} differ" if verdict.differences else f"core = oracle ({answers})"
+    index = "the index differs" if verdict.index_differences else "index = files"
+    state = f"{core}; {index}; {shown(verdict.recorded)}"
+    name, width = shown(verdict.run.folder), columns()
+    if width is None or len(mark[0]) + 4 + len(name) + len(state) <= width:
+        print_line(mark, f"  {name}: {state}")
+    else:
+        print_line(mark, f"  {shortened(name, width - len(mark[0]) - 2)}")
+        for part in folded(state, width - 4, after="; ", indent=""):
+            print_line(f"    {part}")
+    for difference in verdict.differences[:10]:
+        print_line(f"    {shown(difference)}")
+
+
+def _print_verdicts(verdicts: Sequence[tuple[Verdict, Suite]], n_runs: int) -> None:
+    n_right = sum(verdict.is_right for verdict, _ in verdicts)
+    n_answers = sum(verdict.n_answers for verdict, _ in verdicts)
+    print_line(f"{n_right} of {counted(n_runs, 'run')} ok, {counted(n_answers, 'answer')} compared")
+    for (suite, signature), n in Counter((suite, verdict.signature) for verdict, suite in verdicts).items():
+        which = counted(n, "run") + ("" if signature else ", no signature")
+        print_origin(suite, signature, remark=f" ({which})" if n < len(verdicts) else "")
+
+
+def _verdict_as_json(verdict: Verdict, suite: Suite) -> dict[str, object]:
+    return {
+        "run": str(verdict.run.folder),
+        "suite": suite.name,
+        "signature": verdict.signature,
+        "right": verdict.is_right,
+        "n_answers": verdict.n_answers,
+        "differences": list(verdict.differences),
+        "index_differences": list(verdict.index_differences),
+        "recorded": verdict.recorded,
+        "recorded_right": verdict.is_recorded_right,
+    }

@@ -1,0 +1,347 @@
+"""`pfgen-fast score` of tables: their columns and suite, scores of rows, and means of models."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ...base.errors import PfgenError
+from ...base.untrusted_text import counted, few_names
+from ..app import counting, exit_if_partial, fail, note, print_json, print_line, print_table, shown, warn
+from ..suite_line import about_interval, fitting_suites, given_suite, print_origin, suite_or_here
+from .options import STDIN, ScoreOptions
+
+if TYPE_CHECKING:
+    from ...rewards.references.reference_scorer import ReferenceScorer
+    from ...tables.folders import FileOutcome, FilesProgress
+    from ...tables.model_means import MeansOfModels
+    from ...tables.table_job import TableJob
+
+_QUESTION_NAMES = ("question", "question_id", "q", "prompt", "質問")
+_REFERENCE_NAMES = ("references", "reference", "refs", "ref", "targets", "target", "参照")
+_ANSWER_NAMES = ("answer", "a", "response", "output", "completion", "回答")
+_MAX_SHOWN_COLUMNS = 20
+
+
+def hold_tables(places: list[str]) -> bool:
+    """Whether tables are found at inputs without runs."""
+    from ...tables.folders import first_table
+
+    with contextlib.suppress(PfgenError):
+        return not first_table(places).endswith(".json")  # a suite, or another file of runs
+    return False
+
+
+def score_tables(command: ScoreOptions) -> None:
+    """Scores tables, and prints the numbers of rows or the means of models; ends the command if options are missing."""
+    has_many = is_many(command)
+    if has_many:
+        _check_many(command)
+    scorer = reference_scorer(command)
+    if command.tables.input_format and command.places != [STDIN]:
+        fail("--input-format is for a table on stdin; the extension of a file names its format")
+    if has_many:
+        _score_many(command, scorer)
+        return
+    from ...tables.places import is_same, shown_place
+
+    with _local_table(command) as path:
+        job = _job(command, path if command.places != [STDIN] or command.tables.input_format else None, scorer)
+        if command.target and is_same(command.places[0], command.target):
+            fail(f"{shown_place(command.target)}: is the input itself; give another output")
+        _score_one(command, path, job)
+
+
+def is_many(command: ScoreOptions) -> bool:
+    """Whether the outputs are files in a directory, with the names of their inputs."""
+    from ...tables.places import file_info, has_magic, is_folder
+
+    def names_folder(place: str) -> bool:
+        return place.endswith("/") or is_folder(place)
+
+    if len(command.places) > 1 or (command.target not in (None, STDIN) and names_folder(str(command.target))):
+        return True
+    path = command.places[0]
+    return path != STDIN and (names_folder(path) or (has_magic(path) and file_info(path) is None))
+
+
+def reference_scorer(command: ScoreOptions) -> ReferenceScorer | None:
+    """The scorer of the reference metrics, if there are any; ends the command if they are combined with a suite."""
+    tables = command.tables
+    of_metrics = {
+        "--reference-column": tables.reference_columns,
+        "--tokenize": tables.tokenize,
+        "--lowercase": tables.lowercase,
+    }
+    of_suites = {
+        "--suite": command.suite,
+        "--question-column": tables.question_column,
+        "--profile": command.profile != "leaderboard",
+        "--float-sum": command.float_sum != "auto",
+    }
+    for name, value in (of_suites if tables.metrics else of_metrics).items():
+        if value and tables.metrics:
+            fail(f"{name}: --metric compares answers with the references in the table: leave out {name}")
+        if value:
+            fail(f"{name} needs a metric, such as --metric bleu --metric chrf")
+    if not tables.metrics:
+        return None
+    from ...rewards.references.reference_scorer import ReferenceScorer
+
+    texts = {"tokenize": tables.tokenize, "lowercase": tables.lowercase}
+    try:
+        scorer = ReferenceScorer(tables.metrics, **texts, threads=command.threads)  # type: ignore[arg-type]
+    except ValueError as error:  # an unknown metric or tokenizer
+        fail(str(error))
+    if tables.reference_columns and not scorer.needs_references:
+        fail(f"--reference-column: {', '.join(scorer.metrics)} needs no references: leave it out")
+    return scorer
+
+
+def _name(command: ScoreOptions) -> str:
+    from ...tables.places import shown_place
+
+    return "stdin" if command.places == [STDIN] else shown_place(command.places[0])
+
+
+@contextlib.contextmanager
+def _local_table(command: ScoreOptions) -> Iterator[Path]:
+    """The only table as a file, which is temporary for a table elsewhere, and for stdin with --input-format."""
+    from ...base.file_reading import stdin
+    from ...tables.places import fetched, is_remote, temporary_folder
+
+    source = command.places[0]
+    if is_remote(source) and not command.dry_run:
+        with fetched(source) as (path, _):
+            yield path
+    elif source == STDIN and command.tables.input_format:
+        with temporary_folder() as folder:
+            path = Path(folder, f"stdin.{command.tables.input_format}")
+            with path.open("wb") as file:
+                while block := stdin().read(1 << 20):
+                    file.write(block)
+            yield path
+    else:
+        if source != STDIN and not is_remote(source) and not os.path.lexists(source):
+            fail(f"{source}: no such file or folder")
+        yield Path(source)
+
+
+def _job(command: ScoreOptions, path: Path | None, scorer: ReferenceScorer | None, name: str | None = None) -> TableJob:
+    """What is scored, and how; columns and a suite that are not named are found in the table, and printed.
+
+    Without a path, the table is on stdin, which is read only once, so all columns must be named.
+    """
+    from ...scoring.scorer import ScorerSpec
+    from ...tables.table_job import TableJob
+
+    tables, suite = command.tables, given_suite(command.suite) if command.suite else None
+    question, answer, references = tables.question_column, tables.answer_column, tables.reference_columns
+    if path is not None:
+        question, answer, references, suite_name = _columns(command, path, name or _name(command), scorer)
+        suite = suite or (given_suite(suite_name) if suite_name else None)
+    elif not (
+        answer and command.target and (question if scorer is None else references or not scorer.needs_references)
+    ):
+        column = "--reference-column" if scorer else "--question-column"
+        fail(f"a table on stdin needs {column}, --answer-column and --output ('-' for stdout), or --input-format")
+    spec: Any = scorer
+    if spec is None:
+        suite = suite or suite_or_here(None)
+        spec = ScorerSpec(suite, profile=command.profile, float_sum=command.usual_sum, threads=command.threads)
+    return TableJob(
+        spec,
+        question or "",
+        str(answer),
+        None if tables.columns is None else tuple(name.strip() for name in tables.columns.split(",")),
+        "null" if tables.nulls else "error",
+        tables.where,
+        tables.encoding,
+        command.reasoning,
+        references or (),
+    )
+
+
+def _columns(
+    command: ScoreOptions, path: Path, name: str, scorer: ReferenceScorer | None
+) -> tuple[str | None, str, list[str] | None, str | None]:
+    """The columns of questions, answers and references, and the name of a suite if it is found by the questions."""
+    from ...runs.checkout import checkout_of
+    from ...suite.published import how_to_name_a_suite
+    from ...tables.formats import first_rows
+    from ...tables.model_means import MODEL_NAMES, usual_column
+
+    tables = command.tables
+    needs_references = scorer is not None and scorer.needs_references and not tables.reference_columns
+    has_suite = scorer is not None or command.suite is not None or checkout_of(Path.cwd() / "run") is not None
+    if tables.answer_column and not needs_references and (scorer or tables.question_column) and has_suite:
+        return tables.question_column, tables.answer_column, tables.reference_columns, None
+    head = first_rows(path, tables.encoding, name=name)
+    names = [column for column in head.names if column]
+    columns = {
+        "answer": tables.answer_column or usual_column(names, _ANSWER_NAMES),
+        "question": None if scorer else tables.question_column or usual_column(names, _QUESTION_NAMES),
+        "reference": usual_column(names, _REFERENCE_NAMES) if needs_references else None,
+    }
+    wanted = ["answer", *([] if scorer else ["question"]), *(["reference"] if needs_references else [])]
+    for kind in sorted(wanted, key=("question", "answer", "reference").index):
+        if columns[kind] is None:
+            there = few_names(list(map(repr, names)), _MAX_SHOWN_COLUMNS) or "no columns"
+            fail(f"{name}: name the column of {kind}s (--{kind}-column); there are {there}")
+    columns["model"] = None if command.target else usual_column(names, MODEL_NAMES)
+    told = ", ".join(f"{kind}s from {column!r}" for kind, column in columns.items() if column)
+    suite, question = None, columns["question"]
+    if not has_suite:
+        suites = fitting_suites([str(row.get(str(question))) for row in head.rows()])
+        if len(suites) > 1:
+            fail(f"the questions are those of {' and '.join(suites)}: name the suite (--suite)")
+        if not suites:
+            fail(f"{name}: no suite on this machine has the questions in column {question!r}; {how_to_name_a_suite()}")
+        (suite,) = suites
+        told += f"; suite {suite}, which has these questions"
+    if not command.is_silent:
+        note(f"read {told}")
+    references = [columns["reference"]] if columns["reference"] else tables.reference_columns
+    return question, str(columns["answer"]), references, suite
+
+
+def _check_many(command: ScoreOptions) -> None:
+    """Ends the command if the options are for a single table."""
+    if STDIN in command.places:
+        fail("a table on stdin has no name for a file in a directory: score it alone, with --output FILE")
+    if command.target is None or command.target == STDIN:
+        fail("several tables are scored into a directory: give --output FOLDER")
+    if not command.target.endswith("/"):
+        from ...tables.formats import is_table as is_table_name
+        from ...tables.places import base_name, file_info, is_folder, shown_place
+
+        name = shown_place(command.target)
+        is_there = is_folder(command.target)
+        if file_info(command.target) is not None and not is_there:
+            fail(f"{name}: is a file; several tables are scored into a directory")
+        if is_table_name(base_name(command.target)) and not is_there:
+            fail(f"{name}: is named like a file; several tables are scored into a directory, such as {name}/")
+
+
+def _score_many(command: ScoreOptions, scorer: ReferenceScorer | None) -> None:
+    """Scores tables into a directory and prints the outcomes; ends with exit code 3 if a table failed."""
+    from ...tables.folders import first_table, score_files
+    from ...tables.places import fetched, shown_place
+
+    first, folder = first_table(command.places), str(command.target)
+    with fetched(first) as (path, _):
+        job = _job(command, path, scorer, shown_place(first))
+
+    def tell(outcome: FileOutcome) -> None:
+        source, target = (shown(shown_place(place)) for place in (outcome.task.source, outcome.task.target))
+        if outcome.error:
+            warn(outcome.error)
+        elif outcome.status == "pending" and not command.is_silent:
+            print_line(f"to be scored: {source} -> {target}")
+        elif outcome.status == "scored" and not command.is_silent:
+            print_line(f"{_rows_told(outcome.n_rows, outcome.n_written, job)}: {target}")
+
+    state, passed_over = "", list[str]()
+    with counting("files", quiet=command.is_silent, below=lambda: state) as count:
+
+        def show(progress: FilesProgress) -> None:
+            nonlocal state
+            n_bytes = f"{progress.n_bytes_done / 1e6:,.1f} of {progress.n_bytes / 1e6:,.1f} MB of input"
+            state = f"{counted(progress.n_rows, 'row')}; {n_bytes}"
+            count(progress.n_files_done, progress.n_files)
+
+        outcomes = score_files(
+            command.places,
+            folder,
+            job,
+            again=command.force,
+            dry_run=command.dry_run,
+            on_progress=show,
+            on_outcome=tell,
+            on_passed_over=passed_over.append,
+        )
+    if passed_over and not command.quiet:
+        example = shown_place(passed_over[0])
+        note(f"passed over {counted(len(passed_over), 'file')} without the extension of a table, such as {example}")
+    if command.as_json:
+        print_json([_as_json(outcome, job) for outcome in outcomes])
+    elif not command.quiet:
+        n_rows, n_written = sum(outcome.n_rows for outcome in outcomes), sum(outcome.n_written for outcome in outcomes)
+        words = {"scored": f"scored ({_rows_told(n_rows, n_written, job)})", "pending": "to be scored"}
+        words |= {"current": "up to date", "failed": "failed"}
+        numbers: Counter[str] = Counter(outcome.status for outcome in outcomes)
+        first_part, *others = [(numbers[status], text) for status, text in words.items() if numbers[status]]
+        parts = [f"{counted(first_part[0], 'file')} {first_part[1]}", *(f"{n:,} {text}" for n, text in others)]
+        print_line(f"{', '.join(parts)}: {shown(shown_place(folder))}")
+        print_origin(job.suite, job.spec.signature)
+    exit_if_partial(any(outcome.status == "failed" for outcome in outcomes))
+
+
+def _score_one(command: ScoreOptions, path: Path, job: TableJob) -> None:
+    """Scores one table into another, or without a target prints the means of its models."""
+    from ...tables.folders import FileOutcome, FileTask
+    from ...tables.model_means import MeansOfModels
+    from ...tables.places import shown_place
+    from ...tables.streaming import score_table
+
+    target, name = command.target, _name(command)
+    if command.as_json and target == STDIN:
+        fail("--json prints to stdout, so the table cannot go there: give --output FILE")
+    task = FileTask(command.places[0], os.path.dirname(target or ""), os.path.basename(target or ""))
+    outcome, means = FileOutcome(task, "pending"), MeansOfModels.of(path, job)
+    if not command.dry_run:
+        with counting("rows", quiet=command.is_silent) as count:
+            sink = target or means.add
+            counts = score_table(path, sink, job, name=name, on_batch=lambda done: count(done, None))
+        outcome = replace(outcome, status="scored", n_rows=counts.n_rows, n_written=counts.n_written)
+    if command.as_json:
+        record = _as_json(outcome, job)
+        if target is None:
+            record |= {"output": None, "models": [model.to_dict() for model in means.models()]}
+        print_json([record])
+    elif command.dry_run:
+        print_line(f"to be scored: {shown(name)}" + (f" -> {shown(shown_place(target))}" if target else ""))
+    elif not command.quiet and target != STDIN:
+        told = _rows_told(outcome.n_rows, outcome.n_written, job)
+        if target is None:
+            _print_means(means, told)
+        else:
+            print_line(f"{told}: {shown(shown_place(target))}")
+        print_origin(job.suite, job.spec.signature)
+
+
+def _print_means(means: MeansOfModels, told: str) -> None:
+    """Prints the means of the models in a table, best first."""
+    print_table(means.table)
+    print_line((about_interval("questions" if means.question_column else "answers"), "dim"))
+    if not means.are_comparable:
+        note("the models have answers to different questions, so their means are not comparable")
+    print_line((f"{told}; --output FILE writes the scores of each row", "dim"))
+
+
+def _rows_told(n_rows: int, n_written: int, job: TableJob) -> str:
+    """The number of scored rows, and with a filter how many passed."""
+    told = f"{counted(n_rows, 'row')} scored"
+    return told if job.where is None else f"{told}, {n_written:,} passed the filter, {n_rows - n_written:,} did not"
+
+
+def _as_json(outcome: FileOutcome, job: TableJob) -> dict[str, object]:
+    """The outcome of a file as JSON values."""
+    from ...tables.places import shown_place
+
+    is_scored = outcome.status == "scored"
+    return {
+        "input": shown_place(outcome.task.source),
+        "output": shown_place(outcome.task.target),
+        "status": outcome.status,
+        "rows": outcome.n_rows if is_scored else None,
+        "rows_written": outcome.n_written if is_scored else None,
+        "error": outcome.error,
+        "suite": job.suite and job.suite.name,
+        "signature": job.spec.signature,
+    }

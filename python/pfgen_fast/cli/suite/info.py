@@ -1,0 +1,216 @@
+"""`pfgen-fast suite`: suites on this machine, the contents and faults of a suite, and fetching."""
+
+from __future__ import annotations
+
+import contextlib
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ...base.errors import SuiteError
+from ...base.table import Column, Table
+from ...base.untrusted_text import counted
+from .. import options
+from ..app import (
+    Exit,
+    Json,
+    Quiet,
+    caution,
+    counting,
+    fail,
+    fitted,
+    note,
+    print_json,
+    print_line,
+    print_table,
+    shown,
+    warn,
+)
+from ..parser import Argument, Option
+from ..suite_line import source_or_here
+
+if TYPE_CHECKING:
+    from ...suite.questions import Question
+
+_HELLOBENCH = (
+    "not fetched, because no checksums of its files are recorded: clone https://github.com/Quehry/HelloBench at "
+    "d403282, and run pfgen-fast checklists import"
+)
+
+
+class SuiteInfo:
+    """Describes a suite: questions, reference sets, keyword rules; without a name, lists the suites on this machine.
+
+    The list also names published suites that can be fetched, and the suite of the working directory. To remove a
+    fetched suite, delete its directory, which both forms print.
+
+    Examples
+
+      pfgen-fast suite info
+      pfgen-fast suite info mini
+    """
+
+    suite: str | None = Argument(
+        None, "Directory with Q*.json files, 'mini' or 'pfgen-bench'. Default: all suites.", metavar="[SUITE]"
+    )
+    as_json: Json = False
+
+    def __call__(self) -> None:
+        from ...lab.checklists.suite_files import packaged_suites
+        from ...suite.published import origin_of
+        from ...suite.suite import Suite
+
+        if self.suite is None:
+            table = _suites()
+            if self.as_json:
+                print_json(table.to_dicts())
+            else:
+                print_table(table)
+            return
+        if self.suite in packaged_suites() and not Path(self.suite).is_dir():
+            fail(f"{self.suite}: a suite of checklists; type: pfgen-fast checklists info {self.suite}")
+        loaded = Suite.load(self.suite)
+        origin = None if loaded.folder is None else origin_of(loaded.folder)
+        if self.as_json:
+            folder = loaded.folder and str(loaded.folder)
+            named = {"name": loaded.name, "folder": folder, "metadata_hash": loaded.metadata_hash}
+            print_json({**named, "origin": origin, "questions": list(map(_describe, loaded))})
+            return
+        print_line((fitted("", loaded.name), "bold"))
+        print_line(f"{counted(len(loaded), 'question')}, metadata hash {loaded.metadata_hash}")
+        print_line(fitted("directory: ", loaded.folder))
+        _print_origin(origin or {})
+        cells = [
+            (Column("id"), lambda question: question.question_id),
+            (Column("rules"), lambda question: len(question.keywords)),
+            (Column("sets"), _sets_text),
+            (Column("question"), lambda question: question.question),
+        ]
+        print_table(Table.of_records(cells, loaded))
+        print_line(("sets: name, answers × mean code points", "dim"))
+
+
+def _suites() -> Table:
+    """The suite of the working directory, and the fetched, published and packaged suites."""
+    from ...lab.checklists.suite_files import PACKAGED as CHECKLISTS
+    from ...lab.checklists.suite_files import packaged_suites
+    from ...runs.checkout import suite_folder_here
+    from ...suite.published import fetched_folder, published_names
+    from ...suite.suite_reading import PACKAGED, packaged_names
+
+    suites: list[tuple[str, str, str, Path | None]] = []
+    with contextlib.suppress(SuiteError):
+        suites.append(("(here)", "questions", "suite of the working directory", suite_folder_here()))
+    for name in published_names():
+        folder = fetched_folder(name)
+        suites.append((name, "questions", "fetched" if folder else f"not fetched: pfgen-fast suite get {name}", folder))
+    suites += [(name, "questions", "packaged", PACKAGED / name) for name in packaged_names()]
+    suites += [(name, "checklists", "packaged", CHECKLISTS / name) for name in packaged_suites()]
+    suites.append(("hellobench", "checklists", "clone Quehry/HelloBench from GitHub, then import it", None))
+    rows: list[list[Any]] = []
+    for name, kind, state, folder in suites:
+        n_bytes = None if folder is None else sum(path.stat().st_size for path in folder.iterdir())
+        is_outside = folder is not None and state != "packaged"
+        rows.append([name, kind, n_bytes, state, folder and str(folder), f"{state}: {folder}" if is_outside else state])
+    size = Column("n_bytes", "size", form=lambda n_bytes: f"{n_bytes / 1e6:,.1f} MB")
+    where = Column("where", "state", form=shown, view="readers")
+    files = [Column("state", view="files"), Column("folder", view="files")]
+    return Table([Column("name"), Column("kind"), size, *files, where], rows)
+
+
+def _describe(question: Question) -> dict[str, Any]:
+    sets = {name: (len(answers), sum(map(len, answers)) / len(answers)) for name, answers in question.answers.items()}
+    return {
+        "question_id": question.question_id,
+        "question": question.question,
+        "category": question.category,
+        "n_rules": len(question.keywords),
+        "unit": "character" if question.tokenizer is None else question.tokenizer.source["tokenizer"],
+        "sets": sets,
+    }
+
+
+def _sets_text(question: Question) -> str:
+    sets = _describe(question)["sets"].items()
+    return ", ".join(f"{name} {n} × {length:.0f}" for name, (n, length) in sets)
+
+
+def _print_origin(origin: dict[str, Any]) -> None:
+    """Prints where a fetched suite is from, and its licence."""
+    if origin:
+        source, commit = shown(origin.get("repository")), shown(origin.get("commit"))
+        print_line(f"from {source}, revision {commit} (every file checked)")
+        print_line(f"licence: {shown(origin.get('licence'))}")
+
+
+class SuiteGet:
+    """Fetches a published suite into the user's data directory, where --suite NAME finds it.
+
+    Every file is checked by its recorded size and SHA-256. If the command is stopped, run it again to continue.
+    Suites are kept in $PFGEN_FAST_HOME, by default in pfgen-fast in the user's data directory. The environment names
+    proxies (HTTPS_PROXY).
+
+    Examples
+
+      pfgen-fast suite get pfgen-bench
+      pfgen-fast suite get pfgen-bench --from checkouts/pfgen-bench
+    """
+
+    name: str = Argument(..., "Name of the suite: pfgen-bench.")
+    source: str | None = Option(
+        None,
+        "Take the files from a checkout, a fetched suite, or the base address of a mirror.",
+        "--from",
+        metavar="DIR|URL",
+    )
+    output: Path | None = Option(None, "Write to this new directory instead.", "-o", metavar="DIR")
+    quiet: Quiet = False
+
+    def __call__(self) -> None:
+        from ...suite.fetching import get_suite
+
+        if self.name == "hellobench":
+            raise SuiteError(f"hellobench: {_HELLOBENCH}")
+        with counting("files", quiet=self.quiet) as count:
+            got = get_suite(self.name, source=self.source, output=self.output, on_file=count)
+        if got.missing:
+            note(f"the source lacks files that no score depends on: {', '.join(got.missing)}")
+        if self.quiet:
+            return
+        fetched = f"{counted(got.n_fetched, 'file')} fetched" if got.n_fetched else "already there"
+        print_line((shown(got.suite.name), "bold"), f": {fetched}: {shown(got.folder)}")
+        _print_origin(got.suite.origin if got.n_fetched else {})
+        print_line(f"use it: --suite {shown(got.suite.name if self.output is None else self.output)}")
+
+
+class SuiteCheck:
+    """Lists all faults of a suite; the exit code is 1 if there are any.
+
+    Also warns of sets with fewer than 100 reference answers, and of answers in an alphabet that are compared by
+    characters, and tries each pattern on a few made texts and warns of patterns that take long, such as (a+)+$.
+
+    Example
+
+      pfgen-fast suite check my-suite
+    """
+
+    suite: options.SuiteArgument = None
+    as_json: Json = False
+
+    def __call__(self) -> None:
+        from ...suite.suite import Suite
+        from ...suite.suite_reading import find_faults, reference_warnings, slow_patterns
+
+        source = source_or_here(self.suite)
+        faults = find_faults(source)
+        loaded = None if faults else Suite.load(source)
+        warnings = [*slow_patterns(loaded or ()), *reference_warnings(loaded or ())]
+        caution(*warnings)
+        if self.as_json:
+            print_json(faults)
+        else:
+            warn(*faults)
+            counts = [counted(n, noun) for n, noun in ((len(faults), "error"), (len(warnings), "warning")) if n]
+            n_questions = "" if loaded is None else f" in {counted(len(loaded), 'question')}"
+            print_line(fitted("", source, f": {' and '.join(counts) or 'no findings'}{n_questions}"))
+        if faults:
+            raise SystemExit(Exit.NO)
