@@ -133,14 +133,11 @@ TRIALS = [json.loads(line) for line in LINES]
 BATCH = Generation.of("openai", model="gpt", mode="chat")
 CONFIG = {"model": "org/model", "mode": "qa", "stop": ["Q:", "\n"], "temperature": 1.0}
 QUESTION = {
-    "question_id": "Q01",
-    "question": "Why?",
+    "question_id": "Q01", "question": "Why?",
     "answers": {"A": list(SUITE["Q01"].answers["A"][:3]), "B": list(SUITE["Q02"].answers["A"][:3])},
     "keywords": [{"or": [{"t": "a.*b"}, {"and": [{"t": "c"}, {"t": "d"}]}], "name": "n", "importance": 0.5}],
-    "category": "c",
-    "unit": "token",
-    "tokenizer": "words",
-}
+    "category": "c", "unit": "token", "tokenizer": "words",
+}  # fmt: skip
 
 
 def replies() -> list[Any]:
@@ -207,15 +204,11 @@ TABLE += [[item, name, "f", 1, r, level] for item in "ab" for name, level in LEV
 TEXTS = {"text": "Ice floats.", "task": "qa", "language": "en", "question": "Why?", "references": ["It is light."]}
 ITEMS = [{"id": f"i{number}", **TEXTS, "perturbed": {"char_typo/minor": "Ice flaots."}} for number in range(3)]
 BUILD = {
-    "suite": "made",
-    "seed": "s",
-    "sets": {"N": "raw.jsonl"},
-    "length": {"target": 80, "keep": 150},
-    "select": {"size": 40, "proposals": 3000, "max_order": 4},
-    "frequency": {"order": 5},
+    "suite": "made", "seed": "s", "sets": {"N": "raw.jsonl"}, "length": {"target": 80, "keep": 150},
+    "select": {"size": 40, "proposals": 3000, "max_order": 4}, "frequency": {"order": 5},
     "normalise": {"nfkc": True, "replace": [["a", "b"]]},
     "question": [{"id": "Q01", "question": "Why?", "keywords": [{"t": "a"}], "wrong": ["x"], "sample": "s"}],
-}
+}  # fmt: skip
 RATINGS = [{"key": f"k{i}", "request": {"model": "m"}, "reply": "[[3]]"} for i in range(5)]
 KEPT = [{"key": "0" * 64, "item": "a", "scores": {"f": 0.5, "g": None}}]
 PLAN = {"name": "short", "kinds": {"negate": {"permille": [200]}, "newline": {}}}
@@ -229,31 +222,22 @@ SHAPE = {
 }
 CONTEXT = [["question", "sentence"], ["Q01", "Ice floats."], ["Why?", "Snow is ice."], ["", "Rain falls."]]
 KINDS: dict[str, tuple[Any, Callable[[Path], Any]]] = {  # a good value, or what makes one, and the reader
-    "result.json": (good_result, show_result),
-    "config.json": (CONFIG, score_config),
-    "trials.jsonl": (TRIALS, score),
-    "Q01.json": (QUESTION, read_suite),
-    "questions.jsonl": (TRIALS, read_samples),
+    "result.json": (good_result, show_result), "config.json": (CONFIG, score_config),
+    "trials.jsonl": (TRIALS, score), "Q01.json": (QUESTION, read_suite), "questions.jsonl": (TRIALS, read_samples),
     "build.toml": (BUILD, read_build_config),
     "ratings.jsonl": (RATINGS, lambda path: Replies(path, must_exist=True)),
     "models.csv": ([["model", "x", "y"], ["org/a", 0.5, 1], ["org/b", 1.5, ""]], read_outside_scores),
-    "rows.jsonl": (TRIALS, rows_of),
-    "rows.json": (TRIALS, rows_of),
+    "rows.jsonl": (TRIALS, rows_of), "rows.json": (TRIALS, rows_of),
     "raw.jsonl": (TRIALS, lambda path: gather([path], {}, {}, {"Why?": 0})),
-    "batch.jsonl": (replies(), import_replies),
-    "scores.csv": (TABLE, TableScores),
+    "batch.jsonl": (replies(), import_replies), "scores.csv": (TABLE, TableScores),
     "scores.jsonl": ([dict(zip(TABLE[0], row, strict=True)) for row in TABLE[1:]], TableScores),
-    "kept.jsonl": (KEPT, KeptScores),
-    "items.jsonl": (ITEMS, read_collection),
-    "items.json": (ITEMS, read_collection),
-    "plan.toml": (PLAN, open_plan),
-    "shape.toml": (SHAPE, shape_of),
+    "kept.jsonl": (KEPT, KeptScores), "items.jsonl": (ITEMS, read_collection),
+    "items.json": (ITEMS, read_collection), "plan.toml": (PLAN, open_plan), "shape.toml": (SHAPE, shape_of),
     "context.csv": (CONTEXT, Context.read),
     "context.jsonl": ([dict(zip(CONTEXT[0], row, strict=True)) for row in CONTEXT[1:]], Context.read),
-    "weights.csv": (WEIGHTS, open_weights),
-    "votes.csv": (VOTES, read_survey),
+    "weights.csv": (WEIGHTS, open_weights), "votes.csv": (VOTES, read_survey),
     "bars.csv": ([["dataset", "model", "score", "value"], ["SummEval", "m", "d_average", 1.5]], read_published),
-}
+}  # fmt: skip
 MORE_READERS = {
     "trials.jsonl.xz": score,
     "trial_001.jsonl": lambda path: pack_trials(RunFolder(path.parent, None)),

@@ -10,14 +10,11 @@ from pfgen_fast.base.table import LEAST, READABLE, Column, Html, Table, bearing_
 from rich.cells import cell_len
 
 COLUMNS = (
-    Column("rank"),
-    Column("model"),
-    Column("score", digits=3),
+    Column("rank"), Column("model"), Column("score", digits=3),
     Column("difference", "A - B", digits=2, is_signed=True),
     Column("interval", "95 % interval", form=lambda ends: f"{ends[0]:.1f} to {ends[1]:.1f}", view="readers"),
-    Column("low", view="files"),
-    Column("is_best", "best", is_optional=True),
-)
+    Column("low", view="files"), Column("is_best", "best", is_optional=True),
+)  # fmt: skip
 ROWS = (
     (1, "氷-7b|x", 0.98765, -0.001, (0.9, 1.0), 0.9, True),
     (1200, "=b", math.nan, 0.5, None, None, False),
@@ -48,13 +45,8 @@ def test_files_have_full_precision_and_their_own_columns():
     assert Table([Column("x")], [(1 / 3,)], significant=3).to_csv().splitlines()[1] == "0.333"
     assert json.loads(TABLE.to_json()) == TABLE.to_dicts()
     assert TABLE.to_dicts()[1] == {
-        "rank": 1200,
-        "model": "=b",
-        "score": None,
-        "difference": 0.5,
-        "low": None,
-        "is_best": False,
-    }
+        "rank": 1200, "model": "=b", "score": None, "difference": 0.5, "low": None, "is_best": False,
+    }  # fmt: skip
     assert list(TABLE.to_pandas().columns) == TABLE.to_polars().columns == list(TABLE.to_dicts()[0])
 
 

@@ -98,12 +98,9 @@ def test_white_space_is_joined_trimmed_or_kept():
 
 
 SMALL = [
-    Rewrite("1", "replace", "a(b)", r"\1\1"),
-    Rewrite("2", "remove", "bbb"),
-    Rewrite("3", "characters", "cd]-\\", "dc[-/"),
-    Rewrite("4", "replace", "dd", ""),
-    Rewrite("5", "remove", "^d"),
-]
+    Rewrite("1", "replace", "a(b)", r"\1\1"), Rewrite("2", "remove", "bbb"),
+    Rewrite("3", "characters", "cd]-\\", "dc[-/"), Rewrite("4", "replace", "dd", ""), Rewrite("5", "remove", "^d"),
+]  # fmt: skip
 
 
 @given(st.lists(st.text("abcd]-\\", max_size=8), max_size=6))

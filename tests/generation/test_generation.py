@@ -43,16 +43,9 @@ def test_a_run_follows_the_rules(mini, tmp_path):
     assert progress == [(n, 16) for n in range(17)]
     assert generated.folder.parent == tmp_path / "org" / "m"
     assert json.loads((generated.folder / "config.json").read_text()) == {
-        "engine": "fake",
-        "instructions": "en, ja",
-        "max_tokens": 300,
-        "mode": "qa",
-        "model": "org/m",
-        "num_examples": 20,
-        "stop": ["Q:"],
-        "temperature": 1.0,
-        "top_p": 0.98,
-    }
+        "engine": "fake", "instructions": "en, ja", "max_tokens": 300, "mode": "qa", "model": "org/m",
+        "num_examples": 20, "stop": ["Q:"], "temperature": 1.0, "top_p": 0.98,
+    }  # fmt: skip
     assert answers_by_trial(generated.folder) == {k: [f"{k} {item.question_id}" for item in mini] for k in (1, 2)}
     files = [(generated.folder / f"trial_00{k}.jsonl").read_bytes() for k in (1, 2)]
     lines = b"".join(files).splitlines(keepends=True)

@@ -41,15 +41,9 @@ def test_a_run_has_the_answers_of_the_sampler_and_says_how_they_were_drawn(mini,
         for trial in (1, 2)
     }
     assert config_of(run) == {
-        "engine": "ngram",
-        "max_tokens": 300,
-        "mode": "completion",
-        "model": "ngram/order-5",
-        "order": 5,
-        "stop": ["Q:", "\n\n"],
-        "temperature": 1.0,
-        "top_p": 0.98,
-    }
+        "engine": "ngram", "max_tokens": 300, "mode": "completion", "model": "ngram/order-5", "order": 5,
+        "stop": ["Q:", "\n\n"], "temperature": 1.0, "top_p": 0.98,
+    }  # fmt: skip
     named = make_run(mini, tmp_path, options={"order": 3, "sets": ["B"]}, mode="qa", seed="s", top_k=50)
     changed = {"order": 3, "sets": ["B"], "top_k": 50, "mode": "qa", "seed": "s", "model": "ngram/order-3"}
     assert config_of(named).items() >= changed.items()

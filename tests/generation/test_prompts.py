@@ -58,12 +58,9 @@ def reference(folder, q, k, mode, s="", m=20, prefix="", instruction="", context
 
 
 JAPANESE = {
-    "examples": "## 回答例",
-    "question": "## 質問",
-    "qa": "例と同様の文体及び文字数で、質問に1行で答えてください。",
-    "chat": "例と同様の文体及び文字数で、ユーザの質問に1行で答えてください。",
-    "context": "## 参考情報",
-}
+    "examples": "## 回答例", "question": "## 質問", "qa": "例と同様の文体及び文字数で、質問に1行で答えてください。",
+    "chat": "例と同様の文体及び文字数で、ユーザの質問に1行で答えてください。", "context": "## 参考情報",
+}  # fmt: skip
 ENGLISH = {
     "examples": "## Examples",
     "question": "## Question",
@@ -93,16 +90,12 @@ def compare(suite, folder, mode, **changes):
 @pytest.mark.parametrize(
     "changes",
     [
-        {},
-        {"seed": "種"},
-        {"num_examples": 0},
-        {"num_examples": 3, "prefix": "P\n"},
-        {"instruction": "default", "prefix": "P\n"},
-        {"instruction": "Go on.", "num_examples": 0},
+        {}, {"seed": "種"}, {"num_examples": 0}, {"num_examples": 3, "prefix": "P\n"},
+        {"instruction": "default", "prefix": "P\n"}, {"instruction": "Go on.", "num_examples": 0},
         {"context": Context({"": ("One.", "二。", "Three.", "四。")}, n_drawn=3), "seed": "種"},
     ],
     ids=str,
-)
+)  # fmt: skip
 def test_prompts_follow_the_rules(mini, mode, changes):
     compare(mini, mini.folder, mode, **changes)
 
@@ -194,13 +187,10 @@ def test_a_wrong_file_of_a_suite_is_named(small, file, content, message):
 @pytest.mark.parametrize(
     ("arguments", "shown"),
     [
-        ("Hello.", "Hello."),
-        (r"One.\n\nTwo.\t", "One.\n\nTwo.\t"),
-        ("種\n" + r"\n\\n", "種\n\n\\n"),
-        (r"\xe7\xa8\xae", "種"),
-        (r"\d \/", r"\d \/"),
+        ("Hello.", "Hello."), (r"One.\n\nTwo.\t", "One.\n\nTwo.\t"), ("種\n" + r"\n\\n", "種\n\n\\n"),
+        (r"\xe7\xa8\xae", "種"), (r"\d \/", r"\d \/"),
     ],
-)
+)  # fmt: skip
 def test_a_prefix_is_unescaped_in_prompts_and_recorded_as_it_was_given(mini, arguments, shown):
     """As the published script does: its UTF-8 bytes are read like those of a Python literal."""
     setting = Setting("m", "qa", prefix=arguments)

@@ -158,13 +158,9 @@ def test_options_shape_the_requests(tmp_path, call):
         system, _ = request.body.pop("messages")
         assert system["content"].startswith("Be kind.\n\n")
         assert request.body == {
-            "model": "served",
-            "max_tokens": 300,
-            "reasoning_effort": "low",
-            "provider": {"order": ["a"]},
-            "seed": 7,
-            "chat_template_kwargs": {"enable_thinking": False},
-        }
+            "model": "served", "max_tokens": 300, "reasoning_effort": "low", "provider": {"order": ["a"]},
+            "seed": 7, "chat_template_kwargs": {"enable_thinking": False},
+        }  # fmt: skip
     (path,) = (tmp_path / "me" / "step-10").rglob("config.json")
     config = json.loads(path.read_bytes())
     assert (config["omit"], config["system"]) == (["seed", "temperature", "top_p"], "Be kind.")

@@ -20,11 +20,8 @@ from pfgen_fast.runs.trials import Trials
 
 CONFIG = {"engine": "fake", "mode": "qa", "model": "org/m", "top_p": None}
 EDITED_BY_HAND = {
-    "pfnet/plamo-100b/b181032",
-    "deepseek-ai/DeepSeek-V3/4a38349",
-    "openai/gpt-4o/5e1e9f4",
-    "system/ground-truth",
-}
+    "pfnet/plamo-100b/b181032", "deepseek-ai/DeepSeek-V3/4a38349", "openai/gpt-4o/5e1e9f4", "system/ground-truth",
+}  # fmt: skip
 MOVED = "anthropic/claude-opus-4-20250514/2dafa10"
 """The hash is right, but the model's folder has a longer name than the configuration."""
 
@@ -59,15 +56,10 @@ def test_a_configuration_is_one_line_with_sorted_keys():
 @pytest.mark.parametrize(
     ("model", "folder"),
     [
-        ("org/model", "org/model"),
-        ("llama3:8b", "llama3:8b"),
-        ("/data/step-7", "data/step-7"),
-        ("../../etc", "etc"),
-        ("./a//b/", "a/b"),
-        ("a\\b", "a/b"),
-        ("モデル", "モデル"),
+        ("org/model", "org/model"), ("llama3:8b", "llama3:8b"), ("/data/step-7", "data/step-7"),
+        ("../../etc", "etc"), ("./a//b/", "a/b"), ("a\\b", "a/b"), ("モデル", "モデル"),
     ],
-)
+)  # fmt: skip
 def test_the_folder_of_a_model_stays_below_the_root(model, folder):
     assert run_folder(Path("result"), {"model": model}).parent == Path("result", folder)
 
@@ -247,17 +239,10 @@ def test_a_chat_template_and_a_prefix_are_hashed_as_the_published_script_does(ca
     (tmp_path / "chat.jinja").write_text(template, encoding="utf-8")
     options = f"-e {engine} -m org/m --mode qa --path /weights --trust-remote-code --prefix Hi.\\n --stop <|end|>"
     config = {
-        "temperature": 1.0,
-        "top_p": 0.98,
-        "engine": engine,
-        "model": "org/m",
-        "mode": "qa",
-        "num_examples": 20,
-        "stop": ["Q:", "<|end|>"],
-        "max_tokens": 300,
-        "prefix": "Hi.\\n",  # as it was given, with a backslash
+        "temperature": 1.0, "top_p": 0.98, "engine": engine, "model": "org/m", "mode": "qa", "num_examples": 20,
+        "stop": ["Q:", "<|end|>"], "max_tokens": 300, "prefix": "Hi.\\n",  # as it was given, with a backslash
         "chat_template": template,
-    }
+    }  # fmt: skip
     folder = folder_of(call, suite, f"{options} --chat-template {tmp_path / 'chat.jinja'}")
     assert folder == f"result/org/m/{digits_of(config)}"
     if engine == "vllm":

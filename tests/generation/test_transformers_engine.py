@@ -119,12 +119,9 @@ THINKS = "{% if enable_thinking is not defined %}<no word>{% elif enable_thinkin
     ("template", "thinking", "expected"),
     [
         (None, None, "<|system|>{}<|end|><|user|>{}<|end|><|assistant|>"),  # that of the model
-        (EACH, None, "[{}][{}]"),
-        (THINKS, True, "<think>"),
-        (THINKS, False, "<no>"),
-        (THINKS, None, "<no word>"),
+        (EACH, None, "[{}][{}]"), (THINKS, True, "<think>"), (THINKS, False, "<no>"), (THINKS, None, "<no word>"),
     ],
-)
+)  # fmt: skip
 def test_the_chat_template_makes_the_prompt(mini, tiny_model, tmp_path, template, thinking, expected):
     options = {"enable_thinking": thinking}
     if template is not None:

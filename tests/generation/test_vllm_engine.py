@@ -79,14 +79,9 @@ class FakeLLM:
 
 
 USUAL = {
-    "model": "m",
-    "dtype": "auto",
-    "tensor_parallel_size": 1,
-    "max_model_len": None,
-    "quantization": None,
-    "trust_remote_code": False,
-    "generation_config": "vllm",
-}
+    "model": "m", "dtype": "auto", "tensor_parallel_size": 1, "max_model_len": None, "quantization": None,
+    "trust_remote_code": False, "generation_config": "vllm",
+}  # fmt: skip
 """The arguments of `vllm.LLM` without options."""
 
 

@@ -83,18 +83,12 @@ def spark(tmp_path_factory):
         from pyspark.sql import SparkSession
 
         settings = {
-            "driver.bindAddress": "127.0.0.1",
-            "driver.host": "127.0.0.1",
-            "ui.enabled": "false",
-            "ui.showConsoleProgress": "false",
-            "local.dir": str(folder / "local"),
-            "sql.warehouse.dir": str(folder / "warehouse"),
-            "sql.catalogImplementation": "in-memory",
-            "sql.session.timeZone": "Asia/Tokyo",
-            "plugins": "org.apache.spark.sql.connect.SparkConnectPlugin",
-            "connect.grpc.binding.address": "127.0.0.1",
-            "connect.grpc.binding.port": str(free_port),
-        }
+            "driver.bindAddress": "127.0.0.1", "driver.host": "127.0.0.1", "ui.enabled": "false",
+            "ui.showConsoleProgress": "false", "local.dir": str(folder / "local"),
+            "sql.warehouse.dir": str(folder / "warehouse"), "sql.catalogImplementation": "in-memory",
+            "sql.session.timeZone": "Asia/Tokyo", "plugins": "org.apache.spark.sql.connect.SparkConnectPlugin",
+            "connect.grpc.binding.address": "127.0.0.1", "connect.grpc.binding.port": str(free_port),
+        }  # fmt: skip
         builder = SparkSession.builder.master("local[2,4]")
         session = builder.config(map={f"spark.{name}": value for name, value in settings.items()}).getOrCreate()
         session.sparkContext.setLogLevel("OFF")

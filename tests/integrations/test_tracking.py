@@ -74,13 +74,8 @@ def test_the_tables_hold_each_question_and_the_sampled_answers(result, mini):
         (question_id, question.question, question.score) for question_id, question in result.questions.items()
     ]
     assert tuple(column.name for column in questions.columns[2:]) == (
-        "score",
-        "score_std",
-        "fluency",
-        "truthfulness",
-        "helpfulness",
-        "length",
-    )
+        "score", "score_std", "fluency", "truthfulness", "helpfulness", "length",
+    )  # fmt: skip
     samples = [(key, sample) for key, question in result.questions.items() for sample in question.samples]
     assert [row[:3] for row in answers.rows] == [(key, sample.answer, sample.scores.average) for key, sample in samples]
     assert all(len(row) == len(table.columns) for table in tables.values() for row in table.rows)

@@ -36,14 +36,11 @@ def test_a_reward_is_the_score_of_what_would_be_kept_of_the_answer(scorer):
 @pytest.mark.parametrize(
     ("content", "answer"),
     [
-        ("It floats.", "It floats."),
-        ([{"type": "text", "text": "It floats."}], "It floats."),
+        ("It floats.", "It floats."), ([{"type": "text", "text": "It floats."}], "It floats."),
         ([{"type": "image"}, {"type": "text", "text": "It"}, {"type": "text", "text": " floats. Q:"}], "It floats."),
-        ([{"type": "thinking", "thinking": "Hm."}], ""),
-        ([], ""),
-        (None, ""),
+        ([{"type": "thinking", "thinking": "Hm."}], ""), ([], ""), (None, ""),
     ],
-)
+)  # fmt: skip
 def test_the_content_of_a_message_may_have_parts(content, answer):
     assert answer_in([{"role": "user", "content": "Why?"}, {"role": "assistant", "content": content}], "chat") == answer
     assert answer_in([{"role": "assistant", "tool_calls": []}], "chat") == ""

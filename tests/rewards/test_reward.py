@@ -26,17 +26,9 @@ GOOD = "Ice is less dense than water, because its molecules form an open lattice
 ANSWERS = [GOOD, f"{GOOD} {GOOD}", GOOD[:30], "", "Because it is cold.", "\U0001f363" * 500]
 PROMPT = "Why does ice float? Ice is less dense than water, or is it?"
 EVERY_PART = (
-    Overlong(80, 160),
-    Overlong(10, 40, "tokens"),
-    TooShort(0.5, 0.1, "references"),
-    Repetition(5, 0.1),
-    Copying(10, 0.2),
-    Copying(20, 0.2, source="references"),
-    Unfinished(0.5),
-    Scale(),
-    Floor(0.01),
-    Clip(0, 2),
-)
+    Overlong(80, 160), Overlong(10, 40, "tokens"), TooShort(0.5, 0.1, "references"), Repetition(5, 0.1),
+    Copying(10, 0.2), Copying(20, 0.2, source="references"), Unfinished(0.5), Scale(), Floor(0.01), Clip(0, 2),
+)  # fmt: skip
 KNOWN = {
     "prompts": [PROMPT] * 6,
     "finished": [True, True, False, True, True, False],

@@ -35,18 +35,12 @@ def outcome(gain, margin=0.0, *, n=8, **settings):
 @pytest.mark.parametrize(
     ("gain", "margin", "expected"),
     [
-        (-0.03, 0, "failed"),
-        (-0.01, 0, "undecided, counts otherwise"),
-        (0.01, 0, "undecided, counts otherwise"),
-        (0.03, 0, "passed"),
-        (-0.03, 0.01, "failed"),
-        (-0.03, 0.02, "undecided, counts otherwise"),
-        (-0.03, 0.04, "undecided, counts otherwise"),
-        (-0.03, 0.05, "passed"),
-        (0, 0.01, "undecided, counts otherwise"),
-        (0, 0.02, "passed"),
+        (-0.03, 0, "failed"), (-0.01, 0, "undecided, counts otherwise"), (0.01, 0, "undecided, counts otherwise"),
+        (0.03, 0, "passed"), (-0.03, 0.01, "failed"), (-0.03, 0.02, "undecided, counts otherwise"),
+        (-0.03, 0.04, "undecided, counts otherwise"), (-0.03, 0.05, "passed"),
+        (0, 0.01, "undecided, counts otherwise"), (0, 0.02, "passed"),
     ],
-)
+)  # fmt: skip
 def test_a_gate_has_three_outcomes(gain, margin, expected):
     assert outcome(gain, margin) == expected
     strict = outcome(gain, margin, undecided="fail")

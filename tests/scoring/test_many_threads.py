@@ -34,12 +34,9 @@ QUESTIONS = tuple(
     for number in range(1, 6)
 )
 TEXTS = [
-    "The number 3 is a number.",
-    "数である。数である。",
-    "",
-    "It follows 2 and others, which are numbers.",
+    "The number 3 is a number.", "数である。数である。", "", "It follows 2 and others, which are numbers.",
     "é" * 120,
-]
+]  # fmt: skip
 
 
 def suite() -> Suite:

@@ -17,12 +17,8 @@ from pfgen_fast.tables.table_job import TableJob
 SCORER = ReferenceScorer(["bleu", "chrf"], threads=1)
 ANSWERS = ["Ice floats on water.", "氷は水に浮く。", "", "[1] is a mark.", "Iron sinks."]
 REFERENCES = [
-    ["Ice floats on the water.", "It floats."],
-    ["氷は浮く。"],
-    [""],
-    ["[1] is a mark, too."],
-    ["a", "b", "c"],
-]
+    ["Ice floats on the water.", "It floats."], ["氷は浮く。"], [""], ["[1] is a mark, too."], ["a", "b", "c"],
+]  # fmt: skip
 ROWS = [{"a": answer, "refs": listed} for answer, listed in zip(ANSWERS, REFERENCES, strict=True)]
 
 

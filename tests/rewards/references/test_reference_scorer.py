@@ -20,13 +20,8 @@ from pfgen_fast.rewards.references.metrics import METRICS, NGRAM_METRICS
 
 ALL = [*(name for name in METRICS if name not in NGRAM_METRICS), "rouge_3", "rep_2", "distinct_1"]
 ANSWERS = [
-    "Ice floats.",
-    "",
-    "氷は水に浮きます。",
-    "x" * 300,
-    "It is less dense than water 𠮷.",
-    "Ice floats.\nIt melts.",
-]
+    "Ice floats.", "", "氷は水に浮きます。", "x" * 300, "It is less dense than water 𠮷.", "Ice floats.\nIt melts.",
+]  # fmt: skip
 REFERENCES = [["Ice floats on water.", "Ice floats."], [""], ["氷は浮く。", "水"], ["x" * 200], ["𠮷"], ["It melts."]]
 LISTS = pyarrow.array(REFERENCES)
 

@@ -194,19 +194,13 @@ def test_lower_case_follows_the_rules_of_unicode(text, lowered):
 
 TOKENIZED = st.lists(LIKELY | LIKELY | LIKELY | CODE_POINTS, max_size=16).map("".join)
 CASES = {
-    "entity": re.compile("&(quot|amp|lt|gt);"),
-    "entity made by an entity": re.compile("&amp;(quot|lt|gt);"),
-    "word joined over lines": re.compile("\\w-\n"),
-    "skipped": re.compile("<skipped>"),
-    "mark between digits": re.compile(r"[0-9][.,][0-9]"),
-    "marks in sequence": re.compile(r"\w[.,]{2,}[0-9]"),
-    "mark first": re.compile(r"^[.,][0-9]"),
-    "mark last": re.compile(r"[0-9][.,]$"),
-    "dash behind a digit": re.compile(r"[0-9]-."),
-    "wide characters": re.compile("[あ５、。]"),
-    "final sigma": re.compile("[aATHEhe]Σ"),
-    "article": re.compile(r"\b(a|an|the)\b", re.IGNORECASE),
-}
+    "entity": re.compile("&(quot|amp|lt|gt);"), "entity made by an entity": re.compile("&amp;(quot|lt|gt);"),
+    "word joined over lines": re.compile("\\w-\n"), "skipped": re.compile("<skipped>"),
+    "mark between digits": re.compile(r"[0-9][.,][0-9]"), "marks in sequence": re.compile(r"\w[.,]{2,}[0-9]"),
+    "mark first": re.compile(r"^[.,][0-9]"), "mark last": re.compile(r"[0-9][.,]$"),
+    "dash behind a digit": re.compile(r"[0-9]-."), "wide characters": re.compile("[あ５、。]"),
+    "final sigma": re.compile("[aATHEhe]Σ"), "article": re.compile(r"\b(a|an|the)\b", re.IGNORECASE),
+}  # fmt: skip
 
 
 def is_stable_for_intl(character):

@@ -27,13 +27,9 @@ DATE = "2026-11-01T10-00-00.123456"
 
 def sample(id: object, epoch: int = 1, metadata: Mapping[str, Any] | None = None, **scores: Any) -> dict[str, Any]:
     return {
-        "id": id,
-        "epoch": epoch,
-        "input": "?",
-        "target": "!",
-        "metadata": metadata or {},
+        "id": id, "epoch": epoch, "input": "?", "target": "!", "metadata": metadata or {},
         "scores": {name: {"value": value, "history": []} for name, value in scores.items()} or None,
-    }
+    }  # fmt: skip
 
 
 def head(model: str = "org/m", **changes: Any) -> dict[str, Any]:
