@@ -13,14 +13,7 @@ from hypothesis import strategies as st
 from makers.own_checklists import run_of, suite_of_essays
 from pfgen_fast.base.errors import ChecklistError
 from pfgen_fast.lab.checklists import answer_metrics
-from pfgen_fast.lab.checklists.answer_metrics import (
-    Meteor,
-    MetricSet,
-    Perplexity,
-    measure,
-    model_metrics,
-    open_metrics,
-)
+from pfgen_fast.lab.checklists.answer_metrics import Meteor, MetricSet, Perplexity, measure, model_metrics, open_metrics
 from pfgen_fast.lab.checklists.checklist_runs import Answer
 from pfgen_fast.lab.checklists.words import words
 

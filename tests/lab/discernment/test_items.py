@@ -13,12 +13,7 @@ from hypothesis import strategies as st
 from makers.tested_evaluators import problem as problem_of
 from pfgen_fast.base.errors import DiscernmentError, PfgenError, TrialsError
 from pfgen_fast.lab.discernment import discernment_items as item_files
-from pfgen_fast.lab.discernment.discernment_items import (
-    Collection,
-    CollectionItem,
-    language_of,
-    read_collection,
-)
+from pfgen_fast.lab.discernment.discernment_items import Collection, CollectionItem, language_of, read_collection
 from pfgen_fast.lab.evaluators.evaluator import Item
 
 ROWS = [

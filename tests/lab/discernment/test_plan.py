@@ -17,14 +17,7 @@ from pfgen_fast.lab.discernment.discernment_plan import (
 )
 from pfgen_fast.lab.discernment.kinds import ALIASES, KINDS, LADDERS
 from pfgen_fast.lab.discernment.model_damage import made_prompt
-from pfgen_fast.lab.discernment.plan_sources import (
-    claims,
-    datasets,
-    facts,
-    open_plan,
-    paper_plan,
-    read_published,
-)
+from pfgen_fast.lab.discernment.plan_sources import claims, datasets, facts, open_plan, paper_plan, read_published
 from pfgen_fast.lab.evaluators.criteria import read_criteria
 
 
