@@ -351,3 +351,8 @@ def _total(widths: Iterator[int]) -> int:
 
 def _finite(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def place_cell(place: float | None) -> float | int | None:
+    """A place for a table: a whole number unless it is shared."""
+    return int(place) if place is not None and place.is_integer() else place

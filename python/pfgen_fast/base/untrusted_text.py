@@ -244,11 +244,6 @@ def counted(n: int, noun: str) -> str:
     return f"{n:,} {plural}"
 
 
-def place_cell(place: float | None) -> float | int | None:
-    """A place for a table: a whole number unless it is shared."""
-    return int(place) if place is not None and place.is_integer() else place
-
-
 def is_encodable(text: str) -> bool:
     """Whether UTF-8 can encode a text, that is, whether it has no lone surrogates."""
     return not any("\ud800" <= character <= "\udfff" for character in text)

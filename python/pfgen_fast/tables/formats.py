@@ -78,7 +78,7 @@ def format_of(place: str | Path) -> str:
     """The format that a file extension stands for; Parquet requires pyarrow."""
     if str(place) == STANDARD_STREAM:
         return ".jsonl"
-    kind = _kind(place)
+    kind = kind_of(place)
     if kind is None:
         *others, last = (kind for kind in (*DELIMITERS, *_READERS) if kind != ".parquet")
         raise TrialsError(
@@ -92,7 +92,7 @@ def format_of(place: str | Path) -> str:
 
 def is_table(place: str | Path) -> bool:
     """Whether the file extension names a format."""
-    return _kind(place) is not None
+    return kind_of(place) is not None
 
 
 def tables_hint(folder: Path) -> str:
@@ -101,7 +101,8 @@ def tables_hint(folder: Path) -> str:
     return f"; it has tables such as {in_one_line(names[0], 60)}: name them, or use a glob" if names else ""
 
 
-def _kind(place: str | Path) -> str | None:
+def kind_of(place: str | Path) -> str | None:
+    """The format that a file extension stands for, such as ".jsonl" for answers.jsonl.gz; None if it is unknown."""
     path = Path(base_name(str(place)))
     packed = compression(path)
     kind = Path(path.stem).suffix if packed else path.suffix

@@ -19,10 +19,6 @@ if TYPE_CHECKING:
     from ...suite.rules import FloatSum
 
 STDIN = "-"
-_LINES, *_OTHERS = (
-    tuple(f"{kind}{packed}" for packed in ("", ".gz", ".xz", ".zst")) for kind in (".jsonl", ".csv", ".tsv", ".json")
-)
-_ENDINGS = (".parquet", *sum(_OTHERS, ()))
 
 
 @option_group
@@ -125,17 +121,23 @@ class ScoreOptions:
     @cached_property
     def places(self) -> list[str]:
         """The inputs; `file://` is a path."""
+        from ...tables.places import place_of
+
         return list(map(place_of, self.paths))
 
     @cached_property
     def target(self) -> str | None:
         """The output; `file://` is a path."""
+        from ...tables.places import place_of
+
         return self.output and place_of(self.output)
 
 
 def is_answer_table(output: str | None) -> bool:
     """Whether the output of runs is a table of their answers."""
-    return (output or "").endswith((*_ENDINGS, *_LINES))
+    from ...tables.formats import is_table
+
+    return output is not None and is_table(output)
 
 
 def are_tables(places: Sequence[str], tables: TableScoring, suite: str | None) -> bool:
@@ -149,9 +151,13 @@ def are_tables(places: Sequence[str], tables: TableScoring, suite: str | None) -
 
 def _is_table(path: str, suite: str | None) -> bool:
     """Whether an input must be a table: a URL, or a file that cannot be trials."""
-    if is_url(path) or not os.path.isfile(path):
-        return is_url(path)
-    return path.endswith(_ENDINGS) or (path.endswith(_LINES) and not _may_be_trials(path, suite))
+    from ...tables.formats import kind_of
+    from ...tables.places import is_remote
+
+    if is_remote(path) or not os.path.isfile(path):
+        return is_remote(path)
+    kind = kind_of(path)
+    return kind is not None and not (kind == ".jsonl" and _may_be_trials(path, suite))
 
 
 def _may_be_trials(path: str, suite: str | None) -> bool:
@@ -166,21 +172,3 @@ def _may_be_trials(path: str, suite: str | None) -> bool:
     except PfgenError:
         return True  # the reader of trials tells why
     return not names or ({"question", "answer"} <= set(names) and "model" not in names)
-
-
-def place_of(path: str) -> str:
-    """The place that an argument names: `file://` is a path."""
-    if not is_url(path):
-        return path
-    from ...tables import places
-
-    return places.place_of(path)
-
-
-def is_url(path: str) -> bool:
-    """Whether an argument is an address."""
-    if "://" not in path:
-        return False
-    from ...tables.places import is_remote
-
-    return is_remote(path)

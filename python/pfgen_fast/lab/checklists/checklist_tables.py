@@ -11,8 +11,8 @@ from functools import partial
 from statistics import fmean
 from typing import Any, NamedTuple
 
-from ...base.table import NOTHING, Column, Table, figure
-from ...base.untrusted_text import few_names, in_one_line, markdown_text, place_cell
+from ...base.table import NOTHING, Column, Table, figure, place_cell
+from ...base.untrusted_text import few_names, in_one_line, markdown_text
 from .answer_texts import UNANSWERED
 from .calibration import CALIBRATED, Calibration
 from .checklist_scoring import GAPS, Ends, Gap, ModelScores, Part, Scores

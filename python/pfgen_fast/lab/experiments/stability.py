@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 
 from ...base.arrays import Floats
 from ...base.mean_interval import mean_interval
-from ...base.table import Table
-from ...base.untrusted_text import place_cell
+from ...base.table import Table, place_cell
 from ..statistics.correlation import MIN_VALUES, SAME_RANKING, check_columns, kendall, ranks
 from .chart_data import MAX_ROWS, Line, LinePanel, LinePanels, Ranges
 from .finding import Cell, Finding, Picture, finding_table
