@@ -37,9 +37,6 @@ MARKS = st.sampled_from(
 TEXTS = st.one_of(st.sampled_from(NAMES), st.lists(MARKS, max_size=12).map("".join), st.text(max_size=30))
 
 
-# ---- Terminal
-
-
 @given(TEXTS)
 def test_a_text_in_a_terminal_is_one_line_without_control_characters(text):
     shown = terminal_text(text)
@@ -61,9 +58,6 @@ def test_harmless_text_stays_as_it_is():
         assert json.loads(json_text(name)) == name
         assert json_text(name) == f'"{name}"'
     assert json_text({"a": [1, 0.1, 1e-07, math.inf]}) == '{"a": [1, 0.1, 1e-07, Infinity]}'
-
-
-# ---- Markdown
 
 
 @given(TEXTS)
@@ -115,18 +109,12 @@ def test_a_block_of_markdown_shows_the_text_as_it_is(text):
     assert (block.type, block.content) == ("fence", harmless(text) + "\n")
 
 
-# ---- HTML
-
-
 @given(TEXTS)
 def test_html_shows_the_text_and_no_element(text):
     outline = Outline(f'<p title="{html_text(text)}">{html_text(text)}</p>')
     assert outline.tags == ["p"]
     assert outline.attributes == [("title", terminal_text(text))]
     assert "".join(outline.texts) == terminal_text(text)
-
-
-# ---- CSV
 
 
 @pytest.mark.parametrize(
@@ -155,9 +143,6 @@ def test_no_cell_of_a_csv_file_is_a_formula_and_every_text_can_be_read_back(text
         assert [from_csv_value(cell) for cell in cells] == [from_csv_value(terminal_text(text)) for text in texts]
 
 
-# ---- JSON
-
-
 @given(st.recursive(st.one_of(TEXTS, st.integers(), st.none()), lambda inner: st.dictionaries(TEXTS, inner)))
 def test_json_decodes_to_the_value_and_has_no_control_characters(value):
     for indent in (None, 2):
@@ -165,9 +150,6 @@ def test_json_decodes_to_the_value_and_has_no_control_characters(value):
         assert json.loads(text) == value
         assert harmless(text) == text
         text.encode()
-
-
-# ---- Windows
 
 
 def test_a_link_to_another_drive_is_absolute(monkeypatch):

@@ -117,9 +117,6 @@ def test_a_stage_can_be_run_alone(make):
         build_suite(config, stage="selct")
 
 
-# Errors
-
-
 @pytest.mark.parametrize(
     ("tables", "in_question", "problem"),
     [

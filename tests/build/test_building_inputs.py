@@ -31,9 +31,6 @@ def read(tmp_path):
     return read
 
 
-# Configs
-
-
 def test_a_short_config_gets_the_defaults_and_directories_beside_it(read, tmp_path, monkeypatch):
     config = read(PLAIN)
     assert (config.suite, config.work) == (tmp_path / "out", tmp_path / "out.work")
@@ -143,9 +140,6 @@ def test_a_config_with_a_fault_is_refused(read, change, problem):
         read(text)
     assert problem in str(error.value)
     assert "config.toml: " in str(error.value)
-
-
-# Files
 
 
 def lines(*rows):

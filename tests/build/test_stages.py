@@ -55,15 +55,12 @@ def test_the_filter_names_the_first_pattern_that_objects():
 ONCE_RARE = ["abcde", "abc", "bcdeabx", "xyzxyz", "cdqqq", "ab", "xyz"]
 
 
-def test_the_frequency_filter_counts_occurrences_and_removes_once():
+def test_the_frequency_filter_removes_once_or_goes_on_until_nothing_is_rare():
     kept, removed, figures = sifted(frequency_stage(Frequency(3, 2)), *ONCE_RARE)
     # "dea", "eab" and "abx" are rare in row 2, "yzx" and "zxy" in row 3, "cdq", "dqq" and "qqq" in row 4.
     assert removed == {2: "dea", 3: "yzx", 4: "cdq"}
     assert [row for row, _ in kept] == [0, 1, 5, 6]
     assert figures["rounds"] == [{"n_rare": 8, "n_distinct": 12, "n_removed": 3}]
-
-
-def test_the_frequency_filter_may_go_on_until_nothing_is_rare():
     kept, removed, figures = sifted(frequency_stage(Frequency(3, 2, True)), *ONCE_RARE)
     # Then "bcd" and "cde" are rare in row 0, "xyz" in row 6; then "abc" in row 1.
     assert removed == {0: "bcd", 1: "abc", 2: "dea", 3: "yzx", 4: "cdq", 6: "xyz"}

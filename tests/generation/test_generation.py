@@ -29,15 +29,9 @@ from pfgen_fast.suite.suite import Suite
 
 def test_a_run_follows_the_rules(mini, tmp_path):
     engine = FakeEngine(lambda task: f" A: {task.trial} {task.question_id} \n")
-    progress = []
-    generated = generate(
-        mini,
-        engine,
-        Setting("org/m", "qa"),
-        trials=2,
-        output=tmp_path,
-        on_progress=lambda *there: progress.append(there),
-    )
+    progress, setting = [], Setting("org/m", "qa")
+    report = {"on_progress": lambda *there: progress.append(there)}
+    generated = generate(mini, engine, setting, trials=2, output=tmp_path, **report)
     assert engine.n_closed == 1
     assert generated.n_new == 16
     assert progress == [(n, 16) for n in range(17)]
@@ -142,9 +136,6 @@ def test_a_run_without_trials_leaves_nothing(mini, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-# Engines by name
-
-
 def test_a_missing_package_is_named_with_its_extra(mini, monkeypatch):
     monkeypatch.setitem(sys.modules, "httpx", None)
     with pytest.raises(EngineError, match=r"needs httpx, which is not installed: pip install 'pfgen-fast\[openai\]'"):
@@ -190,9 +181,6 @@ def test_ctrl_c_cancels_the_work():
 
     asyncio.run(cell())
     assert ended.is_set()
-
-
-# ---- The command
 
 
 def generate_arguments(server, output, *more):

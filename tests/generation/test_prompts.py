@@ -184,13 +184,10 @@ def test_a_wrong_file_of_a_suite_is_named(small, file, content, message):
     assert find_faults(small) == [str(caught.value)]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "shown"),
-    [
-        ("Hello.", "Hello."), (r"One.\n\nTwo.\t", "One.\n\nTwo.\t"), ("種\n" + r"\n\\n", "種\n\n\\n"),
-        (r"\xe7\xa8\xae", "種"), (r"\d \/", r"\d \/"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("arguments", "shown"), [
+    ("Hello.", "Hello."), (r"One.\n\nTwo.\t", "One.\n\nTwo.\t"), ("種\n" + r"\n\\n", "種\n\n\\n"),
+    (r"\xe7\xa8\xae", "種"), (r"\d \/", r"\d \/"),
+])  # fmt: skip
 def test_a_prefix_is_unescaped_in_prompts_and_recorded_as_it_was_given(mini, arguments, shown):
     """As the published script does: its UTF-8 bytes are read like those of a Python literal."""
     setting = Setting("m", "qa", prefix=arguments)

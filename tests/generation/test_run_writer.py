@@ -53,13 +53,10 @@ def test_a_configuration_is_one_line_with_sorted_keys():
     assert config_hash({"a": 1}) == "e4ad4da"  # printf '{"a": 1}' | sha1sum
 
 
-@pytest.mark.parametrize(
-    ("model", "folder"),
-    [
-        ("org/model", "org/model"), ("llama3:8b", "llama3:8b"), ("/data/step-7", "data/step-7"),
-        ("../../etc", "etc"), ("./a//b/", "a/b"), ("a\\b", "a/b"), ("モデル", "モデル"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("model", "folder"), [
+    ("org/model", "org/model"), ("llama3:8b", "llama3:8b"), ("/data/step-7", "data/step-7"),
+    ("../../etc", "etc"), ("./a//b/", "a/b"), ("a\\b", "a/b"), ("モデル", "モデル"),
+])  # fmt: skip
 def test_the_folder_of_a_model_stays_below_the_root(model, folder):
     assert run_folder(Path("result"), {"model": model}).parent == Path("result", folder)
 

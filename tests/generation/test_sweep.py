@@ -27,9 +27,6 @@ def fixed_time(monkeypatch):
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "0")
 
 
-# ---- Grids
-
-
 @pytest.mark.parametrize(
     ("engine", "parameters", "names"),
     [
@@ -78,9 +75,6 @@ def test_a_bad_grid_is_refused_in_one_sentence(parameters, problem):
     with pytest.raises(EngineError) as raised:
         grid("ngram", parameters)
     assert str(raised.value) == problem
-
-
-# ---- Runs
 
 
 def test_points_are_the_runs_of_generate(mini, tmp_path, fixed_time):
@@ -164,9 +158,6 @@ def test_points_with_the_same_run_and_invalid_numbers_are_refused(mini, tmp_path
         next(sweep(mini, points, output=tmp_path, trials=0))
 
 
-# ---- Tables
-
-
 @pytest.mark.slow
 def test_tables_say_the_same_in_all_forms(mini, tmp_path):
     points = grid("ngram", {**GRID, "mode": ["qa", "completion"]})
@@ -184,8 +175,6 @@ def test_tables_say_the_same_in_all_forms(mini, tmp_path):
     interval = measured[0].intervals["score"]
     assert f"| qa | 0.5 | 3 | {interval.value:.4f} ±{interval.half_width:.4f} |" in first
 
-
-# ---- The command
 
 FLAGS = ["-e", "ngram", "-s", "mini", "-n", 3]
 FLAGS += ["--order", "3,5", "--temperature", 0.5, "--temperature", 1]

@@ -115,13 +115,10 @@ THINKS = "{% if enable_thinking is not defined %}<no word>{% elif enable_thinkin
 
 
 @pytest.mark.models
-@pytest.mark.parametrize(
-    ("template", "thinking", "expected"),
-    [
-        (None, None, "<|system|>{}<|end|><|user|>{}<|end|><|assistant|>"),  # that of the model
-        (EACH, None, "[{}][{}]"), (THINKS, True, "<think>"), (THINKS, False, "<no>"), (THINKS, None, "<no word>"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("template", "thinking", "expected"), [
+    (None, None, "<|system|>{}<|end|><|user|>{}<|end|><|assistant|>"),  # that of the model
+    (EACH, None, "[{}][{}]"), (THINKS, True, "<think>"), (THINKS, False, "<no>"), (THINKS, None, "<no word>"),
+])  # fmt: skip
 def test_the_chat_template_makes_the_prompt(mini, tiny_model, tmp_path, template, thinking, expected):
     options = {"enable_thinking": thinking}
     if template is not None:

@@ -32,15 +32,12 @@ def outcome(gain, margin=0.0, *, n=8, **settings):
 
 
 # With this noise, the 95 % interval reaches 0.0167 to both sides.
-@pytest.mark.parametrize(
-    ("gain", "margin", "expected"),
-    [
-        (-0.03, 0, "failed"), (-0.01, 0, "undecided, counts otherwise"), (0.01, 0, "undecided, counts otherwise"),
-        (0.03, 0, "passed"), (-0.03, 0.01, "failed"), (-0.03, 0.02, "undecided, counts otherwise"),
-        (-0.03, 0.04, "undecided, counts otherwise"), (-0.03, 0.05, "passed"),
-        (0, 0.01, "undecided, counts otherwise"), (0, 0.02, "passed"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("gain", "margin", "expected"), [
+    (-0.03, 0, "failed"), (-0.01, 0, "undecided, counts otherwise"), (0.01, 0, "undecided, counts otherwise"),
+    (0.03, 0, "passed"), (-0.03, 0.01, "failed"), (-0.03, 0.02, "undecided, counts otherwise"),
+    (-0.03, 0.04, "undecided, counts otherwise"), (-0.03, 0.05, "passed"),
+    (0, 0.01, "undecided, counts otherwise"), (0, 0.02, "passed"),
+])  # fmt: skip
 def test_a_gate_has_three_outcomes(gain, margin, expected):
     assert outcome(gain, margin) == expected
     strict = outcome(gain, margin, undecided="fail")

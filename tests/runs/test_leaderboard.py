@@ -99,14 +99,11 @@ def test_the_table_of_score_shows_the_figures_of_the_leaderboard(capsys, tmp_pat
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "command",
-    [
-        "score --suite mini --force RUNS", "leaderboard RUNS", "leaderboard RUNS --json",
-        "report --suite mini RUNS -o PAGE", "report --suite mini RUNS --markdown", "compare --suite mini RUN0 RUN1",
-        "explain --suite mini --question Q01 --answer Ice", "suite info mini",
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize("command", [
+    "score --suite mini --force RUNS", "leaderboard RUNS", "leaderboard RUNS --json",
+    "report --suite mini RUNS -o PAGE", "report --suite mini RUNS --markdown", "compare --suite mini RUN0 RUN1",
+    "explain --suite mini --question Q01 --answer Ice", "suite info mini",
+])  # fmt: skip
 def test_no_command_adds_floats_with_the_sum_of_its_python(call, monkeypatch, mini, tmp_path, command):
     """The builtin `sum` of floats is another one since Python 3.12."""
     runs = make_varied_runs(tmp_path / "runs", mini, n_runs=4, n_trials=2)

@@ -46,9 +46,6 @@ def test_the_interval_is_that_of_welch_and_satterthwaite(samples, expected):
     assert actual == (None if expected is None else pytest.approx(expected, rel=1e-5))
 
 
-# Means and differences
-
-
 @pytest.mark.parametrize("n", [2, 3, 7, 8, 50, 51, 500])
 def test_a_paired_difference_is_that_of_scipy(n):
     from scipy import stats
@@ -253,9 +250,6 @@ def test_a_mean_of_0_and_1_has_wilsons_interval():
         assert (actual.low, actual.high) == pytest.approx((expected.low, expected.high), abs=1e-9)
     assert mean_interval([1.0] * 49 + [0.0], binary=True).shown() == "0.8950 to 0.9965"
     assert (mean_interval([0.0, 1.0], binary=True).shown()[0], mean_interval([0.5]).shown()) == ("±", "–")
-
-
-# Families
 
 
 @given(st.lists(st.floats(0.0001, 1), min_size=1, max_size=12), st.sampled_from([0.01, 0.05, 0.3]))

@@ -217,15 +217,12 @@ def test_the_trials_that_an_interval_takes_are_the_fewest_that_do(mini, scorer, 
     assert 2900 <= scores.trials_for(known / 10) <= 3000
 
 
-def test_few_answers_have_no_interval(mini, scorer, tmp_path):
+def test_few_answers_have_no_interval_and_many_questions_need_few_trials_for_one(mini, scorer, tmp_path):
     item = TrialScores.of(drawn_run(mini, tmp_path, 1), scorer)
     assert (item.interval().half_width, item.trials_for(0.01)) == (None, None)
     scores = TrialScores.of(drawn_run(mini, tmp_path, 9), scorer)
     assert (scores.interval().half_width, scores.interval().n_trials) == (None, 9)
     assert scores.trials_for(0.01) > 20
-
-
-def test_many_questions_need_few_trials_for_an_interval():
     assert [least_trials(n) for n in (1, 3, 8, 10, 50, 1000)] == [10, 10, 10, 10, 2, 2]
 
 

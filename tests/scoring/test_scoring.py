@@ -134,17 +134,12 @@ def test_wrong_settings_are_refused(mini, scorer):
         scorer.score("Q07", [], nulls="skip")
 
 
-def test_a_set_without_short_answers_has_no_baseline_in_the_paper(make_suite):
-    suite = Suite.load(make_suite({}, {"answers": {"P": ["a"], "L": ["", "x" * 150]}}))
+@pytest.mark.parametrize(("profile", "text"), [("paper", "x" * 150), ("normalised", "、 。")])
+def test_a_set_without_anything_that_its_profile_counts_has_no_baseline(make_suite, profile, text):
+    suite = Suite.load(make_suite({}, {"answers": {"P": ["a"], "L": ["", text]}}))
     Scorer(suite)
-    with pytest.raises(SuiteError, match="question Q02: in profile paper the set 'L' has baseline 0"):
-        Scorer(suite, profile="paper")
-
-
-def test_a_set_without_units_has_no_baseline_when_normalised(make_suite):
-    suite = Suite.load(make_suite({}, {"answers": {"P": ["a"], "L": ["", "、 。"]}}))
-    with pytest.raises(SuiteError, match="question Q02: in profile normalised the set 'L' has baseline 0, because all"):
-        Scorer(suite, profile="normalised")
+    with pytest.raises(SuiteError, match=f"question Q02: in profile {profile} the set 'L' has baseline 0, because all"):
+        Scorer(suite, profile=profile)
 
 
 @pytest.mark.parametrize(

@@ -136,9 +136,6 @@ def test_tokens_of_a_file_are_not_sent_as_bytes(make_suite, tmp_path):
         Scorer.from_bytes(scorer.to_bytes())
 
 
-# Specs
-
-
 SETTINGS = [{}, {"profile": "paper"}, {"profile": "normalised"}, {"float_sum": "naive"}, {"threads": 1}]
 
 

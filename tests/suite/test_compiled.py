@@ -70,9 +70,6 @@ def damage_of(content: bytes, chance: random.Random) -> bytes:
     return content[:at] + bytes([content[at] ^ 1 << chance.randrange(8)]) + content[at + 1 :]
 
 
-# ---- The cache ----
-
-
 def test_the_first_scorer_fills_the_cache_and_the_next_finds_it(folder, cache, forbid_building):
     expected = scores_without_cache(folder)
     assert not cache.exists()
@@ -157,9 +154,6 @@ def test_suites_built_by_hand_never_use_the_cache(folder, cache):
     assert not cache.exists()
 
 
-# ---- Damage in the cache ----
-
-
 @pytest.mark.parametrize("n_damages", [20, pytest.param(100, marks=pytest.mark.slow)])
 def test_damage_costs_a_warning_and_time_but_no_score(folder, cache, n_damages):
     expected = scores(Scorer(folder))
@@ -208,9 +202,6 @@ def test_unusable_details_are_no_reason_to_fail(folder, cache, details):
         assert scores(Scorer(folder)) == expected
 
 
-# ---- A file named by the user ----
-
-
 @pytest.fixture
 def compiled(folder, tmp_path, cache):
     path = tmp_path / "compiled.pfgen"
@@ -256,8 +247,6 @@ def test_damage_of_a_named_file_is_an_error_and_leaves_the_file_alone(folder, co
         assert compiled.read_bytes() == damaged
 
 
-# ---- Processes ----
-
 PROCESS = """
 import pathlib, sys, time
 from pfgen_fast import Scorer, _core
@@ -288,9 +277,6 @@ def test_of_several_processes_one_builds_and_the_others_wait(folder, cache, tmp_
     assert len(message) == 1
     assert (tmp_path / "built").read_text() == "x"
     only_file(cache)
-
-
-# ---- Suites from the cache ----
 
 
 def test_answers_of_a_suite_from_the_cache_are_those_of_its_files(folder, cache):

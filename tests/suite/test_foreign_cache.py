@@ -71,9 +71,6 @@ FOREIGN = [
 ]
 
 
-# ---- The folder ----
-
-
 @pytest.mark.parametrize(("bits", "reason"), [*FOREIGN, (0o1077, r"other users can .* \(mode 1777\)")])
 def test_a_folder_that_others_may_write_is_not_used_as_cache(forged, cache, expected, rewards, bits, reason):
     before = forged.read_bytes()
@@ -129,9 +126,6 @@ def test_with_any_umask_no_other_user_may_write(cache, expected, rewards, monkey
     assert rewards() == expected
 
 
-# ---- The index ----
-
-
 @pytest.mark.parametrize(("bits", "reason"), FOREIGN)
 def test_an_index_that_others_may_have_written_is_replaced(forged, expected, rewards, bits, reason):
     let_others_write(forged, bits)
@@ -173,9 +167,6 @@ def test_a_file_that_the_user_names_is_the_users_choice(folder, forged, expected
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert Scorer(Suite.load(folder), index=forged).reward("Q01", ANSWERS).tolist() != expected
-
-
-# ---- The lock ----
 
 
 @pytest.fixture

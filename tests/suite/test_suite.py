@@ -13,11 +13,19 @@ from pfgen_fast.suite.keywords import WHY, freeze_rule, pattern_time_limit, rege
 from pfgen_fast.suite.suite_reading import find_faults, reference_warnings, slow_patterns
 
 
-def test_questions_are_found_by_id_and_by_text(mini):
+def test_questions_are_found_by_id_and_by_text_and_an_unknown_one_names_the_nearest(mini):
     question = mini["Q07"]
     assert question.question_id == "Q07"
     assert mini[question.question] is question
     assert [key in mini for key in ("Q07", question.question, "Q99")] == [True, True, False]
+    with pytest.raises(TrialsError, match=r"unknown question 'Q77' in suite mini; nearest: .*'Q07'"):
+        mini["Q77"]
+    with pytest.raises(TrialsError, match="not int"):
+        mini[7]
+    for long in ("x" * 30_000_000, "Why does ice " * 2_000_000):  # took a minute and a gigabyte
+        with pytest.raises(TrialsError, match=r"unknown question '.{77}\.\.\.' in suite mini; ") as error:
+            mini[long]
+        assert len(str(error.value)) < 300
 
 
 def test_questions_have_the_order_of_file_names_and_sets_that_of_the_file(make_suite):
@@ -35,17 +43,6 @@ def test_metadata_hash_is_the_hash_of_the_files_hashes(make_suite):
     folder = make_suite({}, {})
     digests = [hashlib.sha1(path.read_bytes()).hexdigest() for path in sorted(folder.glob("Q*.json"))]
     assert Suite.load(folder).metadata_hash == hashlib.sha1("".join(digests).encode()).hexdigest()
-
-
-def test_an_unknown_question_names_the_nearest(mini):
-    with pytest.raises(TrialsError, match=r"unknown question 'Q77' in suite mini; nearest: .*'Q07'"):
-        mini["Q77"]
-    with pytest.raises(TrialsError, match="not int"):
-        mini[7]
-    for long in ("x" * 30_000_000, "Why does ice " * 2_000_000):  # took a minute and a gigabyte
-        with pytest.raises(TrialsError, match=r"unknown question '.{77}\.\.\.' in suite mini; ") as error:
-            mini[long]
-        assert len(str(error.value)) < 300
 
 
 def test_a_byte_order_mark_is_tolerated(make_suite):
@@ -136,9 +133,6 @@ def test_all_faults_of_a_folder_are_found_at_once(make_suite):
     places = [fault.split(": ", 1)[0].rsplit("/", 1)[-1] for fault in find_faults(folder)]
     assert places == [*["Q01.json"] * 3, "Q03.json", "Q04.json, column 2", "Q05.json"]
     assert find_faults("mini") == []
-
-
-# Keywords
 
 
 def test_sets_with_too_few_reference_answers_are_warned_of(call, make_suite, mini):
@@ -241,7 +235,7 @@ def test_a_pattern_that_takes_too_long_is_named_with_its_question():
 
 
 @needs_timers
-def test_the_limit_restores_timer_and_handler():
+def test_the_limit_restores_timer_and_handler_and_other_threads_have_none():
     def theirs(*_):
         raise AssertionError
 
@@ -258,9 +252,6 @@ def test_the_limit_restores_timer_and_handler():
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
 
-
-@needs_timers
-def test_other_threads_have_no_limit():
     def handler():
         with pattern_time_limit(0.05):
             return signal.getsignal(signal.SIGALRM)

@@ -69,14 +69,11 @@ def test_neither_batches_nor_groups_change_a_score_and_a_filter_keeps_the_rows_t
     assert min(seen.values()) > share(5, at_least=1), seen
 
 
-@pytest.mark.parametrize(
-    "make",
-    [
-        lambda table: table, lambda table: table.to_reader(2), lambda table: iter(table.to_batches(2)),
-        lambda table: table.to_batches()[0], pl.from_arrow, lambda table: [pl.from_arrow(table)],
-        lambda table: pd.DataFrame(table.to_pydict()), lambda table: duckdb.from_arrow(table),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize("make", [
+    lambda table: table, lambda table: table.to_reader(2), lambda table: iter(table.to_batches(2)),
+    lambda table: table.to_batches()[0], pl.from_arrow, lambda table: [pl.from_arrow(table)],
+    lambda table: pd.DataFrame(table.to_pydict()), lambda table: duckdb.from_arrow(table),
+])  # fmt: skip
 def test_every_object_that_exports_arrow_data_is_scored(make):
     rows = [("Q07", answer) for answer in ANSWERS[:4]] * 2
     whole = pa.Table.from_batches(score_batches(make(table_of(rows)), SPEC, columns=["average"]))

@@ -75,9 +75,6 @@ def test_the_output_may_be_the_input(scorer, tmp_path, suffix):
     assert list(tmp_path.iterdir()) == [path]
 
 
-# Errors.
-
-
 @pytest.mark.parametrize("suffix", FORMATS)
 def test_columns_that_do_not_fit_are_named(scorer, tmp_path, suffix):
     path = write_table(tmp_path / f"in{suffix}", ROWS)
@@ -144,16 +141,13 @@ def test_a_file_that_is_not_there(scorer, tmp_path, suffix):
         score(tmp_path / f"in{suffix}", tmp_path / "out.csv", scorer)
 
 
-def test_a_target_that_cannot_be_written(scorer, tmp_path):
+def test_a_target_that_cannot_be_written_and_wrong_options_are_named(scorer, tmp_path):
     path = write_table(tmp_path / "in.csv", ROWS)
     (tmp_path / "out.csv").mkdir()
     with pytest.raises(PfgenError, match=r"out\.csv: cannot be written: "):
         score(path, tmp_path / "out.csv", scorer)
     with pytest.raises(PfgenError, match=r"in\.csv/out\.csv: cannot be written: "):
         score(path, path / "out.csv", scorer)
-
-
-def test_options_are_checked_before_anything_is_read(scorer, tmp_path):
     for options, expected in (({"nulls": "skip"}, "'error' or 'null', not 'skip'"), ({"batch_size": 0}, "at least 1")):
         with pytest.raises(ValueError, match=f"{next(iter(options))}: expected {expected}"):
             score(tmp_path / "in.csv", tmp_path / "out.csv", scorer, **options)

@@ -84,9 +84,6 @@ def test_a_long_line(scorer, tmp_path, monkeypatch):
         score_lines(scorer, tmp_path, line)
 
 
-# CSV.
-
-
 @pytest.mark.parametrize("field", ["", "x" * 1_000_000])
 def test_a_field_may_be_empty_or_long(scorer, tmp_path, field):
     written = score_content(scorer, tmp_path, f"q,a\nQ07,{field}\n", nulls="null").decode()
@@ -161,20 +158,14 @@ def test_a_later_batch_that_does_not_fit(scorer, tmp_path, misfit):
     assert not (tmp_path / "out.parquet").exists()
 
 
-def test_values_that_parquet_cannot_hold_are_refused(scorer, tmp_path):
+def test_values_and_keys_that_a_form_of_table_cannot_hold_are_refused(scorer, tmp_path):
     with pytest.raises(TrialsError, match=r"in\.jsonl: cannot be written as Parquet: "):
         score_lines(scorer, tmp_path, b'{"q": "Q07", "a": "", "x": {}}', "out.parquet")
     assert not (tmp_path / "out.parquet").exists()
-
-
-def test_a_new_key_does_not_fit_into_csv(scorer, tmp_path):
     lines = b'{"q": "Q07", "a": ""}\n{"q": "Q07", "a": "", "x": 1}\n'
     with pytest.raises(TrialsError, match=r"in\.jsonl, line 2: the key 'x' is new; the first rows have 'q', 'a'"):
         score_lines(scorer, tmp_path, lines, "out.csv", batch_size=1)
     assert score_lines(scorer, tmp_path, lines, "out.csv").startswith("q,a,x,fluency,")
-
-
-# Parquet.
 
 
 @pytest.mark.parametrize("source", ["in.jsonl", "in.json"])

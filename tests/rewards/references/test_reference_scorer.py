@@ -277,13 +277,16 @@ def test_invalid_utf_8_in_arrow():
         ReferenceScorer("chrf").score(broken, [["a"]] * 2)
 
 
-def test_invalid_answers():
+def test_answers_and_metrics_that_are_none_are_refused():
     with pytest.raises(TrialsError, match=r"^answers\[1\]: expected a str, not NoneType$"):
         ReferenceScorer("chrf").score(["a", None], [["a"]] * 2)
     with pytest.raises(TrialsError, match=r"^answers\[0\]: a text of more than 1048576 code points$"):
         ReferenceScorer("chrf").score(["a" * 10_000_000], [["a"]])
     with pytest.raises(TrialsError, match=r"expected the tokenizer to return a list of tokens, got 1$"):
         ReferenceScorer("bleu", tokenize=len).score(["a"], [["a"]])
+    for metrics in (None, [None]):
+        with pytest.raises(TypeError, match=r"^metrics: expected names of metrics, not NoneType$"):
+            ReferenceScorer(metrics)
 
 
 @pytest.mark.parametrize(
@@ -322,12 +325,6 @@ SETTINGS = {
     "half an order": ({"char_order": 2.5}, "char_order: expected 1 to 16, not 2.5"),
     "too many threads": ({"threads": 0}, "threads: expected 1 to 1024, not 0"),
 }
-
-
-def test_metrics_that_are_no_names():
-    for metrics in (None, [None]):
-        with pytest.raises(TypeError, match=r"^metrics: expected names of metrics, not NoneType$"):
-            ReferenceScorer(metrics)
 
 
 @pytest.mark.parametrize("name", SETTINGS)

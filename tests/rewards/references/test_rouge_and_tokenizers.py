@@ -103,11 +103,8 @@ def test_columns_equal_those_of_the_libraries(tokenizer):
 
 def test_rows_of_many_and_of_long_references_equal_the_library():
     texts = [" ".join(f"w{i * j % 17}" for j in range(1, 30)) for i in range(100)]
-    assert rouge(texts[:3], [texts[3:], texts[50:], texts[:1]]) == [
-        expected(texts[0], texts[3:]),
-        expected(texts[1], texts[50:]),
-        expected(texts[2], texts[:1]),
-    ]
+    references = [texts[3:], texts[50:], texts[:1]]
+    assert rouge(texts[:3], references) == list(map(expected, texts, references))
     longer = [" ".join(f"w{i * j % 13}" for j in range(1, 200)) for i in (1, 2, 5)]
     assert rouge(longer[:1], [longer[1:]]) == [expected(longer[0], longer[1:])]
 
@@ -139,9 +136,6 @@ def test_a_function_as_tokenizer_gives_what_its_library_tokenizer_gives():
     assert rouge(answers, references, TOKENIZERS["char"]) == rouge(answers, references, "char")
 
 
-# ---- Tokenizers
-
-
 CHANGED = "\u1734"
 """A code point that became a spacing mark in Unicode 14.0, which the rule of the final sigma does not skip."""
 
@@ -159,25 +153,22 @@ def core_tokens(name, text):
     return _core.tokens(list(TOKENIZERS).index(name), text)
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "tokens"),
-    [
-        ("none", " a  b\u3000c\x1fd ", ["a", "b", "c", "d"]),
-        ("char", "氷 a1", ["氷", "a", "1"]),
-        ("13a", "It's 3.5, or .5; 1,000-fold", ["It's", "3.5", ",", "or", ".", "5", ";", "1,000", "-", "fold"]),
-        ("13a", "(a-b).", ["(", "a-b", ")", "."]),
-        ("13a", "wo-\nrd &amp;lt;<skipped>\n&quot;5.", ["word", "<", '"', "5", "."]),
-        ("13a", "a..5 a...5", ["a", ".", ".5", "a", ".", ".", ".", "5"]),
-        ("intl", "3.5 5. a·b €5 x.", ["3.5", "5", ".", "a", "·", "b", "€", "5", "x", "."]),
-        ("intl", "a 5.", ["a", "5."]),
-        ("intl", ".5", [".5"]),
-        ("intl", " .5", [".", "5"]),
-        ("zh", " .5氷は-5，a\u2001→b", [".5", "氷", "は-5", "，", "a", "→", "b"]),
-        ("rouge", "Don't STOP\u212a, \u0130z é9", ["don", "t", "stopk", "i", "z", "9"]),
-        ("squad", "The U.S. is an (a) o'the l’a", ["us", "is", "othe", "l’"]),
-        ("squad", "A. An! THE", []),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("name", "text", "tokens"), [
+    ("none", " a  b\u3000c\x1fd ", ["a", "b", "c", "d"]),
+    ("char", "氷 a1", ["氷", "a", "1"]),
+    ("13a", "It's 3.5, or .5; 1,000-fold", ["It's", "3.5", ",", "or", ".", "5", ";", "1,000", "-", "fold"]),
+    ("13a", "(a-b).", ["(", "a-b", ")", "."]),
+    ("13a", "wo-\nrd &amp;lt;<skipped>\n&quot;5.", ["word", "<", '"', "5", "."]),
+    ("13a", "a..5 a...5", ["a", ".", ".5", "a", ".", ".", ".", "5"]),
+    ("intl", "3.5 5. a·b €5 x.", ["3.5", "5", ".", "a", "·", "b", "€", "5", "x", "."]),
+    ("intl", "a 5.", ["a", "5."]),
+    ("intl", ".5", [".5"]),
+    ("intl", " .5", [".", "5"]),
+    ("zh", " .5氷は-5，a\u2001→b", [".5", "氷", "は-5", "，", "a", "→", "b"]),
+    ("rouge", "Don't STOP\u212a, \u0130z é9", ["don", "t", "stopk", "i", "z", "9"]),
+    ("squad", "The U.S. is an (a) o'the l’a", ["us", "is", "othe", "l’"]),
+    ("squad", "A. An! THE", []),
+])  # fmt: skip
 def test_each_tokenizer_separates_what_its_rules_say(name, text, tokens):
     assert TOKENIZERS[name](text) == tokens
     assert core_tokens(name, text) == tokens

@@ -159,11 +159,8 @@ def scores(**changes: object) -> ItemScores:
 def test_a_model_is_placed_by_paired_tests_over_the_common_items():
     result = place(run="new", against=scores())
     assert (result.run, result.rank, result.ranks, result.n_ranked) == ("new", 3, (2, 3), 4)
-    assert (result.named("worse"), result.named("not distinguished"), result.named("better")) == (
-        ["best"],
-        ["like"],
-        ["worst"],
-    )
+    verdicts = [result.named(verdict) for verdict in ("worse", "not distinguished", "better")]
+    assert verdicts == [["best"], ["like"], ["worst"]]
     pair_values = [
         paired_difference(scores().of("new", "accuracy"), scores().of(other.run, "accuracy")) for other in result.others
     ]

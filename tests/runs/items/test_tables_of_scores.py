@@ -204,12 +204,7 @@ def test_other_encodings_are_named(tmp_path):
         read_item_scores([path])
 
 
-def test_misspelt_columns_have_a_suggestion(read):
-    with pytest.raises(TrialsError, match="no column 'modle'; there are item, model, score; did you mean 'model'"):
-        read(ColumnNames(model="modle"), a_csv="item,model,score\n1,m,1\n")
-
-
-def test_bad_files_among_good_ones_are_named(tmp_path, read):
+def test_misspelt_columns_and_bad_files_among_good_ones_are_named(tmp_path, read):
     with pytest.raises(TrialsError, match=r"b\.csv, line 2, column 'score': expected a number"):
         read(a_csv="item,score\n1,1\n", b_csv="item,score\n1,x\n")
     with pytest.raises(TrialsError, match=r"missing\.csv: no such file or folder"):
@@ -221,6 +216,8 @@ def test_bad_files_among_good_ones_are_named(tmp_path, read):
         read_item_scores([tmp_path / "cut.csv.gz"])
     with pytest.raises(TrialsError, match="no logs of an evaluation program here; name the tables in it"):
         read_item_scores([tmp_path])
+    with pytest.raises(TrialsError, match="no column 'modle'; there are item, model, score; did you mean 'model'"):
+        read(ColumnNames(model="modle"), a_csv="item,model,score\n1,m,1\n")
 
 
 def test_too_many_pairs_are_refused_before_they_need_memory():
