@@ -144,8 +144,8 @@ def test_verdicts_from_before_a_change_are_stale_and_left_out_and_requested_agai
     assert scores.n("stale") == n_stale
     assert sum(part.n for part in scores.models[0].areas.values()) == N_TASKS - n_stale
     sentences = missing_sentences(scores)
-    assert all(id in " ".join(sentences) for part in scores.models[0].areas.values() for id in part.stale[:3])
-    assert len(sentences) == len([part for part in scores.models[0].areas.values() if part.stale])
+    assert all(id in " ".join(sentences) for part in scores.models[0].areas.values() for id in part.gaps["stale"][:3])
+    assert len(sentences) == len([part for part in scores.models[0].areas.values() if part.gaps["stale"]])
     judging = Judging.open(open_runs([path]), changed, OPTIONS)
     assert (len(judging.runs[0].stale()), len(judging.open_ratings)) == (n_stale, n_stale)
     assert judged([path], judged_by=changed)[0].runs[0].standing().n_judged == N_TASKS
