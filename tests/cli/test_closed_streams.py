@@ -41,6 +41,12 @@ def test_results_are_written_without_standard_streams(closed, tmp_path, streams)
     assert (b"1 row scored" in done.stdout) == (">&-" not in streams.replace("2>&-", ""))
 
 
+def test_an_encoding_without_the_characters_of_the_output_is_one_sentence(closed, monkeypatch):
+    monkeypatch.setenv("PYTHONIOENCODING", "latin-1")
+    done = closed(["suite", "info", "mini"], "", 2)
+    assert done.stderr == b"error: stdout: latin-1 cannot encode all characters; set PYTHONIOENCODING=utf-8\n"
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "streams", "code"),

@@ -173,6 +173,7 @@ def test_checklists_and_discernment_have_gates(call, tmp_path, monkeypatch):
             "confidence 95.0: expected a number between 0 and 1",
         ),
         ("compare A B --fail-if-worse --non-inferior 0.1", "--fail-if-worse and --non-inferior: expected one of them"),
+        ("compare A B --difference inf", "--difference: expected a finite number above 0"),
         ("compare A B --non-inferior 0", "--non-inferior: expected a number above 0"),
         ("compare A B --margin 0.1", "--margin: expected with --fail-if-worse"),
         ("compare A B --non-inferior 0.1 --undecided pass", "--undecided: expected with --fail-if-worse"),

@@ -56,6 +56,13 @@ def test_lines_fit_and_break_no_word(name, monkeypatch):
     assert [word for word in narrow.split() if word != "\\"] == help_of(name).split()
 
 
+@pytest.mark.parametrize("width", ["1", "20", "35"])
+def test_help_has_a_least_width(width, monkeypatch):
+    monkeypatch.setenv("COLUMNS", width)
+    assert help_of("score").startswith("Usage: pfgen-fast score")
+    assert help_of("").startswith("Usage: pfgen-fast")
+
+
 @pytest.mark.parametrize("name", LEAVES)
 def test_every_command_has_an_example_that_a_shell_reads(name, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
@@ -132,7 +139,6 @@ def read(*words):
         (["a", "-n", "3", "b", "--name", "x", "c"], {"rest": [Path("b"), Path("c")], "number": 3, "name": "x"}),
         (["a", "-n3", "--name=a=b"], {"number": 3, "name": "a=b"}),
         (["a", "-qfn", "3"], {"quiet": True, "force": True, "number": 3}),
-        (["a", "--stop", "-", "--stop=--stop", "--stop", "-x y"], {"stop": ["-", "--stop", "-x y"]}),
         (["a", "--", "-n", "--x"], {"rest": [Path("-n"), Path("--x")]}),
         (["-", "-n", "1", "-n", "2"], {"number": 2}),
         (["a", "--tags", "<t>", "</t>", "--tags", "[", "]"], {"tags": [("<t>", "</t>"), ("[", "]")]}),
@@ -157,6 +163,10 @@ def test_a_flag_and_its_opposite_are_one_option():
         (["a", "--\x1b[31m"], "no such option: --\\u001b[31m"),
         (["a", "--number"], "--number: expected a value, N"),
         (["a", "--name", "--quiet"], "--name: expected a value, NAME, got the option --quiet; --name=--quiet makes it"),
+        (["a", "--name", "--number=3"], "--name: expected a value, NAME, got the option --number=3; --name=--number=3"),
+        (["a", "--name", "--help"], "--name: expected a value, NAME, got the option --help"),
+        ([""], "FIRST: expected a name, not ''"),
+        (["a", ""], "REST: expected a name, not ''"),
         (["a", "--tags", "x"], "--tags: expected a value, OPEN CLOSE"),
         (["a", "-n", "x"], "--number: expected an integer, not 'x'"),
         (["a", "-n", "0"], "--number: expected an integer of at least 1, not '0'"),
@@ -172,6 +182,12 @@ def test_what_cannot_be_read_is_one_sentence(words, problem):
         parse(Command, words)
     assert str(refused.value).startswith(problem)
     assert "\n" not in str(refused.value)
+
+
+def test_more_threads_than_the_core_starts_are_refused(call):
+    code, _, error = call("score", "runs", "--threads", "1025")
+    assert code == 2
+    assert "--threads: expected an integer of at least 1 and at most 1024, not '1025'" in error
 
 
 def test_options_are_refused_that_are_for_another_kind_of_input():
@@ -190,6 +206,8 @@ def test_options_are_refused_that_are_for_another_kind_of_input():
         (["suite", "c"], ["check", "compile"]),
         (["score", "runs", "--pro"], ["--profile"]),
         (["score", "--profile", "p"], ["paper"]),
+        (["score", ""], []),
+        (["score", "--suite", ""], []),
         (["nothing", "x"], []),
     ],
 )

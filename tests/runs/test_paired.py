@@ -308,6 +308,10 @@ def test_the_t_test_has_its_power_with_so_many_items(difference):
     assert needed(FOUND, difference).n == needed(FOUND, -difference).n == pytest.approx(expected, rel=0.03, abs=1)
 
 
+def test_a_tiny_difference_needs_more_items_than_any_set_has():
+    assert needed(FOUND, 1e-300).n is None
+
+
 def test_clusters_are_counted_instead_of_items():
     twice = paired_difference(np.repeat(A, 2), np.repeat(B, 2), clusters=np.repeat(range(40), 2).tolist())
     assert needed(twice, 0.3).n == needed(FOUND, 0.3).n > 40

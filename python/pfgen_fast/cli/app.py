@@ -68,6 +68,10 @@ def main() -> None:
             sys.stdout.flush()  # at exit, Python would print the error and end with another code
     except PfgenError as error:
         fail(str(error))
+    except UnicodeEncodeError as error:
+        if error.encoding == "utf-8":
+            raise
+        fail(f"stdout: {error.encoding} cannot encode all characters; set PYTHONIOENCODING=utf-8")
     except BrokenPipeError:
         sys.stderr.close()  # the reader of the output has ended
         raise SystemExit(0) from None

@@ -10,7 +10,7 @@ from typing import Any
 from .. import __version__
 from ..base.untrusted_text import did_you_mean, in_one_line
 from . import help
-from .parser import HelpWanted, UsageError, option_group, parameters_of, parse
+from .parser import HELP_NAMES, HelpWanted, UsageError, option_group, parameters_of, parse
 
 GROUPS = {
     "Score": {
@@ -141,7 +141,7 @@ def run(words: list[str]) -> None:
     name, rest = "", deque([*words[1:], "--help"] if words[:1] == ["help"] else words)
     while name not in COMMANDS:
         word, program = rest.popleft() if rest else "", f"pfgen-fast {name}".strip()
-        if word in ("", *help.NAMES):
+        if word in ("", *HELP_NAMES):
             (sys.stdout if word else sys.stderr).write(help_of(name))
             raise SystemExit(0 if word else 2)
         if not name and word in ("-V", "--version"):
@@ -179,9 +179,14 @@ def completions(words: list[str]) -> list[str]:
             name = f"{name} {word}".strip()
     offered = subcommands(name)
     if name in COMMANDS:
-        options = {name: option for option in parameters_of(command_class(name)) for name in option.names}
+        options = {
+            name: option
+            for option in parameters_of(command_class(name))
+            if option.is_option
+            for name in (*option.names, *option.off_names)
+        }
         choices = options[before[-1]].choices if before[-1] in options else ()
-        offered = [*choices] or [*options]
+        offered = [*choices] or ([*options] if last.startswith("-") else [])  # a shell then offers files
     return [word for word in offered if word.startswith(last)]
 
 

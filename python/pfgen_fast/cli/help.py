@@ -9,12 +9,11 @@ from collections.abc import Iterable, Iterator
 from inspect import cleandoc
 from typing import Any
 
-from .parser import Parameter, parameters_of
+from .parser import HELP_NAMES, Parameter, parameters_of
 
-NAMES = ("-h", "--help")
-_HELP = (", ".join(NAMES), "Print this help.")
+_HELP = (", ".join(HELP_NAMES), "Print this help.")
 _LAST = ("--quiet", "--json")
-_MOST_COLUMNS = 100
+_LEAST_COLUMNS, _MOST_COLUMNS = 50, 100
 _MOST_LEFT_COLUMNS = 30
 _MOST_UNGROUPED = 12
 """A command with more options shows them in groups."""
@@ -95,4 +94,4 @@ def _wrapped(text: str, width: int) -> list[str]:
 
 
 def _columns() -> int:
-    return min(shutil.get_terminal_size().columns, _MOST_COLUMNS)
+    return max(_LEAST_COLUMNS, min(shutil.get_terminal_size().columns, _MOST_COLUMNS))

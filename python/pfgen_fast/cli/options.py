@@ -127,7 +127,7 @@ UnknownQuestions = Annotated[
     Literal["error", "skip"], Option(..., "Treat trials of unknown questions as errors, or skip them.")
 ]
 RandomSeed = Annotated[int, Option(..., "Set the random seed; the same seed gives the same figures.", min=0)]
-Threads = Annotated[int | None, Option(..., "Set the number of threads. Default: one per core.", min=1)]
+Threads = Annotated[int | None, Option(..., "Set the number of threads. Default: one per core.", min=1, max=1024)]
 FormatWithMarkdown = Annotated[
     Literal["text", "markdown", "json"], Option(..., "Choose the format; json is the same as --json.", "--format", "-f")
 ]

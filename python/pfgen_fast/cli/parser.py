@@ -29,6 +29,7 @@ from ..base.errors import PfgenError
 from ..base.untrusted_text import did_you_mean, in_one_line, unknown_name
 
 T = TypeVar("T")
+HELP_NAMES = ("-h", "--help")
 _METAVARS = {int: "N", float: "NUMBER", Path: "FILE", str: "NAME"}
 _EXPECTED = {int: "an integer", float: "a number"}
 
@@ -112,6 +113,8 @@ class Parameter:
             value = None
         if expected and (value is None or value != value):
             raise BadValue(f"expected {expected}, not {in_one_line(text)!r}")
+        if not text and (self.type is Path or not self.is_option):
+            raise BadValue("expected a name, not ''")
         limits = {"at least": self.min, "at most": self.max}
         if (self.min is not None and value < self.min) or (self.max is not None and value > self.max):
             limited = " and ".join(f"{bound} {limit:g}" for bound, limit in limits.items() if limit is not None)
@@ -249,7 +252,7 @@ def _options(cls: Any, words: deque[str], texts: deque[str]) -> Iterator[tuple[P
         is_long = word.startswith("--")
         name, equals, text = word.partition("=") if is_long else (word[:2], word[2:], word[2:])
         option = options.get(name)
-        if option is None and name in ("-h", "--help"):
+        if option is None and name in HELP_NAMES:
             raise HelpWanted
         if option is None:
             raise UsageError(f"no such option: {in_one_line(name)}{did_you_mean(name, options)}")
@@ -262,8 +265,9 @@ def _options(cls: Any, words: deque[str], texts: deque[str]) -> Iterator[tuple[P
             continue
         parts = [text] if equals else []
         while len(parts) < option.n_values:
-            if not words or words[0] in options:
-                got = f", got the option {words[0]}; {name}={words[0]} makes it the value" if words else ""
+            if not words or words[0].partition("=")[0] in (*options, *HELP_NAMES):
+                shown = in_one_line(words[0]) if words else ""
+                got = f", got the option {shown}; {name}={shown} makes it the value" if words else ""
                 raise UsageError(f"{name}: expected a value, {option.metavar}{got}")
             parts.append(words.popleft())
         converted = tuple(map(option.converted, parts))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from functools import cached_property
 from pathlib import Path
@@ -108,8 +109,8 @@ class Compare:
         ):
             if is_set and self.paired_ar:
                 fail(f"{option} is for comparisons without --paired-ar")
-        if self.difference is not None and not self.difference > 0:
-            fail("--difference: expected a number above 0")
+        if self.difference is not None and not 0 < self.difference < math.inf:
+            fail("--difference: expected a finite number above 0")
         if self.paired_ar and len(self.metrics or ()) > 1:
             fail("--paired-ar compares one metric: expected --metric once")
         if self.gate.is_gate and self.all_pairs:

@@ -262,10 +262,9 @@ def needed(comparison: PairedDifference, difference: float) -> Needed:
         """The largest variance of the mean difference with which a test of these degrees of freedom finds it."""
         return (abs(difference) / (quantile(degrees) + _Z_OF_POWER)) ** 2
 
-    least = variance / largest(math.inf)
-    if least > _MOST:
+    if variance > _MOST * largest(math.inf):  # which is 0 for a tiny difference
         return Needed(difference, None)
-    n = max(MIN_QUESTIONS, math.ceil(least))
+    n = max(MIN_QUESTIONS, math.ceil(variance / largest(math.inf)))
     while variance / n > largest(max(1.0, share * (n - 1))):  # Student's quantile is a bit larger
         n += 1
     return Needed(difference, n)
