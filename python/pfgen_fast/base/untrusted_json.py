@@ -11,13 +11,13 @@ import json
 import math
 import re
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from .errors import PfgenError, TrialsError
 from .file_reading import read_stored
-from .untrusted_text import in_one_line, utf8
+from .untrusted_text import in_one_line, unknown_name, utf8
 
 T = TypeVar("T")
 
@@ -159,6 +159,20 @@ def member(holder: Any, name: str, check: Callable[[Any], T], default: T = _REQU
         raise fault.inside(f".{name}") from None
 
 
+def keyed(checks: Mapping[str, Callable[[Any], Any]], *required: str) -> Callable[[Any], dict[str, Any]]:
+    """A check of an object that has only the keys of `checks`, each of which checks its value."""
+
+    def check(value: Any) -> dict[str, Any]:
+        if not isinstance(value, dict):
+            raise unexpected("an object", value)
+        for key in value:
+            if key not in checks:
+                raise Fault(unknown_name("key", key, checks))
+        return {key: member(value, key, checks[key]) for key in dict.fromkeys((*required, *value))}
+
+    return check
+
+
 def entries(value: Any, check: Callable[[Any], T]) -> dict[str, T]:
     """Checks the values of an object with arbitrary keys."""
     if not isinstance(value, dict):
@@ -260,7 +274,7 @@ def unexpected(expected: str, value: Any) -> Fault:
     elif isinstance(value, str):
         shown = f"'{in_one_line(value, 40)}'"
     else:
-        shown = in_one_line(json.dumps(value), 40)
+        shown = in_one_line(json.dumps(value, default=str), 40)  # TOML also has dates
     return Fault(f"expected {expected}, not {shown}")
 
 

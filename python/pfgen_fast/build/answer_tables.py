@@ -23,7 +23,7 @@ from ..base.errors import BuildError, TrialsError, optional
 from ..base.file_reading import numbered_lines, opened, reading
 from ..base.file_writing import writing_whole
 from ..base.native import _core
-from ..base.untrusted_json import Fault, unique
+from ..base.untrusted_json import Fault, text, unique
 from ..runs.trials import bad_line, expand, find_runs, single_trials
 
 _CHUNK_ROWS = 1 << 16
@@ -47,17 +47,19 @@ def matches(answers: Any, pattern: str) -> Any:
     return arrow("pyarrow.compute").match_substring_regex(answers, pattern)
 
 
-def check_pattern(pattern: str, where: str) -> None:
-    """Raises BuildError unless RE2 accepts the pattern; `where` names it in the message."""
+def re2_pattern(value: Any) -> str:
+    """A regular expression that RE2 accepts."""
+    pattern = text(value)
     if not pattern:
-        raise BuildError(f"{where}: the pattern is empty and would match everything")
+        raise Fault("the pattern is empty and would match everything")
     try:
         matches(arrow().array([""], "string"), pattern)
     except UnicodeEncodeError:
-        raise BuildError(f"{where}: the pattern {pattern!r} does not compile: it has a lone surrogate") from None
+        raise Fault(f"the pattern {pattern!r} does not compile: it has a lone surrogate") from None
     except arrow().ArrowInvalid as error:
         problem = str(error).removeprefix("Invalid regular expression: ")
-        raise BuildError(f"{where}: the pattern {pattern!r} does not compile: {problem}") from None
+        raise Fault(f"the pattern {pattern!r} does not compile: {problem}") from None
+    return pattern
 
 
 def write_table(path: Path, table: Any) -> None:

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 from ..base.errors import BuildError, SuiteError
 from ..base.file_reading import read_stored
-from ..base.untrusted_json import read_toml
-from ..base.untrusted_text import did_you_mean, shown_value
+from ..base.native import _core
+from ..base.untrusted_json import Fault, entries, finite, items, keyed, one_of, read_toml, text, unexpected
+from ..base.untrusted_text import did_you_mean
 from ..suite.keywords import rule_faults
 from ..suite.questions import Instructions
 from ..suite.units import PATTERNS, FileTokenizer, PatternTokenizer, Tokenizer, may_name_tokenizer
-from .config_table import ConfigTable, check_name
-from .normalise import WHITE_SPACE, Rewrite, check_replacement, read_list
+from .answer_tables import re2_pattern
+from .normalise import WHITE_SPACE, Rewrite, read_list, replacement, some_text, texts
 
 KEEP_WORDS = ("auto", "all")  # `length.keep` is one of these or a number
 
@@ -127,8 +128,8 @@ def read_config(path: str | Path) -> Config:
     path = Path(path)
     content = read_toml(path, error=BuildError)
     try:
-        return _config(ConfigTable(content), path)
-    except (BuildError, SuiteError) as error:
+        return _config(_TOP(content), path)
+    except (Fault, BuildError, SuiteError) as error:
         raise BuildError(f"{path}: {error}") from None
 
 
@@ -137,52 +138,175 @@ def repeating(config: Config) -> Config:
     return replace(config, frequency=replace(config.frequency, until_stable=True))
 
 
-_OF_UNITS = ("unit", "tokenizer")
-_STAGES = ("normalise", "frequency", "length", "select")
-_TOP = ("suite", "work", "seed", *_OF_UNITS, *_STAGES, "sets", "question", "instructions")
-_TEXTS = ("question", "category", "note", "sample")
-_OF_QUESTION = ("id", *_TEXTS, "keywords", "wrong", "required", "answers", *_OF_UNITS)
-_OF_NORMALISE = ("nfkc", "white_space", "lists", "without", "replace", "remove")
+def _file_name(value: Any) -> str:
+    """A name that becomes part of a file name."""
+    if not re.fullmatch(r"[^\W_][\w-]{0,63}", text(value)):  # a valid file name on every system
+        raise unexpected("up to 64 letters, digits, '-' and '_'", value)
+    return text(value)
+
+
+def _question_id(value: Any) -> str:
+    if not _file_name(value).startswith("Q"):
+        raise unexpected("an id that begins with 'Q'", value)
+    return text(value)
+
+
+def _folder(value: Any) -> str:
+    if any(unicodedata.category(character) == "Cc" for character in some_text(value)):
+        raise unexpected("the name of a folder, without control characters", value)
+    return text(value)
+
+
+def _files(value: Any) -> tuple[str, ...]:
+    if not isinstance(value, (str, list)) or not value:
+        raise unexpected("a file or glob, or a list of them", value)
+    return items([value] if isinstance(value, str) else value, some_text)
+
+
+def _files_of_sets(value: Any) -> dict[str, tuple[str, ...]]:
+    return {_file_name(name): files for name, files in entries(value, _files).items()}
+
+
+def _whole(least: int = 1, most: int = 2**31 - 1) -> Callable[[Any], int]:
+    """A check of a whole number; the core counts with 32 bits."""
+
+    def check(value: Any) -> int:
+        if type(value) is not int or not least <= value <= most:
+            raise unexpected(f"a whole number from {least} to {most:,}", value)
+        return value
+
+    return check
+
+
+def _seconds(value: Any) -> float:
+    if not finite(value) > 0:
+        raise unexpected("a number above 0", value)
+    return finite(value)
+
+
+def _keep(value: Any) -> int | str:
+    if type(value) is not int and value not in KEEP_WORDS:
+        raise unexpected(f"a whole number, {' or '.join(map(repr, KEEP_WORDS))}", value)
+    return value  # type: ignore[no-any-return]
+
+
+def _replace(value: Any) -> tuple[str, str]:
+    if not (isinstance(value, list) and len(value) == 2):
+        raise unexpected("a pattern and a text", value)
+    return replacement(*texts(value))
+
+
+def _patterns(value: Any) -> tuple[str, ...]:
+    return items(value, re2_pattern)
+
+
+def _keywords(value: Any) -> tuple[Any, ...]:
+    rules = items(value, lambda rule: rule)
+    for index, rule in enumerate(rules):
+        for fault in rule_faults(rule, f"[{index}]"):
+            place, _, problem = fault.partition(": ")
+            raise Fault(problem).inside(place)
+    return rules
+
+
+_TRUTH = one_of((True, False))
 _UNITS = ("character", "token")
+_OF_UNITS = {"unit": one_of(_UNITS), "tokenizer": text}
+_QUESTION = keyed(
+    {
+        "id": _question_id,
+        "question": some_text,
+        **dict.fromkeys(("category", "note", "sample"), text),
+        "keywords": _keywords,
+        "wrong": _patterns,
+        "required": _patterns,
+        "answers": _files_of_sets,
+        **_OF_UNITS,
+    },
+    "question",
+)
 
 
-def _config(top: ConfigTable, path: Path) -> Config:
-    top.refuse_unknown(_TOP)
+def _questions(value: Any) -> tuple[dict[str, Any], ...]:
+    if value == []:
+        raise unexpected("a [[question]] for each question of the suite", value)
+    return items(value, _QUESTION)
+
+
+_TOP = keyed(
+    {
+        "suite": _folder,
+        "work": _folder,
+        "seed": text,
+        **_OF_UNITS,
+        "normalise": keyed(
+            {
+                "nfkc": _TRUTH,
+                "white_space": one_of(WHITE_SPACE),
+                "lists": texts,
+                "without": texts,
+                "replace": lambda value: items(value, _replace),
+                "remove": _patterns,
+            }
+        ),
+        "frequency": keyed({"order": _whole(), "below": _whole(), "until_stable": _TRUTH}),
+        "length": keyed({"target": _whole(0), "keep": _keep}),
+        "select": keyed(
+            {
+                "size": _whole(),
+                "max_order": _whole(1, _core.__longest_ngram__),
+                "duplicates": one_of(("keep", "drop")),
+                "restarts": _whole(),
+                "proposals": _whole(),
+                "seconds": _seconds,
+            }
+        ),
+        "sets": _files_of_sets,
+        "question": _questions,
+        "instructions": keyed({instruction.name: text for instruction in fields(Instructions)}),
+    },
+    "suite",
+    "question",
+)
+
+
+def _config(top: Mapping[str, Any], path: Path) -> Config:
     folder = path.parent
-    suite = _folder(top, "suite", "", folder)
-    work = _folder(top, "work", f"{top.content['suite']}.work", folder)
+    suite, work = folder / top["suite"], folder / top.get("work", f"{top['suite']}.work")
     if work.resolve() == suite.resolve() or suite.resolve() in work.resolve().parents:
         raise BuildError(f"work: expected a directory outside the suite's directory, {suite}")
-    sets = top.file_lists("sets")
-    questions = _questions(top.value("question", list, []), folder, _tokenizer(top, folder, None))
+    sets, usual = top.get("sets", {}), _tokenizer(top, folder, None, "")
+    questions = []
+    taken: dict[str, str] = {}
+    for number, table in enumerate(top["question"], start=1):
+        question_id = table.pop("id", f"Q{number:02}")
+        where = f"question {question_id}"
+        if not (sets or table.get("answers")):
+            raise BuildError(f"{where}: no answers; name files in [sets] or in its key answers")
+        for key in {question_id.casefold(), table["question"]}:
+            if key in taken:
+                raise BuildError(f"{where}: question {taken[key]} has the same id or text")
+            taken[key] = question_id
+        tokenizer = _tokenizer(table, folder, usual, f"{where}: ")
+        settings = {key: value for key, value in table.items() if key not in _OF_UNITS}
+        questions.append(QuestionConfig(question_id, tokenizer=tokenizer, **settings))
     _check_tokenizer_names(questions)
-    select = top.table("select").to(Select)
-    top.table("select").one_of("duplicates", ("keep", "drop"))
-    for asked in questions:
-        if not (sets or asked.answers):
-            raise BuildError(f"question {asked.question_id}: no answers; name files in [sets] or in its key answers")
+    length, select = Length(**top.get("length", {})), Select(**top.get("select", {}))
+    if isinstance(length.keep, int) and length.keep < select.size:
+        raise BuildError(f"length.keep: expected at least select.size, which is {select.size}, not {length.keep}")
     return Config(
         path=path,
         suite=suite,
         work=work,
-        seed=top.value("seed", str, ""),
-        normalise=_normalise(top.table("normalise"), folder),
-        frequency=top.table("frequency").to(Frequency),
-        length=_length(top.table("length"), select),
+        seed=top.get("seed", ""),
+        normalise=_normalise(folder, **top.get("normalise", {})),
+        frequency=Frequency(**top.get("frequency", {})),
+        length=length,
         select=select,
         sets=sets,
-        questions=questions,
-        instructions=_instructions(top.table("instructions")),
+        questions=tuple(sorted(questions, key=lambda asked: asked.question_id)),
+        instructions=top.get("instructions", {}),
     )
-
-
-def _folder(top: ConfigTable, key: str, usual: str, folder: Path) -> Path:
-    name = top.value(key, str, usual)
-    if not name:
-        raise BuildError(f"{key}: missing; expected the folder to write")
-    if any(unicodedata.category(character) == "Cc" for character in name):
-        raise BuildError(f"{key}: expected the name of a folder, without control characters, not {name!r}")
-    return folder / name
 
 
 def _check_tokenizer_names(questions: Sequence[QuestionConfig]) -> None:
@@ -198,21 +322,17 @@ def _check_tokenizer_names(questions: Sequence[QuestionConfig]) -> None:
                 )
 
 
-def _length(table: ConfigTable, select: Select) -> Length:
-    rest = dict(table.content)
-    keep = rest.pop("keep", Length.keep)
-    if type(keep) is not int and keep not in KEEP_WORDS:
-        words = " or ".join(map(repr, KEEP_WORDS))
-        raise BuildError(f"length.keep: expected a whole number, {words}, not {shown_value(keep)}")
-    if type(keep) is int and keep < select.size:
-        raise BuildError(f"length.keep: expected at least select.size, which is {select.size}, not {keep}")
-    return replace(ConfigTable(rest, table.where).to(Length), keep=keep)
-
-
-def _normalise(table: ConfigTable, folder: Path) -> Normalise:
-    table.refuse_unknown(_OF_NORMALISE)
-    rules = [rule for name in table.texts("lists") for rule in read_list(name, folder)]
-    without = table.texts("without")
+def _normalise(
+    folder: Path,
+    *,
+    nfkc: bool = False,
+    white_space: str = WHITE_SPACE[0],
+    lists: Sequence[str] = (),
+    without: Sequence[str] = (),
+    replace: Sequence[tuple[str, str]] = (),
+    remove: Sequence[str] = (),
+) -> Normalise:
+    rules = [rule for name in lists for rule in read_list(name, folder)]
     names = [rule.name for rule in rules]
     for name in without:
         if name not in names:
@@ -220,83 +340,26 @@ def _normalise(table: ConfigTable, folder: Path) -> Normalise:
             hint = did_you_mean(name, names, otherwise=expected)
             raise BuildError(f"normalise.without: no rule {name!r} in the lists{hint}")
     rules = [rule for rule in rules if rule.name not in without]
-    for number, pair in enumerate(table.value("replace", list, [])):
-        where = f"normalise.replace[{number}]"
-        if not (isinstance(pair, list) and len(pair) == 2 and all(isinstance(part, str) for part in pair)):
-            raise BuildError(f"{where}: expected a pattern and a text, not {shown_value(pair)}")
-        check_replacement(pair[0], pair[1], where)
-        rules.append(Rewrite(f"replace[{number}]", "replace", pair[0], pair[1]))
-    for number, pattern in enumerate(table.patterns("remove")):
-        rules.append(Rewrite(f"remove[{number}]", "remove", pattern))
-    return Normalise(table.value("nfkc", bool, False), table.one_of("white_space", WHITE_SPACE), tuple(rules))
+    rules += (Rewrite(f"replace[{number}]", "replace", *pair) for number, pair in enumerate(replace))
+    rules += (Rewrite(f"remove[{number}]", "remove", pattern) for number, pattern in enumerate(remove))
+    return Normalise(nfkc, white_space, tuple(rules))
 
 
-def _tokenizer(table: ConfigTable, folder: Path, usual: Tokenizer | None) -> Tokenizer | None:
+def _tokenizer(table: Mapping[str, Any], folder: Path, usual: Tokenizer | None, where: str) -> Tokenizer | None:
     """The tokenizer that splits texts into units; `usual` if the table does not name one."""
-    if not any(key in table.content for key in _OF_UNITS):
+    if table.keys().isdisjoint(_OF_UNITS):
         return usual
-    unit = table.one_of("unit", _UNITS)
-    name = table.value("tokenizer", str, "")
-    if unit == _UNITS[0]:
+    name = table.get("tokenizer", "")
+    if table.get("unit", _UNITS[0]) == _UNITS[0]:
         if name:
-            raise BuildError(f"{table.where}tokenizer: allowed only with the unit 'token'")
+            raise BuildError(f"{where}tokenizer: allowed only with the unit 'token'")
         return None
     if name in PATTERNS:
         return PatternTokenizer(name)
     if not may_name_tokenizer(Path(name).name):
         known = ", ".join(map(repr, PATTERNS))
-        raise BuildError(
-            f"{table.where}tokenizer: expected {known} or a .json file of Hugging Face tokenizers, not {name!r}"
-        )
+        raise BuildError(f"{where}tokenizer: expected {known} or a .json file of Hugging Face tokenizers, not {name!r}")
     path = folder / name
     tokenizer = FileTokenizer(path, hashlib.sha1(read_stored(path)).hexdigest())
     tokenizer.check()
     return tokenizer
-
-
-def _questions(tables: list[Any], folder: Path, usual: Tokenizer | None) -> tuple[QuestionConfig, ...]:
-    """The questions of the tables, by ID."""
-    if not tables:
-        raise BuildError("question: missing; expected a [[question]] for each question of the suite")
-    questions = [_question(table, number, folder, usual) for number, table in enumerate(tables, start=1)]
-    taken: dict[str, str] = {}
-    for asked in questions:
-        for key in {asked.question_id.casefold(), asked.question}:
-            if key in taken:
-                raise BuildError(f"question {asked.question_id}: question {taken[key]} has the same id or text")
-            taken[key] = asked.question_id
-    return tuple(sorted(questions, key=lambda asked: asked.question_id))
-
-
-def _question(content: Any, number: int, folder: Path, usual: Tokenizer | None) -> QuestionConfig:
-    if not isinstance(content, dict):
-        raise BuildError(f"question: expected a [[question]] for each question, not {shown_value(content)}")
-    where = f"question {number}: "
-    question_id = ConfigTable(content, where).value("id", str, f"Q{number:02}")
-    check_name(f"{where}id", question_id)
-    if not question_id.startswith("Q"):
-        raise BuildError(f"{where}id: expected an id that begins with 'Q', not {question_id!r}")
-    where = f"question {question_id}: "
-    table = ConfigTable(content, where)
-    table.refuse_unknown(_OF_QUESTION)
-    texts: dict[str, Any] = {key: table.value(key, str, "") for key in _TEXTS}
-    if not texts["question"]:
-        raise BuildError(f"{where}question: missing; expected its text")
-    keywords = table.value("keywords", list, [])
-    for index, rule in enumerate(keywords):
-        for fault in rule_faults(rule, f"keywords[{index}]"):
-            raise BuildError(f"{where}{fault}")
-    return QuestionConfig(
-        question_id=question_id,
-        keywords=tuple(keywords),
-        wrong=table.patterns("wrong"),
-        required=table.patterns("required"),
-        answers=table.file_lists("answers"),
-        tokenizer=_tokenizer(table, folder, usual),
-        **texts,
-    )
-
-
-def _instructions(table: ConfigTable) -> Mapping[str, str]:
-    table.refuse_unknown([text.name for text in fields(Instructions)])
-    return MappingProxyType({key: table.value(key, str, "") for key in table.content})

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base.errors import BuildError
-from ..base.untrusted_json import read_toml
-from .answer_tables import arrow, check_pattern, matches
-from .config_table import ConfigTable
+from ..base.untrusted_json import Fault, checked, items, keyed, read_toml, text, unexpected
+from ..base.untrusted_text import in_one_line
+from .answer_tables import arrow, matches, re2_pattern
 
 WHITE_SPACE = ("single", "trim", "keep")  # how white space may be treated; the first is the default
 EMPTY = "nothing is left"  # the reason for removing an answer that has no characters left
@@ -26,7 +26,6 @@ EMPTY = "nothing is left"  # the reason for removing an answer that has no chara
 _LISTS = Path(__file__).parents[1] / "data" / "normalise"
 # RE2's \s matches ASCII only; \p{Z} matches the spaces and separators of Unicode.
 _SPACE = r"[\s\v\p{Z}\x{1c}-\x{1f}\x{85}]"
-_OF_RULE = ("name", "reason", "pattern", "text", "characters", "remove")
 
 
 @dataclass(frozen=True)
@@ -54,55 +53,66 @@ def read_list(name: str, folder: Path = Path()) -> list[Rewrite]:
         raise BuildError(
             f"normalise.lists: no list {name!r}; expected {', '.join(packaged_lists())} or the path of a TOML file"
         )
-    try:
-        content = read_toml(path, error=BuildError)
-    except BuildError as error:
-        raise BuildError(f"normalise.lists: {error}") from None
-    tables = content.pop("rule", None)
-    if content or not isinstance(tables, list) or not tables:
-        raise BuildError(f"normalise.lists: {path}: expected one or more [[rule]] tables and no other keys")
-    rules = [_rule(table, f"normalise.lists: {path}, rule {number}") for number, table in enumerate(tables, start=1)]
+    rules: list[Rewrite] = checked(read_toml(path, error=BuildError), _RULES, str(path), error=BuildError)["rule"]
     for name, n in Counter(rule.name for rule in rules).items():
         if n > 1:
-            raise BuildError(f"normalise.lists: {path}: {n} rules have the name {name!r}; expected unique names")
+            raise BuildError(f"{path}: {n} rules have the name {name!r}; expected unique names")
     return rules
 
 
-def _rule(content: Any, where: str) -> Rewrite:
-    table = ConfigTable(content if isinstance(content, Mapping) else {}, f"{where}: ")
-    table.refuse_unknown(_OF_RULE)
-    name, reason = table.value("name", str, ""), table.value("reason", str, "")
-    if not name:
-        raise BuildError(f"{where}: expected a table with a 'name'")
-    table = ConfigTable(table.content, f"{where} ({name}): ")
-    names = set(table.content) - {"name", "reason"}
-    if names == {"pattern", "text"}:
-        pattern, text = table.value("pattern", str, ""), table.value("text", str, "")
-        check_replacement(pattern, text, f"{where} ({name})")
-        return Rewrite(name, "replace", pattern, text, reason)
-    if names == {"remove"}:
-        pattern = table.value("remove", str, "")
-        check_pattern(pattern, f"{where} ({name})")
-        return Rewrite(name, "remove", pattern, reason=reason)
-    if names != {"characters"}:
-        raise BuildError(f"{where} ({name}): expected 'pattern' and 'text', or 'characters', or 'remove'")
-    pair = table.texts("characters")
+def some_text(value: Any) -> str:
+    """A text that is not empty."""
+    if value == "":
+        raise unexpected("a text that is not empty", value)
+    return text(value)
+
+
+def texts(value: Any) -> tuple[str, ...]:
+    """A list of texts."""
+    return items(value, text)
+
+
+_RULE = keyed(
+    {"name": some_text, "reason": text, "pattern": text, "text": text, "characters": texts, "remove": re2_pattern},
+    "name",
+)
+
+
+def _rules(value: Any) -> list[Rewrite]:
+    if value == []:
+        raise unexpected("one or more [[rule]] tables", value)
+    return list(items(value, _rule))
+
+
+def _rule(value: Any) -> Rewrite:
+    settings = _RULE(value)
+    name, reason = settings.pop("name"), settings.pop("reason", "")
+    if settings.keys() == {"pattern", "text"}:
+        pattern, new = replacement(settings["pattern"], settings["text"])
+        return Rewrite(name, "replace", pattern, new, reason)
+    if settings.keys() == {"remove"}:
+        return Rewrite(name, "remove", settings["remove"], reason=reason)
+    if settings.keys() != {"characters"}:
+        raise Fault(f"rule {in_one_line(name)}: expected 'pattern' and 'text', or 'characters', or 'remove'")
+    pair = settings["characters"]
     if len(pair) != 2 or not pair[0] or len(pair[0]) != len(pair[1]) or len(set(pair[0])) < len(pair[0]):
-        raise BuildError(
-            f"{where} ({name}): characters: expected two texts of the same length, the first with each character once"
-        )
-    return Rewrite(name, "characters", *pair, reason)
+        raise Fault("expected two texts of the same length, the first with each character once").inside(".characters")
+    return Rewrite(name, "characters", pair[0], pair[1], reason)
 
 
-def check_replacement(pattern: str, text: str, where: str) -> None:
-    """Raises BuildError unless RE2 accepts the pattern and its replacement; `where` names them in the message."""
-    check_pattern(pattern, where)
+_RULES = keyed({"rule": _rules}, "rule")
+
+
+def replacement(pattern: str, text: str) -> tuple[str, str]:
+    """A pattern and its replacement, which RE2 accepts."""
+    re2_pattern(pattern)
     pa = arrow()
     try:
         _replaced(pa.array([""], pa.string()), pattern, text)
     except (pa.ArrowInvalid, UnicodeEncodeError) as error:
         problem = str(error).removeprefix("Invalid replacement string: ")
-        raise BuildError(f"{where}: the pattern {pattern!r} cannot be replaced with {text!r}: {problem}") from None
+        raise Fault(f"the pattern {pattern!r} cannot be replaced with {text!r}: {problem}") from None
+    return pattern, text
 
 
 def _replaced(answers: Any, pattern: str, text: str) -> Any:
