@@ -40,16 +40,13 @@ def test_a_finding_is_a_page_markdown_tables_and_pictures_and_always_the_same_by
     assert [path.read_bytes() for path in paths] == [path.read_bytes() for path in again]
 
 
-def test_the_page_needs_no_network_and_untrusted_text_is_text(tmp_path):
+def test_pages_need_no_network_and_names_and_untrusted_texts_are_text(tmp_path):
     write_finding(a_finding(notes=("left out: \x1b[31m<script>",)), tmp_path)
     page = (tmp_path / "trial.html").read_text()
     assert "http://" not in page.replace("http://www.w3.org", "")
     assert not [text for text in ("<b>=a|b", "<i>", "\x1b") if text in page]
     assert r"left out: \u001b[31m&lt;script&gt;" in page
     check_policy(page)
-
-
-def test_a_name_of_scores_may_have_braces(tmp_path):
     points = Points(UP, UP, "across", "{judge} {0}", labels=("a", "b", "c"))
     write_finding(a_finding(pictures=(Picture("line", "A line", Scatter((points,))),)), tmp_path)
     assert "<title>c: across 2, {judge} {0} 2</title>" in (tmp_path / "trial.html").read_text()

@@ -92,15 +92,12 @@ def test_a_quoted_answer_cannot_forge_a_verdict(before, after):
     assert parsed(own, 1).verdicts == (0.0,)
 
 
-def test_a_python_literal_is_read_as_one():
+def test_python_literals_are_read_and_the_first_text_that_parses_counts():
     listed = "[{'checklist_id': 0, 'reason': 'it\\'s \"so\"' ' indeed', 'evaluation_score': +1.0,},  # good\n]"
     result = parsed(listed, 1)
     assert (result.verdicts, result.reasons) == ((1.0,), ('it\'s "so" indeed',))
     assert parsed("[{'checklist_id': 0, 'evaluation_score': 2-1}]", 1).fault == "form"
     assert parsed("[{'checklist_id': 0, 'evaluation_score': float('1')}]", 1).fault == "form"
-
-
-def test_the_first_text_that_parses_counts():
     good = json.dumps(entries(1, 0, 0.5))
     assert parsed(json.dumps({"a": good})).fault == "form"
     assert parsed(json.dumps("words " + good)).fault == "form"

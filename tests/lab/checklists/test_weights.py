@@ -338,7 +338,7 @@ def test_the_command_shows_all_three_figures(tmp_path, call):
     sentence = "±{:g} would take about {} marks with the judge, and {} without it".format(*needed)
     for form in ((), ("--markdown",)):
         assert sentence in " ".join(call(*common, *options, *form)[1].split())
-    assert result[1]["calibrated"]["average"]["marks_needed"] is None  # without lower_marks
+    assert result[1]["calibrated"]["average"]["marks_needed"] is None  # without marks
     for options, message in (
         (("--half-width", 2), "error: --half-width: only --calibrate MARKS uses it"),
         (("--calibrate", path, "--missing", "bounds"), "error: --calibrate estimates one score of each model; exp"),

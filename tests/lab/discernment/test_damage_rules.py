@@ -82,11 +82,14 @@ def test_a_share_of_the_sites_is_rounded_and_never_none(permille, k):
     assert damaged(text, "char_delete", permille=permille) == damaged(text, "char_delete", k=k)
 
 
-def test_all_letters_cannot_be_deleted():
+def test_the_end_is_cut_off_but_never_everything():
     assert damaged("ice floats", "char_delete", permille=1000) is Impossible.TOO_FEW_SITES
     assert damaged("ice floats", "char_delete", k=9) is Impossible.TOO_FEW_SITES
     assert damaged("!?", "char_delete", k=1) is Impossible.NO_SITE
     assert damaged("a?", "char_delete", k=1) is Impossible.TOO_FEW_SITES
+    assert damaged("e\u0301e\u0301a", "truncate", k=2) == "e\u0301"
+    assert damaged("abc", "truncate", k=3) is Impossible.TOO_FEW_SITES
+    assert damaged(" \nab", "truncate", k=2) is Impossible.NOTHING_LEFT
 
 
 def test_the_seed_changes_the_choices_and_its_64_bits_count():
@@ -178,15 +181,12 @@ def test_verbs_and_predicates_are_denied_or_no_longer_denied(language, text, exp
     assert everything(text, "negate", language) == expected
 
 
-def test_a_name_is_swapped_wherever_it_stands():
+def test_a_term_is_swapped_wherever_it_stands_by_one_of_its_script():
     text = "Mars is red. I like Mars, Mars's moons and O'Hara."
     assert everything(text, "term_swap", donors=["To Oslo."]) == "Oslo is red. I like Oslo, Oslo's moons and Oslo'Hara."
     assert everything("Mars is red. I'm in.", "term_swap", donors=["To Oslo."]) is Impossible.NO_SITE
     assert everything("In Oslo.", "term_swap", donors=["To Oslo.", "Rome is old."]) is Impossible.NO_CANDIDATE
     assert everything("In Oslo.", "term_swap", donors=["By E\u0301D.", "E\u0301D went."]) == "In E\u0301D."
-
-
-def test_a_japanese_term_is_swapped_by_one_of_its_script():
     donors = ["琵琶湖とガラス。"]
     assert everything("富士山とアイス。", "term_swap", "ja", donors=donors) == "琵琶湖とガラス。"
     assert everything("富士山と富士。", "term_swap", "ja", donors=["ガラス。"]) is Impossible.NO_CANDIDATE
@@ -195,13 +195,10 @@ def test_a_japanese_term_is_swapped_by_one_of_its_script():
     assert everything("富士山とアイス。", "term_swap", "ja", donors=["ガラス。"]) == "富士山とガラス。"  # 富士山 stays
 
 
-def test_sentences_change_places_and_leave_the_white_space_where_it_is():
+def test_sentences_change_places_or_go_and_one_always_stays():
     assert everything(" Ice floats.  Fire burns.\n", "sentence_reorder") == " Fire burns.  Ice floats.\n"
     assert everything("氷。氷。", "sentence_reorder", "ja") is Impossible.UNCHANGED
     assert damaged("氷。水。", "sentence_reorder", "ja", k=3) is Impossible.TOO_FEW_SITES
-
-
-def test_one_sentence_always_stays():
     assert everything("氷。 水。\n", "sentence_delete", "ja") in ("氷。", "水。")
     assert damaged("氷。水。", "sentence_delete", "ja", k=9) in ("氷。", "水。")
     assert everything("氷。", "sentence_delete", "ja") is Impossible.TOO_FEW_SITES
@@ -221,12 +218,6 @@ def test_a_loop_repeats_the_last_ten_characters():
     assert damaged(text, "loop", "ja", k=12) == text + "水より軽いので浮く。水よ"
     assert damaged("e\u0301a", "loop", k=3) == "e\u0301a" + "e\u0301ae\u0301"
     assert damaged("abc", "loop", permille=700) == "abcab"
-
-
-def test_the_end_is_cut_off():
-    assert damaged("e\u0301e\u0301a", "truncate", k=2) == "e\u0301"
-    assert damaged("abc", "truncate", k=3) is Impossible.TOO_FEW_SITES
-    assert damaged(" \nab", "truncate", k=2) is Impossible.NOTHING_LEFT
 
 
 def test_controls_change_what_should_not_matter():

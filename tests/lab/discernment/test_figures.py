@@ -174,7 +174,7 @@ def test_examples_are_the_largest_and_the_smallest_drop_of_each_cell():
     assert largest.original_score - largest.damaged_score == pytest.approx(drops[largest.item])
 
 
-def test_a_curve_is_over_the_items_that_have_all_degrees():
+def test_a_curve_is_of_the_scores_as_they_are_over_the_items_that_have_all_degrees():
     long, short = some_items(12), [replace(item, id=f"short {item.id}", text="Ice sank.") for item in some_items(12)]
     plan = Plan(tuple(Perturbation("word_drop", f"k{k}", k=k) for k in (1, 2, 3)))
     outcome = discerned(ByText({"length": length}), [*long, *short], plan)
@@ -191,9 +191,6 @@ def test_a_curve_is_over_the_items_that_have_all_degrees():
     assert (by_rate.mean <= by_rate.mean_high).all()
     one_question = [replace(item, question="Why?") for item in some_items(12)]
     assert np.isnan(discerned(items=one_question, plan=a_plan("char_delete")).curves[0].mean_low).all()
-
-
-def test_a_curve_of_a_metric_where_lower_is_better_has_the_scores_as_they_are():
     lower = ByText({"length": length}, metrics=[Metric("length", higher_is_better=False)])
     (curve,) = discerned(lower).curves
     (expected,) = discerned(ByText({"length": length})).curves

@@ -61,7 +61,7 @@ def test_lines_a_table_of_cells_and_one_of_types_give_the_same_items(tmp_path):
         assert collection.hash == expected.hash
 
 
-def test_columns_may_have_other_names(tmp_path):
+def test_columns_may_have_other_names_and_named_ones_must_be_there(tmp_path):
     rows = [{"number": 7, "summary": "Ice floats.", "typo": "Ice flots.", "ref": "Ice is light.", "id": "unused"}]
     columns = {"id": "number", "text": "summary", "references": "ref", "perturbed.char_typo/major": "typo"}
     (item,) = read_collection(write(tmp_path, rows), columns=columns, task="summarization", language="ja").items
@@ -69,9 +69,6 @@ def test_columns_may_have_other_names(tmp_path):
     assert item.perturbed == {"char_typo/major": "Ice flots."}
     unusual = "\ud800 lone, NUL\0inside, \u202ebidi"
     assert read_collection(write(tmp_path, [{**ROWS[1], "text": unusual}])).items[0].text == unusual
-
-
-def test_a_column_that_is_named_must_be_there(tmp_path):
     path = write(tmp_path, ROWS)
     assert problem(path, columns={"context": "contxt"}) == (
         "items.jsonl: unknown column 'contxt'; expected one of context, text, id, task, question, references, "

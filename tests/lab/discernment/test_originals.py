@@ -81,7 +81,7 @@ def test_a_suite_gives_sample_answers_if_there_are_enough_or_else_reference_answ
     assert samples.notes == ()
 
 
-def test_originals_that_the_scores_count_are_noted(mini, tmp_path):
+def test_originals_that_the_scores_count_are_noted_and_can_be_left_out(mini, tmp_path):
     note = (
         "16 of 16 originals are reference answers of suite mini, which its n-gram scores count; --leave-out "
         "removes them from the suite before scoring."
@@ -89,9 +89,6 @@ def test_originals_that_the_scores_count_are_noted(mini, tmp_path):
     assert known_originals(mini, from_suite(mini)) == (note,)
     assert known_originals(mini, from_run(make_run(tmp_path / "run", trial_lines(mini)), mini)) == (note,)
     assert known_originals(mini, from_suite(mini, "samples")) == ()
-
-
-def test_a_suite_without_the_originals_scores_by_the_other_references(mini):
     collection = from_suite(mini)
     left = without_originals(mini, collection)
     assert known_originals(left, collection) == ()

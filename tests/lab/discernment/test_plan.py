@@ -277,7 +277,7 @@ def test_a_plan_of_the_paper_has_its_perturbations_by_level(name, rules_only):
             assert Fraction(row["share_of_average"]) == Fraction(1, len(levels) * levels[row["level"]])
 
 
-def test_numbers_of_sites_are_those_of_the_paper():
+def test_numbers_of_sites_are_those_of_the_paper_whose_plans_open_by_data_set():
     """Kinds by rules that stand in for a model change as many places as the model is asked to."""
     plan = {entry.name: entry for entry in paper_plan("SumPubMed").perturbations}
     assert (plan["char_delete/minor"].k, plan["char_typo/major"].k) == (20, 100)
@@ -296,19 +296,13 @@ def test_numbers_of_sites_are_those_of_the_paper():
     (note,) = paper_plan("WMT-22 de-en", rules_only=True).notes
     stand_ins = "term_swap stands in for fictional_entity, function_word stands in for grammar_error"
     assert note == f"No language model damages texts: {stand_ins}."
-
-
-def test_a_plan_is_opened_by_the_name_of_its_data_set():
     assert open_plan("paper:wmt-22_DE-EN") == open_plan("WMT-22 de-en") == paper_plan("WMT-22 de-en")
     assert open_plan("SummEval", rules_only=True) == paper_plan("SummEval", rules_only=True)
 
 
-def test_facts_add_up():
+def test_facts_add_up_and_claims_concern_data_sets():
     assert {row["dataset"]: len(row["metrics"].split()) for row in facts("datasets")}.keys() == datasets().keys()
     assert sum(len(paper_plan(name).perturbations) for name in datasets()) == 59 == len(facts("perturbations"))
-
-
-def test_claims_concern_data_sets():
     assert len(claims()) == 15
     known = {*datasets(), "all", "nearly all", "most"}
     assert all(set(claim.datasets) <= known and claim.models and claim.claim.endswith(".") for claim in claims())

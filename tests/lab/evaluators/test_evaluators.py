@@ -71,11 +71,12 @@ def test_rouge_l_is_the_f1_of_the_longest_common_subsequence(evaluator, item, re
     assert scores_of(evaluator, replace(item, references=(reference,)), text)[0][2] == pytest.approx(rouge_l)
 
 
-def test_without_a_language_the_text_of_the_item_decides(evaluator):
+def test_without_a_language_the_text_decides_and_nothing_in_common_scores_zero(evaluator):
     for item in (ENGLISH, JAPANESE):
         assert scores_of(evaluator, replace(item, language=None), "ice 氷 on") == scores_of(
             evaluator, item, "ice 氷 on"
         )
+    assert scores_of(evaluator, replace(JAPANESE, references=("水",)), "", "空", " ") == [(0.0, 0.0, 0.0)] * 3
 
 
 def test_the_reference_itself_has_the_best_scores_on_their_scales(evaluator):
@@ -87,10 +88,6 @@ def test_the_reference_itself_has_the_best_scores_on_their_scales(evaluator):
         Metric("chrf", low=0, high=100),
         Metric("rouge_l", low=0, high=1),
     )
-
-
-def test_nothing_in_common_and_nothing_at_all_score_zero(evaluator):
-    assert scores_of(evaluator, replace(JAPANESE, references=("水",)), "", "空", " ") == [(0.0, 0.0, 0.0)] * 3
 
 
 @pytest.mark.parametrize(
@@ -183,7 +180,7 @@ def test_an_item_without_a_known_question_is_named(ngrams):
 # ---- Evaluators opened by their names
 
 
-def test_each_kind_is_opened_by_its_name(tmp_path, mini, scorer):
+def test_each_kind_is_opened_by_its_name_and_a_judge_by_model_and_tasks(tmp_path, mini, scorer):
     (tmp_path / "scores.csv").write_text("item,perturbation,metric,score\na,original,f,1\n")
     ngram = open_evaluator("ngram", suite=mini, threads=1)
     assert isinstance(ngram, NgramEvaluator)
@@ -195,9 +192,6 @@ def test_each_kind_is_opened_by_its_name(tmp_path, mini, scorer):
     assert command.name == f"{sys.executable} -c 'a b'"
     table = open_evaluator(f"table:{tmp_path / 'scores.csv'}", lower_is_better=["f"])
     assert isinstance(table, TableScores)
-
-
-def test_a_judge_is_opened_by_its_model_and_tasks(tmp_path):
     (tmp_path / "replies.jsonl").write_text('{"key": "x", "reply": "[[3]]"}\n')
     judge = open_evaluator("judge", model="org/judge", tasks=["qa"], server=None, cache=tmp_path / "replies.jsonl")
     assert judge.name == "judge"

@@ -41,15 +41,12 @@ def lists(scores):
     return {name: [None if math.isnan(item) else item for item in column.tolist()] for name, column in scores.items()}
 
 
-def test_scores_are_found_by_item_and_perturbation(write):
+def test_scores_are_found_by_item_and_perturbation_and_a_missing_score_is_no_missing_text(write):
     scores = TableScores(write(ROWS))
     assert scores.metrics == (Metric("fluency"), Metric("accuracy"))
     assert (scores.name, scores.names, scores.items) == ("scores", ("char_delete/30", "newline"), ("a", "b"))
     assert lists(scores.originals(["b", "a"])) == {"fluency": [3, 4.5], "accuracy": [2.5, 5]}
     assert lists(scores.perturbed("char_delete/30", ["a", "b"])) == {"fluency": [4, None], "accuracy": [5, None]}
-
-
-def test_a_missing_score_is_not_a_missing_text(write):
     scores = TableScores(write(ROWS))
     result = scores.perturbed("newline", ["a", "b", "c"])
     assert lists(result) == {"fluency": [None, 3, None], "accuracy": [None] * 3}

@@ -101,12 +101,9 @@ def test_reasoning_is_kept_in_the_file_but_is_no_part_of_a_reply(tmp_path):
 # ---- Requests to a judge: keys never change, and records contain what was asked
 
 
-def test_keys_are_those_of_existing_files():
+def test_keys_are_those_of_existing_files_and_of_everything_that_decides_a_reply():
     request = Judge("org/judge", 1.0, 300).request("Is 水 wet? {answer}", seed=818176819, name="rating 1")
     assert request.key == "c3f8310bc3b9d38e1b7cf56d6efd901708c765921038315e00850362e0b4775b"
-
-
-def test_everything_that_decides_a_reply_is_part_of_the_key():
     judge = Judge("j")
     usual = judge.request("text", seed=1, name="n")
     others = [

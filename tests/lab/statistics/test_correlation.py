@@ -71,12 +71,14 @@ def test_a_constant_column_correlates_with_nothing(constant):
         correlate(*constant)
 
 
-def test_columns_that_cannot_be_correlated_are_named():
+def test_columns_that_are_short_or_constant_have_no_correlation():
     check_columns({"a": np.array([1.0, 1.0, 2.0])}, "runs")
     with pytest.raises(ExperimentError, match=r"^2 runs: a correlation needs at least 3$"):
         check_columns({"a": np.array([1.0, 2.0])}, "runs")
     with pytest.raises(ExperimentError, match=r"^b is 0\.5 for all 3 models: a constant column has no correlation"):
         check_columns({"a": np.array([1.0, 2.0, 3.0]), "b": np.full(3, 0.5)}, "models")
+    assert pearson([0.1] * 9, range(9)) is None
+    assert spearman([], []) is None
 
 
 @settings(deadline=None)
@@ -110,7 +112,7 @@ def test_intervals_are_those_of_the_jackknife_counted_cluster_by_cluster(cluster
         assert (result[name].low, result[name].high) == pytest.approx(ends, abs=1e-5)
 
 
-def test_fewer_than_ten_values_or_clusters_have_no_interval():
+def test_few_values_and_a_column_that_varies_in_one_cluster_have_no_interval():
     x = np.arange(20.0)
     y = x**2 % 11
     assert correlate(x[:9], y[:9])["Pearson"].low is None
@@ -118,23 +120,16 @@ def test_fewer_than_ten_values_or_clusters_have_no_interval():
     assert correlate(x, y, clusters=np.arange(20) % 9)["Kendall"].low is None
     assert few_values(10, "runs") == []
     assert few_values(3, "runs")[0].startswith("the correlations are of only 3 runs, so they have no intervals")
-
-
-def test_a_column_that_varies_in_one_cluster_only_has_no_interval():
     x = np.r_[np.zeros(9), 1.0]
     result = correlate(x, np.arange(10.0))
     assert all((value.low, value.high) == (None, None) for value in result.values())
     assert str(result["Pearson"]) == "0.5222"
 
 
-def test_a_constant_column_of_broken_decimals_has_no_correlation():
-    assert pearson([0.1] * 9, range(9)) is None
-    assert spearman([], []) is None
-
-
-def test_a_p_value_is_students():
+def test_p_values_are_students_and_two_values_have_a_kendall_correlation():
     assert p_value(0.6319, 10) == pytest.approx(0.05, abs=1e-4)  # of the tables for eight degrees of freedom
     assert [p_value(1.0, 9), p_value(0.0, 9), p_value(0.3, 2)] == [0, 1, None]
+    assert kendall([1, 2], [3, 4]) == -kendall([1, 2], [4, 3]) == 1
 
 
 def test_rows_are_correlated_as_columns_and_a_constant_or_undefined_one_has_no_correlation():
@@ -142,10 +137,6 @@ def test_rows_are_correlated_as_columns_and_a_constant_or_undefined_one_has_no_c
     expected = [math.nan if (r := spearman(*pair)) is None else r for pair in zip(x, y, strict=True)]
     assert spearman_rows(x + np.linspace(0, 1e-12, 6), y) == pytest.approx(expected, nan_ok=True)
     assert np.isnan(spearman_rows(np.array([1.0, 2.0]), np.array([[3.0, 3.0], [1.0, math.nan]]))).all()
-
-
-def test_two_values_have_a_kendall_correlation():
-    assert kendall([1, 2], [3, 4]) == -kendall([1, 2], [4, 3]) == 1
 
 
 LEVELS = [0.0, 0.25, 0.5, 0.75, 1.0]
@@ -181,15 +172,12 @@ def test_a_draw_is_the_fit_of_the_drawn_rows(seed: int, n_rows: int) -> None:
             assert np.isnan(result).all()
 
 
-def test_what_is_left_open_keeps_the_bound() -> None:
+def test_what_is_left_open_keeps_the_bound_or_gets_the_mean_of_the_others() -> None:
     """The nearest to equal ones would be below the bound: what is known pushes the first column up to 6."""
     fit = bounded_fit([[1, 0, 0], [0, 1, 1]], [6, 1.2], bound=0.5)
     assert fit.coefficients == pytest.approx((6, 0.6, 0.6))
     fit = bounded_fit([[1, 0, 0], [0, 1, 0.5]], [6, 0.75], bound=0.5)
     assert fit.coefficients == pytest.approx((6, 0.5, 0.5))
-
-
-def test_a_question_that_always_fails_gets_the_mean_of_the_others() -> None:
     fit = bounded_fit([[1, 0], [0.5, 0]], [6, 3], bound=0.5)
     assert (fit.rank, fit.coefficients) == (1, pytest.approx((6, 6)))
     fit = bounded_fit([[0, 0], [0, 0]], [3, 5], bound=0.5)

@@ -26,12 +26,9 @@ from pfgen_fast.lab.statistics.signed_rank import discernment_score, signed_rank
 LOG_P = st.lists(st.floats(-5000, 0), min_size=1, max_size=5)
 
 
-def test_a_metric_without_weight_is_out_even_with_a_p_of_0():
+def test_a_metric_without_weight_is_out_and_an_undefined_one_makes_the_combination_undefined():
     assert combine([-math.inf, math.log(0.3)], weights=[0, 10]) == pytest.approx(math.log(0.3))
     assert combine([-math.inf, math.log(0.3)], weights=[1, 10]) == combine([-math.inf, 0.0]) == -math.inf
-
-
-def test_an_undefined_metric_makes_the_combination_undefined():
     for weights in (None, [1, 1], [0, 1]):
         assert math.isnan(combine([math.nan, -3.0], weights=weights))
     assert np.isnan(combine([[math.nan, -3.0], [-3.0, -3.0]])).tolist() == [True, False]
@@ -68,28 +65,22 @@ def test_what_cannot_be_combined_is_said(log_p, weights, message):
         combine(log_p, weights=weights)
 
 
-def test_calibration_multiplies_by_2_or_e_log_m_and_never_exceeds_1():
+def test_a_score_is_a_logarithm_to_the_base_of_a_twentieth_and_calibration_never_exceeds_1():
     assert calibrated(-5.0, 1) == -5
     assert calibrated(-5.0, 2) == pytest.approx(-5 + math.log(2))
     assert calibrated(-5.0, 4) == pytest.approx(-5 + math.log(math.e * math.log(4)))
     assert calibrated(np.array([-0.1, math.nan]), 3)[0] == 0
-
-
-def test_the_score_is_the_logarithm_to_the_base_of_a_twentieth():
     assert discernment_score(math.log(0.05)) == 1
     assert discernment_score(np.array([0.0, -math.inf])).tolist() == [0, math.inf]
     assert math.copysign(1, discernment_score(0.0)) == 1
 
 
-def test_levels_weigh_the_same_and_undefined_scores_and_controls_are_left_out():
+def test_levels_weigh_the_same_and_without_a_defined_score_there_is_no_average():
     d = [2.0, 6.0, None, 1.0, 5.0, 0.5, math.nan, 13.6, -1.0]
     levels = ["character"] * 3 + ["word"] * 3 + ["negation", "sentence", "control"]
     assert average(d, levels) == (pytest.approx((4 + 6.5 / 3 + 13.6) / 3), 0.5)
     with pytest.raises(DiscernmentError, match="2 discernment scores for 1 levels: expected one for each"):
         average([1.0, 2.0], ["word"])
-
-
-def test_without_a_defined_score_there_is_no_average():
     for scores, levels in (([], []), ([1.0], ["control"]), ([None], ["word"])):
         assert all(math.isnan(value) for value in average(scores, levels))
 

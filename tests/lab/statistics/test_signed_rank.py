@@ -200,23 +200,17 @@ def test_few_differences_are_never_noticed():
     assert is_noticed(enough.d, enough.n)
 
 
-def test_damage_that_a_hundred_items_show_and_twenty_do_not():
+def test_damage_is_noticed_from_a_degree_on_with_so_many_items_that_have_scores():
     generator = np.random.default_rng(0)
     original = generator.random(100)
     damaged = original - np.array([[0.15], [1.0]]) + generator.normal(0, 0.5, (2, 100))
     assert noticed_from_with(100, original, damaged) == 0
     assert noticed_from_with(20, original, damaged) == 1
-
-
-def test_damage_without_effect_has_no_degree_and_too_few_items_say_nothing():
     original = np.arange(50.0)
     assert noticed_from_with(20, original, [original, original + 1]) == 2
     assert noticed_from_with(20, original, [original, original - 1]) == 1
     assert noticed_from_with(51, original, [original - 1]) is None
     assert noticed_from_with(20, original, np.empty((0, 50))) is None
-
-
-def test_items_without_a_score_are_drawn_and_left_out():
     original = np.arange(30.0)
     damaged = np.stack([original - 1, original - 1])
     damaged[0, :26] = np.nan
@@ -270,25 +264,19 @@ def interval(changes, **options):
     return float(low[0]), float(high[0])
 
 
-def test_changes_without_skew_have_students_interval():
+def test_changes_without_skew_have_students_interval_and_those_of_few_items_none():
     half = 2.015048 * np.std([1, 2, 3, 4, 5, 6], ddof=1) / np.sqrt(6)
     assert interval([1, 2, 3, 4, 5, 6]) == pytest.approx((3.5 - half, 3.5 + half))
+    assert np.isnan(interval([0, 1, 2, 3, 4])).all()
+    assert np.isnan(interval(range(10), clusters=np.arange(10) // 2)).all()
+    assert np.isfinite(interval([*range(6), np.nan])).all()
 
 
-def test_scores_that_hardly_ever_change_leave_room_for_rare_changes():
+def test_rare_changes_and_large_ones_to_one_side_widen_the_interval():
     assert interval([0] * 100) == pytest.approx((-0.02996, 0.02996), abs=3e-4)  # -log(0.05) / 100: the rule of three
     assert interval([0] * 100, largest=4)[1] == pytest.approx(4 * interval([0] * 100)[1])
     assert interval([0] * 100, clusters=np.arange(100) // 2)[1] == pytest.approx(interval([0] * 50)[1])
     assert interval([1] + [0] * 99)[1] == pytest.approx(0.0474, abs=3e-4)
-
-
-def test_a_few_large_changes_to_one_side_move_the_end_of_that_side():
     low, high = interval([1] * 10 + [0] * 90)
     assert high - 0.1 > 0.1 - low > 0
     assert interval([-1] * 10 + [0] * 90) == pytest.approx((-high, -low))
-
-
-def test_few_items_or_clusters_have_no_interval():
-    assert np.isnan(interval([0, 1, 2, 3, 4])).all()
-    assert np.isnan(interval(range(10), clusters=np.arange(10) // 2)).all()
-    assert np.isfinite(interval([*range(6), np.nan])).all()
