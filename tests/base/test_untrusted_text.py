@@ -152,15 +152,12 @@ def test_json_decodes_to_the_value_and_has_no_control_characters(value):
         text.encode()
 
 
-def test_a_link_to_another_drive_is_absolute(monkeypatch):
+def test_windows_gets_absolute_links_to_other_drives_and_no_names_that_it_forbids(monkeypatch):
     def relpath(path, start):
         raise ValueError("path is on mount 'C:', start on mount 'D:'")
 
     monkeypatch.setattr(os.path, "relpath", relpath)
     assert link_target(Path("/runs/a b/README.md"), Path("/pages")) == "file:///runs/a%20b/README.md"
-
-
-def test_a_folder_has_no_name_that_windows_forbids(monkeypatch):
     assert folder_names("org/llama3:8b") == ["org", "llama3:8b"]
     monkeypatch.setattr(untrusted_text, "_FORBIDDEN", re.compile('[<>:"|?*]'))
     assert folder_names("C:\\models\\llama3:8b") == ["C_", "models", "llama3_8b"]

@@ -114,9 +114,12 @@ def test_ctrl_c_ends_the_work():
     assert done.stdout == "ended\n", done.stderr
 
 
-def test_fewer_answers_than_are_to_be_chosen_are_an_error():
+def test_answers_that_are_too_few_or_no_texts_are_errors():
     with pytest.raises(TrialsError, match=r"^answers: expected at least 3 answers to select from, not 2$"):
         select_answers(["a", "b"], 3)
+    for count in (find_rare_ngrams, document_frequencies):
+        with pytest.raises(TrialsError, match=r"^answers\[1\]: expected a str, not NoneType$"):
+            count(["a", None])
 
 
 @pytest.mark.parametrize(
@@ -206,9 +209,3 @@ def test_alphabets_of_any_size_are_counted_exactly(n_symbols, order):
 def test_an_option_of_counting_that_is_out_of_range_is_named(option, value):
     with pytest.raises(ValueError, match=f"{option}: expected .*1 to .*, not {value!r}"):
         find_rare_ngrams(["abcde"], **{option: value})
-
-
-def test_an_answer_that_is_not_a_text_is_named():
-    for count in (find_rare_ngrams, document_frequencies):
-        with pytest.raises(TrialsError, match=r"^answers\[1\]: expected a str, not NoneType$"):
-            count(["a", None])

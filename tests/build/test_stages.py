@@ -97,7 +97,7 @@ def test_an_automatic_number_is_thirty_for_each_to_select_at_most(n, n_kept):
     assert len(sifted(stage, *(f"{i:05}" for i in range(n)))[0]) == n_kept
 
 
-def test_a_choice_may_hold_each_text_only_once():
+def test_a_choice_may_hold_each_text_only_once_and_has_the_distribution_of_all():
     answers = ["ab", "cd", "ab", "ab", "ef"]
     _, removed, _ = sifted(select_stage(Select(3, 2, "drop", 1, 100), "s"), *answers)
     assert removed == {2: "duplicate", 3: "duplicate"}
@@ -105,9 +105,6 @@ def test_a_choice_may_hold_each_text_only_once():
     kept, removed, _ = sifted(select_stage(Select(3, 2, "keep", 1, 100), "s"), *answers)
     assert set(removed.values()) == {"not chosen"}
     assert len(kept) == 3
-
-
-def test_a_choice_has_the_distribution_of_all():
     answers = ["common answer"] * 30 + ["rare one"] * 10
     kept, _, figures = sifted(select_stage(Select(4, 10, "keep", 1, 2000), "s"), *answers)
     assert sorted(answer for _, answer in kept) == ["common answer"] * 3 + ["rare one"]
@@ -137,12 +134,17 @@ def suite(make_suite):
     )
 
 
-def test_ngrams_of_these_answers_alone_come_first(suite):
+def test_ngrams_of_these_answers_alone_come_first_with_rules_that_find_them(suite):
     first, _ = suggest_keywords(suite, "Q01", n=2)
     assert (first.ngram, first.share, first.share_elsewhere) == ("tide", 1.0, 0.0)
     # 4 answers here; 4 elsewhere, and 100 of the 600.
     assert first.log_odds == pytest.approx(math.log(4.5 / 0.5) - math.log(0.5 / 104.5))
     assert suggest_keywords(suite, "Q01", min_share=1.0) == [first]
+    by_name = {suggestion.ngram: suggestion for suggestion in suggest_keywords(suite, "Q01", n=100)}
+    assert "v.1" in by_name
+    assert by_name["v.1"].rule == {"t": "v\\.1"}
+    for item in by_name.values():
+        assert re.search(freeze_rule(item.rule).pattern, item.ngram)[0] == item.ngram
 
 
 @pytest.mark.parametrize(("name", "question"), [("made", "Q01"), ("mini", "Q01"), ("mini", "Q03"), ("mini", "Q08")])
@@ -158,14 +160,6 @@ def test_proposals_are_sorted_their_shares_counted_and_none_touches_another(suit
             assert other not in item.ngram
             overlaps = (item.ngram.endswith(other[:n]) or other.endswith(item.ngram[:n]) for n in range(1, len(other)))
             assert not any(overlaps)
-
-
-def test_a_proposal_is_a_rule_that_finds_it(suite):
-    by_name = {suggestion.ngram: suggestion for suggestion in suggest_keywords(suite, "Q01", n=100)}
-    assert "v.1" in by_name
-    assert by_name["v.1"].rule == {"t": "v\\.1"}
-    for item in by_name.values():
-        assert re.search(freeze_rule(item.rule).pattern, item.ngram)[0] == item.ngram
 
 
 def test_wrong_use_is_named(suite):

@@ -120,11 +120,17 @@ def test_all_requests_honour_retry_after_and_the_pause_is_counted_once(mini, tmp
     assert re.fullmatch(r"HTTP 429: wait; next try in [23]\d\d s", what)
 
 
-def test_a_pause_of_hours_is_an_error_and_not_waited_for(mini, tmp_path):
+def test_a_server_that_wants_hours_or_cannot_be_reached_is_an_error_without_a_retry(mini, tmp_path, waits):
     message = "asks to wait for 36000 s; run the same command again later to continue"
     tomorrow = refusing(429, "tomorrow", Retry_After="36000")
     with serving(lambda request: tomorrow) as server, pytest.raises(EngineError, match=message):
         ask_server(mini, server, tmp_path)
+    assert not list(tmp_path.iterdir())
+    with serving(echo) as server:
+        pass
+    with pytest.raises(EngineError, match=rf"{server.base_url}, model org/m: cannot be reached"):
+        ask_server(mini, server, tmp_path, backoff=60)
+    assert not waits
     assert not list(tmp_path.iterdir())
 
 
@@ -154,15 +160,6 @@ def test_an_error_that_concerns_all_requests_is_one_line(mini, tmp_path, monkeyp
     assert "\n" not in str(caught.value)
     assert not list(tmp_path.iterdir())
     assert len(server.requests) <= 2
-
-
-def test_an_unreachable_server_is_named_without_a_retry(mini, tmp_path, waits):
-    with serving(echo) as server:
-        pass
-    with pytest.raises(EngineError, match=rf"{server.base_url}, model org/m: cannot be reached"):
-        ask_server(mini, server, tmp_path, backoff=60)
-    assert not waits
-    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize(

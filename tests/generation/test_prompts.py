@@ -215,13 +215,18 @@ def test_white_space_around_the_parts_of_a_prompt_is_dropped(make_suite, mode):
     assert (own.text or own.messages[-1]["content"]).endswith("Q: a? \nA:" if mode == "completion" else "Q: a?")
 
 
-def test_an_unknown_mode_an_invalid_trial_and_a_lone_surrogate_are_refused(mini, make_suite):
+def test_modes_trials_and_texts_that_cannot_be_asked_with_are_refused(mini, make_suite):
     with pytest.raises(EngineError, match="unknown mode 'talk'; expected one of completion, qa, chat"):
         make_tasks(mini, 1, mode="talk")
     with pytest.raises(EngineError, match="trials count from 1"):
         make_tasks(mini, 0, mode="qa")
     with pytest.raises(EngineError, match="Q01: the question has a lone surrogate"):
         make_tasks(Suite.load(make_suite({"question": "\ud800?"})), 1, mode="qa", num_examples=0)
+    for sentences in ({"": ("\ud800",)}, {"\ud800": ("x",)}):
+        with pytest.raises(EngineError, match="context: expected texts that UTF-8 can encode"):
+            Context(sentences)
+    with pytest.raises(EngineError, match="sentences: expected at least 1, not 0"):
+        Context({"": ("x",)}, n_drawn=0)
 
 
 @given(st.text(alphabet="A:Q \n水"), st.sampled_from(MODES))
@@ -302,14 +307,6 @@ def test_an_invalid_file_is_refused(tmp_path, mini, name, content, message):
         (tmp_path / name).write_text(content)
     with pytest.raises(PfgenError, match=message):
         Setting("m", context=Context.read(tmp_path / name)).tasks(mini, 1)
-
-
-def test_a_context_of_texts_that_cannot_be_sent_is_refused():
-    for sentences in ({"": ("\ud800",)}, {"\ud800": ("x",)}):
-        with pytest.raises(EngineError, match="context: expected texts that UTF-8 can encode"):
-            Context(sentences)
-    with pytest.raises(EngineError, match="sentences: expected at least 1, not 0"):
-        Context({"": ("x",)}, n_drawn=0)
 
 
 def test_a_run_records_context_and_instruction_and_what_was_drawn(tmp_path, mini):

@@ -204,7 +204,7 @@ def test_p_values_of_a_metric_are_corrected_by_holm(all_pairs):
     assert result.questions == ()
 
 
-def test_few_common_items_give_no_verdict_and_belong_to_no_family():
+def test_few_common_items_give_no_verdict_and_a_metric_without_any_is_left_out():
     values = scores(3, 12)
     values[2, 5:] = NAN
     result = compare_models(table_of(values))
@@ -212,9 +212,6 @@ def test_few_common_items_give_no_verdict_and_belong_to_no_family():
     assert result.metrics[0].p_corrected == result.metrics[0].p_value
     assert result.verdict.endswith("not distinguished from 0, no verdict about 1")
     assert result.left_out == "Each pair is compared on the items that both have: 5 to 12 of 12."
-
-
-def test_a_metric_that_no_two_models_share_is_left_out_by_name():
     f1 = np.full((2, 8), NAN)
     f1[0] = 0.5
     table = ItemScores(("new", "old"), tuple("abcdefgh"), {"f1": f1, "score": scores(2, 8)})

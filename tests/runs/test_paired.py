@@ -59,13 +59,10 @@ def test_a_paired_difference_is_that_of_scipy(n):
     assert (mean.mean, mean.low, mean.high) == pytest.approx((actual.mean, actual.low, actual.high), rel=1e-3)
 
 
-def test_questions_that_one_run_lacks_are_left_out_and_not_counted():
+def test_questions_that_one_run_lacks_are_left_out_and_one_question_has_no_interval():
     result = paired_difference([0.1, NAN, 0.5, 0.9], [0.2, 0.3, 0.4, NAN])
     assert result == paired_difference([0.1, 0.5], [0.2, 0.4])
     assert (result.n, mean_interval([NAN, 0.1, 0.3])) == (2, mean_interval([0.1, 0.3]))
-
-
-def test_one_question_has_no_interval_no_p_value_and_no_verdict():
     result = paired_difference([0.5], [0.3])
     assert (result.mean, result.low, result.high, result.p_value, result.n) == (pytest.approx(0.2), None, None, None, 1)
     assert decided([result])[0].differs is None
@@ -85,7 +82,7 @@ def test_few_questions_give_no_verdict_however_clear_they_are(n, differs):
     assert decided([result])[0].differs is differs
 
 
-def test_the_same_difference_everywhere_has_the_p_value_of_a_sign_test_and_none_at_all_has_1():
+def test_differences_without_spread_have_the_p_value_of_a_sign_test_and_tiny_ones_have_one_too():
     b = np.random.default_rng(0).uniform(size=8)
     constant, none = paired_difference(b + 0.1, b), paired_difference(b, b)
     assert (constant.p_value, constant.low, constant.high) == (pytest.approx(2 / 2**8), None, None)
@@ -93,6 +90,10 @@ def test_the_same_difference_everywhere_has_the_p_value_of_a_sign_test_and_none_
     assert (none.mean, none.p_value, none.low) == (0, 1, None)
     assert mean_interval([0.3] * 50).low is None
     assert decided([none])[0].differs is False
+    assert paired_difference([0.0, 0.0], [0.0, 5e-324]).p_value == paired_difference([0.0, 5e-324], [0.0, 0.0]).p_value
+    assert all_pairs([[0.0] * 6, [0.0] * 5 + [1e-200]]).p_values[0, 1] > 0.05
+    assert 0 < paired_difference([1e-100, 3e-100, 2e-100], [0.0] * 3).p_value < 0.1
+    assert all_pairs([[0.1 + 0.2] * 8, [0.3] * 8]).p_values[0, 1] == 1  # a difference by rounding
 
 
 def _scores(n_runs: int, n_questions: int, seed: int = 0) -> np.ndarray:
@@ -120,13 +121,6 @@ def test_runs_without_a_common_question_in_each_stratum_are_not_compared(strata)
     result = all_pairs(*strata)
     assert np.isnan([result.differences[0, 1], result.p_values[0, 1]]).all()
     assert (result.n_units[0, 1], rank_ranges(*strata)) == (0, [None, None])
-
-
-def test_differences_whose_square_underflows_have_a_p_value():
-    assert paired_difference([0.0, 0.0], [0.0, 5e-324]).p_value == paired_difference([0.0, 5e-324], [0.0, 0.0]).p_value
-    assert all_pairs([[0.0] * 6, [0.0] * 5 + [1e-200]]).p_values[0, 1] > 0.05
-    assert 0 < paired_difference([1e-100, 3e-100, 2e-100], [0.0] * 3).p_value < 0.1
-    assert all_pairs([[0.1 + 0.2] * 8, [0.3] * 8]).p_values[0, 1] == 1  # a difference by rounding
 
 
 def test_several_strata_are_welch_and_satterthwaite():

@@ -158,7 +158,8 @@ def test_a_fault_is_named_with_its_place(good, keys, value, message):
     assert str(raised.value) == f"x/result.json: not a result: {message}"
 
 
-def test_scores_can_be_read_beside_samples_that_are_wrong(good, tmp_path):
+def test_a_result_is_read_as_it_was_written_and_its_scores_even_beside_wrong_samples(good, tmp_path):
+    assert parse_result(good, "x").content == json.dumps(good, ensure_ascii=False, indent=2).encode()
     path = tmp_path / "result.json"
     path.write_text(json.dumps({**good, "questions": {"Q01": {**good["questions"]["Q01"], "samples": 1}}}))
     summary, scores = read_scores(path)
@@ -166,10 +167,6 @@ def test_scores_can_be_read_beside_samples_that_are_wrong(good, tmp_path):
     assert scores == {"Q01": parse_result(good, "x").questions["Q01"].scores}
     with pytest.raises(TrialsError, match=r"questions\['Q01'\]\.samples: expected a list, not 1"):
         read_result(path)
-
-
-def test_a_result_that_is_read_is_the_one_that_was_written(good):
-    assert parse_result(good, "x").content == json.dumps(good, ensure_ascii=False, indent=2).encode()
 
 
 def test_a_leaderboard_needs_its_numbers(good, tmp_path):

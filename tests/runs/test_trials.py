@@ -45,10 +45,17 @@ def test_a_file_cut_at_any_byte_or_with_other_bytes_is_refused(tmp_path, name):
             Trials.read(path)
 
 
-def test_byte_order_marks_carriage_returns_and_lone_surrogates_are_tolerated(tmp_path):
+def test_odd_lines_are_tolerated_and_belong_to_their_question(tmp_path):
     path = tmp_path / "trials.jsonl"
     path.write_bytes(b'\xef\xbb\xbf{"question": "q", "answer": "\\ud800"}\r\n\r\n  \n')
     assert Trials.read(path).answers == ["\ud800"]
+    path = tmp_path / "trials.jsonl"
+    lines = ['{"question": "水", "answer": "a"}', '{"question": "水", "answer": "\\udc00", "n": NaN}']
+    path.write_text("\n\n".join([*lines, lines[0]]))
+    trials = Trials.read(path)
+    assert trials.rows_by_question == {"水": [0, 1, 2]}
+    assert trials.answers == ["a", "\udc00", "a"]
+    assert [trials.line_number(row) for row in range(3)] == [1, 3, 5]
 
 
 BAD_LINES = [
@@ -197,16 +204,6 @@ def test_a_special_character_is_read_at_every_place_of_a_text():
         for special in ("", " ", "~", "\x7f", "é", "ก", "\ud7ff", "\uffff", "😀", "\\n"):
             line = b'{"question": "q", "answer": "%s"}' % (before + special.encode() + after)
             assert assert_reads_what_json_reads(read_by_core(line), line)
-
-
-def test_odd_and_plain_lines_of_one_question_belong_together(tmp_path):
-    path = tmp_path / "trials.jsonl"
-    lines = ['{"question": "水", "answer": "a"}', '{"question": "水", "answer": "\\udc00", "n": NaN}']
-    path.write_text("\n\n".join([*lines, lines[0]]))
-    trials = Trials.read(path)
-    assert trials.rows_by_question == {"水": [0, 1, 2]}
-    assert trials.answers == ["a", "\udc00", "a"]
-    assert [trials.line_number(row) for row in range(3)] == [1, 3, 5]
 
 
 @pytest.mark.parametrize("n_streams", [10_000, pytest.param(100_000, marks=pytest.mark.slow)])

@@ -91,7 +91,7 @@ def test_nulls_are_refused_by_row_or_score_null(scorer, container):
         table.details(1)
 
 
-def test_missing_values_of_every_kind_score_null(scorer):
+def test_missing_values_of_every_kind_score_null_and_other_objects_are_refused(scorer):
     answers = ["Ice floats.", None, float("nan"), pandas.NA]
     for column in (answers, np.array(answers, dtype=object), pandas.Series(answers, dtype=object)):
         table = scorer.score("Q07", column, nulls="null")
@@ -101,9 +101,6 @@ def test_missing_values_of_every_kind_score_null(scorer):
         scorer.score("Q07", pyarrow.nulls(2))
     with pytest.raises(TrialsError, match=r"questions\[1\]: a null"):
         scorer.score(pyarrow.array(["Q07", None]), ["a", "b"], nulls="null")
-
-
-def test_a_pandas_column_of_objects_is_read_like_a_list(scorer):
     with pytest.raises(TrialsError, match=r"answers\[1\]: expected a str, not float"):
         scorer.score("Q07", pandas.Series(["a", 1.5], dtype=object))
     with pytest.raises(TrialsError, match=r"answers: cannot be exported to Arrow|expected one dimension"):

@@ -143,15 +143,12 @@ def sent(spec: ScorerSpec) -> ScorerSpec:
     return pickle.loads(pickle.dumps(spec))
 
 
-def test_equal_specs_share_one_scorer_and_others_do_not(mini):
+def test_equal_specs_share_one_scorer_which_alone_reads_the_suite(mini, make_suite):
     built, cut = Suite("built", mini.questions[:2]), mini.only(["Q07"])
     specs = [*(ScorerSpec("mini", **settings) for settings in SETTINGS), ScorerSpec(built), ScorerSpec(cut)]
     assert len(set(specs)) == len({id(spec.scorer) for spec in specs}) == len(specs)
     assert all(sent(spec) == spec and sent(spec).scorer is spec.scorer for spec in specs)
     assert len(pickle.dumps(specs[0])) < 600
-
-
-def test_a_spec_that_is_sent_with_every_task_reads_its_suite_only_for_the_first(make_suite):
     spec = ScorerSpec(make_suite({"answers": {"P": ["an answer of a suite that is sent again and again"]}}))
     assert sent(spec).suite is not sent(spec).suite
     scorer = sent(spec).scorer

@@ -48,13 +48,10 @@ def test_words_and_white_space_cut_where_they_say():
     assert [text[start:end] for key, start, end in pieces] == [key for key, _, _ in pieces]
 
 
-def test_fluency_counts_tokens_by_hand():
+def test_fluency_and_limits_count_tokens():
     scorer = Scorer(suite_of(PatternTokenizer("whitespace"), references=["a b", "a c"], rules=[]))
     # df: a 2, b 1, c 1, "a b" 1, "a c" 1; each reference answer has raw 2 + 1 + 1 = 4, which is the baseline.
     assert scorer.score("Q01", ["a b", "a", "ab", "c  a", "b\na c"]).fluency.tolist() == [1.0, 0.5, 0.0, 0.75, 1.25]
-
-
-def test_limits_count_tokens():
     scorer = Scorer(suite_of(PatternTokenizer("whitespace"), references=["word " * 30], rules=[{"t": "end"}]))
     result = scorer.score("Q01", ["x " * n + "end" for n in (99, 100, 124, 149, 199, 200)])
     assert result.helpfulness.round(2).tolist() == [1.0, 0.98, 0.5, 0.0, 0.0, 0.0]

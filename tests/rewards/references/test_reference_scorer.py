@@ -265,7 +265,7 @@ def test_invalid_references(name):
     assert caught.value.row == (int(row[1]) if row else None)
 
 
-def test_invalid_utf_8_in_arrow():
+def test_answers_texts_and_metrics_that_are_none_are_refused():
     invalid = pyarrow.Array.from_buffers(pyarrow.string(), 2, [None, *pyarrow.array(["a", "é"]).buffers()[1:]])
     broken = pyarrow.Array.from_buffers(
         pyarrow.string(), 2, [None, invalid.buffers()[1], pyarrow.py_buffer(b"a\xff\xff")]
@@ -275,9 +275,6 @@ def test_invalid_utf_8_in_arrow():
         ReferenceScorer("chrf").score(["a", "b"], lists)
     with pytest.raises(TrialsError, match=r"^answers\[1\]: invalid UTF-8 at byte 0$"):
         ReferenceScorer("chrf").score(broken, [["a"]] * 2)
-
-
-def test_answers_and_metrics_that_are_none_are_refused():
     with pytest.raises(TrialsError, match=r"^answers\[1\]: expected a str, not NoneType$"):
         ReferenceScorer("chrf").score(["a", None], [["a"]] * 2)
     with pytest.raises(TrialsError, match=r"^answers\[0\]: a text of more than 1048576 code points$"):

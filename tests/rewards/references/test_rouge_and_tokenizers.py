@@ -117,16 +117,13 @@ def test_lines_of_which_a_part_of_the_table_is_kept_equal_those_of_which_all_is(
     assert scores[1][5] == scores[0][2] == scores[1][2]  # recall: the second line adds nothing
 
 
-def test_the_first_of_equally_good_references_counts():
+def test_the_first_of_equal_references_counts_and_each_token_of_the_answer_once():
     """A reference with the same F may have other shares."""
     answer, references = "a b c d", ["a b", "a b x y z c d e"]
     row = rouge([answer], [references], metrics=["rouge_1"])[0]
     assert row == [2 / 3, 0.5, 1.0]
     assert rouge([answer], [references[::-1]], metrics=["rouge_1"])[0] == [2 / 3, 1.0, 0.5]
-
-
-def test_a_sentence_counts_each_token_of_the_answer_once():
-    """ROUGE-Lsum unites the subsequences of all sentences, but a token of the answer matches once."""
+    # ROUGE-Lsum unites the subsequences of all sentences, but a token of the answer matches once.
     row = rouge(["a b\nc"], [["a\na\nc b"]], metrics=["rouge_lsum"])[0]
     assert row == [6 / 7, 1.0, 0.75]
 

@@ -79,12 +79,9 @@ def test_tables_that_cannot_be_ranked_are_refused():
         rank_models(ItemScores((), (), {}))
 
 
-def test_equal_means_have_the_same_rank():
+def test_equal_means_share_a_rank_and_few_items_or_many_models_have_no_rank_ranges():
     ranking = rank_models(table([[0.5, 1.0], [0.25, 0.5], [1.0, 0.5], [0.0, 0.0]]))
     assert [(model.model, model.rank) for model in ranking] == [("m0", 1), ("m2", 1), ("m1", 3), ("m3", 4)]
-
-
-def test_one_model_few_items_and_many_models_have_no_rank_ranges():
     assert rank_models(table([[0.0, 1.0] * 4])).models[0].ranks is None
     few = rank_models(table([[0, 1, 1], [1, 1, 1]]))
     assert [model.ranks for model in few.models] == [None, None]
