@@ -84,9 +84,7 @@ def places(value: Any):
 def damaged(content: bytes, generator: random.Random) -> bytes:
     """Bytes of which some are flipped, missing, repeated or foreign."""
     at, end = sorted(generator.randrange(len(content)) for _ in range(2))
-    odd = generator.choice(
-        [b"\xff", b"\x00", b"[" * 100_000, b"9" * 5000, b"\xed\xa0\x80", b"\n", b'"', b"null", b"NaN"]
-    )
+    odd = generator.choice([b"\xff", b"\x00", b"[" * 10**5, b"9" * 5000, b"\xed\xa0\x80", b"\n", b'"', b"null", b"NaN"])
     return generator.choice(
         [
             lambda: content[:at],
@@ -215,10 +213,7 @@ PLAN = {"name": "short", "kinds": {"negate": {"permille": [200]}, "newline": {}}
 WEIGHTS = [["task", "perturbation", "metric", "votes"], ["qa", "negate", "a", 4], ["qa", "negate", "b", 6]]
 VOTES = [["voter", "task", "perturbation", "metric"], ["v", "qa", "negate", "a"], ["w", "qa", "negate", "b"]]
 SHAPE = {
-    "shape": [
-        {"part": "overlong", "soft": 2048.25, "hard": 40960.125},
-        {"part": "clip", "low": -123.5, "high": 27182.5},
-    ]
+    "shape": [{"part": "overlong", "soft": 204.25, "hard": 4096.5}, {"part": "clip", "low": -12.5, "high": 2718.5}]
 }
 CONTEXT = [["question", "sentence"], ["Q01", "Ice floats."], ["Why?", "Snow is ice."], ["", "Rain falls."]]
 KINDS: dict[str, tuple[Any, Callable[[Path], Any]]] = {  # a good value, or what makes one, and the reader

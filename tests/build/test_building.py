@@ -142,9 +142,8 @@ def test_every_stage_may_leave_too_few(make, tables, in_question, problem):
 
 def test_a_question_without_any_answer_is_named(make):
     config = make()
-    config.path.write_text(
-        config.path.read_text(encoding="utf-8").replace('question = "', 'question = "x'), encoding="utf-8"
-    )
+    content = config.path.read_text(encoding="utf-8")
+    config.path.write_text(content.replace('question = "', 'question = "x'), encoding="utf-8")
     _, problem = build_suite(read_config(config.path)).problems
     assert problem.startswith("question Q07, set N: 0 raw answers (and 800 answers to questions outside the config)")
 

@@ -49,9 +49,7 @@ def test_every_question_is_answered_and_its_tokens_are_counted(mini, mode):
         engine = make_engine(mode, base_url=server.base_url)
         engine.events = Events(prices=TokenPrices(3, 15))
         replies = replies_to(engine, tasks)
-    assert {at: reply.text for at, reply in replies.items()} == {
-        at: f"About {task.question}" for at, task in enumerate(tasks)
-    }
+    assert [replies[at].text for at in range(len(tasks))] == [f"About {task.question}" for task in tasks]
     counted = engine.events
     assert (counted.n_prompt_tokens, counted.n_reply_tokens, counted.n_cached_tokens) == (800, 160, 240)
     assert counted.cost == pytest.approx(8 * (100 * 3 + 20 * 15) / 1e6)
@@ -151,9 +149,7 @@ def test_a_run_records_and_shows_its_usage_which_changes_neither_folder_nor_scor
 
     prices = ("--prompt-price", 2, "--reply-price", 10)
     with serving(anthropic_service) as server:
-        priced, free = (
-            json.loads(generate_into(*options, "-n", 1, "--json")[1]) for options in (("a", *prices), ("b",))
-        )
+        priced, free = (json.loads(generate_into(*more, "-n", 1, "--json")[1]) for more in (("a", *prices), ("b",)))
         code, out, err = generate_into("a", *prices, "-n", 2)
         options = {"base_url": server.base_url}
         shared = Events(n_answers=1, n_prompt_tokens=5000, prices=TokenPrices(2, 10))  # of an earlier call

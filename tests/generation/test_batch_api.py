@@ -109,10 +109,7 @@ def test_a_request_that_failed_is_listed(mini, custom_ids, tmp_path, changes, pr
         ([{"custom_id": "0000000-trial_000-Q01"}], "not 0000000-trial_000-Q01"),
         ([{"custom_id": f"0000000-trial_{'9' * 5000}-Q01"}], "not 0000000-trial_999"),
         ([{"custom_id": "0000000-trial_001-Q99"}], "not 0000000-trial_001-Q99"),
-        (
-            [{"custom_id": "0000000-trial_001-Q01"}],
-            "belongs to a run 0000000 with other parameters, not to [0-9a-f]{7}",
-        ),
+        ([{"custom_id": "0000000-trial_001-Q01"}], "to a run 0000000 with other parameters, not to [0-9a-f]{7}"),
         ([{"custom_id": "REQUEST", "url": "/v1/chat/completions"}], "line 1: a request; expected an output or error "),
     ],
 )

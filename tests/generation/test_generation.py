@@ -79,7 +79,7 @@ def test_a_missing_answer_is_asked_ten_times_and_then_its_trial_fails(mini, tmp_
 
 JAPANESE, ENGLISH = {"question": "なぜ？"}, {"question": "Why?"}
 OWN = {"examples_heading": "E", "question_heading": "Q", "qa": "Answer!", "chat": "Reply!"}
-ours_in_japanese, ours_in_english = (
+our_japanese, our_english = (
     {name: text for name, text in vars(INSTRUCTIONS[language]).items() if name in OWN} for language in ("ja", "en")
 )
 
@@ -88,16 +88,12 @@ ours_in_japanese, ours_in_english = (
     ("questions", "own", "recorded"),
     [
         ([JAPANESE], {}, None),
-        ([JAPANESE], ours_in_japanese, None),
+        ([JAPANESE], our_japanese, None),
         ([ENGLISH], {}, "en"),
         ([ENGLISH, JAPANESE], {}, "en, ja"),
-        ([ENGLISH], {"qa": "Answer!"}, {**ours_in_english, "qa": "Answer!"}),
+        ([ENGLISH], {"qa": "Answer!"}, {**our_english, "qa": "Answer!"}),
         ([JAPANESE, ENGLISH], OWN, OWN),
-        (
-            [JAPANESE, ENGLISH],
-            {"qa": "!"},
-            {"ja": {**ours_in_japanese, "qa": "!"}, "en": {**ours_in_english, "qa": "!"}},
-        ),
+        ([JAPANESE, ENGLISH], {"qa": "!"}, {"ja": {**our_japanese, "qa": "!"}, "en": {**our_english, "qa": "!"}}),
     ],
 )
 def test_instructions_are_recorded_unless_they_are_the_published_ones(make_suite, questions, own, recorded):

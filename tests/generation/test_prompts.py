@@ -39,10 +39,7 @@ def reference(folder, q, k, mode, s="", m=20, prefix="", instruction="", context
         examples += "Q: " + sample["question"] + "\n" + "A: " + sample["answer"]
     drawn = ""
     if context is not None:
-        keyed = [
-            (hashlib.sha1(f"{s}::{k}::{q}::{sentence}".encode()).hexdigest(), sentence)
-            for sentence in context.sentences[""]
-        ]
+        keyed = [(hashlib.sha1(f"{s}::{k}::{q}::{x}".encode()).hexdigest(), x) for x in context.sentences[""]]
         drawn = texts["context"] + "\n"
         for _, item in sorted(keyed)[: context.n_drawn]:
             drawn += "- " + item + "\n"
@@ -266,9 +263,7 @@ def test_sentences_of_a_table_belong_to_a_question_or_to_all(tmp_path, mini, col
 def test_a_text_has_one_sentence_per_line_and_the_order_of_a_file_has_no_effect(tmp_path, mini):
     sentences = [f"Sentence {number}." for number in range(20)]
     (tmp_path / "a.txt").write_text("\n\n".join(sentences))
-    (tmp_path / "b.jsonl").write_text(
-        "".join(json.dumps({"sentence": sentence}) + "\n" for sentence in reversed(sentences))
-    )
+    (tmp_path / "b.jsonl").write_text("\n".join(json.dumps({"sentence": text}) for text in reversed(sentences)))
     text, table = (Context.read(tmp_path / name, n_drawn=3) for name in ("a.txt", "b.jsonl"))
     assert text.config() == table.config() != Context.read(tmp_path / "a.txt").config()
     draws = [text.drawn(question, trial) for question in mini for trial in range(1, 51)]

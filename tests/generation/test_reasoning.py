@@ -44,9 +44,7 @@ def test_the_answer_follows_the_last_closing_tag_and_ends_at_an_opening_one(text
     assert (reply.answer, reply.state) == (answer, state)
 
 
-@pytest.mark.skipif(
-    not VECTORS.exists() and "PFGEN_BENCH_REQUIRED" not in os.environ, reason="no recorded examples of reasoning"
-)
+@pytest.mark.skipif(not VECTORS.exists() and "PFGEN_BENCH_REQUIRED" not in os.environ, reason="no recorded examples")
 def test_recorded_examples_are_equal():
     recorded = json.loads(VECTORS.read_text(encoding="utf-8"))
     replies = [answer_text(item["raw"], mode=item["mode"], stop=item["stop"], keep=item["keep"]) for item in recorded]

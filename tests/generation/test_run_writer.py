@@ -276,12 +276,8 @@ def test_some_questions_are_a_separate_run_however_they_are_named(call, mini, tm
     names = {mini["Q01"].question, mini["Q02"].question}
     assert answers(part) == {(question, answer) for question, answer in answers(whole) if question in names}
     assert json.loads((tmp_path / part / "config.json").read_text())["questions"] == ["Q01", "Q02"]
-    for options, folder in (
-        (("--limit", "2"), part),
-        (("--questions", "Q0[12]"), part),
-        (("--questions", "Q*"), whole),
-    ):
-        _, again, _ = call(*NGRAM, "-o", tmp_path, *options)
+    for options, folder in (("--limit=2", part), ("--questions=Q0[12]", part), ("--questions=Q*", whole)):
+        _, again, _ = call(*NGRAM, "-o", tmp_path, options)
         assert again.startswith("0 new answers: ")
         assert printed_folder(again) == folder
     code, _, err = call(*NGRAM, "-o", tmp_path / "other", "--questions", "Q7")

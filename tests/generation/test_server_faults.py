@@ -36,7 +36,7 @@ FAULTS = {
     "no response": (Reply(b"{}", n_bytes=0, has_head=False, pieces=()), Trouble.CONNECTION, ""),
     "half a response": (Reply(answering("whole").body, n_bytes=20), Trouble.CONNECTION, ""),
     "headers": (
-        Reply(answering("fine").body, headers={f"X_{number}": "x" * 100 for number in range(5000)}),
+        Reply(answering("fine").body, headers={f"X_{n}": "x" * 100 for n in range(5000)}),
         Trouble.CONNECTION,
         "",
     ),

@@ -29,11 +29,7 @@ EVERY_PART = (
     Overlong(80, 160), Overlong(10, 40, "tokens"), TooShort(0.5, 0.1, "references"), Repetition(5, 0.1),
     Copying(10, 0.2), Copying(20, 0.2, source="references"), Unfinished(0.5), Scale(), Floor(0.01), Clip(0, 2),
 )  # fmt: skip
-KNOWN = {
-    "prompts": [PROMPT] * 6,
-    "finished": [True, True, False, True, True, False],
-    "n_tokens": [15, 30, 6, 0, 4, 500],
-}
+KNOWN = {"prompts": [PROMPT] * 6, "finished": [True, True, False] * 2, "n_tokens": [15, 30, 6, 0, 4, 500]}
 
 
 def test_a_reward_without_a_shape_is_the_score(scorer):
@@ -115,14 +111,11 @@ def test_repetition_loops_and_cuts_cost_and_a_factor_never_raises_a_reward():
     assert twice < good / 2
     assert cut < good / 2
     padded = GOOD[:30].replace(" ", " ... ") + "!" * 40
-    assert (
-        reward.details("Q07", [padded])["too_short"].tolist()
-        == reward.details("Q07", [GOOD[:30]])["too_short"].tolist()
-    )
+    lengths = reward.details("Q07", [padded, GOOD[:30]])["too_short"]
+    assert lengths[0] == lengths[1]
     minus = Reward("mini", [Overlong(10, 20, minus=True), Repetition(5, 0.0, 0.1)])
-    assert (
-        minus("Q07", [f"{GOOD} {GOOD}"]).tolist() == Reward("mini", minus.shape[:1])("Q07", [f"{GOOD} {GOOD}"]).tolist()
-    )
+    alone = Reward("mini", minus.shape[:1])
+    assert minus("Q07", [f"{GOOD} {GOOD}"]).tolist() == alone("Q07", [f"{GOOD} {GOOD}"]).tolist()
 
 
 def test_a_scaled_reward_of_the_references_is_1_on_average(scorer):

@@ -298,7 +298,7 @@ def test_compare_reads_tables_in_memory_and_in_files(tmp_path):
     new, old = tmp_path / "new.csv", tmp_path / "old.csv"
     for part in (new, old):
         part.write_text(
-            "item,score\n" + "".join(f"{r['item']},{r['score']!r}\n" for r in rows if r["model"] == part.stem)
+            "item,score\n" + "".join(f"{r['item']},{r['score']}\n" for r in rows if r["model"] == part.stem)
         )
     assert compare(new, old).metrics == result.metrics
     with pytest.raises(TrialsError, match="expected a table of scores, or two runs"):

@@ -216,9 +216,8 @@ def test_a_run_of_the_quick_questions_is_placed_on_these_and_says_what_that_cost
     whole = entries[100]
     few = {name: whole.by_question[name] for name in sorted(quick.questions)}
     score = round(sum(few.values()) / 13, 4)
-    result = replace(
-        whole.result, input_hash="other", metadata_hash=hash_of_cut(quick.metadata_hash, list(few)), score=score
-    )
+    cut = hash_of_cut(quick.metadata_hash, list(few))
+    result = replace(whole.result, input_hash="other", metadata_hash=cut, score=score)
     placed = Field(entries).place(replace(whole, name="our/run", by_question=few, result=result))
     assert placed.notes[0] == "13 of 50 questions: all runs are ranked and compared on these questions only"
     assert placed.notes[1] == quick.cost()

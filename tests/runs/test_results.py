@@ -97,9 +97,7 @@ def test_figures_follow_the_rules(tmp_path, mini):
         result = evaluate(run, scorer)
         in_file_order, lengths = [], []
         for question in mini:
-            answers = [
-                json.loads(line)["answer"] for line in lines if json.loads(line)["question"] == question.question
-            ]
+            answers = [row["answer"] for row in map(json.loads, lines) if row["question"] == question.question]
             scores = [scorer.score_one(question.question_id, answer) for answer in answers]
             in_file_order.append([score["average"] for score in scores])
             lengths += map(len, answers)

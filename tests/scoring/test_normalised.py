@@ -35,12 +35,8 @@ TO_NARROW = {ord(nfkc(kana)): kana for c in range(0xFF71, 0xFF9E) for kana in (c
 @pytest.mark.slow
 @pytest.mark.parametrize("step", [64, pytest.param(1, marks=pytest.mark.nightly)])
 def test_the_core_normalises_each_code_point_as_the_oracle(step):
-    for code_point in (
-        *range(0x3400),
-        *range(0x3400, 0xF900, step),
-        *range(0xF900, 0x20000),
-        *range(0x20000, N_CODE_POINTS, step),
-    ):
+    sparse = (*range(0x3400, 0xF900, step), *range(0x20000, N_CODE_POINTS, step))
+    for code_point in (*range(0x3400), *range(0xF900, 0x20000), *sparse):
         assert by_core(chr(code_point)) == normalised(chr(code_point)), hex(code_point)
 
 

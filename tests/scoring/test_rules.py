@@ -17,12 +17,7 @@ TWO_RULES = [{"t": "a", "importance": 0.5}, {"t": "b", "importance": 0.25}]
 
 # Behaviour; answer; keys of the question; parts of the score. References and shares of one set P stand for themselves.
 CASES = [
-    (
-        "a single reference scores itself one",
-        "abc",
-        {"answers": ["abc"]},
-        {"fluency": 1, "truthfulness": 1, "average": 1},
-    ),
+    ("a reference scores itself one", "abc", {"answers": ["abc"]}, {"fluency": 1, "truthfulness": 1, "average": 1}),
     # Baseline: a, b, ab = 3. The answer "abab" holds these three and no other known n-gram.
     ("a repeated n-gram counts once", "abab", {"answers": ["ab"]}, {"fluency": 1}),
     # df(a) = 2, df(aa) = 1. Raw scores of the references: "aa" 2 + 1, "a" 2, so the baseline is 2.5.
@@ -66,12 +61,7 @@ CASES = [
     ("a regex finds its first match", "ab1" + "." * 40, {"keywords": [{"t": "[0-9]+"}]}, {"helpfulness": 1}),
     ("a regex sees 200 code points", "." * 200 + "key", {"keywords": [{"t": "k.y"}]}, {"helpfulness": 0}),
     # Whether the cut is after 200 or 201 decides these two.
-    (
-        "a regex does not see 201",
-        "start end" + "x" * 189 + "end",
-        {"keywords": [{"t": "start.*end"}]},
-        {"helpfulness": 1},
-    ),
+    ("a regex sees no 201", "start end" + "x" * 189 + "end", {"keywords": [{"t": "start.*end"}]}, {"helpfulness": 1}),
     ("a look-ahead sees 200", "ice" + "." * 207, {"keywords": [{"t": "ice(?=.{197}$)"}]}, {"helpfulness": 1}),
     ("a regex sees the end of a text", "." * 100 + "end", {"keywords": [{"t": "end$"}]}, {"helpfulness": 0.94}),
 ]
@@ -107,7 +97,7 @@ NORMALISED = [
     ("a pattern sees no small letters", "Ａ", {"keywords": [{"t": "a"}]}, {"helpfulness": 0}),
     ("a form meets all rules alone", "（", {"keywords": EITHER_BRACKET}, {"helpfulness": 0.5}),
     (
-        "of equal forms the answer as it is counts",
+        "of equal forms the written one counts",
         "（",
         {"keywords": EITHER_BRACKET},
         {"helpfulness_results": [[r"\(", 0.5]]},
@@ -151,6 +141,5 @@ def test_other_lengths_change_baselines_and_discounts(make_suite):
     for constants, expected in ((None, 36), (Constants(target_length=4, limit=6), 10)):
         scores = Oracle(suite, constants=constants).score_one("Q01", "abc")
         assert scores["fluency"] == {"P": round(6 / expected, 6)}
-    assert Oracle(suite, constants=Constants(target_length=4, limit=6)).score_one("Q01", "x" * 5 + "abc")[
-        "fluency"
-    ] == {"P": 0}
+        late = Oracle(suite, constants=constants).score_one("Q01", "x" * 5 + "abc")["fluency"]["P"]
+        assert (late == 0) == (constants is not None)

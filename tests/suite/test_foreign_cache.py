@@ -179,10 +179,7 @@ def lock(forged):
 @pytest.mark.parametrize(
     ("put", "reason"),
     [
-        (
-            lambda path: path.symlink_to(path.with_name("made elsewhere")),
-            "expected a regular file, not a symbolic link",
-        ),
+        (lambda path: path.symlink_to(path.with_name("elsewhere")), "expected a regular file, not a symbolic link"),
         (lambda path: (path.touch(), let_others_write(path, 0o002)), r"other users can write to it \(mode 646\)"),
     ],
 )

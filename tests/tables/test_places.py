@@ -70,9 +70,7 @@ def test_folders_elsewhere_are_like_folders_here(some, tmp_path, spec, source, t
     arguments, folder = (places[source] + "/in", places[target] + "/out")
     outcomes = score_files([arguments], folder, TableJob(spec))
     names = ["a.jsonl", "day=1/b.jsonl", "day=2/c.jsonl"]
-    assert [(outcome.status, outcome.task.name, outcome.n_rows) for outcome in outcomes] == [
-        ("scored", name, 3) for name in names
-    ]
+    assert [(item.status, item.task.name, item.n_rows) for item in outcomes] == [("scored", name, 3) for name in names]
     assert [name for name, _ in files_below(folder)] == names
     with fetched(f"{folder}/day=1/b.jsonl") as (path, _):
         content = path.read_bytes()
@@ -176,9 +174,8 @@ def test_an_output_whose_upload_was_broken_off_is_scored_again(some, spec, monke
     with pytest.raises(KeyboardInterrupt):
         score_files(["memory://in"], "memory://out", TableJob(spec))
     monkeypatch.undo()
-    assert [outcome.status for outcome in score_files(["memory://in"], "memory://out", TableJob(spec))] == [
-        "scored"
-    ] * 3
+    outcomes = score_files(["memory://in"], "memory://out", TableJob(spec))
+    assert [outcome.status for outcome in outcomes] == ["scored"] * 3
 
 
 def test_a_fetched_file_is_removed_and_a_local_one_is_used_without_a_copy(some, tmp_path):

@@ -39,9 +39,7 @@ def write(path, rows):
             writer = csv.DictWriter(file, names, delimiter="\t" if path.suffix == ".tsv" else ",")
             writer.writeheader()
             for row in rows:
-                writer.writerow(
-                    {key: json.dumps(item) if isinstance(item, list) else item for key, item in row.items()}
-                )
+                writer.writerow({key: json.dumps(x) if isinstance(x, list) else x for key, x in row.items()})
     elif path.suffix == ".json":
         path.write_text(json.dumps(rows))
     else:

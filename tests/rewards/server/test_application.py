@@ -335,7 +335,5 @@ def test_a_key_that_appears_twice_is_refused(first, second, answers, comes_last)
     again = b',"questions":' + orjson.dumps(second)
     pieces = [b'{"questions":' + orjson.dumps(first), b',"answers":' + orjson.dumps(answers), b"}"]
     pieces.insert(2 if comes_last else 1, again)
-    with pytest.raises(
-        Refusal, match=r"^a key appears twice; expected each key once: .questions., .answers.; optional"
-    ):
+    with pytest.raises(Refusal, match=r"^a key appears twice; expected each key once: .questions., .answers.; opt"):
         read_batch(b"".join(pieces), Limits())

@@ -70,9 +70,7 @@ def test_threads_share_a_client_and_workers_get_one_of_their_own(client, scorer)
     sent = pickle.loads(pickle.dumps(client))
     answers = [f"Ice floats {n} times." for n in range(64)]
     with ThreadPoolExecutor(8) as pool, contextlib.closing(sent):
-        listed = [
-            list(pool.map(item.reward, ["Q07"] * 64, [[answer] for answer in answers])) for item in (client, sent)
-        ]
+        listed = [list(pool.map(item.reward, ["Q07"] * 64, [[text] for text in answers])) for item in (client, sent)]
     assert np.ravel(listed).tolist() == scorer.reward("Q07", answers).tolist() * 2
 
 
@@ -269,10 +267,8 @@ def test_a_server_with_a_metric_of_references_needs_no_suite():
     references = [["Ice is lighter.", "It floats."], ["Salt sinks."], ["a"]] * 3
     answers = ["Ice is light.", "Salt.", ""] * 3
     expected = Reward(ReferenceScorer("chrf"), "recommended").details(None, answers, references=references)
-    with (
-        serving("--metric", "chrf", "--shape", "recommended") as running,
-        RewardClient(running.url, n_answers=4) as client,
-    ):
+    options = ("--metric", "chrf", "--shape", "recommended")
+    with serving(*options) as running, RewardClient(running.url, n_answers=4) as client:
         assert "rewards answers by chrf; signature" in running.line
         assert client.signature() == expected.signature
         assert client.reward(None, answers, references=references).tolist() == expected["reward"].tolist()

@@ -156,10 +156,7 @@ def test_members_read_one_by_one_are_those_of_the_whole_object(others, samples, 
 
 BAD_LOGS = {
     "version": ({"header": head(version=3)}, "version 3 of its format; expected version 2"),
-    "no eval": (
-        {"header": {"version": 2, "status": "success", "eval": 1}},
-        "expected a log of Inspect with the key 'eval'",
-    ),
+    "no eval": ({"header": {"version": 2, "status": "success", "eval": 1}}, "a log of Inspect with the key 'eval'"),
     "no model": ({"header": head(model=" ")}, "eval: expected the names of a model and a task"),
     "a large integer": ({"samples": [sample(1, match=10**400)]}, "sample 1, score 'match': expected a number or one"),
     "a word": ({"samples": [sample(1, match="maybe")]}, "sample 1, score 'match': expected a number or one of C, P, I"),
@@ -261,11 +258,8 @@ def test_lm_eval_filters_are_metrics_and_other_values_are_left_out(tmp_path):
     path.write_text(path.read_text() + strict.read_text())
     scores = read_item_scores([path])
     assert scores.models == ("org__m",)
-    assert {metric: values.tolist() for metric, values in scores.values.items()} == {
-        "acc": [[1]],
-        "loss": [[2]],
-        "acc,strict": [[0]],
-    }
+    by_metric = {metric: values.tolist() for metric, values in scores.values.items()}
+    assert by_metric == {"acc": [[1]], "loss": [[2]], "acc,strict": [[0]]}
     assert "values of f1 that are no numbers and are not used: 1" in scores.notes[0]
     lm_eval_samples(tmp_path / "org__m", "other", "m", {0: 1}, metrics=["loss"], loss=0.5)
     assert read_item_scores([tmp_path / "org__m"]).higher_is_better["loss"] is False
@@ -302,9 +296,7 @@ def test_bad_lm_eval_samples_are_one_sentence(tmp_path):
     (tmp_path / f"results_{DATE}.json").write_text('{"results": {}}')
     for place in (tmp_path, tmp_path / f"results_{DATE}.json"):
         assert is_score_table(place)
-        with pytest.raises(
-            TrialsError, match=r"no scores of samples beside these results; evaluate with --log_samples"
-        ):
+        with pytest.raises(TrialsError, match=r"no scores of samples beside these results; .* with --log_samples"):
             read_item_scores([place])
     path = lm_eval_samples(tmp_path, "maths", None, {0: 1})
     path.write_text(path.read_text() + '{"doc_id": 1, "resps": []}\n')

@@ -41,9 +41,8 @@ def test_models_are_ranked_on_the_items_that_all_have(data):
     rows = [int(model.model[1:]) for model in actual.models]
     binary = bool(np.isin(values[~np.isnan(values)], (0, 1)).all())
     assert [model.score for model in actual.models] == [mean_interval(common[row], binary=binary) for row in rows]
-    assert [model.score.mean for model in actual.models] == sorted(
-        (model.score.mean for model in actual.models), reverse=True
-    )
+    means = [model.score.mean for model in actual.models]
+    assert means == sorted(means, reverse=True)
     assert [model.n_items for model in actual.models] == (~np.isnan(values[rows])).sum(axis=1).tolist()
     expected = rank_ranges(common[rows], binary=binary) if common.shape[1] >= 6 else [None] * n_models
     assert [model.ranks for model in actual.models] == expected
