@@ -3,15 +3,20 @@
 The mean of the marks is corrected by the judge's verdicts: if the judge likes the marked items less than all items, the
 marks are probably too low. The weight of this correction is fitted to the marks, so a judge that knows nothing has no
 weight. Verdicts far from the others are limited, and marks stand alone if the fit rests on too few of them.
-Needs only the standard library, like `mean_interval`. Definition, assumptions and accuracy: docs/statistics.md.
+Definition, assumptions and accuracy: docs/statistics.md.
 """
 
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
+import numpy as np
+
+from ...base.arrays import Floats
 from ...base.mean_interval import CONFIDENCE, ROUNDING, MeanInterval, quantile, wilson
 
 MIN_MARKS = 10
@@ -56,7 +61,7 @@ class PredictionPowered(MeanInterval):
     correlation: float | None
     alone: MeanInterval
     n_others: int
-    strata: tuple[_Moments, ...] = field(repr=False)
+    moments: _Moments = field(repr=False, compare=False)
 
     @property
     def effective_marks(self) -> float | None:
@@ -77,17 +82,14 @@ class PredictionPowered(MeanInterval):
 
     def _needed(self, half_width: float, weight: float, most: int) -> int | None:
         def reaches(n: int) -> bool:
-            half = _half_width([stratum.with_marks(n / self.n) for stratum in self.strata], weight, self.level)
+            half = _half_width(self.moments.with_marks(n / self.n), weight, self.level)
             return half is not None and half <= half_width
 
-        is_known = self.low is not None and all(stratum.n > 1 for stratum in self.strata)
+        is_known = self.low is not None and (self.moments.n > 1).all()
         if not (is_known and half_width > 0 and reaches(most)):
             return None
-        low, high = (MIN_MARKS if weight else 2) - 1, most
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (low, middle) if reaches(middle) else (middle, high)
-        return high
+        least = MIN_MARKS if weight else 2
+        return least + bisect_left(range(least, most), True, key=reaches)
 
 
 def prediction_powered_mean(
@@ -126,186 +128,150 @@ def mean_of_strata(strata: Sequence[MarkedStratum], level: float = CONFIDENCE) -
     """Estimates the mean of the means of strata, which count alike; one weight is fitted for all strata."""
     if not 0 < level < 1:
         raise ValueError(f"the level is {level}; expected a number between 0 and 1")
-    checked = list(map(_checked, strata))
-    if not checked:
+    if not strata:
         raise ValueError("a mean needs at least one stratum")
-    n, n_others = sum(len(stratum.truth) for stratum in checked), sum(len(stratum.proxy_all) for stratum in checked)
-    limited = [_limited(stratum, min(0.5, _IN_TAIL / n)) for stratum in checked]
-    moments = tuple(map(_moments, limited))
+    n = sum(len(stratum.truth) for stratum in strata)
+    limited = [_limited(stratum, min(0.5, _IN_TAIL / max(1, n))) for stratum in strata]
+    moments = _Moments(*np.array([_row(stratum) for stratum in limited]).T)
     is_binary = all(
-        min(abs(mark - low), abs(mark - high)) <= ROUNDING * abs(high - low)
-        for stratum in limited
-        for low, high in [stratum.ends]
-        for mark in stratum.truth
+        np.abs(np.subtract.outer(ends, truth)).min(axis=0).max() <= ROUNDING * abs(ends[1] - ends[0])
+        for truth, _, _, ends in limited
     )
-    alone = _of_shares(limited, moments, level) if is_binary else _interval(moments, 0.0, level, n)
-    weight = _weight(moments) if n >= MIN_MARKS else 0.0
-    mean = _interval(moments, weight, level, n) if weight and _is_informed(limited, weight, is_binary) else alone
+    if is_binary:
+        alone = _of_shares(np.sort([stratum.ends for stratum in limited]).mean(axis=0), moments, level)
+    else:
+        alone = _interval(moments, 0.0, level)
+    weight, mean = moments.weight if n >= MIN_MARKS else 0.0, alone
+    if weight and _is_informed(limited, weight, is_binary):
+        mean = _interval(moments, weight, level)
     if mean.half_width is None or alone.half_width is None or mean.half_width >= alone.half_width:
         weight, mean = 0.0, alone
-    squares = (math.fsum(getattr(part, f"{name}_squares") for part in moments) for name in ("truth", "proxy", "both"))
-    truth_sum, proxy_sum, both_sum = squares
-    correlation = both_sum / math.sqrt(truth_sum * proxy_sum) if truth_sum > 0 and proxy_sum > 0 else None
+    truth, proxy, both = (
+        float(part.sum()) for part in (moments.truth_squares, moments.proxy_squares, moments.both_squares)
+    )
+    correlation = both / math.sqrt(truth * proxy) if truth > 0 and proxy > 0 else None
+    n_others = sum(len(stratum.others) for stratum in limited)
     return PredictionPowered(mean.mean, mean.low, mean.high, n, level, weight, correlation, alone, n_others, moments)
 
 
-@dataclass(frozen=True)
-class _Moments:
-    """The sums of squares of a stratum around the means of its marked items."""
+class _Limited(NamedTuple):
+    """A stratum with limited verdicts."""
 
-    n: float  # number of marks; not whole if more or fewer marks are planned
-    n_items: int
-    mean: float  # of the marks
-    truth_squares: float
-    proxy_squares: float
-    both_squares: float
-    shift: float  # mean verdict on all items, minus the mean verdict on the marked items
+    truth: Floats
+    proxy: Floats
+    others: Floats
+    ends: tuple[float, float]
 
-    @property
-    def n_marks(self) -> int:
-        """The number of marks."""
-        return round(self.n)
 
-    @property
-    def n_others(self) -> int:
-        """The number of items without a mark."""
-        return self.n_items - self.n_marks
+class _Moments(NamedTuple):
+    """The sums of squares of each stratum around the means of its marked items."""
+
+    n: Floats  # numbers of marks; not whole if more or fewer marks are planned
+    n_items: Floats
+    means: Floats  # of the marks
+    truth_squares: Floats
+    proxy_squares: Floats
+    both_squares: Floats
+    shifts: Floats  # mean verdict on all items, minus the mean verdict on the marked items
 
     @property
-    def removable(self) -> float:
+    def removable(self) -> Floats:
         """The part of the variance of a mark that a perfect judge removes from the variance of the mean."""
-        return max(0.0, 1 / self.n - 1 / self.n_items)
+        return np.maximum(0.0, 1 / self.n - 1 / self.n_items)
 
     @property
-    def share(self) -> float:
-        """The share of the sums of squares in the fit of the weight."""
-        return self.removable / (self.n - 1) if self.n > 1 else 0.0
+    def shares(self) -> Floats:
+        """The shares of the sums of squares in the fit of the weight."""
+        return self.removable / np.where(self.n > 1, self.n - 1, np.inf)
 
-    def of_rest(self, weight: float) -> float:
-        """The sum of squares of the marks that the verdicts do not explain."""
-        return max(0.0, self.truth_squares - weight * (2 * self.both_squares - weight * self.proxy_squares))
+    @property
+    def weight(self) -> float:
+        """The weight that makes the variance of the mean smallest; a judge that contradicts the marks has none."""
+        proxy_squares, both_squares = self.shares @ self.proxy_squares, self.shares @ self.both_squares
+        return max(0.0, float(both_squares / proxy_squares)) if proxy_squares > 0 else 0.0
 
     def with_marks(self, factor: float) -> _Moments:
         """What is expected with more or fewer marks of the same items."""
         n = self.n * factor
         by = (n - 1) / (self.n - 1)
-        sums = {name: by * getattr(self, name) for name in ("truth_squares", "proxy_squares", "both_squares")}
-        return replace(self, n=n, shift=0.0, **sums)
+        truth, proxy, both = by * self.truth_squares, by * self.proxy_squares, by * self.both_squares
+        return _Moments(n, self.n_items, self.means, truth, proxy, both, 0 * self.shifts)
 
 
-def _checked(stratum: MarkedStratum) -> MarkedStratum:
-    truth, proxy, others = (list(map(float, part)) for part in (stratum.truth, stratum.proxy, stratum.proxy_all))
-    if not truth:
+def _limited(stratum: MarkedStratum, share: float) -> _Limited:
+    """The stratum with verdicts limited to quantiles and to Tukey's fences, so that none of them has much leverage."""
+    parts = stratum.truth, stratum.proxy, stratum.proxy_all
+    truth, proxy, others = (np.fromiter(map(float, part), np.float64) for part in parts)
+    if not truth.size:
         raise ValueError("a mean needs at least one mark")
     if len(truth) != len(proxy):
         raise ValueError(f"{len(truth)} marks and {len(proxy)} verdicts on the marked items; expected one for each")
-    if not all(abs(value) <= 1e15 for value in (*truth, *proxy, *others)):
+    if not (np.abs(np.concatenate([truth, proxy, others])) <= 1e15).all():
         raise ValueError("a mark or a verdict is not a finite number up to 1e+15")
-    return MarkedStratum(truth, proxy, others, stratum.ends)
-
-
-def _limited(stratum: MarkedStratum, share: float) -> MarkedStratum:
-    """The stratum with verdicts limited to quantiles and to Tukey's fences, so that none of them has much leverage."""
-    ordered = sorted((*stratum.proxy, *stratum.proxy_all))
+    ordered = np.sort(np.append(proxy, others))
     at, quarter = min(int(share * len(ordered)), (len(ordered) - 1) // 2), len(ordered) // 4
-    low, high, first, third = ordered[at], ordered[-1 - at], ordered[quarter], ordered[-1 - quarter]
+    low, first, third, high = ordered[[at, quarter, -1 - quarter, -1 - at]]
     if third > first:
         low, high = max(low, first - 1.5 * (third - first)), min(high, third + 1.5 * (third - first))
-    proxy, others = ([min(high, max(low, verdict)) for verdict in part] for part in (stratum.proxy, stratum.proxy_all))
-    return replace(stratum, proxy=proxy, proxy_all=others)
+    return _Limited(truth, proxy.clip(low, high), others.clip(low, high), stratum.ends)
 
 
-def _is_informed(strata: Sequence[MarkedStratum], weight: float, is_binary: bool) -> bool:
+def _row(stratum: _Limited) -> tuple[float, ...]:
+    """The moments of a stratum."""
+    truth, proxy, others, _ = stratum
+    # Values without spread differ from their mean by rounding alone.
+    a, b = ((part - part.mean()) * (np.ptp(part) > ROUNDING * np.abs(part).max()) for part in (truth, proxy))
+    every = np.append(proxy, others)
+    squares = (a * a).sum(), (b * b).sum(), (a * b).sum()
+    return len(truth), len(every), truth.mean(), *squares, every.mean() - proxy.mean()
+
+
+def _is_informed(strata: Sequence[_Limited], weight: float, is_binary: bool) -> bool:
     """Whether enough marks differ from the judge; marks that are not yes or no count by the kurtosis of residuals."""
-    residuals: list[float] = []
-    n_high = 0
-    for stratum in strata:
-        y, x = (math.fsum(part) / len(part) for part in (stratum.truth, stratum.proxy))
-        span = stratum.ends[1] - stratum.ends[0]
-        residuals += [(a - y - weight * (b - x)) / span for a, b in zip(stratum.truth, stratum.proxy, strict=True)]
-        n_high += sum(mark > sum(stratum.ends) / 2 for mark in stratum.truth)
+    squares = np.concatenate(
+        [
+            ((truth - truth.mean() - weight * (proxy - proxy.mean())) / (ends[1] - ends[0])) ** 2
+            for truth, proxy, _, ends in strata
+        ]
+    )
     if is_binary:
-        return min(n_high, len(residuals) - n_high, sum(abs(rest) > 0.5 for rest in residuals)) >= _FEWEST
-    squares = [rest * rest for rest in residuals]
-    return math.fsum(squares) ** 2 >= _FEWEST * math.fsum(square * square for square in squares) > 0
+        n_high = sum(int((truth > sum(ends) / 2).sum()) for truth, _, _, ends in strata)
+        return min(n_high, len(squares) - n_high, int((squares > 0.25).sum())) >= _FEWEST
+    return bool(squares.sum() ** 2 >= _FEWEST * (squares @ squares) > 0)
 
 
-def _moments(stratum: MarkedStratum) -> _Moments:
-    truth, proxy, others = stratum.truth, stratum.proxy, stratum.proxy_all
-    n = len(truth)
-    y, x = math.fsum(truth) / n, math.fsum(proxy) / n
-    truth_squares, proxy_squares, both_squares = (
-        math.fsum((a - mean_a) * (b - mean_b) for a, b in zip(left, right, strict=True))
-        for left, mean_a, right, mean_b in ((truth, y, truth, y), (proxy, x, proxy, x), (truth, y, proxy, x))
-    )
-    if _has_no_spread(truth):
-        truth_squares = both_squares = 0.0
-    if _has_no_spread(proxy):
-        proxy_squares = both_squares = 0.0
-    shift = math.fsum((*proxy, *others)) / (n + len(others)) - x
-    return _Moments(n, n + len(others), y, truth_squares, proxy_squares, both_squares, shift)
-
-
-def _has_no_spread(values: Sequence[float]) -> bool:
-    return max(values) - min(values) <= ROUNDING * max(map(abs, values))
-
-
-def _weight(strata: Sequence[_Moments]) -> float:
-    """The weight that makes the variance of the mean smallest; a judge that contradicts the marks has none."""
-    proxy_squares = math.fsum(stratum.share * stratum.proxy_squares for stratum in strata)
-    both_squares = math.fsum(stratum.share * stratum.both_squares for stratum in strata)
-    return max(0.0, both_squares / proxy_squares) if proxy_squares > 0 else 0.0
-
-
-def _interval(strata: Sequence[_Moments], weight: float, level: float, n: int) -> MeanInterval:
-    mean = math.fsum(stratum.mean + weight * stratum.shift for stratum in strata) / len(strata)
-    half = _half_width(strata, weight, level)
+def _interval(moments: _Moments, weight: float, level: float) -> MeanInterval:
+    mean = float((moments.means + weight * moments.shifts).mean())
+    half = _half_width(moments, weight, level)
     low, high = (None, None) if half is None else (mean - half, mean + half)
-    return MeanInterval(mean, low, high, n)
+    return MeanInterval(mean, low, high, int(moments.n.sum()))
 
 
-def _of_shares(strata: Sequence[MarkedStratum], moments: Sequence[_Moments], level: float) -> MeanInterval:
+def _of_shares(ends: Floats, moments: _Moments, level: float) -> MeanInterval:
     """The interval of marks of yes and no alone: Wilson's, with the number of marks of equal precision."""
-    ends = [sorted(stratum.ends) for stratum in strata]
-    least, most = (math.fsum(part) / len(ends) for part in zip(*ends, strict=True))
-    mean = math.fsum(stratum.mean for stratum in moments) / len(moments)
+    (least, most), mean = ends.tolist(), float(moments.means.mean())
     share = min(1.0, max(0.0, (mean - least) / (most - least)))
-    n_effective = len(moments) ** 2 / math.fsum(1 / stratum.n for stratum in moments)
+    n_effective = len(moments.n) ** 2 / float((1 / moments.n).sum())
     low, high = (least + (most - least) * end for end in wilson(share, n_effective, quantile(math.inf, level)))
-    return MeanInterval(mean, low, high, round(math.fsum(stratum.n for stratum in moments)))
+    return MeanInterval(mean, low, high, int(moments.n.sum()))
 
 
-def _half_width(strata: Sequence[_Moments], weight: float, level: float) -> float | None:
+def _half_width(moments: _Moments, weight: float, level: float) -> float | None:
     """Half the width of the interval: Student's t, with the degrees of freedom of Welch and Satterthwaite."""
-    if any(stratum.n <= 1 for stratum in strata) or not any(stratum.truth_squares > 0 for stratum in strata):
+    n, n_items, _, truth_squares, proxy_squares, both_squares, shifts = moments
+    if (n <= 1).any() or not truth_squares.any():
         return None
-    if not weight:
-        return _student([stratum.truth_squares / (stratum.n - 1) / stratum.n for stratum in strata], strata, level)
-    degrees = math.fsum(stratum.n - 1 for stratum in strata)
-    # The fitted weight costs a degree of freedom.
-    rests = [degrees / (degrees - 1) * stratum.of_rest(weight) / (stratum.n - 1) for stratum in strata]
-    parts = [
-        rest * stratum.removable + stratum.truth_squares / (stratum.n - 1) / stratum.n_items
-        for rest, stratum in zip(rests, strata, strict=True)
-    ]
-    return _student(parts, strata, level, _of_the_weight(strata, rests))
-
-
-def _student(parts: Sequence[float], strata: Sequence[_Moments], level: float, added: float | None = None) -> float:
-    """Half the width from the variance of each stratum's mean, and the variance that the fitted weight adds."""
-    variance = math.fsum(parts)
-    degrees = variance**2 / math.fsum(part**2 / (stratum.n - 1) for part, stratum in zip(parts, strata, strict=True))
-    if added is not None:
-        degrees, variance = max(1.0, degrees - 1), variance + added
-    return quantile(degrees, level) * math.sqrt(variance) / len(strata)
-
-
-def _of_the_weight(strata: Sequence[_Moments], rests: Sequence[float]) -> float:
-    """The variance of the sum of the strata's means from the uncertain weight, which matters if they are shifted."""
-    shift = math.fsum(stratum.shift for stratum in strata)
-    if not shift:
-        return 0.0
-    spread = math.fsum(
-        stratum.share**2 * stratum.proxy_squares * rest for stratum, rest in zip(strata, rests, strict=True)
-    )
-    return spread * (shift / math.fsum(stratum.share * stratum.proxy_squares for stratum in strata)) ** 2
+    variances = truth_squares / (n - 1)
+    parts, added = variances / n, 0.0
+    if weight:
+        rests = np.maximum(0.0, truth_squares - weight * (2 * both_squares - weight * proxy_squares)) / (n - 1)
+        rests *= (n - 1).sum() / ((n - 1).sum() - 1)  # the fitted weight costs a degree of freedom
+        parts = rests * moments.removable + variances / n_items
+        if shifts.sum():  # the uncertain weight matters if the strata are shifted
+            weighted = moments.shares * proxy_squares
+            added = (moments.shares * weighted) @ rests * (shifts.sum() / weighted.sum()) ** 2
+    variance = parts.sum()
+    degrees = 1 / ((parts / variance) ** 2 / (n - 1)).sum()
+    if weight:
+        degrees = max(1.0, degrees - 1)
+    return quantile(float(degrees), level) * math.sqrt(variance + added) / len(n)
