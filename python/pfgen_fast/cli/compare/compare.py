@@ -13,7 +13,6 @@ from ...base.untrusted_text import counted, markdown_text, unknown_name
 from .. import options
 from ..app import Json, columns, cut, fail, print_json, print_line, print_table, rest, shown
 from ..gate_options import ComparisonGateOptions
-from ..item_score_options import ItemScoreOptions
 from ..parser import Argument, Option, option_group, refuse_others
 from ..suite_line import given_suite, print_origin
 
@@ -82,7 +81,7 @@ class Compare:
     format: options.FormatWithMarkdown = "text"
     as_json: Json = False
     runs: RunOptions
-    tables: ItemScoreOptions
+    tables: options.ItemScoreOptions
     gate: ComparisonGateOptions
 
     def __call__(self) -> None:

@@ -10,7 +10,6 @@ from ...base.untrusted_text import counted
 from .. import options
 from ..app import Json, Quiet, exit_if_partial, fail, print_json, print_line, shown, warn
 from ..gate_options import ThresholdOptions
-from ..item_score_options import ItemScoreOptions
 from ..parser import Argument, Option, refuse_others
 
 if TYPE_CHECKING:
@@ -60,7 +59,7 @@ class Place:
     format: options.FormatWithMarkdown = "text"
     quiet: Quiet = False
     as_json: Json = False
-    tables: ItemScoreOptions
+    tables: options.ItemScoreOptions
     gate: ThresholdOptions
 
     def __call__(self) -> None:

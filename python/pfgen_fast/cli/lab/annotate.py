@@ -133,10 +133,9 @@ class Annotate:
         from ...lab.checklists.checklist_generation import chosen_tasks
         from ...lab.checklists.checklist_runs import open_runs
         from ...lab.checklists.checklist_suite import ChecklistSuite
-        from ...lab.checklists.people_items import asked_of
 
         suite, runs = ChecklistSuite.load(self.suite), open_runs(self.runs)
-        asked = asked_of(suite, language=self.language, guideline=self.guideline)
+        asked = makers.asked_of(suite, language=self.language, guideline=self.guideline)
         tasks = {task.key for task in chosen_tasks(suite, areas=self.area or (), lengths=self.length or ())}
         items: list[Item] = []
         for ask in asks:
@@ -165,19 +164,13 @@ class Annotate:
         for sheet in plan.sheets:
             write_sheet(sheet, self.output / PAGES / f"{sheet.annotator}.html")
         if not self.quiet:
-            self._say(plan)
+            numbers = sorted({len(sheet.items) for sheet in plan.sheets})
+            size = f"{numbers[0]}" if len(numbers) == 1 else f"{numbers[0]} to {numbers[-1]}"
+            shared = f", {plan.n_shared} of them for {plan.record['raters']} annotators each" if plan.n_shared else ""
+            people = counted(len(plan.sheets), "annotator")
+            print_line(f"{counted(plan.n_items, 'item')} for {people}{shared}: {size} on each page")
             print_line(f"send each annotator a page: {shown(self.output / PAGES)}")
             print_line("plan.json names models and judges: keep it to yourself")
-
-    def _say(self, plan: AnnotationPlan) -> None:
-        """Says how many items each annotator has."""
-        numbers = sorted({len(sheet.items) for sheet in plan.sheets})
-        size = f"{numbers[0]}" if len(numbers) == 1 else f"{numbers[0]} to {numbers[-1]}"
-        raters = plan.record["raters"]
-        shared = f", {plan.n_shared} of them for {raters} annotators each" if plan.n_shared else ""
-        print_line(
-            f"{counted(plan.n_items, 'item')} for {counted(len(plan.sheets), 'annotator')}{shared}: {size} on each page"
-        )
 
 
 def _ranges(numbers: Sequence[int]) -> str:

@@ -12,7 +12,6 @@ from ...base.untrusted_text import counted, few_names, utf8
 from ...runs.items.by_subject import few_items
 from .. import options
 from ..app import Json, Quiet, exit_if_partial, fail, note, print_line, print_table, shown, warn
-from ..item_score_options import ItemScoreOptions
 from ..parser import Argument, Option, refuse_others
 from ..suite_line import about_interval, given_suite
 
@@ -79,7 +78,7 @@ class Leaderboard:
     output: options.OutputFile = None
     quiet: Quiet = False
     as_json: Json = False
-    tables: ItemScoreOptions
+    tables: options.ItemScoreOptions
 
     def __call__(self) -> None:
         from ...runs.result_tables import are_score_tables

@@ -14,7 +14,6 @@ from ...base.errors import TrialsError
 from ...base.untrusted_text import counted
 from .. import options
 from ..app import Quiet, exit_if_partial, fail, note, print_line, shown, track, warn
-from ..item_score_options import ItemScoreOptions
 from ..parser import Option, option_group, refuse_others
 from ..suite_line import given_suite, print_origin
 
@@ -80,7 +79,7 @@ class Report:
         None, "Model card: name the benchmark's dataset on the Hub.", metavar="ORG/NAME[/TASK]"
     )
     metric: options.MetricOfTable = None
-    tables: ItemScoreOptions
+    tables: options.ItemScoreOptions
     quiet: Quiet = False
 
     def __call__(self) -> None:

@@ -13,8 +13,8 @@ from ...base.untrusted_text import json_text
 from ..app import exit_if_partial, fail, note, print_json, print_line, shown, warn
 from ..compare.place import print_placement
 from ..generate.generate import Generating, as_json, print_answers
-from ..item_score_options import ItemScoreOptions
 from ..look.report import Report, check_page
+from ..options import ItemScoreOptions
 from ..parser import Option
 from ..suite_line import about_interval, print_origin
 from .score import print_outcome

@@ -133,13 +133,6 @@ class ScoreOptions:
         return self.output and place_of(self.output)
 
 
-def is_answer_table(output: str | None) -> bool:
-    """Whether the output of runs is a table of their answers."""
-    from ...tables.formats import is_table
-
-    return output is not None and is_table(output)
-
-
 def are_tables(places: Sequence[str], tables: TableScoring, suite: str | None) -> bool:
     """Whether the inputs are tables instead of runs: by their options or their names."""
     names_tables = tables.question_column, tables.answer_column, tables.columns, tables.where

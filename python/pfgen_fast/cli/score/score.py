@@ -30,7 +30,7 @@ from ..app import (
 )
 from ..parser import refuse_others
 from ..suite_line import about_interval, given_suite, print_origin, print_origins
-from .options import ScoreOptions, are_tables, is_answer_table
+from .options import ScoreOptions, are_tables
 
 if TYPE_CHECKING:
     from ...runs.gates import Check
@@ -101,6 +101,7 @@ class Score(ScoreOptions):
     def _score_runs(self, runs: list[RunFolder]) -> None:
         from ...runs.gates import OF_RUN
         from ...runs.run_scorer import RunScorer
+        from ...tables.formats import is_table
 
         refuse_others(self, "runs")
         self.runs.prepare()
@@ -110,7 +111,7 @@ class Score(ScoreOptions):
         is_unusual = (self.profile, self.usual_sum, self.reasoning) != ("leaderboard", "compensated", "keep")
         if is_unusual and not (self.output or self.force):
             fail("--profile, --float-sum or --reasoning would replace the usual results: give --output or --force")
-        to_table = is_answer_table(self.output)
+        to_table = self.output is not None and is_table(self.output)
         with contextlib.ExitStack() as stack:
             on_scored = None
             if to_table:

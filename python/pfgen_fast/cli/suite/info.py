@@ -69,23 +69,27 @@ class SuiteInfo:
         if self.suite in packaged_suites() and not Path(self.suite).is_dir():
             fail(f"{self.suite}: a suite of checklists; type: pfgen-fast checklists info {self.suite}")
         loaded = Suite.load(self.suite)
+        questions = list(map(_describe, loaded))
         origin = None if loaded.folder is None else origin_of(loaded.folder)
         if self.as_json:
             folder = loaded.folder and str(loaded.folder)
             named = {"name": loaded.name, "folder": folder, "metadata_hash": loaded.metadata_hash}
-            print_json({**named, "origin": origin, "questions": list(map(_describe, loaded))})
+            print_json({**named, "origin": origin, "questions": questions})
             return
         print_line((fitted("", loaded.name), "bold"))
         print_line(f"{counted(len(loaded), 'question')}, metadata hash {loaded.metadata_hash}")
         print_line(fitted("directory: ", loaded.folder))
         _print_origin(origin or {})
-        cells = [
-            (Column("id"), lambda question: question.question_id),
-            (Column("rules"), lambda question: len(question.keywords)),
-            (Column("sets"), _sets_text),
-            (Column("question"), lambda question: question.question),
+        rows = [
+            (
+                question["question_id"],
+                question["n_rules"],
+                ", ".join(f"{name} {n} × {length:.0f}" for name, (n, length) in question["sets"].items()),
+                question["question"],
+            )
+            for question in questions
         ]
-        print_table(Table.of_records(cells, loaded))
+        print_table(Table(list(map(Column, ("id", "rules", "sets", "question"))), rows))
         print_line(("sets: name, answers × mean code points", "dim"))
 
 
@@ -127,11 +131,6 @@ def _describe(question: Question) -> dict[str, Any]:
         "unit": "character" if question.tokenizer is None else question.tokenizer.source["tokenizer"],
         "sets": sets,
     }
-
-
-def _sets_text(question: Question) -> str:
-    sets = _describe(question)["sets"].items()
-    return ", ".join(f"{name} {n} × {length:.0f}" for name, (n, length) in sets)
 
 
 def _print_origin(origin: dict[str, Any]) -> None:
