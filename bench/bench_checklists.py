@@ -20,7 +20,7 @@ from pfgen_fast.lab.checklists.fitting import fit_suite
 from pfgen_fast.lab.checklists.hellobench import import_suite
 from pfgen_fast.lab.checklists.judgements import write_judgements
 from pfgen_fast.lab.checklists.marks import Mark, People
-from pfgen_fast.lab.checklists.tasks import Checklist, Prompts, Task
+from pfgen_fast.lab.checklists.tasks import Checklist, ChecklistTask, JudgePrompts
 
 from .inputs import checkout_folder
 from .measuring import Disagreement, Measure
@@ -97,8 +97,8 @@ def _suite() -> ChecklistSuite:
         ("area", name): Checklist("area", name, tuple(f"question {i}?" for i in range(n)), (100 / n,) * n)
         for name, n in zip(names, sizes, strict=True)
     }
-    tasks = tuple(Task(name, "area", name, "Write.") for name in names)
-    return ChecklistSuite("bench", "en", ("area",), tasks, checklists, Prompts("{response}"))
+    tasks = tuple(ChecklistTask(name, "area", name, "Write.") for name in names)
+    return ChecklistSuite("bench", "en", ("area",), tasks, checklists, JudgePrompts("{response}"))
 
 
 def _people(suite: ChecklistSuite) -> People:

@@ -31,7 +31,7 @@ from pfgen_fast.lab.evaluators.function_evaluator import KeptScores
 from pfgen_fast.lab.evaluators.table_evaluator import TableScores
 from pfgen_fast.lab.experiments.external_experiment import read_scores as read_outside_scores
 from pfgen_fast.lab.judging.judge_requests import Template
-from pfgen_fast.lab.judging.reply_store import Replies
+from pfgen_fast.lab.judging.reply_store import ReplyStore
 from pfgen_fast.report import ReportRun, write_readme, write_report
 from pfgen_fast.report.safe_runs import check_run
 from pfgen_fast.rewards.reward import shape_of
@@ -220,7 +220,7 @@ KINDS: dict[str, tuple[Any, Callable[[Path], Any]]] = {  # a good value, or what
     "result.json": (good_result, show_result), "config.json": (CONFIG, score_config),
     "trials.jsonl": (TRIALS, score), "Q01.json": (QUESTION, read_suite), "questions.jsonl": (TRIALS, read_samples),
     "build.toml": (BUILD, read_build_config),
-    "ratings.jsonl": (RATINGS, lambda path: Replies(path, must_exist=True)),
+    "ratings.jsonl": (RATINGS, lambda path: ReplyStore(path, must_exist=True)),
     "models.csv": ([["model", "x", "y"], ["org/a", 0.5, 1], ["org/b", 1.5, ""]], read_outside_scores),
     "rows.jsonl": (TRIALS, rows_of), "rows.json": (TRIALS, rows_of),
     "raw.jsonl": (TRIALS, lambda path: gather([path], {}, {}, {"Why?": 0})),

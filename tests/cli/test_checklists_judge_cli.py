@@ -75,7 +75,7 @@ def test_unjudged_answers_and_missing_replies_are_named_and_make_the_exit_code_3
     assert code == 3
     assert f"a: 11 of 12 ratings; 1 unjudged after all tries: T03 (form); judged by {VERSION}" in out
     assert err.splitlines()[-1].startswith("error: some answers have no verdicts")
-    assert [row.fault for row in rows_of(runs / "a") if row.scores is None] == ["form"]
+    assert [row.fault for row in rows_of(runs / "a") if row.verdicts is None] == ["form"]
 
 
 def test_a_budget_is_shared_by_all_runs(judge, runs):

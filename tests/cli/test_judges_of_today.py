@@ -68,7 +68,7 @@ def test_a_judge_that_reasons_and_refuses_parameters(judge, call, runs):
     assert code == 0, err
     assert len(requests) == N_TASKS  # no reply is unusable because of its reasoning
     assert {request.body["reasoning_effort"] for request in requests} == {"low"}
-    assert [row.scores for row in rows_of(runs)] == [
+    assert [row.verdicts for row in rows_of(runs)] == [
         tuple(entry["evaluation_score"] for entry in json.loads(reply["reply"].partition("</think>")[2]))
         for reply in sorted(replies_of(runs), key=lambda item: re.search(r"number (\d+)", str(item))[1].zfill(2))
     ]

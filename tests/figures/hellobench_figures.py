@@ -10,7 +10,7 @@ import pytest
 from makers.published import HELLOBENCH, hellobench_table, needs_hellobench
 from pfgen_fast.lab.checklists.answer_texts import PUBLISHED_PHRASES
 from pfgen_fast.lab.checklists.checklist_runs import Run, open_runs
-from pfgen_fast.lab.checklists.checklist_scoring import ModelScores, Scores, score_runs
+from pfgen_fast.lab.checklists.checklist_scoring import ChecklistScores, ModelScores, score_runs
 from pfgen_fast.lab.checklists.error_counts import ModelErrors, model_errors
 from pfgen_fast.lab.checklists.error_modes import ErrorRules, errors_of
 from pfgen_fast.lab.checklists.hellobench import import_suite
@@ -31,12 +31,12 @@ def suite() -> Any:
 
 
 @cache
-def scores() -> Scores:
+def scores() -> ChecklistScores:
     return score_runs(suite(), open_runs(sorted((HELLOBENCH / "judgements").iterdir())))
 
 
 @cache
-def bounds() -> Scores:
+def bounds() -> ChecklistScores:
     return score_runs(suite(), open_runs(sorted((HELLOBENCH / "judgements").iterdir())), missing="bounds")
 
 

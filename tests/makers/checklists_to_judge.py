@@ -12,7 +12,7 @@ from pfgen_fast.lab.checklists.checklist_requests import JudgeOptions
 from pfgen_fast.lab.checklists.checklist_runs import Answer, Run, open_runs, write_run
 from pfgen_fast.lab.checklists.checklist_suite import ChecklistSuite
 from pfgen_fast.lab.checklists.judge_runs import Judging
-from pfgen_fast.lab.checklists.tasks import Prompts, Task
+from pfgen_fast.lab.checklists.tasks import ChecklistTask, JudgePrompts
 from pfgen_fast.lab.judging.judge_asking import Spending
 from pfgen_fast.lab.judging.judge_requests import Server
 
@@ -21,9 +21,9 @@ MODEL = "judge-2024-08-06"
 OPTIONS = JudgeOptions(MODEL)
 
 
-def prompts() -> Prompts:
+def prompts() -> JudgePrompts:
     shown = 'Asked: {{"instruction": {instruction}}}\nAnswered: {{"response": {response}}}\n'
-    return Prompts(
+    return JudgePrompts(
         shown + "Judge these {num_checklist}: {checklists}",
         "You judge by lists.",
         "You judge as a whole.",
@@ -40,7 +40,7 @@ def suite(**changes: Any) -> ChecklistSuite:
     }
     weights = dict(zip(questions, ((50, 30, 20), (60, 40)), strict=True))
     keys = list(questions)
-    tasks = [Task(f"T{number:02}", *keys[number % 2], f"Write number {number}.") for number in range(N_TASKS)]
+    tasks = [ChecklistTask(f"T{number:02}", *keys[number % 2], f"Write number {number}.") for number in range(N_TASKS)]
     return suite_of("small", questions, weights, **{"tasks": tasks, "prompts": prompts(), **changes})
 
 

@@ -13,11 +13,11 @@ from typing import Any
 
 from makers.hostile import NAMES
 from pfgen_fast.lab.checklists.checklist_runs import Answer, Run, open_runs, write_run
-from pfgen_fast.lab.checklists.checklist_scoring import Scores, score_runs
+from pfgen_fast.lab.checklists.checklist_scoring import ChecklistScores, score_runs
 from pfgen_fast.lab.checklists.checklist_suite import ChecklistSuite, write_suite
 from pfgen_fast.lab.checklists.judgements import Judgement, write_judgements
 from pfgen_fast.lab.checklists.suite_files import checklist_of
-from pfgen_fast.lab.checklists.tasks import LEVELS, Checklist, Prompts, Task
+from pfgen_fast.lab.checklists.tasks import LEVELS, Checklist, ChecklistTask, JudgePrompts
 
 SYSTEM = "You judge answers by yes-or-no questions."
 USER = (
@@ -31,12 +31,12 @@ QUESTIONS = {
 }
 WEIGHTS = {("letters", "thanks"): (50.0, 30.0, 20.0), ("letters", "requests"): (60.0, 40.0)}
 TASKS = (
-    Task("letter_1", "letters", "thanks", "Write a long letter that thanks a neighbour for a ladder."),
-    Task("letter_2", "letters", "thanks", "Write a long letter that thanks a teacher."),
-    Task("letter_3", "letters", "requests", "Write a letter that asks a library for a book."),
-    Task("report_1", "reports", "weather", "Report the weather of a week in {Oslo}."),
-    Task("report_1", "reports", "weather", "Report the weather of a week in Oslo, in 90 words.", "90", 90),
-    Task("report_2", "reports", "weather", "Report a storm."),
+    ChecklistTask("letter_1", "letters", "thanks", "Write a long letter that thanks a neighbour for a ladder."),
+    ChecklistTask("letter_2", "letters", "thanks", "Write a long letter that thanks a teacher."),
+    ChecklistTask("letter_3", "letters", "requests", "Write a letter that asks a library for a book."),
+    ChecklistTask("report_1", "reports", "weather", "Report the weather of a week in {Oslo}."),
+    ChecklistTask("report_1", "reports", "weather", "Report the weather of a week in Oslo, in 90 words.", "90", 90),
+    ChecklistTask("report_2", "reports", "weather", "Report a storm."),
 )
 
 
@@ -44,18 +44,18 @@ def suite_of(
     name: str,
     questions: Mapping[tuple[str, str], Sequence[str]],
     weights: Mapping[tuple[str, str], tuple[float, ...]],
-    tasks: Sequence[Task],
+    tasks: Sequence[ChecklistTask],
     **others: Any,
 ) -> ChecklistSuite:
     """A suite in memory; questions and weights are by area and category."""
     checklists = {key: checklist_of(key, tuple(asked), weights.get(key)) for key, asked in questions.items()}
     areas = tuple(dict.fromkeys(area for area, _ in questions))
-    usual = {"language": "en", "prompts": Prompts(USER), "areas": areas, "checklists": checklists}
+    usual = {"language": "en", "prompts": JudgePrompts(USER), "areas": areas, "checklists": checklists}
     return ChecklistSuite(name, tasks=tuple(tasks), **{**usual, **others})
 
 
-def own_suite(tasks: Sequence[Task] = TASKS, **others: Any) -> ChecklistSuite:
-    prompts = Prompts(USER, SYSTEM)
+def own_suite(tasks: Sequence[ChecklistTask] = TASKS, **others: Any) -> ChecklistSuite:
+    prompts = JudgePrompts(USER, SYSTEM)
     return suite_of("own", QUESTIONS, WEIGHTS, tasks, prompts=prompts, **others)
 
 
@@ -71,12 +71,12 @@ def own_suite_in(folder: Path) -> ChecklistSuite:
 JUDGE = "judge-2025"
 
 
-def answer_to(task: Task, model: str) -> Answer:
+def answer_to(task: ChecklistTask, model: str) -> Answer:
     text = f"{model} answers {task.id}" + (" at length" if task.length else "") + ", as well as it can. It ends here."
     return Answer(task.id, text, task.length)
 
 
-def verdicts(suite: ChecklistSuite, task: Task, skill: int) -> tuple[float, ...]:
+def verdicts(suite: ChecklistSuite, task: ChecklistTask, skill: int) -> tuple[float, ...]:
     n = len(suite.checklist(task).questions)
     number = suite.tasks.index(task)
     return tuple(suite.levels[max(0, min(4, skill - (place + number) % 3))] for place in range(n))
@@ -125,11 +125,11 @@ def some_runs(folder: Path, suite: ChecklistSuite) -> list[Run]:
     return [best, middle, worst]
 
 
-def hostile_runs(folder: Path) -> tuple[Scores, list[Run]]:
+def hostile_runs(folder: Path) -> tuple[ChecklistScores, list[Run]]:
     """Runs whose tasks, areas, categories, questions, models, answers, reasons and notes attack their report."""
     names = [name for name in NAMES if not any("\ud800" <= character <= "\udfff" for character in name)]
     tasks = tuple(
-        Task(f"{name} {n}", name, name, f"Say this: {name}", *((name, 5) if n % 2 else ()))
+        ChecklistTask(f"{name} {n}", name, name, f"Say this: {name}", *((name, 5) if n % 2 else ()))
         for n, name in enumerate(names)
     )
     checklists = {(name, name): Checklist(name, name, (name, f"{name}?"), (60.0, 40.0)) for name in names}
@@ -154,7 +154,7 @@ def suite_of_36(weights: tuple[float, ...] = (25.0,) * 4) -> ChecklistSuite:
     """A suite with two areas and three categories, each with four questions and twelve tasks."""
     questions = {key: [f"Is the {key[1]} good in way {n}?" for n in range(len(weights))] for key in CATEGORIES}
     tasks = [
-        Task(f"{category}-{number:03d}", area, category, f"Write {category} number {number}.")
+        ChecklistTask(f"{category}-{number:03d}", area, category, f"Write {category} number {number}.")
         for area, category in CATEGORIES
         for number in range(N_OF_CATEGORY)
     ]
@@ -198,11 +198,11 @@ def _level(value: float) -> float:
 
 
 ESSAYS = (
-    Task("sea", "essays", "water", "Write about the sea.", reference="The sea is wide and the sea is deep."),
-    Task("ice", "essays", "water", "Write about ice.", reference="Ice floats on water because it is lighter."),
-    Task("fog", "letters", "weather", "Write to a friend about fog."),
-    Task("fog", "letters", "weather", "Write to a friend about fog, in 20 words.", "short", 20),
-    Task("sea", "essays", "water", "Write about the sea, in 20 words.", "short", 20),
+    ChecklistTask("sea", "essays", "water", "Write about the sea.", reference="The sea is wide and the sea is deep."),
+    ChecklistTask("ice", "essays", "water", "Write about ice.", reference="Ice floats on water because it is lighter."),
+    ChecklistTask("fog", "letters", "weather", "Write to a friend about fog."),
+    ChecklistTask("fog", "letters", "weather", "Write to a friend about fog, in 20 words.", "short", 20),
+    ChecklistTask("sea", "essays", "water", "Write about the sea, in 20 words.", "short", 20),
 )
 
 

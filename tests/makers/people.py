@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from pfgen_fast.lab.checklists.marks import Mark
-from pfgen_fast.lab.checklists.tasks import Task
+from pfgen_fast.lab.checklists.tasks import ChecklistTask
 
 
-def marked(task: Task, answer: str, annotator: str, verdicts: Sequence[float], overall: float) -> Mark:
+def marked(task: ChecklistTask, answer: str, annotator: str, verdicts: Sequence[float], overall: float) -> Mark:
     """A mark of an answer, which its hash names."""
     return Mark(
         id=task.id,

@@ -13,7 +13,7 @@ from makers.reported import unpacked
 from pfgen_fast.base.errors import ChecklistError, PfgenError
 from pfgen_fast.lab.checklists.checklist_runs import Answer, open_runs, write_run
 from pfgen_fast.lab.checklists.checklist_scoring import score_runs
-from pfgen_fast.lab.checklists.tasks import Task
+from pfgen_fast.lab.checklists.tasks import ChecklistTask
 from pfgen_fast.report import pages
 from pfgen_fast.report.checklists import write_checklists
 from pfgen_fast.report.checklists.checklists_overview import question_means, tint, titles
@@ -110,7 +110,7 @@ def test_missing_unjudged_and_stale_answers_are_three_things(suite, tmp_path):
     run = judged_run(tmp_path / "m", suite, leave_out=("letter_1",))
     answers = {answer.id: answer for answer in run.answers(suite).values() if not answer.length}
     rows = {row.id: row for row in run.judgements(suite) if not row.length}
-    rows["letter_2"] = replace(rows["letter_2"], scores=None, reasons=(), fault="form")
+    rows["letter_2"] = replace(rows["letter_2"], verdicts=None, reasons=(), fault="form")
     answers["letter_3"] = Answer("letter_3", "Another.")
     write_run(tmp_path / "m", answers.values(), rows.values(), {"model": "m"})
     text = written(suite, open_runs([tmp_path / "m"]), tmp_path / "p.html")[0].read_text()
@@ -196,12 +196,12 @@ def test_nothing_in_names_answers_or_reasons_acts(hostile_pages):
 
 def test_titles_leave_out_what_all_of_a_category_begin_with_and_tints_go_by_rank():
     tasks = [
-        Task(str(number), "a", "c", f"You should write a detailed answer to the question: {text}")
+        ChecklistTask(str(number), "a", "c", f"You should write a detailed answer to the question: {text}")
         for number, text in enumerate(("why is ice light?", "why is the sky blue?", "why does it rain?"))
     ]
     assert titles(tasks) == ["…is ice light?", "…is the sky blue?", "…does it rain?"]
     assert titles(tasks[:2]) == [task.instruction for task in tasks[:2]]
-    assert titles([Task("1", "a", "c", None)]) == [""]
+    assert titles([ChecklistTask("1", "a", "c", None)]) == [""]
     values = sorted([-300.0, 1.0, 2.0, 3.0, 4.0])
     assert [tint(value, values) for value in values] == [0, 2, 4, 6, 8]
     assert tint(5.0, [5.0]) == 0

@@ -238,9 +238,9 @@ class ServerOptions(Prices, ThinkingBudget, RequestShape, Rates, JudgeConnection
     @cached_property
     def spending(self) -> Spending:
         """Prices and budget, shared by all models of a call."""
-        from ..lab.judging.judge_asking import Prices, Spending
+        from ..lab.judging.judge_asking import JudgePrices, Spending
 
-        return Spending(Prices(self.prompt_price, self.reply_price), self.budget)
+        return Spending(JudgePrices(self.prompt_price, self.reply_price), self.budget)
 
 
 def number_of(temperature: float | Literal["none"] | None) -> float | None:

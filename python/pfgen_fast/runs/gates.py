@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from .run_result import RunSummary
     from .statistics.verdicts import Verdict
 
-Outcome = Literal["passed", "failed", "undecided", "error"]
+GateOutcome = Literal["passed", "failed", "undecided", "error"]
 """`error`: there is nothing to check, such as the score of a run that cannot be read."""
 
 
@@ -39,7 +39,7 @@ class Check:
 
     name: str  # what is checked, such as `score not worse than b`
     about: str  # model or run that is checked
-    outcome: Outcome
+    outcome: GateOutcome
     sentence: str  # the outcome in words, with its figures
     passes: bool  # whether the outcome counts as passed; an undecided check may count as either
 
@@ -103,7 +103,7 @@ def counts_of(checks: Iterable[Check]) -> str:
     return f"{len(outcomes):,} {'check' if len(outcomes) == 1 else 'checks'}: {', '.join(parts)}"
 
 
-_ORDER: tuple[Outcome, ...] = ("passed", "failed", "undecided", "error")
+_ORDER: tuple[GateOutcome, ...] = ("passed", "failed", "undecided", "error")
 
 
 # --- figures of runs and placements, the main one first
@@ -215,7 +215,7 @@ class _Pair:
             sentence += f"; counts as {'passed' if passes else 'failed'}"
         return Check(f"{metric} not worse{margin} than {self.old}", self.new, outcome, f"{metric}: {sentence}", passes)
 
-    def _outcome(self, margin: str) -> tuple[Outcome, str]:
+    def _outcome(self, margin: str) -> tuple[GateOutcome, str]:
         new, old, verdict, item = self.new, self.old, self.verdict, "question" if self.gate.kind == "runs" else "item"
         if not self.has_common:
             return "error", f"{new} and {old} have no {item} in common"

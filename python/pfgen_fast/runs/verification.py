@@ -26,7 +26,7 @@ from .trials import RunFolder, Trials
 
 
 @dataclass(frozen=True)
-class Verdict:
+class VerifiedRun:
     """The outcome of verifying one run."""
 
     run: RunFolder
@@ -66,7 +66,7 @@ class Verifier:
         self._oracle = Oracle(original, float_sum=first)
         self.index_differences = tuple(_index_differences(self._scorer, original))
 
-    def verify(self, run: RunFolder, on_answer: Callable[[int, int], None] | None = None) -> Verdict:
+    def verify(self, run: RunFolder, on_answer: Callable[[int, int], None] | None = None) -> VerifiedRun:
         """Verifies one run; `on_answer(done, total)` is called after each answer of the oracle."""
         trials = trials_of(self._scorer.suite, Trials.of(run), unknown=self._unknown)
         if not len(trials):
@@ -74,7 +74,7 @@ class Verifier:
         rows = self._rows(len(trials))
         recorded, is_right, signature = self._check_recorded(run)
         differences = tuple(self._differences(trials, rows, on_answer))
-        return Verdict(run, len(rows), differences, recorded, is_right, self.index_differences, signature)
+        return VerifiedRun(run, len(rows), differences, recorded, is_right, self.index_differences, signature)
 
     def _rows(self, n: int) -> list[int]:
         if self._sample is None or self._sample >= n:

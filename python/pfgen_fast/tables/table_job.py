@@ -95,7 +95,7 @@ Location = Callable[[int | None], str]
 
 
 @dataclass(frozen=True)
-class Scored:
+class ScoredRows:
     """The scores of the rows that pass the filter; `passing` has a value for each row (None: all rows pass)."""
 
     scores: Scores
@@ -203,7 +203,7 @@ class TableJob:
             return replace(self, spec=replace(spec, threads=threads))
         return self
 
-    def score(self, inputs: Sequence[Any], location: Location) -> Scored:
+    def score(self, inputs: Sequence[Any], location: Location) -> ScoredRows:
         """Scores a batch: the columns `names.inputs`."""
         columns = list(inputs)
         if self.reasoning == "strip":
@@ -221,10 +221,10 @@ class TableJob:
             raise TrialsError(f"{location(error.row)}, column {column}: {error.problem}{hint}") from None
         scores = {name: table[name] for name in self.names.scores}
         if not self.row_filter.comparisons:
-            return Scored(scores, None)
+            return ScoredRows(scores, None)
         compared = {name: table[name] for name in self.row_filter.columns}
         passing = self.row_filter.passing(compared, len(table[self.row_filter.columns[0]]))
-        return Scored({name: column[passing] for name, column in scores.items()}, passing)
+        return ScoredRows({name: column[passing] for name, column in scores.items()}, passing)
 
     def _all_scores(self, columns: Sequence[Any]) -> Any:
         if isinstance(self.spec, ReferenceScorer):

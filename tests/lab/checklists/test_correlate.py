@@ -19,7 +19,7 @@ from pfgen_fast.lab.annotations.annotation_rows import Header, export_lines
 from pfgen_fast.lab.checklists.checklist_runs import Answer, open_runs, write_run
 from pfgen_fast.lab.checklists.checklist_suite import ChecklistSuite
 from pfgen_fast.lab.checklists.judgements import Judgement, write_judgements
-from pfgen_fast.lab.checklists.marks import Pair
+from pfgen_fast.lab.checklists.marks import PairChoice
 from pfgen_fast.lab.checklists.method_correlation import (
     Values,
     checklist_values,
@@ -30,7 +30,7 @@ from pfgen_fast.lab.checklists.method_correlation import (
     people_values,
 )
 from pfgen_fast.lab.checklists.tasks import LEVELS, sha256_of
-from pfgen_fast.lab.checklists.wins import Comparison, by_people, wins
+from pfgen_fast.lab.checklists.wins import ComparedAnswers, by_people, wins
 from pfgen_fast.lab.statistics.intervals_of_draws import drawn_rate
 
 SUITE = suite_of_36(weights=(55.0, 25.0, 15.0, 5.0))
@@ -55,7 +55,7 @@ def metrics_file(path, values):
 
 
 def score(item):
-    return sum(weight * verdict for weight, verdict in zip((55, 25, 15, 5), item.scores, strict=True))
+    return sum(weight * verdict for weight, verdict in zip((55, 25, 15, 5), item.verdicts, strict=True))
 
 
 def test_a_metric_that_is_the_score_correlates_fully_over_the_answers_that_every_method_has(runs, tmp_path):
@@ -103,7 +103,7 @@ def test_unknown_methods_and_lonely_ones_are_refused(runs):
 
 
 def test_overall_ratings_are_methods_and_equal_weights_only_where_they_differ(tmp_path):
-    overall = changed(FIRST, lambda _, judgement: replace(judgement, method="llm-eval", scores=(7.0,)))
+    overall = changed(FIRST, lambda _, judgement: replace(judgement, method="llm-eval", verdicts=(7.0,)))
     runs = open_runs([write_judged(tmp_path / "runs", {model: [*FIRST[model], *overall[model]] for model in FIRST})])
     values = checklist_values(SUITE, runs)
     assert set(values.methods) == {"checklist", "avg-c", "llm-eval"}
@@ -118,7 +118,7 @@ def test_peoples_marks_are_joined_by_the_hash_of_the_answer(runs, tmp_path):
         for entry in listed[:6]:
             for annotator, more in (("ann", 0), ("bob", 1)):
                 line = {"id": entry.id, "response_sha256": entry.response_sha256, "annotator": annotator}
-                lines.append({**line, "verdicts": entry.scores, "overall": min(10, round(score(entry) / 12) + more)})
+                lines.append({**line, "verdicts": entry.verdicts, "overall": min(10, round(score(entry) / 12) + more)})
     lines.append({**lines[0], "response_sha256": "0" * 64})
     result, notes = people_values([write_rows(path, lines)], SUITE, runs, scale="unit")
     assert len(result) == 24
@@ -242,7 +242,8 @@ def test_all_pairs_are_complements(call: Any, folder: Path) -> None:
 def test_a_length_controlled_rate_has_wilsons_interval_inside_0_and_100() -> None:
     draw = random.Random(0)
     mixed = [
-        Comparison((f"t{number}", None), ("a", "b"), draw.choice((1, -1)), draw.gauss(0, 0.5)) for number in range(24)
+        ComparedAnswers((f"t{number}", None), ("a", "b"), draw.choice((1, -1)), draw.gauss(0, 0.5))
+        for number in range(24)
     ]
     result = wins("judge", mixed, reference="b", draws=300)
     figures = result.figures
@@ -261,7 +262,7 @@ def test_the_interval_of_a_pair_is_from_its_own_tasks() -> None:
     result = wins(
         "people",
         [
-            Comparison((f"t{task}", None), models, signs[task % len(signs)], (task % 7 - 3) / 10)
+            ComparedAnswers((f"t{task}", None), models, signs[task % len(signs)], (task % 7 - 3) / 10)
             for models, n, signs in task_signs
             for task in range(n)
         ],
@@ -301,7 +302,7 @@ def test_the_lengths_are_those_of_the_answers_that_people_saw_whatever_their_tri
     write_run(tmp_path / "long", [Answer(task.id, "a b c"), Answer(task.id, "a b c d e f g", trial=2)], [], {})
     write_run(tmp_path / "short", [Answer(task.id, "a"), Answer(task.id, "b b b", trial=2)], [], {})
     place = {"id": task.id, "length": None, "annotator": "x", "area": task.area, "category": task.category}
-    pair = Pair(**place, first_sha256=sha256_of("a b c d e f g"), second_sha256=sha256_of("a"), choice="first")
+    pair = PairChoice(**place, first_sha256=sha256_of("a b c d e f g"), second_sha256=sha256_of("a"), choice="first")
     (by_person,) = by_people([pair], OWN, open_runs([tmp_path]))
     assert (by_person.models, by_person.sign, by_person.ratio) == (("long", "short"), 1, math.log(8 / 2))
 

@@ -165,7 +165,7 @@ def test_without_its_answer_a_judgement_gives_the_words_and_the_commonest_senten
 
 def test_published_figures_of_another_answer_do_not_count(tmp_path):
     text = f"Yes. {STORY}"
-    facts = {"scores": (1.0, 1.0), "words": 99, "most_repeated_sentence": 9}
+    facts = {"verdicts": (1.0, 1.0), "words": 99, "most_repeated_sentence": 9}
     own_copies, foreign_copies = (
         error_of(tmp_path / name, text, profile="published", judgements=[Judgement("sea", sha256_of(judged), **facts)])
         for name, judged in (("a", text), ("b", "another text"))

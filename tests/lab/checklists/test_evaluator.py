@@ -14,10 +14,10 @@ from makers.own_checklists import TASKS, own_suite, own_suite_in
 from pfgen_fast.base.errors import ChecklistError, DiscernmentError
 from pfgen_fast.lab.checklists.checklist_evaluator import ChecklistJudge
 from pfgen_fast.lab.checklists.checklist_requests import JudgeOptions
-from pfgen_fast.lab.checklists.tasks import Checklist, Task
+from pfgen_fast.lab.checklists.tasks import Checklist, ChecklistTask
 from pfgen_fast.lab.evaluators.evaluator import Item, open_evaluator, text_column
 from pfgen_fast.lab.judging.judge_asking import Spending
-from pfgen_fast.lab.judging.reply_store import Replies
+from pfgen_fast.lab.judging.reply_store import ReplyStore
 from pfgen_fast.tables.formats import table_rows
 
 TEXTS = ("Dear neighbour, thank you.", "Dear teacher, thank you so much.", "A book, please.")
@@ -49,7 +49,7 @@ def judge_of(path, engine=None, suite=None, spending=None, **options) -> Checkli
     return ChecklistJudge(
         suite or own_suite(),
         JudgeOptions("org/judge", **options),
-        Replies(path),
+        ReplyStore(path),
         connect=engine and (lambda judge: engine),
         spending=spending or Spending(),
         **other,
@@ -122,7 +122,7 @@ def test_again_asks_everything_anew_with_other_seeds_into_the_same_file(path):
         assert len({request.seed for request in engine.asked}) == (9 if not options else 3)
         assert len(engine.asked) == 9
         assert len({entry.signature for entry in (judge, judge.again(), judge.again().again())}) == 3
-    assert len(Replies(path)) == 18
+    assert len(ReplyStore(path)) == 18
 
 
 # Which task an item belongs to
@@ -159,7 +159,7 @@ def test_an_error_names_what_an_item_lacks(path):
 
     assert "item 1: is not a task of the suite own, which has 3 checklists" in error_of(Item("1", "A.", "x"))
     assert "item 1: has no question and no context" in error_of(Item("1", "A.", "x"), category="thanks")
-    cut = own_suite((*TASKS, Task("cut", "letters", "thanks", "Write…", sha256="0" * 64)))
+    cut = own_suite((*TASKS, ChecklistTask("cut", "letters", "thanks", "Write…", sha256="0" * 64)))
     assert "item cut: its task lacks the whole instruction" in error_of(Item("cut", "A.", "x"), suite=cut)
     assert "unknown category 'thank'; expected one of letters/thanks" in error_of(ITEMS[0], category="thank")
     others = own_suite().checklists

@@ -15,10 +15,15 @@ from makers.runs import files_below
 from pfgen_fast import EngineError
 from pfgen_fast.base.errors import ChecklistError
 from pfgen_fast.generation.prompts import Sampling
-from pfgen_fast.lab.checklists.checklist_generation import Setting, chosen_tasks, generate_answers, open_answering
+from pfgen_fast.lab.checklists.checklist_generation import (
+    ChecklistSetting,
+    chosen_tasks,
+    generate_answers,
+    open_answering,
+)
 from pfgen_fast.lab.checklists.checklist_runs import open_runs
 from pfgen_fast.lab.checklists.checklist_suite import ChecklistSuite
-from pfgen_fast.lab.checklists.tasks import Task
+from pfgen_fast.lab.checklists.tasks import ChecklistTask
 
 MAIN = [task for task in TASKS if task.length is None]
 
@@ -33,7 +38,7 @@ def told(request) -> Reply:
 
 
 def asked(folder, suite, server, *, setting=None, **options):
-    setting = setting or Setting("org/m")
+    setting = setting or ChecklistSetting("org/m")
     engine = open_answering("openai", setting, base_url=server.base_url, backoff=0.001, retries=1)
     return generate_answers(suite, engine, setting, folder, **options)
 
@@ -60,7 +65,7 @@ def test_tasks_are_sent_as_single_messages_with_the_published_settings_and_answe
 
 
 def test_a_text_to_continue_is_sent_to_base_models(tmp_path):
-    setting = Setting("m", Sampling(50, 0.5, 0.9, stop=("\n\n",)), "completion")
+    setting = ChecklistSetting("m", Sampling(50, 0.5, 0.9, stop=("\n\n",)), "completion")
 
     def behave(request):
         return answering("Dear neighbour,")
@@ -78,7 +83,7 @@ def test_lengths_areas_and_a_limit_choose_tasks_with_a_whole_instruction():
     assert [task.key for task in chosen_tasks(suite, lengths=["90"])] == [("report_1", "90")]
     assert [task.id for task in chosen_tasks(suite, areas=["reports"])] == ["report_1", "report_2"]
     assert [task.id for task in chosen_tasks(suite, limit=3)] == ["letter_1", "letter_2", "report_1"]
-    tasks = (*TASKS, *(Task(f"cut_{n}", "letters", "thanks", "Write…", sha256="0" * 64) for n in range(4)))
+    tasks = (*TASKS, *(ChecklistTask(f"cut_{n}", "letters", "thanks", "Write…", sha256="0" * 64) for n in range(4)))
     for chosen_from, options, message in (
         (suite, {"lengths": ["9"]}, "unknown length '9'; expected one of 90"),
         (suite, {"areas": ["letter"]}, "unknown area 'letter'; expected one of letters, reports"),
@@ -100,7 +105,7 @@ def test_existing_answers_are_kept_in_their_packed_file_and_lengths_come_into_th
         asked(tmp_path, suite, server, tasks=chosen_tasks(suite, lengths=["90"]))
         asked(tmp_path, suite, server, trials=2)
         with pytest.raises(ChecklistError, match=r"made with other parameters \(temperature\); expected the same"):
-            asked(tmp_path, suite, server, setting=Setting("org/m", Sampling(16384, 0.7, None, stop=())))
+            asked(tmp_path, suite, server, setting=ChecklistSetting("org/m", Sampling(16384, 0.7, None, stop=())))
     assert sorted(files_below(tmp_path)) == ["answers.jsonl.xz", "config.json"]
     assert (first, created.n_new, created.n_answers, len(server.requests)) == (2, 3, 5, 11)
     (run,) = open_runs([tmp_path])
@@ -128,7 +133,7 @@ def test_answers_before_a_fault_of_the_server_are_kept_and_without_any_nothing_i
     def behave(request):
         return told(request) if request.number < 2 else refusing(401, "no such key")
 
-    setting = Setting("org/m")
+    setting = ChecklistSetting("org/m")
     with serving(behave) as server:
         engine = open_answering("openai", setting, base_url=server.base_url, backoff=0.001, retries=0, concurrency=1)
         with pytest.raises(EngineError, match="a key is needed"):

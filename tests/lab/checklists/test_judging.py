@@ -30,9 +30,9 @@ from pfgen_fast.lab.checklists.checklist_scoring import score_runs
 from pfgen_fast.lab.checklists.checklist_tables import missing_sentences
 from pfgen_fast.lab.checklists.judge_runs import Judging, names_a_version
 from pfgen_fast.lab.checklists.judgements import Judgement, read_judgements, write_judgements
-from pfgen_fast.lab.checklists.tasks import READING, Prompts, sha256_of
+from pfgen_fast.lab.checklists.tasks import READING, JudgePrompts, sha256_of
 from pfgen_fast.lab.checklists.words import has_nltk, words
-from pfgen_fast.lab.judging.reply_store import Replies
+from pfgen_fast.lab.judging.reply_store import ReplyStore
 
 
 def test_verdicts_and_reasons_come_from_the_replies(path):
@@ -47,11 +47,11 @@ def test_verdicts_and_reasons_come_from_the_replies(path):
         request = by_content[content]["request"]
         seed = request["parameters"]["seed"]
         assert request["messages"][0] == {"role": "system", "content": "You judge by lists."}
-        n_questions = len(judgement.scores)
+        n_questions = len(judgement.verdicts)
         assert judgement == Judgement(
             id=answer.id,
             response_sha256=answer.sha256,
-            scores=tuple(verdicts_of(content, seed, n_questions)),
+            verdicts=tuple(verdicts_of(content, seed, n_questions)),
             judge="judge-2024-08-06",
             version="judge-2024-08-06 fp_1",
             reasons=tuple(f"reason {question} of {seed}" for question in range(n_questions)),
@@ -73,7 +73,11 @@ def test_equal_requests_of_two_runs_are_sent_once_and_kept_in_both(tmp_path):
     judging.write()
     first, second = ((path / "judgements.jsonl").read_bytes() for path in paths)
     assert first == second
-    assert len(Replies(paths[0] / "judge-replies.jsonl")) == len(Replies(paths[1] / "judge-replies.jsonl")) == N_TASKS
+    assert (
+        len(ReplyStore(paths[0] / "judge-replies.jsonl"))
+        == len(ReplyStore(paths[1] / "judge-replies.jsonl"))
+        == N_TASKS
+    )
 
 
 def test_overall_ratings_are_kept_beside_verdicts(path):
@@ -82,7 +86,7 @@ def test_overall_ratings_are_kept_beside_verdicts(path):
     _judging, problem = judged([path], lambda request: overall, options=replace(OPTIONS, method="llm-eval"))
     assert problem is None
     judgements = read_judgements(path / "judgements.jsonl", suite())
-    assert [(row.scores, row.reasons) for row in judgements if row.method == "llm-eval"] == [
+    assert [(row.verdicts, row.reasons) for row in judgements if row.method == "llm-eval"] == [
         ((7.0,), ("fine",))
     ] * N_TASKS
     assert sum(row.method == "checklist" for row in judgements) == N_TASKS
@@ -180,7 +184,7 @@ def test_each_rating_has_another_seed_and_empty_answers_are_judged(path):
     judged([path], options=replace(OPTIONS, n_ratings=3))
     judgements = read_judgements(path / "judgements.jsonl", suite())
     assert (len(judgements), {row.temperature for row in judgements}) == (3 * N_TASKS, {1.0})
-    by_answer = [{row.scores for row in judgements if row.id == f"T{number:02}"} for number in range(N_TASKS)]
+    by_answer = [{row.verdicts for row in judgements if row.id == f"T{number:02}"} for number in range(N_TASKS)]
     assert sum(len(scores) > 1 for scores in by_answer) > N_TASKS / 2
 
 
@@ -232,7 +236,7 @@ def test_after_all_tries_an_answer_is_unjudged_with_its_last_fault(path):
     standing = judging.runs[0].standing()
     assert (standing.n_judged, standing.n_open, standing.unjudged) == (N_TASKS - 1, 0, (("T03", "number"),))
     (row,) = [row for row in read_judgements(path / "judgements.jsonl", suite()) if row.id == "T03"]
-    assert (row.scores, row.reasons, row.tries, row.fault) == (None, (), 3, "number")
+    assert (row.verdicts, row.reasons, row.tries, row.fault) == (None, (), 3, "number")
     again = Judging.open(open_runs([path]), suite(), OPTIONS)
     assert len(again.open_ratings) == 0  # three tries are all
     more = Judging.open(open_runs([path]), suite(), replace(OPTIONS, n_tries=5))
@@ -354,18 +358,18 @@ VALUES = st.text(st.sampled_from("{} response\\n%\"'[]"))
 
 @given(VALUES, VALUES)
 def test_braces_and_names_of_places_in_values_mean_nothing(instruction, response):
-    prompts = Prompts('{{"a": {instruction}}} {{}} {response}')
+    prompts = JudgePrompts('{{"a": {instruction}}} {{}} {response}')
     wording = JudgeOptions("j").wording(suite(prompts=prompts))
     (message,) = wording.request(TASK.key, instruction, CHECKLIST, response).messages
     assert message["content"] == f'{{"a": {instruction}}} {{}} {response}'
 
 
 def test_an_unknown_place_is_refused_before_anything_is_asked():
-    prompts = Prompts("{answer} {response}")
+    prompts = JudgePrompts("{answer} {response}")
     with pytest.raises(ChecklistError, match="the suite small: unknown placeholder 'answer'; expected one of "):
         JudgeOptions("j").wording(suite(prompts=prompts))
     with pytest.raises(ChecklistError, match="the suite small has no prompt for the method llm-eval-c"):
-        JudgeOptions("j", method="llm-eval-c").wording(suite(prompts=Prompts("{response}")))
+        JudgeOptions("j", method="llm-eval-c").wording(suite(prompts=JudgePrompts("{response}")))
 
 
 def test_the_hash_of_prompts_depends_on_everything_that_is_sent():

@@ -237,7 +237,7 @@ def test_judges_are_compared_without_people(call: Any, tmp_path: Path) -> None:
     suite = suite_of_36((40.0, 30.0, 20.0, 10.0))
     first = judged_models(suite)
     written(suite, tmp_path / "suite")
-    zeros = {model: [replace(row, scores=(0.0,) * 4, judge="other") for row in rows] for model, rows in first.items()}
+    zeros = {model: [replace(row, verdicts=(0.0,) * 4, judge="other") for row in rows] for model, rows in first.items()}
     again = {model: [replace(row, version="judge-2") for row in rows] for model, rows in first.items()}
     runs = [write_judged(tmp_path / name, rows) for name, rows in (("a", first), ("b", zeros), ("c", again))]
     result = agreement(call, tmp_path, *runs)

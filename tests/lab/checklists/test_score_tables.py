@@ -43,7 +43,7 @@ def written(folder, **models):
 @pytest.fixture
 def runs(tmp_path):
     """Three models: of one, an answer is missing, and of another one is unjudged."""
-    unjudged = replace(rows()[0], scores=None, fault="form")
+    unjudged = replace(rows()[0], verdicts=None, fault="form")
     return written(
         tmp_path / "runs",
         good=rows((1, 1)),

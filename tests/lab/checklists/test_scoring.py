@@ -7,7 +7,7 @@ import pytest
 from makers.checklists_to_judge import N_TASKS, suite
 from pfgen_fast.base.errors import ChecklistError
 from pfgen_fast.lab.checklists.checklist_runs import Answer, open_runs, write_run
-from pfgen_fast.lab.checklists.checklist_scoring import Part, score_runs
+from pfgen_fast.lab.checklists.checklist_scoring import ScoredPart, score_runs
 from pfgen_fast.lab.checklists.checklist_suite import hashes_of
 from pfgen_fast.lab.checklists.judgements import Judgement
 from pfgen_fast.lab.checklists.tasks import Rescaling, sha256_of
@@ -71,7 +71,7 @@ def test_without_a_judged_answer_an_area_has_no_score_and_the_model_no_average(t
         assert [model.place for model in scores.models] == [1, None, None]
         assert [model.ranks for model in scores.models] == [(1, 1), None, None]
         without = scores.models[1]
-        assert without.areas["tales"] == Part(gaps={**Part().gaps, "missing": tuple(TALES)})
+        assert without.areas["tales"] == ScoredPart(gaps={**ScoredPart().gaps, "missing": tuple(TALES)})
         assert without.average == type(without.average)()
         assert without.areas["letters"].score == 60.0
 
@@ -240,7 +240,7 @@ def test_intervals_are_students_over_tasks_and_welchs_over_areas(tmp_path):
 
 def test_ranks_are_those_that_chance_allows(tmp_path):
     def some(n_worse):
-        worse = [replace(row, scores=(0.0,) * len(row.scores)) for row in good()[:n_worse]]
+        worse = [replace(row, verdicts=(0.0,) * len(row.verdicts)) for row in good()[:n_worse]]
         return [*worse, *good()[n_worse:]]
 
     scores = score(tmp_path, judgements={"best": good(), "next": some(1), "worst": some(11)})
@@ -258,7 +258,11 @@ def test_equal_averages_share_the_mean_of_their_places(tmp_path):
 
 
 def test_the_order_of_runs_changes_nothing(tmp_path):
-    models = {"a": good(), "b": good(without=["T03"]), "c": [replace(row, scores=row.scores[::-1]) for row in good()]}
+    models = {
+        "a": good(),
+        "b": good(without=["T03"]),
+        "c": [replace(row, verdicts=row.verdicts[::-1]) for row in good()],
+    }
     item = score(tmp_path, judgements=models)
     other = score(tmp_path, judgements=dict(reversed(models.items())))
     assert item.models == other.models

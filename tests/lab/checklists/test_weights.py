@@ -17,7 +17,7 @@ from makers.published import needs_hellobench, vectors
 from pfgen_fast.base.errors import ChecklistError
 from pfgen_fast.lab.checklists.calibration import calibrate
 from pfgen_fast.lab.checklists.checklist_runs import Answer, open_runs, write_run
-from pfgen_fast.lab.checklists.checklist_scoring import Scores, score_runs
+from pfgen_fast.lab.checklists.checklist_scoring import ChecklistScores, score_runs
 from pfgen_fast.lab.checklists.checklist_suite import ChecklistSuite, write_suite
 from pfgen_fast.lab.checklists.fitting import fit_suite, fit_weights
 from pfgen_fast.lab.checklists.judgements import Judgement
@@ -264,12 +264,12 @@ def lower_marks(model: str, n: int, annotator: str = "a", shift: float = 0.25) -
         task = JUDGED_SUITE.by_key[item.id, None]
         if int(item.id[-3:]) < n:
             lower = shift * (1 + int(item.id[-2:]) % 2)
-            verdicts = tuple(max(0.0, verdict - lower) for verdict in item.scores or ())
+            verdicts = tuple(max(0.0, verdict - lower) for verdict in item.verdicts or ())
             yield marked(task, item.response_sha256, annotator, verdicts, 5)
 
 
 @pytest.fixture
-def scores(tmp_path: Path) -> Scores:
+def scores(tmp_path: Path) -> ChecklistScores:
     return score_runs(JUDGED_SUITE, open_runs([write_judged(tmp_path / "runs", JUDGED)]))
 
 
@@ -285,7 +285,7 @@ def test_a_calibrated_score_is_that_of_the_weighted_marks_with_areas_as_strata(s
         items = [item for item in JUDGED["alpha"] if JUDGED_SUITE.by_key[item.id, None].area == area]
         case = {item.id: [score(mark.verdicts) for mark in listed if mark.id == item.id] for item in items}
         truth = [sum(values) / 2 for values in case.values() if values]
-        verdicts = {item.id: score(item.scores) for item in items}
+        verdicts = {item.id: score(item.verdicts) for item in items}
         proxy = [[verdicts[id] for id, values in case.items() if bool(values) == has] for has in (True, False)]
         strata[area] = MarkedStratum(truth, *proxy)
     expected = {"": mean_of_strata(list(strata.values())), **{k: mean_of_strata([item]) for k, item in strata.items()}}

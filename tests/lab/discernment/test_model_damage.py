@@ -24,9 +24,9 @@ from pfgen_fast.lab.discernment.model_damage import (
 )
 from pfgen_fast.lab.evaluators.criteria import read_criteria
 from pfgen_fast.lab.evaluators.evaluator import Item
-from pfgen_fast.lab.judging.judge_asking import Prices, Spending
+from pfgen_fast.lab.judging.judge_asking import JudgePrices, Spending
 from pfgen_fast.lab.judging.judge_requests import Judge, Server
-from pfgen_fast.lab.judging.reply_store import Replies
+from pfgen_fast.lab.judging.reply_store import ReplyStore
 
 CRITERIA = read_criteria()
 ITEMS = [Item(f"i{n}", f"Cat number {n} sat on the mat, and then it slept.", "answers", "en") for n in range(6)]
@@ -53,7 +53,7 @@ def by_try(*replies):
 
 def maker_of(path, engine=None, **options) -> DamageModel:
     return DamageModel(
-        Judge("org/maker", max_tokens=100), Replies(path), connect=engine and (lambda judge: engine), **options
+        Judge("org/maker", max_tokens=100), ReplyStore(path), connect=engine and (lambda judge: engine), **options
     )
 
 
@@ -132,7 +132,7 @@ def test_equal_texts_get_equal_damage_from_one_request(path):
 
 
 def test_an_estimate_has_the_stored_replies_and_the_cost(path):
-    maker = maker_of(path, by_try("no", f"{ITEMS[0].text} So."), spending=Spending(Prices(of_replies=1000)))
+    maker = maker_of(path, by_try("no", f"{ITEMS[0].text} So."), spending=Spending(JudgePrices(of_replies=1000)))
     making = Making(ITEMS, [MINOR], maker)
     assert making.estimate().cost == pytest.approx(6 * 0.1)
     maker(ITEMS[:2], [MINOR])

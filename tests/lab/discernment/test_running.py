@@ -32,7 +32,7 @@ from pfgen_fast.lab.evaluators.evaluator import Metric, text_column
 from pfgen_fast.lab.evaluators.function_evaluator import FunctionEvaluator
 from pfgen_fast.lab.evaluators.ngram_evaluator import NgramEvaluator
 from pfgen_fast.lab.evaluators.table_evaluator import TableScores
-from pfgen_fast.lab.judging.judge_asking import Prices, Spending
+from pfgen_fast.lab.judging.judge_asking import JudgePrices, Spending
 
 
 def test_damage_is_noticed_and_a_metric_where_lower_is_better_is_turned_but_not_its_means():
@@ -147,7 +147,7 @@ def test_two_scores_for_one_text_by_a_deterministic_evaluator_are_a_warning():
 
 def test_one_percent_of_the_originals_is_scored_twice_and_requests_count_as_work():
     evaluator, told = ByText({"length": length}), []
-    evaluator.spending = Spending(Prices(1.0, 2.0), n_requests=7, n_prompt_tokens=1_000_000)
+    evaluator.spending = Spending(JudgePrices(1.0, 2.0), n_requests=7, n_prompt_tokens=1_000_000)
     result = discerned(evaluator, a_collection(201), a_plan("newline"), on_progress=lambda *counts: told.append(counts))
     assert evaluator.calls == [201, 3, 201]
     assert (told[0], told[-1]) == ((0, 402), (402, 402))

@@ -30,7 +30,7 @@ from pfgen_fast.lab.evaluators.judge_evaluator import CriteriaJudge, JudgeEvalua
 from pfgen_fast.lab.evaluators.ngram_evaluator import MetricsEvaluator, NgramEvaluator
 from pfgen_fast.lab.evaluators.table_evaluator import TableScores
 from pfgen_fast.lab.judging.judge_requests import Judge
-from pfgen_fast.lab.judging.reply_store import Replies
+from pfgen_fast.lab.judging.reply_store import ReplyStore
 from sacrebleu.metrics import BLEU, CHRF
 
 ENGLISH = Item("1", "Ice floats.", "answers", "en", references=("Ice floats on water.", "Frozen water swims on top."))
@@ -301,9 +301,9 @@ EVALUATORS = {
     "function": lambda scorer, path: FunctionEvaluator(
         lambda items, texts: {"n": [len(text) for text in texts]}, name="n", metrics=[Metric("n")], batch=2
     ),
-    "judge": lambda scorer, path: JudgeEvaluator(Judge("j"), Replies(path), connect=lambda judge: FakeEngine()),
+    "judge": lambda scorer, path: JudgeEvaluator(Judge("j"), ReplyStore(path), connect=lambda judge: FakeEngine()),
     "criteria": lambda scorer, path: CriteriaJudge(
-        Judge("j"), Replies(path), ["answers"], n_ratings=1, connect=lambda judge: FakeEngine()
+        Judge("j"), ReplyStore(path), ["answers"], n_ratings=1, connect=lambda judge: FakeEngine()
     ),
 }
 

@@ -20,7 +20,7 @@ from pfgen_fast.lab.evaluators.judge_evaluator import (
     read_template,
 )
 from pfgen_fast.lab.judging.judge_requests import Judge, Server, Template
-from pfgen_fast.lab.judging.reply_store import Replies
+from pfgen_fast.lab.judging.reply_store import ReplyStore
 
 PLAIN = RatingTemplate("{question}|{sample}|{answer}|{language}", ("question", "sample", "answer", "language"))
 ITEM = Item("7", "Ice floats.", "answers", question="Why does ice float?", references=("It is lighter.", "other"))
@@ -33,7 +33,7 @@ def path(tmp_path):
 
 def evaluator_of(path, engine=None, **options) -> JudgeEvaluator:
     options = {"judge": Judge("org/judge"), "template": PLAIN, **options}
-    return JudgeEvaluator(replies=Replies(path), connect=engine and (lambda judge: engine), **options)
+    return JudgeEvaluator(replies=ReplyStore(path), connect=engine and (lambda judge: engine), **options)
 
 
 def replying(*replies):
@@ -204,7 +204,7 @@ def _fixed_time(monkeypatch):
 
 def criteria_judge(path, engine=None, **options) -> CriteriaJudge:
     options = {"judge": Judge("org/judge"), "tasks": ("story",), **options}
-    return CriteriaJudge(replies=Replies(path), connect=engine and (lambda judge: engine), **options)
+    return CriteriaJudge(replies=ReplyStore(path), connect=engine and (lambda judge: engine), **options)
 
 
 def opened(server, path, **options) -> CriteriaJudge:

@@ -11,8 +11,8 @@ from pfgen_fast.lab.experiments.run_means import clusters_of, read_leaderboard
 from pfgen_fast.lab.experiments.scored_runs import read_figures, score_runs
 from pfgen_fast.lab.experiments.sets import scores_by_set, sets
 from pfgen_fast.lab.experiments.stability import (
-    Agreement,
     Fewer,
+    RankingAgreement,
     RunPairs,
     leave_one_out,
     scores_of_trials,
@@ -214,7 +214,7 @@ def test_places_without_a_question_are_those_of_the_other_questions(scored):
 
 def test_the_smallest_number_is_that_from_which_on_all_are_enough():
     for smallest, *means in ((2, 1.0, 0.97, 0.96, 0.5), (3, 1.0, 0.97, 0.5, 0.99), (None, 0.95, 1.0, 1.0, 1.0)):
-        draws = [Agreement(mean, 0, 0, 0) for mean in means]
+        draws = [RankingAgreement(mean, 0, 0, 0) for mean in means]
         steps = [Fewer("trials", 4 - number, 9, (draw,)) for number, draw in enumerate(draws)]
         assert smallest_with_same_ranking(steps) == smallest
 

@@ -16,9 +16,9 @@ from pfgen_fast.lab.evaluators.judge_evaluator import JudgeEvaluator, read_templ
 from pfgen_fast.lab.experiments.external_experiment import external, match_names, read_scores
 from pfgen_fast.lab.experiments.judge_experiment import AnswersToJudge, RatedRuns, judge
 from pfgen_fast.lab.experiments.scored_runs import read_figures
-from pfgen_fast.lab.judging.judge_asking import Prices, Spending
+from pfgen_fast.lab.judging.judge_asking import JudgePrices, Spending
 from pfgen_fast.lab.judging.judge_requests import Judge, Server
-from pfgen_fast.lab.judging.reply_store import Replies
+from pfgen_fast.lab.judging.reply_store import ReplyStore
 from pfgen_fast.runs.items.score_tables import read_item_scores
 
 HEADER = "model,judge,people\n"
@@ -138,7 +138,7 @@ def evaluator(tmp_path):
     def make(server=None, name="ratings.jsonl", n_ratings=1, **options):
         connect = None if server is None else Server(server.base_url, backoff=0.001).engine
         rater = Judge("org/judge", usual_temperature(n_ratings))
-        return JudgeEvaluator(rater, Replies(tmp_path / name), connect=connect, n_ratings=n_ratings, **options)
+        return JudgeEvaluator(rater, ReplyStore(tmp_path / name), connect=connect, n_ratings=n_ratings, **options)
 
     return make
 
@@ -193,7 +193,7 @@ def test_ratings_that_are_missing_stop_it_and_are_left_out_offline(evaluator, fi
         serving(by_length) as server,
         pytest.raises(EngineError, match=r"the budget of 2 is used up .*; repeat the call to continue"),
     ):
-        find(evaluator(server), spending=Spending(Prices(1000, 1000), 2))
+        find(evaluator(server), spending=Spending(JudgePrices(1000, 1000), 2))
     n_asked = len(server.requests)
     assert 0 < n_asked < 48
     finding = find(evaluator())

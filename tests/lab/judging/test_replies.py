@@ -9,9 +9,9 @@ from makers.asked_engines import FakeEngine, moody
 from makers.fault_server import Reply, answering, refusing, serving
 from pfgen_fast import JudgingError
 from pfgen_fast.generation.engines.hosted import Details
-from pfgen_fast.lab.judging.judge_asking import Asking, Prices, Spending
+from pfgen_fast.lab.judging.judge_asking import Asking, JudgePrices, Spending
 from pfgen_fast.lab.judging.judge_requests import Judge, Server, Template
-from pfgen_fast.lab.judging.reply_store import Replies
+from pfgen_fast.lab.judging.reply_store import ReplyStore
 
 
 def request(number=0):
@@ -19,7 +19,7 @@ def request(number=0):
 
 
 def keep(path, *pairs):
-    with Replies(path).adding() as add:
+    with ReplyStore(path).adding() as add:
         for number, reply in pairs:
             add(request(number), reply)
 
@@ -27,7 +27,7 @@ def keep(path, *pairs):
 def test_an_entry_has_request_reply_time_and_details(tmp_path, monkeypatch):
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")
     path, message = tmp_path / "new" / "replies.jsonl", Details("stop", "judge-2024-08-06", "fp_1")
-    kept = Replies(path)
+    kept = ReplyStore(path)
     with kept.adding() as add:
         add(request(0), "yes", message)
         add(request(1), "[[3]] \ud800 水")
@@ -42,7 +42,7 @@ def test_an_entry_has_request_reply_time_and_details(tmp_path, monkeypatch):
         "time": "2023-11-14T22:13:20+00:00",
     }
     assert list(json.loads(line))[:3] == ["key", "request", "reply"]
-    for replies in (kept, Replies(path)):
+    for replies in (kept, ReplyStore(path)):
         assert replies[request(1).key] == "[[3]] \ud800 水"
         assert [replies.details(request(number).key) for number in range(3)] == [message, Details(), Details()]
         assert [replies.time(request(number).key) for number in (0, 2)] == ["2023-11-14T22:13:20+00:00", None]
@@ -55,8 +55,8 @@ def test_entries_of_other_programs_are_read(tmp_path):
     entries = [{"key": request().key, "reply": "[[7]]"}, {"key": "k", "reply": "r", **odd}]
     path.write_text("".join(json.dumps(entry) + "\n" for entry in entries))
     keep(path, (1, "[[8]]"))
-    assert [Replies(path).get(request(number).key) for number in range(3)] == ["[[7]]", "[[8]]", None]
-    assert Replies(path).details("k") == Details(None, "\\u001b[2J\\ud800", None)
+    assert [ReplyStore(path).get(request(number).key) for number in range(3)] == ["[[7]]", "[[8]]", None]
+    assert ReplyStore(path).details("k") == Details(None, "\\u001b[2J\\ud800", None)
 
 
 def test_incomplete_and_invalid_entries_are_skipped(tmp_path):
@@ -64,37 +64,37 @@ def test_incomplete_and_invalid_entries_are_skipped(tmp_path):
     keep(path, (1, "one"))
     with path.open("ab") as file:
         file.write(b'[]\n{"key": 3, "reply": "x"}\n{"key": "k"}\n\xff\n' + b"[" * 100_000 + b'\n{"key": "torn", "re')
-    assert len(Replies(path)) == 1
+    assert len(ReplyStore(path)) == 1
     keep(path, (2, "two"))
-    assert [Replies(path).get(request(number).key) for number in (1, 2)] == ["one", "two"]
+    assert [ReplyStore(path).get(request(number).key) for number in (1, 2)] == ["one", "two"]
 
 
 def test_a_file_of_something_else_is_refused(tmp_path):
     path = tmp_path / "replies.jsonl"
     path.write_text("model,rating\n")
     with pytest.raises(JudgingError, match=r"replies\.jsonl: expected replies of a judge, found only other content"):
-        Replies(path)
+        ReplyStore(path)
     path.write_text('{"key": "torn')  # what a kill left of the first entry
-    assert len(Replies(path)) == 0
+    assert len(ReplyStore(path)) == 0
     with pytest.raises(JudgingError, match="no such file; expected the replies of an earlier call"):
-        Replies(tmp_path / "none.jsonl", must_exist=True)
+        ReplyStore(tmp_path / "none.jsonl", must_exist=True)
 
 
 def test_a_second_process_is_refused(tmp_path):
     path = tmp_path / "replies.jsonl"
-    with Replies(path).adding() as add:
-        with pytest.raises(JudgingError, match="another process is adding"), Replies(path).adding():
+    with ReplyStore(path).adding() as add:
+        with pytest.raises(JudgingError, match="another process is adding"), ReplyStore(path).adding():
             pass
         add(request(), "[[3]]")
     keep(path, (1, "[[4]]"))
-    assert len(Replies(path)) == 2
+    assert len(ReplyStore(path)) == 2
 
 
 def test_reasoning_is_kept_in_the_file_but_is_no_part_of_a_reply(tmp_path):
     path = tmp_path / "replies.jsonl"
     quoting = '{"reason": "It shows its </think> tag.", "score": 2}'  # JSON may quote a tag
     keep(path, (1, '<think>{"verdict": 0}</think>\n{"verdict": 1}'), (2, quoting))
-    assert [Replies(path)[request(number).key] for number in (1, 2)] == ['{"verdict": 1}', quoting]
+    assert [ReplyStore(path)[request(number).key] for number in (1, 2)] == ['{"verdict": 1}', quoting]
     assert "<think>" in path.read_text()
 
 
@@ -188,7 +188,7 @@ def expected(*numbers):
 
 
 def test_requests_are_those_of_the_protocol(tmp_path):
-    asking = Asking(requests_of(*range(40)), Replies(tmp_path / "r.jsonl"))
+    asking = Asking(requests_of(*range(40)), ReplyStore(tmp_path / "r.jsonl"))
     told = []
     with serving(echo) as server:
         assert asking.ask(by_server(server), on_progress=lambda done, total: told.append((done, total))) is None
@@ -210,9 +210,9 @@ def test_requests_are_those_of_the_protocol(tmp_path):
 @given(st.lists(st.integers(0, 30), max_size=40), st.sets(st.integers(0, 30)))
 def test_equal_requests_are_asked_once_and_kept_ones_never(tmp_path_factory, numbers, kept):
     path = tmp_path_factory.mktemp("asking") / "r.jsonl"
-    Asking(requests_of(*kept), Replies(path)).ask(FakeEngine())
+    Asking(requests_of(*kept), ReplyStore(path)).ask(FakeEngine())
     engine = FakeEngine()
-    asking = Asking(requests_of(*numbers), Replies(path))
+    asking = Asking(requests_of(*numbers), ReplyStore(path))
     left = set(numbers) - kept
     estimate = asking.estimate()
     assert (estimate.n_replies, estimate.n_requests) == (len(numbers), len(left))
@@ -225,8 +225,8 @@ def test_equal_requests_are_asked_once_and_kept_ones_never(tmp_path_factory, num
 
 
 def test_a_budget_ends_the_asking_before_it_is_exceeded(tmp_path):
-    prices = Prices(of_prompts=1000, of_replies=1000)
-    asking = Asking(requests_of(*range(100)), Replies(tmp_path / "r.jsonl"))
+    prices = JudgePrices(of_prompts=1000, of_replies=1000)
+    asking = Asking(requests_of(*range(100)), ReplyStore(tmp_path / "r.jsonl"))
     assert asking.estimate(prices).cost == pytest.approx(6)
     engine = FakeEngine(lambda request: "x" * 1000)  # the maximum length
     problem = asking.ask(engine, spending=Spending(prices, 1.51))
@@ -235,18 +235,18 @@ def test_a_budget_ends_the_asking_before_it_is_exceeded(tmp_path):
     )
     assert asking.n_missing == 75
     assert asking.ask(FakeEngine(), spending=Spending(prices, 5)) is None
-    shorter = Asking(requests_of(*range(200)), Replies(tmp_path / "short.jsonl"))
-    problem = shorter.ask(FakeEngine(lambda request: "x" * 100), spending=Spending(Prices(0, 1000), 5))
+    shorter = Asking(requests_of(*range(200)), ReplyStore(tmp_path / "short.jsonl"))
+    problem = shorter.ask(FakeEngine(lambda request: "x" * 100), spending=Spending(JudgePrices(0, 1000), 5))
     assert problem == "the budget of 5 is used up after 199 requests (about 4.97); the next request may cost up to 0.05"
 
 
 def test_tokens_and_costs_are_estimated_from_above(tmp_path):
-    asking = Asking(requests_of(1, 2, 2), Replies(tmp_path / "r.jsonl"))
-    estimate = asking.estimate(Prices(of_prompts=2, of_replies=8))
+    asking = Asking(requests_of(1, 2, 2), ReplyStore(tmp_path / "r.jsonl"))
+    estimate = asking.estimate(JudgePrices(of_prompts=2, of_replies=8))
     assert (estimate.n_prompt_tokens, estimate.n_reply_tokens) == (2 * (2 + 8), 2 * 50)
     assert estimate.cost == pytest.approx((2 * 20 + 8 * 100) / 1e6)
     with pytest.raises(JudgingError, match="prices: expected numbers from 0"):
-        Prices(of_prompts=-1)
+        JudgePrices(of_prompts=-1)
     with pytest.raises(JudgingError, match="--budget needs prices: --prompt-price, --reply-price"):
         Spending(budget=3)
 
@@ -258,7 +258,7 @@ def test_an_unusable_reply_is_not_stored_and_requested_again(tmp_path, lie):
     def behave(request):
         return lie if request.number >= 5 else echo(request)
 
-    asking = Asking(requests_of(*range(20)), Replies(path))
+    asking = Asking(requests_of(*range(20)), ReplyStore(path))
     with serving(behave) as server:
         problem = asking.ask(by_server(server, concurrency=1, retries=0))
     assert problem.startswith("15 requests had no reply (")
@@ -271,18 +271,18 @@ def test_an_unusable_reply_is_not_stored_and_requested_again(tmp_path, lie):
 
 def test_an_empty_reply_counts_only_on_request(tmp_path):
     for keeps_empty, n_missing in ((False, 2), (True, 0)):
-        asking = Asking(requests_of(1, 2), Replies(tmp_path / f"{keeps_empty}.jsonl"), keeps_empty=keeps_empty)
+        asking = Asking(requests_of(1, 2), ReplyStore(tmp_path / f"{keeps_empty}.jsonl"), keeps_empty=keeps_empty)
         with serving(lambda request: answering("")) as server:
             asking.ask(by_server(server))
         assert asking.n_missing == n_missing
-    asking = Asking(requests_of(1, 2), Replies(tmp_path / "refused.jsonl"), keeps_empty=True)
+    asking = Asking(requests_of(1, 2), ReplyStore(tmp_path / "refused.jsonl"), keeps_empty=True)
     with serving(lambda request: refusing(500, "busy")) as server:
         assert asking.ask(by_server(server, retries=0)).startswith("2 requests had no reply")
 
 
 def test_requests_of_another_process_are_not_sent_again(tmp_path):
-    first, second = (Asking(requests_of(1, 2, 3), Replies(tmp_path / "r.jsonl")) for _ in range(2))
-    with Replies(tmp_path / "r.jsonl").adding() as keep:
+    first, second = (Asking(requests_of(1, 2, 3), ReplyStore(tmp_path / "r.jsonl")) for _ in range(2))
+    with ReplyStore(tmp_path / "r.jsonl").adding() as keep:
         keep(requests_of(2)[0], "[[4]]")
     engines = FakeEngine(), FakeEngine()
     assert [asking.ask(engine) for asking, engine in zip((first, second), engines, strict=True)] == [None, None]
@@ -292,7 +292,7 @@ def test_requests_of_another_process_are_not_sent_again(tmp_path):
 
 def test_a_request_that_no_line_could_hold_is_not_sent(tmp_path):
     requests = [JUDGE.request(text, seed=0, name="r") for text in ("\x1c" * (1 << 20), "x" * (1 << 20), "short")]
-    asking, engine = Asking(requests, Replies(tmp_path / "r.jsonl")), FakeEngine()
+    asking, engine = Asking(requests, ReplyStore(tmp_path / "r.jsonl")), FakeEngine()
     assert (asking.estimate().n_requests, asking.estimate().n_equal) == (2, 0)
     assert asking.ask(engine) == "1 request is longer than 4 MiB and therefore not sent"
-    assert len(engine.asked) == len(Replies(tmp_path / "r.jsonl")) == 2
+    assert len(engine.asked) == len(ReplyStore(tmp_path / "r.jsonl")) == 2

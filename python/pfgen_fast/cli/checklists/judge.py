@@ -28,7 +28,7 @@ from ..progress import Watch, note_existing
 from .options import MethodChoice, RunsWithAnswers, SuiteOption
 
 if TYPE_CHECKING:
-    from ...lab.checklists.checklist_generation import Generated
+    from ...lab.checklists.checklist_generation import GeneratedAnswers
     from ...lab.checklists.judge_runs import Judging
     from ...lab.judging.judge_requests import Server
 
@@ -191,7 +191,7 @@ class ChecklistsGenerate:
         from ...generation.engines.engine_registry import HOSTED
         from ...generation.prompts import Sampling
         from ...lab.checklists.checklist_generation import (
-            Setting,
+            ChecklistSetting,
             chosen_tasks,
             generate_answers,
             open_answering,
@@ -205,7 +205,7 @@ class ChecklistsGenerate:
             engine_settings["omit"] = [*engine_settings.get("omit", ()), "temperature"]
         temperature = 1.0 if self.temperature is None else self.temperature
         sampling = Sampling(self.max_tokens, temperature, self.top_p, self.top_k, tuple(self.stop or ()))
-        setting = Setting(self.model, sampling, self.mode, self.seed, self.reasoning.chosen)
+        setting = ChecklistSetting(self.model, sampling, self.mode, self.seed, self.reasoning.chosen)
         suite = ChecklistSuite.load(self.suite)
         tasks = chosen_tasks(suite, lengths=self.length or (), areas=self.area or (), limit=self.limit)
         folder = self.output / run_name(self.model if self.name is None else self.name)
@@ -232,7 +232,7 @@ class ChecklistsGenerate:
             )
         self.finish(answers)
 
-    def finish(self, answers: Generated) -> None:
+    def finish(self, answers: GeneratedAnswers) -> None:
         n_existing = answers.n_answers - answers.n_new
         if answers.problem:
             warn(f"{answers.problem}; run the same command again to ask for them")

@@ -14,7 +14,7 @@ from ..parser import Argument, Option, option_group
 
 if TYPE_CHECKING:
     from ...lab.checklists.checklist_runs import Run
-    from ...lab.checklists.checklist_scoring import Scores
+    from ...lab.checklists.checklist_scoring import ChecklistScores
     from ...lab.checklists.checklist_suite import ChecklistSuite
     from ...lab.experiments.finding import Finding
 
@@ -92,7 +92,7 @@ class ChecklistScoreOptions(JudgedOptions):
     method: MethodChoice = Option("checklist", "Choose the method by which the judge was asked.")
     weights: Literal["suite", "equal"] = Option("suite", "Use the suite's weights, or equal weights (known as AVG-C).")
 
-    def score(self, runs: Sequence[Run]) -> Scores:
+    def score(self, runs: Sequence[Run]) -> ChecklistScores:
         """Scores runs."""
         from ...lab.checklists.checklist_scoring import score_runs
 

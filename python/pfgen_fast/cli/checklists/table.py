@@ -18,7 +18,7 @@ from .options import ChecklistScoreOptions, JudgedRuns, MarksScale
 if TYPE_CHECKING:
     from ...base.table import Table
     from ...lab.checklists.calibration import Calibration
-    from ...lab.checklists.checklist_scoring import Gap, MissingRule, ModelScores, Scores
+    from ...lab.checklists.checklist_scoring import ChecklistScores, Gap, MissingRule, ModelScores
     from ...runs.gates import Check
 
 _WIDE = 120
@@ -69,6 +69,7 @@ class ChecklistsTable:
         from ...lab.checklists import checklist_tables as tables
         from ...lab.checklists.calibration import calibrate
         from ...lab.checklists.checklist_runs import open_runs
+        from ...lab.checklists.checklist_scoring import ANSWER_COLUMNS, answer_rows
         from ...lab.checklists.marks import read_marks
         from ...tables.formats import check_value_table, writing_values
 
@@ -91,8 +92,8 @@ class ChecklistsTable:
         if self.csv is not None:
             write_whole(self.csv, utf8(tables.full_table(scores, calibration).to_csv()))
         if self.answers is not None:
-            with writing_values(self.answers, tables.ANSWER_COLUMNS) as write:
-                write(tables.answer_rows(scores))
+            with writing_values(self.answers, ANSWER_COLUMNS) as write:
+                write(answer_rows(scores))
         checks = [check for model in scores.models for check in self._checks(model, scores.missing)]
         if self.as_json:
             is_single = len(scores.models) == 1
@@ -126,7 +127,7 @@ class ChecklistsTable:
             figures |= {name: part.rescaled, f"{name}_low": low, f"{name}_high": high}
         return self.gate.check(figures, model.model)
 
-    def _tables(self, scores: Scores, calibration: Calibration | None) -> Iterator[Table]:
+    def _tables(self, scores: ChecklistScores, calibration: Calibration | None) -> Iterator[Table]:
         """The tables for a terminal."""
         from ...lab.checklists import checklist_tables as tables
 
@@ -200,7 +201,7 @@ class ChecklistsReport:
         exit_if_partial(options.faults or scores.n("unjudged"))
 
 
-def _say(scores: Scores) -> None:
+def _say(scores: ChecklistScores) -> None:
     """Explains the columns, and prints what is missing and the signatures."""
     from ...lab.checklists.checklist_tables import missing_sentences, scale_sentences
 

@@ -13,7 +13,7 @@ from ..options import RandomSeed
 from ..parser import Argument, Option
 
 if TYPE_CHECKING:
-    from ...lab.annotations.annotation_plan import AnnotationPlan, Item
+    from ...lab.annotations.annotation_plan import AnnotationPlan, SheetItem
     from ...lab.annotations.annotation_rows import Asked
 
 
@@ -114,7 +114,7 @@ class Annotate:
         """What is asked, once each."""
         return list(dict.fromkeys(self.ask or ["marks"]))
 
-    def _asked(self) -> tuple[Asked, list[Item]]:
+    def _asked(self) -> tuple[Asked, list[SheetItem]]:
         """What is asked, and all items."""
         asks = self.asks
         if "votes" in asks:
@@ -137,7 +137,7 @@ class Annotate:
         suite, runs = ChecklistSuite.load(self.suite), open_runs(self.runs)
         asked = makers.asked_of(suite, language=self.language, guideline=self.guideline)
         tasks = {task.key for task in chosen_tasks(suite, areas=self.area or (), lengths=self.length or ())}
-        items: list[Item] = []
+        items: list[SheetItem] = []
         for ask in asks:
             if ask == "marks":
                 items += makers.mark_items(suite, runs, tasks)
@@ -147,7 +147,7 @@ class Annotate:
                 items += makers.judgement_items(suite, runs, tasks)
         return asked, items
 
-    def _votes(self) -> tuple[Asked, list[Item]]:
+    def _votes(self) -> tuple[Asked, list[SheetItem]]:
         from ...lab.annotations.annotation_rows import Asked, guideline_text
         from ...lab.discernment.votes import vote_items
         from ...lab.evaluators.criteria import read_criteria

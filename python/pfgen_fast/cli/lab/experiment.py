@@ -232,7 +232,7 @@ class ExperimentJudge:
         from ...lab.experiments.judge_experiment import ITEM_COLUMNS, AnswersToJudge, RatedRuns
         from ...lab.experiments.scored_runs import read_figures
         from ...lab.judging.judge_requests import Judge
-        from ...lab.judging.reply_store import Replies
+        from ...lab.judging.reply_store import ReplyStore
         from ...tables.formats import check_value_table, writing_values
 
         if self.items is not None:
@@ -243,7 +243,7 @@ class ExperimentJudge:
             temperature = usual_temperature(self.ratings)
         evaluator = JudgeEvaluator(
             Judge(self.model, temperature, self.max_tokens, asking.request_options(self.temperature)),
-            Replies(self.cache or call.output / "judge-ratings.jsonl", must_exist=server is None),
+            ReplyStore(self.cache or call.output / "judge-ratings.jsonl", must_exist=server is None),
             read_template(self.template),
             language=self.language,
             n_ratings=self.ratings,

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from ...runs.gates import Check
     from ...runs.run_scorer import Outcome
     from ...runs.trials import RunFolder
-    from ...runs.verification import Verdict, Verifier
+    from ...runs.verification import VerifiedRun, Verifier
     from ...suite.suite import Suite
 
 _HEADER = f"{'score':>7} {'±95 %':8} {'fluency':>8} {'truthful':>8} {'helpful':>8} {'length':>7}  run"
@@ -173,7 +173,7 @@ class Score(ScoreOptions):
             )
         runs, suite = find_runs(self.paths), given_suite(self.suite)
         verifiers: dict[Suite, Verifier] = {}
-        verdicts: list[tuple[Verdict, Suite]] = []
+        verdicts: list[tuple[VerifiedRun, Suite]] = []
         for run in runs:
             try:
                 verifier = self._verifier(run, suite, verifiers)
@@ -294,7 +294,7 @@ def outcome_as_json(outcome: Outcome, *, by_subject: bool = False) -> dict[str, 
     }
 
 
-def _print_verdict(verdict: Verdict) -> None:
+def _print_verdict(verdict: VerifiedRun) -> None:
     mark = ("ok", "green") if verdict.is_right else ("differs", "red")
     answers = counted(verdict.n_answers, "answer")
     core = f"{len(verdict.differences)} of {answers} differ" if verdict.differences else f"core = oracle ({answers})"
@@ -311,7 +311,7 @@ def _print_verdict(verdict: Verdict) -> None:
         print_line(f"    {shown(difference)}")
 
 
-def _print_verdicts(verdicts: Sequence[tuple[Verdict, Suite]], n_runs: int) -> None:
+def _print_verdicts(verdicts: Sequence[tuple[VerifiedRun, Suite]], n_runs: int) -> None:
     n_right = sum(verdict.is_right for verdict, _ in verdicts)
     n_answers = sum(verdict.n_answers for verdict, _ in verdicts)
     print_line(f"{n_right} of {counted(n_runs, 'run')} ok, {counted(n_answers, 'answer')} compared")
@@ -320,7 +320,7 @@ def _print_verdicts(verdicts: Sequence[tuple[Verdict, Suite]], n_runs: int) -> N
         print_origin(suite, signature, remark=f" ({which})" if n < len(verdicts) else "")
 
 
-def _verdict_as_json(verdict: Verdict, suite: Suite) -> dict[str, object]:
+def _verdict_as_json(verdict: VerifiedRun, suite: Suite) -> dict[str, object]:
     return {
         "run": str(verdict.run.folder),
         "suite": suite.name,

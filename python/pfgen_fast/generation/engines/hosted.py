@@ -31,7 +31,7 @@ from ..protocol import (
     without_none,
 )
 from .engine_registry import refuse_unknown_options
-from .server_engine import Connection, ServerEngine
+from .server_engine import ServerConnection, ServerEngine
 
 MAX_TOKENS_NAMES = ("max_tokens", "max_completion_tokens")
 """The names of the limit of tokens in requests: the default, and the name for newer OpenAI models."""
@@ -271,7 +271,7 @@ class AnthropicForm(ServerForm):
         return Usage(new + written + cached, replied, cached)
 
 
-_CONNECTION = {field.name: str(field.type) for field in fields(Connection)}
+_CONNECTION = {field.name: str(field.type) for field in fields(ServerConnection)}
 _NO_OPTIONS = ("model", "mode", "sampling")
 
 
@@ -285,7 +285,7 @@ class HostedEngine(ServerEngine):
     url_variable: ClassVar[str] = ""  # environment variable that overrides the default address
 
     def __init__(self, *, suite: Suite | None, model: str, mode: Mode, sampling: Sampling, **options: Any) -> None:
-        connection = Connection(**{name: options.pop(name) for name in _CONNECTION if name in options})
+        connection = ServerConnection(**{name: options.pop(name) for name in _CONNECTION if name in options})
         form = self.form(model, mode, sampling, **options)
         url = connection.base_url or os.environ.get(self.url_variable) or self.usual_url
         needs_key = connection.key_env is not None or url.rstrip("/") == self.usual_url

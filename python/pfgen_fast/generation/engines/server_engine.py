@@ -58,7 +58,7 @@ def _certificates() -> ssl.SSLContext:
 
 
 @dataclass(frozen=True)
-class Connection:
+class ServerConnection:
     """The options of a connection to a server."""
 
     base_url: str | None = None  # address including `/v1`; None for the default address of the engine
@@ -84,7 +84,9 @@ class _Reply:
 class ServerEngine(Engine):
     """Sends concurrent requests to a server."""
 
-    def __init__(self, form: ServerForm, connection: Connection, url: str, key_env: str, *, needs_key: bool) -> None:
+    def __init__(
+        self, form: ServerForm, connection: ServerConnection, url: str, key_env: str, *, needs_key: bool
+    ) -> None:
         for option, least in (("concurrency", 1), ("timeout", 0.001), ("retries", 0)):
             if not getattr(connection, option) >= least:
                 raise EngineError(f"{option}: expected at least {least}, not {getattr(connection, option)}")

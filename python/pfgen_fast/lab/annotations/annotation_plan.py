@@ -123,7 +123,7 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,39}")
 
 
 @dataclass(frozen=True)
-class Item:
+class SheetItem:
     """What an annotator decides about, together with what only the maker of the sheets knows of it."""
 
     kind: Kind
@@ -138,7 +138,7 @@ class Item:
         row = {name: value for name, value in row_of(self.content).items() if value is not None}
         return {**row, "source": list(self.source)}
 
-    def swapped(self) -> Item:
+    def swapped(self) -> SheetItem:
         """A pair with its answers in reverse order."""
         content = {name: self.content[_OTHER.get(name, name)] for name in self.content}
         return replace(self, content=content, source=self.source[::-1])
@@ -155,7 +155,7 @@ class AnnotationPlan:
 
 
 def make_plan(
-    items: Sequence[Item],
+    items: Sequence[SheetItem],
     annotators: Sequence[str],
     asked: Asked,
     *,
@@ -172,7 +172,7 @@ def make_plan(
     keys, strata = [item.key for item in items], [(item.kind, *item.stratum) for item in items]
     assigned = assign(keys, strata, annotators, overlap=overlap, raters=raters, seed=seed)
 
-    def seen(name: str) -> list[Item]:
+    def seen(name: str) -> list[SheetItem]:
         # Items of one kind follow each other, so that an annotator does not change tasks all the time.
         chosen = sorted((items[number] for number in assigned.items[name]), key=lambda item: KINDS.index(item.kind))
         return [item.swapped() if item.kind == "pair" and is_swapped(item.key, name, seed) else item for item in chosen]

@@ -17,7 +17,7 @@ from ...base.arrays import Counts, Floats, Ints
 from ..experiments.chart_data import Ranges
 from ..statistics.intervals_of_draws import Scale, bootstrap_counts, interval_of_draws
 from .checklist_suite import ChecklistSuite
-from .tasks import AnswerKey, Task
+from .tasks import AnswerKey, ChecklistTask
 
 _SEEDS = 1 << 16
 """The seed differs by part, so that parts of the same size have different draws."""
@@ -28,7 +28,7 @@ class AnswerGrid:
     """Answers, with the numbers of their models and tasks, and how often tasks are drawn for intervals."""
 
     models: tuple[str, ...]
-    tasks: tuple[Task, ...]
+    tasks: tuple[ChecklistTask, ...]
     model_of: Ints
     task_of: Ints
     n_draws: int = 0
@@ -36,7 +36,11 @@ class AnswerGrid:
 
     @classmethod
     def of(
-        cls, suite: ChecklistSuite, places: Sequence[tuple[str, AnswerKey]], tasks: Iterable[Task], **drawn: int
+        cls,
+        suite: ChecklistSuite,
+        places: Sequence[tuple[str, AnswerKey]],
+        tasks: Iterable[ChecklistTask],
+        **drawn: int,
     ) -> AnswerGrid:
         """Makes a grid: `places` are the answers with their models, `tasks` the order of the tasks."""
         numbers = {task: number for number, task in enumerate(tasks)}
@@ -157,6 +161,6 @@ def ranges_of(figures: Sequence[tuple[str, Estimate]], label: str) -> Ranges:
     return Ranges(tuple(name for name, _ in figures), values, low, high, label)
 
 
-def part_of(task: Task) -> str:
+def part_of(task: ChecklistTask) -> str:
     """The name of the part of the suite that a task belongs to: its area, with its length if it has one."""
     return task.area if task.length is None else f"{task.area} {task.length}"

@@ -25,7 +25,7 @@ from ...rewards.references.reference_scorer import ReferenceScorer
 from .checklist_runs import Run
 from .checklist_suite import ChecklistSuite, OfModel, keys_in_order
 from .line_files import OnFault
-from .tasks import AnswerKey, Task
+from .tasks import AnswerKey, ChecklistTask
 from .words import COUNTERS, Counter, counter_name, counter_there, without, words
 
 MAX_ORDER = 4
@@ -213,11 +213,11 @@ class MetricSet:
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class MeasuredAnswer:
     """The metrics of an answer."""
 
     key: AnswerKey
-    task: Task
+    task: ChecklistTask
     words: int
     values: Mapping[str, float | None]
     bleu: BleuCounts | None = None
@@ -247,7 +247,7 @@ class MeanMetrics:
         return {"n": self.n, "words": self.words, **metrics, **corpus}
 
 
-ModelMetrics = OfModel[Measured, MeanMetrics]
+ModelMetrics = OfModel[MeasuredAnswer, MeanMetrics]
 """The mean metrics of a model."""
 
 
@@ -302,7 +302,7 @@ def measure(
     *,
     on_progress: Callable[[int, int], None] | None = None,
     on_fault: OnFault | None = None,
-) -> list[Measured]:
+) -> list[MeasuredAnswer]:
     """The metrics of the answers of a run, in the order of the suite."""
     suite = measures.suite
     answers = run.answers(suite, on_fault=on_fault)
@@ -319,19 +319,19 @@ def measure(
         values["meteor"] = meteor(listed, [split(task.reference)]) if meteor and task.reference else None
         values["ppl"] = perplexity(text) if perplexity else None
         named = {measures.name_of(metric): values[metric] for metric in measures.metrics}
-        measured.append(Measured(key, task, len(listed), named, counts[row]))
+        measured.append(MeasuredAnswer(key, task, len(listed), named, counts[row]))
         if on_progress is not None:
             on_progress(len(measured), len(answers))
     return measured
 
 
-def model_metrics(model: str, answers: Sequence[Measured], measures: MetricSet) -> ModelMetrics:
+def model_metrics(model: str, answers: Sequence[MeasuredAnswer], measures: MetricSet) -> ModelMetrics:
     """The mean metrics of a model; parts without any answer are left out."""
 
     def mean(values: Sequence[float]) -> Mean:
         return Mean(math.fsum(values) / len(values) if values else None, len(values))
 
-    def means(part: Sequence[Measured]) -> MeanMetrics:
+    def means(part: Sequence[MeasuredAnswer]) -> MeanMetrics:
         listed = {name: [value for row in part if (value := row.values[name]) is not None] for name in measures.names}
         metrics, corpus = {name: mean(values) for name, values in listed.items()}, (row.bleu for row in part)
         return MeanMetrics(len(part), mean([row.words for row in part]).mean, metrics, measures.corpus_bleu(corpus))

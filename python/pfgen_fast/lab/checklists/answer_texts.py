@@ -124,7 +124,7 @@ _PATTERNS = [(unit, re.compile(pattern, re.IGNORECASE)) for unit, patterns in _C
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
+class LengthClaim:
     """The length that an answer claims for itself, and the counted length."""
 
     claimed: int
@@ -137,7 +137,7 @@ class Claim:
         return abs(self.claimed - self.counted) * 10 > self.counted
 
 
-def claim_in(answer: str, n_words: int) -> Claim | None:
+def claim_in(answer: str, n_words: int) -> LengthClaim | None:
     """The last claim of a number of words or characters at the end of an answer; None without a claim."""
     end = answer[-_END:]
     if not _DIGIT.search(end):
@@ -148,8 +148,8 @@ def claim_in(answer: str, n_words: int) -> Claim | None:
     _, unit, number = max(sizes)
     claimed = int(re.sub("[,，]", "", number))
     if unit == "words":
-        return Claim(claimed, n_words, "words")
-    return Claim(claimed, count_words(answer, "characters"), "characters")
+        return LengthClaim(claimed, n_words, "words")
+    return LengthClaim(claimed, count_words(answer, "characters"), "characters")
 
 
 _BEHIND = " \t\r\n\f\v\u3000\xa0*_~`#\"'”’»」』】)]}）］｝》〉-—–="

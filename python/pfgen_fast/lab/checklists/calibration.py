@@ -16,7 +16,7 @@ from typing import Any
 from ...base.errors import ChecklistError
 from ...base.untrusted_text import counted, few_names, in_one_line
 from ..statistics.prediction_powered import MIN_MARKS, MarkedStratum, PredictionPowered, mean_of_strata
-from .checklist_scoring import ModelScores, Scores
+from .checklist_scoring import ChecklistScores, ModelScores
 from .judged import score_of
 from .marks import Mark, MarkedAnswer
 from .tasks import TaskKey
@@ -114,7 +114,7 @@ def _marks_in_words(whole: Calibrated, fit: PredictionPowered) -> str:
     return f"; ±{whole.half_width:g} would take {with_judge} with the judge, and {without} without it"
 
 
-def calibrate(scores: Scores, marks: Sequence[Mark], *, half_width: float | None = None) -> Calibration:
+def calibrate(scores: ChecklistScores, marks: Sequence[Mark], *, half_width: float | None = None) -> Calibration:
     """The score that people would give each model and area, and its 95 % interval.
 
     With a half width, also the number of marks that it takes.
@@ -132,7 +132,7 @@ def calibrate(scores: Scores, marks: Sequence[Mark], *, half_width: float | None
     return Calibration({model.model: _model(scores, model, people, half_width) for model in scores.models}, notes)
 
 
-def people_scores(marks: Iterable[Mark], scores: Scores) -> dict[MarkedAnswer, float]:
+def people_scores(marks: Iterable[Mark], scores: ChecklistScores) -> dict[MarkedAnswer, float]:
     """The mean score of each marked answer, 0 to 100, with the weights of the table."""
     by_answer: dict[MarkedAnswer, list[float]] = {}
     for mark in marks:
@@ -145,7 +145,7 @@ def people_scores(marks: Iterable[Mark], scores: Scores) -> dict[MarkedAnswer, f
 
 
 def _model(
-    scores: Scores, model: ModelScores, people: Mapping[MarkedAnswer, float], half_width: float | None
+    scores: ChecklistScores, model: ModelScores, people: Mapping[MarkedAnswer, float], half_width: float | None
 ) -> dict[str, Calibrated]:
     """The average (under an empty name) and the areas of a model."""
     strata = {area: _stratum(scores, model, area, people) for area, part in model.areas.items() if part.n}
@@ -159,7 +159,9 @@ def _model(
     return {"": Calibrated(model.average.rescaled, n_marks, average, without, half_width), **areas}
 
 
-def _stratum(scores: Scores, model: ModelScores, area: str, people: Mapping[MarkedAnswer, float]) -> MarkedStratum:
+def _stratum(
+    scores: ChecklistScores, model: ModelScores, area: str, people: Mapping[MarkedAnswer, float]
+) -> MarkedStratum:
     """The rescaled scores of the tasks of an area; a missing answer that counts as zero is zero for people, too."""
     by_judge: dict[TaskKey, list[float]] = {}
     by_people: dict[TaskKey, list[float]] = {}

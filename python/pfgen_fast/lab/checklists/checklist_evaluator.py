@@ -22,14 +22,22 @@ from ...base.errors import ChecklistError
 from ...base.untrusted_text import in_one_line, unknown_name
 from ..evaluators.asking_evaluator import AskingEvaluator
 from ..evaluators.evaluator import Item, Metric, Texts, column_of
-from ..judging.judge_asking import Connect, Estimate, Prices, Spending, ask_in_rounds, estimate_of_tries, open_tries
+from ..judging.judge_asking import (
+    Connect,
+    CostEstimate,
+    JudgePrices,
+    Spending,
+    ask_in_rounds,
+    estimate_of_tries,
+    open_tries,
+)
 from ..judging.judge_requests import RequestOptions, Server
-from ..judging.reply_store import Replies
+from ..judging.reply_store import ReplyStore
 from .checklist_requests import MAX_TOKENS, JudgeOptions, Rating, Wording, ratings_of
 from .checklist_runs import Answer
 from .checklist_suite import ChecklistSuite
 from .judged import score_of
-from .tasks import Checklist, Profile, Task
+from .tasks import Checklist, ChecklistTask, Profile
 
 SCORE, PLAIN = "checklist", "plain"
 """The metrics with the weighted and with the plain mean of the verdicts."""
@@ -60,7 +68,7 @@ class ChecklistJudge(AskingEvaluator):
 
     suite: ChecklistSuite
     options: JudgeOptions
-    replies: Replies
+    replies: ReplyStore
     category: str | None = None
     replicate: int = 0
     connect: Connect | None = None
@@ -130,7 +138,7 @@ class ChecklistJudge(AskingEvaluator):
         return self.options.wording(self.suite)
 
     @cached_property
-    def _tasks(self) -> Mapping[str, Task]:
+    def _tasks(self) -> Mapping[str, ChecklistTask]:
         """The tasks by ID; a task of the main table takes precedence over a task with a length."""
         return {task.id: task for task in sorted(self.suite.tasks, key=lambda task: task.length is None)}
 
@@ -150,7 +158,7 @@ class ChecklistJudge(AskingEvaluator):
             raise ChecklistError(f"suite {self.suite.name}: {unknown_name('category', self.category, names)}")
         return entries[0]
 
-    def _task(self, item: Item) -> Task:
+    def _task(self, item: Item) -> ChecklistTask:
         """The task of an item, with its instruction."""
         known = self._tasks.get(item.id if item.question is None else item.question)
         if known is not None and known.is_whole:
@@ -168,14 +176,14 @@ class ChecklistJudge(AskingEvaluator):
             what = "has no question and no context" if known is None else "its task lacks the whole instruction"
             raise ChecklistError(f"item {shown}: {what}; expected an instruction for the judge")
         length = None if known is None else known.length
-        return Task(item.id if known is None else known.id, checklist.area, checklist.category, own, length)
+        return ChecklistTask(item.id if known is None else known.id, checklist.area, checklist.category, own, length)
 
     def asked(self, items: Sequence[Item], texts: Texts) -> _JudgedTexts:
         """The verdicts on texts, some of which may still be missing."""
         texts = column_of(items, texts)
-        tasks: dict[int, Task] = {}  # the variants of a text have one item
+        tasks: dict[int, ChecklistTask] = {}  # the variants of a text have one item
 
-        def task_of(item: Item) -> Task:
+        def task_of(item: Item) -> ChecklistTask:
             return tasks.setdefault(id(item), self._task(item))
 
         pairs = zip(items, texts.tolist(), strict=True)
@@ -184,7 +192,9 @@ class ChecklistJudge(AskingEvaluator):
 
 
 class _JudgedTexts:
-    def __init__(self, texts: Iterator[tuple[int, Task, str]], judge: ChecklistJudge, shape: tuple[int, int]) -> None:
+    def __init__(
+        self, texts: Iterator[tuple[int, ChecklistTask, str]], judge: ChecklistJudge, shape: tuple[int, int]
+    ) -> None:
         self._suite, self._shape = judge.suite, shape
         self._rows: list[int] = []
         self._ratings: list[Rating] = []
@@ -201,7 +211,7 @@ class _JudgedTexts:
     def n_missing(self) -> int:
         return len(open_tries(self._ratings))
 
-    def estimate(self, prices: Prices | None = None) -> Estimate:
+    def estimate(self, prices: JudgePrices | None = None) -> CostEstimate:
         return estimate_of_tries(self._ratings, prices)
 
     def ask_with(self, connect: Connect | None, **options: Any) -> str | None:
@@ -215,15 +225,15 @@ class _JudgedTexts:
 
     def unrated(self) -> list[str]:
         judged = ((rating.last_key(), rating.judgement()) for rating in self._ratings)
-        return [key for key, judgement in judged if key and judgement is not None and judgement.scores is None]
+        return [key for key, judgement in judged if key and judgement is not None and judgement.verdicts is None]
 
     def means(self) -> Floats:
         """By text: its score, the plain mean of its verdicts, and the verdicts; means of its ratings."""
-        verdicts: dict[tuple[int, Task], list[tuple[float, ...]]] = {}
+        verdicts: dict[tuple[int, ChecklistTask], list[tuple[float, ...]]] = {}
         for row, rating in zip(self._rows, self._ratings, strict=True):
             judgement = rating.judgement()
-            if judgement is not None and judgement.scores is not None:
-                verdicts.setdefault((row, rating.task), []).append(judgement.scores)
+            if judgement is not None and judgement.verdicts is not None:
+                verdicts.setdefault((row, rating.task), []).append(judgement.verdicts)
         means_of_texts = np.full(self._shape, np.nan)
         for (row, task), rated in verdicts.items():
             weights = self._suite.checklist(task).weights
@@ -286,7 +296,7 @@ def open_checklists(
     return ChecklistJudge(
         suite if isinstance(suite, ChecklistSuite) else ChecklistSuite.load(suite),
         options,
-        Replies(cache, must_exist=server is None),
+        ReplyStore(cache, must_exist=server is None),
         category,
         connect=None if server is None else server.engine,
         spending=spending or Spending(),

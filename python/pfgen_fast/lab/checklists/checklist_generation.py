@@ -31,7 +31,7 @@ from ...scoring.reply_text import DividedReply
 from .checklist_runs import CONFIG_FILE, Answer, answer_of, read_answers, read_config, shown_key, write_answers
 from .checklist_suite import ChecklistSuite, keys_in_order
 from .line_files import data_file
-from .tasks import AnswerKey, Task, check_instructions, sha256_of
+from .tasks import AnswerKey, ChecklistTask, check_instructions, sha256_of
 
 _UNFINISHED = ".unfinished.jsonl"
 _MAX_NAME_BYTES = 255
@@ -127,7 +127,7 @@ Mode = Literal["qa", "completion"]
 
 
 @dataclass(frozen=True)
-class Setting:
+class ChecklistSetting:
     """The model and its parameters; the defaults are those of the published answers."""
 
     model: str
@@ -159,7 +159,7 @@ class AnswerRequest(Request):
 
 
 @dataclass(frozen=True)
-class Generated:
+class GeneratedAnswers:
     """The outcome of a call."""
 
     folder: Path
@@ -186,7 +186,7 @@ class Generated:
 
 def chosen_tasks(
     suite: ChecklistSuite, *, lengths: Iterable[str] = (), areas: Iterable[str] = (), limit: int | None = None
-) -> list[Task]:
+) -> list[ChecklistTask]:
     """The tasks of the main table, or the tasks with the given lengths; a limit takes tasks of all areas in turn."""
     wanted, chosen = tuple(lengths), tuple(areas)
     for what, names, known in (("length", wanted, suite.lengths), ("area", chosen, suite.areas)):
@@ -208,7 +208,7 @@ def chosen_tasks(
     return tasks
 
 
-def requests_of(tasks: Sequence[Task], setting: Setting, trials: int = 1) -> list[AnswerRequest]:
+def requests_of(tasks: Sequence[ChecklistTask], setting: ChecklistSetting, trials: int = 1) -> list[AnswerRequest]:
     """The requests for the answers to tasks; the sampling seed depends on the task, the trial and `setting.seed`."""
     if trials < 1:
         raise ChecklistError(f"trials: expected at least 1, not {trials}")
@@ -225,7 +225,7 @@ def requests_of(tasks: Sequence[Task], setting: Setting, trials: int = 1) -> lis
     return requests
 
 
-def open_answering(engine: str, setting: Setting, **options: Any) -> Engine:
+def open_answering(engine: str, setting: ChecklistSetting, **options: Any) -> Engine:
     """Opens an engine for `generate_answers`."""
     if engine in ALL_ENGINES and engine not in ENGINES:
         raise ChecklistError(
@@ -243,15 +243,15 @@ def open_answering(engine: str, setting: Setting, **options: Any) -> Engine:
 def generate_answers(
     suite: ChecklistSuite,
     engine: Engine,
-    setting: Setting,
+    setting: ChecklistSetting,
     folder: Path,
     *,
-    tasks: Sequence[Task] | None = None,
+    tasks: Sequence[ChecklistTask] | None = None,
     trials: int = 1,
     tries: int = 3,
     on_progress: Callable[[int, int], None] = lambda done, total: None,
     events: Events | None = None,
-) -> Generated:
+) -> GeneratedAnswers:
     """Lets a model answer tasks; existing answers of the run are kept.
 
     Args:
@@ -274,7 +274,7 @@ def generate_answers(
     counted = events or Events()
     unfinished: set[AnswerKey] = set()
 
-    async def run() -> Generated:
+    async def run() -> GeneratedAnswers:
         async with contextlib.AsyncExitStack() as stack:
             stack.push_async_callback(engine.close)
             writer = stack.enter_context(AnswerWriter.opened(folder, suite, config))
@@ -301,7 +301,7 @@ def generate_answers(
                 )
             there = [writer.answers[request.key] for request in wanted if request.key in writer.answers]
             lacking = tuple(request.key for request in wanted if request.key not in writer.answers)
-            return Generated(
+            return GeneratedAnswers(
                 folder,
                 len(there),
                 len(there) - n_before,

@@ -19,13 +19,13 @@ from ...generation.prompts import sampling_seed
 from ..evaluators.asking_evaluator import usual_temperature
 from ..judging.judge_asking import Tries
 from ..judging.judge_requests import MAX_REQUEST_BYTES, Judge, JudgeRequest, RequestOptions, is_too_long
-from ..judging.reply_store import Replies
+from ..judging.reply_store import ReplyStore
 from .checklist_runs import Answer
 from .checklist_suite import ChecklistSuite, counter_of_requests
 from .judgements import Judgement
 from .parse_reply import ParsedReply, parse_overall, parse_reply
 from .suite_files import prompt_of
-from .tasks import Checklist, Method, Profile, Task, TaskKey
+from .tasks import Checklist, ChecklistTask, Method, Profile, TaskKey
 from .words import Counter, counter_name, first_words, has_nltk, words
 
 MAX_TOKENS = 4096
@@ -235,7 +235,7 @@ def _listed(checklist: Checklist, method: Method) -> str:
 class Rating(Tries):
     """One rating of one answer."""
 
-    def __init__(self, answer: Answer, task: Task, number: int, wording: Wording, replies: Replies) -> None:
+    def __init__(self, answer: Answer, task: ChecklistTask, number: int, wording: Wording, replies: ReplyStore) -> None:
         super().__init__(replies, wording.options.n_tries)
         self.answer, self.task, self.number, self.wording = answer, task, number, wording
         self._parsed: ParsedReply | None = None
@@ -276,7 +276,7 @@ class Rating(Tries):
             version=version,
             method=wording.options.method,
             rating=self.number,
-            scores=reply.verdicts,
+            verdicts=reply.verdicts,
             reasons=reply.reasons,
             prompt_sha256=wording.prompt_sha256,
             checklist_sha256=checklist.sha256,
@@ -303,7 +303,7 @@ class Rating(Tries):
         return _LONGEST_ESCAPE * n_characters > MAX_REQUEST_BYTES and is_too_long(self.request_of_try(1))
 
 
-def ratings_of(answer: Answer, task: Task, wording: Wording, replies: Replies) -> list[Rating]:
+def ratings_of(answer: Answer, task: ChecklistTask, wording: Wording, replies: ReplyStore) -> list[Rating]:
     """The ratings of an answer; empty if its requests are too long to be sent."""
     ratings = [Rating(answer, task, number, wording, replies) for number in range(1, wording.options.n_ratings + 1)]
     return [] if ratings[0].is_too_long else ratings

@@ -11,7 +11,7 @@ Rules: docs/checklists.md.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import fmean
 from typing import Any, Literal, NamedTuple, get_args
@@ -27,7 +27,7 @@ from .checklist_runs import Run
 from .checklist_suite import PARTS, ChecklistSuite, by_part
 from .judged import WHY_STALE, Judged, Verdicts, Weighting, judged_runs
 from .line_files import OnFault
-from .tasks import Method, Task
+from .tasks import ChecklistTask, Method
 
 MissingRule = Literal["skip", "zero", "bounds"]
 """Whether an answer without a judgement is left out or counts as zero; with bounds, it is left out, and each model has
@@ -45,7 +45,7 @@ Ends = tuple[float, float]
 
 
 @dataclass(frozen=True)
-class Part:
+class ScoredPart:
     """The score of a model on an area, a category or a length; the average is a part, too: the mean of the areas.
 
     Attributes:
@@ -88,10 +88,10 @@ class ModelScores:
     place: float | None
     ranks: tuple[int, int] | None
     place_bounds: Ends | None
-    areas: Mapping[str, Part]
-    categories: Mapping[tuple[str, str], Part]
-    lengths: Mapping[str, Part]
-    average: Part  # without figures if an area has no judged answer
+    areas: Mapping[str, ScoredPart]
+    categories: Mapping[tuple[str, str], ScoredPart]
+    lengths: Mapping[str, ScoredPart]
+    average: ScoredPart  # without figures if an area has no judged answer
     answers: tuple[Verdicts, ...] = field(repr=False)
     has_texts: bool
 
@@ -101,7 +101,7 @@ class ModelScores:
 
 
 @dataclass(frozen=True)
-class Scores:
+class ChecklistScores:
     """The scores of several models on the same suite.
 
     Attributes:
@@ -142,7 +142,7 @@ def score_runs(
     judge: str | None = None,
     mixed: bool = False,
     on_fault: OnFault | None = None,
-) -> Scores:
+) -> ChecklistScores:
     """Scores runs from their judgements, best first.
 
     Args:
@@ -192,11 +192,11 @@ def score_runs(
         )
         for row in order
     )
-    return Scores(suite, models, method, rules.missing, weights, tuple(rules.notes(judged)))
+    return ChecklistScores(suite, models, method, rules.missing, weights, tuple(rules.notes(judged)))
 
 
 class _Gap(NamedTuple):
-    task: Task
+    task: ChecklistTask
     gap: Gap
     name: str
 
@@ -208,7 +208,7 @@ class _Rules:
     weights: Weighting
     missing: MissingRule
 
-    def parts(self, judged: Judged, half_widths: Sequence[Mapping[Any, float]]) -> tuple[dict[Any, Part], ...]:
+    def parts(self, judged: Judged, half_widths: Sequence[Mapping[Any, float]]) -> tuple[dict[Any, ScoredPart], ...]:
         """The parts of a model by area, category and length, in the order of areas."""
         in_order = sorted(self.suite.tasks, key=lambda task: self.suite.areas.index(task.area))
         gaps, parts = self._gaps(judged), []
@@ -235,7 +235,7 @@ class _Rules:
                 gaps.append(_Gap(task, judged.unanswered[key], name))
         return gaps
 
-    def _part(self, answers: Sequence[Verdicts], gaps: Sequence[_Gap], half_width: float) -> Part:
+    def _part(self, answers: Sequence[Verdicts], gaps: Sequence[_Gap], half_width: float) -> ScoredPart:
         names = {kind: tuple(gap.name for gap in gaps if gap.gap == kind) for kind in GAPS}
         rescale, scores = self.suite.rescaling, [answer.score for answer in answers]
         total, n_all = math.fsum(scores), len(scores) + len(names["missing"])
@@ -246,11 +246,11 @@ class _Rules:
             worst, best = (rescale((total + len(names["missing"]) * end) / n_all) for end in ends)
             bounds = worst, best
         if not answers:
-            return Part(0, names, bounds=bounds)
+            return ScoredPart(0, names, bounds=bounds)
         n = n_all if self.missing == "zero" else len(scores)
         length = length_figures((answer.words, answer.task.wanted_words) for answer in answers)
         is_length_known = answers[0].task.length is not None and length is not None and length.n == len(answers)
-        return Part(
+        return ScoredPart(
             n=len(answers),
             gaps=names,
             score=total / n,
@@ -264,7 +264,7 @@ class _Rules:
             length=length if is_length_known else None,
         )
 
-    def average(self, judged: Judged, areas: Mapping[str, Part], half_width: float) -> Part:
+    def average(self, judged: Judged, areas: Mapping[str, ScoredPart], half_width: float) -> ScoredPart:
         """The mean of the areas, if each has a score; bounds also exist for areas without judged answers."""
         ends = [part.bounds for part in areas.values() if part.bounds is not None]
         bounds = None
@@ -276,11 +276,11 @@ class _Rules:
 
         rescaled = mean("rescaled")
         if rescaled is None:
-            return Part(bounds=bounds)
+            return ScoredPart(bounds=bounds)
         scores = [answer.score for answer in judged.answers if answer.task.length is None]
         if self.missing == "zero":
             scores += [0.0] * sum(len(part.gaps["missing"]) for part in areas.values())
-        return Part(
+        return ScoredPart(
             rescaled=rescaled,
             rescaled_plain=mean("rescaled_plain"),
             rescaled_missing_as_zero=mean("rescaled_missing_as_zero"),
@@ -381,3 +381,15 @@ def _mean_of_known(values: Sequence[float | None]) -> float | None:
 
 def _listed(values: Iterable[str | None]) -> str:
     return "+".join(dict.fromkeys(value or _UNKNOWN for value in values)) or _UNKNOWN
+
+
+ANSWER_COLUMNS = {"item": str, "model": str, "trial": int, "subject": str, "score": float}
+"""The columns of `answer_rows`, and their types."""
+
+
+def answer_rows(scores: ChecklistScores) -> Iterator[tuple[str, str, int, str, float]]:
+    """A row for each judged answer; `compare` and `leaderboard` read such tables."""
+    for model in scores.models:
+        for answer in model.answers:
+            id, length, trial = answer.key
+            yield id if length is None else f"{id}/{length}", model.model, trial, answer.task.area, answer.score

@@ -29,12 +29,12 @@ from .tasks import (
     METHODS,
     AnswerKey,
     Checklist,
+    ChecklistTask,
+    JudgePrompts,
     Method,
     Missing,
     Profile,
-    Prompts,
     Rescaling,
-    Task,
     TaskKey,
     sha256_of,
 )
@@ -59,9 +59,9 @@ class ChecklistSuite:
     name: str
     language: str
     areas: tuple[str, ...]
-    tasks: tuple[Task, ...]
+    tasks: tuple[ChecklistTask, ...]
     checklists: Mapping[tuple[str, str], Checklist]
-    prompts: Prompts
+    prompts: JudgePrompts
     levels: tuple[float, ...] = LEVELS
     rescaling: Rescaling = field(default_factory=Rescaling)
     words: Counter = "regex"
@@ -75,7 +75,7 @@ class ChecklistSuite:
         return cls(**read_suite(source))
 
     @cached_property
-    def by_key(self) -> Mapping[TaskKey, Task]:
+    def by_key(self) -> Mapping[TaskKey, ChecklistTask]:
         """The tasks by ID and length."""
         return {task.key: task for task in self.tasks}
 
@@ -84,11 +84,11 @@ class ChecklistSuite:
         """The number of questions about the answer to each task."""
         return {task.key: len(self.checklist(task).questions) for task in self.tasks}
 
-    def checklist(self, task: Task) -> Checklist:
+    def checklist(self, task: ChecklistTask) -> Checklist:
         """The checklist of a task's category."""
         return self.checklists[task.place]
 
-    def task(self, id: str, length: str | None, where: str) -> Task:
+    def task(self, id: str, length: str | None, where: str) -> ChecklistTask:
         """The task with this ID and length; an error message for an unknown task begins with `where`."""
         task = self.by_key.get((id, length))
         if task is None:
@@ -195,7 +195,7 @@ class OfTask(Protocol):
     """A finding on an answer."""
 
     @property
-    def task(self) -> Task:
+    def task(self) -> ChecklistTask:
         """The task of the answer."""
 
 
@@ -248,7 +248,7 @@ class OfModel(Generic[A, S]):
         }
 
 
-PARTS: Mapping[str, Callable[[Task], Any]] = {
+PARTS: Mapping[str, Callable[[ChecklistTask], Any]] = {
     "area": lambda task: task.area if task.length is None else None,
     "category": lambda task: task.place if task.length is None else None,
     "length": lambda task: task.length,
@@ -265,7 +265,7 @@ def by_part(answers: Iterable[A], part: str) -> dict[Any, list[A]]:
     return groups
 
 
-def keys_in_order(suite: ChecklistSuite, keys: Iterable[AnswerKey]) -> list[tuple[Task, AnswerKey]]:
+def keys_in_order(suite: ChecklistSuite, keys: Iterable[AnswerKey]) -> list[tuple[ChecklistTask, AnswerKey]]:
     """Answers with their tasks, in the order of the suite."""
     places = {task.key: place for place, task in enumerate(suite.tasks)}
     ordered = sorted((places[id, length], trial) for id, length, trial in keys)

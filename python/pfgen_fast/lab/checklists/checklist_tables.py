@@ -15,7 +15,7 @@ from ...base.table import NOTHING, Column, Table, figure, place_cell
 from ...base.untrusted_text import few_names, in_one_line, markdown_text
 from .answer_texts import UNANSWERED
 from .calibration import CALIBRATED, Calibration
-from .checklist_scoring import GAPS, Ends, Gap, ModelScores, Part, Scores
+from .checklist_scoring import GAPS, ChecklistScores, Ends, Gap, ModelScores, ScoredPart
 from .checklist_suite import by_part
 from .judged import WHY_STALE
 
@@ -32,7 +32,7 @@ Cells = list[tuple[Column, Callable[[Any], Any]]]
 _INTERVAL = Column("95 % interval", form=lambda ends: f"{figure(ends[0], 2)} to {figure(ends[1], 2)}")
 
 
-def ranking(scores: Scores, *, with_areas: bool = True) -> Table:
+def ranking(scores: ChecklistScores, *, with_areas: bool = True) -> Table:
     """The models in order, with average, interval, areas, words, rank range, and missing answers if there are any."""
     words: Cells = [(Column(_unit(scores), digits=0), lambda model: model.average.words)]
     cells: Cells = [
@@ -48,7 +48,7 @@ def ranking(scores: Scores, *, with_areas: bool = True) -> Table:
     return Table.of_records(cells, scores.models, title="Average over areas" if with_areas else "Average")
 
 
-def _about_missing(scores: Scores) -> Cells:
+def _about_missing(scores: ChecklistScores) -> Cells:
     """The columns about missing answers and about answers that do not answer their task, if there are any."""
     cells: Cells = []
     has_missing = any(model.n("missing") for model in scores.models)
@@ -72,13 +72,13 @@ def _about_missing(scores: Scores) -> Cells:
     return cells
 
 
-def by_area(scores: Scores) -> Table:
+def by_area(scores: ChecklistScores) -> Table:
     """The score of each model on each area."""
     areas = _of_areas(scores, lambda area: _scored(area, scores), _score)
     return Table.of_records([(Column("model"), _name), *areas], scores.models, title="By area")
 
 
-def words_by_area(scores: Scores) -> Table:
+def words_by_area(scores: ChecklistScores) -> Table:
     """The mean number of words of each model in each area, and the mean of the areas."""
     cells: Cells = [
         (Column("model"), _name),
@@ -88,7 +88,7 @@ def words_by_area(scores: Scores) -> Table:
     return Table.of_records(cells, scores.models, title=_unit(scores).capitalize())
 
 
-def by_category(scores: Scores) -> Table:
+def by_category(scores: ChecklistScores) -> Table:
     """The score of each model (column) on each category (row)."""
     names = scores.suite.category_names
     cells: Cells = [(Column("category"), lambda key: in_one_line(names[key], _LONGEST_NAME))]
@@ -100,7 +100,7 @@ def by_category(scores: Scores) -> Table:
     return Table.of_records(cells, keys, title="By category")
 
 
-def by_length(scores: Scores) -> Table:
+def by_length(scores: ChecklistScores) -> Table:
     """The score of each model on each length, and how the wanted lengths were met."""
     cells: Cells = [
         (Column("model"), lambda row: _name(row[0])),
@@ -140,7 +140,7 @@ def calibration_table(calibration: Calibration) -> Table:
     return Table.of_records(cells, rows, title="Calibrated by marks of people")
 
 
-def parts_of(scores: Scores, model: ModelScores) -> Table:
+def parts_of(scores: ChecklistScores, model: ModelScores) -> Table:
     """The score of one model on each area, and its average."""
     rows = [(area, part, part.n, len(part.gaps["missing"])) for area, part in model.areas.items()]
     rows.append(("average", model.average, sum(part.n for part in model.areas.values()), model.n("missing")))
@@ -157,7 +157,7 @@ def parts_of(scores: Scores, model: ModelScores) -> Table:
     return Table.of_records(cells, rows, title=_name(model))
 
 
-def by_question(scores: Scores, model: ModelScores) -> Table:
+def by_question(scores: ChecklistScores, model: ModelScores) -> Table:
     """The mean verdict of one model on each question of each category; questions are numbered from 1."""
     names = scores.suite.category_names
     means = question_means(model) if scores.method == "checklist" else {}
@@ -177,14 +177,14 @@ class _Row(NamedTuple):
     model: ModelScores
     kind: str
     name: str
-    part: Part
+    part: ScoredPart
 
     def n(self, gap: Gap) -> int | None:
         is_known = self.kind != "average" and (self.model.has_texts or gap not in UNANSWERED)
         return len(self.part.gaps[gap]) if is_known else None
 
 
-def full_table(scores: Scores, calibration: Calibration | None = None) -> Table:
+def full_table(scores: ChecklistScores, calibration: Calibration | None = None) -> Table:
     """All figures: a row for each model and part, and one for its average."""
     names, rows = scores.suite.category_names, []
     for model in scores.models:
@@ -224,7 +224,9 @@ def full_table(scores: Scores, calibration: Calibration | None = None) -> Table:
     return Table.of_records([(Column(name), value) for name, value in values.items()], rows)
 
 
-def to_dict(scores: Scores, calibration: Calibration | None = None, *, with_questions: bool = False) -> dict[str, Any]:
+def to_dict(
+    scores: ChecklistScores, calibration: Calibration | None = None, *, with_questions: bool = False
+) -> dict[str, Any]:
     """The scores for JSON, with full digits; None for a missing value."""
     names = scores.suite.category_names
     rows = []
@@ -272,7 +274,7 @@ def to_dict(scores: Scores, calibration: Calibration | None = None, *, with_ques
     }
 
 
-def _part_dict(scores: Scores, model: ModelScores, part: Part) -> dict[str, Any]:
+def _part_dict(scores: ChecklistScores, model: ModelScores, part: ScoredPart) -> dict[str, Any]:
     return {
         "n": part.n,
         **{gap: list(part.gaps[gap]) for gap in GAPS if model.has_texts or gap not in UNANSWERED},
@@ -282,20 +284,12 @@ def _part_dict(scores: Scores, model: ModelScores, part: Part) -> dict[str, Any]
     }
 
 
-ANSWER_COLUMNS = {"item": str, "model": str, "trial": int, "subject": str, "score": float}
-"""The columns of `answer_rows`, and their types."""
-
-
-def answer_rows(scores: Scores) -> Iterator[tuple[str, str, int, str, float]]:
-    """A row for each judged answer; `compare` and `leaderboard` read such tables."""
-    for model in scores.models:
-        for answer in model.answers:
-            id, length, trial = answer.key
-            yield id if length is None else f"{id}/{length}", model.model, trial, answer.task.area, answer.score
-
-
 def to_markdown(
-    scores: Scores, calibration: Calibration | None = None, *, with_categories: bool = False, with_lengths: bool = False
+    scores: ChecklistScores,
+    calibration: Calibration | None = None,
+    *,
+    with_categories: bool = False,
+    with_lengths: bool = False,
 ) -> str:
     """The tables as Markdown, with notes."""
     tables = [ranking(scores), words_by_area(scores)]
@@ -314,7 +308,7 @@ def to_markdown(
     return "\n".join(blocks)
 
 
-def scale_sentences(scores: Scores) -> list[str]:
+def scale_sentences(scores: ChecklistScores) -> list[str]:
     """A sentence on the scale if any score is below 0."""
     rescale = scores.suite.rescaling
     parts = (part for model in scores.models for part in (*model.areas.values(), *model.lengths.values()))
@@ -324,7 +318,7 @@ def scale_sentences(scores: Scores) -> list[str]:
     return [f"The table shows {shown}: 0 is a score of {rescale.centre:g} of 100."]
 
 
-def missing_sentences(scores: Scores) -> list[str]:
+def missing_sentences(scores: ChecklistScores) -> list[str]:
     """A sentence for each part of a model with missing answers, or with answers that are left out."""
     lines: list[str] = []
     for model in scores.models:
@@ -357,14 +351,14 @@ def question_means(model: ModelScores) -> dict[tuple[str, str], tuple[float, ...
 
 
 def _of_areas(
-    scores: Scores, column: Callable[[str], Column], value: Callable[[Part | None], Any]
+    scores: ChecklistScores, column: Callable[[str], Column], value: Callable[[ScoredPart | None], Any]
 ) -> Iterator[tuple[Column, Callable[[ModelScores], Any]]]:
     """A column of models for each area."""
     for area in dict.fromkeys(area for model in scores.models for area in model.areas):
         yield column(area), partial(lambda area, model: value(model.areas.get(area)), area)
 
 
-def _scored(title: str, scores: Scores) -> Column:
+def _scored(title: str, scores: ChecklistScores) -> Column:
     """A column of rescaled scores, each with a number of missing answers; if any has a mark, others have a blank."""
     blank = " " if scores.n("missing") else ""
 
@@ -375,7 +369,7 @@ def _scored(title: str, scores: Scores) -> Column:
     return Column(title, form=form)
 
 
-def _score(part: Part | None) -> tuple[float | None, int] | None:
+def _score(part: ScoredPart | None) -> tuple[float | None, int] | None:
     return None if part is None else (part.rescaled, len(part.gaps["missing"]))
 
 
@@ -395,5 +389,5 @@ def _name(model: ModelScores) -> str:
     return in_one_line(model.model, _LONGEST_NAME)
 
 
-def _unit(scores: Scores) -> str:
+def _unit(scores: ChecklistScores) -> str:
     return "characters" if scores.suite.words == "characters" else "words"

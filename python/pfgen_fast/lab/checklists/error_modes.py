@@ -21,7 +21,7 @@ from .answer_metrics import repetition
 from .answer_texts import (
     MIN_CHARACTERS,
     PUBLISHED_PHRASES,
-    Claim,
+    LengthClaim,
     Rejections,
     claim_in,
     has_closing_punctuation,
@@ -33,7 +33,7 @@ from .checklist_runs import Answer, Run
 from .checklist_suite import ChecklistSuite, keys_in_order
 from .judgements import Judgement
 from .line_files import OnFault
-from .tasks import AnswerKey, Task, TaskKey, sha256_of
+from .tasks import AnswerKey, ChecklistTask, TaskKey, sha256_of
 from .words import Counter as CounterName
 from .words import counter_name, counter_there, has_nltk, nltk_sentences, without, words
 
@@ -57,13 +57,13 @@ class AnswerErrors:
     """The errors of an answer; an error is None if the text or the number of words that it needs is unknown."""
 
     key: AnswerKey
-    task: Task
+    task: ChecklistTask
     words: int | None = None
     repeated: int | None = None
     longest_run: int | None = None
     sentence: str | None = None
     rejection: str | None = None
-    claim: Claim | None = None
+    claim: LengthClaim | None = None
     cut_off: CutOff | None = None
     is_filtered: bool | None = None
     is_empty: bool | None = None
@@ -166,7 +166,7 @@ def errors_in(
 
 
 def _errors(
-    answer: Answer, task: Task, fact: Judgement | None, rules: ErrorRules, *, is_filtered: bool
+    answer: Answer, task: ChecklistTask, fact: Judgement | None, rules: ErrorRules, *, is_filtered: bool
 ) -> AnswerErrors:
     text = answer.response
     listed = words(text, rules.counter)
@@ -215,7 +215,7 @@ def _n_letters(text: str) -> int:
     return n_ascii + sum(map(len, _LETTERS.findall("".join(_BEYOND_ASCII.findall(text)))))
 
 
-def _cut_off(answer: Answer, claim: Claim | None) -> CutOff | None:
+def _cut_off(answer: Answer, claim: LengthClaim | None) -> CutOff | None:
     """How an answer is cut off, by the server's reason for stopping; if that is unknown, by the end of the text."""
     if answer.finish_reason == "length":
         return "by its limit"

@@ -27,7 +27,8 @@ from ..experiments.finding import Cell, Finding, finding_table
 from ..statistics.intervals_of_draws import bootstrap_counts
 from ..statistics.least_squares import bounded_fit, bounded_fits
 from .checklist_suite import ChecklistSuite, write_suite
-from .marks import HIGHEST_MARK, Mark, People
+from .judgements import HIGHEST_MARK
+from .marks import Mark, People
 from .suite_files import by_area
 from .tasks import Checklist
 

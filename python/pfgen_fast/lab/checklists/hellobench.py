@@ -58,7 +58,7 @@ from .suite_files import (
     weights_of,
     with_weights,
 )
-from .tasks import AnswerKey, Checklist, Prompts, Task
+from .tasks import AnswerKey, Checklist, ChecklistTask, JudgePrompts
 
 AREAS = ("open_ended_qa", "summarization", "chat", "text_completion", "heuristic_text_generation")
 """The areas in the order of the published tables."""
@@ -89,14 +89,13 @@ _SUMMARIES = "summarization"
 _MAX_SCRIPT_BYTES = 1 << 20
 _LENGTH = re.compile(r"([1-9][0-9]{0,3})k")
 
-Row = tuple[str, tuple[Task, "tuple[str, ...] | None"]]
+Row = tuple[str, tuple[ChecklistTask, "tuple[str, ...] | None"]]
 """The place of a task for error messages, the task, and the checklist in its line."""
 
 
 def import_suite(folder: str | Path) -> ChecklistSuite:
     """Reads the suite from a checkout of HelloBench's repository, or from a directory in compact form."""
-    folder = Path(folder)
-    check_is_folder(folder)
+    check_is_folder(folder := Path(folder))
     if (folder / CHECKLISTS_FILE).is_file():
         checklists, notes = read_checklists(folder, None)
         path = data_file(folder, "tasks")
@@ -107,9 +106,9 @@ def import_suite(folder: str | Path) -> ChecklistSuite:
         prompts = packaged_prompts("en")
         if (inside := folder / "prompts").is_dir():
             files = {name: inside / f"{file}.txt" for name, (_, file) in _PROMPT_NAMES.items()}
-            prompts = Prompts(**{name: read_prompt(path, name) for name, path in files.items()})
+            prompts = JudgePrompts(**{name: read_prompt(path, name) for name, path in files.items()})
     else:
-        tasks, checklists, prompts, notes = _read_checkout(folder)
+        tasks, checklists, prompts, notes = _checkout(folder)
     there = dict.fromkeys(area for area, _ in checklists)
     return ChecklistSuite(
         name="hellobench",
@@ -123,7 +122,7 @@ def import_suite(folder: str | Path) -> ChecklistSuite:
     )
 
 
-def _read_checkout(folder: Path) -> tuple[list[tuple[str, Task]], Categories[Checklist], Prompts, list[str]]:
+def _checkout(folder: Path) -> tuple[list[tuple[str, ChecklistTask]], Categories[Checklist], JudgePrompts, list[str]]:
     """Reads the tasks, the checklists and the prompts in a checkout, and notes on what the checkout lacks."""
     main = [row for area in AREAS for row in _rows_of_area(folder, area)]
     long = [row for area in AREAS for row in _rows_in(folder / _LENGTHS, area)]
@@ -184,14 +183,15 @@ def _rows_in(folder: Path, area: str) -> list[Row]:
 
 
 def _rows(path: Path, area: str, length: str | None = None) -> Iterator[Row]:
-    def check(value: Any) -> tuple[Task, tuple[str, ...] | None]:
+    def check(value: Any) -> tuple[ChecklistTask, tuple[str, ...] | None]:
         instruction = member(value, "instruction", whole_text)
         category = member(value, "category", whole_text_or_none, None)
         if category is None and area == _SUMMARIES:
             category = summary_category(instruction)
         if not category:
             raise Fault("has no 'category', and the first line of its instruction names no kind of document")
-        task = Task(member(value, "id", whole_text), area, category, instruction, length, _wanted_words(length))
+        wanted = _wanted_words(length)
+        task = ChecklistTask(member(value, "id", whole_text), area, category, instruction, length, wanted)
         return task, member(value, "checklists", lambda listed: questions_of(listed) if listed else None, None)
 
     return checked_objects(path, check)
@@ -217,7 +217,7 @@ def _questions(folder: Path, rows: Sequence[Row]) -> Categories[tuple[str, ...]]
     return {key: questions[key] for key in sorted(questions, key=lambda key: AREAS.index(key[0]))}
 
 
-def _prompts(path: Path, constants: dict[str, Any]) -> Prompts:
+def _prompts(path: Path, constants: dict[str, Any]) -> JudgePrompts:
     prompts = {}
     for name, (constant, _) in _PROMPT_NAMES.items():
         text = constants.get(constant)
@@ -225,7 +225,7 @@ def _prompts(path: Path, constants: dict[str, Any]) -> Prompts:
             prompts[name] = prompt_of(text, name, f"{path}, {constant}")
         elif name == "user":
             raise ChecklistError(f"{path}: expected a text with the name {constant}")
-    return Prompts(**prompts)
+    return JudgePrompts(**prompts)
 
 
 def _constants(path: Path) -> dict[str, Any] | None:
@@ -252,7 +252,7 @@ _RESULTS = "_results.jsonl"
 
 
 @dataclass(frozen=True)
-class Imported:
+class ImportedModel:
     """The outcome for one model; `folder` is None if nothing was written."""
 
     key: str
@@ -265,7 +265,7 @@ class Imported:
 
 def import_runs(
     folder: str | Path, suite: ChecklistSuite, output: Path, *, judge: str = PUBLISHED_JUDGE
-) -> Iterator[Imported]:
+) -> Iterator[ImportedModel]:
     """Writes a run for each model in a directory; yields the outcome for each."""
     check_is_folder(Path(folder))
     root = Path(folder, "results") if Path(folder, "results").is_dir() else Path(folder)
@@ -291,7 +291,7 @@ class _Content:
     n_replaced: int = 0
 
 
-def _imported(key: str, paths: Sequence[Path], suite: ChecklistSuite, output: Path, judge: str) -> Imported:
+def _imported(key: str, paths: Sequence[Path], suite: ChecklistSuite, output: Path, judge: str) -> ImportedModel:
     folder = output / key
     content = _Content()
     try:
@@ -307,10 +307,10 @@ def _imported(key: str, paths: Sequence[Path], suite: ChecklistSuite, output: Pa
         ]
         write_run(folder, answers, judgements, {"model": key})
     except ChecklistError as error:
-        return Imported(key, None, problems=(*content.problems, str(error)))
+        return ImportedModel(key, None, problems=(*content.problems, str(error)))
     note = f"{key}: {content.n_replaced} answers differ from the judged answers; the judged answers are kept"
     notes = (note,) if content.n_replaced else ()
-    return Imported(key, folder, len(answers), len(judgements), tuple(content.problems), notes)
+    return ImportedModel(key, folder, len(answers), len(judgements), tuple(content.problems), notes)
 
 
 def _read_results(paths: Iterable[Path], suite: ChecklistSuite, content: _Content) -> None:
@@ -321,7 +321,8 @@ def _read_results(paths: Iterable[Path], suite: ChecklistSuite, content: _Conten
     for where, answer, judgement in (line for path in paths for line in _result_lines(path, suite, content.problems)):
         key, answers = answer.key, content.answers if judgement is None else judged
         differing: list[Any] = [answers] if answers.setdefault(key, answer).response != answer.response else []
-        if judgement is not None and (judgements.setdefault(key, judgement).scores != judgement.scores or differing):
+        first = judgement and judgements.setdefault(key, judgement)
+        if judgement and first and (first.verdicts != judgement.verdicts or differing):
             differing.append(judgements)
         if differing:
             what = "answer" if judgement is None else "judgement of the answer"

@@ -23,14 +23,14 @@ from ...generation.engines.hosted import RequestForm
 from ...generation.events import Events
 from ..judging.judge_asking import (
     Connect,
-    Estimate,
-    Prices,
+    CostEstimate,
+    JudgePrices,
     Progress,
     Spending,
     ask_in_rounds,
     estimate_of_tries,
 )
-from ..judging.reply_store import Replies
+from ..judging.reply_store import ReplyStore
 from .checklist_requests import JudgeOptions, Rating, Wording, ratings_of
 from .checklist_runs import JUDGEMENTS_FILE, Run
 from .checklist_suite import ChecklistSuite
@@ -51,7 +51,7 @@ _USUAL_REPLY_TOKENS = 65
 
 
 @dataclass(frozen=True)
-class Standing:
+class JudgingProgress:
     """The progress of judging a run."""
 
     n_ratings: int
@@ -99,7 +99,7 @@ class RunToJudge:
         former: The judgements in the file.
     """
 
-    def __init__(self, run: Run, wording: Wording, replies: Replies) -> None:
+    def __init__(self, run: Run, wording: Wording, replies: ReplyStore) -> None:
         self.run, self.wording, self.replies = run, wording, replies
         self.faults: list[str] = []
         suite, areas = wording.suite, wording.options.areas
@@ -120,15 +120,15 @@ class RunToJudge:
         """The judgements that follow from the replies, in the order of the answers."""
         return [judgement for rating in self.ratings if (judgement := rating.judgement()) is not None]
 
-    def standing(self) -> Standing:
+    def standing(self) -> JudgingProgress:
         """The progress of the judging."""
         judgements = self.judgements()
-        judged = [judgement for judgement in judgements if judgement.scores is not None]
+        judged = [judgement for judgement in judgements if judgement.verdicts is not None]
         versions = Counter(judgement.version for judgement in judged)
-        return Standing(
+        return JudgingProgress(
             n_ratings=len(self.ratings),
             n_judged=len(judged),
-            unjudged=tuple((row.id, row.fault or "") for row in judgements if row.scores is None),
+            unjudged=tuple((row.id, row.fault or "") for row in judgements if row.verdicts is None),
             n_out_of_tokens=sum(rating.is_out_of_tokens for rating in self.ratings),
             n_open=len(self.ratings) - len(judgements),
             n_unreadable=len(self.faults),
@@ -213,7 +213,7 @@ class Judging:
             JudgingError: A file of replies is missing or holds something else.
         """
         wording = options.wording(suite)
-        return cls([RunToJudge(run, wording, Replies(run.replies_path, must_exist=offline)) for run in runs])
+        return cls([RunToJudge(run, wording, ReplyStore(run.replies_path, must_exist=offline)) for run in runs])
 
     @property
     def ratings(self) -> list[Rating]:
@@ -225,11 +225,11 @@ class Judging:
         """The ratings of all runs that need another reply."""
         return [rating for rating in self.ratings if rating.next_key() is not None]
 
-    def estimate(self, prices: Prices | None = None) -> Estimate:
+    def estimate(self, prices: JudgePrices | None = None) -> CostEstimate:
         """Estimates the maximum cost of the missing replies, if each is usable."""
         return estimate_of_tries(self.ratings, prices)
 
-    def cost(self, prices: Prices) -> str:
+    def cost(self, prices: JudgePrices) -> str:
         """The maximum and the likely cost of the missing replies, in words."""
         estimate, n_likely = self.estimate(prices), 0
         for rating in self.open_ratings:
@@ -306,7 +306,7 @@ class Judging:
 
     def read_batch(self, sources: Iterable[Path]) -> tuple[int, list[str]]:
         """Adds the replies in output files of a batch; returns their number, and sentences on bad lines."""
-        known: dict[str, tuple[Rating, int, list[Replies]]] = {}  # by key of the request: rating, try, and files
+        known: dict[str, tuple[Rating, int, list[ReplyStore]]] = {}  # by key of the request: rating, try, and files
         for rating in self.ratings:
             for number, key in enumerate(rating.known_keys(), start=1):
                 known.setdefault(key, (rating, number, []))[2].append(rating.replies)

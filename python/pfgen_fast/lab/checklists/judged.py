@@ -19,9 +19,9 @@ from ...base.untrusted_text import in_one_line
 from .answer_texts import Rejections, Unanswered, phrases_for, unanswered
 from .checklist_runs import Answer, Run
 from .checklist_suite import ChecklistSuite, hashes_of, keys_in_order
-from .judgements import Judgement
+from .judgements import HIGHEST_MARK, Judgement
 from .line_files import OnFault
-from .tasks import AnswerKey, Method, Task
+from .tasks import AnswerKey, ChecklistTask, Method
 from .words import count_words, counter_name, counter_there
 
 Weighting = Literal["suite", "equal"]
@@ -33,7 +33,6 @@ judgement of a `stale` one the answer, its instruction, the checklist or the pro
 
 WHY_STALE = "the answer, its instruction, the checklist or the prompt has changed since"
 
-_BEST_RATING = 10.0
 _PUBLISHED = "published"
 
 
@@ -62,7 +61,7 @@ class Verdicts:
     """A judge's verdicts on an answer, and their score with the chosen and with equal weights."""
 
     key: AnswerKey
-    task: Task
+    task: ChecklistTask
     verdicts: tuple[float, ...]
     score: float
     plain: float
@@ -143,7 +142,7 @@ class _Side:
     def judged(self, suite: ChecklistSuite, judge: str, weights: Weighting, rejections: Rejections) -> Judged:
         by_key: dict[AnswerKey, list[Judgement]] = {}
         for row in self.rows:
-            if row.scores is not None:
+            if row.verdicts is not None:
                 by_key.setdefault(row.key, []).append(row)
         states: dict[AnswerKey, State] = dict.fromkeys(self._asked_for(suite, by_key), "missing")
         if self.run.waits_for_replies:
@@ -165,7 +164,7 @@ class _Side:
                 counters[counter_name(counter)] = None
             verdicts = _mean_verdicts(rows)
             if rows[0].method != "checklist":
-                score = plain = verdicts[0] * (100 / _BEST_RATING)
+                score = plain = verdicts[0] * (100 / HIGHEST_MARK)
             else:
                 plain = 100 * math.fsum(verdicts) / len(verdicts)
                 score = plain if weights == "equal" else score_of(verdicts, suite.checklist(task).weights)
@@ -217,7 +216,7 @@ def _named(judge: str) -> str:
 
 def _variants(rows: Iterable[Judgement]) -> Iterator[Variant]:
     """The variants of rows with a judge's verdicts."""
-    return (variant_of(row) for row in rows if row.scores is not None)
+    return (variant_of(row) for row in rows if row.verdicts is not None)
 
 
 def variant_of(row: Judgement) -> Variant:
@@ -242,11 +241,11 @@ def is_stale(row: Judgement, suite: ChecklistSuite, run: Run, answers: Mapping[A
 
 def _mean_verdicts(rows: Sequence[Judgement]) -> tuple[float, ...]:
     if len(rows) == 1:
-        return rows[0].scores or ()
+        return rows[0].verdicts or ()
     by_rating: dict[tuple[Variant, int], tuple[float, ...]] = {}
     for row in rows:
-        scores = by_rating.setdefault((variant_of(row), row.rating), row.scores or ())
-        if scores != row.scores:
+        scores = by_rating.setdefault((variant_of(row), row.rating), row.verdicts or ())
+        if scores != row.verdicts:
             raise ChecklistError(
                 f"{in_one_line(row.id)}: two different judgements, and no answers.jsonl tells which one is "
                 "current; expected one judgement, or answers.jsonl"

@@ -28,7 +28,7 @@ class Judgement:
     """All verdicts of one judge on one answer.
 
     Attributes:
-        scores: A verdict for each question, one of the suite's levels; or only the overall rating, 0 to 10. None if the
+        verdicts: One for each question, one of the suite's levels; or only the overall rating, 0 to 10. None if the
             answer is unjudged.
         trial: The number of the answer among several to the same task.
         judge: The model's name in requests.
@@ -48,7 +48,7 @@ class Judgement:
 
     id: str
     response_sha256: str
-    scores: tuple[float, ...] | None
+    verdicts: tuple[float, ...] | None
     length: str | None = None
     trial: int = 1
     judge: str = ""
@@ -75,7 +75,14 @@ class Judgement:
 
 
 _COUNTS = ("trial", "rating", "tries", "words", "most_repeated_sentence")
-_BEST_RATING = 10.0
+HIGHEST_MARK = 10.0
+"""The best overall rating of an answer, by a judge or a person."""
+_VERDICTS = "scores"  # the key of the verdicts in files
+
+
+def _key(name: str) -> str:
+    """The key of a field in files."""
+    return _VERDICTS if name == "verdicts" else name
 
 
 def read_judgements(
@@ -89,7 +96,8 @@ def read_judgements(
     checks = {name: check for name, check in _CHECKS.items() if with_reasons or name != "reasons"}
 
     def judgement_of(value: Any) -> Judgement:
-        return Judgement(**fields_of(value, checks, ("id", "response_sha256", "scores")))
+        cells = fields_of(value, checks, ("id", "response_sha256", _VERDICTS))
+        return Judgement(verdicts=cells.pop(_VERDICTS), **cells)
 
     rows = _parquet_rows(path, checks) if path.suffix == ".parquet" else None
     kept: list[Judgement] = []
@@ -102,7 +110,7 @@ def read_judgements(
         if earliest is not judgement:
             several.setdefault(identity(earliest), earliest)
             former = several.setdefault(identity(judgement), judgement)
-            if former.scores != judgement.scores:
+            if former.verdicts != judgement.verdicts:
                 second = f"{where}: a second judgement of {in_one_line(judgement.id)} by the same judge"
                 raise ChecklistError(f"{second}, with other verdicts than the first; expected only one")
             if former is not judgement:
@@ -121,7 +129,7 @@ def write_judgements(path: Path, judgements: Iterable[Judgement]) -> None:
 
     def row(judgement: Judgement) -> dict[str, Any]:
         values = ((name, getattr(judgement, name)) for name in usual)
-        return {name: value for name, value in values if name == "length" or value != usual[name]}
+        return {_key(name): value for name, value in values if name == "length" or value != usual[name]}
 
     write_objects(path, map(row, judgements))
 
@@ -130,8 +138,8 @@ def _write_parquet(file: IO[bytes], judgements: Sequence[Judgement]) -> None:
     """Writes judgements as a table, with null for None."""
     pa = pyarrow()
     names = [field.name for field in fields(Judgement)]
-    columns = [pa.array([getattr(judgement, name) for judgement in judgements], _type(name)) for name in names]
-    pa.parquet.write_table(pa.Table.from_arrays(columns, names), file)
+    columns = [pa.array([getattr(judgement, name) for judgement in judgements], _type(_key(name))) for name in names]
+    pa.parquet.write_table(pa.Table.from_arrays(columns, [*map(_key, names)]), file)
 
 
 def _parquet_rows(path: Path, names: Iterable[str]) -> Iterator[tuple[str, Mapping[str, Any]]]:
@@ -157,7 +165,7 @@ def _type(name: str) -> Any:
     if name in _COUNTS:
         return pa.int64()
     others = {
-        "scores": pa.list_(pa.float64()),
+        _VERDICTS: pa.list_(pa.float64()),
         "reasons": pa.list_(pa.string()),
         "cut": pa.bool_(),
         "temperature": pa.float64(),
@@ -179,21 +187,23 @@ def _check_of(suite: ChecklistSuite) -> Callable[[Judgement, str], None]:
     valid_levels, all_questions, hashes = frozenset(suite.levels), suite.n_questions, hashes_of(suite).tasks
 
     def check(judgement: Judgement, where: str) -> None:
-        n_questions, scores = all_questions.get((judgement.id, judgement.length)), judgement.scores
+        n_questions, verdicts = all_questions.get((judgement.id, judgement.length)), judgement.verdicts
         if n_questions is None:
             suite.task(judgement.id, judgement.length, where)  # raises the error
             return
-        if scores is None or judgement.checklist_sha256 not in (None, hashes[judgement.id, judgement.length][1]):
+        if verdicts is None or judgement.checklist_sha256 not in (None, hashes[judgement.id, judgement.length][1]):
             return  # unjudged, or stale because the checklist has changed since
         n_expected = n_questions if judgement.method == "checklist" else 1
-        if len(scores) != n_expected or len(judgement.reasons) not in (0, n_expected):
-            listed, what = (scores, "verdicts") if len(scores) != n_expected else (judgement.reasons, "reasons")
+        if len(verdicts) != n_expected or len(judgement.reasons) not in (0, n_expected):
+            listed, what = (verdicts, "verdicts") if len(verdicts) != n_expected else (judgement.reasons, "reasons")
             raise ChecklistError(f"{where}: {len(listed)} {what}; expected {n_expected}, one for each question")
         if judgement.method != "checklist":
-            if not 0 <= scores[0] <= _BEST_RATING:
-                raise ChecklistError(f"{where}: the rating {scores[0]:g}; expected a number from 0 to {_BEST_RATING:g}")
-        elif not valid_levels.issuperset(scores):
-            question, verdict = next(pair for pair in enumerate(scores) if pair[1] not in valid_levels)
+            if not 0 <= verdicts[0] <= HIGHEST_MARK:
+                raise ChecklistError(
+                    f"{where}: the rating {verdicts[0]:g}; expected a number from 0 to {HIGHEST_MARK:g}"
+                )
+        elif not valid_levels.issuperset(verdicts):
+            question, verdict = next(pair for pair in enumerate(verdicts) if pair[1] not in valid_levels)
             levels = ", ".join(f"{level:g}" for level in suite.levels)
             raise ChecklistError(
                 f"{where}, question {question}: the verdict {verdict!r} is not a level of the suite; expected one of "
@@ -204,9 +214,9 @@ def _check_of(suite: ChecklistSuite) -> Callable[[Judgement, str], None]:
 
 
 _CHECKS: Mapping[str, Callable[[Any], Any]] = {
-    **dict.fromkeys((field.name for field in fields(Judgement)), text),
+    **dict.fromkeys((_key(field.name) for field in fields(Judgement)), text),
     "id": whole_text,
-    "scores": or_none(lambda value: items(value, finite)),
+    _VERDICTS: or_none(lambda value: items(value, finite)),
     "method": one_of(METHODS),
     "reasons": lambda value: items(value, or_none(text)),
     "cut": one_of((True, False)),

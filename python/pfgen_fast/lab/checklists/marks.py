@@ -21,12 +21,9 @@ from ...base.untrusted_text import counted, few_names, in_one_line
 from ..annotations.annotation_rows import AnnotationFile, Row, read_rows
 from .checklist_runs import Run
 from .checklist_suite import ChecklistSuite
-from .judgements import Judgement
+from .judgements import HIGHEST_MARK, Judgement
 from .line_files import number_in_cell, text_in_cell
-from .tasks import Task, sha256_of
-
-HIGHEST_MARK = 10.0
-"""The best overall mark of an answer."""
+from .tasks import ChecklistTask, sha256_of
 
 Scale = Literal["unit", "ui"]
 """The scale of verdicts: 0 to 1, or 0 to 4."""
@@ -44,7 +41,7 @@ _TRUTHS: Mapping[Any, bool] = {True: True, False: False, "true": True, "false": 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Annotation:
-    """An annotation about a task: the common fields of `Mark`, `Pair` and `Opinion`."""
+    """An annotation about a task: the common fields of `Mark`, `PairChoice` and `Opinion`."""
 
     id: str
     length: str | None
@@ -75,7 +72,7 @@ class Mark(Annotation):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pair(Annotation):
+class PairChoice(Annotation):
     """The choice of one annotator between two answers to a task."""
 
     first_sha256: str
@@ -110,7 +107,7 @@ def judgement_key(judgement: Judgement) -> str:
         json.dumps(
             [
                 *(row.id, row.length, row.trial, row.response_sha256, row.judge, row.version, row.method, row.rating),
-                *(row.prompt_sha256, row.profile, row.temperature, row.request, row.scores),
+                *(row.prompt_sha256, row.profile, row.temperature, row.request, row.verdicts),
             ]
         )
     )
@@ -124,7 +121,7 @@ def questions_sha256(suite: ChecklistSuite) -> str:
 
 
 def mark_of(
-    row: Mapping[str, Any], task: Task, suite: ChecklistSuite, *, scale: Scale, is_export: bool = False
+    row: Mapping[str, Any], task: ChecklistTask, suite: ChecklistSuite, *, scale: Scale, is_export: bool = False
 ) -> Mark:
     """A check of a row with a mark; the verdicts in an export are levels of the suite."""
     highest, n_questions = SCALES[scale], suite.n_questions[task.key]
@@ -156,17 +153,17 @@ def mark_of(
     return Mark(**place, response_sha256=sha256, verdicts=verdicts, overall=member(row, "overall", overall))
 
 
-def pair_of(row: Mapping[str, Any], task: Task) -> Pair:
+def pair_of(row: Mapping[str, Any], task: ChecklistTask) -> PairChoice:
     """A check of a row with a choice between two answers."""
     place = _annotation_fields(row, task)
     first, second = (member(row, name, text_in_cell) for name in ("first_sha256", "second_sha256"))
     if first == second:
         raise Fault("the same answer twice; expected two different answers").inside(".second_sha256")
     choice = member(row, "choice", one_of(("first", "second", "tie")))
-    return Pair(**place, first_sha256=first, second_sha256=second, choice=choice)
+    return PairChoice(**place, first_sha256=first, second_sha256=second, choice=choice)
 
 
-def opinion_of(row: Mapping[str, Any], task: Task, suite: ChecklistSuite) -> Opinion:
+def opinion_of(row: Mapping[str, Any], task: ChecklistTask, suite: ChecklistSuite) -> Opinion:
     """A check of a row with an opinion on a verdict."""
     n_questions = suite.n_questions[task.key]
 
@@ -189,7 +186,7 @@ def opinion_of(row: Mapping[str, Any], task: Task, suite: ChecklistSuite) -> Opi
     return Opinion(**place, response_sha256=sha256, judgement=judgement, question=number, is_reasonable=is_reasonable)
 
 
-def _annotation_fields(row: Mapping[str, Any], task: Task) -> dict[str, Any]:
+def _annotation_fields(row: Mapping[str, Any], task: ChecklistTask) -> dict[str, Any]:
     """The fields of `Annotation`."""
     if row.get("category") not in (None, "", task.category):
         expected = f"'{in_one_line(task.category)}', the category of {in_one_line(task.id)}"
@@ -206,7 +203,7 @@ def _annotation_fields(row: Mapping[str, Any], task: Task) -> dict[str, Any]:
     }
 
 
-Entry = Mark | Pair | Opinion
+Entry = Mark | PairChoice | Opinion
 
 
 @dataclass(frozen=True)
@@ -214,7 +211,7 @@ class People:
     """The annotations about the answers of a suite."""
 
     marks: tuple[Mark, ...] = ()
-    pairs: tuple[Pair, ...] = ()
+    pairs: tuple[PairChoice, ...] = ()
     opinions: tuple[Opinion, ...] = ()
     notes: tuple[str, ...] = ()
 
@@ -268,7 +265,7 @@ def read_people(
         notes.append(f"{n_broken} of {len(marks)} overall marks are not whole numbers; they are used unrounded")
     if scale == "ui" and max((max(mark.verdicts) for mark in marks), default=1.0) <= 1 / SCALES["ui"]:
         notes.append("no verdict is above 1 of 4: is this --scale unit?")
-    pairs = tuple(entry for entry in kept if isinstance(entry, Pair))
+    pairs = tuple(entry for entry in kept if isinstance(entry, PairChoice))
     return People(marks, pairs, tuple(entry for entry in kept if isinstance(entry, Opinion)), tuple(notes))
 
 
@@ -283,7 +280,7 @@ def read_marks(
     return people
 
 
-def task_of_row(row: Any, suite: ChecklistSuite, where: str) -> Task:
+def task_of_row(row: Any, suite: ChecklistSuite, where: str) -> ChecklistTask:
     """The task that a row of a table names by `id` and, optionally, `length`."""
     id = checked(row, lambda cells: member(cells, "id", text_in_cell), where, error=ChecklistError)
     length = row.get("length")
@@ -319,7 +316,7 @@ def _check_of(file: AnnotationFile, suite: ChecklistSuite, scale: Scale | None) 
 
 def _subject(entry: Entry) -> tuple[str, Any]:
     """What an annotator can only say once, in words and as a key."""
-    if isinstance(entry, Pair):
+    if isinstance(entry, PairChoice):
         hashes = frozenset((entry.first_sha256, entry.second_sha256))
         return "choice between the same answers", (entry.annotator, entry.id, entry.length, hashes)
     if isinstance(entry, Opinion):

@@ -206,7 +206,7 @@ class Coefficient:
 
 
 @dataclass(frozen=True, eq=False)
-class Correlated:
+class CorrelatedMethods:
     """Methods on the same answers."""
 
     values: Values
@@ -250,7 +250,7 @@ def correlated(
     methods: Sequence[str] | None = None,
     draws: int = 1000,
     seed: int = 0,
-) -> Correlated:
+) -> CorrelatedMethods:
     """Compares methods on the answers for which all of them have a value."""
     known = list(values.methods)
     first = against or (PEOPLE if PEOPLE in known else known[0])
@@ -266,10 +266,10 @@ def correlated(
     places = values.common(names)
     tasks = dict.fromkeys(values.suite.by_key[key[:2]] for _, key in places)
     grid = AnswerGrid.of(values.suite, places, tasks, n_draws=draws, seed=seed)
-    return Correlated(values, names, tuple(places), grid)
+    return CorrelatedMethods(values, names, tuple(places), grid)
 
 
-def correlate(table: Correlated) -> Finding:
+def correlate(table: CorrelatedMethods) -> Finding:
     """The correlations of methods in words, tables and pictures."""
     first, *others = table.names
     by_answers = {name: _by_part(table, first, name) for name in others}
@@ -292,7 +292,7 @@ def correlate(table: Correlated) -> Finding:
     )
 
 
-def _by_part(table: Correlated, first: str, name: str) -> dict[str, Coefficient]:
+def _by_part(table: CorrelatedMethods, first: str, name: str) -> dict[str, Coefficient]:
     x, y = table.columns[first], table.columns[name]
     places = table.grid.answers_of_parts
     parts = places if len(places) > 1 else {}
@@ -300,7 +300,7 @@ def _by_part(table: Correlated, first: str, name: str) -> dict[str, Coefficient]
 
 
 def _answer(
-    table: Correlated, by_answers: Mapping[str, Mapping[str, Coefficient]], by_models: Mapping[str, Coefficient]
+    table: CorrelatedMethods, by_answers: Mapping[str, Mapping[str, Coefficient]], by_models: Mapping[str, Coefficient]
 ) -> str:
     first, n = table.names[0], len(table.places)
     known = {name: parts["all"] for name, parts in by_answers.items() if parts["all"].value.value is not None}
@@ -321,7 +321,7 @@ def _shown(figure: Estimate) -> str:
     return f"{figure.value or 0.0:.3f}{figure.between(3)}"
 
 
-def _words(table: Correlated) -> str:
+def _words(table: CorrelatedMethods) -> str:
     words = (
         f"Compared are {len(table.names)} methods on the same {len(table.places):,} answers of "
         f"{counted(len(table.grid.models), 'model')} to {len(table.grid.tasks):,} tasks: {', '.join(table.names)}. "
@@ -331,7 +331,7 @@ def _words(table: Correlated) -> str:
     return words + signature
 
 
-def _coverage(table: Correlated) -> list[str]:
+def _coverage(table: CorrelatedMethods) -> list[str]:
     n = len(table.places)
     return [
         f"{len(values) - n:,} of {len(values):,} values by {name} are left out: not every method has these answers"
@@ -356,7 +356,7 @@ def _answer_table(first: str, by_answers: Mapping[str, Mapping[str, Coefficient]
     )
 
 
-def _pictures(table: Correlated, by_answers: Mapping[str, Mapping[str, Coefficient]]) -> list[Picture]:
+def _pictures(table: CorrelatedMethods, by_answers: Mapping[str, Mapping[str, Coefficient]]) -> list[Picture]:
     known = [(name, parts["all"].value) for name, parts in by_answers.items() if parts["all"].value.value is not None]
     known.sort(key=lambda item: -(item[1].value or 0.0))
     pictures = []

@@ -22,7 +22,7 @@ from .checklist_runs import Answer
 from .checklist_suite import ChecklistSuite
 from .line_files import whole_text
 from .suite_files import checklist_of, packaged_prompts
-from .tasks import Task
+from .tasks import ChecklistTask
 
 AREA = "answers"
 CATEGORY = "questions"
@@ -37,7 +37,7 @@ def checklist_suite_of(suite: Suite) -> ChecklistSuite:
     samples = _samples(suite)
     own = {sample.question: sample.answer for sample in reversed(samples)}
     tasks = tuple(
-        Task(
+        ChecklistTask(
             id=question.question_id,
             area=AREA,
             category=CATEGORY,

@@ -10,22 +10,22 @@ from typing import Any
 
 from ...base.errors import AnnotationError
 from ...base.untrusted_text import unknown_name
-from ..annotations.annotation_plan import Item
+from ..annotations.annotation_plan import SheetItem
 from ..annotations.annotation_rows import Asked, Kind, guideline_text
 from .checklist_runs import Answer, Run
 from .checklist_suite import ChecklistSuite
 from .marks import judgement_key, questions_sha256
 from .suite_files import GUIDELINE_FILE
-from .tasks import Task, TaskKey
+from .tasks import ChecklistTask, TaskKey
 
 
-def mark_items(suite: ChecklistSuite, runs: Iterable[Run], tasks: Collection[TaskKey]) -> list[Item]:
+def mark_items(suite: ChecklistSuite, runs: Iterable[Run], tasks: Collection[TaskKey]) -> list[SheetItem]:
     """An item for each answer; answers with the same text to the same task are one item."""
-    items: dict[str, Item] = {}
+    items: dict[str, SheetItem] = {}
     for run in runs:
         for task, answer in _answers(suite, run, tasks):
             content = {**_about("mark", task, answer), "questions": list(suite.checklist(task).questions)}
-            item = Item("mark", _key("mark", task, answer.sha256), content, (*task.place, run.key), (run.key,))
+            item = SheetItem("mark", _key("mark", task, answer.sha256), content, (*task.place, run.key), (run.key,))
             before = items.get(item.key)
             items[item.key] = item if before is None else replace(before, source=(*before.source, run.key))
     return list(items.values())
@@ -33,18 +33,18 @@ def mark_items(suite: ChecklistSuite, runs: Iterable[Run], tasks: Collection[Tas
 
 def pair_items(
     suite: ChecklistSuite, runs: Sequence[Run], tasks: Collection[TaskKey], *, reference: str | None = None
-) -> list[Item]:
+) -> list[SheetItem]:
     """An item for each two models that answered a task, or for each model and the reference; equal answers are none."""
     if len(runs) < 2:
         raise AnnotationError("--ask pairs: expected at least two runs, whose answers are compared")
     keys = [run.key for run in runs]
     if reference is not None and reference not in keys:
         raise AnnotationError(f"--reference: {unknown_name('run', reference, keys)}")
-    answers: dict[str, dict[TaskKey, tuple[Task, Answer]]] = {run.key: {} for run in runs}
+    answers: dict[str, dict[TaskKey, tuple[ChecklistTask, Answer]]] = {run.key: {} for run in runs}
     for run in runs:
         for task, answer in _answers(suite, run, tasks):
             answers[run.key].setdefault(task.key, (task, answer))
-    items: dict[str, Item] = {}
+    items: dict[str, SheetItem] = {}
     for model, other in combinations(keys, 2):
         if reference in (None, model, other):
             for key, (task, first) in answers[model].items():
@@ -55,9 +55,9 @@ def pair_items(
     return list(items.values())
 
 
-def judgement_items(suite: ChecklistSuite, runs: Iterable[Run], tasks: Collection[TaskKey]) -> list[Item]:
+def judgement_items(suite: ChecklistSuite, runs: Iterable[Run], tasks: Collection[TaskKey]) -> list[SheetItem]:
     """An item for each judgement of a stored answer: the judge's verdicts with their reasons."""
-    items: dict[str, Item] = {}
+    items: dict[str, SheetItem] = {}
     for run in runs:
         answers = run.answers(suite)
         for judgement in run.judgements(suite):
@@ -65,13 +65,13 @@ def judgement_items(suite: ChecklistSuite, runs: Iterable[Run], tasks: Collectio
             if answer is None or answer.sha256 != judgement.response_sha256 or task.key not in tasks:
                 continue
             checklist = suite.checklist(task)
-            if judgement.method != "checklist" or judgement.scores is None:
+            if judgement.method != "checklist" or judgement.verdicts is None:
                 continue
             if judgement.checklist_sha256 not in (None, checklist.sha256):
                 continue
             key, questions = judgement_key(judgement), checklist.questions
             reasons = judgement.reasons or (None,) * len(questions)
-            verdicts = zip(questions, judgement.scores, reasons, strict=True)
+            verdicts = zip(questions, judgement.verdicts, reasons, strict=True)
             content = {
                 **_about("judgement", task, answer),
                 "judgement": key,
@@ -81,13 +81,15 @@ def judgement_items(suite: ChecklistSuite, runs: Iterable[Run], tasks: Collectio
                 ],
             }
             stratum = (*task.place, run.key, judgement.judge)
-            items.setdefault(key, Item("judgement", f"judgement {key}", content, stratum, (run.key, judgement.judge)))
+            items.setdefault(
+                key, SheetItem("judgement", f"judgement {key}", content, stratum, (run.key, judgement.judge))
+            )
     if not items:
         raise AnnotationError("--ask judgements: no run has judgements of its answers; run 'checklists judge' first")
     return list(items.values())
 
 
-def _answers(suite: ChecklistSuite, run: Run, tasks: Collection[TaskKey]) -> Iterator[tuple[Task, Answer]]:
+def _answers(suite: ChecklistSuite, run: Run, tasks: Collection[TaskKey]) -> Iterator[tuple[ChecklistTask, Answer]]:
     """The answers of a run to some tasks, with their tasks."""
     answers = run.answers(suite)
     if not answers:
@@ -97,7 +99,7 @@ def _answers(suite: ChecklistSuite, run: Run, tasks: Collection[TaskKey]) -> Ite
             yield suite.by_key[answer.key[:2]], answer
 
 
-def _pair(task: Task, first: Answer, second: Answer, models: tuple[str, str]) -> Item:
+def _pair(task: ChecklistTask, first: Answer, second: Answer, models: tuple[str, str]) -> SheetItem:
     low, high = sorted((first.sha256, second.sha256))
     content = {
         "kind": "pair",
@@ -110,10 +112,10 @@ def _pair(task: Task, first: Answer, second: Answer, models: tuple[str, str]) ->
         "first": first.response,
         "second": second.response,
     }
-    return Item("pair", _key("pair", task, low, high), content, (*task.place, *models), models)
+    return SheetItem("pair", _key("pair", task, low, high), content, (*task.place, *models), models)
 
 
-def _about(kind: Kind, task: Task, answer: Answer) -> dict[str, Any]:
+def _about(kind: Kind, task: ChecklistTask, answer: Answer) -> dict[str, Any]:
     return {
         "kind": kind,
         "id": task.id,
@@ -125,7 +127,7 @@ def _about(kind: Kind, task: Task, answer: Answer) -> dict[str, Any]:
     }
 
 
-def _key(kind: Kind, task: Task, *hashes: str) -> str:
+def _key(kind: Kind, task: ChecklistTask, *hashes: str) -> str:
     return "\0".join([kind, task.id, task.length or "", *hashes])
 
 

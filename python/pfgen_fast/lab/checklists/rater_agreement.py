@@ -79,7 +79,7 @@ def judge_marks(
         texts = run.answers(suite, on_fault=on_fault)
         for row in run.judgements(suite, with_reasons=False, on_fault=on_fault):
             known |= dict.fromkeys(filter(None, (row.judge, row.version)))
-            if row.method != "checklist" or row.scores is None or judge not in (None, row.judge, row.version):
+            if row.method != "checklist" or row.verdicts is None or judge not in (None, row.judge, row.version):
                 continue
             if is_stale(row, suite, run, texts):
                 stale.append(row.id)
@@ -131,7 +131,7 @@ def _names(judges: Sequence[tuple[str, str | None]]) -> dict[tuple[str, str | No
 def _marks(name: str, rows: Sequence[Judgement], suite: ChecklistSuite) -> Iterable[Mark]:
     ratings: dict[MarkedAnswer, list[Sequence[float]]] = {}
     for row in rows:
-        ratings.setdefault((row.id, row.length, row.response_sha256), []).append(row.scores or ())
+        ratings.setdefault((row.id, row.length, row.response_sha256), []).append(row.verdicts or ())
     for (id, length, sha256), listed in ratings.items():
         task = suite.by_key[id, length]
         verdicts = tuple(map(fmean, zip(*listed, strict=True)))

@@ -21,7 +21,7 @@ from ...base.untrusted_json import MAX_NUMBER, Fault, entries, finite, items, me
 from ...base.untrusted_text import did_you_mean, few_names, in_one_line, unknown_name
 from ...suite.suite_reading import packaged_names
 from .line_files import checked_objects, data_file, fields_of, filled, json_file, number_from_one, whole_text
-from .tasks import LEVELS, Checklist, Missing, Prompts, Rescaling, Task, TaskKey
+from .tasks import LEVELS, Checklist, ChecklistTask, JudgePrompts, Missing, Rescaling, TaskKey
 from .words import COUNTERS
 
 T = TypeVar("T")
@@ -130,7 +130,7 @@ def _by_category(check: Callable[[Any], T]) -> Callable[[Any], Categories[T]]:
 PLACES = ("instruction", "response", "checklists", "num_checklist")
 """The placeholders in prompts: the task, the answer, the questions as JSON, and their number."""
 
-PROMPTS = tuple(field.name for field in fields(Prompts))
+PROMPTS = tuple(field.name for field in fields(JudgePrompts))
 _NEEDED: Mapping[str, tuple[str, ...]] = {
     "user": ("response", "checklists"),
     "overall_user": ("response",),
@@ -168,10 +168,10 @@ def prompt_of(content: str, name: str, where: str) -> str:
 
 
 @cache
-def packaged_prompts(language: str) -> Prompts:
+def packaged_prompts(language: str) -> JudgePrompts:
     """The packaged prompts in Japanese or, for any other language, English."""
     folder = _PACKAGED / ("ja" if language.partition("-")[0].lower() == "ja" else "en")
-    return Prompts(**{name: read_prompt(folder / f"{name}.txt", name) for name in PROMPTS})
+    return JudgePrompts(**{name: read_prompt(folder / f"{name}.txt", name) for name in PROMPTS})
 
 
 def prompt_names(value: Any) -> dict[str, str | None]:
@@ -311,7 +311,7 @@ def _rescaling(value: Any) -> Rescaling:
     return rescaling
 
 
-def _read_tasks(folder: Path, checklists: Mapping[tuple[str, str], Checklist]) -> tuple[Task, ...]:
+def _read_tasks(folder: Path, checklists: Mapping[tuple[str, str], Checklist]) -> tuple[ChecklistTask, ...]:
     path = data_file(folder, "tasks", ".parquet")
     if path is None:
         raise ChecklistError(f"{folder}: expected tasks.jsonl, which may be compressed, or tasks.parquet")
@@ -322,10 +322,10 @@ def _read_tasks(folder: Path, checklists: Mapping[tuple[str, str], Checklist]) -
 
 
 def checked_tasks(
-    rows: Iterable[tuple[str, Task]], checklists: Mapping[tuple[str, str], Checklist]
-) -> tuple[Task, ...]:
+    rows: Iterable[tuple[str, ChecklistTask]], checklists: Mapping[tuple[str, str], Checklist]
+) -> tuple[ChecklistTask, ...]:
     """Checks that tasks differ and have a checklist. Each task comes with its place for error messages."""
-    known: dict[TaskKey, Task] = {}
+    known: dict[TaskKey, ChecklistTask] = {}
     for where, task in rows:
         if task.place not in checklists:
             fault = unknown_name("category", shown_category(task.place), map(shown_category, checklists))
@@ -338,9 +338,9 @@ def checked_tasks(
     return tuple(known.values())
 
 
-def task_of(value: Any, *, area: str = "area") -> Task:
+def task_of(value: Any, *, area: str = "area") -> ChecklistTask:
     """A check of a task; `area` is the key of its area."""
-    return Task(area=member(value, area, _name), **fields_of(value, _TASK, ("id", "category")))
+    return ChecklistTask(area=member(value, area, _name), **fields_of(value, _TASK, ("id", "category")))
 
 
 def _sha256(value: Any) -> str:

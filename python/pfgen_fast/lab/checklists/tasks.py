@@ -39,7 +39,7 @@ LEVELS: tuple[float, ...] = (0.0, 0.25, 0.5, 0.75, 1.0)
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
+class ChecklistTask:
     """An instruction that models answer."""
 
     id: str
@@ -101,7 +101,7 @@ class Rescaling:
 
 
 @dataclass(frozen=True)
-class Prompts:
+class JudgePrompts:
     """The prompts of a judge."""
 
     user: str
@@ -123,7 +123,7 @@ class Prompts:
         return sha256_of(json.dumps([method, profile, counter, *self.of(method), *READING.get(profile, ())]))
 
 
-def check_instructions(tasks: Iterable[Task], where: str) -> None:
+def check_instructions(tasks: Iterable[ChecklistTask], where: str) -> None:
     """Raises ChecklistError if the suite lacks the whole instruction of a task: no model or judge can be asked."""
     lacking = list(dict.fromkeys(task.id for task in tasks if not task.is_whole))
     if lacking:

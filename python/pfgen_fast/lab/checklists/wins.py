@@ -22,9 +22,9 @@ from ..statistics.intervals_of_draws import Scale, bootstrap_counts, clustered_r
 from ..statistics.least_squares import FEWEST_CLUSTERS, WinRates, win_rates
 from .answer_grid import Estimate, ranges_of, with_ends
 from .checklist_runs import Run
-from .checklist_scoring import Scores, score_runs
+from .checklist_scoring import ChecklistScores, score_runs
 from .checklist_suite import ChecklistSuite
-from .marks import MarkedAnswer, Pair, read_people
+from .marks import MarkedAnswer, PairChoice, read_people
 from .tasks import TaskKey
 from .words import count_words, counter_there
 
@@ -38,7 +38,7 @@ JUDGE, PEOPLE = "judge", "people"
 
 
 @dataclass(frozen=True)
-class Comparison:
+class ComparedAnswers:
     """One comparison of the answers of two models to a task."""
 
     task: TaskKey
@@ -47,18 +47,18 @@ class Comparison:
     ratio: float  # logarithm of the ratio of the numbers of words; NaN if unknown
 
 
-def by_scores(scores: Scores) -> list[Comparison]:
+def by_scores(scores: ChecklistScores) -> list[ComparedAnswers]:
     """Compares the scores of each two models on each answer to the same task."""
     rows = {model.model: {row.key: row for row in model.answers if row.task.length is None} for model in scores.models}
     return [
-        Comparison(key[:2], (first, second), _sign(row.score - other.score), _ratio(row.words, other.words))
+        ComparedAnswers(key[:2], (first, second), _sign(row.score - other.score), _ratio(row.words, other.words))
         for first, second in combinations(rows, 2)
         for key, row in rows[first].items()
         if (other := rows[second].get(key)) is not None
     ]
 
 
-def by_people(pairs: Sequence[Pair], suite: ChecklistSuite, runs: Sequence[Run]) -> list[Comparison]:
+def by_people(pairs: Sequence[PairChoice], suite: ChecklistSuite, runs: Sequence[Run]) -> list[ComparedAnswers]:
     """The choices of people between answers of two runs."""
     texts: dict[MarkedAnswer, str] = {}
     models: dict[MarkedAnswer, list[str]] = {}  # equal answers of several models stand for all of them
@@ -76,7 +76,9 @@ def by_people(pairs: Sequence[Pair], suite: ChecklistSuite, runs: Sequence[Run])
             ratio = _ratio(n_words(texts[first]), n_words(texts[second]))
             for model, other in product(models[first], models[second]):
                 if model != other:
-                    comparisons.append(Comparison((pair.id, pair.length), (model, other), signs[pair.choice], ratio))
+                    comparisons.append(
+                        ComparedAnswers((pair.id, pair.length), (model, other), signs[pair.choice], ratio)
+                    )
     return comparisons
 
 
@@ -131,7 +133,7 @@ class Wins:
 
 def wins(
     source: str,
-    comparisons: Sequence[Comparison],
+    comparisons: Sequence[ComparedAnswers],
     *,
     reference: str | None = None,
     ties: Ties = "half",
@@ -183,7 +185,7 @@ def find_wins(
     **of_judge: Any,
 ) -> Finding:
     """Win rates by the judge of the runs, and by the choices of people in files."""
-    compared: dict[str, list[Comparison]] = {}
+    compared: dict[str, list[ComparedAnswers]] = {}
     notes: list[str] = []
     signature = f"suite:{suite.name} {suite.hash}"
     judged = [run for run in runs if run.judgements_path is not None]

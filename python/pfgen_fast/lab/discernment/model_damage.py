@@ -25,7 +25,7 @@ from ..evaluators.criteria import LANGUAGES, Criteria, read_criteria
 from ..evaluators.evaluator import Item, language_of, text_column
 from ..judging.judge_asking import (
     Connect,
-    Estimate,
+    CostEstimate,
     Spending,
     Tries,
     ask_in_rounds,
@@ -34,7 +34,7 @@ from ..judging.judge_asking import (
     open_tries,
 )
 from ..judging.judge_requests import Judge, JudgeRequest, RequestOptions, Server, Template
-from ..judging.reply_store import Replies
+from ..judging.reply_store import ReplyStore
 from .discernment_plan import Perturbation, perturbations_named
 from .kinds import KINDS, Impossible, unknown
 from .perturbing import Perturbed
@@ -49,7 +49,7 @@ class DamageModel:
     """A language model that damages texts; calling it requests missing replies, and returns the texts."""
 
     judge: Judge  # model; its temperature is 0, and its longest reply must have room for a whole text
-    replies: Replies
+    replies: ReplyStore
     # opens the engine of the model, such as `Server(...).engine`; None uses only stored replies
     connect: Connect | None = None
     spending: Spending = field(default_factory=Spending)  # prices and budget; counts the requests
@@ -96,7 +96,7 @@ class Making:
         """Whether each text has a usable reply, or needs no more replies: by perturbation, then item, in a column."""
         return np.array([[place.next_key() is None] for place in self._places], dtype=np.bool_)
 
-    def estimate(self) -> Estimate:
+    def estimate(self) -> CostEstimate:
         """Estimates the cost of the missing replies if each is usable."""
         return estimate_of_tries(self._places, self._maker.spending.prices)
 
@@ -152,7 +152,7 @@ def open_maker(
     """Opens a language model that damages texts; nothing is requested yet."""
     return DamageModel(
         Judge(model, max_tokens=max_tokens, options=request_options or RequestOptions()),
-        Replies(cache, must_exist=server is None),
+        ReplyStore(cache, must_exist=server is None),
         connect=None if server is None else server.engine,
         spending=spending or Spending(),
         is_partial=partial,

@@ -14,7 +14,7 @@ import numpy as np
 from ...base.errors import AnnotationError, DiscernmentError
 from ...base.file_writing import write_whole
 from ...base.untrusted_text import counted, csv_text, in_one_line, unknown_name, utf8
-from ..annotations.annotation_plan import Item
+from ..annotations.annotation_plan import SheetItem
 from ..annotations.annotation_rows import Row, read_rows
 from ..evaluators.criteria import DEFAULT_TASK, Criteria
 from ..statistics.raters import fleiss_kappa
@@ -75,7 +75,7 @@ def example(kind: Kind, language: str) -> str | None:
     return damaged
 
 
-def vote_items(criteria: Criteria, *, tasks: Sequence[str] = (), language: str = "en") -> list[Item]:
+def vote_items(criteria: Criteria, *, tasks: Sequence[str] = (), language: str = "en") -> list[SheetItem]:
     """An item for each kind of damage of each task with several metrics; with one metric, there is nothing to vote."""
     for name in tasks:
         if name not in criteria.tasks:
@@ -88,7 +88,7 @@ def vote_items(criteria: Criteria, *, tasks: Sequence[str] = (), language: str =
     return [_item(criteria, task, kind, examples[kind.name], language) for task in chosen for kind in damage]
 
 
-def _item(criteria: Criteria, task: str, kind: Kind, damaged: str | None, language: str) -> Item:
+def _item(criteria: Criteria, task: str, kind: Kind, damaged: str | None, language: str) -> SheetItem:
     words = _JAPANESE[kind.name] if language == "ja" else kind.words.replace("{", "").replace("}", "")
     metrics: list[Mapping[str, Any]] = []
     for metric, criteria_by_language in criteria.task(task).criteria.items():
@@ -103,7 +103,7 @@ def _item(criteria: Criteria, task: str, kind: Kind, damaged: str | None, langua
         "after": damaged,
         "metrics": metrics,
     }
-    return Item("vote", f"vote\0{task}\0{kind.name}", content, (task, kind.level), ())
+    return SheetItem("vote", f"vote\0{task}\0{kind.name}", content, (task, kind.level), ())
 
 
 _VOTE_COLUMNS = ("voter", *KEYS)

@@ -18,9 +18,9 @@ from ...base.arrays import Floats
 from ...base.errors import JudgingError
 from ...base.untrusted_text import in_one_line
 from ...generation.events import Events
-from ..judging.judge_asking import Asking, Connect, Estimate, Prices, Progress, Spending
+from ..judging.judge_asking import Asking, Connect, CostEstimate, JudgePrices, Progress, Spending
 from ..judging.judge_requests import Judge, JudgeRequest
-from ..judging.reply_store import Replies
+from ..judging.reply_store import ReplyStore
 from .evaluator import Item, Metric, Texts
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class AskedTexts(Protocol):
     def n_missing(self) -> int:
         """The number of missing replies."""
 
-    def estimate(self, prices: Prices | None = None) -> Estimate:
+    def estimate(self, prices: JudgePrices | None = None) -> CostEstimate:
         """Estimates the cost of the missing replies."""
 
     def ask_with(
@@ -63,7 +63,7 @@ class AskedTexts(Protocol):
 class AskingEvaluator(ABC):
     """An evaluator that asks a model. Subclasses are frozen dataclasses with the protocol `Evaluator`."""
 
-    replies: Replies
+    replies: ReplyStore
     n_ratings: int  # how often each text is rated
     connect: Connect | None  # opens the engine, such as `Server(...).engine`; None for stored replies only
     spending: Spending  # prices and budget, to which the cost is added
@@ -165,7 +165,7 @@ class Ratings(Asking):
         self,
         judge: Judge,
         requests: Iterable[JudgeRequest],
-        replies: Replies,
+        replies: ReplyStore,
         texts: Sequence[str | None],
         is_rated: Any,
         n_ratings: int,

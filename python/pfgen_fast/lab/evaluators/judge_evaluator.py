@@ -21,7 +21,7 @@ from ...base.untrusted_text import shown_value, unknown_name
 from ...generation.prompts import sampling_seed
 from ..judging.judge_asking import Connect, Spending
 from ..judging.judge_requests import Judge, JudgeRequest, RequestOptions, Server, Template
-from ..judging.reply_store import Replies
+from ..judging.reply_store import ReplyStore
 from .asking_evaluator import AskingEvaluator, Ratings, Scale, check_n_ratings, usual_temperature
 from .criteria import Criteria, read_criteria
 from .evaluator import Item, Metric, Texts, column_of, language_of
@@ -86,7 +86,7 @@ class JudgeEvaluator:
     """
 
     judge: Judge
-    replies: Replies
+    replies: ReplyStore
     template: RatingTemplate = field(default_factory=read_template)
     language: str = USUAL_LANGUAGE
     n_ratings: int = 1
@@ -171,7 +171,7 @@ class CriteriaJudge(AskingEvaluator):
     """
 
     judge: Judge
-    replies: Replies
+    replies: ReplyStore
     tasks: Sequence[str]
     criteria: Criteria = field(default_factory=read_criteria)
     only: Sequence[str] | None = None
@@ -278,7 +278,7 @@ def open_judge(
             max_tokens,
             request_options or RequestOptions(),
         ),
-        Replies(cache, must_exist=server is None),
+        ReplyStore(cache, must_exist=server is None),
         tuple(tasks),
         read_criteria(criteria),
         only=None if metrics is None else tuple(metrics),

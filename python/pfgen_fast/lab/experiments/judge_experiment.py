@@ -30,7 +30,7 @@ from .scored_runs import AnswersOfRuns, RunFigures, read_figures
 
 
 @dataclass(frozen=True)
-class Answer:
+class AnswerToRate:
     """An answer to rate."""
 
     run: int  # index of its run
@@ -52,7 +52,7 @@ class AnswersToJudge:
 
     def __init__(self, trials: int | None = None, seed: str = "") -> None:
         self._trials, self._seed = trials, seed
-        self.chosen: list[Answer] = []
+        self.chosen: list[AnswerToRate] = []
 
     def __call__(self, suite: Suite, batch: AnswersOfRuns) -> None:
         """Chooses answers to each question of a batch."""
@@ -67,7 +67,7 @@ class AnswersToJudge:
                 seeded = f"{self._seed}\0{question}\0"
                 in_order = sorted(texts, key=lambda text: (hashlib.sha256(utf8(seeded + text)).digest(), text))
                 texts = in_order[: self._trials]
-            self.chosen += (Answer(run, question, text) for text in texts)
+            self.chosen += (AnswerToRate(run, question, text) for text in texts)
 
 
 ITEM_COLUMNS = {"item": str, "model": str, "rating": float}
@@ -77,7 +77,7 @@ ITEM_COLUMNS = {"item": str, "model": str, "rating": float}
 class RatedRuns:
     """Runs with the ratings of their answers, of which some may be missing."""
 
-    def __init__(self, scored: RunFigures, answers: Sequence[Answer], evaluator: JudgeEvaluator) -> None:
+    def __init__(self, scored: RunFigures, answers: Sequence[AnswerToRate], evaluator: JudgeEvaluator) -> None:
         self._scored, self._answers, self._evaluator = scored, answers, evaluator
         texts = text_column([answer.text for answer in answers])
         self.ratings = evaluator.ratings(_items(scored.suite, answers, evaluator), texts)
@@ -168,7 +168,7 @@ def judge(
     return rated.finding()
 
 
-def _items(suite: Suite, answers: Sequence[Answer], evaluator: JudgeEvaluator) -> list[Item]:
+def _items(suite: Suite, answers: Sequence[AnswerToRate], evaluator: JudgeEvaluator) -> list[Item]:
     """The answers as items; their reference is the sample answer, or else the first of the reference answers."""
     is_shown = evaluator.template.uses("sample")
     samples = {sample.question: sample.answer for sample in suite.samples} if is_shown else {}

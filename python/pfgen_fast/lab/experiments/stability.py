@@ -55,7 +55,7 @@ class RunPairs:
         kept = (new[self.first] >= 0) & (new[self.second] >= 0)
         return RunPairs(new[self.first][kept], new[self.second][kept], self.is_close[kept], self.within)
 
-    def agreement(self, first: Floats, second: Floats) -> Agreement:
+    def agreement(self, first: Floats, second: Floats) -> RankingAgreement:
         """Computes how the scores of the runs from two disjoint parts of the data agree."""
         # Rounded, because sums in another order could distinguish equal scores.
         first, second = (np.sign(part[self.first] - part[self.second]) for part in np.round((first, second), 12))
@@ -64,10 +64,10 @@ class RunPairs:
         close = same[self.is_close] if self.is_close.any() else np.array([math.nan])
         close_swapped = np.where(np.isnan(close), math.nan, close < 0)
         figures = same.sum() / differ if differ else 0.0, (same < 0).mean(), close.mean(), close_swapped.mean()
-        return Agreement(*map(float, figures))
+        return RankingAgreement(*map(float, figures))
 
 
-class Agreement(NamedTuple):
+class RankingAgreement(NamedTuple):
     """Agreement of two rankings of the same runs, from disjoint parts of the data."""
 
     kendall: float
@@ -85,12 +85,12 @@ class Fewer:
     what: str  # plural noun for the things that are drawn
     n: int  # number of things in each part
     n_all: int  # total number of things
-    draws: Sequence[Agreement]  # agreement of each draw
+    draws: Sequence[RankingAgreement]  # agreement of each draw
 
     @cached_property
-    def mean(self) -> Agreement:
+    def mean(self) -> RankingAgreement:
         """The mean of the draws."""
-        return Agreement(*np.mean(self.draws, axis=0).tolist())
+        return RankingAgreement(*np.mean(self.draws, axis=0).tolist())
 
     @property
     def ends(self) -> tuple[float, float]:
@@ -200,7 +200,7 @@ _Halves = Iterator[tuple[int, Floats, Floats]]
 
 
 def _fewer(what: str, n_all: int, pairs: RunPairs, n_draws: int, draw: Callable[[], _Halves]) -> list[Fewer]:
-    by_n: dict[int, list[Agreement]] = {}
+    by_n: dict[int, list[RankingAgreement]] = {}
     for _ in range(n_draws):
         for n, first, second in draw():
             by_n.setdefault(n, []).append(pairs.agreement(first, second))

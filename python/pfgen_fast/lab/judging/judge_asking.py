@@ -19,7 +19,7 @@ from ...generation.engines.engine import Engine, run_async
 from ...generation.events import Events, TokenPrices
 from ...generation.protocol import Usage
 from .judge_requests import MAX_REQUEST_BYTES, Judge, JudgeRequest, is_too_long
-from .reply_store import KeptReplies, Replies, SharedReplies
+from .reply_store import KeptReplies, ReplyStore, SharedReplies
 
 NO_USAGE = Usage()
 
@@ -38,7 +38,7 @@ def prompt_tokens(request: JudgeRequest) -> int:
 
 
 @dataclass(frozen=True)
-class Prices(TokenPrices):
+class JudgePrices(TokenPrices):
     """A server's prices, in any currency; estimates ignore the prices of cached tokens."""
 
     error: ClassVar[type[PfgenError]] = JudgingError
@@ -52,7 +52,7 @@ class Prices(TokenPrices):
 class Spending:
     """The cost of requests so far, and its limit. Several calls may share an object."""
 
-    prices: Prices = field(default_factory=Prices)
+    prices: JudgePrices = field(default_factory=JudgePrices)
     budget: float | None = None  # asking stops before a request that could exceed the budget; None for no limit
     n_requests: int = 0
     n_prompt_tokens: int = 0  # estimated
@@ -91,7 +91,7 @@ class Spending:
 
 
 @dataclass(frozen=True)
-class Estimate:
+class CostEstimate:
     """The estimated cost of missing replies."""
 
     n_replies: int  # number of needed replies
@@ -102,15 +102,15 @@ class Estimate:
     n_reply_tokens: int  # maximum number of tokens in their replies
     cost: float  # estimated maximum cost
 
-    def __add__(self, other: Estimate) -> Estimate:
+    def __add__(self, other: CostEstimate) -> CostEstimate:
         """The sum of two estimates."""
-        return Estimate(*(ours + theirs for ours, theirs in zip(astuple(self), astuple(other), strict=True)))
+        return CostEstimate(*(ours + theirs for ours, theirs in zip(astuple(self), astuple(other), strict=True)))
 
     def sentence(self, what: str = "replies") -> str:
         """The estimate in words; `what` names the replies.
 
         Example:
-            >>> print(Estimate(4, 1, 1, 2, 900, 600, cost=0.05).sentence("ratings"))
+            >>> print(CostEstimate(4, 1, 1, 2, 900, 600, cost=0.05).sentence("ratings"))
             4 ratings (1 stored already, 1 equal to others); 2 requests of about 900 tokens, and replies of 600 at \
 most: costs up to about 0.05
         """
@@ -161,15 +161,15 @@ class Asking:
         """The reply to each request; None if it is missing."""
         return [self._kept.get(key) for key in self._keys]
 
-    def estimate(self, prices: Prices | None = None) -> Estimate:
+    def estimate(self, prices: JudgePrices | None = None) -> CostEstimate:
         """Estimates the cost of the missing replies."""
         todo = self._todo()
         n_prompt_tokens = sum(map(prompt_tokens, todo))
         n_reply_tokens = sum(request.judge.most_tokens for request in todo)
-        cost = (prices or Prices()).cost(n_prompt_tokens, n_reply_tokens)
+        cost = (prices or JudgePrices()).cost(n_prompt_tokens, n_reply_tokens)
         n_missing = self.n_missing
         n_stored, n_equal = len(self) - n_missing, n_missing - self._n_too_long - len(todo)
-        return Estimate(len(self), n_stored, n_equal, len(todo), n_prompt_tokens, n_reply_tokens, cost)
+        return CostEstimate(len(self), n_stored, n_equal, len(todo), n_prompt_tokens, n_reply_tokens, cost)
 
     def ask(
         self,
@@ -244,7 +244,7 @@ _AT_A_TIME = 2048  # maximum number of requests in memory, because requests cont
 class Tries(ABC):
     """The tries to get one usable reply, each with its own request. Requests are built on demand."""
 
-    def __init__(self, replies: Replies, n_tries: int) -> None:
+    def __init__(self, replies: ReplyStore, n_tries: int) -> None:
         self.replies, self._n_tries = replies, n_tries
         self._keys: list[str] = []
         self._n_replied = 0  # known part of `n_replied`
@@ -297,7 +297,7 @@ def open_tries(wanted: Iterable[Tries]) -> list[Tries]:
     return [tries for tries in wanted if tries.next_key() is not None]
 
 
-def estimate_of_tries(wanted: Iterable[Tries], prices: Prices | None = None) -> Estimate:
+def estimate_of_tries(wanted: Iterable[Tries], prices: JudgePrices | None = None) -> CostEstimate:
     """Estimates the cost of the missing replies, if each reply is usable."""
     n = n_open = n_tokens = n_reply_tokens = 0
     keys = set()
@@ -310,8 +310,8 @@ def estimate_of_tries(wanted: Iterable[Tries], prices: Prices | None = None) -> 
             request = tries.next_request()
             n_tokens += prompt_tokens(request)
             n_reply_tokens += request.judge.most_tokens
-    cost = (prices or Prices()).cost(n_tokens, n_reply_tokens)
-    return Estimate(n, n - n_open, n_open - len(keys), len(keys), n_tokens, n_reply_tokens, cost)
+    cost = (prices or JudgePrices()).cost(n_tokens, n_reply_tokens)
+    return CostEstimate(n, n - n_open, n_open - len(keys), len(keys), n_tokens, n_reply_tokens, cost)
 
 
 def ask_in_rounds(

@@ -21,7 +21,7 @@ from ...base.untrusted_text import utf8
 from ...generation.engines.engine import Engine
 from ...generation.engines.engine_registry import open_engine
 from ...generation.engines.hosted import request_form
-from ...generation.engines.server_engine import Connection
+from ...generation.engines.server_engine import ServerConnection
 from ...generation.prompts import Message, Prompt, Request, Sampling
 from ...generation.protocol import ServerForm
 
@@ -209,7 +209,7 @@ def _encodable(text: str) -> str:
     return text if encodable == text else encodable
 
 
-class Server(Connection):
+class Server(ServerConnection):
     """A server that judges are asked on, with the options of its connection."""
 
     def engine(self, judge: Judge) -> Engine:

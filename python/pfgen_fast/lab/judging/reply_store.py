@@ -23,7 +23,7 @@ Keep = Callable[..., None]
 """Stores the reply to a request, with the server's details. The reply is on disk when the call returns."""
 
 
-class Replies:
+class ReplyStore:
     """The replies in a file, by the key of their request.
 
     Raises:
@@ -111,9 +111,9 @@ class Replies:
 class SharedReplies:
     """The replies in several files. Equal requests are sent once, and the reply is stored in each file."""
 
-    def __init__(self, wanted: Iterable[tuple[str, Replies]], keeps: Mapping[int, Keep]) -> None:
+    def __init__(self, wanted: Iterable[tuple[str, ReplyStore]], keeps: Mapping[int, Keep]) -> None:
         self._keeps = keeps  # by the id of the replies
-        self._owners: dict[str, dict[int, Replies]] = {}
+        self._owners: dict[str, dict[int, ReplyStore]] = {}
         for key, replies in wanted:
             self._owners.setdefault(key, {})[id(replies)] = replies
         self.n_kept = 0
@@ -122,16 +122,16 @@ class SharedReplies:
         return all(key in replies for replies in self._owners[key].values())
 
     def get(self, key: str) -> str | None:
-        """See `Replies`."""
+        """See `ReplyStore`."""
         return next((reply for replies in self._owners[key].values() if (reply := replies.get(key)) is not None), None)
 
     def details(self, key: str) -> Details:
-        """See `Replies`."""
+        """See `ReplyStore`."""
         return next((replies.details(key) for replies in self._owners[key].values() if key in replies), UNKNOWN)
 
     @contextlib.contextmanager
     def adding(self) -> Iterator[Keep]:
-        """See `Replies`."""
+        """See `ReplyStore`."""
         yield self._keep  # the files stay locked for all rounds
 
     def _keep(self, request: JudgeRequest, reply: str, details: Details = UNKNOWN, /) -> None:
@@ -141,4 +141,4 @@ class SharedReplies:
         self.n_kept += 1
 
 
-KeptReplies = Replies | SharedReplies
+KeptReplies = ReplyStore | SharedReplies

@@ -12,13 +12,13 @@ from typing import Any, NamedTuple
 from ...base.errors import ChecklistError
 from ...base.untrusted_text import in_one_line
 from ...lab.checklists.checklist_runs import Answer, Run
-from ...lab.checklists.checklist_scoring import GAPS, Gap, ModelScores, Part, Scores
+from ...lab.checklists.checklist_scoring import GAPS, ChecklistScores, Gap, ModelScores, ScoredPart
 from ...lab.checklists.error_counts import MODES, named_errors
 from ...lab.checklists.error_modes import ErrorRules, errors_in
 from ...lab.checklists.judged import State, Verdicts, is_stale
 from ...lab.checklists.judgements import Judgement
 from ...lab.checklists.line_files import OnFault
-from ...lab.checklists.tasks import AnswerKey, Checklist, Task, TaskKey
+from ...lab.checklists.tasks import AnswerKey, Checklist, ChecklistTask, TaskKey
 from ...lab.experiments.finding import n_equal
 from ..answers import packed
 
@@ -56,7 +56,7 @@ class ModelEvidence:
 
 
 def evidence_of(
-    scores: Scores,
+    scores: ChecklistScores,
     runs: Sequence[Run],
     *,
     judge: str | None = None,
@@ -111,7 +111,7 @@ class Extent(NamedTuple):
     reason: int | None = None  # maximum number of code points of a reason; None for no limit
 
 
-def task_line(task: Task, models: Sequence[ModelEvidence], extent: Extent) -> str:
+def task_line(task: ChecklistTask, models: Sequence[ModelEvidence], extent: Extent) -> str:
     """The line of a task."""
     entries = [
         _entry(number, evidence, extent)
@@ -159,7 +159,7 @@ def _judgement(judgement: Judgement, is_stale: bool, extent: Extent) -> dict[str
         "judge": judgement.judge,
         "version": judgement.version,
         "rating": None if judgement.rating == 1 else judgement.rating,
-        "scores": judgement.scores and [round(verdict, 4) for verdict in judgement.scores],
+        "scores": judgement.verdicts and [round(verdict, 4) for verdict in judgement.verdicts],
         "reasons": reasons if any(reasons) else None,
         "tries": None if judgement.tries == 1 else judgement.tries,
         "fault": judgement.fault,
@@ -178,7 +178,7 @@ _MIN_COMMON = 20
 _MIN_ALIKE = 3
 
 
-def overview_of(scores: Scores, models: Sequence[ModelEvidence], marks: Sequence[str]) -> dict[str, Any]:
+def overview_of(scores: ChecklistScores, models: Sequence[ModelEvidence], marks: Sequence[str]) -> dict[str, Any]:
     """The overview."""
     suite = scores.suite
     categories = list(suite.checklists)
@@ -210,7 +210,7 @@ def overview_of(scores: Scores, models: Sequence[ModelEvidence], marks: Sequence
     }
 
 
-def question_means(scores: Scores) -> list[dict[str, Any]]:
+def question_means(scores: ChecklistScores) -> list[dict[str, Any]]:
     """The mean verdict of each model on each question, by length (first the main table) and judged category."""
     if scores.method != "checklist":  # an overall rating has no verdicts on questions
         return []
@@ -234,14 +234,14 @@ def question_means(scores: Scores) -> list[dict[str, Any]]:
     ]
 
 
-def shown_tasks(scores: Scores, models: Sequence[ModelEvidence]) -> list[Task]:
+def shown_tasks(scores: ChecklistScores, models: Sequence[ModelEvidence]) -> list[ChecklistTask]:
     """The tasks of the main table, and those of a length of which any model has an answer or judgement."""
     return [
         task for task in scores.suite.tasks if task.length is None or any(task.key in model.by_task for model in models)
     ]
 
 
-def titles(tasks: Sequence[Task]) -> list[str]:
+def titles(tasks: Sequence[ChecklistTask]) -> list[str]:
     """The beginning of each task's instruction, without the words with which all of its category and length begin."""
     texts = [" ".join((task.instruction or "")[:_N_READ].split()) for task in tasks]
     groups: dict[tuple[str, str, str | None], list[int]] = {}
@@ -258,7 +258,7 @@ def titles(tasks: Sequence[Task]) -> list[str]:
     return beginnings
 
 
-def _of_task(task: Task, models: Sequence[ModelEvidence], marks: Sequence[str]) -> dict[str, Any]:
+def _of_task(task: ChecklistTask, models: Sequence[ModelEvidence], marks: Sequence[str]) -> dict[str, Any]:
     """By model, the mean score of the trials, the number of the state of the worst one, and all marks as bits."""
     figures, states, marked = [], "", []
     for model in models:
@@ -277,14 +277,14 @@ N_TINTS = 9
 """The number of tints from the lowest to the highest figure."""
 
 
-def span_of(averages: Sequence[Part]) -> tuple[float, float]:
+def span_of(averages: Sequence[ScoredPart]) -> tuple[float, float]:
     """From the lowest to the highest end of all intervals; the axis of the bars."""
     ends = [value for part in averages for value in (*(part.interval or ()), part.rescaled) if value is not None]
     low, high = min(ends, default=0.0), max(ends, default=1.0)
     return (low, high) if high > low else (low - 1, high + 1)
 
 
-def category_rows(scores: Scores) -> list[dict[str, Any]]:
+def category_rows(scores: ChecklistScores) -> list[dict[str, Any]]:
     """A row for each category of the main table, with the rescaled score of each model and its tint."""
     keys = [key for key in scores.suite.checklists if any(key in model.categories for model in scores.models)]
     keys.sort(key=lambda key: scores.suite.areas.index(key[0]))
@@ -307,7 +307,7 @@ def tint(value: float | None, in_order: Sequence[float]) -> int | None:
     return round(bisect_left(in_order, value) / max(1, len(in_order) - 1) * (N_TINTS - 1))
 
 
-def length_rows(scores: Scores) -> list[tuple[str, list[tuple[ModelScores, Part]]]]:
+def length_rows(scores: ChecklistScores) -> list[tuple[str, list[tuple[ModelScores, ScoredPart]]]]:
     """For each length that any model was asked for, the models with their figures, best score first."""
     rows = []
     for length in scores.suite.lengths:
@@ -334,11 +334,11 @@ def mark_rows(models: Sequence[ModelEvidence], marks: Sequence[str]) -> list[tup
     return rows
 
 
-def gap_rows(scores: Scores) -> list[tuple[ModelScores, list[tuple[str, Gap, tuple[str, ...]]]]]:
+def gap_rows(scores: ChecklistScores) -> list[tuple[ModelScores, list[tuple[str, Gap, tuple[str, ...]]]]]:
     """For each model with missing, unjudged, stale or refused answers: the part, the state and the IDs of the tasks."""
     rows = []
     for model in scores.models:
-        parts: Mapping[str, Part] = {**model.areas, **model.lengths}
+        parts: Mapping[str, ScoredPart] = {**model.areas, **model.lengths}
         gaps = [(place, state, ids) for place, part in parts.items() for state in GAPS if (ids := part.gaps[state])]
         if gaps:
             rows.append((model, gaps))

@@ -14,7 +14,7 @@ from ...base.errors import ChecklistError
 from ...base.file_writing import write_whole
 from ...base.untrusted_text import json_text, utf8
 from ...lab.checklists.checklist_runs import Run
-from ...lab.checklists.checklist_scoring import Part, Scores
+from ...lab.checklists.checklist_scoring import ChecklistScores, ScoredPart
 from ...lab.checklists.checklist_tables import full_table, to_dict, to_markdown
 from ...lab.checklists.line_files import OnFault
 from .. import pages
@@ -56,7 +56,7 @@ _EXTENTS = (
 
 
 def write_checklists(
-    scores: Scores,
+    scores: ChecklistScores,
     runs: Sequence[Run],
     output: Path,
     *,
@@ -85,7 +85,7 @@ def write_checklists(
 class _Page:
     """A page before it is known how much of the texts fits into it."""
 
-    def __init__(self, scores: Scores, models: Sequence[ModelEvidence], downloads: Mapping[str, str]) -> None:
+    def __init__(self, scores: ChecklistScores, models: Sequence[ModelEvidence], downloads: Mapping[str, str]) -> None:
         if not models:
             raise ChecklistError("a report needs at least one run")
         self._scores, self._models = scores, models
@@ -144,7 +144,7 @@ class _Page:
             scores=scores,
             n_answers=sum(len(model.answers) for model in scores.models),
             rows=scores.models,
-            no_part=Part(),
+            no_part=ScoredPart(),
             place=lambda value: f"{100 * (value - low) / (high - low):.1f}",
             categories=category_rows(scores),
             lengths=length_rows(scores),

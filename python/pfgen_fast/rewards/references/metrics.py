@@ -50,7 +50,7 @@ _USUAL_TOKENIZERS: dict[_core.ReferenceMetric | None, str] = {
 
 
 @dataclass(frozen=True)
-class Metric:
+class TextMetric:
     """One metric of a `ReferenceScorer`; `order` is the length of its n-grams, if its name has one."""
 
     name: str
@@ -79,7 +79,7 @@ class Metric:
         return _USUAL_TOKENIZERS.get(self.kind, "rouge" if self.needs_references else "char")
 
 
-def read_metrics(names: str | Iterable[str]) -> tuple[Metric, ...]:
+def read_metrics(names: str | Iterable[str]) -> tuple[TextMetric, ...]:
     """The metrics with these names; raises ValueError for an unknown name."""
     is_one = isinstance(names, str) or not isinstance(names, Iterable)
     metrics = {name: _metric(name) for name in ([names] if is_one else names)}
@@ -88,17 +88,17 @@ def read_metrics(names: str | Iterable[str]) -> tuple[Metric, ...]:
     return tuple(metrics.values())
 
 
-def _metric(name: object) -> Metric:
+def _metric(name: object) -> TextMetric:
     if not isinstance(name, str):
         raise TypeError(f"metrics: expected names of metrics, not {type(name).__name__}")
     if name in NGRAM_METRICS:
-        return Metric(name, None)
+        return TextMetric(name, None)
     if name in _PLAIN:
-        return Metric(name, _PLAIN[name])
+        return TextMetric(name, _PLAIN[name])
     if match := _NUMBERED.fullmatch(name):
         order = int(match[2]) if len(match[2]) <= 3 else 0
         if 1 <= order <= MOST_ORDER and name == f"{match[1]}_{order}":
-            return Metric(name, _WITH_ORDER[match[1]], order)
+            return TextMetric(name, _WITH_ORDER[match[1]], order)
         raise ValueError(f"metric {name[:40]!r}: expected n-grams of 1 to {MOST_ORDER} tokens")
     raise ValueError(unknown_name("metric", name, METRICS))
 

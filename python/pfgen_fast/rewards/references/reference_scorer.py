@@ -28,7 +28,7 @@ from .metrics import (
     MOST_ORDER,
     NGRAM_METRICS,
     TOKENIZERS,
-    Metric,
+    TextMetric,
     Tokenize,
     TokenNumbers,
     corpus_name,
@@ -195,7 +195,7 @@ class ReferenceScorer:
         checked_threads(self.threads)
 
     @cached_property
-    def _wanted(self) -> tuple[Metric, ...]:
+    def _wanted(self) -> tuple[TextMetric, ...]:
         return read_metrics(self.metrics)
 
     @cached_property
@@ -247,7 +247,7 @@ class ReferenceScorer:
         parts = [f"{metric.name}({','.join(self._settings(metric))})" for metric in self._wanted]
         return "|".join([f"pfgen-fast:{_core.__version__}", *parts, f"case:{'lower' if self.lowercase else 'mixed'}"])
 
-    def _settings(self, metric: Metric) -> list[str]:
+    def _settings(self, metric: TextMetric) -> list[str]:
         settings, yes = [], ("no", "yes")
         if metric.reads_tokens:
             own = self.tokenize or metric.usual_tokenizer

@@ -167,14 +167,14 @@ class Room:
         self.n_requests = self.n_bytes = 0
 
 
-class Place:
+class RoomShare:
     """The share of one request in a `Room`; the context manager subtracts it at the end."""
 
     def __init__(self, room: Room) -> None:
         self._room, self._n_bytes, self._n_requests = room, 0, 0
         self._work: asyncio.Future[Any] | None = None
 
-    def __enter__(self) -> Place:
+    def __enter__(self) -> RoomShare:
         return self
 
     def __exit__(self, *error: object) -> None:

@@ -24,7 +24,7 @@ from ...base.native import run_until
 from ...scoring.reply_text import Mode
 from ...scoring.scorer import Scorer
 from ..reward import Reward
-from .admission import Gone, Guard, Limits, Place, Receive, Refusal, Room, too_busy
+from .admission import Gone, Guard, Limits, Receive, Refusal, Room, RoomShare, too_busy
 from .replies import JSON, Replies, Reply, json_of
 
 Send = Callable[[Any], Awaitable[None]]
@@ -114,7 +114,7 @@ class Application:
         """Answers a request."""
         begin = time.perf_counter()
         path = scope["path"]
-        with Place(self.room) as place:
+        with RoomShare(self.room) as place:
             reply, refusal = None, None
             try:
                 reply = await self._reply(scope, receive, place)
@@ -139,7 +139,7 @@ class Application:
                 place.hold(len(reply.content))
                 await _send(reply, send)
 
-    async def _reply(self, scope: Mapping[str, Any], receive: Receive, place: Place) -> Reply:
+    async def _reply(self, scope: Mapping[str, Any], receive: Receive, place: RoomShare) -> Reply:
         path, headers = scope["path"], _headers(scope)
         try:
             self._guard.check(headers, is_open=path == "/healthz")
@@ -161,7 +161,7 @@ class Application:
         body = await place.body(headers, receive)
         return await self._worked(partial(work, body), receive, place, begin)
 
-    async def _worked(self, work: Callable[[], Reply], receive: Receive, place: Place, begin: float) -> Reply:
+    async def _worked(self, work: Callable[[], Reply], receive: Receive, place: RoomShare, begin: float) -> Reply:
         cancelled = threading.Event()
         submitted = self._workers.submit(run_until, cancelled.is_set, work)
         future = asyncio.wrap_future(submitted)
