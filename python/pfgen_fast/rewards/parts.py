@@ -16,9 +16,10 @@ import numpy as np
 
 from ..base.arrays import Floats
 from ..base.errors import RewardError
+from ..base.native import _core, worded
 from ..base.untrusted_text import shown_value, unknown_name
 from .references.reference_lists import read_lists
-from .score_sources import Batch, TextGroups, batch_of_texts
+from .score_sources import Batch, TextGroups, batch_of_texts, missing
 
 Unit = Literal["characters", "tokens", "references"]
 UNITS = ("characters", "tokens", "references")
@@ -199,7 +200,9 @@ class Repetition(Factor):
         return self._factors(batch_of_texts(answers))
 
     def _factors(self, batch: Batch) -> Floats:
-        return _falling(batch.repeated_shares(self.n), self.from_share, self.hard)
+        with worded():
+            shares = _core.repeated_shares(batch.answers, self.n, batch.n_threads)
+        return _falling(shares, self.from_share, self.hard)
 
 
 @dataclass(frozen=True)
@@ -241,7 +244,10 @@ class Copying(Factor):
         return self._factors(batch_of_texts(answers, references=lambda: groups))
 
     def _factors(self, batch: Batch) -> Floats:
-        return _falling(batch.copied_shares(self.source, self.run), self.from_share, self.hard)
+        groups, rows = batch.prompt_groups if self.source == "prompts" else batch.reference_groups
+        with worded():
+            shares = groups.copied_shares(batch.answers, rows, self.run, batch.n_threads)
+        return _falling(shares, self.from_share, self.hard)
 
 
 @dataclass(frozen=True)
@@ -348,7 +354,9 @@ class Scale(Part):
         return np.asarray(rewards, dtype=np.float64) / np.asarray(means, dtype=np.float64)
 
     def _shaped(self, rewards: Floats, batch: Batch) -> tuple[Floats, Floats]:
-        means = batch.means_of_references()
+        if batch.reference_means is None:
+            raise missing("references", "the part scale")
+        means = batch.reference_means()
         return means, self(rewards, means)
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import accumulate, count, pairwise
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -103,44 +103,28 @@ class Batch:
         """
         if unit == "tokens":
             if self.n_tokens is None:
-                _missing("n_tokens", "lengths in tokens")
-            n_tokens: Floats = self.n_tokens
-            return n_tokens
+                raise missing("n_tokens", "lengths in tokens")
+            return self.n_tokens  # type: ignore[no-any-return]
         count = _core.count_code_points if has_punctuation else _core.count_units
         with worded():
             lengths = count(self.answers, self.n_threads)
         if unit == "characters":
             return lengths
-        groups, rows = self._references
+        groups, rows = self.reference_groups
         return lengths / np.maximum(groups.median_lengths(count)[rows], 1.0)
 
-    def repeated_shares(self, n: int) -> Floats:
-        """The share of the n-grams of each answer that occurred before in it."""
-        with worded():
-            return _core.repeated_shares(self.answers, n, self.n_threads)
-
-    def copied_shares(self, source: str, run: int) -> Floats:
-        """The share of each answer that is copied from its prompt, or from one of its references."""
-        groups, rows = self._prompts if source == "prompts" else self._references
-        with worded():
-            return groups.copied_shares(self.answers, rows, run, self.n_threads)
-
-    def means_of_references(self) -> Floats:
-        """The mean score of the references of each row."""
-        if self.reference_means is None:
-            _missing("references", "the part scale")
-        return self.reference_means()
-
     @cached_property
-    def _references(self) -> tuple[TextGroups, Rows]:
+    def reference_groups(self) -> tuple[TextGroups, Rows]:
+        """The groups of reference answers, and the group of each row."""
         if self.references is None:
-            _missing("references", "the shape")
+            raise missing("references", "the shape")
         return self.references()
 
     @cached_property
-    def _prompts(self) -> tuple[TextGroups, Rows]:
+    def prompt_groups(self) -> tuple[TextGroups, Rows]:
+        """A group for each different prompt, and the group of each row."""
         if self.prompts is None:
-            _missing("prompts", "the part copying")
+            raise missing("prompts", "the part copying")
         with worded():
             prompts = _core.TextColumn(self.prompts, "prompts", False).tolist()
         numbers: defaultdict[str, int] = defaultdict(count().__next__)  # equal prompts are prepared once
@@ -154,8 +138,9 @@ def batch_of_texts(answers: Any, **known: Any) -> Batch:
         return Batch(_core.TextColumn(answers, "answers", False), **known)
 
 
-def _missing(name: str, needed_for: str) -> NoReturn:
-    raise RewardError(f"{name} are missing; {needed_for} needs them for each answer")
+def missing(name: str, needed_for: str) -> RewardError:
+    """The error about a column that a part needs."""
+    return RewardError(f"{name} are missing; {needed_for} needs them for each answer")
 
 
 class SuiteSource:
@@ -232,11 +217,7 @@ class ReferenceSource:
         self.metric = columns[0] if metric is None and columns else metric or ""
         if self.metric not in columns:
             raise RewardError(unknown_name("metric", self.metric, columns))
-
-    @property
-    def signature(self) -> str:
-        """Identifies how the scores are computed."""
-        return f"{self._reference_scorer.signature}|metric:{self.metric}"
+        self.signature = f"{reference_scorer.signature}|metric:{self.metric}"
 
     @property
     def n_threads(self) -> int:
