@@ -67,6 +67,11 @@ def test_a_terminal_cuts_several_columns_of_texts_the_longest_first(width):
     assert (f"{'m' * 30}  t" in lines[1]) == (width >= 30 + 2 + READABLE)
 
 
+def test_a_terminal_cuts_no_interval_beside_a_name():
+    table = Table([Column("interval"), Column("model")], [("-0.7175 to +0.1733", "m" * 30)])
+    assert table.lines(20)[1] == f"-0.7175 to +0.1733  {'m' * 6}…{'m' * 5}"
+
+
 def test_a_notebook_shows_the_first_rows_and_no_markup_of_texts():
     table = Table([Column("name"), Column("bar")], [("<b>", Html("<i>1</i>"))] * 21)
     assert table._repr_html_().count("<tr>") == 21

@@ -165,7 +165,8 @@ class Table:
         while width is not None and optional_places and _total(readable[place] for place in places) > width:
             places.remove(optional_places.pop())
         longest_first = sorted((place for place in places if place in to_left), key=lambda place: -widths[place])
-        for least, place in product((READABLE, LEAST), longest_first if width is not None else ()):
+        long_texts = [place for place in longest_first if widths[place] > READABLE] or longest_first[:1]  # no intervals
+        for least, place in product((READABLE, LEAST), long_texts if width is not None else ()):
             surplus = _total(widths[shown] for shown in places) - (width or 0)
             if surplus > 0 and widths[place] > least:
                 names = told_apart([row[place] for row in cells], max(widths[place] - surplus, least))

@@ -14,7 +14,7 @@ from ..base.arrays import Floats
 from ..base.errors import TrialsError
 from ..base.mean_interval import MeanInterval
 from ..base.table import Column, Table, TableResult, bearing_digits, figure
-from ..base.untrusted_text import few_names, in_one_line, markdown_text
+from ..base.untrusted_text import counted, few_names, in_one_line, markdown_text
 from .items.item_table import ItemScores
 from .items.ranking import Compared, compared_models
 from .statistics.paired import MIN_QUESTIONS, against
@@ -169,7 +169,7 @@ class Placement(TableResult):
         above, below = self.others[: self._n_above][::-1], self.others[self._n_above :]
         verdicts = [(other.run, other.verdict) for other in self.others]
         many = sentence_of_many(verdicts, f"other {self.nouns[0]}", first="it", is_named=False)
-        lines = [f"{many} (95 %, Holm, {len(self.others):,} comparisons)"]
+        lines = [f"{many} (95 %, Holm, {counted(len(self.others), 'comparison')})"]
         for side, others in (("above", above), ("below", below)):
             names = [other.run for other in others if other.verdict == "not distinguished"]
             if names:

@@ -168,6 +168,8 @@ def test_a_model_is_placed_by_paired_tests_over_the_common_items():
         "of 3 other models, it is better than 1, worse than 1, not distinguished from 1 (95 %"
     )
     assert "| model | score |" in result.to_markdown()
+    two = place_models(scores().only(models=["new", "like"]), ["new"])[0]
+    assert two.sentences()[0].endswith("(95 %, Holm, 1 comparison)")
 
 
 class Unsearched(tuple):
