@@ -193,7 +193,7 @@ def test_p_values_of_a_metric_are_corrected_by_holm(all_pairs):
     n = 6 if all_pairs else 3
     assert result.n_pairs == n
     for part in (result.metrics[:n], result.metrics[n:]):
-        expected = corrected([row.p_value for row in part], "holm").tolist()
+        expected = corrected([row.p_value for row in part]).tolist()
         assert [row.p_corrected for row in part] == expected
         assert [row.differs for row in part] == [p <= 0.05 for p in expected]
     assert f"p-values and intervals are corrected by Holm for the {n} comparisons of each metric" in result.method

@@ -46,7 +46,7 @@ def test_randomization_is_that_of_scipy(run):
 @pytest.mark.parametrize("clusters", [None, [0, 0, 0, 1, 2, 3, 3, 4, 5, 6, 7, 7]])
 def test_the_interval_has_the_differences_that_randomization_does_not_reject(clusters, n_draws):
     result = against_baseline(BASELINE, RUNS, clusters=clusters, n_draws=n_draws)
-    by_holm = corrected([row.p_value for row in result], "holm").tolist()
+    by_holm = corrected([row.p_value for row in result]).tolist()
     assert [row.p_corrected for row in result] == by_holm
     assert [row.differs for row in result] == [value <= 0.05 for value in by_holm]
     assert [row.differs for row in result] == [not row.low <= 0 <= row.high for row in result]

@@ -161,9 +161,7 @@ def test_a_model_is_placed_by_paired_tests_over_the_common_items():
         paired_difference(scores().of("new", "accuracy"), scores().of(other.run, "accuracy")) for other in result.others
     ]
     assert [other.difference for other in result.others] == pytest.approx([pair.mean for pair in pair_values])
-    assert [other.corrected for other in result.others] == pytest.approx(
-        corrected([p.p_value for p in pair_values], "holm")
-    )
+    assert [other.corrected for other in result.others] == pytest.approx(corrected([p.p_value for p in pair_values]))
     assert result.sentences()[0].startswith(
         "of 3 other models, it is better than 1, worse than 1, not distinguished from 1 (95 %"
     )

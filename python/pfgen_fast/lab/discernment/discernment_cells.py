@@ -17,7 +17,6 @@ from ...base.arrays import Bools, Floats
 from ...base.errors import DiscernmentError
 from ...base.mean_interval import ROUNDING
 from ...runs.statistics.paired import of_stratum
-from ...runs.statistics.verdicts import corrected
 from ..evaluators.evaluator import Metric
 from ..statistics.detectability import change_interval, is_noticed, monotonicity, n80, noticed_from, noticed_from_with
 from ..statistics.discernment_scores import FEW, RankIntervals, rank_intervals
@@ -138,7 +137,9 @@ def cell_rows(tasks: Sequence[TaskCells]) -> list[TableRow]:
     rows = [row for task in tasks for row in _rows_of(task)]
     tested = [row for row in rows if row["log_p"] is not None]
     if tested:
-        p_values = corrected(np.exp([row["log_p"] for row in tested]), "bh")
+        from scipy.stats import false_discovery_control
+
+        p_values = false_discovery_control(np.exp([row["log_p"] for row in tested]))  # by Benjamini and Hochberg
         for row, p_value in zip(tested, p_values, strict=True):
             row["significant_bh"] = bool(p_value <= SIGNIFICANT)
     return rows

@@ -16,7 +16,7 @@ import numpy as np
 
 from ...base.arrays import Counts, Floats, Ints
 from ...base.mean_interval import ROUNDING, mean_interval, quantile, wilson
-from ...runs.statistics.paired import ALPHA, against
+from ...runs.statistics.paired import ALPHA, against, cluster_codes
 
 Scale = Literal["linear", "fisher", "logarithm", "share"]
 """Where an interval is symmetric: means, coefficients from -1 to 1, sizes from 0 on, and shares (Wilson's interval)."""
@@ -83,9 +83,8 @@ def drawn_rate(
     """A share with the interval of `clustered_rate`, from the share in each draw of clusters within strata."""
     if not len(draws):
         return share, None, None
-    mean = math.fsum(draws) / len(draws)
     degrees = max(1, n_clusters - n_strata)
-    variance = math.fsum((value - mean) ** 2 for value in draws) / len(draws) * n_clusters / degrees
+    variance = float(np.var(draws)) * n_clusters / degrees
     has_spread = variance > 1e-12 and 0 < share < 1
     return share, *wilson(share, share * (1 - share) / variance if has_spread else n_clusters, quantile(degrees))
 
@@ -96,10 +95,8 @@ _MIN_DRAWS_AT_ONCE = 16
 
 def bootstrap_counts(n_items: int, n_draws: int, *, seed: int = 0, groups: Sequence[Hashable] | None = None) -> Counts:
     """Draws all items with replacement: how often each item (column) is in each draw (row)."""
-    numbers = {
-        group: number for number, group in enumerate(dict.fromkeys(range(n_items) if groups is None else groups))
-    }
-    n_groups = len(numbers)
+    codes = np.arange(n_items) if groups is None else cluster_codes(groups)
+    n_groups = int(codes.max(initial=-1)) + 1
     counts = np.zeros((n_draws, n_groups), dtype=np.int32)
     drawn = _below(n_groups, n_draws, n_groups, seed)
     at_once = max(1, _AT_ONCE // max(1, n_groups))
@@ -107,7 +104,7 @@ def bootstrap_counts(n_items: int, n_draws: int, *, seed: int = 0, groups: Seque
         block = drawn[begin : begin + at_once]
         places = block + n_groups * np.arange(len(block))[:, np.newaxis]
         counts[begin : begin + at_once] = np.bincount(places.ravel(), minlength=block.size).reshape(block.shape)
-    return counts if groups is None else counts[:, [numbers[group] for group in groups]]
+    return counts if groups is None else counts[:, codes]
 
 
 def subsample_counts(n_items: int, size: int, n_draws: int, *, seed: int = 0) -> Counts:

@@ -186,7 +186,7 @@ def _against(values: Floats, reference: list[int], clusters: Ints, counts: Count
         difference = paired_difference(own, means, clusters=units.tolist()) if len(own) else None
         figures_of[rater] = correlated(own, means, units, counts), difference
     p_values = [1.0 if shift is None or shift.p_value is None else shift.p_value for _, shift in figures_of.values()]
-    p_holm = dict(zip(figures_of, corrected(p_values, "holm").tolist(), strict=True))
+    p_holm = dict(zip(figures_of, corrected(p_values).tolist(), strict=True))
     result = {}
     for rater, (figures, shift) in figures_of.items():
         others_r = mean_of([other.pearson for number, (other, _) in figures_of.items() if number != rater])

@@ -20,7 +20,6 @@ from ...base.table import bearing_digits, figure, signed
 from ...base.untrusted_text import counted, few_names, in_one_line
 from .paired import ALPHA, MIN_QUESTIONS, PairedDifference, Test, all_pairs
 
-Correction = Literal["holm", "bh"]
 Outcome = Literal["better", "worse", "not distinguished", "no verdict"]
 """What the first of two runs is, compared with the second."""
 
@@ -111,7 +110,7 @@ def decided(pairs: Sequence[PairedDifference], *, alpha: float = ALPHA) -> list[
     """Decides the pairs of one family, corrected by Holm; pairs without a verdict are in no family."""
     p_values = [pair.p_value if pair.has_verdict else None for pair in pairs]
     family = [p for p in p_values if p is not None]
-    after, levels = iter(corrected(family, "holm").tolist()), iter(holm_levels(family, alpha).tolist())
+    after, levels = iter(corrected(family).tolist()), iter(holm_levels(family, alpha).tolist())
     verdicts = []
     for pair, p in zip(pairs, p_values, strict=True):
         p_corrected, level = (None, alpha) if p is None else (next(after), next(levels))
@@ -143,7 +142,7 @@ def outcomes_of(
     """
     has_verdict = (n_units >= MIN_QUESTIONS) & ~np.isnan(p_values)
     after = np.full(len(p_values), math.nan)
-    after[has_verdict] = corrected(p_values[has_verdict], "holm")
+    after[has_verdict] = corrected(p_values[has_verdict])
     is_better = (differences > 0) == higher_is_better
     words = np.where(after <= alpha + ROUNDING, np.where(is_better, "better", "worse"), "not distinguished")
     return after, np.where(has_verdict, words, "no verdict").tolist()
@@ -238,17 +237,12 @@ def shown_p(p_value: float | None) -> str:
     return f"{p_value:.4f}" if p_value >= 0.0001 else "<0.0001"
 
 
-def corrected(p_values: Any, correction: Correction) -> Floats:
-    """Corrects the p-values of a family for multiple comparisons."""
+def corrected(p_values: Any) -> Floats:
+    """Corrects the p-values of a family for multiple comparisons by Holm's method, which SciPy does not have."""
     values = np.asarray(p_values, dtype=np.float64)
     order = np.argsort(values, kind="stable")
-    n = len(values)
-    if correction == "holm":
-        ordered = np.maximum.accumulate(values[order] * np.arange(n, 0, -1))
-    else:
-        ordered = np.minimum.accumulate((values[order] * (n / np.arange(1, n + 1)))[::-1])[::-1]
-    after = np.empty(n)
-    after[order] = np.minimum(ordered, 1.0)
+    after = np.empty(len(values))
+    after[order] = np.minimum(np.maximum.accumulate(values[order] * np.arange(len(values), 0, -1)), 1.0)
     return after
 
 
@@ -262,7 +256,7 @@ def holm_levels(p_values: Any, alpha: float = ALPHA) -> Floats:
     values = np.asarray(p_values, dtype=np.float64)
     order = np.argsort(values, kind="stable")
     n_left = np.arange(len(values), 0, -1)
-    is_stop = corrected(values, "holm")[order] > alpha + ROUNDING
+    is_stop = corrected(values)[order] > alpha + ROUNDING
     first = int(is_stop.argmax()) if is_stop.any() else len(values)
     n_left[first:] = n_left[first : first + 1]
     levels = np.empty(len(values))
