@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from ...base.table import Column, Table, width_of
 from ...base.untrusted_text import counted, harmless
-from ...suite.rules import MAX_ORDER
+from ...suite.rules import MAX_ORDER, THRESHOLD, add_up
 from .. import options
 from ..app import Json, fail, print_json, print_line, print_table, shown
 from ..parser import Option
@@ -70,8 +70,6 @@ class Explain:
 
 
 def _print_answer(explanation: Explanation) -> None:
-    from ...suite.rules import THRESHOLD
-
     parts: list[str | tuple[str, str]] = []
     cut = explanation.n_characters(max((part.best_prefix for part in explanation.sets), default=0))
     for i, (character, cover) in enumerate(zip(explanation.answer, explanation.cover, strict=False)):
@@ -97,16 +95,12 @@ def _print_answer(explanation: Explanation) -> None:
 
 
 def _style(cover: float | None) -> str:
-    from ...suite.rules import THRESHOLD
-
     if cover is None:
         return "dim"
     return "red strike" if cover < THRESHOLD else "bold" if cover > 0.1 else ""
 
 
 def _print_scores(explanation: Explanation) -> None:
-    from ...suite.rules import add_up
-
     scores = explanation.scores
     fluency, truthfulness = add_up(scores["fluency"].values()), add_up(scores["truthfulness"].values())
     print_line(

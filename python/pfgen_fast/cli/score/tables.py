@@ -11,16 +11,32 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...base.errors import PfgenError
+from ...base.file_reading import stdin
 from ...base.untrusted_text import counted, few_names
+from ...runs.checkout import checkout_of
+from ...suite.published import how_to_name_a_suite
+from ...tables.folders import FileOutcome, FilesProgress, FileTask, first_table, score_files
+from ...tables.formats import first_rows, is_table
+from ...tables.model_means import MODEL_NAMES, MeansOfModels, usual_column
+from ...tables.places import (
+    base_name,
+    fetched,
+    file_info,
+    has_magic,
+    is_folder,
+    is_remote,
+    is_same,
+    shown_place,
+    temporary_folder,
+)
+from ...tables.streaming import score_table
+from ...tables.table_job import TableJob
 from ..app import counting, exit_if_partial, fail, note, print_json, print_line, print_table, shown, warn
 from ..suite_line import about_interval, fitting_suites, given_suite, print_origin, suite_or_here
 from .options import STDIN, ScoreOptions
 
 if TYPE_CHECKING:
     from ...rewards.references.reference_scorer import ReferenceScorer
-    from ...tables.folders import FileOutcome, FilesProgress
-    from ...tables.model_means import MeansOfModels
-    from ...tables.table_job import TableJob
 
 _QUESTION_NAMES = ("question", "question_id", "q", "prompt", "質問")
 _REFERENCE_NAMES = ("references", "reference", "refs", "ref", "targets", "target", "参照")
@@ -30,8 +46,6 @@ _MAX_SHOWN_COLUMNS = 20
 
 def hold_tables(places: list[str]) -> bool:
     """Whether tables are found at inputs without runs."""
-    from ...tables.folders import first_table
-
     with contextlib.suppress(PfgenError):
         return not first_table(places).endswith(".json")  # a suite, or another file of runs
     return False
@@ -48,8 +62,6 @@ def score_tables(command: ScoreOptions) -> None:
     if has_many:
         _score_many(command, scorer)
         return
-    from ...tables.places import is_same, shown_place
-
     with _local_table(command) as path:
         job = _job(command, path if command.places != [STDIN] or command.tables.input_format else None, scorer)
         if command.target and is_same(command.places[0], command.target):
@@ -59,7 +71,6 @@ def score_tables(command: ScoreOptions) -> None:
 
 def is_many(command: ScoreOptions) -> bool:
     """Whether the outputs are files in a directory, with the names of their inputs."""
-    from ...tables.places import file_info, has_magic, is_folder
 
     def names_folder(place: str) -> bool:
         return place.endswith("/") or is_folder(place)
@@ -104,17 +115,12 @@ def reference_scorer(command: ScoreOptions) -> ReferenceScorer | None:
 
 
 def _name(command: ScoreOptions) -> str:
-    from ...tables.places import shown_place
-
     return "stdin" if command.places == [STDIN] else shown_place(command.places[0])
 
 
 @contextlib.contextmanager
 def _local_table(command: ScoreOptions) -> Iterator[Path]:
     """The only table as a file, which is temporary for a table elsewhere, and for stdin with --input-format."""
-    from ...base.file_reading import stdin
-    from ...tables.places import fetched, is_remote, temporary_folder
-
     source = command.places[0]
     if is_remote(source) and not command.dry_run:
         with fetched(source) as (path, _):
@@ -138,7 +144,6 @@ def _job(command: ScoreOptions, path: Path | None, scorer: ReferenceScorer | Non
     Without a path, the table is on stdin, which is read only once, so all columns must be named.
     """
     from ...scoring.scorer import ScorerSpec
-    from ...tables.table_job import TableJob
 
     tables, suite = command.tables, given_suite(command.suite) if command.suite else None
     question, answer, references = tables.question_column, tables.answer_column, tables.reference_columns
@@ -171,11 +176,6 @@ def _columns(
     command: ScoreOptions, path: Path, name: str, scorer: ReferenceScorer | None
 ) -> tuple[str | None, str, list[str] | None, str | None]:
     """The columns of questions, answers and references, and the name of a suite if it is found by the questions."""
-    from ...runs.checkout import checkout_of
-    from ...suite.published import how_to_name_a_suite
-    from ...tables.formats import first_rows
-    from ...tables.model_means import MODEL_NAMES, usual_column
-
     tables = command.tables
     needs_references = scorer is not None and scorer.needs_references and not tables.reference_columns
     has_suite = scorer is not None or command.suite is not None or checkout_of(Path.cwd() / "run") is not None
@@ -217,22 +217,16 @@ def _check_many(command: ScoreOptions) -> None:
     if command.target is None or command.target == STDIN:
         fail("several tables are scored into a directory: give --output FOLDER")
     if not command.target.endswith("/"):
-        from ...tables.formats import is_table as is_table_name
-        from ...tables.places import base_name, file_info, is_folder, shown_place
-
         name = shown_place(command.target)
         is_there = is_folder(command.target)
         if file_info(command.target) is not None and not is_there:
             fail(f"{name}: is a file; several tables are scored into a directory")
-        if is_table_name(base_name(command.target)) and not is_there:
+        if is_table(base_name(command.target)) and not is_there:
             fail(f"{name}: is named like a file; several tables are scored into a directory, such as {name}/")
 
 
 def _score_many(command: ScoreOptions, scorer: ReferenceScorer | None) -> None:
     """Scores tables into a directory and prints the outcomes; ends with exit code 3 if a table failed."""
-    from ...tables.folders import first_table, score_files
-    from ...tables.places import fetched, shown_place
-
     first, folder = first_table(command.places), str(command.target)
     with fetched(first) as (path, _):
         job = _job(command, path, scorer, shown_place(first))
@@ -284,11 +278,6 @@ def _score_many(command: ScoreOptions, scorer: ReferenceScorer | None) -> None:
 
 def _score_one(command: ScoreOptions, path: Path, job: TableJob) -> None:
     """Scores one table into another, or without a target prints the means of its models."""
-    from ...tables.folders import FileOutcome, FileTask
-    from ...tables.model_means import MeansOfModels
-    from ...tables.places import shown_place
-    from ...tables.streaming import score_table
-
     target, name = command.target, _name(command)
     if command.as_json and target == STDIN:
         fail("--json prints to stdout, so the table cannot go there: give --output FILE")
@@ -332,8 +321,6 @@ def _rows_told(n_rows: int, n_written: int, job: TableJob) -> str:
 
 def _as_json(outcome: FileOutcome, job: TableJob) -> dict[str, object]:
     """The outcome of a file as JSON values."""
-    from ...tables.places import shown_place
-
     is_scored = outcome.status == "scored"
     return {
         "input": shown_place(outcome.task.source),
