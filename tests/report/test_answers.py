@@ -43,13 +43,10 @@ def test_answers_of_many_runs_come_in_lines_of_bounded_size(mini):
     assert len(packed_answers(mini["Q01"], [], 100)) == 1  # no run has the question
 
 
-def test_reference_answers_come_from_all_over_their_set():
+def test_reference_answers_come_from_all_over_their_set_with_the_3_grams_of_shown_texts():
     head, _ = held(question(*(f"answer {number}" for number in range(100))), ["x"])
     assert head["texts"] == [f"answer {number}" for number in range(0, 100, 100 // N_REFERENCES)]
     assert head["sets"] == {"A": N_REFERENCES}
-
-
-def test_the_table_holds_the_3_grams_of_shown_texts_that_references_hold():
     head, line = held(question("abcde", "abcx", "unseen"), ["zabcz", "abc"], n_shown=1)
     grams = [head["grams"][at : at + 3] for at in range(0, len(head["grams"]), 3)]
     # Two code points more than are shown of any text, reference answers too, are tinted.

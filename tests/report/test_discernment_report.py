@@ -334,15 +334,12 @@ def test_metrics_of_other_sizes_have_curves_of_their_own():
     assert lines == [["bleu", "chrf"], ["rouge"]]
 
 
-def test_scores_of_originals_and_damaged_texts_are_correlated_without_controls(ngram_finding):
+def test_scores_are_correlated_without_controls_and_constant_ones_only_drawn(ngram_finding):
     panel = picture_of(ngram_finding, "scores").panels[0]
     scored = a_discernment().scored
     n = np.isfinite(scored.damaged[[not change.is_control for change in scored.plan.perturbations], 0]).sum()
     assert re.fullmatch(rf"fluency: Pearson 0\.\d{{3}} \({n} pairs\)", panel.title)
     assert panel.has_diagonal
-
-
-def test_constant_scores_have_no_correlation_but_are_drawn():
     still = with_scores(a_discernment(metrics=METRICS[:1]), np.full(N_ITEMS, 3.0))
     chart = picture_of(finding_of([still]), "scores")
     assert "no correlation" in chart.panels[0].title

@@ -76,11 +76,8 @@ def texts_in(chart):
     return {"".join(element.itertext()).strip() for element in root.iter() if element.tag.endswith("}text")}
 
 
-def test_a_name_in_a_picture_is_harmless_and_in_one_line():
+def test_titles_and_names_are_harmless_in_pictures_markdown_and_csv(tmp_path):
     assert r"a\u001b[31m\u202e\nb $c$" in texts_in(Ranges(("a\x1b[31m\u202e\nb $c$",), UP[:1], None, None, "rank"))
-
-
-def test_titles_and_names_are_text_in_markdown_and_no_formulas_in_csv(tmp_path):
     hostile = "=a](javascript:x) <b>\n# b"
     table = finding_table("figures", hostile, (hostile, "value"), ((hostile, -0.25),))
     picture = Picture("line", hostile, Scatter((POINTS,)))

@@ -17,15 +17,8 @@ from pfgen_fast.suite.rules import SCORES
 
 yaml = pytest.importorskip("yaml")
 DATASET = "org/benchmark"
-CONFIG = {
-    "engine": "vllm",
-    "max_tokens": 300,
-    "mode": "qa",
-    "model": "org/model",
-    "stop": ["Q:", "\n\n"],
-    "temperature": 1.0,
-    "top_p": 1e-05,
-}
+CONFIG = {"engine": "vllm", "max_tokens": 300, "mode": "qa", "model": "org/model"}
+CONFIG |= {"stop": ["Q:", "\n\n"], "temperature": 1.0, "top_p": 1e-05}
 
 
 def scored_run(folder, suite, config=CONFIG, n_trials=3, **scorer):

@@ -29,12 +29,8 @@ def test_the_page_has_the_figures_of_the_leaderboard(tmp_path):
     check_policy(page)
     overview, result = overview_in(page), rank_models(scores())
     for run, model in zip(overview["runs"], result.models, strict=True):
-        assert (run["name"], run["rank"], run["score"], run["low"]) == (
-            model.model,
-            model.rank,
-            model.score.mean,
-            model.score.low,
-        )
+        figures = (model.model, model.rank, model.score.mean, model.score.low)
+        assert (run["name"], run["rank"], run["score"], run["low"]) == figures
         assert run["metric 0"] == model.metrics["tokens"]
         assert tuple(run["ranks"]) == model.ranks
     assert [question["subject"] for question in overview["questions"][-2:]] == ["maths", "law"]

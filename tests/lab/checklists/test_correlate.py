@@ -276,17 +276,11 @@ def test_the_interval_of_a_pair_is_from_its_own_tasks() -> None:
 
 
 def test_choices_of_people_are_shown_beside_the_judge(call: Any, folder: Path) -> None:
-    rows = [
-        {
-            "kind": "pair",
-            "id": task.id,
-            "length": None,
-            "choice": choice,
-            "first_sha256": sha256_of(f"poor answers {task.id}"),
-            "second_sha256": sha256_of(f"good answers {task.id}"),
-        }
-        for task, choice in zip(TASKS, ("second", "second", "first", "tie", "second"), strict=True)
-    ]
+    rows = []
+    for task, choice in zip(TASKS, ("second", "second", "first", "tie", "second"), strict=True):
+        first, second = (sha256_of(f"{model} answers {task.id}") for model in ("poor", "good"))
+        pair = {"first_sha256": first, "second_sha256": second, "choice": choice}
+        rows.append({"kind": "pair", "id": task.id, "length": None, **pair})
     stale = {**rows[0], "first_sha256": "of no run"}
     (folder / "a.jsonl").write_bytes(export_lines(Header("a", "own", ""), [*rows, stale]))
     command = ("checklists", "wins", folder / "runs", "--suite", folder / "suite", "--pairs", folder / "a.jsonl")
@@ -316,9 +310,9 @@ def test_bad_input_is_one_sentence(call: Any, folder: Path) -> None:
         "kind": "pair",
         "id": "letter_1",
         "length": None,
+        "choice": "tie",
         "first_sha256": "a",
         "second_sha256": "b",
-        "choice": "tie",
     }
     (folder / "a.jsonl").write_bytes(export_lines(Header("a", "own", ""), [mark]))
     err = call(*command, "--pairs", folder / "a.jsonl")[2]

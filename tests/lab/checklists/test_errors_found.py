@@ -59,7 +59,7 @@ def test_an_answer_that_begins_with_a_phrase_is_a_rejection(tmp_path, response, 
     assert error_of(tmp_path, response, language=language).rejection == phrase
 
 
-def test_the_published_profile_has_other_phrases(tmp_path):
+def test_published_phrases_are_others_and_an_answer_counts_for_each_that_it_begins_with(tmp_path):
     response = "Given the length, here is a part."
     assert error_of(tmp_path / "a", response, profile="published").rejection == "Given the"
     whole = "given the constraints of this platform, here is a part."
@@ -67,9 +67,6 @@ def test_the_published_profile_has_other_phrases(tmp_path):
     assert Rejections(["I", "I can", "I can't"]).phrase_of("I can not") == "I can"
     assert phrases_for("fr") == ()
     assert "no phrases of rejection are packaged for the language fr" in ErrorRules(suite_of_essays("fr")).notes[0]
-
-
-def test_an_answer_counts_for_each_phrase_that_it_begins_with(tmp_path):
     rules = ErrorRules(suite_of_essays(), "published")
     short, long = PUBLISHED_PHRASES
     answers = [

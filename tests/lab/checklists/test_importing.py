@@ -223,10 +223,7 @@ BAD_LINES = {
     "no-level": (entries(1, 0.3), r"\[1\].evaluation_score: expected a level .*not 0.3"),
     "true": (entries(1, True), "expected a level .*, not true"),
     "huge": (entries(1, 10**400), "expected a level .*, not 1000"),
-    "id-text": (
-        [*entries(1), {"checklist_id": "a", "evaluation_score": 1}],
-        "checklist_id: expected a number, not 'a'",
-    ),
+    "id": ([*entries(1), {"checklist_id": "a", "evaluation_score": 1}], "checklist_id: expected a number, not 'a'"),
     "task": ({"id": "chat_0000"}, "unknown task 'chat_0000'; expected one of chat_000"),
     "area": ({"id": "open_ended_qa_000", "checklist_wise_evaluation": entries(1, 1)}, "is of the area open_ended_qa"),
 }

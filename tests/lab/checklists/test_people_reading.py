@@ -187,18 +187,10 @@ def judged(tmp_path: Path) -> Path:
     write_run(tmp_path / "run", listed, judgements, {})
     for name in "ab":
         rows: list[Any] = [{"kind": "mark", **asdict(mark)} for mark in marks if mark.annotator == name]
-        rows += [
-            {
-                "kind": "judgement",
-                "id": judgement.id,
-                "length": judgement.length,
-                "response_sha256": judgement.response_sha256,
-                "judgement": judgement_key(judgement),
-                "question": 1,
-                "is_reasonable": name == "a" or number > 0,
-            }
-            for number, judgement in enumerate(judgements)
-        ]
+        for number, row in enumerate(judgements):
+            place = {"id": row.id, "length": row.length, "response_sha256": row.response_sha256}
+            opinion = {"judgement": judgement_key(row), "question": 1, "is_reasonable": name == "a" or number > 0}
+            rows.append({"kind": "judgement", **place, **opinion})
         (tmp_path / f"{name}.jsonl").write_bytes(export_lines(Header(name, "own", ""), rows))
     return tmp_path
 

@@ -16,19 +16,10 @@ from pfgen_fast.lab.discernment import discernment_items as item_files
 from pfgen_fast.lab.discernment.discernment_items import Collection, CollectionItem, language_of, read_collection
 from pfgen_fast.lab.evaluators.evaluator import Item
 
-ROWS = [
-    {
-        "id": "a",
-        "text": "Ice floats.",
-        "task": "qa",
-        "question": "Why?",
-        "context": "A passage.",
-        "references": ["Ice is light.", "It floats."],
-        "alternative": "Ice sinks.",
-        "perturbed": {"char_typo/minor": "Ice flaots."},
-    },
-    {"id": "b", "text": "氷は浮く。", "task": "story", "language": "en", "context": None},
-]
+FIRST = {"id": "a", "text": "Ice floats.", "task": "qa", "question": "Why?", "context": "A passage."}
+FIRST |= {"references": ["Ice is light.", "It floats."], "alternative": "Ice sinks."}
+FIRST |= {"perturbed": {"char_typo/minor": "Ice flaots."}}
+ROWS = [FIRST, {"id": "b", "text": "氷は浮く。", "task": "story", "language": "en", "context": None}]
 
 
 def write(folder, rows, name="items.jsonl"):

@@ -142,12 +142,12 @@ def test_a_file_names_kinds_and_degrees(tmp_path):
         name = "short one"
         [kinds]
         newline = {}
-        char_delete = { permille = [10, 20] }
-        word_drop = { permille = [100, 200] }
+        char_delete.permille = [10, 20]
+        word_drop.permille = [100, 200]
         truncate = { k = [5, 10] }
         answer_swap = {}
         char_typo = {}
-        grammar_error = { degrees = ["minor"] }
+        grammar_error.degrees = ["minor"]
         fictional_entity = {}
         paraphrase = {}
         """,

@@ -27,14 +27,8 @@ def write(tmp_path):
 
 
 def test_a_prompt_shows_criterion_scale_steps_context_question_and_text_in_this_order():
-    prompt = read_criteria().prompt(
-        "qa",
-        "answer_quality",
-        language="en",
-        text="Because {text} of {steps}.",
-        context="The {context}.",
-        question="Why?",
-    )
+    texts = {"text": "Because {text} of {steps}.", "context": "The {context}.", "question": "Why?"}
+    prompt = read_criteria().prompt("qa", "answer_quality", language="en", **texts)
     parts = [
         "an answer to a question about a passage, written in English, by one criterion only: answer quality",
         "How good the answer is",
@@ -76,15 +70,12 @@ def test_a_prompt_is_in_the_language_of_the_text():
     assert "written in de," in prompts[2]
 
 
-def test_a_file_of_criteria_alone_serves_every_task(write):
+def test_a_file_of_criteria_serves_every_task_and_a_task_may_choose_metrics_and_word_its_own(write):
     criteria = read_criteria(write(KEY))
     assert criteria.scale == Scale(1, 5)
     assert criteria.task("any").criteria == {"charm": {"en": Criterion("charm", "How charming it is.", ("Read it.",))}}
     prompt = criteria.prompt("any", "charm", language="ja", text="水")  # there is no other language
     assert prompt.startswith("You are asked to rate a text, written in Japanese, by one criterion only: charm.")
-
-
-def test_a_task_may_choose_metrics_and_word_its_own(write):
     head = 'scale = [0, 10]\n[tasks.ads]\nmetrics = ["charm", "truth"]\nwhat.en = "an advertisement"\n'
     own = '[tasks.ads.criteria.truth.en]\nname = "truth"\ndefinition = "Is it so?"\nsteps = []\n'
     criteria = read_criteria(write(head + own + KEY))
@@ -133,27 +124,17 @@ def test_a_frame_replaces_the_prompt_around_a_criterion_as_a_whole(write):
 
 FAULTS = {
     "a frame without text": ("frame.en = 'Rate it: [[1]]'" + KEY, r"frame\['en'\]: expected the placeholder {text}"),
-    "a frame with a typing error": (
-        "frame.en = '{text} {lo} [[1]]'" + KEY,
-        "unknown placeholder {lo}; there are {what}",
-    ),
+    "a frame with a slip": ("frame.en = '{text} {lo} [[1]]'" + KEY, "unknown placeholder {lo}; there are {what}"),
     "a frame without brackets": ("frame.en = '{text}'" + KEY, "expected a request for a rating in double brackets"),
-    "a frame of no language": (
-        "frame.ja = '{text} [[1]]'" + KEY,
-        "frame: expected a frame in a language of .* charm: en",
-    ),
-    "a frame that asks the same for each metric": (
-        "frame.en = 'Rate {what} {text} [[1]]'",
-        r"frame\['en'\]: expected {criterion}, {definition} or {steps}, because the prompts for the 4 metrics of the "
-        "task summarization are equal without them",
-    ),
+    "a frame of no language": ("frame.ja = '{text} [[1]]'" + KEY, "frame: expected a frame in a language .* charm: en"),
+    "equal frames": ("frame.en = '{what} {text} [[1]]'", "expected {criterion}, .* or {steps}, because .* are equal"),
     "no TOML": ("[", "not TOML"),
     "unknown key": ("tsks = 1", r"unknown key 'tsks'; expected one of tasks, scale, frame, criteria"),
     "unknown language": (KEY.replace(".en", ".de"), r"criteria\['charm'\]: unknown key 'de'; expected one of en, ja"),
     "no definition": (KEY.replace("definition", "#"), r"criteria\['charm'\]\['en'\]: the key 'definition' is missing"),
-    "a metric without criterion": (
+    "no criterion": (
         "tasks.a.metrics = ['charms']" + KEY,
-        r"metrics: unknown criterion 'charms'; expected one of charm",
+        "metrics: unknown criterion 'charms'; expected one of charm",
     ),
     "a metric twice": ("tasks.a.metrics = ['charm', 'charm']" + KEY, "at least one metric, and each metric only once"),
     "no criteria": ("", r"expected at least one criterion, as \[criteria\.NAME\.en\]"),

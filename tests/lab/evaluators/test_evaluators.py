@@ -265,7 +265,7 @@ def test_scores_outside_of_the_scale_are_missing_and_metrics_keep_the_order_of_t
         ({"a": [1], "b": [1, 2]}, "returned 1 scores of the metric a for 2 texts; expected one score for each text"),
         ({"a": [1, 2]}, "returned no scores of the metric b"),
         (
-            {"a": [1, 2], "b": [1, 2], "aa": [1, 2]},
+            dict.fromkeys(("a", "b", "aa"), (1, 2)),
             "returned an unknown metric 'aa'; expected one of a, b; did you mean 'a'?",
         ),
         ([1, 2], "returned list; expected a sequence of scores by metric"),

@@ -158,12 +158,6 @@ def test_a_score_is_the_mean_of_the_valid_ratings(path):
     assert ratings.n_missing == 0
 
 
-def test_without_a_connection_stored_replies_are_used(path):
-    asked = evaluator_of(path, FakeEngine()).score([ITEM] * 2, text_column(["a", "b"]))["rating"]
-    replayed = evaluator_of(path).score([ITEM] * 3, text_column(["b", "new", "a"]))["rating"]
-    assert np.array_equal(replayed, [asked[1], np.nan, asked[0]], equal_nan=True)
-
-
 def test_the_signature_has_everything_that_affects_a_score(path):
     usual = evaluator_of(path).signature
     assert usual == (

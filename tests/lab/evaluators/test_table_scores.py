@@ -83,16 +83,8 @@ def test_ids_in_json_may_be_numbers_but_a_score_may_be_no_text(tmp_path):
 
 
 def test_ratings_and_replicates_are_averaged(write):
-    rows = """\
-a,original,f,3,1,1
-a,original,f,4,1,2
-a,original,f,none,1,3
-a,original,f,5,2,1
-a,x,f,none,1,1
-a,x,f,2,2,1
-a,x,f,3,2,2
-a,y,f,,1,1
-"""
+    cells = "original,3,1,1 original,4,1,2 original,none,1,3 original,5,2,1 x,none,1,1 x,2,2,1 x,3,2,2 y,,1,1"
+    rows = "".join(f"a,{cell.replace(',', ',f,', 1)}\n" for cell in cells.split())
     scores = TableScores(write(rows, f"{HEAD},replicate,rating"))
     assert lists(scores.originals(["a"])) == {"f": [(3.5 + 5) / 2]}
     assert lists(scores.perturbed("x", ["a"])) == {"f": [2.5]}
@@ -115,13 +107,10 @@ def test_the_order_of_rows_changes_no_score(write):
     assert len(result) == 1
 
 
-def test_levels_are_those_of_kinds_and_are_read_where_they_are_given(write):
+def test_directions_and_scales_are_declared_and_levels_read_where_they_are_given(write):
     assert table.LEVELS == kinds.LEVELS
     scores = TableScores(write("a,original,f,1,\na,x,f,1,sentence\na,y,f,1,\n", f"{HEAD},level"))
     assert [scores.level_of(name) for name in ("x", "y", "z")] == ["sentence", None, None]
-
-
-def test_directions_and_scales_are_declared(write):
     path = write(ROWS)
     turned = TableScores(path, lower_is_better=["accuracy"])
     assert turned.metrics == (Metric("fluency"), Metric("accuracy", False))
@@ -151,11 +140,7 @@ def test_items_that_the_collection_lacks_are_left_out_with_a_note(write):
         (HEAD, "a,original,f,1\n" * 2, "line 3: a second score of item a, original, f; expected one, or a column"),
         ("item,metric,score", "a,f,1\n", "line 2: no column 'perturbation'; there are item, metric, score"),
         (f"{HEAD},level", "a,x,f,1,words\n", "line 2: unknown level 'words'; expected one of word, character"),
-        (
-            f"{HEAD},level",
-            "a,x,f,1,word\nb,x,f,1,sentence\n",
-            "line 3: the level sentence of x, .* the level word above",
-        ),
+        (f"{HEAD},level", "a,x,f,1,word\nb,x,f,1,sentence\n", "line 3: the level sentence of x, .* level word above"),
     ],
 )
 def test_a_table_that_breaks_the_rules_is_refused(write, head, rows, message):
