@@ -69,12 +69,8 @@ def test_published_phrases_are_others_and_an_answer_counts_for_each_that_it_begi
     assert "no phrases of rejection are packaged for the language fr" in ErrorRules(suite_of_essays("fr")).notes[0]
     rules = ErrorRules(suite_of_essays(), "published")
     short, long = PUBLISHED_PHRASES
-    answers = [
-        Answer("sea", f"{long}, no."),
-        Answer("ice", f"**{short.upper()} LIMIT**"),
-        Answer("fog", f"{short} fog."),
-        Answer("fog", STORY, trial=2),
-    ]
+    answers = [Answer("sea", f"{long}, no."), Answer("ice", f"**{short.upper()} LIMIT**")]
+    answers += [Answer("fog", f"{short} fog."), Answer("fog", STORY, trial=2)]
     result = model_errors("m", errors_of(run_of(tmp_path / "model", *answers), rules), rules).total
     assert result.shares["rejection"] == Share(3, 4)
     assert result.phrases == {short: Share(3, 4), long: Share(1, 4)}
@@ -97,14 +93,9 @@ def test_ends_that_close():
 
 def test_an_answer_that_equals_that_to_another_task_is_filtered(tmp_path):
     refused = "This cannot be shown."
-    answers = [
-        Answer("sea", refused),
-        Answer("ice", refused),
-        Answer("fog", STORY),
-        Answer("fog", STORY, trial=2),  # the same task: a model without any chance in it
-        Answer("fog", "", length="short"),
-        Answer("sea", "", length="short"),
-    ]
+    answers = [Answer("sea", refused), Answer("ice", refused)]
+    answers += [Answer("fog", STORY), Answer("fog", STORY, trial=2)]  # the same task: a model without any chance in it
+    answers += [Answer("fog", "", length="short"), Answer("sea", "", length="short")]
     result = found_in(tmp_path, *answers)
     assert [item.key[0] for item in result if item.is_filtered] == ["sea", "ice"]
     assert [item.key[:2] for item in result if item.is_empty] == [("fog", "short"), ("sea", "short")]

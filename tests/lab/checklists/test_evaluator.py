@@ -46,14 +46,8 @@ def by_length(request) -> str:
 
 def judge_of(path, engine=None, suite=None, spending=None, **options) -> ChecklistJudge:
     other = {name: options.pop(name) for name in ("category", "is_partial") if name in options}
-    return ChecklistJudge(
-        suite or own_suite(),
-        JudgeOptions("org/judge", **options),
-        ReplyStore(path),
-        connect=engine and (lambda judge: engine),
-        spending=spending or Spending(),
-        **other,
-    )
+    other |= {"connect": engine and (lambda judge: engine), "spending": spending or Spending()}
+    return ChecklistJudge(suite or own_suite(), JudgeOptions("org/judge", **options), ReplyStore(path), **other)
 
 
 def scores_of(judge, items=ITEMS, texts=None):
@@ -189,9 +183,7 @@ def test_it_is_opened_by_the_name_of_its_suite(tmp_path):
 
 def test_discern_run_tests_a_checklist_like_any_evaluator(tmp_path, call, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(
-        "pfgen_fast.report.discernment.discernment_writing.pictures", lambda results: ()
-    )  # they take long
+    monkeypatch.setattr("pfgen_fast.report.discernment.discernment_writing.pictures", lambda _: ())  # they take long
     own_suite_in(tmp_path / "suite")
     text = "Dear neighbour, I thank you for the ladder that you lent me in the spring. It was of great use."
     rows = [

@@ -103,9 +103,9 @@ def without(pattern):
 BAD = {
     "chat": (without("data/main_data/chat.jsonl"), "no data of HelloBench in data/main_data/chat.jsonl"),
     "summaries": (without("**/summarization*.jsonl"), "main_data/summarization.jsonl or results/generations/main_exp"),
-    "checklists that differ": (
+    "other list": (
         rows("chat", lambda rows: rows[1].update(checklists=["Is it other?", "Is it?"])),
-        "chat.jsonl, line 2: another checklist than other tasks of chat/rew",
+        "line 2: another ch",
     ),
     "no checklist": (rows("chat", lambda rows: rows[0].update(category="x", checklists=None)), "line 1.* chat/x"),
     "no category": (rows("chat", lambda rows: rows[1].pop("category")), "line 2: has no 'category'"),

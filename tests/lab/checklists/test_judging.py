@@ -48,19 +48,11 @@ def test_verdicts_and_reasons_come_from_the_replies(path):
         seed = request["parameters"]["seed"]
         assert request["messages"][0] == {"role": "system", "content": "You judge by lists."}
         n_questions = len(judgement.verdicts)
-        assert judgement == Judgement(
-            id=answer.id,
-            response_sha256=answer.sha256,
-            verdicts=tuple(verdicts_of(content, seed, n_questions)),
-            judge="judge-2024-08-06",
-            version="judge-2024-08-06 fp_1",
-            reasons=tuple(f"reason {question} of {seed}" for question in range(n_questions)),
-            prompt_sha256=judgement.prompt_sha256,
-            checklist_sha256=suite().checklist(suite().by_key[answer.id, None]).sha256,
-            instruction_sha256=sha256_of(suite().by_key[answer.id, None].instruction),
-            profile="plain",
-            temperature=0.0,
-        )
+        task, verdicts = suite().by_key[answer.id, None], tuple(verdicts_of(content, seed, n_questions))
+        by = {"judge": "judge-2024-08-06", "version": "judge-2024-08-06 fp_1", "profile": "plain", "temperature": 0.0}
+        by |= {"reasons": tuple(f"reason {question} of {seed}" for question in range(n_questions))}
+        by |= {"checklist_sha256": suite().checklist(task).sha256, "instruction_sha256": sha256_of(task.instruction)}
+        assert judgement == Judgement(answer.id, answer.sha256, verdicts, prompt_sha256=judgement.prompt_sha256, **by)
 
 
 def test_equal_requests_of_two_runs_are_sent_once_and_kept_in_both(tmp_path):

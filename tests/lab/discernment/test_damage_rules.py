@@ -257,16 +257,8 @@ def test_each_text_becomes_that_of_the_examples():
     assert len(examples) > 100
     assert {example["kind"] for example in examples} >= RULES.keys()
     for example in examples:
-        degree = plan.Perturbation(example["kind"], permille=example.get("permille"), k=example.get("k"))
-        (result,) = perturbed(
-            example["text"],
-            example["kind"],
-            [degree],
-            seed=example["seed"],
-            language=example["language"],
-            donors=Donors(example.get("donors", ())),
-            alternative=example.get("alternative"),
-        )
+        names = ("text", "kind", "language", "permille", "k", "seed", "alternative")
+        result = damaged(**{name: example.get(name) for name in names}, donors=example.get("donors", ()))
         assert (None if isinstance(result, Impossible) else result) == example["expected"], example
 
 

@@ -179,16 +179,10 @@ def test_the_signature_names_all_that_figures_depend_on(tmp_path, monkeypatch):
         r"\|zeros:drop\|combine:harmonic\|weights:none",
         result.signature,
     )
-    others = [
-        discerned(**usual, evaluator=ByText({"length": length})),
-        discerned(**usual, items=a_collection(13)),
-        discerned(plan=a_plan("char_delete/30")),
-        discerned(**usual, seed=1),
-        discerned(**usual, zeros="pratt"),
-        discerned(**usual, weights=weights),
-        discerned(**usual, donors=["It rained."]),
-        discerned(**usual, donors=["It snowed."]),
-    ]
+    changes = [{"evaluator": ByText({"length": length})}, {"items": a_collection(13)}]
+    changes += [{"plan": a_plan("char_delete/30")}, {"seed": 1}, {"zeros": "pratt"}, {"weights": weights}]
+    changes += [{"donors": ["It rained."]}, {"donors": ["It snowed."]}]
+    others = [discerned(**{**usual, **change}) for change in changes]
     assert column(result.cells, "mean_drop") != column(others[3].cells, "mean_drop")
     assert discerned(**usual, donors=["It rained.", "It rained."]).signature == others[-2].signature
     monkeypatch.setattr(running, "tables_hash", lambda: "other tables")

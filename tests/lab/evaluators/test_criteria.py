@@ -89,10 +89,12 @@ def test_a_file_of_criteria_serves_every_task_and_a_task_may_choose_metrics_and_
 
 def test_the_hash_changes_with_all_that_a_prompt_says(write):
     changes = [
-        ("charming", "graceful"),
-        ('name = "charm"', 'name = "grace"'),
-        ('"Read it."', '"Read it twice."'),
-        (".en]", ".ja]"),
+        *(
+            ("charming", "graceful"),
+            ('name = "charm"', 'name = "grace"'),
+            ("Read it.", "Read it twice."),
+            (".en]", ".ja]"),
+        ),
         ("\n[criteria", "scale = [1, 6]\n[criteria"),
         ("\n[criteria", '[tasks.default]\nwhat.en = "a line"\n[criteria'),
         ("\n[criteria", '[tasks.default]\ncontext.en = "Around it"\n[criteria'),

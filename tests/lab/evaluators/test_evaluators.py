@@ -83,11 +83,8 @@ def test_the_reference_itself_has_the_best_scores_on_their_scales(evaluator):
     for item in (ENGLISH, JAPANESE):
         for text in item.references:
             assert scores_of(evaluator, item, text) == [(100.0, 100.0, 1.0)]
-    assert evaluator.metrics == (
-        Metric("bleu", low=0, high=100),
-        Metric("chrf", low=0, high=100),
-        Metric("rouge_l", low=0, high=1),
-    )
+    scales = (("bleu", 100), ("chrf", 100), ("rouge_l", 1))
+    assert evaluator.metrics == tuple(Metric(name, low=0, high=high) for name, high in scales)
 
 
 @pytest.mark.parametrize(

@@ -31,6 +31,11 @@ def path(tmp_path):
     return tmp_path / "replies.jsonl"
 
 
+JUDGES = (Judge("other"), Judge("org/judge", 0.5), Judge("org/judge", max_tokens=7))
+OTHERS = (*({"judge": judge} for judge in JUDGES), {"n_ratings": 2}, {"seed": "other"}, {"seed": 'x"|ratings:2'})
+"""Changes that affect the scores of every judge."""
+
+
 def evaluator_of(path, engine=None, **options) -> JudgeEvaluator:
     options = {"judge": Judge("org/judge"), "template": PLAIN, **options}
     return JudgeEvaluator(replies=ReplyStore(path), connect=engine and (lambda judge: engine), **options)
@@ -164,15 +169,10 @@ def test_the_signature_has_everything_that_affects_a_score(path):
         f'judge:"org/judge"|template:{PLAIN.hash}|language:"Japanese"|temperature:0|max_tokens:300|ratings:1|seed:""'
     )
     changes = (
-        {"judge": Judge("other")},
-        {"judge": Judge("org/judge", 0.5)},
-        {"judge": Judge("org/judge", max_tokens=7)},
+        *OTHERS,
         {"template": RatingTemplate("{question}{answer}", PLAIN.placeholders)},
         {"template": RatingTemplate(PLAIN.text, PLAIN.placeholders, Scale(1, 5))},
         {"language": "English"},
-        {"n_ratings": 2},
-        {"seed": "other"},
-        {"seed": 'x"|ratings:2'},
     )
     assert len({usual, *(evaluator_of(path, **change).signature for change in changes)}) == 10
 
@@ -320,16 +320,7 @@ def test_the_signature_by_criteria_has_everything_that_affects_a_score(path, tmp
     assert usual == (f'judge:"org/judge"|criteria:{criteria.hash}|temperature:0|max_tokens:300|ratings:5|seed:""')
     own = tmp_path / "own.toml"
     own.write_text("[criteria.fluency.en]\nname = 'flow'\ndefinition = 'Flow.'\nsteps = []\n")
-    changes = (
-        {"judge": Judge("other")},
-        {"judge": Judge("org/judge", 0.5)},
-        {"judge": Judge("org/judge", max_tokens=7)},
-        {"criteria": read_criteria(own)},
-        {"n_ratings": 2},
-        {"seed": "other"},
-        {"seed": 'x"|ratings:2'},
-        {"replicate": 1},
-    )
+    changes = (*OTHERS, {"criteria": read_criteria(own)}, {"replicate": 1})
     assert len({usual, *(criteria_judge(path, **change).signature for change in changes)}) == 9
 
 

@@ -230,19 +230,12 @@ def test_so_many_items_are_needed():
     assert isinstance(n80(np.float64(0.5), np.int64(3), np.int64(10)), int)
 
 
-DEGREES = st.integers(0, 3).flatmap(
-    lambda n: st.lists(
-        st.tuples(
-            st.lists(st.integers(1, 5) | st.just(math.nan), min_size=n + 1, max_size=n + 1),
-            st.lists(st.booleans(), min_size=n, max_size=n),
-        ),
-        min_size=1,
-        max_size=6,
-    )
-)
+def items_of_degrees(n):
+    scores = st.lists(st.integers(1, 5) | st.just(math.nan), min_size=n + 1, max_size=n + 1)
+    return st.lists(st.tuples(scores, st.lists(st.booleans(), min_size=n, max_size=n)), min_size=1, max_size=6)
 
 
-@given(DEGREES)
+@given(st.integers(0, 3).flatmap(items_of_degrees))
 def test_falls_less_rises_are_counted_over_pairs_of_texts_that_differ(items):
     signs = []
     for scores, differs in items:
