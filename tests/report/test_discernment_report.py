@@ -253,14 +253,11 @@ def of_the_paper(dataset, **changes):
     return a_discernment(plan=dataclasses.replace(plan, name=f"paper: {dataset}"), **changes)
 
 
-def test_the_claims_about_a_data_set_stand_beside_our_figures():
+def test_claims_and_published_figures_of_a_data_set_stand_beside_ours():
     ours = {row[0]: row[-1] for row in table(finding_of([of_the_paper("SumPubMed")]), "claims").rows}
     assert re.fullmatch(r"ngram: average \d+\.\d, minimum \d+\.\d", ours["SumPubMed"])
     assert "Answer Equivalence" not in ours
     assert not {"claims", "published"} & {item.name for item in finding_of([a_discernment()]).tables}
-
-
-def test_published_figures_stand_beside_ours_of_the_same_data_set():
     figures = (("SummEval", "d_average", 7.5), ("SummEval", "weighted_minimum", 0.5), ("SumPubMed", "d_minimum", 0.25))
     published = [Published(dataset, "GPT4-Turbo", *part) for dataset, *part in figures]
     result = of_the_paper("SummEval")

@@ -103,17 +103,14 @@ def without(pattern):
 BAD = {
     "chat": (without("data/main_data/chat.jsonl"), "no data of HelloBench in data/main_data/chat.jsonl"),
     "summaries": (without("**/summarization*.jsonl"), "main_data/summarization.jsonl or results/generations/main_exp"),
-    "other list": (
-        rows("chat", lambda rows: rows[1].update(checklists=["Is it other?", "Is it?"])),
-        "line 2: another ch",
-    ),
+    "other list": (rows("chat", lambda rows: rows[1].update(checklists=["Is it other?", "Is it?"])), "line 2: another"),
     "no checklist": (rows("chat", lambda rows: rows[0].update(category="x", checklists=None)), "line 1.* chat/x"),
     "no category": (rows("chat", lambda rows: rows[1].pop("category")), "line 2: has no 'category'"),
     "length": (weights("WEIGHT_DICT = {'rewrite': [1, 2, 3]}"), "chat/rewrite: expected 2 weights, .*not 3"),
     "deep": (weights("WEIGHT_DICT = " + "-" * 100_000 + "1"), "cannot be read as a Python script"),
     "no prompt": (
         lambda folder: (folder / "llm_judge.py").write_text("USER_PROMPT = open('x').read()"),
-        "llm_judge.py: expected a text with the name USER_PROMPT",
+        "expected a text with the name USER",
     ),
 }
 

@@ -227,23 +227,11 @@ ONE = [{"id": "a", "text": "x"}]
 @pytest.mark.parametrize(
     ("rows", "options", "expected"),
     [
-        (
-            [ONE[0] | {"context": n} for n in "12"],
-            {},
-            ", line 2: the context of item a differs from that in {path}, line 1;",
-        ),
-        (
-            [ONE[0] | {"perturbed": {"negate": "y"}}],
-            {},
-            ", line 1: has damaged texts, which belong to one text; leave ",
-        ),
+        ([ONE[0] | {"context": n} for n in "12"], {}, ", line 2: the context of item a differs from that in {path}, "),
+        ([ONE[0] | {"perturbed": {"negate": "y"}}], {}, ", line 1: has damaged texts, which belong to one text; "),
         (ONE, {"n_items": 2}, ": expected 2 items with a text of at least 1 character, found 1 of 1"),
         (ONE, {"bounds": Bounds(5, 9)}, ": expected 1 item with a text of 5 to 9 characters, found 0 of 1"),
-        (
-            [{"id": "a", "body": "x"}],
-            SUMMARIES,
-            ", line 1: no text in column 'text' or 'summaries'; its columns are 'id'",
-        ),
+        ([{"id": "a", "body": "x"}], SUMMARIES, ", line 1: no text in column 'text' or 'summaries'; its "),
         ([{"text": "x"}], {}, ", line 1: no id in column 'id'; its columns are 'text'"),
         (ONE, {"task": None}, ", line 1: no task in column 'task'; expected a task, "),
         (ONE, {"task": "qa"}, ", line 1: no question; items of the task qa "),

@@ -120,10 +120,7 @@ sys.stderr.buffer.write(b"loading \x1b[31mmodel\xff\xe2\x80\xae\n10 %\r20 %\r100
         (FAILS_AT_LAST, r", row 1 \(item i1\): exited with 3, but 2 of 3 texts have no scores"),
         ("say(1, a=1)\nos.kill(os.getpid(), 9)\n", r", row 0 .*: was ended by SIGKILL \(exit code -9\), but 2 of 3"),
         (LENGTHS + "sys.exit(4)\n", r": exited with 4 after it had scored all 3 texts; expected 0"),
-        (
-            "for row in range(4):\n    say(row, a=1)\n",
-            r", line 4 of its output: row: there is no row 3; expected .* 0 to 2",
-        ),
+        ("for row in range(4):\n    say(row, a=1)\n", r", line 4 of its output: row: there is no row 3;"),
         ("say(0, a=1)\nsay(0, a=1)\n", r", line 2 of its output: row: scores of row 0 for the second time"),
         ("print('hello\\x1b[2J', flush=True)\n", r", line 1 of its output, column 1: not JSON: Expecting value"),
         ('print(\'{"row": 0, "scores": [1]}\')\n', r", line 1 of its output: scores: expected an object, not a list"),

@@ -134,10 +134,7 @@ FAULTS = {
     "unknown key": ("tsks = 1", r"unknown key 'tsks'; expected one of tasks, scale, frame, criteria"),
     "unknown language": (KEY.replace(".en", ".de"), r"criteria\['charm'\]: unknown key 'de'; expected one of en, ja"),
     "no definition": (KEY.replace("definition", "#"), r"criteria\['charm'\]\['en'\]: the key 'definition' is missing"),
-    "no criterion": (
-        "tasks.a.metrics = ['charms']" + KEY,
-        "metrics: unknown criterion 'charms'; expected one of charm",
-    ),
+    "no criterion": ("tasks.a.metrics = ['charms']" + KEY, "metrics: unknown criterion 'charms'; expected one of"),
     "a metric twice": ("tasks.a.metrics = ['charm', 'charm']" + KEY, "at least one metric, and each metric only once"),
     "no criteria": ("", r"expected at least one criterion, as \[criteria\.NAME\.en\]"),
     "no language": ("[criteria.charm]", r"criteria\['charm'\]: expected at least one of en, ja"),

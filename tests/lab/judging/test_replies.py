@@ -100,14 +100,10 @@ def test_keys_are_those_of_existing_files_and_of_everything_that_decides_a_reply
     assert request.key == "c3f8310bc3b9d38e1b7cf56d6efd901708c765921038315e00850362e0b4775b"
     judge = Judge("j")
     usual = judge.request("text", seed=1, name="n")
-    others = [
-        judge.request("texts", seed=1, name="n"),
-        judge.request("text", seed=2, name="n"),
-        judge.request("text", seed=1, name="n", system="Be strict."),
-        Judge("k").request("text", seed=1, name="n"),
-        Judge("j", temperature=0.5).request("text", seed=1, name="n"),
-        Judge("j", max_tokens=7).request("text", seed=1, name="n"),
-    ]
+    judges = (Judge("k"), Judge("j", temperature=0.5), Judge("j", max_tokens=7))
+    others = [other.request("text", seed=1, name="n") for other in judges]
+    others += [judge.request(text, seed=seed, name="n") for text, seed in (("texts", 1), ("text", 2))]
+    others.append(judge.request("text", seed=1, name="n", system="Be strict."))
     assert len({request.key for request in [usual, *others]}) == 7
     assert judge.request("text", seed=1, name="another name").key == usual.key
     assert Judge("j", temperature=0).request("text", seed=1, name="n").key == usual.key  # which is 0.0 by default
