@@ -40,14 +40,11 @@ def test_faults_are_looked_for_in_their_order():
 NOT_FINITE = [float("nan"), float("inf"), True, None, ""]
 
 
-def test_an_id_is_a_whole_number_from_0_or_from_1():
+def test_an_id_is_a_whole_number_and_a_verdict_a_level_in_any_spelling_or_a_fault():
     for id in (*NOT_FINITE, 0.5, "zero", "1e0", [0], "9" * 5000):
         assert parsed([{"checklist_id": id, "evaluation_score": 1}], 1).fault == "ids", id
     for id in (0, 0.0, "0", 1, 1.0, "1", " 1 ", "01", "１"):
         assert parsed([{"checklist_id": id, "evaluation_score": 1}], 1) == ParsedReply((1.0,), (None,)), id
-
-
-def test_a_verdict_is_a_level_in_any_spelling_or_a_fault():
     for value in (*NOT_FINITE, 0.6, 2, -0.25, "yes", "nan", "1_0", "50%", "½", [1], {}, 10**400):
         assert parsed([{"checklist_id": 0, "evaluation_score": value}], 1).fault == "value", value
     for value in (0.75, "0.75", ".75", "7.5e-1", "０.７５", 0.75 + 5e-10):

@@ -41,11 +41,6 @@ def evaluator_of(path, engine=None, **options) -> JudgeEvaluator:
     return JudgeEvaluator(replies=ReplyStore(path), connect=engine and (lambda judge: engine), **options)
 
 
-def replying(*replies):
-    """An engine with the given replies, by index of the rating."""
-    return FakeEngine(lambda request: replies[int(request.name.split()[1]) - 1])
-
-
 @pytest.mark.parametrize(
     ("reply", "rating"),
     [
@@ -152,15 +147,6 @@ def test_the_prompt_shows_question_sample_text_and_language(path):
         ({"role": "user", "content": "Why does ice float?|It is lighter.|It {answer} sinks.|English"},)
     ] * 2
     assert sorted(request.name for request in engine.asked) == ["rating 1 of 7", "rating 2 of 7"]
-
-
-def test_a_score_is_the_mean_of_the_valid_ratings(path):
-    evaluator = evaluator_of(path, replying("[[3]]", "none", "[[8]]"), n_ratings=3)
-    assert evaluator.score([ITEM], text_column(["a"]))["rating"].tolist() == [5.5]
-    ratings = evaluator.ratings([ITEM], text_column(["a"]))
-    assert ratings.values().tolist() == [[3.0, pytest.approx(np.nan, nan_ok=True), 8.0]]
-    assert len(ratings.unrated()) == 1
-    assert ratings.n_missing == 0
 
 
 def test_the_signature_has_everything_that_affects_a_score(path):

@@ -24,16 +24,6 @@ from pfgen_fast.runs.items.score_tables import read_item_scores
 HEADER = "model,judge,people\n"
 
 
-@pytest.fixture
-def write(tmp_path):
-    def write(text, name="scores.csv"):
-        path = tmp_path / name
-        path.write_text(text, encoding="utf-8")
-        return path
-
-    return write
-
-
 def test_names_match_as_they_are_then_by_the_rules_in_their_order():
     ours = ["org/Model-7B", "org/model_7b-it", "other/big", "lab/x.1", "alone"]
     theirs = ["org/Model-7B", "ORG/Model 7B it", "big", "x-1", "nobody"]

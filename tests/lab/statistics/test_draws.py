@@ -23,16 +23,13 @@ from pfgen_fast.runs.precision import half_width
 NAN = math.nan
 
 
-def test_the_interval_of_a_mean_is_students_with_few_tasks_too():
+def test_the_interval_of_a_mean_is_students_and_each_stratum_costs_a_degree_of_freedom():
     values = np.array([3.0, 4.0, 9.0])
     draws = bootstrap_counts(3, 20_000) @ values / 3
     expected = mean_interval(values)
     ends = interval_of_draws(expected.mean, draws, 3, scale="linear")
     assert ends == pytest.approx((expected.low, expected.high), abs=0.15)
     assert interval_of_draws(expected.mean, draws, 3, scale="linear", bounds=(0, 10)) == (0, 10)
-
-
-def test_tasks_of_each_stratum_cost_a_degree_of_freedom():
     values = np.array([0.0, 2.0, 10.0, 14.0])
     draws = np.hstack([bootstrap_counts(2, 20_000, seed=seed) for seed in (1, 2)]) @ values / 4
     half = 4.302653 * math.sqrt((2 + 8) / 2 / 4)  # two degrees of freedom, and the mean variance within the strata
@@ -252,13 +249,10 @@ def test_strata_of_yes_and_no_have_wilsons_interval_too():
     assert 0.5 < uneven.low < mean_interval([1.0] * 202, binary=True).low  # 7.9 marks, not 202
 
 
-def test_outliers_of_the_judge_have_no_leverage():
+def test_outliers_of_a_judge_have_no_leverage_and_one_that_differs_from_few_marks_is_not_believed():
     """3 % of verdicts far away moved the estimate by their mean, unseen by the marks: coverage 0.47 to 0.86."""
     far, further = (prediction_powered_mean(TRUTH, PROXY, np.append(OTHERS, [at] * 9)) for at in (50.0, 5000.0))
     assert (far.mean, far.half_width, far.weight > 0) == (further.mean, further.half_width, True)
-
-
-def test_a_judge_that_differs_from_few_marks_is_not_believed():
     others = np.tile([TRUTH.min() - 1, TRUTH.max() + 1], 100)  # beyond all marked items, so that none is limited
     for n_different, counts in ((0, False), (3, False), (20, True)):
         proxy = TRUTH - np.where(np.arange(40) < n_different, 1, 0)
