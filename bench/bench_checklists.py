@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from pfgen_fast.lab.checklists.checklist_runs import Run, open_runs
-from pfgen_fast.lab.checklists.checklist_scoring import score_runs
+from pfgen_fast.lab.checklists.checklist_scoring import score_judged_runs
 from pfgen_fast.lab.checklists.checklist_suite import ChecklistSuite
 from pfgen_fast.lab.checklists.fitting import fit_suite
 from pfgen_fast.lab.checklists.hellobench import import_suite
@@ -43,10 +43,10 @@ def test_scoring(measure: Measure, tmp_path: Path) -> None:
     published = open_runs(sorted((folder / "judgements").iterdir()))
     _compare_scores(suite, published, folder / "expected.json")
     tables, lines = _copies(suite, published, tmp_path)
-    scores = score_runs(suite, tables)
+    scores = score_judged_runs(suite, tables)
     n = sum(len(model.answers) for model in scores.models)
     from_tables, from_lines = measure.times(
-        _ROUNDS, partial(score_runs, suite, tables), {"JSONL.xz": partial(score_runs, suite, lines)}
+        _ROUNDS, partial(score_judged_runs, suite, tables), {"JSONL.xz": partial(score_judged_runs, suite, lines)}
     )
     what = f"checklists: {n:,} judgements of {len(tables)} models scored from"
     measure.row(f"{what} Parquet", from_tables, "s")
@@ -72,7 +72,7 @@ def _copies(suite: ChecklistSuite, published: list[Run], scratch: Path) -> tuple
 
 def _compare_scores(suite: ChecklistSuite, runs: list[Run], path: Path) -> None:
     expected = json.loads(path.read_text(encoding="utf-8"))
-    for model in score_runs(suite, runs).models:
+    for model in score_judged_runs(suite, runs).models:
         theirs = expected[model.model]["average"]["rescaled"]
         if model.average.rescaled is None or abs(model.average.rescaled - theirs) > 1e-9:
             raise Disagreement(f"{model.model}: average {model.average.rescaled}, but {theirs} without this package")

@@ -19,7 +19,7 @@ from pathlib import Path
 import orjson
 import pytest
 from pfgen_fast import Scorer, Suite
-from pfgen_fast.rewards.server.replies import json_of
+from pfgen_fast.rewards.server.request_bodies import json_of
 
 from .inputs import ROOT, Inputs, Mix
 from .load_client import request

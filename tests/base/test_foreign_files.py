@@ -29,7 +29,7 @@ from pfgen_fast.lab.discernment.votes import read_survey
 from pfgen_fast.lab.discernment.weights import open_weights
 from pfgen_fast.lab.evaluators.function_evaluator import KeptScores
 from pfgen_fast.lab.evaluators.table_evaluator import TableScores
-from pfgen_fast.lab.experiments.external_experiment import read_scores as read_outside_scores
+from pfgen_fast.lab.experiments.external_experiment import read_outside_scores as read_outside_scores
 from pfgen_fast.lab.judging.judge_requests import Template
 from pfgen_fast.lab.judging.reply_store import ReplyStore
 from pfgen_fast.report import ReportRun, write_readme, write_report

@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 from makers import published
 from pfgen_fast.lab.experiments.external_experiment import OutsideScores, external
-from pfgen_fast.lab.experiments.finding import Finding
 from pfgen_fast.lab.experiments.relations import relations
 from pfgen_fast.lab.experiments.run_means import RunMeans, read_leaderboard
 from pfgen_fast.lab.experiments.scored_runs import RunFigures, ScoredRuns, score_runs
 from pfgen_fast.lab.experiments.sets import scores_by_set, sets
 from pfgen_fast.lab.experiments.stability import stability
+from pfgen_fast.lab.finding import Finding
 from pfgen_fast.runs.result_tables import quick_questions
 
 from .registry import Compute, figures

@@ -10,7 +10,7 @@ import pytest
 from makers.published import HELLOBENCH, hellobench_table, needs_hellobench
 from pfgen_fast.lab.checklists.answer_texts import PUBLISHED_PHRASES
 from pfgen_fast.lab.checklists.checklist_runs import Run, open_runs
-from pfgen_fast.lab.checklists.checklist_scoring import ChecklistScores, ModelScores, score_runs
+from pfgen_fast.lab.checklists.checklist_scoring import ChecklistScores, ModelScores, score_judged_runs
 from pfgen_fast.lab.checklists.error_counts import ModelErrors, model_errors
 from pfgen_fast.lab.checklists.error_modes import ErrorRules, errors_of
 from pfgen_fast.lab.checklists.hellobench import import_suite
@@ -32,12 +32,12 @@ def suite() -> Any:
 
 @cache
 def scores() -> ChecklistScores:
-    return score_runs(suite(), open_runs(sorted((HELLOBENCH / "judgements").iterdir())))
+    return score_judged_runs(suite(), open_runs(sorted((HELLOBENCH / "judgements").iterdir())))
 
 
 @cache
 def bounds() -> ChecklistScores:
-    return score_runs(suite(), open_runs(sorted((HELLOBENCH / "judgements").iterdir())), missing="bounds")
+    return score_judged_runs(suite(), open_runs(sorted((HELLOBENCH / "judgements").iterdir())), missing="bounds")
 
 
 @cache
@@ -116,7 +116,7 @@ def win_rates_figures() -> Iterator[str]:
 @figures(PAGE, "* **The weights change scores", *SLOW)
 def weights_figures() -> Iterator[str]:
     runs = open_runs(sorted((HELLOBENCH / "judgements").iterdir()))
-    equal = {item.model: item.average.rescaled for item in score_runs(suite(), runs, weights="equal").models}
+    equal = {item.model: item.average.rescaled for item in score_judged_runs(suite(), runs, weights="equal").models}
     usual = np.array([item.average.rescaled for item in scores().models])
     plain = np.array([equal[item.model] for item in scores().models])
     tau = kendall(usual.round(9), plain.round(9))

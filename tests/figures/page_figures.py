@@ -11,8 +11,8 @@ import numpy as np
 from makers import published
 from makers.documented import DOCS, tool
 from pfgen_fast import Scorer
-from pfgen_fast.runs.precision import TrialScores
 from pfgen_fast.runs.run_scorer import RunScorer
+from pfgen_fast.runs.trial_intervals import TrialScores
 from pfgen_fast.runs.trials import RunFolder, find_runs
 from pfgen_fast.suite.rules import add_up
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from makers.hostile import NAMES
 from pfgen_fast.lab.checklists.checklist_runs import Answer, Run, open_runs, write_run
-from pfgen_fast.lab.checklists.checklist_scoring import ChecklistScores, score_runs
+from pfgen_fast.lab.checklists.checklist_scoring import ChecklistScores, score_judged_runs
 from pfgen_fast.lab.checklists.checklist_suite import ChecklistSuite, write_suite
 from pfgen_fast.lab.checklists.judgements import Judgement, write_judgements
 from pfgen_fast.lab.checklists.suite_files import checklist_of
@@ -139,7 +139,7 @@ def hostile_runs(folder: Path) -> tuple[ChecklistScores, list[Run]]:
         judged_run(folder / f"m{n}", suite, name=name, texts={task.id: f"{name} {name}" for task in tasks}, reason=name)
         for n, name in enumerate(names[:12])
     ]
-    return replace(score_runs(suite, runs), notes=tuple(names)), runs
+    return replace(score_judged_runs(suite, runs), notes=tuple(names)), runs
 
 
 CATEGORIES = (("letters", "complaint"), ("letters", "thanks"), ("stories", "fable"))

@@ -5,7 +5,7 @@ from makers.hostile import INJECTED
 from makers.own_checklists import TASKS, hostile_runs, own_suite, some_runs
 from makers.pages import WHITE
 from makers.published import HELLOBENCH, needs_hellobench
-from pfgen_fast.lab.checklists.checklist_scoring import score_runs
+from pfgen_fast.lab.checklists.checklist_scoring import score_judged_runs
 from pfgen_fast.report.checklists import write_checklists
 
 pytestmark = pytest.mark.browser
@@ -16,7 +16,7 @@ def page_paths(tmp_path_factory):
     place = tmp_path_factory.mktemp("pages")
     suite = own_suite()
     runs = some_runs(place / "runs", suite)
-    scores = score_runs(suite, runs)
+    scores = score_judged_runs(suite, runs)
     return {
         "file": write_checklists(scores, runs, place / "page.html")[0],
         "folder": write_checklists(scores, runs, place / "page")[0],
@@ -203,7 +203,7 @@ def test_twenty_models_are_there_within_a_second(open_tab, tmp_path):
 
     suite = import_suite(HELLOBENCH)
     runs = open_runs(sorted((HELLOBENCH / "judgements").iterdir()))
-    scores = score_runs(suite, runs)
+    scores = score_judged_runs(suite, runs)
     first = write_checklists(scores, runs, tmp_path / "page.html")[0]
     assert first.stat().st_size < 12_000_000
     tab = open_tab(first, viewport={"width": 1100, "height": 800})

@@ -12,7 +12,7 @@ from makers.pages import Outline, check_policy, embedded, overview_in
 from makers.reported import unpacked
 from pfgen_fast.base.errors import ChecklistError, PfgenError
 from pfgen_fast.lab.checklists.checklist_runs import Answer, open_runs, write_run
-from pfgen_fast.lab.checklists.checklist_scoring import score_runs
+from pfgen_fast.lab.checklists.checklist_scoring import score_judged_runs
 from pfgen_fast.lab.checklists.tasks import ChecklistTask
 from pfgen_fast.report import pages
 from pfgen_fast.report.checklists import write_checklists
@@ -30,7 +30,7 @@ def runs(tmp_path, suite):
 
 
 def written(suite, runs, path, **options):
-    return write_checklists(score_runs(suite, runs), runs, path, **options)
+    return write_checklists(score_judged_runs(suite, runs), runs, path, **options)
 
 
 def tasks_in(text):
@@ -86,7 +86,7 @@ def test_a_folder_holds_the_data_beside_the_page_and_replaces_only_an_earlier_re
 
 def test_scores_without_their_run_are_refused(suite, runs, tmp_path):
     with pytest.raises(ChecklistError, match="the scores are of gamma too"):
-        write_checklists(score_runs(suite, runs), runs[:2], tmp_path / "p.html")
+        write_checklists(score_judged_runs(suite, runs), runs[:2], tmp_path / "p.html")
 
 
 def test_every_answer_stands_beside_its_verdicts_and_reasons(suite, runs, tmp_path):
@@ -124,7 +124,7 @@ def test_missing_unjudged_and_stale_answers_are_three_things(suite, tmp_path):
     expected = {"1 missing in", "1 failed in", "1 unjudged in", "1 stale in"}
     assert expected <= set(re.findall(r"1 \w+ in", words_of(text)))
     runs = open_runs([tmp_path / "m"])
-    bounds = score_runs(suite, runs, missing="bounds")
+    bounds = score_judged_runs(suite, runs, missing="bounds")
     message = words_of(write_checklists(bounds, runs, tmp_path / "b.html")[0].read_text())
     assert "Worst Best Possible places" in message
     assert "{:.2f} {:.2f} 1 ".format(*bounds.models[0].average.bounds) in message
@@ -138,12 +138,12 @@ def test_a_model_that_was_not_asked_for_a_length_misses_none_of_it(suite, tmp_pa
 
 
 def test_the_means_of_questions_are_those_of_the_judged_answers_and_equal_weights_are_shown(suite, runs, tmp_path):
-    means = question_means(score_runs(suite, runs))
+    means = question_means(score_judged_runs(suite, runs))
     thanks = list(suite.checklists).index(("letters", "thanks"))
     (result,) = (mean for mean in means if mean["category"] == thanks)
     assert (result["length"], result["n"], result["means"][1]) == (None, [2, 1, 2], [0.75, 0.5, 0.25])
     assert [mean["length"] for mean in means] == [None, None, None, "90"]
-    scores = score_runs(suite, runs, weights="equal")
+    scores = score_judged_runs(suite, runs, weights="equal")
     overview = overview_in(write_checklists(scores, runs, tmp_path / "p.html")[0].read_text())
     assert overview["categories"][1]["weights"] == [50, 50]
 
@@ -177,7 +177,7 @@ def hostile_pages(tmp_path_factory):
     hostile = write_checklists(*hostile_runs(folder), folder / "hostile.html")
     plain = own_suite()
     runs = [judged_run(folder / "n", plain)]
-    return hostile, write_checklists(score_runs(plain, runs), runs, folder / "peaceful.html")
+    return hostile, write_checklists(score_judged_runs(plain, runs), runs, folder / "peaceful.html")
 
 
 @pytest.mark.slow

@@ -357,7 +357,7 @@ def test_distributions_are_shares_of_the_texts_of_each_group_and_few_scores_are_
 
 @pytest.mark.slow
 def test_texts_on_the_heat_map_can_be_read_in_both_themes():
-    style = source("experiment.css")
+    style = source("finding.css")
     themes = re.findall(r"--diverging-(\d): light-dark\((#\w{6}), (#\w{6})\)", style)
     assert [light for _, light, _ in themes] == list(DIVERGING)
     rules = re.findall(r"((?::is\()?\.on-diverging-[^{\n]*)\{ color: ([^;]*); \}", style)

@@ -10,8 +10,8 @@ import pytest
 from makers.hostile import markdown_tokens
 from makers.pages import check_policy, contrast
 from pfgen_fast import PfgenError
-from pfgen_fast.lab.experiments.chart_data import Density, Line, LinePanel, LinePanels, Matrix, Points, Ranges, Scatter
-from pfgen_fast.lab.experiments.finding import Finding, Picture, finding_table
+from pfgen_fast.lab.chart_data import Density, Line, LinePanel, LinePanels, Matrix, Points, Ranges, Scatter
+from pfgen_fast.lab.finding import Finding, Picture, finding_table
 from pfgen_fast.report import drawing
 from pfgen_fast.report.charts import drawn
 from pfgen_fast.report.drawing import COLORS, LEVELS, LIMIT, QUIET, stored

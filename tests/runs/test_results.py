@@ -19,9 +19,9 @@ from pfgen_fast.oracle import compensated_sum, naive_sum
 from pfgen_fast.runs import aggregation
 from pfgen_fast.runs.aggregation import evaluate
 from pfgen_fast.runs.leaderboard import rank
-from pfgen_fast.runs.precision import TrialScores, least_trials
 from pfgen_fast.runs.run_result import parse_result, read_result, read_scores
 from pfgen_fast.runs.run_scorer import RunScorer
+from pfgen_fast.runs.trial_intervals import TrialScores, least_trials
 from pfgen_fast.runs.trials import RunFolder, Trials, find_runs
 from pfgen_fast.scoring.score_table import ScoreTable
 from pfgen_fast.suite.rules import SCORES

@@ -244,6 +244,6 @@ def counted(n: int, noun: str) -> str:
     return f"{n:,} {plural}"
 
 
-def is_encodable(text: str) -> bool:
+def has_no_surrogates(text: str) -> bool:
     """Whether UTF-8 can encode a text, that is, whether it has no lone surrogates."""
     return not any("\ud800" <= character <= "\udfff" for character in text)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from rich.console import Console, RenderableType
     from rich.progress import Progress, ProgressColumn
 
-    from ..lab.experiments.finding import Finding
+    from ..lab.finding import Finding
 
 T = TypeVar("T")
 _ANSI = {"bold": "1", "dim": "2", "reverse": "7", "strike": "9", "red": "31", "green": "32", "yellow": "33"}

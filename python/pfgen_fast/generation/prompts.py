@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 from ..base.errors import EngineError
 from ..base.file_reading import read_text
-from ..base.untrusted_text import in_one_line, is_encodable, json_text, shown_value
+from ..base.untrusted_text import has_no_surrogates, in_one_line, json_text, shown_value
 from ..scoring.reply_text import STOP, Mode, check_mode
 from ..suite.questions import Question
 from ..suite.suite import Suite
@@ -53,7 +53,7 @@ class Context:
         if self.n_drawn < 1:
             raise EngineError(f"sentences: expected at least 1, not {self.n_drawn}")
         for text in (text for key, texts in self.sentences.items() for text in (key, *texts)):
-            if not is_encodable(text):
+            if not has_no_surrogates(text):
                 raise EngineError(f"context: expected texts that UTF-8 can encode, not {shown_value(text)}")
 
     @classmethod
@@ -68,11 +68,11 @@ class Context:
         if is_table(path):
             for location, row in table_rows(path):
                 key = next((row[column] for column in _QUESTION_COLUMNS if row.get(column) is not None), "")
-                if not isinstance(key, str) or not is_encodable(key):
+                if not isinstance(key, str) or not has_no_surrogates(key):
                     problem = f"expected the ID or text of a question as a string, not {shown_value(key)}"
                     raise EngineError(f"{location}: {problem}")
                 text = row.get("sentence")
-                if not isinstance(text, str) or not text.strip() or not is_encodable(text):
+                if not isinstance(text, str) or not text.strip() or not has_no_surrogates(text):
                     problem = f"expected a text in the column 'sentence', not {shown_value(text)}"
                     raise EngineError(f"{location}: {problem}")
                 rows.append((key, text))
@@ -150,7 +150,7 @@ class Sampling:
             raise EngineError(f"temperature: expected a number from 0, not {self.temperature}")
         if self.top_p is not None and not 0 < self.top_p <= 1:
             raise EngineError(f"top_p: expected a number above 0 and up to 1, not {self.top_p}")
-        if "" in self.stop or not all(map(is_encodable, self.stop)):
+        if "" in self.stop or not all(map(has_no_surrogates, self.stop)):
             raise EngineError("stop: expected texts that are not empty and that UTF-8 can encode")
         if self.top_k is not None and self.top_k < 1:
             raise EngineError(f"top_k: expected at least 1, not {self.top_k}")
@@ -209,7 +209,7 @@ def make_tasks(
     if trial < 1 or num_examples < 0:
         raise EngineError(f"trials count from 1 and examples from 0; got trial {trial} with {num_examples} examples")
     for question in suite:
-        if not is_encodable(question.question):
+        if not has_no_surrogates(question.question):
             raise EngineError(f"{question.question_id}: the question has a lone surrogate, which cannot be sent")
     if context is not None:
         context.check(suite)

@@ -11,7 +11,7 @@ from typing import Any
 
 from ..base.errors import EngineError, PfgenError
 from ..base.untrusted_json import read_json
-from ..base.untrusted_text import in_one_line, is_encodable, shown_value
+from ..base.untrusted_text import has_no_surrogates, in_one_line, shown_value
 from ..scoring.reply_text import MODES, STOP, DividedReply, Mode, answer_text, check_tags
 from ..suite.questions import INSTRUCTIONS, Instructions, language_of
 from ..suite.suite import Suite
@@ -96,7 +96,7 @@ class Setting:
         if self.instruction and self.mode != "completion":
             raise EngineError(f"--instruction: mode {self.mode} has its own instruction; omit the option or the mode")
         for name in ("model", "seed", "prefix", "instruction", "system"):
-            if not is_encodable(getattr(self, name)):
+            if not has_no_surrogates(getattr(self, name)):
                 raise EngineError(f"{name}: expected a text that UTF-8 can encode, not {getattr(self, name)!r}")
         unescaped(self.prefix)  # reports an error before the first request
 

@@ -15,7 +15,7 @@ from typing import Any
 from ..base.errors import EngineError, PfgenError
 from ..base.table import Column, Table
 from ..base.untrusted_text import in_one_line, json_text
-from ..runs.precision import Interval, TrialScores
+from ..runs.trial_intervals import Interval, TrialScores
 from ..scoring.reply_text import Mode
 from ..scoring.scorer import Scorer
 from ..suite.rules import SCORES

@@ -18,7 +18,7 @@ from typing import Any
 
 from pfgen_fast.base.errors import PfgenError
 from pfgen_fast.rewards.reward import Reward
-from pfgen_fast.rewards.server.replies import scores_of_queries
+from pfgen_fast.rewards.server.request_bodies import scores_of_queries
 from pfgen_fast.scoring.reply_text import check_mode
 
 SUITE, MODE, SHAPE = "PFGEN_FAST_SUITE", "PFGEN_FAST_MODE", "PFGEN_FAST_SHAPE"

@@ -78,7 +78,7 @@ def packed_answers(question: Question, answers: Sequence[RunAnswers], n_shown: i
     return [packed(head), *(packed(_line(part, rest, numbers)) for part in parts)]
 
 
-def packed_trials(run: ReportRun, suite: Suite) -> list[str] | None:
+def packed_trial_answers(run: ReportRun, suite: Suite) -> list[str] | None:
     """All answers of a run, a line for each question of the suite; None if its trials are unknown or cannot be read."""
     if run.folder is None:
         return None

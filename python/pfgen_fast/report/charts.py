@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..lab.experiments import chart_data
-from ..lab.experiments.chart_data import HeatCell, HeatRow
+from ..lab import chart_data
+from ..lab.chart_data import HeatCell, HeatRow
 from . import drawing
 from .drawing import COLORS, DIVERGING, LEVELS, LIMIT, QUIET, UNDEFINED, bounded, look, new_figure, plain
 

@@ -35,10 +35,10 @@ LIMIT = "#dc143c"
 """The colour of a threshold."""
 
 LEVELS = ("#1e9c89", "#23898e", "#2a768e", "#33638d", "#3d4e8a", "#453781", "#481d6f", "#440154")
-"""The colours of a scale, from little to much; pages show others on a dark ground (experiment.css)."""
+"""The colours of a scale, from little to much; pages show others on a dark ground (finding.css)."""
 
 DIVERGING = ("#8f3a00", "#c8631a", "#ea9c55", "#f6d2ab", "#eceff2", "#c3dbf3", "#82b3e3", "#3a7fc6", "#0c4c92")
-"""The colours of a scale from -1 to 1 with a neutral middle; pages show others on a dark ground (experiment.css)."""
+"""The colours of a scale from -1 to 1 with a neutral middle; pages show others on a dark ground (finding.css)."""
 
 WHITE_ON = (0, 8)
 """The colours of `DIVERGING` on which text is white; it is black on the others."""
@@ -104,7 +104,7 @@ def stored(figure: Any, form: str) -> bytes:
 
 def following_theme(svg: bytes) -> bytes:
     """An SVG of matplotlib with the colours of the pages' dark theme where its viewer is dark."""
-    css = source("experiment.css")
+    css = source("finding.css")
     scales = re.findall(r"--(?:level|diverging)-\d: light-dark\((#\w+), (#\w+)\)", css)
     colors = {"#ffffff": "#14171c", "#000000": "#e6e8eb", "#cccccc": "#39414c", **dict(scales)}
     rules = ["text{fill:#e6e8eb}"]

@@ -17,8 +17,8 @@ from xml.etree import ElementTree
 from ..base.file_writing import write_whole
 from ..base.table import Table
 from ..base.untrusted_text import in_one_line, utf8
-from ..lab.experiments.chart_data import HeatMap, Ranges, Scatter
-from ..lab.experiments.finding import Finding, Picture
+from ..lab.chart_data import HeatMap, Ranges, Scatter
+from ..lab.finding import Finding, Picture
 from .charts import ON_DIVERGING, ON_LEVEL, POINTS, drawn, level_of
 from .drawing import DIVERGING, LEVELS, stored_alike
 from .pages import markup, page_text
@@ -61,9 +61,9 @@ def write_finding(finding: Finding, folder: Path) -> list[Path]:
 
 def _page(finding: Finding, files: dict[str, bytes]) -> str:
     page = page_text(
-        "experiment.html.jinja",
-        style="experiment.css",
-        scripts=("sorting.js", "experiment.js"),
+        "finding.html.jinja",
+        style="finding.css",
+        scripts=("sorting.js", "finding.js"),
         finding=finding,
         notes=finding.shown_notes,
         heat_maps=[picture for picture in finding.pictures if isinstance(picture.chart, HeatMap)],
@@ -189,7 +189,7 @@ def _mark_points(group: ElementTree.Element, marks: list[Mark]) -> None:
         for name in ("fill", "stroke", "stroke-width"):
             shape.attrib.pop(name, None)
     for number, ((parent, index), (text, run)) in enumerate(zip(places, marks, strict=True)):
-        # Only one point of a panel is reached by Tab; experiment.js goes to the others by the arrow keys.
+        # Only one point of a panel is reached by Tab; finding.js goes to the others by the arrow keys.
         tab = "0" if number == 0 else "-1"
         point = ElementTree.Element(_tag("g"), {"tabindex": tab, "role": "img", "class": "point"})
         if run is not None:

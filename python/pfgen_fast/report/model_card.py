@@ -17,7 +17,7 @@ from ..base.errors import PfgenError, TrialsError, optional
 from ..base.file_writing import check_folder, write_whole, writing_whole
 from ..base.mean_interval import mean_interval
 from ..base.untrusted_text import in_one_line, json_text, utf8
-from ..runs.aggregation import check_questions, trials_of, with_recorded_sum
+from ..runs.aggregation import check_all_answered, trials_of, with_recorded_sum
 from ..runs.checkout import run_name, suite_of
 from ..runs.leaderboard import entry_of
 from ..runs.run_result import RunResult, changes, read_result
@@ -98,7 +98,7 @@ def _read(run: RunFolder, suite: Suite | None, model: str | None) -> _Scored:
     dates = (_parsed_date(stamp) for stamp in stamps if isinstance(stamp, str))
     date = max((date for date in dates if date is not None), default=None)
     trials = trials_of(suite, trials)
-    check_questions(trials, suite)
+    check_all_answered(trials, suite)
     trials = stripped(trials, config) if is_stripped else trials
     for profile in PROFILES:
         scorer = Scorer(suite, profile=profile)

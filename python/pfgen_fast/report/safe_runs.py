@@ -26,7 +26,7 @@ from ..suite.rules import TARGET_LENGTH
 from ..suite.suite import Suite
 
 if TYPE_CHECKING:
-    from ..runs.precision import Interval
+    from ..runs.trial_intervals import Interval
 
 N_SHOWN = 100_000
 """The maximum number of code points shown of an answer: more than models write, and no browser is slowed by it."""

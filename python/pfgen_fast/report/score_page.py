@@ -15,9 +15,9 @@ from ..base.untrusted_text import in_one_line
 from ..runs.items.item_table import ItemScores
 from ..runs.items.ranking import Compared, compared_models, rank_models
 from .answers import packed
-from .html import GENERATOR, SCRIPTS, of_overview
 from .overview import about_page, shown_interval
 from .pages import markup, page_text, write_page
+from .run_page import GENERATOR, SCRIPTS, of_overview
 
 MAX_ITEMS = 20_000
 MAX_SCORES = 1_000_000

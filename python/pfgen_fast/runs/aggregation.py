@@ -28,7 +28,7 @@ UnknownQuestions = Literal["error", "skip"]
 def evaluate(run: RunFolder, scorer: Scorer, *, unknown: UnknownQuestions = "error") -> RunResult:
     """Scores a run; see `trials_of` for `unknown`."""
     trials = trials_of(scorer.suite, Trials.of(run), unknown=unknown)
-    check_questions(trials, scorer.suite)
+    check_all_answered(trials, scorer.suite)
     return aggregate(trials, scorer.score(trials.lines.questions, trials.lines.answers), run.config())
 
 
@@ -52,7 +52,7 @@ def unknown_questions(suite: Suite, trials: Trials) -> list[str]:
     return [question for question in trials.rows_by_question if question not in texts]
 
 
-def check_questions(trials: Trials, suite: Suite) -> None:
+def check_all_answered(trials: Trials, suite: Suite) -> None:
     """Raises TrialsError if a question of the suite has no trial."""
     missing = [question for question in suite if question.question not in trials.rows_by_question]
     if missing:

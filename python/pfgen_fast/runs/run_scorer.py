@@ -193,11 +193,11 @@ class RunScorer:
             return Outcome(run, "pending", path, replaces=replaces, suite=self._suite_of(run))
         trials_path = run.trials_path or self._packed(run, path)
         whole = Trials.read(trials_path, on_piece=stop.check)
-        from .aggregation import check_questions, trials_of, unknown_questions
+        from .aggregation import check_all_answered, trials_of, unknown_questions
 
         suite = self._suite_of(run, None if is_all else config)
         trials = trials_of(suite, whole, unknown=self.unknown)
-        check_questions(trials, suite)
+        check_all_answered(trials, suite)
         skipped = unknown_questions(suite, whole)
         notes = (_skipped(whole, skipped),) if skipped else ()
         if self.reasoning == "strip":

@@ -20,7 +20,7 @@ from ..base.file_reading import MAX_LINE_BYTES, numbered_lines, reading, stdin
 from ..base.untrusted_json import parse_json
 from ..base.untrusted_text import in_one_line, utf8
 from .table_rows import STANDARD_STREAM, Columns, RowBatch, RowBatches, Scores, TextForm, Write, decoded, lines_of
-from .text_rows import check_keys, json_batches, json_lines, json_text, score_rows, text_batches
+from .text_rows import check_keys, finite_json, json_batches, json_lines, score_rows, text_batches
 
 _MARKS = {",": "commas", "\t": "tabs", ";": "semicolons"}
 
@@ -137,7 +137,7 @@ def _csv_line(delimiter: str, line_end: str) -> Callable[[Sequence[Any]], str]:
 def _cell(value: Any) -> str | None:
     if value is None or isinstance(value, str):
         return value
-    text = json_text(value)
+    text = finite_json(value)
     return None if text == "null" else text
 
 

@@ -197,7 +197,7 @@ def _number(text: str) -> float:
     raise Fault(f"the number {in_one_line(text, 60)} loses digits as a float; write it as a string", number=text)
 
 
-def json_text(value: Any) -> str:
+def finite_json(value: Any) -> str:
     """Encodes a value as JSON, with null for NaN and infinities."""
     try:
         return _ENCODER.encode(value)
@@ -217,7 +217,7 @@ def json_lines(batch: RowBatch, scores: Scores) -> Iterator[str]:
     """The rows of a batch with their scores as JSON, each in one line."""
     for i, (row, scored) in enumerate(zip(batch.rows(), score_rows(scores), strict=True)):
         try:
-            yield json_text({**row, **scored})
+            yield finite_json({**row, **scored})
         except RecursionError:
             raise TrialsError(f"{batch.location(i)}: JSON nested too deeply") from None
 

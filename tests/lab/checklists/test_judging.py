@@ -26,7 +26,7 @@ from makers.kills import is_hidden, judge_by_checklists, killed_everywhere
 from pfgen_fast.base.errors import ChecklistError
 from pfgen_fast.lab.checklists.checklist_requests import JudgeOptions
 from pfgen_fast.lab.checklists.checklist_runs import Answer, open_runs
-from pfgen_fast.lab.checklists.checklist_scoring import score_runs
+from pfgen_fast.lab.checklists.checklist_scoring import score_judged_runs
 from pfgen_fast.lab.checklists.checklist_tables import missing_sentences
 from pfgen_fast.lab.checklists.judge_runs import Judging, names_a_version
 from pfgen_fast.lab.checklists.judgements import Judgement, read_judgements, write_judgements
@@ -136,7 +136,7 @@ def test_verdicts_from_before_a_change_are_stale_and_left_out_and_requested_agai
     judged([path])
     change, n_stale = CHANGES[what]
     changed = suite(**change())
-    scores = score_runs(changed, open_runs([path]))
+    scores = score_judged_runs(changed, open_runs([path]))
     assert scores.n("stale") == n_stale
     assert sum(part.n for part in scores.models[0].areas.values()) == N_TASKS - n_stale
     sentences = missing_sentences(scores)
@@ -151,9 +151,9 @@ def test_a_judgement_whose_replies_were_read_by_other_rules_is_stale_and_derived
     with monkeypatch.context() as before:
         before.delitem(READING, "plain")
         judged([path])
-    assert score_runs(suite(), open_runs([path])).n("stale") == N_TASKS
+    assert score_judged_runs(suite(), open_runs([path])).n("stale") == N_TASKS
     Judging.open(open_runs([path]), suite(), OPTIONS, offline=True).write()
-    assert score_runs(suite(), open_runs([path])).n("stale") == 0
+    assert score_judged_runs(suite(), open_runs([path])).n("stale") == 0
 
 
 def test_only_the_areas_that_were_named_are_judged_and_others_stay(path):

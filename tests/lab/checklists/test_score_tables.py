@@ -14,7 +14,7 @@ from pfgen_fast.base.table import Column, Table
 from pfgen_fast.cli.app import blocks_of
 from pfgen_fast.lab.checklists import checklist_tables as text_tables
 from pfgen_fast.lab.checklists.checklist_runs import Answer, open_runs, write_run
-from pfgen_fast.lab.checklists.checklist_scoring import score_runs
+from pfgen_fast.lab.checklists.checklist_scoring import score_judged_runs
 from pfgen_fast.lab.checklists.checklist_suite import write_suite
 from pfgen_fast.lab.checklists.checklist_tables import full_table, to_dict
 from pfgen_fast.lab.checklists.judgements import Judgement
@@ -54,7 +54,7 @@ def runs(tmp_path):
 
 @pytest.fixture
 def scores(runs):
-    return score_runs(SUITE, open_runs([runs]))
+    return score_judged_runs(SUITE, open_runs([runs]))
 
 
 def test_json_has_the_names_of_the_published_figures_and_equal_categories_that_of_their_area(scores):
@@ -89,13 +89,13 @@ def test_csv_has_a_row_for_each_part_with_full_digits(scores):
 
 
 def test_a_figure_with_missing_answers_is_marked_and_the_figure_by_the_other_rule_is_beside_it(runs):
-    scores = score_runs(SUITE, open_runs([runs]))
+    scores = score_judged_runs(SUITE, open_runs([runs]))
     table = text_tables.ranking(scores)
     row = dict(zip(table.heads(), table.texts()[1], strict=True))
     expected = {"place": "2", "model": "gaps", "average": "20.00*", "95 % interval": "–", "tales": "20.00 "}
     expected |= {"letters": "20.00*", "missing": "1", "missing as zero": "-6.67", "words": "10", "rank range": "2"}
     assert row == expected
-    zero = text_tables.ranking(score_runs(SUITE, open_runs([runs]), missing="zero"))
+    zero = text_tables.ranking(score_judged_runs(SUITE, open_runs([runs]), missing="zero"))
     row = dict(zip(zero.heads(), zero.texts()[1], strict=True))
     assert (row["average"], row["letters"], row["missing skipped"]) == ("-6.67*", "-33.33*", "20.00")
 
@@ -124,7 +124,7 @@ def test_scores_below_0_come_with_their_scale(runs, suite_folder, call):
 
 
 def test_markdown_shows_untrusted_names_as_text(tmp_path):
-    scores = score_runs(SUITE, open_runs([written(tmp_path, **{"<b>|x": rows()})]))
+    scores = score_judged_runs(SUITE, open_runs([written(tmp_path, **{"<b>|x": rows()})]))
     result = text_tables.to_markdown(scores, with_categories=True, with_lengths=True)
     assert "<b>" not in result
     assert "&#60;b&#62;&#124;x" in result
@@ -199,7 +199,7 @@ def rows_at(level, without=()):
 def scored(folder, missing="bounds", **models):
     for name, judgements in models.items():
         write_run(folder / name, (), judgements, {})
-    return score_runs(SMALL, open_runs([folder]), missing=missing)
+    return score_judged_runs(SMALL, open_runs([folder]), missing=missing)
 
 
 def test_bounds_are_the_scores_with_the_worst_and_the_best_verdicts(tmp_path):
@@ -262,7 +262,7 @@ def test_refused_filtered_and_failed_answers_are_told_apart_where_the_run_has_an
     del texts[SMALL_IDS[6]]
     judged = [replace(row, response_sha256=sha256_of(texts[row.id].response)) for row in rows_at(0.5, SMALL_IDS[1:8])]
     write_run(tmp_path / "model", texts.values(), judged, {})
-    scores = score_runs(SMALL, open_runs([tmp_path]))
+    scores = score_judged_runs(SMALL, open_runs([tmp_path]))
     tales, letters = (scores.models[0].areas[area] for area in ("tales", "letters"))
     assert (tales.gaps["refused"], letters.gaps["refused"]) == (
         (SMALL_IDS[0],),

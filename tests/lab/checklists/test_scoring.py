@@ -7,7 +7,7 @@ import pytest
 from makers.checklists_to_judge import N_TASKS, suite
 from pfgen_fast.base.errors import ChecklistError
 from pfgen_fast.lab.checklists.checklist_runs import Answer, open_runs, write_run
-from pfgen_fast.lab.checklists.checklist_scoring import ScoredPart, score_runs
+from pfgen_fast.lab.checklists.checklist_scoring import ScoredPart, score_judged_runs
 from pfgen_fast.lab.checklists.checklist_suite import hashes_of
 from pfgen_fast.lab.checklists.judgements import Judgement
 from pfgen_fast.lab.checklists.tasks import Rescaling, sha256_of
@@ -31,7 +31,7 @@ def score(folder, *, scored_by=SUITE, answers=(), judgements=None, **settings):
     runs = {"model": judgements} if not isinstance(judgements, dict) else judgements
     for name, rows in runs.items():
         write_run(folder / name, answers, rows, {"model": name})
-    return score_runs(scored_by, open_runs([folder / name for name in runs]), **settings)
+    return score_judged_runs(scored_by, open_runs([folder / name for name in runs]), **settings)
 
 
 def test_a_score_is_the_weighted_sum_and_an_area_the_mean(tmp_path):
@@ -88,7 +88,7 @@ def test_an_answer_that_our_judge_was_not_asked_about_yet_is_unjudged_and_never_
     imported = score(tmp_path, judgements=rows, answers=answers).models[0].areas["tales"]
     assert (imported.gaps["missing"], imported.gaps["unjudged"]) == (tuple(TALES[:2]), ())
     (tmp_path / "model" / "judge-replies.jsonl").touch()
-    part = score_runs(SUITE, open_runs([tmp_path / "model"]), missing="zero").models[0].areas["tales"]
+    part = score_judged_runs(SUITE, open_runs([tmp_path / "model"]), missing="zero").models[0].areas["tales"]
     assert (part.gaps["missing"], part.gaps["unjudged"]) == ((TALES[0],), (TALES[1],))
     assert part.score == pytest.approx(40)  # of 50 four times and a zero: what has no answer at all
 
@@ -108,7 +108,7 @@ def test_a_judgement_of_another_text_is_stale(tmp_path):
     assert model.areas["letters"].gaps["stale"] == (LETTERS[0],)
     assert (scores.n("stale"), scores.n("missing"), scores.n("unjudged")) == (2, 0, 0)
     (tmp_path / "model" / "answers.jsonl").write_bytes(b"")
-    assert score_runs(SUITE, open_runs([tmp_path / "model"])).n("stale") == N_TASKS
+    assert score_judged_runs(SUITE, open_runs([tmp_path / "model"])).n("stale") == N_TASKS
 
 
 def test_ratings_are_averaged_but_two_judgements_of_unknown_texts_are_an_error(tmp_path):

@@ -17,7 +17,7 @@ from makers.published import needs_hellobench, vectors
 from pfgen_fast.base.errors import ChecklistError
 from pfgen_fast.lab.checklists.calibration import calibrate
 from pfgen_fast.lab.checklists.checklist_runs import Answer, open_runs, write_run
-from pfgen_fast.lab.checklists.checklist_scoring import ChecklistScores, score_runs
+from pfgen_fast.lab.checklists.checklist_scoring import ChecklistScores, score_judged_runs
 from pfgen_fast.lab.checklists.checklist_suite import ChecklistSuite, write_suite
 from pfgen_fast.lab.checklists.fitting import fit_suite, fit_weights
 from pfgen_fast.lab.checklists.judgements import Judgement
@@ -270,7 +270,7 @@ def lower_marks(model: str, n: int, annotator: str = "a", shift: float = 0.25) -
 
 @pytest.fixture
 def scores(tmp_path: Path) -> ChecklistScores:
-    return score_runs(JUDGED_SUITE, open_runs([write_judged(tmp_path / "runs", JUDGED)]))
+    return score_judged_runs(JUDGED_SUITE, open_runs([write_judged(tmp_path / "runs", JUDGED)]))
 
 
 def score(verdicts: tuple[float, ...]) -> float:
@@ -352,7 +352,7 @@ def test_missing_answers_that_count_as_zero_are_zero_for_people_too(tmp_path):
     listed = list(lower_marks("alpha", 6))
     both = {}
     for rule in ("skip", "zero"):
-        scores = score_runs(JUDGED_SUITE, open_runs([write_judged(tmp_path / "runs", gaps)]), missing=rule)
+        scores = score_judged_runs(JUDGED_SUITE, open_runs([write_judged(tmp_path / "runs", gaps)]), missing=rule)
         both[rule] = calibrate(scores, listed).models["alpha"]["letters"].fit
     share = (N_OF_CATEGORY - 4) / N_OF_CATEGORY
     assert both["zero"].mean == pytest.approx((share * (both["skip"].mean / 4 + 75) - 75) * 4)

@@ -13,7 +13,7 @@ from makers.fault_server import Reply, answering, serving
 from pfgen_fast import EngineError, ExperimentError, Suite, SuiteError
 from pfgen_fast.lab.evaluators.asking_evaluator import usual_temperature
 from pfgen_fast.lab.evaluators.judge_evaluator import JudgeEvaluator, read_template
-from pfgen_fast.lab.experiments.external_experiment import external, match_names, read_scores
+from pfgen_fast.lab.experiments.external_experiment import external, match_names, read_outside_scores
 from pfgen_fast.lab.experiments.judge_experiment import AnswersToJudge, RatedRuns, judge
 from pfgen_fast.lab.experiments.scored_runs import read_figures
 from pfgen_fast.lab.judging.judge_asking import JudgePrices, Spending
@@ -44,7 +44,7 @@ def test_a_name_with_two_partners_has_none(ours, theirs):
 
 
 def test_empty_cells_are_scores_that_are_not_known(write):
-    scores = read_scores(write("\ufeffmodel,judge,people\na,1,\n\nb,-2.5e1,3\n"))
+    scores = read_outside_scores(write("\ufeffmodel,judge,people\na,1,\n\nb,-2.5e1,3\n"))
     assert scores.columns == {"judge": {"a": 1.0, "b": -25.0}, "people": {"b": 3.0}}
     assert scores.names == ("a", "b")
 
@@ -61,13 +61,13 @@ def test_empty_cells_are_scores_that_are_not_known(write):
 )
 def test_a_file_that_is_not_a_table_of_scores_is_named_with_its_line(write, text, problem):
     with pytest.raises(ExperimentError, match=problem):
-        read_scores(write(text))
+        read_outside_scores(write(text))
 
 
 def test_correlations_are_those_of_the_models_in_common(scored, write):
     theirs = [0.9, 0.7, 0.75, 0.3, 0.2]
     lines = "".join(f"Model {number},{value}\n" for number, value in enumerate(theirs))
-    finding = external(scored, [read_scores(write("name,judge\n" + lines + "stranger,1\n"))])
+    finding = external(scored, [read_outside_scores(write("name,judge\n" + lines + "stranger,1\n"))])
     ours = [scored.means["score"][scored.models.index(f"org/model-{n}")] for n in range(5)]
     row = finding.tables[0].rows[0]
     assert row[:4] == ("judge", "score", 5, 5)
@@ -78,14 +78,14 @@ def test_correlations_are_those_of_the_models_in_common(scored, write):
 
 
 def test_no_names_in_common_is_said_with_names_of_both_sides(scored, write):
-    scores = read_scores(write("model,judge\nx,1\ny,2\nz,3\n"))
+    scores = read_outside_scores(write("model,judge\nx,1\ny,2\nz,3\n"))
     message = r"0 models in common, expected at least 3; ours are org/.*theirs x, y, z"
     with pytest.raises(ExperimentError, match=message):
         external(scored, [scores])
 
 
 def test_a_constant_column_is_left_out_and_said(scored, write):
-    scores = read_scores(write(HEADER + "".join(f"model-{number},5,{number}\n" for number in range(6))))
+    scores = read_outside_scores(write(HEADER + "".join(f"model-{number},5,{number}\n" for number in range(6))))
     finding = external(scored, [scores])
     assert [row[0] for row in finding.tables[0].rows] == ["people"] * 4
     assert any("column 'judge' is 5 for all 6 models" in note for note in finding.notes)
@@ -242,7 +242,9 @@ def test_the_command_asks_replays_and_feeds_external(call, varied, tmp_path, mon
     (out / "judge-models.csv").unlink()
     assert call(*usual, "--offline")[0] == 0
     assert (out / "judge-models.csv").read_bytes() == first
-    assert read_scores(out / "judge-models.csv").columns["rating"].keys() == {f"org/model-{n}" for n in range(6)}
+    assert read_outside_scores(out / "judge-models.csv").columns["rating"].keys() == {
+        f"org/model-{n}" for n in range(6)
+    }
     assert len((out / "judge-ratings.jsonl").read_bytes().splitlines()) == 48
     assert not any(KEY.encode() in path.read_bytes() for path in out.rglob("*") if path.is_file())
     assert call(*usual, "--offline", "--items", tmp_path / "ratings.csv")[0] == 0

@@ -18,7 +18,7 @@ from pfgen_fast.lab.statistics.intervals_of_draws import (
 )
 from pfgen_fast.lab.statistics.least_squares import FEWEST_CLUSTERS, win_rates
 from pfgen_fast.lab.statistics.prediction_powered import MIN_MARKS, MarkedStratum, mean_of_strata
-from pfgen_fast.runs.precision import half_width
+from pfgen_fast.runs.trial_intervals import half_width
 
 NAN = math.nan
 

@@ -16,7 +16,7 @@ from pfgen_fast import ReferenceScorer, Reward, Scorer, TrialsError
 from pfgen_fast.base.errors import ServingError
 from pfgen_fast.rewards.server.admission import Guard, Limits, Refusal
 from pfgen_fast.rewards.server.application import Application
-from pfgen_fast.rewards.server.replies import END_TOKENS, read_batch, scores_of_queries
+from pfgen_fast.rewards.server.request_bodies import END_TOKENS, read_batch, scores_of_queries
 from pfgen_fast.suite.rules import PARTS
 
 pytest.importorskip("prometheus_client")

@@ -16,7 +16,7 @@ from pfgen_fast import ReferenceScorer, Reward, RewardClient, Scorer, Suite, Tri
 from pfgen_fast.base.errors import ServingError
 from pfgen_fast.integrations import openrlhf
 from pfgen_fast.rewards.server.admission import Limits, Refusal
-from pfgen_fast.rewards.server.replies import read_batch, scores_of_queries
+from pfgen_fast.rewards.server.request_bodies import read_batch, scores_of_queries
 
 
 def batch_of_all_kinds() -> dict[str, list[str]]:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ...lab.checklists.checklist_runs import Run
     from ...lab.checklists.checklist_scoring import ChecklistScores
     from ...lab.checklists.checklist_suite import ChecklistSuite
-    from ...lab.experiments.finding import Finding
+    from ...lab.finding import Finding
 
 
 _MOST_ROWS = 30
@@ -94,9 +94,9 @@ class ChecklistScoreOptions(JudgedOptions):
 
     def score(self, runs: Sequence[Run]) -> ChecklistScores:
         """Scores runs."""
-        from ...lab.checklists.checklist_scoring import score_runs
+        from ...lab.checklists.checklist_scoring import score_judged_runs
 
-        return score_runs(
+        return score_judged_runs(
             self.loaded, runs, missing=self.missing, method=self.method, weights=self.weights, **self.of_judge
         )
 

@@ -14,7 +14,7 @@ from .source import MADE_TEXTS, Analyser, Asking, Language, Seed, Source, TableO
 
 if TYPE_CHECKING:
     from ...lab.discernment.discernment_plan import Perturbation
-    from ...lab.experiments.finding import Change, Changes
+    from ...lab.finding import Change, Changes
 
 _ROWS_AT_A_TIME = 10_000
 
@@ -101,7 +101,7 @@ class DiscernKinds:
         """Prints the text without and with the damage."""
         from ...lab.discernment.kinds import KINDS
         from ...lab.discernment.perturbing import perturb
-        from ...lab.experiments.finding import marked
+        from ...lab.finding import marked
 
         if perturbation.method == "model":
             fail(f"{perturbation.kind}: is made by a language model; expected a kind that is made by a rule")

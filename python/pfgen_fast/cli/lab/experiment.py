@@ -15,9 +15,9 @@ from ..progress import Watch
 from ..suite_line import given_suite, print_origin
 
 if TYPE_CHECKING:
-    from ...lab.experiments.finding import Finding
     from ...lab.experiments.run_means import RunMeans
     from ...lab.experiments.scored_runs import RunFigures
+    from ...lab.finding import Finding
 
 
 Runs = TypeVar("Runs", bound="RunFigures")
@@ -182,10 +182,10 @@ class ExperimentExternal:
     call: Call
 
     def __call__(self) -> None:
-        from ...lab.experiments.external_experiment import external, read_scores
+        from ...lab.experiments.external_experiment import external, read_outside_scores
         from ...lab.experiments.scored_runs import read_figures
 
-        files = [read_scores(path) for path in self.scores]
+        files = [read_outside_scores(path) for path in self.scores]
         runs = self.call.read(read_figures, self.paths)
         self.call.finish(external(runs, files, pick=self.pick, cluster=self.cluster), runs)
 

@@ -19,8 +19,8 @@ from ..suite_line import given_suite, print_origin
 
 if TYPE_CHECKING:
     from ...report import ReportRun
-    from ...report.html import Track
     from ...report.live import LiveReport
+    from ...report.run_page import Track
     from ...suite.suite import Suite
 
 T = TypeVar("T")

@@ -283,7 +283,7 @@ class _Evaluated:
 
 def _print_precision(run: RunFolder | None, suite: Suite) -> None:
     """Prints the interval of the score over trials, which is that of `sweep`, and its width with the usual number."""
-    from ...runs.precision import TrialScores
+    from ...runs.trial_intervals import TrialScores
     from ...scoring.scorer import Scorer
 
     assert run is not None  # it has a score

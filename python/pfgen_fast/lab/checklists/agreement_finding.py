@@ -13,8 +13,8 @@ from ...base.errors import ChecklistError
 from ...base.native import _core
 from ...base.table import Table
 from ...base.untrusted_text import counted, in_one_line
-from ..experiments.chart_data import Matrix
-from ..experiments.finding import Cell, Finding, Picture, finding_table
+from ..chart_data import Matrix
+from ..finding import Cell, Finding, Picture, finding_table
 from ..statistics.correlation import pearson
 from ..statistics.intervals_of_draws import clustered_rate
 from ..statistics.raters import FEWEST_UNITS, fleiss_kappa, krippendorff_alpha

@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 
 from ...base.arrays import Counts, Floats, Ints
-from ..experiments.chart_data import Ranges
+from ..chart_data import Ranges
 from ..statistics.intervals_of_draws import Scale, bootstrap_counts, interval_of_draws
 from .checklist_suite import ChecklistSuite
 from .tasks import AnswerKey, ChecklistTask

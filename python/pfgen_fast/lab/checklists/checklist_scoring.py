@@ -132,7 +132,7 @@ class ChecklistScores:
         return [f"{counted(n, 'answer')} left out: {why}" for n, why in reasons if n]
 
 
-def score_runs(
+def score_judged_runs(
     suite: ChecklistSuite,
     runs: Iterable[Run],
     *,

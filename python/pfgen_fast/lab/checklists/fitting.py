@@ -23,7 +23,7 @@ from ...base.file_writing import write_whole
 from ...base.table import Table
 from ...base.untrusted_json import json_bytes
 from ...base.untrusted_text import counted
-from ..experiments.finding import Cell, Finding, finding_table
+from ..finding import Cell, Finding, finding_table
 from ..statistics.intervals_of_draws import bootstrap_counts
 from ..statistics.least_squares import bounded_fit, bounded_fits
 from .checklist_suite import ChecklistSuite, write_suite

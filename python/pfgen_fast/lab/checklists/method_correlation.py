@@ -24,11 +24,11 @@ from ...base.untrusted_text import counted, unknown_name
 from ...scoring.scorer import Scorer
 from ...suite.suite import Suite
 from ...tables.formats import table_rows
-from ..experiments.finding import Cell, Finding, Picture, finding_table
+from ..finding import Cell, Finding, Picture, finding_table
 from ..statistics.correlation import COMPARED_DIGITS, p_value, resampled_spearman, spearman, spearman_rows
 from .answer_grid import AnswerGrid, Estimate, ranges_of
 from .checklist_runs import Run
-from .checklist_scoring import score_runs
+from .checklist_scoring import score_judged_runs
 from .checklist_suite import ChecklistSuite
 from .line_files import OnFault, checked_objects, number_in_cell
 from .marks import MarkedAnswer, Scale, read_marks, task_of_row
@@ -79,7 +79,7 @@ def checklist_values(
     on_fault: OnFault | None = None,
 ) -> Values:
     """The scores of answers (`checklist`), with equal weights (`avg-c`), and overall ratings by other methods."""
-    scored = score_runs(suite, runs, judge=judge, mixed=mixed, on_fault=on_fault)
+    scored = score_judged_runs(suite, runs, judge=judge, mixed=mixed, on_fault=on_fault)
     answers = {(model.model, answer.key): answer for model in scored.models for answer in model.answers}
     methods = {
         "checklist": {place: answer.score for place, answer in answers.items()},
@@ -91,7 +91,7 @@ def checklist_values(
     present = {row.method for row in rows}
     for method in _OVERALL:
         if method in present:
-            scores = score_runs(suite, runs, method=method, judge=judge, mixed=mixed, on_fault=on_fault)
+            scores = score_judged_runs(suite, runs, method=method, judge=judge, mixed=mixed, on_fault=on_fault)
             methods[method] = {
                 (model.model, answer.key): answer.verdicts[0] for model in scores.models for answer in model.answers
             }

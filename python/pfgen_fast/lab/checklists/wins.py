@@ -16,13 +16,13 @@ from ...base.arrays import Ints
 from ...base.errors import ChecklistError
 from ...base.table import Table
 from ...base.untrusted_text import counted, in_one_line, unknown_name
-from ..experiments.chart_data import Matrix
-from ..experiments.finding import Cell, Finding, Picture, finding_table
+from ..chart_data import Matrix
+from ..finding import Cell, Finding, Picture, finding_table
 from ..statistics.intervals_of_draws import Scale, bootstrap_counts, clustered_rate, drawn_rate, interval_of_draws
 from ..statistics.least_squares import FEWEST_CLUSTERS, WinRates, win_rates
 from .answer_grid import Estimate, ranges_of, with_ends
 from .checklist_runs import Run
-from .checklist_scoring import ChecklistScores, score_runs
+from .checklist_scoring import ChecklistScores, score_judged_runs
 from .checklist_suite import ChecklistSuite
 from .marks import MarkedAnswer, PairChoice, read_people
 from .tasks import TaskKey
@@ -190,7 +190,7 @@ def find_wins(
     signature = f"suite:{suite.name} {suite.hash}"
     judged = [run for run in runs if run.judgements_path is not None]
     if len(judged) > 1:
-        scores = score_runs(suite, judged, **of_judge)
+        scores = score_judged_runs(suite, judged, **of_judge)
         notes += [*scores.notes, *scores.left_out]
         signature = scores.models[0].signature
         compared[JUDGE] = by_scores(scores)

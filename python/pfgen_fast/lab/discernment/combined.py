@@ -20,8 +20,8 @@ from ..statistics.correlation import kendall
 from ..statistics.discernment_scores import (
     CONTROL,
     NOTICED,
+    DiscernmentScores,
     RankIntervals,
-    Scores,
     average,
     calibrated,
     combine,
@@ -44,7 +44,7 @@ class TaskCombined:
     cells: TaskCells  # cells that are combined
     log_p: Floats  # by perturbation, the logarithm of the combined p-value; NaN if undefined
     # by perturbation, the discernment: `d`, `printed_d` and, with weights, `weighted_d`
-    scores: Mapping[str, Scores]
+    scores: Mapping[str, DiscernmentScores]
     calibrated_d: Floats  # discernment that is valid under any dependence of the metrics
     # by perturbation, whether the metric with the smallest p-value has too few items whose scores differ
     few: NDArray[np.bool_]
@@ -130,7 +130,7 @@ def scopes_of(damages: Mapping[int, Perturbation]) -> Iterator[tuple[str, list[i
         yield f"degree:{degree}", [i for i, change in damages.items() if change.degree == degree]
 
 
-def figures_of(scores: Scores, perturbations: Sequence[Perturbation], rows: Sequence[int]) -> TableRow:
+def figures_of(scores: DiscernmentScores, perturbations: Sequence[Perturbation], rows: Sequence[int]) -> TableRow:
     """The average of some perturbations' scores with its interval, and their minimum."""
     levels, own = [perturbations[row].level for row in rows], scores.at(rows)
     weights = level_weights(own.d, levels)
@@ -206,13 +206,13 @@ def _rows_on(names: set[str], test: Discernment, task: str) -> Iterator[TableRow
 
 
 def difference_of_averages(
-    first: Scores, second: Scores, levels: Sequence[str]
+    first: DiscernmentScores, second: DiscernmentScores, levels: Sequence[str]
 ) -> tuple[float | None, float | None, float | None]:
     """The average of the first scores minus that of the second, with the ends of its 95 % interval.
 
     Both are scores of the same items and perturbations, so their errors are paired. None without a score.
     """
-    both = Scores(*(np.concatenate(parts, axis=-1) for parts in zip(first, second, strict=True)))
+    both = DiscernmentScores(*(np.concatenate(parts, axis=-1) for parts in zip(first, second, strict=True)))
     weights = np.concatenate([level_weights(first.d, levels), -level_weights(second.d, levels)])
     low, high = interval_of_sum(weights, both)
     figure = average(first.d, levels)[0] - average(second.d, levels)[0]

@@ -13,7 +13,7 @@ from typing import Any
 
 from ...base.arrays import Bools, Floats
 from ..evaluators.evaluator import Metric
-from ..statistics.discernment_scores import Scores
+from ..statistics.discernment_scores import DiscernmentScores
 from .discernment_items import Collection
 from .discernment_plan import Plan
 
@@ -129,7 +129,7 @@ class Discernment:
     work: Work
     weights: str | None = None
     specificity: Mapping[str, float | None] = field(default_factory=dict)
-    scores: Mapping[str, Mapping[str, Scores]] = field(default_factory=dict)
+    scores: Mapping[str, Mapping[str, DiscernmentScores]] = field(default_factory=dict)
     margin: float | None = None
     notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()

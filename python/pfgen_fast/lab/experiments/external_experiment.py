@@ -15,9 +15,9 @@ from ...base.errors import ExperimentError
 from ...base.table import Table
 from ...base.untrusted_text import few_names, from_csv_value, in_one_line
 from ...suite.rules import SCORES
+from ..chart_data import Points, Scatter
+from ..finding import Cell, Finding, Picture, correlation_table, finding_table, with_interval
 from ..statistics.correlation import COEFFICIENTS, MIN_VALUES, Correlation, check_columns, correlate, is_constant
-from .chart_data import Points, Scatter
-from .finding import Cell, Finding, Picture, correlation_table, finding_table, with_interval
 from .run_means import Cluster, Clusters, Pick, RunMeans, clusters_of, number_in, read_rows
 
 _N_NAMED = 5
@@ -32,7 +32,7 @@ class OutsideScores:
     names: tuple[str, ...]  # all models, in the order of the file
 
 
-def read_scores(path: Path) -> OutsideScores:
+def read_outside_scores(path: Path) -> OutsideScores:
     """Reads a CSV file: a header, model names in the first column, scores in the others; an empty score is unknown."""
     header, rows = read_rows(path)
     if len(header) < 2:

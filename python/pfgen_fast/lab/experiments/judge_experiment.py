@@ -19,12 +19,12 @@ import numpy as np
 from ...base.errors import EngineError, ExperimentError
 from ...base.untrusted_text import utf8
 from ...suite.suite import Suite
+from ..chart_data import Scatter
 from ..evaluators.evaluator import Item, text_column
 from ..evaluators.judge_evaluator import JudgeEvaluator
+from ..finding import Finding, Picture, finding_table, with_interval
 from ..judging.judge_asking import Spending
 from ..statistics.correlation import COEFFICIENTS, MIN_VALUES, correlate, is_constant
-from .chart_data import Scatter
-from .finding import Finding, Picture, finding_table, with_interval
 from .run_means import RunMeans, clusters_of
 from .scored_runs import AnswersOfRuns, RunFigures, read_figures
 

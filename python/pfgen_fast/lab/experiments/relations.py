@@ -11,9 +11,9 @@ from ...base.arrays import Floats
 from ...base.errors import ExperimentError
 from ...base.table import Table
 from ...suite.rules import PARTS, SCORES
+from ..chart_data import Density, Points, Scatter
+from ..finding import Cell, Finding, Picture, correlation_table, finding_table, with_interval
 from ..statistics.correlation import Correlation, check_columns, coefficient, correlate, is_constant
-from .chart_data import Density, Points, Scatter
-from .finding import Cell, Finding, Picture, correlation_table, finding_table, with_interval
 from .run_means import Cluster, Clusters, RunMeans, clusters_of
 from .scored_runs import ScoredRuns
 

@@ -26,9 +26,9 @@ from ...base.untrusted_text import from_csv_value, in_one_line
 from ...runs.leaderboard import is_system, rank, to_csv
 from ...runs.result_tables import PUBLISHED, published
 from ...suite.rules import PARTS
+from ..chart_data import Points
+from ..finding import finding_table
 from ..statistics.correlation import MIN_VALUES, few_values
-from .chart_data import Points
-from .finding import finding_table
 
 Cluster = Literal["model", "organisation", "none"]
 """The common property that makes runs depend on one another."""

@@ -12,9 +12,9 @@ import numpy as np
 from ...base.arrays import Floats
 from ...base.errors import ExperimentError
 from ...suite.suite import Suite
+from ..chart_data import Matrix, Scatter
+from ..finding import Finding, Picture, correlation_table, finding_table, with_interval
 from ..statistics.correlation import Correlation, check_columns, coefficient, correlate
-from .chart_data import Matrix, Scatter
-from .finding import Finding, Picture, correlation_table, finding_table, with_interval
 from .run_means import Cluster, RunMeans, clusters_of
 from .scored_runs import RunFigures
 

@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 from ...base.arrays import Floats
 from ...base.mean_interval import mean_interval
 from ...base.table import Table, place_cell
+from ..chart_data import MAX_ROWS, Line, LinePanel, LinePanels, Ranges
+from ..finding import Cell, Finding, Picture, finding_table
 from ..statistics.correlation import MIN_VALUES, SAME_RANKING, check_columns, kendall, ranks
-from .chart_data import MAX_ROWS, Line, LinePanel, LinePanels, Ranges
-from .finding import Cell, Finding, Picture, finding_table
 from .scored_runs import ScoredRuns
 
 _STEPS = (1, 2, 5, 10, 20, 30, 50, 100, 200, 500)

@@ -183,7 +183,7 @@ def rank_intervals(original: Floats, damaged: Floats, tested: SignedRank, codes:
     return RankIntervals(low, high, influence * slope[:, None])
 
 
-class Scores(NamedTuple):
+class DiscernmentScores(NamedTuple):
     """Discernment scores with their intervals."""
 
     d: Floats  # NaN if undefined
@@ -191,12 +191,12 @@ class Scores(NamedTuple):
     high: Floats
     influence: Floats  # clusters × scores
 
-    def at(self, places: Any) -> Scores:
+    def at(self, places: Any) -> DiscernmentScores:
         """The scores at some places."""
-        return Scores(*(column[..., places] for column in self))
+        return DiscernmentScores(*(column[..., places] for column in self))
 
 
-def combined_scores(log_p: Floats, intervals: RankIntervals, **how: Any) -> Scores:
+def combined_scores(log_p: Floats, intervals: RankIntervals, **how: Any) -> DiscernmentScores:
     """Combines the cells of each perturbation (row), as `combine` does; `how` are its options."""
     from scipy.special import softmax
 
@@ -206,10 +206,10 @@ def combined_scores(log_p: Floats, intervals: RankIntervals, **how: Any) -> Scor
     )
     with np.errstate(divide="ignore"):
         parts = softmax(np.log(how.get("weights", 1.0)) - log_p, axis=1)
-    return Scores(d, low, high, -discernment_score(np.einsum("pm,pmc->cp", parts, intervals.influence)))
+    return DiscernmentScores(d, low, high, -discernment_score(np.einsum("pm,pmc->cp", parts, intervals.influence)))
 
 
-def interval_of_sum(weights: Floats, scores: Scores) -> tuple[float, float] | tuple[None, None]:
+def interval_of_sum(weights: Floats, scores: DiscernmentScores) -> tuple[float, float] | tuple[None, None]:
     """The interval of a weighted sum of discernment scores.
 
     If all errors were one error, the distances of the ends from the scores would add up. They are reduced by as much as

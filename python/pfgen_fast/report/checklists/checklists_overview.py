@@ -19,7 +19,7 @@ from ...lab.checklists.judged import State, Verdicts, is_stale
 from ...lab.checklists.judgements import Judgement
 from ...lab.checklists.line_files import OnFault
 from ...lab.checklists.tasks import AnswerKey, Checklist, ChecklistTask, TaskKey
-from ...lab.experiments.finding import n_equal
+from ...lab.finding import n_equal
 from ..answers import packed
 
 

@@ -9,11 +9,8 @@ import numpy as np
 
 from ...base.arrays import Floats
 from ...base.untrusted_text import in_one_line
-from ...lab.discernment.discernment_result import Curve
-from ...lab.discernment.kinds import LEVELS
-from ...lab.evaluators.evaluator import Metric
-from ...lab.experiments import chart_data
-from ...lab.experiments.chart_data import (
+from ...lab import chart_data
+from ...lab.chart_data import (
     Bars,
     BarSeries,
     Chart,
@@ -27,7 +24,10 @@ from ...lab.experiments.chart_data import (
     LinePanels,
     Points,
 )
-from ...lab.experiments.finding import Picture
+from ...lab.discernment.discernment_result import Curve
+from ...lab.discernment.kinds import LEVELS
+from ...lab.evaluators.evaluator import Metric
+from ...lab.finding import Picture
 from ...lab.statistics.correlation import MIN_VALUES, coefficient, is_constant
 from .discernment_tables import (
     Result,

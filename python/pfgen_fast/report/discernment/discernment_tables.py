@@ -16,7 +16,7 @@ from ...lab.discernment.discernment_plan import Plan
 from ...lab.discernment.discernment_result import Discernment
 from ...lab.discernment.kinds import in_words
 from ...lab.discernment.weights import ASSUMED
-from ...lab.experiments.finding import Cell, finding_table
+from ...lab.finding import Cell, finding_table
 
 Row = Mapping[str, Any]
 """A row of a table by the names of its columns."""

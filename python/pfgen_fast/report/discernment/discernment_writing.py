@@ -13,7 +13,7 @@ from ...lab.discernment.combined import comparison_warnings
 from ...lab.discernment.discernment_result import Discernment, Example
 from ...lab.discernment.plan_sources import Published, claims, datasets
 from ...lab.discernment.weights import ASSUMED
-from ...lab.experiments.finding import Cell, Comparison, Finding, Pair, finding_table, marked
+from ...lab.finding import Cell, ComparedTexts, Finding, Pair, finding_table, marked
 from ..findings import write_finding
 from .discernment_pictures import pictures
 from .discernment_tables import (
@@ -211,14 +211,14 @@ def _scores(result: Result, perturbation: str, item: str) -> str:
     )
 
 
-def _comparisons(result: Result) -> list[Comparison]:
+def _comparisons(result: Result) -> list[ComparedTexts]:
     """The items whose scores fell most and least in each cell, by kind of damage; none if there are no examples."""
     groups = {
         words_of(kind): tuple(_pair(result, examples) for examples in group.values())
         for kind, group in _examples(result).items()
     }
     title = f"Examples of {result.title}: the largest and the smallest drop of each score"
-    return [Comparison(title, groups, "original", "damaged")] if groups else []
+    return [ComparedTexts(title, groups, "original", "damaged")] if groups else []
 
 
 def _examples(result: Result) -> dict[str, dict[tuple[str, str], list[Example]]]:

@@ -25,7 +25,7 @@ from ...scoring.reply_text import Mode
 from ...scoring.scorer import Scorer
 from ..reward import Reward
 from .admission import Gone, Guard, Limits, Receive, Refusal, Room, RoomShare, too_busy
-from .replies import JSON, Replies, Reply, json_of
+from .request_bodies import JSON, Replies, Reply, json_of
 
 Send = Callable[[Any], Awaitable[None]]
 Work = Callable[[bytes], Reply]

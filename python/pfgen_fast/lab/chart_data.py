@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ...base.arrays import Floats
+from ..base.arrays import Floats
 
 MAX_ROWS = 120
 """The maximum number of rows in a chart with a row for each run."""

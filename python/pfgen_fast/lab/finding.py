@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Any, Literal
 
-from ...base.table import Column, Table
-from ...base.untrusted_text import in_one_line, markdown_block, markdown_link, markdown_text
-from ..statistics.correlation import COEFFICIENTS, Correlation
+from ..base.table import Column, Table
+from ..base.untrusted_text import in_one_line, markdown_block, markdown_link, markdown_text
 from .chart_data import Chart, HeatMap
+from .statistics.correlation import COEFFICIENTS, Correlation
 
 Cell = str | int | float | bool | None
 """The value of a table cell; None is an empty cell."""
@@ -116,7 +116,7 @@ class Pair:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class ComparedTexts:
     """Texts before and after a change, side by side."""
 
     title: str  # title, a few words
@@ -142,7 +142,7 @@ class Finding:
     notes: tuple[str, ...] = ()  # limits of the result, such as runs that were left out, one sentence each
     question: str = ""  # question that the experiment answers
     runs: tuple[str, ...] = ()  # names of the runs; pages link to them
-    comparisons: tuple[Comparison, ...] = ()  # texts before and after changes
+    comparisons: tuple[ComparedTexts, ...] = ()  # texts before and after changes
     sentences: tuple[str, ...] = ()  # result in a few sentences, which pages and terminals show instead of the answer
     example: Pair | None = None  # text before and after a change, which is shown below the sentences
 

@@ -17,7 +17,7 @@ from ..scoring.tinting import LEVELS
 from ..suite.rules import PARTS
 from ..suite.suite import Suite
 from . import pages
-from .answers import packed, packed_answers, packed_trials
+from .answers import packed, packed_answers, packed_trial_answers
 from .overview import FLUENT, UNHELPFUL, headline, missed_keywords, overview_of
 from .pages import markup, page_json, page_text, write_bounded_page, write_page_folder
 from .safe_runs import N_SHOWN, ReportRun, by_score, check_run
@@ -115,7 +115,7 @@ class _Page:
     def trials(self) -> Iterator[list[str] | None]:
         """The lines of all answers of each run, if its trials are known."""
         for run in self._track(self.runs, len(self.runs), "runs with all answers"):
-            yield packed_trials(run.source, self._suite)
+            yield packed_trial_answers(run.source, self._suite)
 
     def pieces(
         self, n_shown: int, answers: Sequence[str], files: Mapping[str, Sequence[str]] = MappingProxyType({})
