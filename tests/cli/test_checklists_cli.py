@@ -34,6 +34,15 @@ def test_a_checkout_becomes_a_suite_and_its_results_runs_without_bad_lines(tmp_p
     assert [len(run.judgements(suite)) for run in open_runs([tmp_path / "runs"])] == [22, 22]
 
 
+def test_rank_ranges_are_explained_only_beside_other_models(tmp_path: Path, call) -> None:
+    checkout, suite, runs = write_checkout(tmp_path / "checkout"), tmp_path / "suite", tmp_path / "runs"
+    call("checklists", "import", checkout, "-o", suite)
+    call("checklists", "import", checkout, "--suite", suite, "-o", runs)
+    for folder, is_explained in ((runs, True), (runs / "stork", False)):
+        code, out, _ = call("checklists", "table", folder, "--suite", suite)
+        assert (code, "95 % interval: over tasks" in out, "rank range: the ranks" in out) == (0, True, is_explained)
+
+
 def test_tasks_that_no_judge_can_be_asked_about_are_named(tmp_path: Path, call) -> None:
     tasks = "".join(json.dumps({**task, "instruction": None}) + "\n" for task in TASKS)
     folder = write_suite_files(tmp_path, {"tasks.jsonl": tasks})

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 _WIDE = 120
 """A terminal with this number of columns shows the areas next to the average."""
 _MOST_SENTENCES = 12
-_ABOUT_COLUMNS = (
-    "95 % interval: over tasks, by Student's t; rank range: the ranks that chance allows, at 95 % (paired t-test "
-    "against all other models, corrected by Holm)"
+_ABOUT_INTERVALS = "95 % interval: over tasks, by Student's t"
+_ABOUT_RANKS = (
+    "; rank range: the ranks that chance allows, at 95 % (paired t-test against all other models, corrected by Holm)"
 )
 
 
@@ -205,7 +205,8 @@ def _say(scores: ChecklistScores) -> None:
     """Explains the columns, and prints what is missing and the signatures."""
     from ...lab.checklists.checklist_tables import missing_sentences, scale_sentences
 
-    for sentence in (_ABOUT_COLUMNS, *scale_sentences(scores)):
+    about = _ABOUT_INTERVALS + (_ABOUT_RANKS if len(scores.models) > 1 else "")
+    for sentence in (about, *scale_sentences(scores)):
         print_line((sentence, "dim"))
     sentences = missing_sentences(scores)
     for sentence in sentences[:_MOST_SENTENCES]:

@@ -27,7 +27,7 @@ class Explain:
     """
 
     question: str = Option(..., "Name the question by its ID or text.", "-q")
-    answer: str | None = Option(None, "Give the answer; '-' or no option reads stdin.", "-a")
+    answer: str | None = Option(None, "Give the answer; '-' or no option reads stdin.", "-a", metavar="TEXT")
     suite: options.SuiteOption = None
     profile: Literal["leaderboard", "normalised"] = Option(
         "leaderboard", "Explain the published figures, or those of profile normalised."
