@@ -148,7 +148,7 @@ def print_line(*parts: str | tuple[str, str], to: TextIO | None = None) -> None:
         codes = [] if isinstance(part, str) else [_ANSI[style] for style in part[1].split()]
         line += f"\x1b[{';'.join(codes)}m{laid}\x1b[0m" if codes and has_colours(stream) else laid
         place += len(text)
-    print(line, file=stream)
+    print(line, file=stream, flush=True)  # a reader of a pipe sees it at once, as the address of a server
 
 
 def has_colours(stream: TextIO) -> bool:

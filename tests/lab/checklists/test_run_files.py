@@ -158,7 +158,7 @@ def judgements_of_the_suite(draw):
         n_questions = len(SUITE.checklist(task).questions)
         columns = {
             "id": st.just(task.id),
-            "scores": st.none() | st.tuples(*[st.sampled_from(SUITE.levels)] * n_questions),
+            "verdicts": st.none() | st.tuples(*[st.sampled_from(SUITE.levels)] * n_questions),
             "reasons": st.just(()) | st.tuples(*[NAMES] * n_questions),
             "cut": st.booleans(),
             "temperature": st.none() | st.floats(0, 2),
