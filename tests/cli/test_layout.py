@@ -179,7 +179,7 @@ def test_a_leaderboard_fits_a_terminal_and_keeps_ranks_intervals_and_ties(call, 
         assert rows[-1] == "👑 human answers (no rank); 💬 another mode than completion"
         names = [re.split("  +", row.strip())[1] for row in rows[:4]]
         assert len(set(names)) == 4, "the ends of long names are shown"
-        assert sum("…" in name for name in names) == (3 if columns == 80 else 0)
+        assert sum("…" in name for name in names) == (2 if columns == 80 else 0)
 
 
 @pytest.mark.slow
