@@ -184,10 +184,17 @@ def test_what_cannot_be_read_is_one_sentence(words, problem):
     assert "\n" not in str(refused.value)
 
 
-def test_more_threads_than_the_core_starts_are_refused(call):
-    code, _, error = call("score", "runs", "--threads", "1025")
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["score", "runs", "--threads", "1025"], "--threads: expected an integer of at least 1 and at most 1024"),
+        (["checklists", "correlate", "runs", "--draws", "1" + "0" * 23], "at least 0 and at most 1000000, not '1000"),
+    ],
+)
+def test_numbers_that_nothing_could_hold_are_refused(call, words, expected):
+    code, _, error = call(*words)
     assert code == 2
-    assert "--threads: expected an integer of at least 1 and at most 1024, not '1025'" in error
+    assert expected in error
 
 
 def test_options_are_refused_that_are_for_another_kind_of_input():

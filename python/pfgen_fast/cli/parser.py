@@ -117,7 +117,7 @@ class Parameter:
             raise BadValue("expected a name, not ''")
         limits = {"at least": self.min, "at most": self.max}
         if (self.min is not None and value < self.min) or (self.max is not None and value > self.max):
-            limited = " and ".join(f"{bound} {limit:g}" for bound, limit in limits.items() if limit is not None)
+            limited = " and ".join(f"{bound} {limit}" for bound, limit in limits.items() if limit is not None)
             raise BadValue(f"expected {expected} of {limited}, not {in_one_line(text)!r}")
         return value
 

@@ -136,7 +136,7 @@ class FindingOptions(JudgedOptions):
 class DrawnFindingOptions(FindingOptions):
     """The options of commands that end with a finding that has bootstrap intervals."""
 
-    draws: int = Option(1000, "Set the number of bootstrap draws; 0 computes no intervals.", min=0)
+    draws: int = Option(1000, "Set the number of bootstrap draws; 0 computes no intervals.", min=0, max=1_000_000)
     seed: RandomSeed = 0
 
 

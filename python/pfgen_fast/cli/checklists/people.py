@@ -48,7 +48,7 @@ class ChecklistsFit:
     )
     bound: float = Option(0.5, "Set the smallest allowed coefficient.", min=0)
     allow_unidentified: bool = Option(False, "If marks do not determine the weights, take the most equal ones.")
-    bootstrap: int = Option(0, "Refit on this many draws of the answers.", min=0)
+    bootstrap: int = Option(0, "Refit on this many draws of the answers.", min=0, max=1_000_000)
     run: list[Path] | None = Option(None, "Use only marks of answers in this run.", metavar="RUN")
     seed: RandomSeed = 0
     options: FitOptions

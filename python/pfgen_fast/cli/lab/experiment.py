@@ -148,7 +148,7 @@ class ExperimentStability:
     """
 
     paths: options.Paths
-    draws: int = Option(100, "Draw questions and trials this often.", min=1)
+    draws: int = Option(100, "Draw questions and trials this often.", min=1, max=1_000_000)
     seed: options.RandomSeed = 0
     call: Call
 
