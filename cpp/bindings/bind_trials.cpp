@@ -65,9 +65,9 @@ class Trials {
     for (std::size_t row = 0; row < size(); ++row) {
       const TextView& text = lines_->lines[row].question;
       const std::string_view bytes(static_cast<const char*>(text.data), text.n_units * unit_size(text.encoding));
-      auto found = text.encoding == Encoding::kUtf8 ? known.find(bytes) : known.end();
-      if (found != known.end()) {
-        found->second.append(row);
+      auto entry = text.encoding == Encoding::kUtf8 ? known.find(bytes) : known.end();
+      if (entry != known.end()) {
+        entry->second.append(row);
         continue;
       }
       py::list of_question = rows.attr("setdefault")(to_str(text), py::list());

@@ -124,8 +124,8 @@ class Generation:
         >>> from pfgen_fast import Suite
         >>> suite = Suite.load("mini")
         >>> with TemporaryDirectory() as folder:
-        ...     made = Generation.of("ngram", options={"order": 5}).run(suite, trials=2, output=folder)
-        ...     made.n_new, made.score(suite).status
+        ...     generated = Generation.of("ngram", options={"order": 5}).run(suite, trials=2, output=folder)
+        ...     generated.n_new, generated.score(suite).status
         (16, 'scored')
     """
 

@@ -94,8 +94,8 @@ def discern(
         >>> from pfgen_fast.lab.discernment.discernment_plan import Plan, perturbations_named
         >>> from pfgen_fast.lab.evaluators.ngram_evaluator import NgramEvaluator
         >>> items, plan = from_suite(Suite.load("mini")), Plan(perturbations_named("char_delete/300"))
-        >>> found = discern(NgramEvaluator(Scorer("mini")), items, plan)
-        >>> [row["metric"] for row in found.cells if row["noticed"]]
+        >>> result = discern(NgramEvaluator(Scorer("mini")), items, plan)
+        >>> [row["metric"] for row in result.cells if row["noticed"]]
         ['fluency', 'truthfulness', 'helpfulness', 'average']
     """
     if zeros not in ZEROS:

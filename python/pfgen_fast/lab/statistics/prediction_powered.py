@@ -117,8 +117,8 @@ def prediction_powered_mean(
     Example:
         >>> marks = [3, 5, 4, 8, 7, 9, 6, 2, 5, 7, 4, 6, 8, 3, 5, 7]
         >>> verdicts = [5, 6, 6, 9, 9, 9, 8, 4, 7, 8, 5, 8, 9, 5, 5, 9]
-        >>> found = prediction_powered_mean(marks, verdicts, [4, 5, 6, 7, 8] * 20)
-        >>> round(found.alone.mean, 2), round(found.mean, 2), round(found.half_width / found.alone.half_width, 2)
+        >>> mean = prediction_powered_mean(marks, verdicts, [4, 5, 6, 7, 8] * 20)
+        >>> round(mean.alone.mean, 2), round(mean.mean, 2), round(mean.half_width / mean.alone.half_width, 2)
         (5.56, 4.95, 0.62)
     """
     return mean_of_strata([MarkedStratum(truth, proxy, proxy_all)], level)

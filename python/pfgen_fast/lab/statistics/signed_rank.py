@@ -111,8 +111,8 @@ def signed_rank(original: Any, damaged: Any, *, zeros: Zeros = "drop", clusters:
         DiscernmentError: A shape or an option is invalid.
 
     Example:
-        >>> found = signed_rank([5, 7, 9, 11, 13], [4, 5, 6, 7, 8])
-        >>> found.n, found.r_plus, round(found.d, 4), found.exact_p * 32
+        >>> test = signed_rank([5, 7, 9, 11, 13], [4, 5, 6, 7, 8])
+        >>> test.n, test.r_plus, round(test.d, 4), test.exact_p * 32
         (5, 15.0, 1.2808, 1.0)
     """
     try:
