@@ -14,7 +14,7 @@
 
 #include "bind.hpp"
 #include "gil.hpp"
-#include "pfgen/aggregate.hpp"
+#include "pfgen/rounded_results.hpp"
 #include "pfgen/trial_lines.hpp"
 #include "scores.hpp"
 #include "text_column.hpp"

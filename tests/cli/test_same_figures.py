@@ -16,7 +16,7 @@ from makers.reported import unpacked
 from makers.runs import make_run
 from pfgen_fast.base.table import bearing_digits, signed
 from pfgen_fast.report.pages import source
-from pfgen_fast.runs.statistics.paired import paired_difference
+from pfgen_fast.runs.statistics.paired_tests import paired_difference
 from pfgen_fast.runs.statistics.verdicts import SENTENCES, decided
 
 HUMAN = "system/ground-truth"

@@ -10,7 +10,7 @@ from pfgen_fast.base.untrusted_text import harmless_with_tints
 from pfgen_fast.report import ReportRun, write_report, write_report_folder
 from pfgen_fast.report.live import LiveReport, ReportServer
 from pfgen_fast.runs.run_result import parse_result
-from pfgen_fast.runs.statistics.paired import paired_difference
+from pfgen_fast.runs.statistics.paired_tests import paired_difference
 from pfgen_fast.runs.statistics.verdicts import decided
 from pfgen_fast.scoring.tinting import QuestionTints
 from pfgen_fast.suite.units import PatternTokenizer

@@ -10,7 +10,7 @@ from makers.hostile import NAMES, acting
 from pfgen_fast.base.errors import PfgenError
 from pfgen_fast.runs.gates import Check, Gate, at_least, junit_xml
 from pfgen_fast.runs.items.item_table import ItemScores
-from pfgen_fast.runs.statistics.paired import paired_difference
+from pfgen_fast.runs.statistics.paired_tests import paired_difference
 
 NOISE = np.array([0.01, -0.01, 0.02, -0.02, 0.03, -0.03, 0.0, 0.0])
 

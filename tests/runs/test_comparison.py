@@ -10,8 +10,8 @@ from pfgen_fast import TrialsError, compare
 from pfgen_fast.runs.comparison import compare_by_swapping, compare_models
 from pfgen_fast.runs.items.item_table import ItemScores
 from pfgen_fast.runs.run_comparison import compare_runs, scores_of
-from pfgen_fast.runs.statistics.paired import paired_difference
-from pfgen_fast.runs.statistics.paired_randomization import against_baseline
+from pfgen_fast.runs.statistics.approximate_randomization import against_baseline
+from pfgen_fast.runs.statistics.paired_tests import paired_difference
 from pfgen_fast.runs.statistics.verdicts import corrected
 from pfgen_fast.runs.trials import find_runs
 from pfgen_fast.suite.rules import AVERAGE_FIRST

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.random import Generator
 from pfgen_fast.base.mean_interval import mean_interval
-from pfgen_fast.runs.statistics.paired import needed, paired_difference
+from pfgen_fast.runs.statistics.paired_tests import needed, paired_difference
 from pfgen_fast.runs.statistics.verdicts import decided
 
 from .claims import COVERAGE, FALSE_ALARMS, Claim, holds

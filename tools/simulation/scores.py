@@ -18,8 +18,8 @@ from pfgen_fast import NgramSampler, Scorer, Suite
 from pfgen_fast.base.mean_interval import mean_interval
 from pfgen_fast.lab.experiments.stability import RunPairs
 from pfgen_fast.lab.statistics.correlation import COEFFICIENTS, correlate
-from pfgen_fast.runs.statistics.paired import paired_difference
-from pfgen_fast.runs.statistics.paired_randomization import against_baseline
+from pfgen_fast.runs.statistics.approximate_randomization import against_baseline
+from pfgen_fast.runs.statistics.paired_tests import paired_difference
 from pfgen_fast.runs.statistics.verdicts import decided, rank_ranges
 from pfgen_fast.runs.trial_intervals import half_width, least_trials
 from pfgen_fast.runs.trials import Trials, find_runs

@@ -14,7 +14,7 @@ from ..base.mean_interval import MeanInterval, mean_interval
 from ..base.table import Column
 from ..base.untrusted_text import in_one_line
 from ..runs.leaderboard import ranks
-from ..runs.statistics.paired import MIN_QUESTIONS, TESTS
+from ..runs.statistics.paired_tests import MIN_QUESTIONS, TESTS
 from ..runs.statistics.verdicts import SENTENCES, tied_ranks
 from ..runs.trial_intervals import TrialScores
 from ..runs.trials import RunFolder

@@ -20,8 +20,8 @@ from ..base.errors import TrialsError
 from ..base.table import Column, Table, TableResult, signed
 from ..base.untrusted_text import counted, few_names, harmless, in_one_line
 from .items.item_table import ItemScores
-from .statistics.paired import MIN_QUESTIONS, TESTS, Needed, PairedDifference, needed, paired_difference
-from .statistics.paired_randomization import against_baseline, default_draws, takes_all_ways
+from .statistics.approximate_randomization import against_baseline, default_draws, takes_all_ways
+from .statistics.paired_tests import MIN_QUESTIONS, TESTS, Needed, PairedDifference, needed, paired_difference
 from .statistics.verdicts import Verdict, decided, sentence_of_many, sentence_of_pairs, shown_p
 
 MOST_IN_ALL_PAIRS = 200

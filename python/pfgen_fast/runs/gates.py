@@ -227,7 +227,7 @@ class _Pair:
             return "undecided", f"{verdict.too_few(item)}{lost}: whether {new} is worse than {old}{margin}"
         if self.is_same:
             return "passed", f"{new} and {old} have the same score on {verdict.over(item)}{lost}"
-        from .statistics.paired import TESTS
+        from .statistics.paired_tests import TESTS
         from .statistics.verdicts import shown_p
 
         shift = f" of a difference of {signed(-self.sign * self.gate.margin)}" if self.gate.margin else ""

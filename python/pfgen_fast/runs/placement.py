@@ -17,7 +17,7 @@ from ..base.table import Column, Table, TableResult, bearing_digits, figure
 from ..base.untrusted_text import counted, few_names, in_one_line, markdown_text
 from .items.item_table import ItemScores
 from .items.ranking import Compared, compared_models
-from .statistics.paired import MIN_QUESTIONS, against
+from .statistics.paired_tests import MIN_QUESTIONS, against
 from .statistics.verdicts import Outcome, outcomes_of, rank_range, sentence_of_many, shown_p
 
 _N_NEAREST = 3

@@ -24,7 +24,7 @@ from .placement import Placement, Standing, compared_with, place_models
 from .result_tables import PUBLISHED, is_result_table, quick_questions, read_entries, score_table_of
 from .run_result import RunResult
 from .run_scorer import Outcome, RunScorer
-from .statistics.paired import MIN_QUESTIONS
+from .statistics.paired_tests import MIN_QUESTIONS
 from .trials import find_runs
 
 FEW_TRIALS = 10

@@ -13,7 +13,7 @@ from pfgen_fast.base.mean_interval import mean_interval
 from pfgen_fast.runs.items.item_table import ItemScores
 from pfgen_fast.runs.items.ranking import MAX_MODELS_WITH_RANGES, rank_models
 from pfgen_fast.runs.placement import place_models
-from pfgen_fast.runs.statistics.paired import paired_difference
+from pfgen_fast.runs.statistics.paired_tests import paired_difference
 from pfgen_fast.runs.statistics.verdicts import corrected, rank_ranges
 from pyarrow.csv import read_csv
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ...base.arrays import Bools, Floats
 from ...base.errors import DiscernmentError
 from ...base.mean_interval import ROUNDING
-from ...runs.statistics.paired import of_stratum
+from ...runs.statistics.paired_tests import of_stratum
 from ..evaluators.evaluator import Metric
 from ..statistics.detectability import change_interval, is_noticed, monotonicity, n80, noticed_from, noticed_from_with
 from ..statistics.discernment_scores import FEW, RankIntervals, rank_intervals

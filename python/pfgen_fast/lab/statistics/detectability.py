@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...base.arrays import Floats
-from ...runs.statistics.paired import MIN_QUESTIONS, cluster_sums, of_stratum
+from ...runs.statistics.paired_tests import MIN_QUESTIONS, cluster_sums, of_stratum
 from .discernment_scores import FEW, NOTICED
 from .intervals_of_draws import subsample_counts
 from .signed_rank import Zeros, differences_on_grid, signed_rank

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from ...base.arrays import Floats
 from ...base.errors import DiscernmentError
-from ...runs.statistics.paired import cluster_sums
+from ...runs.statistics.paired_tests import cluster_sums
 from .signed_rank import SignedRank, differences_on_grid, discernment_score, log_tail
 
 CONTROL = "control"  # the level of perturbations that should not matter; averages leave them out

@@ -16,7 +16,7 @@ import numpy as np
 
 from ...base.arrays import Counts, Floats, Ints
 from ...base.mean_interval import ROUNDING, mean_interval, quantile, wilson
-from ...runs.statistics.paired import ALPHA, against, cluster_codes
+from ...runs.statistics.paired_tests import ALPHA, against, cluster_codes
 
 Scale = Literal["linear", "fisher", "logarithm", "share"]
 """Where an interval is symmetric: means, coefficients from -1 to 1, sizes from 0 on, and shares (Wilson's interval)."""

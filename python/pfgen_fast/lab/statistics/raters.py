@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ...base.arrays import Counts, Floats, Ints
-from ...runs.statistics.paired import paired_difference
+from ...runs.statistics.paired_tests import paired_difference
 from ...runs.statistics.verdicts import corrected
 from .correlation import is_constant, pearson, resampled_pearson, resampled_spearman, spearman
 from .intervals_of_draws import resampled_means

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from ...base.arrays import Floats, Ints
 from ...base.errors import DiscernmentError
-from ...runs.statistics.paired import cluster_sums
+from ...runs.statistics.paired_tests import cluster_sums
 
 Zeros = Literal["drop", "pratt"]
 

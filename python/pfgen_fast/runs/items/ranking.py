@@ -19,7 +19,7 @@ from ...base.errors import TrialsError
 from ...base.mean_interval import MeanInterval, competition_ranks, mean_interval
 from ...base.table import Column, Table, TableResult, bearing_digits
 from ...base.untrusted_text import counted, in_one_line, json_text, markdown_text
-from ..statistics.paired import MIN_QUESTIONS, TESTS
+from ..statistics.paired_tests import MIN_QUESTIONS, TESTS
 from ..statistics.verdicts import rank_ranges, shown_range
 from .by_subject import by_subject, few_items, subject_columns, subject_record, subject_table
 from .item_table import ItemScores

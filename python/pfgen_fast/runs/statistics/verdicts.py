@@ -18,7 +18,7 @@ from ...base.arrays import Floats
 from ...base.mean_interval import ROUNDING
 from ...base.table import bearing_digits, figure, signed
 from ...base.untrusted_text import counted, few_names, in_one_line
-from .paired import ALPHA, MIN_QUESTIONS, PairedDifference, Test, all_pairs
+from .paired_tests import ALPHA, MIN_QUESTIONS, PairedDifference, Test, all_pairs
 
 Outcome = Literal["better", "worse", "not distinguished", "no verdict"]
 """What the first of two runs is, compared with the second."""

@@ -45,7 +45,7 @@ function exactSum(numbers) {
   return rest * next > 0 && sum + 2 * rest - sum === 2 * rest ? sum + 2 * rest : sum;
 }
 
-/** The figures of a pair, first minus second, over the questions that both have, as statistics/paired.py has them.
+/** The figures of a pair, first minus second, over the questions that both have, as paired_tests.py has them.
  *
  * `interval(alpha)` gives the ends of the interval that the test does not reject at this level. null stands for what
  * cannot be said: the mean without a common question, the p-value with one, the interval without any spread.

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pfgen_fast.base.errors import ExperimentError
-from pfgen_fast.runs.statistics import paired_randomization
-from pfgen_fast.runs.statistics.paired_randomization import against_baseline
+from pfgen_fast.runs.statistics import approximate_randomization
+from pfgen_fast.runs.statistics.approximate_randomization import against_baseline
 from pfgen_fast.runs.statistics.verdicts import corrected
 
 SCORES = np.random.default_rng(5).normal(0.6, 0.2, (4, 12))
@@ -109,7 +109,7 @@ def test_too_few_ways_to_swap_for_the_family_give_no_verdict(n_questions, n_runs
 def test_many_draws_come_in_blocks_and_follow_from_the_seed(monkeypatch):
     result = against_baseline(BASELINE, RUNS, n_draws=999, seed=3)
     assert against_baseline(BASELINE, RUNS, n_draws=999, seed=4) != result
-    monkeypatch.setattr(paired_randomization, "_AT_ONCE", 12 * 100)
+    monkeypatch.setattr(approximate_randomization, "_AT_ONCE", 12 * 100)
     assert against_baseline(BASELINE, RUNS, n_draws=999, seed=3) == result
 
 

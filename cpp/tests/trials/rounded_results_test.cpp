@@ -3,7 +3,7 @@
 #include <limits>
 
 #include "makers/check.hpp"
-#include "pfgen/aggregate.hpp"
+#include "pfgen/rounded_results.hpp"
 
 namespace pfgen::test {
 

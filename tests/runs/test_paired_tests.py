@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pfgen_fast.base.mean_interval import mean_interval, quantile
-from pfgen_fast.runs.statistics.paired import MIN_QUESTIONS, all_pairs, needed, paired_difference, tango_interval
+from pfgen_fast.runs.statistics.paired_tests import MIN_QUESTIONS, all_pairs, needed, paired_difference, tango_interval
 from pfgen_fast.runs.statistics.verdicts import corrected, decided, holm_levels, rank_ranges
 from pfgen_fast.runs.trial_intervals import half_width
 

@@ -1,4 +1,4 @@
-#include "pfgen/aggregate.hpp"
+#include "pfgen/rounded_results.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from ...base.arrays import Floats
 from ...base.errors import ExperimentError
 from ...base.mean_interval import ROUNDING
-from .paired import ALPHA, PairedDifference, Test, cluster_codes, cluster_sums
+from .paired_tests import ALPHA, PairedDifference, Test, cluster_codes, cluster_sums
 from .verdicts import Verdict, decided
 
 MAX_DRAWS = 1_000_000
