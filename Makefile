@@ -70,7 +70,7 @@ models: $(INTEGRATIONS)/made ## test engines for local models and the integratio
 integrations: $(INTEGRATIONS)/made ## test evaluation programs, trainers and trackers that call the scores; installs them, and torch (TORCH=...)
 	PFGEN_INTEGRATIONS_REQUIRED=1 HF_HUB_OFFLINE=1 $(INTEGRATIONS)/bin/python -m pytest -m integrations -n $(WORKERS)
 
-engines: $(INTEGRATIONS)/made ## test Ray, Spark (Java 17 or later), Dask, Daft, S3, a filter of datatrove; installs what make integrations does
+engines: $(INTEGRATIONS)/made ## test Ray, Spark (Java 17 or later), Dask, Daft, a filter of datatrove; installs what make integrations does
 	PFGEN_ENGINES_REQUIRED=1 HF_HUB_OFFLINE=1 RAY_worker_niceness=0 $(INTEGRATIONS)/bin/python -m pytest -m engines -n 1
 
 pages: $(VENV)/with-browser ## test the pages of reports in the distribution's Chromium

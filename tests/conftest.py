@@ -166,20 +166,6 @@ def call(monkeypatch, capsys):
 
 
 @pytest.fixture
-def memory() -> Iterator[Any]:
-    """The storage behind `memory://`, empty."""
-    files = pytest.importorskip("fsspec").filesystem("memory")
-
-    def clear() -> None:
-        files.store.clear()
-        files.pseudo_dirs[:] = [""]
-
-    clear()
-    yield files
-    clear()
-
-
-@pytest.fixture
 def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
     """Pages are written without their pictures."""
     leave_out_drawing(monkeypatch)

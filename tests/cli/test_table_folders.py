@@ -149,34 +149,9 @@ def test_a_folder_of_runs_stays_one_of_runs(call, tables):
     assert (code, err.startswith("error: empty: no run here")) == (2, True)
 
 
-# Elsewhere.
-
-
-@pytest.fixture
-def two(memory):
-    """That storage, with two tables."""
-    memory.pipe({"/in/a.csv": ROWS.encode(), "/in/sub/b.csv": ROWS.encode()})
-    return memory
-
-
-def test_tables_come_from_and_go_elsewhere(call, tmp_path, monkeypatch, two):
-    monkeypatch.chdir(tmp_path)
-    code, out, err = call("score", "memory://in", *COLUMNS, "-o", "memory://out")
-    assert (code, err) == (0, "")
-    assert lines_of(out)[0] == "2 rows scored: memory://out/a.csv"
-    code, out, _ = call("score", "memory://in/a.csv", *COLUMNS, "-o", "memory://one.csv")
-    assert (code, lines_of(out)) == (0, ["2 rows scored: memory://one.csv"])
-    assert two.cat("/one.csv") == two.cat("/out/a.csv")
-    code, out, _ = call("score", "memory://in/a.csv", *COLUMNS, "-o", "here.csv")
-    assert (code, Path("here.csv").read_bytes()) == (0, two.cat("/one.csv"))
-    code, out, _ = call("score", f"file://{tmp_path}/here.csv", *COLUMNS, "-o", "again/")
-    assert code == 3  # it has columns of scores already
-    assert [path.name for path in Path("again").iterdir()] == ["_pfgen_fast.json"]
-
-
-def test_a_table_elsewhere_is_not_replaced(call, two):
-    before = two.cat("/in/a.csv")
-    code, _, err = call("score", "memory://in/a.csv", *COLUMNS, "-o", "memory:///in/a.csv")
-    assert code == 2
-    assert err == "error: memory:///in/a.csv: is the input itself; give another output\n"
-    assert two.cat("/in/a.csv") == before
+@pytest.mark.parametrize("arguments", [("s3://bucket/in",), ("in", "-o", "s3://me:secret@bucket/out/")])
+def test_remote_tables_are_refused(call, tables, arguments):
+    code, out, err = call("score", *arguments)
+    assert (code, out) == (2, "")
+    assert err == "error: s3://: expected a local path; copy remote files first, or pipe a table through '-'\n"
+    assert os.listdir() == ["in"]

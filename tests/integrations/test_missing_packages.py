@@ -26,7 +26,6 @@ def score_frame(module):
     [
         ("integrations.ray", "ray.data", "ray", score_frame),
         ("integrations.spark", "pyspark.sql.types", "spark", score_frame),
-        ("tables.places", "fsspec", "remote", lambda module: module.file_info("s3://bucket/x")),
         ("tables.formats", "pyarrow.parquet", "tables", lambda module: module.check_value_table(Path("x.parquet"))),
         ("integrations.datatrove", "datatrove.pipeline.filters.base_filter", "datatrove", on_import),
         ("integrations.duckdb", "duckdb", "duckdb", lambda module: module.register(None, ScorerSpec("mini"))),

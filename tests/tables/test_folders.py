@@ -10,8 +10,7 @@ import pytest
 from makers.kills import killed_everywhere, score_a_folder
 from makers.runs import files_below
 from pfgen_fast import PfgenError, Scorer, ScorerSpec
-from pfgen_fast.tables.folders import FilesProgress, FileTask, plan_files, score_files
-from pfgen_fast.tables.places import FileInfo
+from pfgen_fast.tables.folders import FilesProgress, plan_files, score_files
 from pfgen_fast.tables.table_job import TableJob
 
 ANSWERS = ("Ice floats.", "", "Water expands when it freezes.", "氷")
@@ -52,12 +51,6 @@ def statuses(outcomes) -> list[str]:
 
 def names_of(tasks) -> list[str]:
     return [task.name for task in tasks]
-
-
-def test_whole_seconds_do_not_show_which_of_two_files_is_newer(tmp_path):
-    os.utime(write(tmp_path, "a.jsonl"), (5, 5))
-    tasks = {time: FileTask("in", str(tmp_path), "a.jsonl", FileInfo(1, time, time)) for time in (4.0, 4.5, 5.0, 5.5)}
-    assert [time for time, task in tasks.items() if task.is_finished] == [4.0, 4.5]
 
 
 def test_each_table_is_scored_into_one_of_its_name_and_again_only_if_it_is_newer(tmp_path, job):

@@ -7,6 +7,7 @@ directories skip, has the settings of all outputs, so that scores of different s
 from __future__ import annotations
 
 import contextlib
+import glob
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -15,30 +16,10 @@ from typing import Literal
 
 from ..base.errors import PfgenError, TrialsError
 from ..base.file_reading import read_stored
-from ..base.file_writing import make_folder
+from ..base.file_writing import make_folder, write_whole
 from ..base.untrusted_json import checked, entries, json_bytes, parse_json, text
 from ..base.untrusted_text import in_one_line
 from .formats import format_of, has_encoding, is_table
-from .places import (
-    FileInfo,
-    base_name,
-    check_name,
-    check_writable,
-    fetched,
-    file_info,
-    files_below,
-    glob_matches,
-    has_magic,
-    is_folder,
-    is_hidden,
-    is_remote,
-    joined,
-    place_key,
-    place_of,
-    remove_file,
-    shown_place,
-    write_file,
-)
 from .streaming import score_table
 from .table_job import TableJob
 
@@ -46,7 +27,7 @@ SETTINGS = "_pfgen_fast.json"
 _MAX_SETTINGS_BYTES = 1 << 20
 
 OnPassedOver = Callable[[str], None]
-"""Called with the place of each file that is skipped because it is not a table."""
+"""Called with the path of each file that is skipped because it is not a table."""
 
 Sources = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 """One file, directory or glob, or an iterable of these."""
@@ -54,28 +35,34 @@ Sources = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 
 @dataclass(frozen=True)
 class FileTask:
-    """A table to score: its place, the directory and name of its output, and its file information."""
+    """A table to score: its path, and the directory and name of its output."""
 
     source: str
     folder: str
     name: str
-    info: FileInfo | None = None
 
     @property
     def target(self) -> str:
         """The output."""
-        return joined(self.folder, self.name)
+        return os.path.join(self.folder, self.name)
 
     @property
     def is_finished(self) -> bool:
-        """Whether the output exists and is not older than its input.
+        """Whether the output exists and is not older than its input, whose mtime `cp -p` and `rsync -t` keep."""
+        with contextlib.suppress(OSError):
+            modified = os.stat(self.target).st_mtime_ns
+            with contextlib.suppress(OSError):  # such as for a broken link, which raises an error when it is read
+                source = os.stat(self.source)
+                return modified >= max(source.st_mtime_ns, source.st_ctime_ns)
+            return True
+        return False
 
-        S3 tells whole seconds, in which an input can be replaced after its output was written.
-        """
-        output, placed = file_info(self.target), self.info and self.info.placed
-        if output is None or not placed or not output.modified:
-            return output is not None
-        return output.modified > placed or (output.modified == placed and not placed.is_integer())
+    @property
+    def n_bytes(self) -> int:
+        """The size of the input; 0 if it cannot be read."""
+        with contextlib.suppress(OSError):
+            return os.stat(self.source).st_size
+        return 0
 
 
 Status = Literal["scored", "current", "pending", "failed"]
@@ -124,16 +111,16 @@ def score_files(
     If a file cannot be scored, the other files are still scored. After a kill, the same call continues with the
     unfinished file.
 
-    `sources` are files, directories or globs, local or remote; an output is named by the path of its source below the
-    given directory. The `target` is a directory, local or remote; it is created if needed. `again` scores everything
-    again and replaces existing outputs; `dry_run` only reports the status of each file. `on_progress` is called after
-    each batch and each file, `on_outcome` after each file.
+    `sources` are files, directories or globs; an output is named by the path of its source below the given directory.
+    The directory `target` is created if needed. `again` scores everything again and replaces existing outputs;
+    `dry_run` only reports the status of each file. `on_progress` is called after each batch and each file,
+    `on_outcome` after each file.
     """
     tasks = plan_files(sources, target, on_passed_over=on_passed_over)
-    if job.encoding is not None and not any(has_encoding(base_name(task.source)) for task in tasks):
+    if job.encoding is not None and not any(has_encoding(task.source) for task in tasks):
         raise PfgenError("encoding: expected a CSV or TSV file, but no source is such a file")
     _prepare(tasks, job, again=again, dry_run=dry_run)
-    todo = {task.name: (task.info and task.info.n_bytes) or 0 for task in tasks if again or not task.is_finished}
+    todo = {task.name: task.n_bytes for task in tasks if again or not task.is_finished}
     progress = FilesProgress(len(tasks), len(tasks) - len(todo), 0, sum(todo.values()), 0)
     outcomes: list[FileOutcome] = []
 
@@ -167,115 +154,127 @@ def plan_files(
     the name of the file. Files in directories and matches of globs are skipped if they are not tables, or if a part of
     their path begins with `_` or `.`.
     """
-    folder = place_of(target)
+    folder = os.fspath(target)
     if not folder:
         raise PfgenError("the output directory has no name")
-    check_writable(folder)
-    is_in_folder = _within(folder)
     tasks: dict[str, FileTask] = {}
-    names: dict[tuple[str, ...], str] = {}
-    for source in map(place_of, [sources] if isinstance(sources, str | os.PathLike) else sources):
-        is_empty = True
-        for place, name, info in _tables(source, folder, on_passed_over):
+    names: dict[str, str] = {}
+    for path_or_text in [sources] if isinstance(sources, str | os.PathLike) else sources:
+        source, is_empty = os.fspath(path_or_text), True
+        for path, name in _tables(source, folder, on_passed_over):
             is_empty = False
-            check_name(name, place)
-            if is_in_folder(place):
-                raise PfgenError(f"{shown_place(place)}: is in the output directory, {shown_place(folder)}")
+            if _is_within(path, folder):
+                raise PfgenError(f"{path}: is in the output directory, {folder}")
             if is_hidden(name):
                 raise PfgenError(
-                    f"{shown_place(place)}: readers of directories skip names that begin with _ or ., so it can only "
-                    "be scored into a file"
+                    f"{path}: readers of directories skip names that begin with _ or ., so it can only be scored into "
+                    "a file"
                 )
-            earlier = names.setdefault(place_key(place), name)
+            task = FileTask(path, folder, name)
+            earlier = names.setdefault(os.path.realpath(path), name)
             if earlier != name:
+                twice = f"{os.path.join(folder, earlier)} and {task.target}"
+                raise PfgenError(f"{path}: would be scored twice, into {twice}; give it only once")
+            other = tasks.setdefault(name, task)
+            if os.path.realpath(other.source) != os.path.realpath(path):
                 raise PfgenError(
-                    f"{shown_place(place)}: would be scored twice, into {shown_place(joined(folder, earlier))} and "
-                    f"{shown_place(joined(folder, name))}; give it only once"
-                )
-            other = tasks.setdefault(name, FileTask(place, folder, name, info))
-            if place_key(other.source) != place_key(place):
-                raise PfgenError(
-                    f"{shown_place(other.source)} and {shown_place(place)} would have the same output, "
-                    f"{shown_place(joined(folder, name))}; give the directory above both, or score them separately"
+                    f"{other.source} and {path} would have the same output, {task.target}; give the directory above "
+                    "both, or score them separately"
                 )
         if is_empty:
-            raise TrialsError(f"{shown_place(source)}: there are no tables here, such as .parquet, .jsonl or .csv")
+            raise TrialsError(f"{source}: there are no tables here, such as .parquet, .jsonl or .csv")
     return list(tasks.values())
 
 
 def first_table(sources: Iterable[str]) -> str:
     """The first table that `plan_files` would find in some sources."""
     source = ""
-    for source in map(place_of, sources):
-        for place, _, _ in _tables(source, None, _ignore):
-            return place
-    raise TrialsError(f"{shown_place(source)}: there are no tables here")
+    for source in sources:
+        for path, _ in _tables(source, None, _ignore):
+            return path
+    raise TrialsError(f"{source}: there are no tables here")
 
 
-def _tables(
-    source: str, folder: str | None, on_passed_over: OnPassedOver
-) -> Iterator[tuple[str, str, FileInfo | None]]:
-    """The place of each table in a source, the name of its output, and its file information."""
-    info = file_info(source)
-    if info is not None and not is_folder(source):
-        format_of(shown_place(source))  # raises an error if the extension is unknown
-        yield source, base_name(source), info
-    elif is_folder(source):
+def is_hidden(name: str) -> bool:
+    """Whether a part of a relative name begins with `_` or `.`; readers of directories skip such files."""
+    return any(part[:1] in ("_", ".") for part in name.split("/") if part not in (".", ".."))
+
+
+def _tables(source: str, folder: str | None, on_passed_over: OnPassedOver) -> Iterator[tuple[str, str]]:
+    """The path of each table in a source, and the name of its output."""
+    if os.path.isdir(source):
         yield from _tables_below(source, folder, on_passed_over)
-    elif has_magic(source) and (places := glob_matches(source)):
-        for place in places:
-            if is_folder(place):
-                if not is_hidden(base_name(place)):
-                    yield from _tables_below(place, folder, on_passed_over)
-            elif is_table(base_name(place)) and not is_hidden(base_name(place)):
-                yield place, base_name(place), file_info(place)
+    elif os.path.exists(source):
+        format_of(source)  # raises an error if the extension is unknown
+        yield source, os.path.basename(source)
+    elif paths := sorted(glob.glob(source, recursive=True)):
+        for path in paths:
+            name = os.path.basename(path)
+            if os.path.isdir(path):
+                if not is_hidden(name):
+                    yield from _tables_below(path, folder, on_passed_over)
+            elif is_table(name) and not is_hidden(name):
+                yield path, name
             else:
-                on_passed_over(place)
+                on_passed_over(path)
     else:
-        raise TrialsError(f"{shown_place(source)}: no such file or folder")
+        raise TrialsError(f"{source}: no such file or folder")
 
 
-def _tables_below(source: str, folder: str | None, on_passed_over: OnPassedOver) -> Iterator[tuple[str, str, FileInfo]]:
-    if folder is not None and place_key(source) == place_key(folder):
-        raise PfgenError(f"{shown_place(folder)}: is the input directory itself; give another output directory")
-    if folder is not None and _within(source)(folder):
-        raise PfgenError(f"{shown_place(folder)}: is in the input directory, {shown_place(source)}; give another one")
-    for name, info in files_below(source):
+def _tables_below(source: str, folder: str | None, on_passed_over: OnPassedOver) -> Iterator[tuple[str, str]]:
+    if folder is not None and os.path.realpath(source) == os.path.realpath(folder):
+        raise PfgenError(f"{folder}: is the input directory itself; give another output directory")
+    if folder is not None and _is_within(folder, source):
+        raise PfgenError(f"{folder}: is in the input directory, {source}; give another one")
+    for name in _files_below(source):
         if is_table(name):
-            yield joined(source, name), name, info
+            yield os.path.join(source, name), name
         else:
-            on_passed_over(joined(source, name))
+            on_passed_over(os.path.join(source, name))
 
 
-def _within(folder: str) -> Callable[[str], bool]:
-    """A function that returns whether a place is below a directory, at any depth."""
-    parts = place_key(folder)
-    return lambda place: (key := place_key(place))[: len(parts)] == parts and len(key) > len(parts)
+def _files_below(folder: str) -> list[str]:
+    """The files at any depth by relative name, sorted; hidden files and linked directories are skipped."""
+
+    def refuse(error: OSError) -> None:
+        if not isinstance(error, FileNotFoundError):
+            raise TrialsError(f"{error.filename}: cannot be read: {error.strerror or error}")
+
+    paths: list[str] = []
+    for at, folders, names in os.walk(folder, onerror=refuse):
+        folders[:] = [name for name in folders if not is_hidden(name)]
+        paths += (Path(at, name).relative_to(folder).as_posix() for name in names if not is_hidden(name))
+    return sorted(paths)
+
+
+def _is_within(path: str, folder: str) -> bool:
+    """Whether a path is below a directory, at any depth."""
+    return Path(os.path.realpath(folder)) in Path(os.path.realpath(path)).parents
 
 
 def _prepare(tasks: Sequence[FileTask], job: TableJob, *, again: bool, dry_run: bool) -> None:
     """Checks the settings of earlier outputs, and records those of the new ones, before any work."""
     folder = tasks[0].folder
-    place = joined(folder, SETTINGS)
+    path = Path(folder, SETTINGS)
     settings: Mapping[str, str] | None = None
-    if file_info(place) is not None:
-        with fetched(place) as (path, _):
-            content = read_stored(path, limit=_MAX_SETTINGS_BYTES)
-        where = shown_place(place)
-        value = parse_json(content, where, error=PfgenError)
-        settings = checked(value, lambda job: entries(job, text), where, error=PfgenError)
+    if path.exists():
+        value = parse_json(read_stored(path, limit=_MAX_SETTINGS_BYTES), str(path), error=PfgenError)
+        settings = checked(value, lambda job: entries(job, text), str(path), error=PfgenError)
     if settings == job.description:
         return
-    outputs = [name for name, _ in files_below(folder) if is_table(name)]
+    outputs = [name for name in _files_below(folder) if is_table(name)]
     others = set(outputs) - {task.name for task in tasks}
     if others or (outputs and not again):
         origin = f"scored with {_difference(settings, job.description)}" if settings else "of unknown origin"
         advice = "" if others else "--force (again=True) replaces them, or "
-        raise PfgenError(f"{shown_place(folder)}: has tables {origin}; {advice}give another output directory")
+        raise PfgenError(f"{folder}: has tables {origin}; {advice}give another output directory")
     if not dry_run:
         for name in outputs:
-            remove_file(joined(folder, name))
-        write_file(place, json_bytes(dict(job.description)) + b"\n")
+            try:
+                os.unlink(os.path.join(folder, name))
+            except OSError as error:
+                raise PfgenError(f"{error.filename}: cannot be replaced: {error.strerror or error}") from None
+        write_whole(path, json_bytes(dict(job.description)) + b"\n")
 
 
 def _difference(settings: Mapping[str, str], wanted: Mapping[str, str]) -> str:
@@ -289,17 +288,12 @@ def _difference(settings: Mapping[str, str], wanted: Mapping[str, str]) -> str:
 
 
 def _score_file(task: FileTask, job: TableJob, *, on_batch: Callable[[int], None]) -> FileOutcome:
-    file_job = job if has_encoding(base_name(task.source)) else replace(job, encoding=None)
+    file_job = job if has_encoding(task.source) else replace(job, encoding=None)
     try:
-        if not is_remote(task.target):
-            make_folder(Path(task.target).parent)
-        with fetched(task.source) as (path, _):
-            name = shown_place(task.source)
-            counts = score_table(path, task.target, file_job, name=name, on_batch=on_batch)
-        return FileOutcome(task, "scored", *counts)
+        make_folder(Path(task.target).parent)
+        return FileOutcome(task, "scored", *score_table(task.source, task.target, file_job, on_batch=on_batch))
     except PfgenError as error:
-        problem, target = str(error), shown_place(task.target)
-        with contextlib.suppress(PfgenError):
-            if target not in problem and file_info(task.target) is not None:
-                problem += f"; {target} still contains the earlier scores"
+        problem = str(error)
+        if task.target not in problem and os.path.exists(task.target):
+            problem += f"; {task.target} still contains the earlier scores"
         return FileOutcome(task, "failed", error=problem)

@@ -17,7 +17,6 @@ from ..base.file_writing import check_folder, writing_stdout, writing_whole
 from ..base.journal import json_line
 from ..base.untrusted_text import csv_value, in_one_line, utf8
 from .arrow_columns import pyarrow, read_parquet, writing_parquet
-from .places import base_name, check_writable, endings, is_remote, shown_place, temporary_folder, write_file
 from .table_rows import STANDARD_STREAM, AnyColumns, Columns, RowBatch, RowBatches, Write
 from .text_formats import (
     read_csv,
@@ -82,7 +81,7 @@ def format_of(place: str | Path) -> str:
     if kind is None:
         *others, last = (kind for kind in (*DELIMITERS, *_READERS) if kind != ".parquet")
         raise TrialsError(
-            f"{shown_place(str(place))}: unknown file extension; expected .parquet, or {', '.join(others)} or {last}, "
+            f"{place}: unknown file extension; expected .parquet, or {', '.join(others)} or {last}, "
             "also followed by .gz, .xz or .zst, or - for JSON lines on stdin or stdout"
         )
     if kind == ".parquet":
@@ -103,7 +102,7 @@ def tables_hint(folder: Path) -> str:
 
 def kind_of(place: str | Path) -> str | None:
     """The format that a file extension stands for, such as ".jsonl" for answers.jsonl.gz; None if it is unknown."""
-    path = Path(base_name(str(place)))
+    path = Path(os.path.basename(place))
     packed = compression(path)
     kind = Path(path.stem).suffix if packed else path.suffix
     return kind if kind in DELIMITERS or (kind in _READERS and not (kind == ".parquet" and packed)) else None
@@ -111,9 +110,8 @@ def kind_of(place: str | Path) -> str | None:
 
 def check_target(target: str | Path) -> None:
     """Raises PfgenError if the directory of a target is missing. It is not created, because it may be misspelt."""
-    check_writable(str(target))
     folder = Path(target).parent
-    if str(target) != STANDARD_STREAM and not is_remote(str(target)) and not folder.is_dir():
+    if str(target) != STANDARD_STREAM and not folder.is_dir():
         raise PfgenError(f"{target}: cannot be written: there is no folder {folder}")
 
 
@@ -130,20 +128,18 @@ def first_rows(source: str | Path, encoding: str | None = None, *, name: str | N
 
 @contextlib.contextmanager
 def opened(target: str | Path) -> Iterator[IO[bytes]]:
-    """Opens stdout for writing, or a file that is written atomically (see `writing_whole`), at any place."""
-    place = str(target)
-    if place == STANDARD_STREAM:
+    """Opens stdout for writing, or a file that is written atomically (see `writing_whole`)."""
+    if str(target) == STANDARD_STREAM:
         with writing_stdout() as file:
             yield file
-    elif is_remote(place):
-        with temporary_folder() as folder:
-            local = Path(folder, f"output{endings(place)}")
-            with opened(local) as writer:
-                yield writer
-            write_file(place, local)
     else:
         with writing_whole(Path(target)) as file, compressing(file, Path(target)) as writer:
             yield writer
+
+
+def is_same(source: str, output: str) -> bool:
+    """Whether two paths are the same file, for example by a hard link."""
+    return os.path.exists(source) and os.path.exists(output) and os.path.samefile(source, output)
 
 
 def table_rows(source: str | Path, *, batch_size: int = 1024) -> Iterator[tuple[str, dict[str, Any]]]:

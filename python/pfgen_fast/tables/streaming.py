@@ -17,7 +17,6 @@ from typing import Any, NamedTuple, ParamSpec, TypeVar
 from ..base.errors import PfgenError
 from .arrow_columns import giving_memory_back
 from .formats import check_target, format_of, has_encoding, opened, reader_of, writer_to
-from .places import shown_place
 from .table_job import TableJob
 from .table_rows import STANDARD_STREAM, Write
 
@@ -62,7 +61,7 @@ def score_table(
 
     Args:
         source: The table to read, or `"-"`.
-        target: The table to write at any place, or `"-"`; its directory must exist. Or a function that takes rows.
+        target: The table to write, or `"-"`; its directory must exist. Or a function that takes rows.
         job: The scorer, the columns and the other options.
         name: The name of the source in messages, by default its path.
         batch_size: Rows to read at a time; by default up to 65,536 for Parquet, and 8,192 for other formats.
@@ -89,7 +88,7 @@ def score_table(
         raise ValueError(f"batch_size: expected at least 1, not {batch_size}")
     encoding, files = job.encoding, [source] if callable(target) else [source, target]
     if encoding is not None and not any(map(has_encoding, files)):
-        names = " and ".join([name or str(source), *(shown_place(str(place)) for place in files[1:])])
+        names = " and ".join([name or str(source), *map(str, files[1:])])
         raise PfgenError(f"encoding: expected a CSV or TSV file, but the files are {names}")
     read = reader_of(source, encoding, name=name)
     writer = None if callable(target) else writer_to(target, encoding)

@@ -213,8 +213,7 @@ class DiscernCollect:
 
     def __call__(self) -> None:
         from ...lab.discernment.originals import Bounds, collect, write_items
-        from ...tables.formats import check_value_table
-        from ...tables.places import is_same
+        from ...tables.formats import check_value_table, is_same
 
         for path in (self.output, *([] if self.donors is None else [self.donors])):
             check_value_table(path)

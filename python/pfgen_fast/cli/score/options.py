@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -85,7 +84,7 @@ class ScoreOptions:
     paths: list[str] = Argument(
         ...,
         "Runs: directories, trials files, directories with many runs, globs (including '**'). Tables: files, "
-        "directories, globs, URLs such as s3://bucket/in/, or '-'.",
+        "directories, globs, or '-'.",
         metavar="PATH...",
     )
     suite: options.SuiteOption = None
@@ -93,7 +92,7 @@ class ScoreOptions:
         None,
         "Write results below this directory instead of the runs, or a table of all answers to this file, such as "
         "answers.csv. Tables: write to this file, or '-', instead of printing the means of the models; several "
-        "tables: to this directory, also a remote one such as s3://bucket/folder/.",
+        "tables: to this directory.",
         "-o",
         metavar="PATH",
     )
@@ -118,38 +117,19 @@ class ScoreOptions:
         """The float sum of runs without a recorded result."""
         return "naive" if self.float_sum == "naive" else "compensated"
 
-    @cached_property
-    def places(self) -> list[str]:
-        """The inputs; `file://` is a path."""
-        from ...tables.places import place_of
 
-        return list(map(place_of, self.paths))
-
-    @cached_property
-    def target(self) -> str | None:
-        """The output; `file://` is a path."""
-        from ...tables.places import place_of
-
-        return self.output and place_of(self.output)
-
-
-def are_tables(places: Sequence[str], tables: TableScoring, suite: str | None) -> bool:
+def are_tables(paths: Sequence[str], tables: TableScoring, suite: str | None) -> bool:
     """Whether the inputs are tables instead of runs: by their options or their names."""
     names_tables = tables.question_column, tables.answer_column, tables.columns, tables.where
     others = tables.encoding, tables.input_format, tables.metrics
-    return any(value is not None for value in (*names_tables, *others)) or all(
-        _is_table(place, suite) for place in places
-    )
+    return any(value is not None for value in (*names_tables, *others)) or all(_is_table(path, suite) for path in paths)
 
 
 def _is_table(path: str, suite: str | None) -> bool:
-    """Whether an input must be a table: a URL, or a file that cannot be trials."""
+    """Whether an input must be a table: a file that cannot be trials."""
     from ...tables.formats import kind_of
-    from ...tables.places import is_remote
 
-    if is_remote(path) or not os.path.isfile(path):
-        return is_remote(path)
-    kind = kind_of(path)
+    kind = kind_of(path) if os.path.isfile(path) else None
     return kind is not None and not (kind == ".jsonl" and _may_be_trials(path, suite))
 
 

@@ -67,16 +67,18 @@ class Score(ScoreOptions):
       pfgen-fast score answers.parquet
       pfgen-fast score --suite mini --question-column q --answer-column a answers.parquet -o scored.parquet
       pfgen-fast score --metric bleu --metric chrf in.parquet -o out.parquet
-      pfgen-fast score in/ 's3://bucket/more/*.parquet' -o s3://bucket/good/ --filter 'average >= 0.6'
+      pfgen-fast score in/ 'more/*.parquet' -o good/ --filter 'average >= 0.6'
     """
 
     def __call__(self) -> None:
+        for scheme in (path.partition("://")[0] for path in (*self.paths, self.output or "") if "://" in path):
+            fail(f"{scheme}://: expected a local path; copy remote files first, or pipe a table through '-'")
         if self.runs.verify:
             self._verify_runs()
             return
         if self.runs.sample is not None:
             fail("--sample is for --verify")
-        if are_tables(self.places, self.tables, self.suite):
+        if are_tables(self.paths, self.tables, self.suite):
             self._score_tables()
             return
         from ...runs.trials import find_runs
@@ -86,7 +88,7 @@ class Score(ScoreOptions):
         except TrialsError:
             from .tables import hold_tables
 
-            if not hold_tables(self.places):
+            if not hold_tables(self.paths):
                 raise
             self._score_tables()
         else:
@@ -166,7 +168,7 @@ class Score(ScoreOptions):
         self.runs.prepare()
         others = self.output, self.force, self.dry_run, self.runs.by_subject, self.threads, self.runs.is_gate
         are_usual = (self.profile, self.reasoning) == ("leaderboard", "keep")
-        if any(others) or not are_usual or are_tables(self.places, self.tables, self.suite):
+        if any(others) or not are_usual or are_tables(self.paths, self.tables, self.suite):
             fail(
                 "--verify checks results of runs and writes nothing: combine it only with --suite, --questions, "
                 "--limit, --unknown-questions, --sample, --float-sum, --quiet and --json"

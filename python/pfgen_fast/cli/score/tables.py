@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import glob
 import os
+import shutil
+import tempfile
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
@@ -16,19 +19,8 @@ from ...base.untrusted_text import counted, few_names
 from ...runs.checkout import checkout_of
 from ...suite.published import how_to_name_a_suite
 from ...tables.folders import FileOutcome, FilesProgress, FileTask, first_table, score_files
-from ...tables.formats import first_rows, is_table
+from ...tables.formats import first_rows, is_same, is_table
 from ...tables.model_means import MODEL_NAMES, MeansOfModels, usual_column
-from ...tables.places import (
-    base_name,
-    fetched,
-    file_info,
-    has_magic,
-    is_folder,
-    is_remote,
-    is_same,
-    shown_place,
-    temporary_folder,
-)
 from ...tables.streaming import score_table
 from ...tables.table_job import TableJob
 from ..app import counting, exit_if_partial, fail, note, print_json, print_line, print_table, shown, warn
@@ -44,10 +36,10 @@ _ANSWER_NAMES = ("answer", "a", "response", "output", "completion", "回答")
 _MAX_SHOWN_COLUMNS = 20
 
 
-def hold_tables(places: list[str]) -> bool:
+def hold_tables(paths: list[str]) -> bool:
     """Whether tables are found at inputs without runs."""
     with contextlib.suppress(PfgenError):
-        return not first_table(places).endswith(".json")  # a suite, or another file of runs
+        return not first_table(paths).endswith(".json")  # a suite, or another file of runs
     return False
 
 
@@ -57,28 +49,28 @@ def score_tables(command: ScoreOptions) -> None:
     if has_many:
         _check_many(command)
     scorer = reference_scorer(command)
-    if command.tables.input_format and command.places != [STDIN]:
+    if command.tables.input_format and command.paths != [STDIN]:
         fail("--input-format is for a table on stdin; the extension of a file names its format")
     if has_many:
         _score_many(command, scorer)
         return
     with _local_table(command) as path:
-        job = _job(command, path if command.places != [STDIN] or command.tables.input_format else None, scorer)
-        if command.target and is_same(command.places[0], command.target):
-            fail(f"{shown_place(command.target)}: is the input itself; give another output")
+        job = _job(command, path if command.paths != [STDIN] or command.tables.input_format else None, scorer)
+        if command.output and is_same(command.paths[0], command.output):
+            fail(f"{command.output}: is the input itself; give another output")
         _score_one(command, path, job)
 
 
 def is_many(command: ScoreOptions) -> bool:
     """Whether the outputs are files in a directory, with the names of their inputs."""
 
-    def names_folder(place: str) -> bool:
-        return place.endswith("/") or is_folder(place)
+    def names_folder(path: str) -> bool:
+        return path.endswith("/") or os.path.isdir(path)
 
-    if len(command.places) > 1 or (command.target not in (None, STDIN) and names_folder(str(command.target))):
+    if len(command.paths) > 1 or (command.output not in (None, STDIN) and names_folder(str(command.output))):
         return True
-    path = command.places[0]
-    return path != STDIN and (names_folder(path) or (has_magic(path) and file_info(path) is None))
+    path = command.paths[0]
+    return path != STDIN and (names_folder(path) or (glob.has_magic(path) and not os.path.lexists(path)))
 
 
 def reference_scorer(command: ScoreOptions) -> ReferenceScorer | None:
@@ -115,25 +107,21 @@ def reference_scorer(command: ScoreOptions) -> ReferenceScorer | None:
 
 
 def _name(command: ScoreOptions) -> str:
-    return "stdin" if command.places == [STDIN] else shown_place(command.places[0])
+    return "stdin" if command.paths == [STDIN] else command.paths[0]
 
 
 @contextlib.contextmanager
 def _local_table(command: ScoreOptions) -> Iterator[Path]:
-    """The only table as a file, which is temporary for a table elsewhere, and for stdin with --input-format."""
-    source = command.places[0]
-    if is_remote(source) and not command.dry_run:
-        with fetched(source) as (path, _):
-            yield path
-    elif source == STDIN and command.tables.input_format:
-        with temporary_folder() as folder:
+    """The only table as a file, which is temporary for stdin with --input-format."""
+    source = command.paths[0]
+    if source == STDIN and command.tables.input_format:
+        with tempfile.TemporaryDirectory(prefix="pfgen-fast-") as folder:
             path = Path(folder, f"stdin.{command.tables.input_format}")
             with path.open("wb") as file:
-                while block := stdin().read(1 << 20):
-                    file.write(block)
+                shutil.copyfileobj(stdin(), file)
             yield path
     else:
-        if source != STDIN and not is_remote(source) and not os.path.lexists(source):
+        if source != STDIN and not os.path.lexists(source):
             fail(f"{source}: no such file or folder")
         yield Path(source)
 
@@ -151,7 +139,7 @@ def _job(command: ScoreOptions, path: Path | None, scorer: ReferenceScorer | Non
         question, answer, references, suite_name = _columns(command, path, name or _name(command), scorer)
         suite = suite or (given_suite(suite_name) if suite_name else None)
     elif not (
-        answer and command.target and (question if scorer is None else references or not scorer.needs_references)
+        answer and command.output and (question if scorer is None else references or not scorer.needs_references)
     ):
         column = "--reference-column" if scorer else "--question-column"
         fail(f"a table on stdin needs {column}, --answer-column and --output ('-' for stdout), or --input-format")
@@ -193,7 +181,7 @@ def _columns(
         if columns[kind] is None:
             there = few_names(list(map(repr, names)), _MAX_SHOWN_COLUMNS) or "no columns"
             fail(f"{name}: name the column of {kind}s (--{kind}-column); there are {there}")
-    columns["model"] = None if command.target else usual_column(names, MODEL_NAMES)
+    columns["model"] = None if command.output else usual_column(names, MODEL_NAMES)
     told = ", ".join(f"{kind}s from {column!r}" for kind, column in columns.items() if column)
     suite, question = None, columns["question"]
     if not has_suite:
@@ -212,27 +200,25 @@ def _columns(
 
 def _check_many(command: ScoreOptions) -> None:
     """Ends the command if the options are for a single table."""
-    if STDIN in command.places:
+    if STDIN in command.paths:
         fail("a table on stdin has no name for a file in a directory: score it alone, with --output FILE")
-    if command.target is None or command.target == STDIN:
+    if command.output is None or command.output == STDIN:
         fail("several tables are scored into a directory: give --output FOLDER")
-    if not command.target.endswith("/"):
-        name = shown_place(command.target)
-        is_there = is_folder(command.target)
-        if file_info(command.target) is not None and not is_there:
+    if not command.output.endswith("/"):
+        name = command.output
+        if os.path.exists(name) and not os.path.isdir(name):
             fail(f"{name}: is a file; several tables are scored into a directory")
-        if is_table(base_name(command.target)) and not is_there:
+        if is_table(name) and not os.path.isdir(name):
             fail(f"{name}: is named like a file; several tables are scored into a directory, such as {name}/")
 
 
 def _score_many(command: ScoreOptions, scorer: ReferenceScorer | None) -> None:
     """Scores tables into a directory and prints the outcomes; ends with exit code 3 if a table failed."""
-    first, folder = first_table(command.places), str(command.target)
-    with fetched(first) as (path, _):
-        job = _job(command, path, scorer, shown_place(first))
+    first, folder = first_table(command.paths), str(command.output)
+    job = _job(command, Path(first), scorer, first)
 
     def tell(outcome: FileOutcome) -> None:
-        source, target = (shown(shown_place(place)) for place in (outcome.task.source, outcome.task.target))
+        source, target = map(shown, (outcome.task.source, outcome.task.target))
         if outcome.error:
             warn(outcome.error)
         elif outcome.status == "pending" and not command.is_silent:
@@ -250,7 +236,7 @@ def _score_many(command: ScoreOptions, scorer: ReferenceScorer | None) -> None:
             count(progress.n_files_done, progress.n_files)
 
         outcomes = score_files(
-            command.places,
+            command.paths,
             folder,
             job,
             again=command.force,
@@ -260,8 +246,8 @@ def _score_many(command: ScoreOptions, scorer: ReferenceScorer | None) -> None:
             on_passed_over=passed_over.append,
         )
     if passed_over and not command.quiet:
-        example = shown_place(passed_over[0])
-        note(f"passed over {counted(len(passed_over), 'file')} without the extension of a table, such as {example}")
+        n_files, example = counted(len(passed_over), "file"), passed_over[0]
+        note(f"passed over {n_files} without the extension of a table, such as {example}")
     if command.as_json:
         print_json([_as_json(outcome, job) for outcome in outcomes])
     elif not command.quiet:
@@ -271,17 +257,17 @@ def _score_many(command: ScoreOptions, scorer: ReferenceScorer | None) -> None:
         numbers: Counter[str] = Counter(outcome.status for outcome in outcomes)
         first_part, *others = [(numbers[status], text) for status, text in words.items() if numbers[status]]
         parts = [f"{counted(first_part[0], 'file')} {first_part[1]}", *(f"{n:,} {text}" for n, text in others)]
-        print_line(f"{', '.join(parts)}: {shown(shown_place(folder))}")
+        print_line(f"{', '.join(parts)}: {shown(folder)}")
         print_origin(job.suite, job.spec.signature)
     exit_if_partial(any(outcome.status == "failed" for outcome in outcomes))
 
 
 def _score_one(command: ScoreOptions, path: Path, job: TableJob) -> None:
     """Scores one table into another, or without a target prints the means of its models."""
-    target, name = command.target, _name(command)
+    target, name = command.output, _name(command)
     if command.as_json and target == STDIN:
         fail("--json prints to stdout, so the table cannot go there: give --output FILE")
-    task = FileTask(command.places[0], os.path.dirname(target or ""), os.path.basename(target or ""))
+    task = FileTask(command.paths[0], os.path.dirname(target or ""), os.path.basename(target or ""))
     outcome, means = FileOutcome(task, "pending"), MeansOfModels.of(path, job)
     if not command.dry_run:
         with counting("rows", quiet=command.is_silent) as count:
@@ -294,13 +280,13 @@ def _score_one(command: ScoreOptions, path: Path, job: TableJob) -> None:
             record |= {"output": None, "models": [model.to_dict() for model in means.models()]}
         print_json([record])
     elif command.dry_run:
-        print_line(f"to be scored: {shown(name)}" + (f" -> {shown(shown_place(target))}" if target else ""))
+        print_line(f"to be scored: {shown(name)}" + (f" -> {shown(target)}" if target else ""))
     elif not command.quiet and target != STDIN:
         told = _rows_told(outcome.n_rows, outcome.n_written, job)
         if target is None:
             _print_means(means, told)
         else:
-            print_line(f"{told}: {shown(shown_place(target))}")
+            print_line(f"{told}: {shown(target)}")
         print_origin(job.suite, job.spec.signature)
 
 
@@ -323,8 +309,8 @@ def _as_json(outcome: FileOutcome, job: TableJob) -> dict[str, object]:
     """The outcome of a file as JSON values."""
     is_scored = outcome.status == "scored"
     return {
-        "input": shown_place(outcome.task.source),
-        "output": shown_place(outcome.task.target),
+        "input": outcome.task.source,
+        "output": outcome.task.target,
         "status": outcome.status,
         "rows": outcome.n_rows if is_scored else None,
         "rows_written": outcome.n_written if is_scored else None,
