@@ -242,6 +242,10 @@ def test_explain_takes_a_score_apart(call, scorer):
     assert parsed["normalised"] == "ice floats because it is less dense than water zebra"
     assert parsed["left_out"][-1] == [len(answer) - 1, len(answer) + 2]
     assert f"\n{parsed['normalised']}\n" in call("explain", *normalised_options)[1]
+    late = "x " * 110 + "density, hydrogen bonds, 9%"
+    out = call("explain", "--suite", "mini", "--question", "Q07", "--answer", late)[1]
+    assert "the last keyword ends 17 words over 100, which leaves 0.66 of helpfulness" in out
+    assert "best prefix, words" in out
     code, _, err = call("explain", "--suite", "mini", "--question", "Q77", "--answer", "")
     assert code == 2
     assert "nearest" in err

@@ -78,6 +78,7 @@ def test_the_tables_hold_each_question_and_the_sampled_answers(result, mini):
     )  # fmt: skip
     samples = [(key, sample) for key, question in result.questions.items() for sample in question.samples]
     assert [row[:3] for row in answers.rows] == [(key, sample.answer, sample.scores.average) for key, sample in samples]
+    assert "超過" not in str(answers.rows)
     assert all(len(row) == len(table.columns) for table in tables.values() for row in table.rows)
 
 

@@ -93,7 +93,7 @@ def test_missing_keywords_are_named_once(mini):
     head, line = map(unpacked, packed_answers(mini["Q01"], [(0, run.questions["Q01"].samples)], 100))
     assert head["names"] == ["12字超過", "ebb"]
     assert line["missing"] == [[0, 1], [1]]
-    assert line["excess"] == [23, 0]
+    assert line["excess"] == ["23 characters over 100", ""]
 
 
 def test_a_folder_holds_the_page_and_a_file_for_each_question_and_only_an_earlier_report_is_replaced(mini, tmp_path):

@@ -13,6 +13,7 @@ from ..generation.prompts import NUM_EXAMPLES, Sampling
 from ..scoring.reply_text import STOP, Mode, check_mode
 from ..scoring.score_table import ScoreTable
 from ..scoring.scorer import ScorerSpec
+from ..suite.questions import Question, excess_shown
 from ..suite.rules import AVERAGE_FIRST
 from ..suite.suite import Suite
 from .rewarding import answer_in, training_tasks
@@ -68,15 +69,18 @@ def pfgen_score(suite: str = "mini", mode: Mode | None = None) -> Any:
             raise TrialsError(f"sample {state.sample_id!r}: no {QUESTION!r} in its metadata") from None
         except TrialsError as error:
             raise TrialsError(f"sample {state.sample_id!r}: {error.problem}") from None
-        return _score_of(table, answer)
+        return _score_of(table, spec.suite[table.question_id[0]], answer)
 
     return score
 
 
-def _score_of(table: ScoreTable, answer: str) -> Score:
+def _score_of(table: ScoreTable, question: Question, answer: str) -> Score:
     """The score of an answer, with what its keyword rules say."""
     details = table.details(0)
-    unmet = [f"{name or 'a rule without a name'}: {score:.2f}" for name, score in details["helpfulness_results"]]
+    unmet = [
+        f"{excess_shown(name, question) or name or 'a rule without a name'}: {score:.2f}"
+        for name, score in details["helpfulness_results"]
+    ]
     score: Score = _scorer.Score(
         value={name: float(table[name][0]) for name in AVERAGE_FIRST},
         answer=answer,

@@ -23,6 +23,7 @@ from ..report import ReportRun, write_report
 from ..runs.checkout import checkout_of, run_name, suite_of
 from ..runs.run_result import Figures, RunResult, read_result
 from ..runs.run_scorer import Outcome
+from ..suite.questions import excess_shown
 from ..suite.rules import METRICS, PARTS, SCORES, column_of
 from ..suite.suite import Suite
 
@@ -176,7 +177,7 @@ def _tracked(run: Run, suite: Suite | str | Path | None, *, report: bool) -> _Tr
             for name, value in islice((result.config or {}).items(), _N_PARAMETERS)
         },
         tags={name: in_one_line(tag, 400) for name, tag in {**tags, "signature": signature}.items() if tag},
-        tables={table.name: table for table in _tables(result) if table.rows},
+        tables={table.name: table for table in _tables(result, known) if table.rows},
         page=_page(ReportRun(name, None, result), known) if report and known else None,
     )
 
@@ -226,16 +227,17 @@ def _safe_name(text: str) -> str:
     return _UNSAFE.sub("_", text)[:100] or "_"
 
 
-def _tables(result: RunResult) -> tuple[Table, Table]:
+def _tables(result: RunResult, suite: Suite | None) -> tuple[Table, Table]:
     """The figures of each question, and its sample answers."""
     questions, answers = [], []
     for question_id, question in result.questions.items():
         name, text = in_one_line(question_id, 100), in_one_line(question.question, 1000)
         figures = {**_figures(question), "score_std": question.score_std}
         questions.append((name, text, *(figures[column] for column in _OF_QUESTIONS)))
+        asked = suite[question_id] if suite and question_id in suite else None
         for sample in question.samples:
             parts = (sample.scores.total(part) for part in PARTS)
-            missing = in_one_line(", ".join(sample.missing), 1000)
+            missing = in_one_line(", ".join(excess_shown(detail, asked) or detail for detail in sample.missing), 1000)
             answers.append((name, harmless(sample.answer[:_N_SHOWN]), sample.scores.average, *parts, missing))
     of_questions = list(map(Column, ("question_id", "question", *_OF_QUESTIONS)))
     of_answers = list(map(Column, ("question_id", "answer", "score", *PARTS, "missing")))

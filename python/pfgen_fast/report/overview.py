@@ -81,8 +81,7 @@ def overview_of(runs: Sequence[CheckedRun], suite: Suite) -> dict[str, Any]:
             for known in [[score for score in exact if score is not None]]
         ],
         "sweep": _sweep(runs),
-        # The units in which questions count the length of answers.
-        "units": " or ".join(dict.fromkeys("characters" if q.spelling is None else "tokens" for q in suite)),
+        "target": " or ".join(dict.fromkeys(question.target_shown for question in suite)),
         **about_page(RUN_WORDS, RUN_COLUMNS),
     }
 

@@ -155,9 +155,7 @@ def of_overview(overview: Mapping[str, Any]) -> dict[str, Any]:
     """The values of the template that follow from the overview."""
     runs = overview["runs"]
     return {
-        **{
-            name: overview.get(name) for name in ("runs", "words", "columns", "digits", "has_answers", "sweep", "units")
-        },
+        **{key: overview.get(key) for key in ("runs", "words", "columns", "digits", "has_answers", "sweep", "target")},
         "n_questions": len(overview["questions"]),
         "has_subjects": any(question["subject"] for question in overview["questions"]),
         "headline": headline(overview),

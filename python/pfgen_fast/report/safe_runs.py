@@ -21,7 +21,7 @@ from ..generation.raw_replies import sentence_of
 from ..runs.checkout import run_name
 from ..runs.leaderboard import medal, model_of, order_key
 from ..runs.run_result import Figures, RunResult, ScoredAnswer, Scores, read_result
-from ..suite.questions import Question
+from ..suite.questions import Question, excess_shown
 from ..suite.rules import TARGET_LENGTH
 from ..suite.suite import Suite
 
@@ -37,7 +37,6 @@ MAX_SAMPLES = 5
 # The 3-grams over the last code point that is shown reach two code points further.
 _N_KEPT = N_SHOWN + 2
 _MAX_ENTRIES = 50
-_EXCESS = re.compile(r"([0-9]{1,9})字超過")
 _NO_SCHEME = re.compile(r"https?://|[^:/?#]*(?:[/?#]|$)", re.IGNORECASE)
 
 
@@ -70,7 +69,7 @@ class CheckedAnswer:
     n_code_points: int
     figures: ShownFigures
     missing: tuple[str, ...]
-    excess: int  # units after the target length at which its last keyword ends; 0 if it ends before
+    excess: str  # how far its last keyword ends after the target length, in words; "" if it ends before
     is_long: bool  # whether it is longer than the target length
 
 
@@ -155,19 +154,19 @@ def check_run(run: ReportRun, suite: Suite) -> CheckedRun:
 
 
 def _answer(sample: ScoredAnswer, asked: Question) -> CheckedAnswer:
-    scores, (missing, excess) = sample.scores, _missing(sample.missing)
+    scores, (missing, excess) = sample.scores, _missing(sample.missing, asked)
     figures = {"score": _shown(scores.average), **_scores(scores)}
     kept = sample.answer[:_N_KEPT]
     return CheckedAnswer(kept, len(sample.answer), figures, missing, excess, asked.n_units(kept) > TARGET_LENGTH)
 
 
-def _missing(names: Sequence[str]) -> tuple[tuple[str, ...], int]:
+def _missing(names: Sequence[str], asked: Question) -> tuple[tuple[str, ...], str]:
     """The names of the missing keywords, and how far after the target length the last keyword ends."""
     shown = list(names[:_MAX_ENTRIES])
-    excess = _EXCESS.fullmatch(shown[-1]) if shown else None
+    excess = excess_shown(shown[-1], asked) if shown else ""
     if excess:
         shown.pop()
-    return tuple(map(in_one_line, shown)), int(excess[1]) if excess else 0
+    return tuple(map(in_one_line, shown)), excess
 
 
 def _figures(figures: Figures, n_digits: int | None = 5) -> ShownFigures:

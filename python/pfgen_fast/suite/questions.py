@@ -9,7 +9,9 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 from ..base.native import _core, cached_property
+from ..base.untrusted_text import counted
 from .keywords import Rule, depth_first
+from .rules import TARGET_LENGTH
 from .units import Spelling, Tokenizer
 
 
@@ -49,6 +51,16 @@ class Question:
         """The names of all rules and their parts, in the order of the core."""
         return [rule.own_name for rule in depth_first(self.keywords)]
 
+    @property
+    def unit(self) -> str:
+        """The noun for what lengths are counted in."""
+        return "character" if self.tokenizer is None else self.tokenizer.noun
+
+    @property
+    def target_shown(self) -> str:
+        """The target length, such as `100 characters`."""
+        return counted(TARGET_LENGTH, self.unit)
+
     def n_units(self, answer: str) -> int:
         """The length of an answer in the units of this question, characters or tokens."""
         return len(answer) if self.spelling is None else len(self.spelling.read(answer).symbols)
@@ -61,6 +73,25 @@ class Question:
 
 def _question(question_id: str, question: str, answers: dict[str, tuple[str, ...]], *rest: Any) -> Question:
     return Question(question_id, question, MappingProxyType(answers), *rest)
+
+
+_EXCESS = re.compile(r"([0-9]{1,9})字超過")
+
+
+def excess_shown(detail: str, question: Question | None = None) -> str:
+    """The excess length in the details of docs/scoring.md, section 4, in words; "" if `detail` names a rule.
+
+    Example:
+        >>> excess_shown("14字超過", Question("Q1", "Why?", {}))
+        '14 characters over 100'
+    """
+    match = _EXCESS.fullmatch(detail)
+    if not match:
+        return ""
+    n = int(match[1])
+    if question is None:
+        return f"{counted(n, 'unit')} over the target length"
+    return f"{counted(n, question.unit)} over {TARGET_LENGTH}"
 
 
 @dataclass(frozen=True)

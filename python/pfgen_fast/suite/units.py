@@ -13,7 +13,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from ..base.errors import SuiteError, TrialsError, optional
 from ..base.file_reading import read_stored
@@ -44,6 +44,7 @@ class PatternTokenizer:
     """A tokenizer defined by a regular expression; `name` is one of `PATTERNS`."""
 
     name: str
+    noun: ClassVar[str] = "word"
 
     @property
     def source(self) -> dict[str, str]:
@@ -62,6 +63,7 @@ class FileTokenizer:
 
     path: Path
     sha1: str
+    noun: ClassVar[str] = "token"
 
     @property
     def source(self) -> dict[str, str]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from ...base.table import Column, Table, width_of
 from ...base.untrusted_text import counted, harmless
+from ...suite.questions import excess_shown
 from ...suite.rules import MAX_ORDER, THRESHOLD, add_up
 from .. import options
 from ..app import Json, fail, print_json, print_line, print_table, shown
@@ -112,9 +113,7 @@ def _print_scores(explanation: Explanation) -> None:
 def _print_sets(explanation: Explanation) -> None:
     """Prints the sets side by side, as many as fit in 80 columns."""
     columns = [_of_set(part) for part in explanation.sets]
-    characters = "code points" if explanation.normalised is None else "units"
-    units = characters if explanation.question.tokenizer is None else "tokens"
-    heads = ("fluency", "truthfulness", f"best prefix, {units}", "discount", "baseline")
+    heads = ("fluency", "truthfulness", f"best prefix, {explanation.question.unit}s", "discount", "baseline")
     names = [*heads, *(f"order {order:2}: n-grams, sum" for order in range(1, MAX_ORDER + 1))]
     width = 2 + max((width_of(cell) for cells in columns for cell in cells), default=0)
     n_beside = max(1, (80 - max(map(len, names))) // width)
@@ -147,6 +146,6 @@ def _print_keywords(explanation: Explanation) -> None:
             state = ("met", "green"), f" at {keyword.position}"
         print_line(f"keyword {shown(keyword.name)}: ", *state)
     for name, left in explanation.scores["helpfulness_results"]:
-        if name.endswith("字超過"):
-            print_line(f"too long for the last keyword ({shown(name)}), which leaves {left:.2f}")
+        if excess := excess_shown(name, explanation.question):
+            print_line(f"the last keyword ends {excess}, which leaves {left:.2f} of helpfulness")
     print_line()

@@ -146,7 +146,7 @@ function sampleElement(sample, answers, head, label) {
     const names = sample.missing.flatMap((name, index) => [index ? ", " : "", make("bdi", {}, name)]);
     element.append(make("p", { className: "missing" }, "Missing keywords: ", ...names));
   }
-  if (sample.excess) element.append(make("p", { className: "missing" }, `Its last keyword ends ${sample.excess} ${overview.units} after the first 100, which lowers helpfulness`));
+  if (sample.excess) element.append(make("p", { className: "missing" }, `Its last keyword ends ${sample.excess}, which lowers helpfulness`));
   element.dataset.sample = sample.number;
   return element;
 }

@@ -31,7 +31,7 @@ const COLUMNS = [
   { key: "ranks", title: "Rank range", value: (run) => run.ranks?.[0] ?? null },
   ...overview.columns.map(([key, title]) => ({ key, title, value: (run) => run[key], isFigure: true })),
   ...(overview.has_answers ? [{ key: "trials", title: "Trials", value: (run) => run.trials, isFigure: true, isOptional: true, text: counted }] : []),
-  ...(!overview.has_answers ? [] : [["missing", "Missing a keyword"], ["too_long", `Over 100 ${overview.units}`], ["unhelpful", "Fluent, not helpful"]]).map(([key, title]) =>
+  ...(!overview.has_answers ? [] : [["missing", "Missing a keyword"], ["too_long", `Over ${overview.target}`], ["unhelpful", "Fluent, not helpful"]]).map(([key, title]) =>
     ({ key, title, value: (run) => share(run[key], run), isFigure: true, isOptional: true, text: (value) => `${value.toFixed(0)} %` })),
   ...parameters.map(({ name }) => ({ key: `parameter ${name}`, title: name, value: (run) => run.parameters[name] ?? "", isOptional: true, text: String })),
 ];

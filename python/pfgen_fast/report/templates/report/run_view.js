@@ -66,7 +66,7 @@ function diagnosis(number, more) {
     sentences.push(make("p", {}, `${counted(missed.length)} ${missed.length === 1 ? "keyword is" : "keywords are"} missing in half of the sample answers or more: `, ...shown, ...rest, "."));
   }
   if (!overview.has_answers) return sentences;
-  const tooLong = run.samples ? `; ${(100 * run.too_long / run.samples).toFixed(0)} % of the sample answers are longer than 100 ${overview.units}` : "";
+  const tooLong = run.samples ? `; ${(100 * run.too_long / run.samples).toFixed(0)} % of the sample answers are longer than ${overview.target}` : "";
   sentences.push(make("p", {}, `Mean length ${figure(run.length, 1)} characters (median of the models ${figure(median(modelRuns.map((other) => overview.runs[other].length)), 1)})${tooLong}. ${run.replies}`));
   if (run.worst) {
     const [question, sample] = run.worst;
