@@ -34,8 +34,6 @@ def score_frame(module):
         ("integrations.lighteval", "lighteval.metrics.utils.metric_utils", "lighteval", on_import),
         ("integrations.lm_eval.task", "datasets", "lm-eval", lambda module: module.documents()),
         ("integrations.polars", "polars", "polars", score_texts),
-        ("integrations.tracking", "mlflow", "mlflow", lambda module: module.log_run(None, "mlflow")),
-        ("integrations.tracking", "wandb", "wandb", lambda module: module.log_run(None, "wandb")),
         ("integrations.trl", "datasets", "trl", lambda module: module.make_dataset("mini")),
         ("integrations.verl", "pyarrow", "verl", lambda module: module.write_dataset("train.parquet", "mini")),
     ],

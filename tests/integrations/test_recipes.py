@@ -1,9 +1,11 @@
 """The recipes of docs/integrations/recipes.md, each where its program is installed."""
 
 import shlex
+from pathlib import Path
 
 import pytest
 from makers.documented import DOCS, blocks, documented_example
+from makers.engines import integration
 from makers.runs import make_run, trial_lines
 from pfgen_fast.runs.run_scorer import RunScorer
 from pfgen_fast.runs.trials import find_runs
@@ -33,11 +35,40 @@ def test_tensorboard_has_a_curve(mini):
     pytest.importorskip("torch.utils.tensorboard")
     accumulators = pytest.importorskip("tensorboard.backend.event_processing.event_accumulator")
     for step in (500, 1000):
-        make_run(f"result/step-{step}", trial_lines(mini, 1, step // 500), {})
+        make_run(Path(f"result/step-{step}"), trial_lines(mini, 1, step // 500), {})
     scores = [outcome.summary.score for outcome in RunScorer(mini).score(find_runs(["result"]))]
     exec(documented_example("SummaryWriter"), {})
     events = accumulators.EventAccumulator("runs/my-training").Reload().Scalars("pfgen/score")
     assert {event.step: event.value for event in events} == pytest.approx(dict(zip((1000, 500), scores, strict=True)))
+
+
+@pytest.fixture
+def result(mini):
+    """The result of `result/org/model`, which recipes for trackers read."""
+    make_run(Path("result/org/model"), trial_lines(mini, 1), {"model": "org/model"})
+    (outcome,) = RunScorer(mini).score(find_runs(["result"]))
+    return outcome.summary
+
+
+@pytest.mark.integrations
+@pytest.mark.filterwarnings("ignore")
+def test_wandb_has_the_scores(result, monkeypatch, capsys):
+    integration("wandb")
+    monkeypatch.setenv("WANDB_MODE", "offline")
+    exec(documented_example("wandb.init"), {})
+    printed = " ".join(capsys.readouterr().err.split())
+    assert f"pfgen/score {result.score} " in printed
+    assert f"pfgen/length {result.length} " in printed
+
+
+@pytest.mark.integrations
+@pytest.mark.filterwarnings("ignore")
+def test_mlflow_has_the_scores(result, monkeypatch):
+    mlflow = integration("mlflow")
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", "sqlite:///mlflow.db")
+    exec(documented_example("mlflow.start_run"), {})
+    metrics = mlflow.last_active_run().data.metrics
+    assert (metrics["score"], metrics["helpfulness"]) == (result.score, result.scores.helpfulness)
 
 
 def test_files_are_filtered_before_a_pipeline(call, tmp_path):
