@@ -1,4 +1,4 @@
-"""`pfgen-fast suite get` and `info`, and the fetched suite in other commands."""
+"""`pfgen-fast suite get`, `add`, `pack` and `info`, and the fetched suite in other commands."""
 
 import json
 import shutil
@@ -73,3 +73,26 @@ def test_a_directory_of_the_users_choice_keeps_the_licence(call, suites_home, tm
     origin = json.loads(call("suite", "info", output, "--json")[1])["origin"]
     assert (origin["licence"], origin["commit"]) == ("as its owners say", "c0ffee")
     assert json.loads(call("suite", "info", "mini", "--json")[1])["origin"] is None
+
+
+def test_a_packed_suite_is_added_under_a_name_and_listed(call, suites_home, tmp_path):
+    archive = tmp_path / "a.tar.gz"
+    code, out, _ = call("suite", "pack", "mini", "-o", archive)
+    digest = out.split("SHA-256 ")[1].split("\n")[0]
+    assert (code, out.splitlines()[1]) == (
+        0,
+        f"upload it, and send this line: pfgen-fast suite add URL#sha256={digest}",
+    )
+    code, out, err = call("suite", "add", archive)
+    assert (code, out, err) == (
+        2,
+        "",
+        "error: name 'mini': a suite of pfgen-fast has this name; choose another name (--name)\n",
+    )
+    for name in ("essays-en", "pfgen-bench", "hellobench"):
+        assert f"name {name!r}: a suite of pfgen-fast has this name" in call("suite", "add", archive, "--name", name)[2]
+    code, out, _ = call("suite", "add", archive, "--name", "mine")
+    assert (code, out.splitlines()[0]) == (0, f"mine: 9 files added: {suites_home / 'mine'}")
+    assert (out.splitlines()[2:]) == ["licence: not stated", "use it: --suite mine"]
+    assert f"mine         questions   0.8 MB  added: {suites_home / 'mine'}\n" in call("suite", "info")[1]
+    assert call("suite", "check", "mine")[0] == 0

@@ -57,10 +57,10 @@ def test_the_suite_comes_from_its_address(suites_home, monkeypatch, mini):
     [
         (Reply(CONTENT, n_bytes=99), f"cut off after 99 of {len(CONTENT):,} bytes (4 tries); check the network"),
         (Reply(CONTENT[:99]), f"cut off after 99 of {len(CONTENT):,} bytes (4 tries)"),
-        (Reply(WRONG), "its SHA-256 is not that of the published file; use another copy"),
-        (Reply(pieces=itertools.repeat(b"?" * 99)), f"larger than the published file ({len(CONTENT):,} bytes)"),
+        (Reply(WRONG), "its SHA-256 is not the one in the manifest; use another copy"),
+        (Reply(pieces=itertools.repeat(b"?" * 99)), f"larger than the manifest says ({len(CONTENT):,} bytes)"),
         (refusing(404, "no"), ": data/Q03.json not found; expected the files of org/suite at c0ffee"),
-        (refusing(403, "no"), "the server replies 403 Forbidden; check the address (--from)"),
+        (refusing(403, "no"), "the server replies 403 Forbidden; check the address"),
         (refusing(503, "no"), "the server replies 503 Service Unavailable (4 tries)"),
         (Reply(has_head=False, pieces=[]), ": Remote end closed connection without response (4 tries)"),
         (Reply(has_head=False, pieces=[b"SSH-2.0\r\n"]), "cannot be reached: SSH-2.0 (4 tries)"),
@@ -113,7 +113,7 @@ def test_a_redirect_on_the_same_host_is_followed(suites_home):
 def test_without_a_network_the_error_names_the_address_and_the_remedy(suites_home):
     with socket.create_server(("127.0.0.1", 0)) as unused:
         port = unused.getsockname()[1]
-    with pytest.raises(SuiteError, match=r"cannot be reached: .*refused.*HTTPS_PROXY.* name a copy \(--from\)$"):
+    with pytest.raises(SuiteError, match=r"cannot be reached: .*refused.*HTTPS_PROXY.* name a copy on this machine$"):
         get_suite("pfgen-bench", source=f"http://127.0.0.1:{port}")
     assert list(suites_home.iterdir()) == []
 

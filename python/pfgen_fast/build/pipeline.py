@@ -19,12 +19,12 @@ from typing import Any
 
 from .. import __version__
 from ..base.errors import BuildError, PfgenError, SuiteError
-from ..base.file_reading import file_sha1
+from ..base.file_reading import file_sha1, read_stored
 from ..base.file_writing import held, make_folder, write_whole
 from ..base.journal import json_line
 from ..base.native import default_threads
 from ..base.untrusted_json import json_bytes, read_json
-from ..suite.suite_reading import SAMPLES_FILE, SETTINGS_FILE, find_faults, read_suite_json
+from ..suite.suite_reading import CARD_FILES, SAMPLES_FILE, SETTINGS_FILE, find_faults, read_suite_json
 from ..suite.units import FileTokenizer, freeze_tokenizer, source_of
 from .answer_tables import gather, input_files, read_table, write_table
 from .build_config import Config, QuestionConfig, read_config
@@ -38,7 +38,7 @@ def check_place(config: Config) -> None:
         return
     if not folder.is_dir():
         raise BuildError(f"{folder}: expected a folder for the suite, not a file")
-    own = {SAMPLES_FILE, SETTINGS_FILE, *_tokenizers_there(folder)}
+    own = {SAMPLES_FILE, SETTINGS_FILE, *CARD_FILES, *_tokenizers_there(folder)}
     for path in sorted(folder.iterdir()):
         if path.name not in own and not (path.name.startswith("Q") and path.suffix == ".json"):
             raise BuildError(
@@ -66,7 +66,8 @@ def write_suite(config: Config, answers: Mapping[str, Mapping[str, Sequence[str]
         for leftover in (fresh, old):
             shutil.rmtree(leftover, ignore_errors=True)
         fresh.mkdir(parents=True)
-        for name, content in _files(config, answers).items():
+        cards = {name: read_stored(config.suite / name) for name in CARD_FILES if (config.suite / name).is_file()}
+        for name, content in {**cards, **_files(config, answers)}.items():
             write_whole(fresh / name, content)
         for fault in find_faults(fresh):
             raise BuildError(fault.replace(f"{fresh}{os.sep}", ""))

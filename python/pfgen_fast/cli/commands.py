@@ -38,7 +38,7 @@ GROUPS = {
         "discern": "Tests whether an evaluator notices damage: n-gram scores, a metric, a judge, or your function.",
         "experiment": "Analyses what the scores mean: how they correlate, how stable they are.",
     },
-    "Suites": {"suite": "Lists, fetches, inspects, checks, compiles and builds suites of questions."},
+    "Suites": {"suite": "Lists, fetches, adds, checks, compiles, builds and packs suites of questions."},
 }
 
 EXAMPLES = {
@@ -92,7 +92,9 @@ COMMANDS = {
     "suite info": ("suite.info", "SuiteInfo"),
     "suite check": ("suite.info", "SuiteCheck"),
     "suite compile": ("suite.build", "SuiteCompile"),
-    "suite get": ("suite.info", "SuiteGet"),
+    "suite get": ("suite.sharing", "SuiteGet"),
+    "suite add": ("suite.sharing", "SuiteAdd"),
+    "suite pack": ("suite.sharing", "SuitePack"),
     "suite build": ("suite.build", "SuiteBuild"),
     "suite keywords": ("suite.build", "SuiteKeywords"),
 }

@@ -1,8 +1,7 @@
-"""Fetches a published suite: every file is checked, and the directory appears when all of them are there.
+"""Installs suites: every file is checked, and the directory appears when all of them are there.
 
 Files gather in a hidden directory next to it, so that a later call goes on after a kill, and no command finds a part.
-Proxies are those of the environment. Redirects to another host are refused, because a mirror has to be named by the
-user.
+Proxies are those of the environment. A mirror of a published suite may not redirect to another host.
 """
 
 from __future__ import annotations
@@ -39,6 +38,7 @@ _PAUSE_SECONDS = 1.0  # before the second try; each further pause is twice as lo
 _TIMEOUT_SECONDS = 20.0  # without a byte
 _BLOCK_BYTES = 1 << 16
 _LEAST_BYTES_PER_SECOND = 1000
+_MOST_SECONDS = 3600.0  # of a file
 _ADDRESS = re.compile(r"https?://[0-9A-Za-z.:\[\]-]+(/[^\s?#]*)?")
 
 
@@ -55,9 +55,9 @@ class _Stopped(Exception):
 
 
 class Download:
-    """Downloads the files of a suite below a base address."""
+    """Downloads files below a base address; other hosts are asked only if redirects to them may be followed."""
 
-    def __init__(self, base_url: str) -> None:
+    def __init__(self, base_url: str, redirects: type[HTTPRedirectHandler] | None = None) -> None:
         if not _ADDRESS.fullmatch(base_url):
             raise SuiteError(
                 "source (--from): expected an address such as https://example.org/mirror, without a user, a password "
@@ -65,7 +65,7 @@ class Download:
             )
         self._base_url = base_url.rstrip("/")
         self._stop = threading.Event()
-        self._opener = build_opener(_SameHost)
+        self._opener = build_opener(redirects or _SameHost)
 
     def read(self, wanted: Sequence[PublishedFile], take: Take) -> None:
         """Passes the wanted files to `take`, in several threads; files that are not found (404) are left out."""
@@ -114,7 +114,7 @@ class Download:
                     return
                 problem = f"{url}: the server replies {error.code} {in_one_line(error.reason)}"
                 if error.code < 500 and error.code not in (408, 429):
-                    raise SuiteError(f"{problem}; check the address (--from)") from None
+                    raise SuiteError(f"{problem}; check the address") from None
             except CutOff as error:
                 problem = str(error)
             except _Stopped:
@@ -124,7 +124,7 @@ class Download:
                 shown = in_one_line(str(getattr(reason, "strerror", None) or reason).strip())
                 problem = f"{url}: cannot be reached: {shown or type(error).__name__}"
         raise SuiteError(
-            f"{problem} ({_TRIES} tries); check the network and the proxy (HTTPS_PROXY), or name a copy (--from)"
+            f"{problem} ({_TRIES} tries); check the network and the proxy (HTTPS_PROXY), or name a copy on this machine"
         )
 
     def _blocks(self, response: Any, url: str) -> Iterator[bytes]:
@@ -134,7 +134,8 @@ class Download:
             yield block
             if self._stop.is_set():
                 raise _Stopped
-            if time.monotonic() - begin > _TIMEOUT_SECONDS + n_bytes / _LEAST_BYTES_PER_SECOND:
+            seconds = _TIMEOUT_SECONDS + n_bytes / _LEAST_BYTES_PER_SECOND
+            if time.monotonic() - begin > min(seconds, _MOST_SECONDS):
                 raise CutOff(f"{url}: slower than {_LEAST_BYTES_PER_SECOND:,} bytes a second")
         promised = response.headers.get("Content-Length", "")
         if promised.isdecimal() and n_bytes < int(promised):
@@ -154,7 +155,7 @@ class _SameHost(HTTPRedirectHandler):
 
 @dataclass(frozen=True)
 class FetchedSuite:
-    """A published suite in a directory; `n_fetched` counts the files that were fetched now.
+    """An installed suite in a directory; `n_fetched` counts the files that were written now.
 
     `missing` has the paths that the source lacks, on which no score depends.
     """
@@ -189,15 +190,36 @@ def get_suite(
         return FetchedSuite(suite, folder, 0)
     if output is not None and folder.exists() and not (folder.is_dir() and not any(folder.iterdir())):
         raise SuiteError(f"{folder}: exists and does not hold the whole of {suite.name}; name a new directory")
+    return install(suite, folder, partial(_read, suite, source), on_file, source=str(source or suite.base_url))
+
+
+def install(
+    suite: PublishedSuite,
+    folder: Path,
+    read: Callable[[Sequence[PublishedFile], Take], None],
+    on_file: Callable[[int, int], None],
+    *,
+    source: str,
+    check: Callable[[Path], None] | None = None,
+) -> FetchedSuite:
+    """Writes the files that `read` passes to its second argument, and replaces the directory when all are there.
+
+    With a `check` of the complete directory, which may raise SuiteError, no files are kept for the next call.
+    """
     make_folder(folder.parent, SuiteError)
     with held(_beside(folder, "lock")) as is_held:
         if not is_held:
             raise SuiteError(f"{folder}: another process is fetching this suite; wait until it ends")
-        return _fetch(suite, folder, source, on_file)
+        return _install(suite, folder, read, on_file, source, check)
 
 
-def _fetch(
-    suite: PublishedSuite, folder: Path, source: str | Path | None, on_file: Callable[[int, int], None]
+def _install(
+    suite: PublishedSuite,
+    folder: Path,
+    read: Callable[[Sequence[PublishedFile], Take], None],
+    on_file: Callable[[int, int], None],
+    source: str,
+    check: Callable[[Path], None] | None,
 ) -> FetchedSuite:
     part = _beside(folder, "part")
     check_own_folder(part)
@@ -217,15 +239,19 @@ def _fetch(
 
     try:
         _check_space(suite, wanted, part)
-        _read(suite, source, wanted, take)
+        read(wanted, take)
         if lacking := _lacking(suite, done):
             more = f" and {len(lacking) - 1} more" if len(lacking) > 1 else ""
             raise SuiteError(
-                f"{source or suite.base_url}: {lacking[0]}{more} not found; expected the files of "
-                f"{suite.repository} at {suite.commit}"
+                f"{source}: {lacking[0]}{more} not found; expected the files of {suite.repository} at {suite.commit}"
             )
         write_whole(part / ORIGIN_FILE, json.dumps(suite.origin, indent=1).encode())
+        if check is not None:
+            check(part)
     except PfgenError as error:
+        if check is not None:
+            _discard(part)
+            raise
         with contextlib.suppress(OSError):
             part.rmdir()
         kept = f"; {len(done)} of {len(suite.files)} files are kept for the next call" if done else ""
@@ -256,11 +282,11 @@ def _checked(file: PublishedFile, blocks: Iterator[bytes], where: str) -> bytes:
     for block in blocks:
         content += block
         if len(content) > file.n_bytes:
-            raise SuiteError(f"{where}: larger than the published file ({file.n_bytes:,} bytes); use another copy")
+            raise SuiteError(f"{where}: larger than the manifest says ({file.n_bytes:,} bytes); use another copy")
     if len(content) < file.n_bytes:
         raise CutOff(f"{where}: cut off after {len(content):,} of {file.n_bytes:,} bytes")
     if file.sha256 != hashlib.sha256(content).hexdigest():
-        raise SuiteError(f"{where}: its SHA-256 is not that of the published file; use another copy")
+        raise SuiteError(f"{where}: its SHA-256 is not the one in the manifest; use another copy")
     return bytes(content)
 
 

@@ -1,10 +1,12 @@
-"""Published suites: their files with checksums, their address, and the directory of the suites that were fetched."""
+"""Published suites: their files with checksums, their address, and the directory of fetched and added suites."""
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -39,7 +41,7 @@ class PublishedFile:
 
 @dataclass(frozen=True)
 class PublishedSuite:
-    """A suite in a public repository at one commit."""
+    """A suite in a public repository at one commit, or an added one: its source, and the hash of its manifest."""
 
     name: str
     repository: str
@@ -68,12 +70,18 @@ def published_suite(name: str) -> PublishedSuite:
     if name not in published_names():
         raise SuiteError(unknown_name("published suite", name, published_names()))
     content = read_json(_MANIFESTS / f"{name}.json", error=SuiteError)
-    files = tuple(PublishedFile(path, n_bytes, sha256) for path, (n_bytes, sha256) in content["files"].items())
-    return PublishedSuite(name, content["repository"], content["commit"], content["licence"], files)
+    return PublishedSuite(
+        name, content["repository"], content["commit"], content["licence"], files_of(content["files"])
+    )
+
+
+def files_of(files: Mapping[str, tuple[int, str]]) -> tuple[PublishedFile, ...]:
+    """The files of a manifest: size and SHA-256 by path."""
+    return tuple(PublishedFile(path, n_bytes, sha256) for path, (n_bytes, sha256) in files.items())
 
 
 def suites_folder() -> Path:
-    """The directory of fetched suites: below `$PFGEN_FAST_HOME`, or `pfgen-fast` in the user's data directory."""
+    """The directory of installed suites: below `$PFGEN_FAST_HOME`, or `pfgen-fast` in the user's data directory."""
     chosen = os.environ.get("PFGEN_FAST_HOME")
     if chosen:
         return Path(chosen, "suites").absolute()
@@ -87,16 +95,21 @@ def suites_folder() -> Path:
 
 
 def fetched_names() -> list[str]:
-    """The names of the suites that have been fetched."""
-    try:
-        return [name for name in published_names() if (suites_folder() / name).is_dir()]
-    except SuiteError:  # the user has no home directory
-        return []
+    """The names of the suites that have been fetched or added."""
+    with contextlib.suppress(SuiteError, OSError):  # the user has no home directory, or no suites
+        names = {path.name for path in suites_folder().iterdir() if path.is_dir() and not path.name.startswith(".")}
+        return sorted(names, key=lambda name: (name not in published_names(), name))
+    return []
 
 
 def fetched_folder(name: str) -> Path | None:
-    """The directory of a suite that has been fetched; None for other names."""
-    return suites_folder() / name if name in fetched_names() else None
+    """The directory of a suite that has been fetched or added; None for other names.
+
+    A directory with question files precedes an added suite of its name, so that authors score what they edit.
+    """
+    if name not in fetched_names() or (name not in published_names() and any(Path(name).glob("Q*.json"))):
+        return None
+    return suites_folder() / name
 
 
 def how_to_name_a_suite() -> str:

@@ -34,6 +34,8 @@ from .units import FileTokenizer, tokenizer_faults
 PACKAGED = Path(__file__).parents[1] / "data"
 SAMPLES_FILE = "questions.jsonl"
 SETTINGS_FILE = "suite.json"
+CARD_FILES = ("README.md", "LICENSE")
+"""Files for people, on which nothing depends."""
 
 MAX_BYTES = 1 << 27  # maximum size of a file of a suite; files of the published suite are smaller than a megabyte
 _WORTH_BYTES = 1 << 20  # below this size, hashing is faster than a look-up in the cache

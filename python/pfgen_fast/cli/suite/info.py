@@ -1,4 +1,4 @@
-"""`pfgen-fast suite`: suites on this machine, the contents and faults of a suite, and fetching."""
+"""`pfgen-fast suite`: suites on this machine, the contents and faults of a suite."""
 
 from __future__ import annotations
 
@@ -13,35 +13,28 @@ from .. import options
 from ..app import (
     Exit,
     Json,
-    Quiet,
     caution,
-    counting,
     fail,
     fitted,
-    note,
     print_json,
     print_line,
     print_table,
     shown,
     warn,
 )
-from ..parser import Argument, Option
+from ..parser import Argument
 from ..suite_line import source_or_here
+from .sharing import print_source
 
 if TYPE_CHECKING:
     from ...suite.questions import Question
-
-_HELLOBENCH = (
-    "not fetched, because no checksums of its files are recorded: clone https://github.com/Quehry/HelloBench at "
-    "d403282, and run pfgen-fast checklists import"
-)
 
 
 class SuiteInfo:
     """Describes a suite: questions, reference sets, keyword rules; without a name, lists the suites on this machine.
 
     The list also names published suites that can be fetched, and the suite of the working directory. To remove a
-    fetched suite, delete its directory, which both forms print.
+    fetched or added suite, delete its directory, which both forms print.
 
     Examples
 
@@ -79,7 +72,7 @@ class SuiteInfo:
         print_line((fitted("", loaded.name), "bold"))
         print_line(f"{counted(len(loaded), 'question')}, metadata hash {loaded.metadata_hash}")
         print_line(fitted("directory: ", loaded.folder))
-        _print_origin(origin or {})
+        print_source(origin or {})
         rows = [
             (
                 question["question_id"],
@@ -98,15 +91,16 @@ def _suites() -> Table:
     from ...lab.checklists.suite_files import PACKAGED as CHECKLISTS
     from ...lab.checklists.suite_files import packaged_suites
     from ...runs.checkout import suite_folder_here
-    from ...suite.published import fetched_folder, published_names
+    from ...suite.published import fetched_folder, fetched_names, published_names
     from ...suite.suite_reading import PACKAGED, packaged_names
 
     suites: list[tuple[str, str, str, Path | None]] = []
     with contextlib.suppress(SuiteError):
         suites.append(("(here)", "questions", "suite of the working directory", suite_folder_here()))
-    for name in published_names():
+    for name in dict.fromkeys((*published_names(), *fetched_names())):
         folder = fetched_folder(name)
-        suites.append((name, "questions", "fetched" if folder else f"not fetched: pfgen-fast suite get {name}", folder))
+        state = "fetched" if name in published_names() else "added"
+        suites.append((name, "questions", state if folder else f"not fetched: pfgen-fast suite get {name}", folder))
     suites += [(name, "questions", "packaged", PACKAGED / name) for name in packaged_names()]
     suites += [(name, "checklists", "packaged", CHECKLISTS / name) for name in packaged_suites()]
     suites.append(("hellobench", "checklists", "clone Quehry/HelloBench from GitHub, then import it", None))
@@ -131,54 +125,6 @@ def _describe(question: Question) -> dict[str, Any]:
         "unit": "character" if question.tokenizer is None else question.tokenizer.source["tokenizer"],
         "sets": sets,
     }
-
-
-def _print_origin(origin: dict[str, Any]) -> None:
-    """Prints where a fetched suite is from, and its licence."""
-    if origin:
-        source, commit = shown(origin.get("repository")), shown(origin.get("commit"))
-        print_line(f"from {source}, revision {commit} (every file checked)")
-        print_line(f"licence: {shown(origin.get('licence'))}")
-
-
-class SuiteGet:
-    """Fetches a published suite into the user's data directory, where --suite NAME finds it.
-
-    Every file is checked by its recorded size and SHA-256. If the command is stopped, run it again to continue.
-    Suites are kept in $PFGEN_FAST_HOME, by default in pfgen-fast in the user's data directory. The environment names
-    proxies (HTTPS_PROXY).
-
-    Examples
-
-      pfgen-fast suite get pfgen-bench
-      pfgen-fast suite get pfgen-bench --from checkouts/pfgen-bench
-    """
-
-    name: str = Argument(..., "Name of the suite: pfgen-bench.")
-    source: str | None = Option(
-        None,
-        "Take the files from a checkout, a fetched suite, or the base address of a mirror.",
-        "--from",
-        metavar="DIR|URL",
-    )
-    output: Path | None = Option(None, "Write to this new directory instead.", "-o", metavar="DIR")
-    quiet: Quiet = False
-
-    def __call__(self) -> None:
-        from ...suite.fetching import get_suite
-
-        if self.name == "hellobench":
-            raise SuiteError(f"hellobench: {_HELLOBENCH}")
-        with counting("files", quiet=self.quiet) as count:
-            got = get_suite(self.name, source=self.source, output=self.output, on_file=count)
-        if got.missing:
-            note(f"the source lacks files that no score depends on: {', '.join(got.missing)}")
-        if self.quiet:
-            return
-        fetched = f"{counted(got.n_fetched, 'file')} fetched" if got.n_fetched else "already there"
-        print_line((shown(got.suite.name), "bold"), f": {fetched}: {shown(got.folder)}")
-        _print_origin(got.suite.origin if got.n_fetched else {})
-        print_line(f"use it: --suite {shown(got.suite.name if self.output is None else self.output)}")
 
 
 class SuiteCheck:
