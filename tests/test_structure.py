@@ -16,10 +16,10 @@ MOST_LINES = 400
 UNSEARCHABLE = ("found", "one", "each", "made", "said", "given")
 GENERATED = ("normalisation_table.cpp", "unicode_table.cpp")
 MOST = {
-    "lines of the package": 56_600,
+    "lines of the package": 56_641,
     "files of the package": 350,
     "files, of 1,000 lines": 6,
-    "lines of tests": 43_500,
+    "lines of tests": 43_522,
     "lines of makers": 3_000,
     "modules of makers": 25,
     "imports, of 1,000 lines": 78,

@@ -18,12 +18,11 @@ from .base.untrusted_text import shown_value
 from .scoring.normalisation import nfkc, normalised
 from .suite.keywords import Rule, searched
 from .suite.questions import Question
-from .suite.rules import MAX_ORDER, THRESHOLD, Constants
+from .suite.rules import MAX_ORDER, THRESHOLD, Lengths
 from .suite.suite import Suite
 
 __all__ = ["Oracle", "ReferenceCounts", "average", "compensated_sum", "discount", "naive_sum", "position_and_name"]
 
-_MISSING = 9999  # the position of a pattern that does not match
 _ORDERS = range(1, MAX_ORDER + 1)
 _SKIPPED_IN_PAPER = frozenset("、。・「」『』（）【】［］〈〉《》")
 _SKIPPED = _SKIPPED_IN_PAPER | {"^", "$"}
@@ -46,40 +45,33 @@ class Oracle:
         0.0
     """
 
-    def __init__(
-        self,
-        suite: Suite,
-        *,
-        profile: str = "leaderboard",
-        float_sum: str = "compensated",
-        constants: Constants | None = None,
-    ) -> None:
+    def __init__(self, suite: Suite, *, profile: str = "leaderboard", float_sum: str = "compensated") -> None:
         if profile not in ("leaderboard", "paper", "normalised") or float_sum not in ("compensated", "naive"):
             raise ValueError(f"unknown profile {profile!r} or unknown float sum {float_sum!r}")
-        if profile != "leaderboard" and constants is not None:
-            raise ValueError(f"constants: the constants of profile {profile} are fixed")
         self._suite, self._float_sum = suite, float_sum
-        self._rules = (_Paper if profile == "paper" else _Leaderboard)(constants or Constants())
+        self._profile = _Paper if profile == "paper" else _Leaderboard
         self.reading = NormalisedReading if profile == "normalised" else Reading  # a text as the profile reads it
         self._tables: dict[str, dict[str, ReferenceCounts]] = {}
 
     def tables(self, question: Question) -> dict[str, ReferenceCounts]:
         """The reference tables of a question by set, cached after the first call."""
         if question.question_id not in self._tables:
+            rules = self._profile(question.lengths)
             self._tables[question.question_id] = {
-                name: ReferenceCounts([self.reading(question, answer).units for answer in answers], self._rules)
+                name: ReferenceCounts([self.reading(question, answer).units for answer in answers], rules)
                 for name, answers in question.answers.items()
             }
         return self._tables[question.question_id]
 
     def searched(self, question: Question, reading: Reading) -> Reading:
         """The form of an answer whose helpfulness counts: of equal ones, the first."""
-        return max(reading.forms(), key=lambda form: self._rules.helpfulness(form, question.keywords)[0])
+        rules = self._profile(question.lengths)
+        return max(reading.forms(), key=lambda form: rules.helpfulness(form, question.keywords)[0])
 
     def score_one(self, question: str, answer: str) -> dict[str, Any]:
         """Scores one answer and returns the object of section 5."""
         asked = self._suite[question]
-        tables, reading, rules = self.tables(asked), self.reading(asked, answer), self._rules
+        tables, reading, rules = self.tables(asked), self.reading(asked, answer), self._profile(asked.lengths)
         units, k = reading.units, len(tables)
         forms = [rules.helpfulness(form, asked.keywords) for form in reading.forms()]
         helpfulness, details = max(forms, key=lambda pair: pair[0])
@@ -93,9 +85,9 @@ class Oracle:
         return {**scores, "average": average(scores, self._float_sum)}
 
 
-def discount(n: int, target_length: int = 100, limit: int = 150) -> float:
+def discount(n: int, target: int = 100, limit: int = 150) -> float:
     """The factor by which a length of `n` units discounts a score; negative past the limit."""
-    return 1 - max(n - target_length, 0) / (limit - target_length)
+    return 1 - max(n - target, 0) / (limit - target)
 
 
 class ReferenceCounts:
@@ -114,11 +106,11 @@ class ReferenceCounts:
 
 
 class _Leaderboard:
-    """Sections 2 to 4, with the constants of section 9."""
+    """Sections 2 to 4, with the lengths of section 9."""
 
-    def __init__(self, constants: Constants) -> None:
-        self.constants = constants
-        self.discount = partial(discount, target_length=constants.target_length, limit=constants.limit)
+    def __init__(self, lengths: Lengths) -> None:
+        self.lengths = lengths
+        self.discount = partial(discount, target=lengths.target, limit=lengths.limit)
 
     def fluency_discount(self, n_units: int) -> float:
         return 1.0
@@ -135,7 +127,7 @@ class _Leaderboard:
     def prefix_scores(self, answer: Units, table: ReferenceCounts) -> Iterator[float]:
         """The fluency s(n) of each prefix, from the shortest; values below 0, past the limit, become 0."""
         # Step 1: the answer is cut.
-        text = answer[: self.constants.look_ahead]
+        text = answer[: self.lengths.look_ahead]
         distinct: set[NGram] = set()
         raw = 0
         for n in range(1, len(text) + 1):
@@ -151,7 +143,7 @@ class _Leaderboard:
 
     def truthfulness(self, answer: Units, table: ReferenceCounts) -> float:
         # Step 1: the answer between ^ and $ is cut.
-        text = marked(answer)[: self.constants.look_ahead + 2]
+        text = marked(answer)[: self.lengths.look_ahead + 2]
         total, count, score, best = 0.0, 0, 0.0, 0.0
         # Step 2: the mean share of the counted characters up to each position, discounted.
         for j, (unit, cover) in enumerate(zip(text, covers(text, table), strict=True)):
@@ -159,7 +151,7 @@ class _Leaderboard:
                 total += min(1.0, cover / table.n_answers * (1 / THRESHOLD))
                 count += 1
                 score = total / count * self.discount(j)
-                if j >= self.constants.target_length:
+                if j >= self.lengths.target:
                     best = max(best, score)
         return max(best, score)
 
@@ -168,11 +160,11 @@ class _Leaderboard:
     def helpfulness(self, reading: Reading, rules: tuple[Rule, ...]) -> tuple[float, list[list[Any]]]:
         """The helpfulness and its details."""
         # Step 1: the position of each rule in the cut answer.
-        text = reading.cut(self.constants.look_ahead)
-        positions = [position_and_name(rule, text, reading.position) for rule in rules]
+        text = reading.cut(self.lengths.look_ahead)
+        positions = [position_and_name(rule, text, reading.position, self.lengths.missing) for rule in rules]
         # Step 2: the score of each truncation.
         scores = {}
-        for i in range(len(reading.units[: self.constants.look_ahead]) + 1):
+        for i in range(len(reading.units[: self.lengths.look_ahead]) + 1):
             if self.discount(i) >= 0:
                 scores[i] = self.discount(i)
                 for rule, (position, _) in zip(rules, positions, strict=True):
@@ -190,8 +182,8 @@ class _Leaderboard:
         details: list[list[Any]] = [
             [name, 1 - rule.importance] for rule, (position, name) in zip(rules, positions, strict=True) if n < position
         ]
-        if n > self.constants.target_length and best > 0:
-            details.append([f"{n - self.constants.target_length}字超過", self.discount(n)])
+        if n > self.lengths.target and best > 0:
+            details.append([f"{n - self.lengths.target}字超過", self.discount(n)])
         return best, details
 
 
@@ -206,14 +198,14 @@ def covers(text: Units, table: ReferenceCounts) -> list[int]:
     return [max(frequencies[max(j - 2, 0) : j + 1], default=0) for j in range(len(text))]
 
 
-def position_and_name(rule: Rule, text: str, position_of: Callable[[int], int]) -> tuple[int, str]:
+def position_and_name(rule: Rule, text: str, position_of: Callable[[int], int], missing: int = 9999) -> tuple[int, str]:
     """Section 4: the position, in units, at which a rule is first met, and its name in the details."""
     if rule.form == "t":
         match = searched(re.compile(rule.pattern).search, text, f"the pattern {shown_value(rule.pattern)}")
-        position, name = (position_of(match.end()) if match else _MISSING), rule.pattern
+        position, name = (position_of(match.end()) if match else missing), rule.pattern
     else:
         choose = max if rule.form == "and" else min
-        places = (position_and_name(part, text, position_of) for part in rule.parts)
+        places = (position_and_name(part, text, position_of, missing) for part in rule.parts)
         position, name = choose(places, key=lambda pair: pair[0])
     return position, name if rule.name is None else rule.name
 
@@ -251,7 +243,7 @@ class _Paper(_Leaderboard):
     """Section 7: the formulas as printed in the paper."""
 
     def fluency_discount(self, n_units: int) -> float:
-        return max(0.0, discount(n_units))
+        return max(0.0, self.discount(n_units))
 
     def ngrams(self, text: Units) -> Iterator[NGram]:
         """The n-grams of a text with its begin mark, at 0, and its end mark, at `last`."""
@@ -284,15 +276,15 @@ class _Paper(_Leaderboard):
                 total += min(1.0, cover / table.n_answers * 200.0)
                 count += 1
                 mean = total / count
-            if j >= min(100, len(answer)):
+            if j >= min(self.lengths.target, len(answer)):
                 best = max(best, self.fluency_discount(j) * mean)
         return best
 
     def helpfulness(self, reading: Reading, rules: tuple[Rule, ...]) -> tuple[float, list[list[Any]]]:
-        positions = [position_and_name(rule, reading.text, reading.position) for rule in rules]
+        positions = [position_and_name(rule, reading.text, reading.position, self.lengths.missing) for rule in rules]
         whole = naive_sum(rule.importance for rule in rules)
         length, scores = len(reading.units), {}
-        for i in range(min(100, length), length + 1):
+        for i in range(min(self.lengths.target, length), length + 1):
             met = naive_sum(
                 rule.importance for rule, (position, _) in zip(rules, positions, strict=True) if position <= i
             )

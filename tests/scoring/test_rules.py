@@ -3,7 +3,6 @@
 import pytest
 from pfgen_fast import Scorer, Suite
 from pfgen_fast.oracle import Oracle, compensated_sum, naive_sum
-from pfgen_fast.suite.rules import Constants
 
 DISTINCT = "".join(chr(0x4E00 + i) for i in range(110))
 THOUSAND = {"answers": ["abc"] + ["xyz"] * 999}
@@ -136,10 +135,8 @@ def test_the_two_sums_differ_in_the_last_digit():
 
 
 def test_other_lengths_change_baselines_and_discounts(make_suite):
-    suite = Suite.load(make_suite({"answers": {"P": ["abcdefgh"]}}))
     # Baselines: 36 n-grams of eight letters; with the lengths 4 and 6, 10 n-grams of four letters.
-    for constants, expected in ((None, 36), (Constants(target_length=4, limit=6), 10)):
-        scores = Oracle(suite, constants=constants).score_one("Q01", "abc")
-        assert scores["fluency"] == {"P": round(6 / expected, 6)}
-        late = Oracle(suite, constants=constants).score_one("Q01", "x" * 5 + "abc")["fluency"]["P"]
-        assert (late == 0) == (constants is not None)
+    for lengths, expected in (({}, 36), ({"target": 4, "limit": 6}, 10)):
+        oracle = Oracle(Suite.load(make_suite({"answers": {"P": ["abcdefgh"]}, **lengths})))
+        assert oracle.score_one("Q01", "abc")["fluency"] == {"P": round(6 / expected, 6)}
+        assert (oracle.score_one("Q01", "x" * 5 + "abc")["fluency"]["P"] == 0) == bool(lengths)

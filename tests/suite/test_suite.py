@@ -1,7 +1,9 @@
 import hashlib
 import json
+import pickle
 import signal
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import pytest
 from makers.runs import make_run
@@ -9,7 +11,10 @@ from pfgen_fast import PatternTimeout, Question, Rule, Scorer, Suite, SuiteError
 from pfgen_fast.oracle import Oracle
 from pfgen_fast.runs.run_scorer import RunScorer
 from pfgen_fast.runs.trials import find_runs
+from pfgen_fast.scoring.score_table import signature_of
+from pfgen_fast.suite.compiled import describe_question
 from pfgen_fast.suite.keywords import WHY, freeze_rule, pattern_time_limit, regex_searchers
+from pfgen_fast.suite.rules import Lengths
 from pfgen_fast.suite.suite_reading import find_faults, reference_warnings, slow_patterns
 
 
@@ -68,6 +73,15 @@ BAD_QUESTIONS = [
     ({"keywords": [{"t": "a", "importance": True}]}, "importance: expected a number"),
     ({"keywords": [{"t": "a", "name": 1}]}, "name: expected a string"),
     ({"keywords": [{"t": "a", "weight": 1}]}, "unknown key 'weight'"),
+    ({"target": 100}, "'target' and 'limit': expected two whole numbers .* or neither key .*, not 100 and None"),
+    ({"target": 150, "limit": 150}, "1 <= target < limit <= 20,000, .* not 150 and 150"),
+    ({"target": 1, "limit": 20_001}, "not 1 and 20001"),
+    ({"target": True, "limit": 2}, "not True and 2"),
+    ({"target": 2, "limit": 4.0}, "not 2 and 4.0"),
+    (
+        {"target": 2, "limit": 3, "keywords": [{"or": [{"t": "ab"}, {"t": "abc"}]}]},
+        "'abc' has a length of 3, above the",
+    ),
 ]
 
 
@@ -265,3 +279,14 @@ def test_a_run_whose_answers_take_too_long_fails_and_the_others_are_scored(tmp_p
     assert [outcome.status for outcome in outcomes] == ["scored", "failed", "scored"]
     assert outcomes[1].error.startswith(f"{tmp_path / 'b' / 'trials.jsonl'}: question Q01: the pattern '(a+)+$' takes")
     assert [(tmp_path / name / "result.json").exists() for name in "abc"] == [True, False, True]
+
+
+def test_lengths_are_in_the_hash_the_signature_and_the_compiled_form_unless_they_are_usual(make_suite, mini):
+    question = mini["Q07"]
+    assert "target" not in describe_question(question)
+    assert "target" not in signature_of(mini)
+    longer = replace(question, lengths=Lengths(400, 600))
+    assert Suite("longer", (longer,)).metadata_hash != Suite("longer", (question,)).metadata_hash
+    assert signature_of(Suite("both", (question, longer))).endswith("|orders:1-10|target:100,400|limit:150,600")
+    assert pickle.loads(pickle.dumps(longer)).lengths == Lengths(400, 600)
+    assert Suite.load(make_suite({"target": 400, "limit": 600}))["Q01"].lengths.look_ahead == 800

@@ -27,7 +27,6 @@ from .safe_runs import N_SHOWN, CheckedAnswer, ReportRun
 N_REFERENCES = 10
 """The maximum number of reference answers shown of a set."""
 
-_N_SEARCHED = 200  # keyword rules read no further (docs/scoring.md, section 4)
 _MAX_MATCHES = 50
 
 
@@ -144,7 +143,7 @@ def _words(rule: Rule) -> str:
 
 def _matcher(question: Question) -> Callable[[str], list[tuple[int, int]]]:
     """Returns a function that finds the patterns that the page cannot search for, where keyword rules read."""
-    spelling = question.spelling
+    spelling, n_searched = question.spelling, question.lengths.look_ahead
     patterns = [leaf.pattern for leaf in _leaves(question) if spelling is not None or not leaf.is_plain_text]
     if not patterns:
         return lambda text: []
@@ -152,7 +151,7 @@ def _matcher(question: Question) -> Callable[[str], list[tuple[int, int]]]:
     searches = [(re.compile(pattern), where + shown_value(pattern)) for pattern in patterns]
 
     def matches(text: str) -> list[tuple[int, int]]:
-        read = text[:_N_SEARCHED] if spelling is None else spelling.read(text).cut(_N_SEARCHED)
+        read = text[:n_searched] if spelling is None else spelling.read(text).cut(n_searched)
         return sorted({span for pattern, named in searches for span in _spans(pattern, read, named)})
 
     return matches

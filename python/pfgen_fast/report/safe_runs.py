@@ -22,7 +22,6 @@ from ..runs.checkout import run_name
 from ..runs.leaderboard import medal, model_of, order_key
 from ..runs.run_result import Figures, RunResult, ScoredAnswer, Scores, read_result
 from ..suite.questions import Question, excess_shown
-from ..suite.rules import TARGET_LENGTH
 from ..suite.suite import Suite
 
 if TYPE_CHECKING:
@@ -157,7 +156,7 @@ def _answer(sample: ScoredAnswer, asked: Question) -> CheckedAnswer:
     scores, (missing, excess) = sample.scores, _missing(sample.missing, asked)
     figures = {"score": _shown(scores.average), **_scores(scores)}
     kept = sample.answer[:_N_KEPT]
-    return CheckedAnswer(kept, len(sample.answer), figures, missing, excess, asked.n_units(kept) > TARGET_LENGTH)
+    return CheckedAnswer(kept, len(sample.answer), figures, missing, excess, asked.n_units(kept) > asked.lengths.target)
 
 
 def _missing(names: Sequence[str], asked: Question) -> tuple[tuple[str, ...], str]:

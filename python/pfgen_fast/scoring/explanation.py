@@ -17,12 +17,11 @@ from ..oracle import (
     ReferenceCounts,
     Units,
     covers,
-    discount,
     marked,
     position_and_name,
 )
 from ..suite.questions import Question
-from ..suite.rules import LOOK_AHEAD, MAX_ORDER, Profile, add_up, check_choice
+from ..suite.rules import MAX_ORDER, Profile, add_up, check_choice
 from ..suite.suite import Suite
 from .normalisation import aligned
 
@@ -65,6 +64,10 @@ class Explanation:
     reading: Reading  # the answer as the profile reads it
 
     @property
+    def _look_ahead(self) -> int:
+        return self.question.lengths.look_ahead
+
+    @property
     def cover(self) -> list[float | None]:
         """The mean `SetExplanation.cover` over the sets, for each code point that is read; None if it is left out."""
         unit_cover = [add_up(values) / len(values) for values in zip(*(part.cover for part in self.sets), strict=True)]
@@ -74,13 +77,13 @@ class Explanation:
         if self.normalised is None:
             return list(unit_cover)
         # A character that becomes several units is as common as the most common of them.
-        units = aligned(self.reading.cut(LOOK_AHEAD), has_spaces=spelling is not None)
+        units = aligned(self.reading.cut(self._look_ahead), has_spaces=spelling is not None)
         return [max((unit_cover[i] for i in indexes if i < len(unit_cover)), default=None) for indexes in units]
 
     @property
     def normalised(self) -> str | None:
         """The normalised text that is read; None in profile leaderboard."""
-        return Reading.cut(self.reading, LOOK_AHEAD) if isinstance(self.reading, NormalisedReading) else None
+        return Reading.cut(self.reading, self._look_ahead) if isinstance(self.reading, NormalisedReading) else None
 
     @property
     def left_out(self) -> list[tuple[int, int]]:
@@ -101,17 +104,18 @@ def explain(suite: Suite, question: str, answer: str, *, profile: Profile = "lea
     reading = oracle.reading(asked, answer)
     searched = oracle.searched(asked, reading)
     sets = tuple(_explain_set(name, table, reading.units) for name, table in oracle.tables(asked).items())
-    cut = searched.cut(LOOK_AHEAD)
-    rules = [(rule, *position_and_name(rule, cut, searched.position)) for rule in asked.keywords]
+    lengths = asked.lengths
+    cut = searched.cut(lengths.look_ahead)
+    rules = [(rule, *position_and_name(rule, cut, searched.position, lengths.missing)) for rule in asked.keywords]
     keywords = tuple(
-        KeywordExplanation(name, None if position > LOOK_AHEAD else position, 1 - rule.importance)
+        KeywordExplanation(name, None if position > lengths.look_ahead else position, 1 - rule.importance)
         for rule, position, name in rules
     )
     return Explanation(asked, answer, oracle.score_one(question, answer), sets, keywords, reading)
 
 
 def _explain_set(name: str, table: ReferenceCounts, answer: Units) -> SetExplanation:
-    text = answer[:LOOK_AHEAD]
+    text = answer[: table.rules.lengths.look_ahead]
     scores = enumerate(table.rules.prefix_scores(text, table), start=1)
     # Of several prefixes with the highest fluency, the longest is closest to the whole answer.
     fluency, n = max(((score, n) for n, score in scores if score > 0), default=(0.0, 0))
@@ -122,7 +126,7 @@ def _explain_set(name: str, table: ReferenceCounts, answer: Units) -> SetExplana
         fluency=fluency,
         truthfulness=table.rules.truthfulness(answer, table),
         best_prefix=n,
-        discount=discount(n),
+        discount=table.rules.discount(n),
         baseline=table.baseline,
         by_order=tuple(sum(frequency.get(ngram, 0) for ngram in group) for group in ngrams),
         known_by_order=tuple((sum(ngram in frequency for ngram in group), len(group)) for group in ngrams),

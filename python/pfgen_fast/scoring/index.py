@@ -21,7 +21,7 @@ from ..suite.compiled import (
     warn_once,
 )
 from ..suite.questions import Question
-from ..suite.rules import LIMIT, Profile
+from ..suite.rules import Lengths, Profile
 from ..suite.suite import Suite
 from ..suite.suite_reading import check_suite
 
@@ -137,6 +137,11 @@ def built_index(suite: Suite, profile: Profile, threads: int) -> SuiteIndex:
         check_suite(suite.name, suite.questions)
     sets = []
     for question in suite:
+        if question.lengths != Lengths():
+            raise SuiteError(
+                f"suite {suite.name}, question {question.question_id}: this version of the core scores only with the "
+                f"target 100 and the limit 150, not {question.lengths.target} and {question.lengths.limit}"
+            )
         sets_of_question = spelled_sets(suite, question, profile)
         _check_baselines(suite, question, sets_of_question, profile)
         sets.append(list(sets_of_question.values()))
@@ -167,9 +172,10 @@ def spelled_sets(suite: Suite, question: Question, profile: Profile = "leaderboa
 def _check_baselines(suite: Suite, question: Question, sets: Mapping[str, Sequence[str]], profile: Profile) -> None:
     """Raises SuiteError for a set that scores in profile leaderboard, but has baseline 0 in this one."""
     unit = "code points" if question.tokenizer is None else "tokens"
+    limit = question.lengths.limit
     for name, answers in sets.items():
-        if profile == "paper" and all(not answer or len(answer) >= LIMIT for answer in answers):
-            why = f"are empty or have at least {LIMIT} {unit}"
+        if profile == "paper" and all(not answer or len(answer) >= limit for answer in answers):
+            why = f"are empty or have at least {limit} {unit}"
         elif profile == "normalised" and not any(answers):
             why = "are empty when normalised"
         else:

@@ -14,7 +14,7 @@ from ..base.errors import TrialsError, optional
 from ..base.native import _core, cached_property
 from ..base.table import Column, Html, Table
 from ..base.untrusted_text import html_text, utf8
-from ..suite.rules import COLUMNS, FLOAT_SUMS, TARGET_LENGTH, check_choice
+from ..suite.rules import COLUMNS, FLOAT_SUMS, check_choice
 
 if TYPE_CHECKING:
     import numpy as np
@@ -121,8 +121,13 @@ def score_columns(set_names: Sequence[str]) -> tuple[str, ...]:
 
 
 def signature_of(suite: Suite, *, profile: Profile = "leaderboard", float_sum: FloatSum = "compensated") -> str:
-    """Names the version, the hash of the suite, the profile, the float sum and the n-gram orders."""
-    return f"pfgen-fast:{_core.__version__}|suite:{suite.metadata_hash}|profile:{profile}|sum:{float_sum}|orders:1-10"
+    """Names the version, the hash of the suite, the profile, the float sum, the n-gram orders, and unusual lengths."""
+    names = f"pfgen-fast:{_core.__version__}|suite:{suite.metadata_hash}|profile:{profile}|sum:{float_sum}|orders:1-10"
+    lengths = list(dict.fromkeys(question.lengths for question in suite))
+    if not any(several.source for several in lengths):
+        return names
+    targets, limits = (",".join(str(getattr(pair, key)) for pair in lengths) for key in ("target", "limit"))
+    return f"{names}|target:{targets}|limit:{limits}"
 
 
 class TableScorer(Protocol):
@@ -276,8 +281,9 @@ class ScoreTable(ColumnTable):
         cut = self.scorer.core.details(code, self._answers, self._first + index)
         names, rules = question.rule_names, question.keywords
         unmet: list[list[Any]] = [[names[rule.named_by], 1 - rules[rule.rule].importance] for rule in cut.unmet]
-        if cut.truncation > TARGET_LENGTH and cut.score > 0:
-            unmet.append([f"{cut.truncation - TARGET_LENGTH}字超過", _core.discount(cut.truncation)])
+        n_over = cut.truncation - question.lengths.target
+        if n_over > 0 and cut.score > 0:
+            unmet.append([f"{n_over}字超過", _core.discount(cut.truncation)])
         return {
             "fluency": {name: values[column] for name, column in fluency.items()},
             "fluency_discount": discount,

@@ -27,7 +27,7 @@ from ..base.file_writing import held
 from ..base.native import _core
 from .keywords import freeze_rule, rule_source
 from .questions import Question
-from .rules import PROFILES, Profile
+from .rules import PROFILES, Lengths, Profile
 from .units import Spelling, freeze_tokenizer, source_of
 
 SuiteIndex = Sequence[_core.QuestionIndex]  # the native index of each question, in the order of the suite
@@ -108,6 +108,7 @@ def describe_question(question: Question) -> dict[str, Any]:
         "keywords": [rule_source(rule) for rule in question.keywords],
         "sets": list(question.answers),
         **source_of(question.tokenizer),
+        **question.lengths.source,
     }
 
 
@@ -120,6 +121,7 @@ def _described_question(source: Mapping[str, Any], answers: Mapping[str, tuple[s
         category=source["category"],
         note=source["note"],
         tokenizer=freeze_tokenizer(source, folder),
+        lengths=Lengths.frozen(source),
     )
     if question.tokenizer is not None:  # otherwise it would be learned from the reference answers
         question.__dict__["spelling"] = Spelling(question.tokenizer, source["vocabulary"])

@@ -11,7 +11,7 @@ from typing import Any, Literal
 from ..base.native import _core, cached_property
 from ..base.untrusted_text import counted
 from .keywords import Rule, depth_first
-from .rules import TARGET_LENGTH
+from .rules import Lengths
 from .units import Spelling, Tokenizer
 
 
@@ -27,6 +27,7 @@ class Question:
         category: Free text.
         note: Free text.
         tokenizer: Splits texts into the units of n-grams; None where the units are characters.
+        lengths: The target length of answers, and the limit past which they score 0, in these units.
     """
 
     question_id: str
@@ -36,6 +37,7 @@ class Question:
     category: str = field(default="", repr=False)
     note: str = field(default="", repr=False)
     tokenizer: Tokenizer | None = field(default=None, repr=False)
+    lengths: Lengths = field(default=Lengths(), repr=False)
 
     @cached_property
     def spelling(self) -> Spelling | None:
@@ -59,7 +61,7 @@ class Question:
     @property
     def target_shown(self) -> str:
         """The target length, such as `100 characters`."""
-        return counted(TARGET_LENGTH, self.unit)
+        return counted(self.lengths.target, self.unit)
 
     def n_units(self, answer: str) -> int:
         """The length of an answer in the units of this question, characters or tokens."""
@@ -67,7 +69,7 @@ class Question:
 
     def __reduce__(self) -> tuple[Any, ...]:
         # MappingProxyType cannot be pickled.
-        rest = (self.keywords, self.category, self.note, self.tokenizer)
+        rest = (self.keywords, self.category, self.note, self.tokenizer, self.lengths)
         return _question, (self.question_id, self.question, dict(self.answers), *rest)
 
 
@@ -91,7 +93,7 @@ def excess_shown(detail: str, question: Question | None = None) -> str:
     n = int(match[1])
     if question is None:
         return f"{counted(n, 'unit')} over the target length"
-    return f"{counted(n, question.unit)} over {TARGET_LENGTH}"
+    return f"{counted(n, question.unit)} over {question.lengths.target}"
 
 
 @dataclass(frozen=True)

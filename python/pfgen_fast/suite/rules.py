@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 from ..base.native import _core
 
@@ -20,12 +20,8 @@ AVERAGE_FIRST = ("average", *PARTS)  # the same, in the order for readers
 SCORES = ("score", *PARTS)  # the score and its parts; the score is their average
 METRICS = (*SCORES, "length")  # all metrics that an answer, a question or a run has
 MAX_ORDER = 10  # the order of the longest n-grams
-TARGET_LENGTH = 100  # the length, in units of the question, up to which a score is not discounted
-LIMIT = 150  # the length at which the discount reaches 0
-LOOK_PAST_LIMIT = 50  # how many units past the limit are read
-LOOK_AHEAD = LIMIT + LOOK_PAST_LIMIT  # how many units of an answer are read; later units have no effect
 THRESHOLD = 0.005  # a 3-gram counts in full in truthfulness if at least this share of the reference answers holds it
-MAX_LIMIT = 1000  # the largest limit
+MAX_LIMIT = 20_000  # the largest limit of a question
 
 
 def check_choice(name: str, value: object, choices: tuple[str, ...]) -> None:
@@ -46,20 +42,28 @@ def add_up(values: Iterable[float], float_sum: FloatSum = "compensated") -> floa
 
 
 @dataclass(frozen=True)
-class Constants:
-    """The lengths of profile leaderboard (docs/scoring.md, section 9)."""
+class Lengths:
+    """The lengths of the answers to a question, in its units (docs/scoring.md, section 9)."""
 
-    target_length: int = TARGET_LENGTH  # length up to which a score is not discounted
-    limit: int = LIMIT  # length at which the discount reaches 0
+    target: int = 100  # length up to which a score is not discounted
+    limit: int = 150  # length at which the discount reaches 0
 
-    def __post_init__(self) -> None:
-        if not 1 <= self.target_length < self.limit <= MAX_LIMIT:
-            raise ValueError(
-                f"target length {self.target_length} and limit {self.limit}: expected a target length of at least "
-                f"1, and a limit above it and up to {MAX_LIMIT}"
-            )
+    @classmethod
+    def frozen(cls, source: Mapping[str, Any]) -> Lengths:
+        """The lengths in a checked question file; the usual ones where it has none."""
+        return cls(source["target"], source["limit"]) if "target" in source else cls()
+
+    @property
+    def source(self) -> dict[str, int]:
+        """The keys that set them in a question file; none for the usual lengths."""
+        return {} if self == Lengths() else {"target": self.target, "limit": self.limit}
 
     @property
     def look_ahead(self) -> int:
-        """How many units of an answer are read."""
-        return self.limit + LOOK_PAST_LIMIT
+        """How many units of an answer are read; later units have no effect."""
+        return 2 * self.limit - self.target
+
+    @property
+    def missing(self) -> int:
+        """The position of a keyword that does not occur."""
+        return max(9999, self.look_ahead + 1)

@@ -23,7 +23,7 @@ from ..base.untrusted_text import nearest_names
 from .compiled import CompiledSuite, ReferencesOf, SuiteIndex, cached_path, describe_question
 from .keywords import freeze_rule
 from .questions import INSTRUCTIONS, Instructions, Question, Sample, language_of
-from .rules import PROFILES, Profile
+from .rules import PROFILES, Lengths, Profile
 from .suite_reading import (
     PACKAGED,
     SAMPLES_FILE,
@@ -255,6 +255,7 @@ def parse_question(content: bytes, path: Path) -> Question:
         category=source.get("category", ""),
         note=source.get("note", ""),
         tokenizer=freeze_tokenizer(source, path.parent),
+        lengths=Lengths.frozen(source),
     )
 
 

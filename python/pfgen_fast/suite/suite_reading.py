@@ -25,11 +25,11 @@ from ..base.file_writing import write_whole
 from ..base.untrusted_json import parse_json, read_json
 from ..base.untrusted_text import counted, did_you_mean, in_one_line, shown_value
 from .compiled import describe_question, make_cache_folder, own_cache_folder
-from .keywords import WHY, can_be_limited, pattern_time_limit, rule_faults, searched
+from .keywords import WHY, can_be_limited, freeze_rule, pattern_time_limit, rule_faults, searched
 from .published import fetched_folder, published_names
 from .questions import Instructions, Question
-from .rules import LOOK_AHEAD
-from .units import FileTokenizer, tokenizer_faults
+from .rules import MAX_LIMIT
+from .units import FileTokenizer, freeze_tokenizer, tokenizer_faults
 
 PACKAGED = Path(__file__).parents[1] / "data"
 SAMPLES_FILE = "questions.jsonl"
@@ -45,7 +45,7 @@ ENOUGH_REFERENCES = 100
 """Number of reference answers in a set below which the scores of answers depend on chance."""
 
 _REQUIRED = ("question_id", "question", "answers")
-_OPTIONAL = ("category", "note", "keywords", "unit", "tokenizer", "tokenizer_sha1")
+_OPTIONAL = ("category", "note", "keywords", "unit", "tokenizer", "tokenizer_sha1", "target", "limit")
 
 
 def question_files(folder: Path) -> list[Path]:
@@ -173,11 +173,35 @@ def question_faults(source: object, folder: Path | None = None) -> Iterator[str]
     if not isinstance(keywords, list):
         yield f"'keywords': expected a list of rules, not {type(keywords).__name__}"
         keywords = []
-    for i, rule in enumerate(keywords):
-        yield from rule_faults(rule, f"keywords[{i}]")
-    yield from tokenizer_faults(source, folder)
+    of_rules = [fault for i, rule in enumerate(keywords) for fault in rule_faults(rule, f"keywords[{i}]")]
+    of_tokenizer = tokenizer_faults(source, folder)
+    yield from (*of_rules, *of_tokenizer)
+    if "target" in source or "limit" in source:
+        yield from _lengths_faults(source, [] if of_rules or of_tokenizer else keywords)
     if "answers" in source:
         yield from _answers_faults(source["answers"])
+
+
+def _lengths_faults(source: dict[str, Any], keywords: list[Any]) -> Iterator[str]:
+    """Yields a sentence if the lengths are invalid, and one for each keyword that is longer than the target."""
+    target, limit = source.get("target"), source.get("limit")
+    if not (type(target) is type(limit) is int and 1 <= target < limit <= MAX_LIMIT):
+        yield (
+            f"'target' and 'limit': expected two whole numbers with 1 <= target < limit <= {MAX_LIMIT:,}, or neither "
+            f"key for 100 and 150, not {shown_value(target)} and {shown_value(limit)}"
+        )
+        return
+    tokenizer = freeze_tokenizer(source, Path())
+    if isinstance(tokenizer, FileTokenizer):  # which only scoring loads
+        return
+    for i, rule in enumerate(keywords):
+        for pattern in (leaf.pattern for leaf in freeze_rule(rule).leaves() if leaf.is_plain_text):
+            n_units = len(pattern) if tokenizer is None else len(tokenizer.tokens([pattern])[0])
+            if n_units > target:
+                yield (
+                    f"keywords[{i}]: {shown_value(pattern)} has a length of {n_units}, above the target of {target}, "
+                    "so an answer with it loses score; raise the target or shorten the keyword"
+                )
 
 
 def _answers_faults(source: object) -> Iterator[str]:
@@ -337,21 +361,22 @@ def slow_patterns(questions: Iterable[Question], seconds: float = 0.5) -> Iterat
     for question in questions if can_be_limited() else ():
         for leaf in (leaf for rule in question.keywords for leaf in rule.leaves() if not leaf.is_plain_text):
             where = f"question {question.question_id}: the pattern {shown_value(leaf.pattern)}"
+            n_read = question.lengths.look_ahead
             begin = time.monotonic()
             try:
                 with pattern_time_limit(seconds):
-                    for text in _texts_to_try(leaf.pattern):
+                    for text in _texts_to_try(leaf.pattern, n_read):
                         searched(re.compile(leaf.pattern).search, text, where)
                         if time.monotonic() - begin > 3 * seconds:
                             break
             except PatternTimeout:
-                yield f"{where} takes longer than {seconds:g} s on a test text of {LOOK_AHEAD} characters: {WHY}"
+                yield f"{where} takes longer than {seconds:g} s on a test text of {n_read} characters: {WHY}"
 
 
-def _texts_to_try(pattern: str) -> Iterator[str]:
+def _texts_to_try(pattern: str, n_read: int) -> Iterator[str]:
     """Texts that repeat a part of the pattern or a usual character, as long as the longest text that a rule reads."""
     letters = "".join(dict.fromkeys(character for character in pattern if character.isalnum()))
     single = (*letters, *"aZ_5 .あ亜\n", *(f" {letter}" for letter in letters))
     for unit in dict.fromkeys((*single, letters, letters[:-1], *re.findall(r"\w+", pattern))):
         if unit:
-            yield (unit * LOOK_AHEAD)[: LOOK_AHEAD - 1] + "\x01"
+            yield (unit * n_read)[: n_read - 1] + "\x01"
