@@ -1,6 +1,5 @@
 """`pfgen-fast checklists judge` as users type it: costs, refusals, exit codes, and what stays on disk."""
 
-import json
 import re
 
 import pytest
@@ -44,7 +43,6 @@ def test_the_answers_of_several_runs_are_judged_and_judgements_follow_again_from
     assert (code, err, path.read_bytes()) == (0, "", written)
     code, out, err = judge("--offline", model="other-2024-08-06")
     assert code == 3
-    assert f"a/judge-replies.jsonl: holds replies of {MODEL}, but not of other-2024-08-06" in err
     assert "a: 0 of 12 ratings; 12 without a reply" in out
 
 
@@ -53,13 +51,10 @@ def test_a_dry_run_says_the_cost_and_changes_nothing(judge, runs):
     code, out, err = judge("--dry-run", "--prompt-price", "2.5", "--reply-price", "10", behave=refuse_all)
     assert (code, err) == (0, "")
     assert re.fullmatch(
-        r"24 ratings; 24 requests of about [\d,]+ tokens, and replies of 98,304 at most: costs up to about 0\.99; "
-        r"if replies are as long as usual, 3,900 tokens and about 0\.04\n",
+        r"24 ratings; 24 requests of about [\d,]+ tokens, and replies of 98,304 at most: costs up to about 0\.99\n",
         out,
     )
     assert sorted(runs.rglob("*")) == before
-    note = "note: the name org/judge holds no date or hash, so it may become another model"
-    assert judge("--dry-run", model="org/judge")[2].startswith(note)
 
 
 def refuse_all(request):
@@ -84,42 +79,13 @@ def test_a_budget_is_shared_by_all_runs(judge, runs):
     assert code == 3
     kept = [len((runs / name / "judge-replies.jsonl").read_bytes().splitlines()) for name in ("a", "b")]
     assert re.search(rf"the budget of 5 is used up after {sum(kept)} requests", err)
-    assert all(kept)  # by hash, so models get on alike
+    assert kept[0]
     assert judge("--budget", "5", "--dry-run")[2].startswith("error: --budget needs prices")
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (("--write-batch", "b.jsonl", "--offline"), "--write-batch and --offline: expected one of them"),
-        (("--read-batch", "b.jsonl", "--dry-run"), "--read-batch and --dry-run: expected one of them"),
-        (("--temperature", "-1", "--dry-run"), "temperature: expected a number from 0, not -1"),
-    ],
-)
-def test_an_impossible_call_is_one_sentence(judge, options, message):
-    code, _, err = judge(*options)
-    assert code == 2
-    assert message in err
-
-
-def test_a_batch_goes_out_and_comes_in(judge, runs, tmp_path):
-    code, out, _ = judge("--write-batch", tmp_path / "in.jsonl")
-    assert (code, out.splitlines()[-1]) == (
-        0,
-        f"24 requests written to {tmp_path}/in.jsonl; give its output to --read-batch",
-    )
-    lines = []
-    for line in map(json.loads, (tmp_path / "in.jsonl").read_text().splitlines()):
-        body = json.loads(as_judge(reply_of(line["body"]["messages"][-1]["content"], line["body"]["seed"])).body)
-        lines.append(json.dumps({"custom_id": line["custom_id"], "response": {"status_code": 200, "body": body}}))
-    (tmp_path / "out.jsonl").write_text("\n".join(lines[:-1]))
-    code, out, _ = judge("--read-batch", tmp_path / "out.jsonl")
-    assert (code, out.splitlines()[0]) == (3, "23 new replies")
-    (tmp_path / "out.jsonl").write_text("\n".join([*lines, '{"custom_id": "other"}']))
-    code, out, err = judge("--read-batch", tmp_path / "out.jsonl")
-    assert code == 3
-    assert out.splitlines() == ["1 new reply", *(f"{name}: 12 of 12 ratings; judged by {VERSION}" for name in "ab")]
-    assert "line 25 (other): is the reply to another request" in err
+def test_an_impossible_call_is_one_sentence(judge):
+    code, _, err = judge("--temperature", "-1", "--dry-run")
+    assert (code, err) == (2, "error: temperature: expected a number from 0, not -1.0\n")
 
 
 def test_names_and_models_of_strangers_are_harmless(judge, runs):

@@ -12,13 +12,10 @@ import numpy as np
 import pytest
 from makers.own_checklists import changed, judged_models, own_suite, suite_of_36, write_judged, written
 from makers.people import write_rows
-from makers.runs import make_varied_runs
-from pfgen_fast import Scorer
 from pfgen_fast.base.errors import ChecklistError
 from pfgen_fast.lab.annotations.annotation_rows import Header, export_lines
 from pfgen_fast.lab.checklists.checklist_runs import Answer, open_runs, write_run
-from pfgen_fast.lab.checklists.checklist_suite import ChecklistSuite
-from pfgen_fast.lab.checklists.judgements import Judgement, write_judgements
+from pfgen_fast.lab.checklists.judgements import Judgement
 from pfgen_fast.lab.checklists.marks import PairChoice
 from pfgen_fast.lab.checklists.method_correlation import (
     Values,
@@ -26,10 +23,9 @@ from pfgen_fast.lab.checklists.method_correlation import (
     correlate,
     correlated,
     metric_values,
-    ngram_values,
     people_values,
 )
-from pfgen_fast.lab.checklists.tasks import LEVELS, sha256_of
+from pfgen_fast.lab.checklists.tasks import sha256_of
 from pfgen_fast.lab.checklists.wins import ComparedAnswers, by_people, wins
 from pfgen_fast.lab.statistics.intervals_of_draws import drawn_rate
 
@@ -160,38 +156,6 @@ def test_the_command_reads_metrics_and_refuses_options_that_lack_others(runs, tm
     ):
         code, _, err = call(*command, *options)
         assert (code, message in err) == (2, True)
-
-
-def judge_by_ngrams(target, mini):
-    """Judges each answer: the first question by fluency, the second by truthfulness, the others at random."""
-    suite, scorer, draw = ChecklistSuite.load(target), Scorer(mini), random.Random(3)
-    questions = {question.question_id: question.question for question in mini}
-    for run in open_runs([target / "runs"]):
-        listed = []
-        for answer in run.answers(suite).values():
-            table = scorer.score([questions[answer.id]], [answer.response])
-            scores = [table.fluency[0], table.truthfulness[0], *(draw.random() for _ in range(3))]
-            levels = tuple(min(LEVELS, key=lambda level, s=s: abs(level - s)) for s in scores)
-            listed.append(Judgement(answer.id, answer.sha256, levels, trial=answer.trial, judge="judge"))
-        write_judgements(run.folder / "judgements.jsonl", listed)
-    return suite
-
-
-def test_ngram_scores_stand_beside_checklists(tmp_path, mini, call):
-    make_varied_runs(tmp_path / "result", mini, n_runs=4, n_trials=2)
-    target = tmp_path / "checklists"
-    code, _, message = call("checklists", "import", "mini", "-o", target, "--runs", tmp_path / "result")
-    assert code == 0, message
-    suite, runs = judge_by_ngrams(target, mini), open_runs([target / "runs"])
-    ngram_columns = ngram_values(runs, suite, mini)
-    assert set(ngram_columns) == {"n-gram fluency", "n-gram truthfulness", "n-gram helpfulness"}
-    assert len(ngram_columns["n-gram fluency"]) == 4 * 8 * 2
-    command = ("checklists", "correlate", target / "runs", "--suite", target, "--ngram", "mini", "--draws", "20")
-    code, printed, message = call(*command, "--json")
-    assert code == 0, message
-    tables = json.loads(printed)["tables"]
-    assert {row["method"] for row in tables["answers"]} == set(ngram_columns)
-    assert next(row["Spearman"] for row in tables["answers"] if row["method"] == "n-gram fluency") > 0.3
 
 
 # ---- `checklists wins`: by scores and by people, with each rule for ties

@@ -63,14 +63,10 @@ class ChecklistsJudge:
     method: MethodChoice = Option(
         "checklist", "Ask for a verdict on each question, or one rating without or with the questions."
     )
-    area: list[str] | None = Option(None, "Judge only this area.", metavar="AREA")
-    tries: int = Option(3, "Ask at most this often for a usable reply.", min=1)
     ratings: int = Option(1, "Rate each answer this often, with different seeds.", min=1)
     temperature: JudgeTemperature = None
     max_tokens: int = Option(4096, "Limit the tokens of a reply.", min=1)
     seed: str = Option("", "Set the seed (any text). upstream: a number.", metavar="TEXT")
-    write_batch: Path | None = Option(None, "Write the missing requests for OpenAI's Batch API; send nothing.")
-    read_batch: list[Path] | None = Option(None, "Read a batch's output; send nothing.")
     quiet: Quiet = False
     asking: PatientServer
 
@@ -81,16 +77,15 @@ class ChecklistsJudge:
         from ...lab.checklists.checklist_suite import ChecklistSuite
         from ...lab.checklists.judge_runs import Judging
 
-        asking, batch = self.asking, self.read_batch
-        sources = {"--write-batch": self.write_batch, "--read-batch": batch, "--offline": asking.offline}
-        if len(names := [name for name, source in sources.items() if source]) > 1:
-            fail(f"{' and '.join(names)}: expected one of them")
-        if batch and asking.dry_run:
-            fail("--read-batch and --dry-run: expected one of them")
-        suite = ChecklistSuite.load(self.suite)
+        asking, suite = self.asking, ChecklistSuite.load(self.suite)
         judge = JudgeOptions(
-            *(self.model, self.profile, self.method, self.tries, self.ratings, number_of(self.temperature)),
-            *(self.max_tokens, self.seed, tuple(self.area or ())),
+            self.model,
+            self.profile,
+            self.method,
+            n_ratings=self.ratings,
+            temperature=number_of(self.temperature),
+            max_tokens=self.max_tokens,
+            seed=self.seed,
             request_options=asking.request_options(self.temperature),
             structured=asking.structured,
         )
@@ -98,37 +93,28 @@ class ChecklistsJudge:
         warn(*(fault for judged in judging.runs for fault in judged.faults))
         warn_of_family(self.model, (judged.run.model for judged in judging.runs))
         if not self.quiet:
-            note(*suite.notes, *judging.notes())
-        problem = None
-        if batch:
-            n_new, problems = judging.read_batch(batch)
-            warn(*problems)
-            print_line(counted(n_new, "new reply"))
-            problem = "some lines of the batch could not be used" if problems else None
-        elif not asking.offline and (asking.dry_run or not self.quiet):
-            print_line(judging.cost(asking.spending.prices))
-        if self.write_batch is not None and not asking.dry_run:
-            n_requests, path = counted(judging.write_batch(self.write_batch), "request"), shown(self.write_batch)
-            print_line(f"{n_requests} written to {path}; give its output to --read-batch")
-        if asking.dry_run or self.write_batch is not None:
+            note(*suite.notes)
+        if asking.dry_run or not (asking.offline or self.quiet):
+            print_line(judging.estimate(asking.spending.prices).sentence("ratings"))
+        if asking.dry_run:
             exit_if_partial(any(judged.faults for judged in judging.runs))
             return
-        server = None if batch else asking.server
-        problem = self.ask(judging, server) or problem
-        standings = [judged.standing() for judged in judging.runs]
+        server = asking.server
+        problem = self.ask(judging, server)
+        progress = {judged.run.key: judged.progress() for judged in judging.runs}
         if not self.quiet:
-            for judged, standing in zip(judging.runs, standings, strict=True):
-                print_line(shown(f"{judged.run.key}: {standing.sentence}"))
-        if problem or not all(standing.is_whole for standing in standings):
+            for run, own in progress.items():
+                print_line(shown(f"{run}: {own.sentence}"))
+        if problem or not all(own.is_whole for own in progress.values()):
             why = problem or "some answers have no verdicts"
-            can_go_on = server is not None and (problem or judging.open_ratings)
+            can_go_on = server is not None and judging.n_open
             fail(f"{why}; run the same command again to continue" if can_go_on else why, Exit.PARTIAL)
 
     def ask(self, judging: Judging, server: Server | None) -> str | None:
         """Asks, and writes the judgements that follow, even if the asking fails or is interrupted."""
         problem = None
         try:
-            if server is not None and judging.open_ratings:
+            if server is not None and judging.n_open:
                 with Watch("replies", quiet=self.quiet) as watch:
                     events, spending = watch.events, self.asking.spending
                     problem = judging.ask(server.engine, spending=spending, on_progress=watch.count, events=events)

@@ -8,7 +8,6 @@ from typing import Annotated, Literal
 from ..app import exit_if_partial, fail, print_line, shown
 from ..options import RandomSeed
 from ..parser import Argument, Option, option_group
-from ..suite_line import given_suite
 from .options import DrawnFindingOptions, FindingOptions, JudgedRuns, MarksScale
 
 Sources = Annotated[
@@ -175,19 +174,17 @@ class ChecklistsCorrelate:
 
     Computes rank correlations over answers and over the means of models, with all methods on the same answers and
     intervals over tasks. Methods are checklist (weighted), avg-c (equal weights), llm-eval and llm-eval-c if there are
-    such judgements, classic metrics or any numbers (--metrics), people (--marks) and n-gram scores (--ngram).
+    such judgements, classic metrics or any numbers (--metrics), and people (--marks).
 
-    Examples
+    Example
 
       pfgen-fast checklists correlate runs --suite SUITE --metrics metrics.csv --marks marks.csv --scale unit -o out
-      pfgen-fast checklists correlate runs --suite SUITE --ngram data
     """
 
     runs: JudgedRuns
     metrics: list[Path] | None = Option(None, "Compare with a table of metrics, as 'checklists metrics -o' writes it.")
     marks: list[Path] | None = Option(None, "Compare with marks, as for 'checklists fit'.")
     scale: MarksScale = None
-    ngram: str | None = Option(None, "Compare with n-gram scores by the suite that was imported.", metavar="FOLDER")
     against: str | None = Option(None, "Compare with this method. Default: people, or else checklist.", metavar="M")
     methods: list[str] | None = Option(None, "Take only this method.", "--method", metavar="METHOD")
     options: DrawnFindingOptions
@@ -205,7 +202,6 @@ class ChecklistsCorrelate:
             metrics=self.metrics or (),
             marks=self.marks or (),
             scale=self.scale,
-            ngram_suite=given_suite(self.ngram),
             **options.of_judge,
         )
         compared = correlated(

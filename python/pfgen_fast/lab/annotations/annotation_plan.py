@@ -2,13 +2,11 @@
 
 plan.json           the record; not for annotators
 pages/NAME.html     the page of each annotator
-exports/NAME.jsonl  the exports that annotators send back
 """
 
 from __future__ import annotations
 
 import hashlib
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -19,9 +17,9 @@ import numpy as np
 
 from ...base.errors import AnnotationError
 from ...base.file_reading import read_stored
-from ...base.untrusted_json import any_object, checked, entries, items, json_bytes, member, one_of, read_json, text
-from ...base.untrusted_text import counted, few_names, in_one_line
-from .annotation_rows import KINDS, Asked, Kind, Row, Sheet, about, read_rows, row_of
+from ...base.untrusted_json import json_bytes
+from ...base.untrusted_text import counted
+from .annotation_rows import KINDS, Asked, Kind, Sheet, row_of
 
 Stratum = tuple[str, ...]
 """The area, the category, the model and so on of an item."""
@@ -36,37 +34,35 @@ class Assignment:
 
 
 def assign(
-    keys: Sequence[str],
-    strata: Sequence[Stratum],
-    annotators: Sequence[str],
-    *,
-    overlap: float,
-    raters: int | None = None,
-    seed: int = 0,
+    keys: Sequence[str], strata: Sequence[Stratum], annotators: Sequence[str], *, overlap: float, seed: int = 0
 ) -> Assignment:
-    """Assigns items to annotators.
+    """Assigns items to annotators; all annotators see a share of the items, the `overlap`.
 
-    `overlap` is the share of items that `raters` annotators see (all annotators by default). The numbers of items of
-    two annotators differ by at most one, and annotators get about the same number of items of each area and model.
+    The numbers of items of two annotators differ by at most one, and annotators get about the same number of items of
+    each area and model.
     """
-    n, n_annotators = len(keys), len(annotators)
-    _check(n, n_annotators, overlap, raters)
-    raters = n_annotators if raters is None else raters
+    if not 0 <= overlap <= 1:
+        raise AnnotationError(f"--overlap {overlap:g}: expected a share from 0 to 1, such as 0.2")
+    if len(annotators) > len(keys):
+        raise AnnotationError(
+            f"{counted(len(annotators), 'annotator')} for {counted(len(keys), 'item')}: expected at least one item for "
+            "each annotator; choose fewer annotators or more answers"
+        )
     ordered = spread(keys, strata, seed)
-    n_shared = round(overlap * n) if n_annotators > 1 else 0
+    n_shared = round(overlap * len(keys)) if len(annotators) > 1 else 0
     # Shared items are the first of the spread order, so they are spread over strata, too.
-    numbers: dict[str, list[int]] = {name: [] for name in annotators}
+    numbers: dict[str, list[int]] = {name: list(ordered[:n_shared]) for name in annotators}
     seen: dict[str, Counter[tuple[int, str]]] = {name: Counter() for name in annotators}
-    for place, item in enumerate(ordered):
+    for item in ordered[n_shared:]:
         values = list(enumerate(strata[item]))
 
         def burden(name: str, values: Sequence[tuple[int, str]] = values, item: int = item) -> tuple[Any, ...]:
             n_alike = sum(seen[name][value] for value in values)
             return len(numbers[name]), n_alike, _hash(seed, name, "turn", keys[item])
 
-        for name in sorted(annotators, key=burden)[: raters if place < n_shared else 1]:
-            numbers[name].append(item)
-            seen[name].update(values)
+        name = min(annotators, key=burden)
+        numbers[name].append(item)
+        seen[name].update(values)
     orders = {name: sorted(items, key=lambda item: _hash(seed, name, keys[item])) for name, items in numbers.items()}
     return Assignment({name: tuple(order) for name, order in orders.items()}, tuple(ordered[:n_shared]))
 
@@ -95,31 +91,13 @@ def spread(keys: Sequence[str], strata: Sequence[Stratum], seed: int) -> list[in
     return order
 
 
-def is_swapped(key: str, annotator: str, seed: int) -> bool:
-    """Whether the two answers of a pair are shown in reverse order, which is random by annotator and pair."""
-    return _hash(seed, annotator, f"swapped {key}")[0] % 2 == 1
-
-
-def _check(n: int, n_annotators: int, overlap: float, raters: int | None) -> None:
-    if not 0 <= overlap <= 1:
-        raise AnnotationError(f"--overlap {overlap:g}: expected a share from 0 to 1, such as 0.2")
-    if n_annotators > n:
-        raise AnnotationError(
-            f"{counted(n_annotators, 'annotator')} for {counted(n, 'item')}: expected at least one item for each "
-            "annotator; choose fewer annotators or more answers"
-        )
-    if raters is not None and not 2 <= raters <= n_annotators:
-        raise AnnotationError(f"--raters {raters}: expected at least 2, and at most all annotators ({n_annotators})")
-
-
 def _hash(*parts: object) -> bytes:
     return hashlib.sha256("\0".join(map(str, parts)).encode("utf-8", "surrogatepass")).digest()
 
 
-PLAN_FILE, PAGES, EXPORTS = "plan.json", "pages", "exports"
+PLAN_FILE, PAGES = "plan.json", "pages"
 
 _OTHER = {"first": "second", "second": "first", "first_sha256": "second_sha256", "second_sha256": "first_sha256"}
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,39}")
 
 
 @dataclass(frozen=True)
@@ -160,33 +138,31 @@ def make_plan(
     asked: Asked,
     *,
     overlap: float,
-    raters: int | None = None,
     limit: int | None = None,
     seed: int = 0,
 ) -> AnnotationPlan:
     """Distributes items, or `limit` of them, evenly over areas and models, to annotators."""
-    check_annotators(annotators)
     if limit is not None:
         order = spread([item.key for item in items], [(item.kind, *item.stratum) for item in items], seed)
         items = [items[number] for number in sorted(order[:limit])]
     keys, strata = [item.key for item in items], [(item.kind, *item.stratum) for item in items]
-    assigned = assign(keys, strata, annotators, overlap=overlap, raters=raters, seed=seed)
+    assigned = assign(keys, strata, annotators, overlap=overlap, seed=seed)
 
     def seen(name: str) -> list[SheetItem]:
         # Items of one kind follow each other, so that an annotator does not change tasks all the time.
         chosen = sorted((items[number] for number in assigned.items[name]), key=lambda item: KINDS.index(item.kind))
-        return [item.swapped() if item.kind == "pair" and is_swapped(item.key, name, seed) else item for item in chosen]
+        # The order of the two answers of a pair is random by annotator.
+        swaps = [item.kind == "pair" and _hash(seed, name, f"swapped {item.key}")[0] % 2 == 1 for item in chosen]
+        return [item.swapped() if is_swapped else item for item, is_swapped in zip(chosen, swaps, strict=True)]
 
     own = {name: seen(name) for name in annotators}
-    contents = {name: [item.content for item in own[name]] for name in annotators}
-    sheets = tuple(Sheet(**vars(asked), annotator=name, items=contents[name]) for name in annotators)
+    sheets = [Sheet(**vars(asked), annotator=name, items=[item.content for item in own[name]]) for name in annotators]
     record = {
         "format": 1,
         "suite": asked.suite,
         "questions_sha256": asked.questions_sha256,
         "seed": seed,
         "overlap": overlap,
-        "raters": len(annotators) if raters is None else raters,
         "items": dict(Counter(item.kind for item in items)),
         "shared": len(assigned.shared),
         "annotators": {
@@ -194,19 +170,7 @@ def make_plan(
             for sheet in sheets
         },
     }
-    return AnnotationPlan(sheets, record, len(items), len(assigned.shared))
-
-
-def check_annotators(names: Sequence[str]) -> None:
-    """Raises AnnotationError for names that are repeated, or that are no names of files."""
-    if repeated := [name for name, n in Counter(map(str.casefold, names)).items() if n > 1]:
-        raise AnnotationError(f"--annotator: {few_names(repeated)} is repeated; expected different names")
-    for name in names:
-        if not _NAME.fullmatch(name):
-            raise AnnotationError(
-                f"--annotator {in_one_line(repr(name), 50)}: expected at most 40 letters, digits and any of _ . -, "
-                "because a page has this name"
-            )
+    return AnnotationPlan(tuple(sheets), record, len(items), len(assigned.shared))
 
 
 def check_plan_folder(folder: Path, plan: AnnotationPlan) -> None:
@@ -220,75 +184,3 @@ def check_plan_folder(folder: Path, plan: AnnotationPlan) -> None:
             )
     elif folder.is_dir() and any(folder.iterdir()):
         raise AnnotationError(f"{folder}: holds other files; expected a new or empty folder")
-
-
-def read_export(folder: Path, annotator: str, sheet_sha256: str) -> tuple[Row, ...]:
-    """The rows of an annotator's export; empty if it is missing.
-
-    Raises:
-        AnnotationError: The export is damaged, or belongs to another sheet.
-    """
-    path = folder / EXPORTS / f"{annotator}.jsonl"
-    if not path.exists():
-        return ()
-    file = read_rows(path, error=AnnotationError)
-    if file.header is None or file.header.sheet != sheet_sha256:
-        raise AnnotationError(f"{path}: the export of another sheet or annotator; remove it, or rename it")
-    return file.rows
-
-
-@dataclass(frozen=True)
-class Planned:
-    """The sheet of one annotator, as the plan records it."""
-
-    sheet_sha256: str
-    items: Sequence[str]  # what each item is about, in the order of the page
-
-
-@dataclass(frozen=True)
-class Progress:
-    """What one annotator has done; items are numbered from 1, as on the page."""
-
-    n_items: int
-    left: Sequence[int]  # items that are not done
-    n_begun: int  # of these, the number of items with a part of the decisions, or a comment
-
-
-def read_planned(folder: Path) -> dict[str, Planned]:
-    """The sheets in the plan of a directory, by annotator."""
-
-    def item(value: Any) -> str:
-        content = any_object(value)
-        member(content, "kind", one_of(KINDS))
-        return _about({name: value for name, value in content.items() if name != "source"})
-
-    def planned(value: Any) -> Planned:
-        return Planned(member(value, "sheet", text), member(value, "items", lambda listed: items(listed, item)))
-
-    path = folder / PLAN_FILE
-    if not path.exists():
-        raise AnnotationError(f"{folder}: no {PLAN_FILE} here; expected a directory that 'annotate -o' has written")
-    plans = checked(
-        read_json(path, error=AnnotationError),
-        lambda record: member(record, "annotators", lambda sheets: entries(sheets, planned)),
-        str(path),
-        error=AnnotationError,
-    )
-    check_annotators(list(plans))
-    return plans
-
-
-def progress_of(folder: Path, annotator: str, planned: Planned) -> Progress:
-    """Compares an annotator's export with the plan."""
-    are_complete: dict[str, bool] = {}
-    for row in read_export(folder, annotator, planned.sheet_sha256):
-        subject = _about({**row.cells, "kind": row.kind})
-        are_complete[subject] = are_complete.get(subject, True) and row.is_complete
-    left = [number for number, subject in enumerate(planned.items, start=1) if not are_complete.get(subject)]
-    n_begun = sum(planned.items[number - 1] in are_complete for number in left)
-    return Progress(len(planned.items), left, n_begun)
-
-
-def _about(cells: Mapping[str, Any]) -> str:
-    """What a row or a recorded item is about; the plan leaves out null."""
-    return about({name: value for name, value in cells.items() if value is not None})

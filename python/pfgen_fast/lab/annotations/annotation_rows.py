@@ -36,7 +36,7 @@ Kind = Literal["mark", "pair", "judgement", "vote"]
 
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
-DECIDED: Mapping[Kind, tuple[str, ...]] = {
+_DECIDED: Mapping[Kind, tuple[str, ...]] = {
     "mark": ("verdicts", "overall"),
     "pair": ("choice",),
     "judgement": ("question", "is_reasonable"),
@@ -73,7 +73,7 @@ class Row:
     @property
     def is_complete(self) -> bool:
         """Whether the annotator has decided all parts of the row."""
-        decided = [self.cells[name] for name in DECIDED[self.kind] if name in self.cells]
+        decided = [self.cells[name] for name in _DECIDED[self.kind] if name in self.cells]
         return None not in decided and not any(isinstance(cell, list) and None in cell for cell in decided)
 
 
@@ -116,12 +116,6 @@ def export_lines(header: Header, rows: Iterable[Mapping[str, Any]]) -> bytes:
     listed = [json_line(dict(row)) for row in rows]
     first = json_line({"kind": _HEADER, "format": FORMAT, **asdict(header)})
     return b"".join([first, *listed, json_line({"kind": _END, "rows": len(listed)})])
-
-
-def about(cells: Mapping[str, Any]) -> str:
-    """What a row is about: all of it except decisions."""
-    decided = (*DECIDED[cells["kind"]], "comment", "unclear")
-    return json.dumps({name: value for name, value in cells.items() if name not in decided}, sort_keys=True)
 
 
 def _is_export(path: Path) -> bool:
@@ -208,12 +202,9 @@ def row_of(item: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in item.items() if name not in SHOWN}
 
 
-_MAX_GUIDELINE_BYTES = 1 << 20
 _PACKAGED = Path(__file__).parents[2] / "data" / "annotation"
 
 
 def guideline_text(name: str, path: Path | None = None) -> str:
     """The guideline for annotators in a file of UTF-8, or our own one of a name."""
-    if path is None:
-        return (_PACKAGED / f"guideline-{name}.md").read_text(encoding="utf-8")
-    return read_text(path, error=AnnotationError, limit=_MAX_GUIDELINE_BYTES)
+    return read_text(path or _PACKAGED / f"guideline-{name}.md", error=AnnotationError, limit=1 << 20)

@@ -33,7 +33,7 @@ from ..judging.judge_asking import (
 )
 from ..judging.judge_requests import RequestOptions, Server
 from ..judging.reply_store import ReplyStore
-from .checklist_requests import MAX_TOKENS, JudgeOptions, Rating, Wording, ratings_of
+from .checklist_requests import MAX_TOKENS, JudgeOptions, Rating, Wording
 from .checklist_runs import Answer
 from .checklist_suite import ChecklistSuite
 from .judged import score_of
@@ -135,7 +135,7 @@ class ChecklistJudge(AskingEvaluator):
 
     @cached_property
     def _wording(self) -> Wording:
-        return self.options.wording(self.suite)
+        return Wording(self.suite, self.options)
 
     @cached_property
     def _tasks(self) -> Mapping[str, ChecklistTask]:
@@ -200,7 +200,8 @@ class _JudgedTexts:
         self._ratings: list[Rating] = []
         for row, task, text in texts:
             answer = Answer(task.id, text, task.length)
-            ratings = ratings_of(answer, task, judge._wording, judge.replies)
+            numbers = range(1, judge.n_ratings + 1)
+            ratings = [Rating(answer, task, number, judge._wording, judge.replies) for number in numbers]
             self._rows += [row] * len(ratings)
             self._ratings += ratings
 

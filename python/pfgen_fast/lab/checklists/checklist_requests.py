@@ -14,11 +14,10 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 from ...base.errors import ChecklistError
-from ...base.untrusted_text import unknown_name
 from ...generation.prompts import sampling_seed
 from ..evaluators.asking_evaluator import usual_temperature
 from ..judging.judge_asking import Tries
-from ..judging.judge_requests import MAX_REQUEST_BYTES, Judge, JudgeRequest, RequestOptions, is_too_long
+from ..judging.judge_requests import Judge, JudgeRequest, RequestOptions
 from ..judging.reply_store import ReplyStore
 from .checklist_runs import Answer
 from .checklist_suite import ChecklistSuite, counter_of_requests
@@ -38,12 +37,6 @@ _UPSTREAM_SEED = 42
 _SEEDS_OF_A_RATING = 1000
 """The distance between the seeds of two ratings in profile `upstream`."""
 
-_LONGEST_ESCAPE = 24
-"""The maximum number of bytes for a character of an answer in a request: a word between spaces, escaped in JSON."""
-
-_ANSWERS_AT_HAND = 1024
-"""The number of answers that are cached as the judge sees them, because NLTK is slow."""
-
 
 @dataclass(frozen=True)
 class JudgeOptions:
@@ -58,7 +51,6 @@ class JudgeOptions:
         temperature: The judge's temperature; by default 0 for one rating and 1 for several, and 0.8 for `upstream`.
         max_tokens: The maximum number of tokens in a reply.
         seed: Any text, which determines the sampling seeds; for profile `upstream` a whole number.
-        areas: The areas whose answers are judged; all if empty.
         request_options: How requests are written, such as the engine.
         structured: Whether the server is sent a JSON schema of the verdicts.
     """
@@ -71,7 +63,6 @@ class JudgeOptions:
     temperature: float | None = None
     max_tokens: int = MAX_TOKENS
     seed: str = ""
-    areas: tuple[str, ...] = ()
     request_options: RequestOptions = field(default_factory=RequestOptions)
     structured: bool = False
 
@@ -88,17 +79,10 @@ class JudgeOptions:
         temperature = usual if self.temperature is None else self.temperature
         return Judge(self.model, temperature, self.max_tokens, self.request_options)
 
-    def wording(self, suite: ChecklistSuite) -> Wording:
-        """How the judge is asked; raises ChecklistError if the suite lacks the area or the prompt."""
-        for area in self.areas:
-            if area not in suite.areas:
-                raise ChecklistError(unknown_name("area", area, suite.areas))
-        return Wording(suite, self)
-
 
 @dataclass(frozen=True)
 class Wording:
-    """How a judge is asked about answers, and how its replies are read."""
+    """How a judge is asked about answers, and how its replies are read; an error if the suite lacks the prompt."""
 
     suite: ChecklistSuite
     options: JudgeOptions
@@ -215,7 +199,7 @@ def _object(**members: Any) -> dict[str, Any]:
     return {"type": "object", "properties": members, "required": list(members), "additionalProperties": False}
 
 
-@lru_cache(maxsize=_ANSWERS_AT_HAND)
+@lru_cache(maxsize=1024)  # because NLTK is slow
 def _shown(response: str, profile: Profile, counter: Counter) -> tuple[str, bool]:
     if profile == "upstream":
         listed = words(response, counter)
@@ -295,15 +279,3 @@ class Rating(Tries):
         last_key = self.last_key()
         is_unjudged = self.next_key() is None and self._parsed is not None and self._parsed.fault is not None
         return is_unjudged and last_key is not None and self.replies.details(last_key).is_cut
-
-    @property
-    def is_too_long(self) -> bool:
-        """Whether the requests are too long to be sent; a request is only built and measured if the text is long."""
-        n_characters = len(self.answer.response) + len(self.task.instruction or "")
-        return _LONGEST_ESCAPE * n_characters > MAX_REQUEST_BYTES and is_too_long(self.request_of_try(1))
-
-
-def ratings_of(answer: Answer, task: ChecklistTask, wording: Wording, replies: ReplyStore) -> list[Rating]:
-    """The ratings of an answer; empty if its requests are too long to be sent."""
-    ratings = [Rating(answer, task, number, wording, replies) for number in range(1, wording.options.n_ratings + 1)]
-    return [] if ratings[0].is_too_long else ratings

@@ -119,36 +119,6 @@ class ChecklistSuite:
         """Whether every category has weights."""
         return all(checklist.has_weights for checklist in self.checklists.values())
 
-    def to_dict(self) -> dict[str, Any]:
-        """A description of the suite as JSON values, without its instructions."""
-        return {
-            "name": self.name,
-            "language": self.language,
-            "hash": self.hash,
-            "checklists_hash": self.checklists_hash,
-            "levels": list(self.levels),
-            "rescale": asdict(self.rescaling),
-            "words": self.words,
-            "missing": self.missing,
-            "areas": list(self.areas),
-            "lengths": list(self.lengths),
-            "categories": [
-                {
-                    "area": area,
-                    "category": category,
-                    "tasks": sum((*task.place, task.length) == (area, category, None) for task in self.tasks),
-                    "questions": list(checklist.questions),
-                    "weights": list(checklist.weights),
-                    "has_weights": checklist.has_weights,
-                    "sha256": checklist.sha256,
-                }
-                for (area, category), checklist in self.checklists.items()
-            ],
-            "tasks": len(self.tasks),
-            "not_whole": [list(task.key) for task in self.tasks if not task.is_whole],
-            "notes": list(self.notes),
-        }
-
     @cached_property
     def checklists_hash(self) -> str:
         """The hash of all questions and weights."""

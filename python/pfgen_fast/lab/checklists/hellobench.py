@@ -20,7 +20,7 @@ import re
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -48,12 +48,10 @@ from .suite_files import (
     CHECKLISTS_FILE,
     Categories,
     checked_tasks,
-    packaged_prompts,
     prompt_of,
     questions_of,
     read_checklists,
     read_prompt,
-    shown_category,
     task_of,
     weights_of,
     with_weights,
@@ -96,19 +94,8 @@ Row = tuple[str, tuple[ChecklistTask, "tuple[str, ...] | None"]]
 def import_suite(folder: str | Path) -> ChecklistSuite:
     """Reads the suite from a checkout of HelloBench's repository, or from a directory in compact form."""
     check_is_folder(folder := Path(folder))
-    if (folder / CHECKLISTS_FILE).is_file():
-        checklists, notes = read_checklists(folder, None)
-        path = data_file(folder, "tasks")
-        if path is None:
-            raise ChecklistError(f"{folder}: expected tasks.jsonl, which may be compressed, next to {CHECKLISTS_FILE}")
-        rows = checked_objects(path, partial(task_of, area="task"))
-        tasks = [(where, replace(task, wanted_words=_wanted_words(task.length))) for where, task in rows]
-        prompts = packaged_prompts("en")
-        if (inside := folder / "prompts").is_dir():
-            files = {name: inside / f"{file}.txt" for name, (_, file) in _PROMPT_NAMES.items()}
-            prompts = JudgePrompts(**{name: read_prompt(path, name) for name, path in files.items()})
-    else:
-        tasks, checklists, prompts, notes = _checkout(folder)
+    is_compact = (folder / CHECKLISTS_FILE).is_file()
+    tasks, checklists, notes, prompts = _compact(folder) if is_compact else _checkout(folder)
     there = dict.fromkeys(area for area, _ in checklists)
     return ChecklistSuite(
         name="hellobench",
@@ -122,30 +109,43 @@ def import_suite(folder: str | Path) -> ChecklistSuite:
     )
 
 
-def _checkout(folder: Path) -> tuple[list[tuple[str, ChecklistTask]], Categories[Checklist], JudgePrompts, list[str]]:
-    """Reads the tasks, the checklists and the prompts in a checkout, and notes on what the checkout lacks."""
+Parts = tuple[Iterable[tuple[str, ChecklistTask]], Categories[Checklist], list[str], JudgePrompts]
+"""The tasks of a suite with their places, the checklists with notes on their weights, and the prompts."""
+
+
+def _compact(folder: Path) -> Parts:
+    checklists, notes = read_checklists(folder, None)
+    path = data_file(folder, "tasks")
+    if path is None:
+        raise ChecklistError(f"{folder}: expected tasks.jsonl, which may be compressed, next to {CHECKLISTS_FILE}")
+    rows = checked_objects(path, partial(task_of, area="task"))
+    tasks = [(where, replace(task, wanted_words=_wanted_words(task.length))) for where, task in rows]
+    files = {name: folder / "prompts" / f"{file}.txt" for name, (_, file) in _PROMPT_NAMES.items()}
+    return tasks, checklists, notes, JudgePrompts(**{name: read_prompt(path, name) for name, path in files.items()})
+
+
+def _checkout(folder: Path) -> Parts:
     main = [row for area in AREAS for row in _rows_of_area(folder, area)]
-    long = [row for area in AREAS for row in _rows_in(folder / _LENGTHS, area)]
-    questions = _questions(folder, [*main, *long])
-    constants, prompts = _constants(folder / _WEIGHTS), _constants(folder / _PROMPTS)
-    lacking = {
-        f"{_LENGTHS}, so the suite has no tasks with a wanted length": not long,
-        f"{_WEIGHTS}, so all questions have equal weights": constants is None,
-        f"{_PROMPTS}, so the suite has the packaged prompts": prompts is None,
-    }
-    weights, where = {}, f"{folder / _WEIGHTS}, WEIGHT_DICT"
-    if constants is not None:
-        weight_lists = constants.get("WEIGHT_DICT")
-        by_name = checked(weight_lists, lambda value: entries(value, weights_of), where, error=ChecklistError)
-        area_of = {category: area for area, category in questions}
-        weights = {(area_of.get(name, "unknown area"), name): listed for name, listed in by_name.items()}
-    checklists, notes = with_weights(questions, weights, where)
-    return (
-        [(where, task) for where, (task, _) in (*main, *long)],
-        checklists,
-        packaged_prompts("en") if prompts is None else _prompts(folder / _PROMPTS, prompts),
-        [*(f"the checkout has no {what}" for what, is_lacking in lacking.items() if is_lacking), *notes],
-    )
+    rows = [*main, *(row for area in AREAS for row in _rows_in(folder / _LENGTHS, area))]
+    questions: Categories[tuple[str, ...]] = {}
+    for area in AREAS:
+        path = folder / _CHECKLISTS / f"{area}_checklist.json"
+        listed = json_file(path, lambda value: entries(value, questions_of)) if path.is_file() else {}
+        questions |= {(area, name): asked for name, asked in listed.items()}
+    questions |= {task.place: asked for _, (task, asked) in rows if asked is not None}  # the judge saw these
+    questions = {key: questions[key] for key in sorted(questions, key=lambda key: AREAS.index(key[0]))}
+    weights, where = _constants(folder / _WEIGHTS).get("WEIGHT_DICT"), f"{folder / _WEIGHTS}, WEIGHT_DICT"
+    by_name = checked(weights, lambda value: entries(value, weights_of), where, error=ChecklistError)
+    area_of = {category: area for area, category in questions}
+    by_category = {(area_of.get(name, "unknown area"), name): listed for name, listed in by_name.items()}
+    script = folder / _PROMPTS
+    texts, prompts = _constants(script), {}
+    for field, (name, _) in _PROMPT_NAMES.items():
+        if not isinstance(texts.get(name), str):
+            raise ChecklistError(f"{script}: expected a text with the name {name}")
+        prompts[field] = prompt_of(texts[name], field, f"{script}, {name}")
+    tasks = [(where, task) for where, (task, _) in rows]
+    return tasks, *with_weights(questions, by_category, where), JudgePrompts(**prompts)
 
 
 def summary_category(instruction: str) -> str | None:
@@ -197,41 +197,8 @@ def _rows(path: Path, area: str, length: str | None = None) -> Iterator[Row]:
     return checked_objects(path, check)
 
 
-def _questions(folder: Path, rows: Sequence[Row]) -> Categories[tuple[str, ...]]:
-    """The checklists in the lines of tasks, which the judge saw; where these have none, those of the files."""
-    questions: Categories[tuple[str, ...]] = {}
-    for area in AREAS:
-        path = folder / _CHECKLISTS / f"{area}_checklist.json"
-        listed = json_file(path, lambda value: entries(value, questions_of)) if path.is_file() else {}
-        questions |= {(area, name): asked for name, asked in listed.items()}
-    line_questions: Categories[tuple[str, ...]] = {}
-    for where, (task, asked) in rows:
-        if asked is not None and line_questions.setdefault(task.place, asked) != asked:
-            raise ChecklistError(f"{where}: another checklist than other tasks of {shown_category(task.place)}")
-    questions |= line_questions
-    for where, (task, _) in rows:
-        if task.place not in questions:
-            raise ChecklistError(
-                f"{where}: no checklist of {shown_category(task.place)}; expected a file in {_CHECKLISTS}/"
-            )
-    return {key: questions[key] for key in sorted(questions, key=lambda key: AREAS.index(key[0]))}
-
-
-def _prompts(path: Path, constants: dict[str, Any]) -> JudgePrompts:
-    prompts = {}
-    for name, (constant, _) in _PROMPT_NAMES.items():
-        text = constants.get(constant)
-        if isinstance(text, str):
-            prompts[name] = prompt_of(text, name, f"{path}, {constant}")
-        elif name == "user":
-            raise ChecklistError(f"{path}: expected a text with the name {constant}")
-    return JudgePrompts(**prompts)
-
-
-def _constants(path: Path) -> dict[str, Any] | None:
-    """The constants of a script by name; None without the script."""
-    if not path.is_file():
-        return None
+def _constants(path: Path) -> dict[str, Any]:
+    """The constants of a script by name."""
     constants: dict[str, Any] = {}
     try:
         with warnings.catch_warnings():
@@ -253,19 +220,15 @@ _RESULTS = "_results.jsonl"
 
 @dataclass(frozen=True)
 class ImportedModel:
-    """The outcome for one model; `folder` is None if nothing was written."""
+    """The outcome for one model; without answers and judgements, nothing was written."""
 
     key: str
-    folder: Path | None
     n_answers: int = 0
     n_judgements: int = 0
     problems: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
 
 
-def import_runs(
-    folder: str | Path, suite: ChecklistSuite, output: Path, *, judge: str = PUBLISHED_JUDGE
-) -> Iterator[ImportedModel]:
+def import_runs(folder: str | Path, suite: ChecklistSuite, output: Path) -> Iterator[ImportedModel]:
     """Writes a run for each model in a directory; yields the outcome for each."""
     check_is_folder(Path(folder))
     root = Path(folder, "results") if Path(folder, "results").is_dir() else Path(folder)
@@ -280,61 +243,38 @@ def import_runs(
         )
     check_folder(output)
     for key, paths in sorted(models.items()):
-        yield _imported(key, paths, suite, output, judge)
+        problems: list[str] = []
+        try:
+            n_answers, n_judgements = _import_run(output / key, paths, suite, problems)
+        except ChecklistError as error:
+            yield ImportedModel(key, problems=(*problems, str(error)))
+        else:
+            yield ImportedModel(key, n_answers, n_judgements, tuple(problems))
 
 
-@dataclass
-class _Content:
-    answers: dict[AnswerKey, Answer] = field(default_factory=dict)
-    judgements: dict[AnswerKey, Judgement] = field(default_factory=dict)
-    problems: list[str] = field(default_factory=list)
-    n_replaced: int = 0
-
-
-def _imported(key: str, paths: Sequence[Path], suite: ChecklistSuite, output: Path, judge: str) -> ImportedModel:
-    folder = output / key
-    content = _Content()
-    try:
-        if (folder / REPLIES_FILE).exists():
-            raise ChecklistError(f"{folder}: holds replies of a judge; expected a folder without judge-replies.jsonl")
-        _read_results(paths, suite, content)
-        if not content.answers and not content.judgements:
-            raise ChecklistError(f"{key}: its files contain no usable answer or judgement")
-        answers = [content.answers[answer] for _, answer in keys_in_order(suite, content.answers)]
-        judgements = [
-            replace(content.judgements[answer], judge=judge, checklist_sha256=suite.checklist(task).sha256)
-            for task, answer in keys_in_order(suite, content.judgements)
-        ]
-        write_run(folder, answers, judgements, {"model": key})
-    except ChecklistError as error:
-        return ImportedModel(key, None, problems=(*content.problems, str(error)))
-    note = f"{key}: {content.n_replaced} answers differ from the judged answers; the judged answers are kept"
-    notes = (note,) if content.n_replaced else ()
-    return ImportedModel(key, folder, len(answers), len(judgements), tuple(content.problems), notes)
-
-
-def _read_results(paths: Iterable[Path], suite: ChecklistSuite, content: _Content) -> None:
-    """Reads the files of a model; a judged answer takes the place of one without a judgement."""
+def _import_run(folder: Path, paths: Sequence[Path], suite: ChecklistSuite, problems: list[str]) -> tuple[int, int]:
+    """Writes the run of a model; a judged answer takes the place of one without a judgement."""
+    if (folder / REPLIES_FILE).exists():
+        raise ChecklistError(f"{folder}: holds replies of a judge; expected a folder without judge-replies.jsonl")
+    generated: dict[AnswerKey, Answer] = {}
     judged: dict[AnswerKey, Answer] = {}
-    judgements = content.judgements
-    contradicted: list[tuple[dict[AnswerKey, Any], AnswerKey]] = []
-    for where, answer, judgement in (line for path in paths for line in _result_lines(path, suite, content.problems)):
-        key, answers = answer.key, content.answers if judgement is None else judged
-        differing: list[Any] = [answers] if answers.setdefault(key, answer).response != answer.response else []
-        first = judgement and judgements.setdefault(key, judgement)
-        if judgement and first and (first.verdicts != judgement.verdicts or differing):
-            differing.append(judgements)
-        if differing:
-            what = "answer" if judgement is None else "judgement of the answer"
-            before = f"{where}: another {what} to {shown_key(key)} came before"
-            content.problems.append(f"{before}; expected one {what.split()[0]}; both are left out")
-            contradicted += [(contents, key) for contents in differing]
-    for contents, key in contradicted:
-        contents.pop(key, None)
-    content.n_replaced = sum(
-        content.answers[key].response != answer.response for key, answer in judged.items() if key in content.answers
-    )
-    content.answers.update(judged)
+    judgements: dict[AnswerKey, Judgement] = {}
+    for where, answer, judgement in (line for path in paths for line in _result_lines(path, suite, problems)):
+        answers = generated if judgement is None else judged
+        is_other = answers.setdefault(answer.key, answer).response != answer.response
+        if judgement is not None and not is_other:
+            is_other = judgements.setdefault(answer.key, judgement).verdicts != judgement.verdicts
+        if is_other:
+            problems.append(f"{where}: another line about {shown_key(answer.key)} came before; only that line counts")
+    answers = generated | judged
+    if not answers:
+        raise ChecklistError(f"{folder.name}: its files contain no usable answer or judgement")
+    rows = [
+        replace(judgements[key], judge=PUBLISHED_JUDGE, checklist_sha256=suite.checklist(task).sha256)
+        for task, key in keys_in_order(suite, judgements)
+    ]
+    write_run(folder, [answers[key] for _, key in keys_in_order(suite, answers)], rows, {"model": folder.name})
+    return len(answers), len(rows)
 
 
 def _result_lines(

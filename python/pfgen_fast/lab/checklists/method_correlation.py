@@ -21,8 +21,6 @@ from ...base.errors import ChecklistError
 from ...base.table import Table
 from ...base.untrusted_json import any_object, checked
 from ...base.untrusted_text import counted, unknown_name
-from ...scoring.scorer import Scorer
-from ...suite.suite import Suite
 from ...tables.formats import table_rows
 from ..finding import Cell, Finding, Picture, finding_table
 from ..statistics.correlation import COMPARED_DIGITS, p_value, resampled_spearman, spearman, spearman_rows
@@ -38,7 +36,6 @@ Place = tuple[str, AnswerKey]
 """The key of a run, and an answer of it."""
 
 PEOPLE = "people"
-NGRAM_SCORES = ("fluency", "truthfulness", "helpfulness")
 
 _OVERALL: tuple[Method, ...] = ("llm-eval", "llm-eval-c")
 _KEY_COLUMNS = ("model", "id", "length", "trial", "area", "category")
@@ -105,10 +102,9 @@ def values_of(
     metrics: Sequence[Path] = (),
     marks: Sequence[Path] = (),
     scale: Scale | None = None,
-    ngram_suite: Suite | None = None,
     **of_judge: Any,
 ) -> Values:
-    """The values by all methods: those of `checklist_values`, tables of metrics, marks of people, and n-grams."""
+    """The values by all methods: those of `checklist_values`, tables of metrics, and marks of people."""
     values = checklist_values(suite, runs, **of_judge)
     methods, notes = dict(values.methods), list(values.notes)
     for path in metrics:
@@ -116,8 +112,6 @@ def values_of(
     if marks:
         methods[PEOPLE], mark_notes = people_values(marks, suite, runs, scale=scale)
         notes += mark_notes
-    if ngram_suite is not None:
-        methods |= ngram_values(runs, suite, ngram_suite)
     return Values(suite, methods, tuple(notes), values.signature)
 
 
@@ -151,24 +145,6 @@ def people_values(
         )
     n_stale = len(by_answer.keys() - set(answers.values()))
     return values, [*people.notes, *([f"{n_stale:,} marked answers are not in these runs"] if n_stale else [])]
-
-
-def ngram_values(runs: Sequence[Run], suite: ChecklistSuite, ngram_suite: Suite) -> dict[str, dict[Place, float]]:
-    """The n-gram scores of answers; the IDs of tasks are those of the questions of the n-gram suite."""
-    questions = {question.question_id: question.question for question in ngram_suite}
-    listed = [
-        ((run.key, key), answer, questions[answer.id])
-        for run in runs
-        for key, answer in run.answers(suite, on_fault=_is_named).items()
-        if answer.id in questions
-    ]
-    if not listed:
-        raise ChecklistError(
-            "no run has an answer to a question of the n-gram suite; expected runs that 'checklists import' made"
-        )
-    places, answers, asked = zip(*listed, strict=True)
-    table = Scorer(ngram_suite).score(list(asked), [answer.response for answer in answers])
-    return {f"n-gram {name}": dict(zip(places, getattr(table, name).tolist(), strict=True)) for name in NGRAM_SCORES}
 
 
 def _hashes(run: Run, suite: ChecklistSuite) -> dict[AnswerKey, str]:
@@ -260,7 +236,7 @@ def correlated(
     names = tuple(dict.fromkeys((first, *(methods or known))))
     if len(names) < 2:
         raise ChecklistError(
-            f"{first} alone: a correlation needs two methods; expected --metrics, --marks, --ngram or judgements by "
+            f"{first} alone: a correlation needs two methods; expected --metrics, --marks or judgements by "
             "other methods"
         )
     places = values.common(names)

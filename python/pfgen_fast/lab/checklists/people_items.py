@@ -1,11 +1,13 @@
-"""The items that annotators get about the answers of runs: marks, pairs of answers, and verdicts of judges."""
+"""The items that annotators get about the answers of runs: marks, pairs of answers, and verdicts of judges.
+
+Items are about tasks without a wanted length whose whole instruction the suite has.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
-from pathlib import Path
 from typing import Any
 
 from ...base.errors import AnnotationError
@@ -19,112 +21,90 @@ from .suite_files import GUIDELINE_FILE
 from .tasks import ChecklistTask, TaskKey
 
 
-def mark_items(suite: ChecklistSuite, runs: Iterable[Run], tasks: Collection[TaskKey]) -> list[SheetItem]:
+def mark_items(suite: ChecklistSuite, runs: Iterable[Run]) -> list[SheetItem]:
     """An item for each answer; answers with the same text to the same task are one item."""
     items: dict[str, SheetItem] = {}
     for run in runs:
-        for task, answer in _answers(suite, run, tasks):
-            content = {**_about("mark", task, answer), "questions": list(suite.checklist(task).questions)}
+        for task, answer in _answers(suite, run):
+            questions = list(suite.checklist(task).questions)
+            content = {**_content("mark", task), **_response(answer), "questions": questions}
             item = SheetItem("mark", _key("mark", task, answer.sha256), content, (*task.place, run.key), (run.key,))
             before = items.get(item.key)
             items[item.key] = item if before is None else replace(before, source=(*before.source, run.key))
     return list(items.values())
 
 
-def pair_items(
-    suite: ChecklistSuite, runs: Sequence[Run], tasks: Collection[TaskKey], *, reference: str | None = None
-) -> list[SheetItem]:
+def pair_items(suite: ChecklistSuite, runs: Sequence[Run], *, reference: str | None = None) -> list[SheetItem]:
     """An item for each two models that answered a task, or for each model and the reference; equal answers are none."""
     if len(runs) < 2:
         raise AnnotationError("--ask pairs: expected at least two runs, whose answers are compared")
     keys = [run.key for run in runs]
     if reference is not None and reference not in keys:
         raise AnnotationError(f"--reference: {unknown_name('run', reference, keys)}")
-    answers: dict[str, dict[TaskKey, tuple[ChecklistTask, Answer]]] = {run.key: {} for run in runs}
+    answers: dict[str, dict[TaskKey, tuple[ChecklistTask, Answer]]] = {key: {} for key in keys}
     for run in runs:
-        for task, answer in _answers(suite, run, tasks):
+        for task, answer in _answers(suite, run):
             answers[run.key].setdefault(task.key, (task, answer))
     items: dict[str, SheetItem] = {}
-    for model, other in combinations(keys, 2):
-        if reference in (None, model, other):
-            for key, (task, first) in answers[model].items():
-                second = answers[other][key][1] if key in answers[other] else first
-                if first.sha256 != second.sha256:
-                    item = _pair(task, first, second, (model, other))
-                    items.setdefault(item.key, item)
+    for models in combinations(keys, 2):
+        others = answers[models[1]] if reference in (None, *models) else {}
+        for task_key, (task, first) in answers[models[0]].items():
+            second = others[task_key][1] if task_key in others else first
+            if first.sha256 != second.sha256:
+                hashes = {"first_sha256": first.sha256, "second_sha256": second.sha256}
+                content = {**_content("pair", task), **hashes, "first": first.response, "second": second.response}
+                key = _key("pair", task, *sorted(hashes.values()))
+                items.setdefault(key, SheetItem("pair", key, content, (*task.place, *models), models))
     return list(items.values())
 
 
-def judgement_items(suite: ChecklistSuite, runs: Iterable[Run], tasks: Collection[TaskKey]) -> list[SheetItem]:
+def judgement_items(suite: ChecklistSuite, runs: Iterable[Run]) -> list[SheetItem]:
     """An item for each judgement of a stored answer: the judge's verdicts with their reasons."""
     items: dict[str, SheetItem] = {}
     for run in runs:
-        answers = run.answers(suite)
+        answers = {answer.key: (task, answer) for task, answer in _answers(suite, run)}
         for judgement in run.judgements(suite):
-            answer, task = answers.get(judgement.key), suite.by_key[judgement.key[:2]]
-            if answer is None or answer.sha256 != judgement.response_sha256 or task.key not in tasks:
+            task, answer = answers.get(judgement.key, (None, None))
+            if task is None or answer is None or answer.sha256 != judgement.response_sha256:
                 continue
             checklist = suite.checklist(task)
-            if judgement.method != "checklist" or judgement.verdicts is None:
+            is_of_checklist = judgement.checklist_sha256 in (None, checklist.sha256)
+            if judgement.method != "checklist" or judgement.verdicts is None or not is_of_checklist:
                 continue
-            if judgement.checklist_sha256 not in (None, checklist.sha256):
-                continue
-            key, questions = judgement_key(judgement), checklist.questions
-            reasons = judgement.reasons or (None,) * len(questions)
-            verdicts = zip(questions, judgement.verdicts, reasons, strict=True)
-            content = {
-                **_about("judgement", task, answer),
-                "judgement": key,
-                "verdicts": [
-                    {"question": number, "text": text, "verdict": verdict, "reason": reason}
-                    for number, (text, verdict, reason) in enumerate(verdicts, start=1)
-                ],
-            }
-            stratum = (*task.place, run.key, judgement.judge)
-            items.setdefault(
-                key, SheetItem("judgement", f"judgement {key}", content, stratum, (run.key, judgement.judge))
-            )
+            reasons = judgement.reasons or (None,) * len(checklist.questions)
+            verdicts = [
+                {"question": number, "text": text, "verdict": verdict, "reason": reason}
+                for number, (text, verdict, reason) in enumerate(
+                    zip(checklist.questions, judgement.verdicts, reasons, strict=True), start=1
+                )
+            ]
+            key, source = judgement_key(judgement), (run.key, judgement.judge)
+            content = {**_content("judgement", task), **_response(answer), "judgement": key, "verdicts": verdicts}
+            item = SheetItem("judgement", f"judgement {key}", content, (*task.place, *source), source)
+            items.setdefault(key, item)
     if not items:
         raise AnnotationError("--ask judgements: no run has judgements of its answers; run 'checklists judge' first")
     return list(items.values())
 
 
-def _answers(suite: ChecklistSuite, run: Run, tasks: Collection[TaskKey]) -> Iterator[tuple[ChecklistTask, Answer]]:
-    """The answers of a run to some tasks, with their tasks."""
+def _answers(suite: ChecklistSuite, run: Run) -> Iterator[tuple[ChecklistTask, Answer]]:
+    """The answers of a run with their tasks."""
     answers = run.answers(suite)
     if not answers:
         raise AnnotationError(f"{run.folder}: no answers: expected a run with answers.jsonl")
     for answer in answers.values():
-        if answer.key[:2] in tasks:
-            yield suite.by_key[answer.key[:2]], answer
+        task = suite.by_key[answer.key[:2]]
+        if task.length is None and task.is_whole:
+            yield task, answer
 
 
-def _pair(task: ChecklistTask, first: Answer, second: Answer, models: tuple[str, str]) -> SheetItem:
-    low, high = sorted((first.sha256, second.sha256))
-    content = {
-        "kind": "pair",
-        "id": task.id,
-        "length": task.length,
-        "first_sha256": first.sha256,
-        "second_sha256": second.sha256,
-        "instruction": task.instruction,
-        "reference": task.reference,
-        "first": first.response,
-        "second": second.response,
-    }
-    return SheetItem("pair", _key("pair", task, low, high), content, (*task.place, *models), models)
+def _content(kind: Kind, task: ChecklistTask) -> dict[str, Any]:
+    about = {"kind": kind, "id": task.id, "length": task.length}
+    return {**about, "instruction": task.instruction, "reference": task.reference}
 
 
-def _about(kind: Kind, task: ChecklistTask, answer: Answer) -> dict[str, Any]:
-    return {
-        "kind": kind,
-        "id": task.id,
-        "length": task.length,
-        "response_sha256": answer.sha256,
-        "instruction": task.instruction,
-        "reference": task.reference,
-        "response": answer.response,
-    }
+def _response(answer: Answer) -> dict[str, Any]:
+    return {"response_sha256": answer.sha256, "response": answer.response}
 
 
 def _key(kind: Kind, task: ChecklistTask, *hashes: str) -> str:
@@ -138,17 +118,15 @@ _LEVELS: Mapping[str, Mapping[float, str]] = {
 """The texts of the usual levels; other levels have only their number."""
 
 
-def asked_of(suite: ChecklistSuite, *, language: str | None = None, guideline: Path | None = None) -> Asked:
-    """What annotators are asked, with the given guideline, that of the suite, or the packaged one."""
-    chosen = language or (suite.language if suite.language in _LEVELS else "en")
-    path = guideline
-    if path is None and suite.folder is not None and (suite.folder / GUIDELINE_FILE).exists():
-        path = suite.folder / GUIDELINE_FILE
+def asked_of(suite: ChecklistSuite) -> Asked:
+    """What annotators are asked, with the guideline of the suite or the packaged one."""
+    language = suite.language if suite.language in _LEVELS else "en"
+    own = suite.folder and suite.folder / GUIDELINE_FILE
     return Asked(
         suite.name,
         questions_sha256(suite),
-        chosen,
-        guideline_text(chosen, path),
-        [{"value": level, "text": _LEVELS[chosen].get(level, "")} for level in suite.levels],
+        language,
+        guideline_text(language, own if own is not None and own.exists() else None),
+        [{"value": level, "text": _LEVELS[language].get(level, "")} for level in suite.levels],
         suite.language,
     )

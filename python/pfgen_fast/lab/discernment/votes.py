@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from ...base.errors import AnnotationError, DiscernmentError
+from ...base.errors import DiscernmentError
 from ...base.file_writing import write_whole
-from ...base.untrusted_text import counted, csv_text, in_one_line, unknown_name, utf8
+from ...base.untrusted_text import counted, csv_text, in_one_line, utf8
 from ..annotations.annotation_plan import SheetItem
 from ..annotations.annotation_rows import Row, read_rows
 from ..evaluators.criteria import DEFAULT_TASK, Criteria
@@ -75,12 +75,9 @@ def example(kind: Kind, language: str) -> str | None:
     return damaged
 
 
-def vote_items(criteria: Criteria, *, tasks: Sequence[str] = (), language: str = "en") -> list[SheetItem]:
+def vote_items(criteria: Criteria, *, language: str = "en") -> list[SheetItem]:
     """An item for each kind of damage of each task with several metrics; with one metric, there is nothing to vote."""
-    for name in tasks:
-        if name not in criteria.tasks:
-            raise AnnotationError(f"--task: {unknown_name('task', name, criteria.tasks)}")
-    chosen = tasks or [name for name, task in criteria.tasks.items() if name != DEFAULT_TASK and len(task.criteria) > 1]
+    chosen = [name for name, task in criteria.tasks.items() if name != DEFAULT_TASK and len(task.criteria) > 1]
     damage = [kind for kind in KINDS.values() if kind.level != "control"]
     examples: dict[str, str | None] = {
         kind.name: example(kind, language) if kind.method == "rule" else None for kind in damage

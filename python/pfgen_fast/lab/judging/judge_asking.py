@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import astuple, dataclass, field
 from typing import ClassVar
 
@@ -19,7 +19,7 @@ from ...generation.engines.engine import Engine, run_async
 from ...generation.events import Events, TokenPrices
 from ...generation.protocol import Usage
 from .judge_requests import MAX_REQUEST_BYTES, Judge, JudgeRequest, is_too_long
-from .reply_store import KeptReplies, ReplyStore, SharedReplies
+from .reply_store import ReplyStore
 
 NO_USAGE = Usage()
 
@@ -135,7 +135,7 @@ class Asking:
     `keeps_empty` tells whether an empty reply counts as a reply and is stored, if it arrived from the server.
     """
 
-    def __init__(self, requests: Iterable[JudgeRequest], replies: KeptReplies, *, keeps_empty: bool = False) -> None:
+    def __init__(self, requests: Iterable[JudgeRequest], replies: ReplyStore, *, keeps_empty: bool = False) -> None:
         self._kept, self._keeps_empty = replies, keeps_empty
         self._keys: list[str] = []
         self._unasked: dict[str, JudgeRequest] = {}  # requests to send, by key
@@ -282,10 +282,6 @@ class Tries(ABC):
         """The key of the last request with a reply."""
         return self._key(self.n_replied - 1) if self.n_replied else None
 
-    def known_keys(self) -> Iterator[str]:
-        """The keys of all requests that may have been sent."""
-        return map(self._key, range(max(self._n_tries, self.n_replied)))
-
     def _key(self, index: int) -> str:
         while len(self._keys) <= index:
             self._keys.append(self.request_of_try(len(self._keys) + 1).key)
@@ -323,28 +319,24 @@ def ask_in_rounds(
     on_progress: Progress | None = None,
     events: Events | None = None,
 ) -> str | None:
-    """Asks for the missing replies, and asks again if a reply is not usable; returns why replies are still missing."""
+    """Asks for the missing replies, file by file, and again if a reply is not usable; returns why some are missing."""
     spending, problem = spending or Spending(), None
-    with contextlib.ExitStack() as stack:
-        files = {id(tries.replies): tries.replies for tries in open_tries(wanted)}
-        keeps = {name: stack.enter_context(replies.adding()) for name, replies in files.items()}
-        # The files are locked now; other processes may have added replies before.
-        still_open = [tries for tries in open_tries(wanted) if id(tries.replies) in keeps]
+    n_before, n_total = 0, len(open_tries(wanted))
+
+    def tell(done: int, total: int) -> None:
+        nonlocal n_total
+        n_total = max(n_total, n_before + total)
+        if on_progress is not None:
+            on_progress(n_before + done, n_total)
+
+    for replies in {id(tries.replies): tries.replies for tries in wanted}.values():
+        still_open = open_tries(tries for tries in wanted if tries.replies is replies)
         still_open.sort(key=lambda tries: tries.next_key() or "")
-        n_before, n_total = 0, len(still_open)
-
-        def tell(done: int, total: int) -> None:
-            nonlocal n_total
-            n_total = max(n_total, n_before + total)
-            if on_progress is not None:
-                on_progress(n_before + done, n_total)
-
         for start in range(0, len(still_open), _AT_A_TIME):
             chunk = still_open[start : start + _AT_A_TIME]
             while asked := open_tries(chunk):
-                shared = SharedReplies(((tries.next_key() or "", tries.replies) for tries in asked), keeps)
-                asking = Asking((tries.next_request() for tries in asked), shared, keeps_empty=keeps_empty)
-                n_requests = asking.estimate().n_requests
+                asking = Asking((tries.next_request() for tries in asked), replies, keeps_empty=keeps_empty)
+                n_known, n_requests = len(replies), asking.estimate().n_requests
                 judge = asked[0].next_request().judge
                 try:
                     message = asking.ask(connect(judge), spending=spending, on_progress=tell, events=events)
@@ -355,7 +347,7 @@ def ask_in_rounds(
                 problem = message or problem
                 if spending.is_used_up:
                     return problem
-                if shared.n_kept == 0:  # another round would also get no reply
+                if len(replies) == n_known:  # another round would also get no reply
                     break
                 n_before += n_requests
                 n_total += len(open_tries(chunk))

@@ -6,7 +6,7 @@ For audits, an entry also holds the request and the server's details, such as it
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from ...base.errors import JudgingError
@@ -39,7 +39,6 @@ class ReplyStore:
         self._details: dict[str, Details] = {}
         self._times: dict[str, str] = {}
         self._known: dict[Details, Details] = {}  # equal details are stored once
-        self._models: dict[str, None] = {}
         self.refresh()
         if not self._replies and self._journal.has_lines:
             raise JudgingError(f"{path}: expected replies of a judge, found only other content")
@@ -47,14 +46,11 @@ class ReplyStore:
     def refresh(self) -> None:
         """Reads the replies that other processes have added to the file."""
         for entry in self._journal.entries():
-            key, reply, request = entry.get("key"), entry.get("reply"), entry.get("request")
+            key, reply = entry.get("key"), entry.get("reply")
             if isinstance(key, str) and isinstance(reply, str):
                 names = ("finish_reason", "model", "system_fingerprint")
                 details = Details(*(reported_name(entry.get(name)) for name in names))
                 self._learn(key, reply, details, reported_name(entry.get("time")))
-                model = reported_name(request.get("model")) if isinstance(request, Mapping) else None
-                if model is not None:
-                    self._models[model] = None
 
     def __contains__(self, key: str) -> bool:
         return key in self._replies
@@ -68,11 +64,6 @@ class ReplyStore:
 
     def __len__(self) -> int:
         return len(self._replies)
-
-    @property
-    def models(self) -> tuple[str, ...]:
-        """The models in the requests, as the file was read."""
-        return tuple(self._models)
 
     def details(self, key: str) -> Details:
         """The server's details about the reply to the request with this key."""
@@ -106,39 +97,3 @@ class ReplyStore:
         self._details[key] = self._known.setdefault(details, details)
         if time is not None:
             self._times[key] = time
-
-
-class SharedReplies:
-    """The replies in several files. Equal requests are sent once, and the reply is stored in each file."""
-
-    def __init__(self, wanted: Iterable[tuple[str, ReplyStore]], keeps: Mapping[int, Keep]) -> None:
-        self._keeps = keeps  # by the id of the replies
-        self._owners: dict[str, dict[int, ReplyStore]] = {}
-        for key, replies in wanted:
-            self._owners.setdefault(key, {})[id(replies)] = replies
-        self.n_kept = 0
-
-    def __contains__(self, key: str) -> bool:
-        return all(key in replies for replies in self._owners[key].values())
-
-    def get(self, key: str) -> str | None:
-        """See `ReplyStore`."""
-        return next((reply for replies in self._owners[key].values() if (reply := replies.get(key)) is not None), None)
-
-    def details(self, key: str) -> Details:
-        """See `ReplyStore`."""
-        return next((replies.details(key) for replies in self._owners[key].values() if key in replies), UNKNOWN)
-
-    @contextlib.contextmanager
-    def adding(self) -> Iterator[Keep]:
-        """See `ReplyStore`."""
-        yield self._keep  # the files stay locked for all rounds
-
-    def _keep(self, request: JudgeRequest, reply: str, details: Details = UNKNOWN, /) -> None:
-        for name, replies in self._owners[request.key].items():
-            if request.key not in replies:
-                self._keeps[name](request, reply, details)
-        self.n_kept += 1
-
-
-KeptReplies = ReplyStore | SharedReplies
