@@ -93,8 +93,20 @@ def test_an_evaluation_has_the_scores_of_the_scorer_bit_for_bit(mini, scorer, tm
         assert figures(log)[name]["mean"] == pytest.approx(sum(values) / 24, abs=1e-12)
         assert figures(log)[name]["stderr"] > 0
     assert log.eval.metadata["signature"] == scorer.signature
-    average = read_item_scores([Path(log.location)]).of("mockllm/model", "pfgen_score/average")
-    assert average.mean() == pytest.approx(figures(log)["average"]["mean"])
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of Inspect, which calls pandas
+def test_logs_become_a_table_of_scores(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    dataset, scorer = import_module("inspect_ai.dataset"), import_module("inspect_ai.scorer")
+    samples = [dataset.Sample(id=sum_, input=f"{sum_}+0?", target=str(sum_)) for sum_ in (4, 5)]
+    task = inspect_ai.Task(dataset.MemoryDataset(samples), scorer=scorer.match(), epochs=2, name="sums")
+    evaluated(task, lambda asked: "4", Path("logs"))
+    exec(documented_example("samples_df"), {})
+    scores = read_item_scores(["scores.csv"])
+    assert (scores.models, scores.items, scores.subjects) == (("mockllm/model",), ("4", "5"), ("sums", "sums"))
+    assert scores.values["score"].tolist() == [[1, 0]]
+    assert scores.n_trials["score"].tolist() == [[2, 2]]
 
 
 def test_repeats_of_a_question_are_one_cluster_of_the_standard_error(mini, tmp_path):

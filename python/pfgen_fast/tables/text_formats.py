@@ -17,7 +17,6 @@ from typing import IO, Any
 
 from ..base.errors import TrialsError
 from ..base.file_reading import MAX_LINE_BYTES, numbered_lines, reading, stdin
-from ..base.untrusted_json import parse_json
 from ..base.untrusted_text import in_one_line, utf8
 from .table_rows import STANDARD_STREAM, Columns, RowBatch, RowBatches, Scores, TextForm, Write, decoded, lines_of
 from .text_rows import check_keys, finite_json, json_batches, json_lines, score_rows, text_batches
@@ -25,8 +24,6 @@ from .text_rows import check_keys, finite_json, json_batches, json_lines, score_
 _MARKS = {",": "commas", "\t": "tabs", ";": "semicolons"}
 
 _BLANK = re.compile(r"[ \t\r\n]*")
-_STRING = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
-_WORD = re.compile(r'[^,\]}:\s"]+(?=[,\]}:\s])')
 _BRACKET_OR_TEXT = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[\[\]{}]|"', re.DOTALL)
 """Brackets, complete strings, and a quotation mark whose string continues in the next block."""
 
@@ -174,45 +171,12 @@ def read_json_array(source: str, name: str, columns: Columns, batch_size: int | 
     """Reads the objects of a JSON array; each one is checked."""
     with reading(Path(source), name) as file:
         _, blocks = decoded(file, "utf-8", name)
-        yield from json_batches(name, array_elements(blocks, name), columns, batch_size, unit="row")
+        yield from json_batches(name, _elements(blocks, name), columns, batch_size, unit="row")
 
 
-def array_elements(blocks: Iterator[str], source: str) -> Iterator[tuple[int, str]]:
+def _elements(blocks: Iterator[str], source: str) -> Iterator[tuple[int, str]]:
     """The texts of the objects in an array, numbered from 1."""
     text = _Text(blocks)
-    yield from _elements(text, source)
-    if text.next():
-        raise TrialsError(f"{source}: expected nothing after the array, not {_found(text.next())}")
-
-
-def object_members(blocks: Iterator[str], source: str, listed: str) -> Iterator[tuple[str, int, str]]:
-    """The keys and texts of the members of an object; `listed` is an array, whose elements are numbered from 1."""
-    text = _Text(blocks)
-    if text.next() != "{":
-        raise TrialsError(f"{source}: expected a JSON object")
-    text.take(1)
-    mark = ","
-    while mark == ",":
-        if text.next() == "}":
-            break
-        key = str(parse_json(text.value(source), f"{source}, a key"))
-        if text.next() != ":":
-            raise TrialsError(f"{source}: expected ':' after the key {in_one_line(key)}, not {_found(text.next())}")
-        text.take(1)
-        if key == listed and text.next() == "[":
-            for number, element in _elements(text, f"{source}, {listed}"):
-                yield key, number, element
-        else:
-            text.next()
-            yield key, 0, text.value(f"{source}, {in_one_line(key)}")
-        mark = text.next()
-        if mark not in (",", "}"):
-            raise TrialsError(f"{source}: expected ',' or '}}' after {in_one_line(key)}, not {_found(mark)}")
-        if mark == ",":
-            text.take(1)
-
-
-def _elements(text: _Text, source: str) -> Iterator[tuple[int, str]]:
     if text.next() != "[":
         raise TrialsError(f"{source}: expected a JSON array of objects (JSON lines have the extension .jsonl)")
     text.take(1)
@@ -231,6 +195,8 @@ def _elements(text: _Text, source: str) -> Iterator[tuple[int, str]]:
             if mark not in (",", "]"):
                 raise TrialsError(f"{location}: expected ',' or ']' after it, not {_found(mark)}")
             text.take(1)
+    if text.next():
+        raise TrialsError(f"{source}: expected nothing after the array, not {_found(text.next())}")
 
 
 def _found(mark: str) -> str:
@@ -278,20 +244,6 @@ class _Text:
                 raise TrialsError(f"{location}: longer than {MAX_LINE_BYTES >> 20} MiB, which is the limit")
             if not self._read():
                 raise TrialsError(f"{location}: not JSON: the file ends within this object")
-
-    def value(self, location: str) -> str:
-        """Consumes the value that begins here."""
-        begin = self.next()
-        if begin in ("{", "["):
-            return self.object(location)
-        while True:
-            match = (_STRING if begin == '"' else _WORD).match(self._text, self._at)
-            if match:
-                return self.take(len(match[0]))
-            if len(self._text) - self._at > MAX_LINE_BYTES:
-                raise TrialsError(f"{location}: longer than {MAX_LINE_BYTES >> 20} MiB, which is the limit")
-            if begin in ("", ",", "]", "}", ":") or not self._read():
-                raise TrialsError(f"{location}: not JSON: expected a value, not {_found(begin)}")
 
     def _read(self) -> bool:
         """Drops the consumed text and reads another block; returns False at the end of the file."""

@@ -205,7 +205,7 @@ def test_misspelt_columns_and_bad_files_among_good_ones_are_named(tmp_path, read
     (tmp_path / "cut.csv.gz").write_bytes(gzip.compress(b"item,score\n" * 1000)[:-9])
     with pytest.raises(TrialsError, match=r"cut\.csv\.gz: damaged or cut off"):
         read_item_scores([tmp_path / "cut.csv.gz"])
-    with pytest.raises(TrialsError, match="no logs of an evaluation program here; name the tables in it"):
+    with pytest.raises(TrialsError, match="no samples of lm-evaluation-harness; name the tables in it"):
         read_item_scores([tmp_path])
     with pytest.raises(TrialsError, match="no column 'modle'; there are item, model, score; did you mean 'model'"):
         read(ColumnNames(model="modle"), a_csv="item,model,score\n1,m,1\n")

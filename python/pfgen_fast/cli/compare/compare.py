@@ -48,8 +48,8 @@ class Compare:
     two runs, the first is compared with the others, or all pairs with --all-pairs, and p-values are corrected by Holm.
     A directory or glob stands for all runs in it, except as the first.
 
-    Tables of scores (a row for each model and item, or a column for each model) and logs of evaluation programs are
-    compared alike; --models chooses and orders their models.
+    Tables of scores (a row for each model and item, or a column for each model) and samples of
+    lm-evaluation-harness are compared alike; --models chooses and orders their models.
 
     With --fail-if-worse or --non-inferior, the first is checked against the others in each --metric (default: the
     score), and the exit code is 1 if a check fails (docs/guides/gates.md).
@@ -63,7 +63,7 @@ class Compare:
     """
 
     paths: list[str] = Argument(
-        ..., "Runs: directories or trials files, the first is A; or tables of scores and logs.", metavar="PATH..."
+        ..., "Runs: directories or trials files, the first is A; or tables of scores.", metavar="PATH..."
     )
     metrics: list[str] | None = Option(
         None, "Compare this metric; may be repeated. Default: all; with --paired-ar, the first.", "--metric"

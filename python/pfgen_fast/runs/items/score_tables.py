@@ -1,7 +1,6 @@
-"""Reads scores by item and model from tables and from the logs of evaluation programs.
+"""Reads scores by item and model from tables and from the samples of lm-evaluation-harness.
 
-A long table has a row for each item and model, a wide one has a column for each model. A new program with logs needs a
-module beside `inspect_logs`.
+A long table has a row for each item and model, a wide one has a column for each model.
 """
 
 from __future__ import annotations
@@ -14,7 +13,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -27,7 +25,7 @@ from ...rewards.references.metrics import lower_is_better
 from ...tables.formats import column_names, format_of, is_table, reader_of
 from ...tables.table_rows import STANDARD_STREAM, ChosenColumns, RowBatch
 from ...tables.text_rows import text_batches
-from . import inspect_logs, lm_eval_logs
+from . import lm_eval_logs
 from .item_table import ItemScores
 from .score_columns import (
     NO_NAME,
@@ -43,7 +41,6 @@ from .score_columns import (
 )
 from .score_rows import ScoreRows
 
-_PROGRAMS = (inspect_logs, lm_eval_logs)
 _DEEPEST = 5
 """Logs are looked for in this many levels of directories."""
 _RUNS = ("trials.jsonl", "trial_001.jsonl", "trials.jsonl.xz", "trials.jsonl.gz", "trials.jsonl.zst")
@@ -55,7 +52,7 @@ _N_CELLS = 1 << 20
 def read_item_scores(
     paths: Sequence[str | Path], columns: ColumnNames | None = None, *, encoding: str | None = None
 ) -> ItemScores:
-    """Reads the scores of models on items from tables and from the logs of evaluation programs.
+    """Reads the scores of models on items from tables and from the samples of lm-evaluation-harness.
 
     A table without models is one model with the name of its file. If several paths have scores of the same items for
     the same model, each of these paths is a model.
@@ -64,11 +61,13 @@ def read_item_scores(
     places = [place for path in paths for place in _matches(os.fspath(path))]
     for place, label in zip(places, _labels(places), strict=True):
         rows.sources.append(label)
-        program, logs = _logs_at(place)
-        if program is not None:
-            program.add_logs(rows, logs, columns)
+        logs = _logs_at(place)
+        if logs:
+            lm_eval_logs.add_logs(rows, logs, columns)
         elif os.path.isdir(place):
-            raise TrialsError(f"{place}: no logs of an evaluation program here; name the tables in it, or use a glob")
+            raise TrialsError(f"{place}: no samples of lm-evaluation-harness; name the tables in it, or use a glob")
+        elif place.endswith(".eval"):
+            raise TrialsError(f"{place}: a log of Inspect; samples_df of inspect_ai.analysis makes a table of it")
         else:
             _add_file(rows, place, columns, encoding)
     return rows.item_scores()
@@ -104,9 +103,11 @@ def is_score_table(path: str | Path) -> bool:
         return True
     place = path if os.path.lexists(path) else next(iter(sorted(glob.glob(path, recursive=True))), None)
     if place is None:
-        return path.endswith(".eval") or (is_table(path) and ".json" not in Path(path).name)
+        return is_table(path) and ".json" not in Path(path).name
+    if place.endswith(".eval"):  # of Inspect; its reader says what to do
+        return True
     try:
-        if _logs_at(place)[0] is not None:
+        if _logs_at(place):
             return True
         if os.path.isdir(place) or not is_table(place):
             return False
@@ -120,16 +121,12 @@ def is_score_table(path: str | Path) -> bool:
     )
 
 
-def _logs_at(place: str) -> tuple[ModuleType | None, list[Path]]:
-    """The program whose logs are at a place, and these logs."""
+def _logs_at(place: str) -> list[Path]:
+    """The files of lm-evaluation-harness at a place."""
     path = Path(place)
-    is_folder = path.is_dir()
-    files = _files_below(path) if is_folder else [path] if path.is_file() else []
-    for program in _PROGRAMS:
-        logs = [file for file in files if (program.NAMES.fullmatch(file.name) if is_folder else program.is_log(file))]
-        if logs:
-            return program, logs
-    return None, []
+    if path.is_dir():
+        return [file for file in _files_below(path) if lm_eval_logs.NAMES.fullmatch(file.name)]
+    return [path] if path.is_file() and lm_eval_logs.is_log(path) else []
 
 
 def _files_below(folder: Path) -> list[Path]:
