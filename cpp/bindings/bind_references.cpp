@@ -123,12 +123,12 @@ double chrf_of_sums(const ReferenceScorer& self, const Array<std::int64_t>& sums
   return chrf(self.options().chrf, counts);
 }
 
-ReferenceScorer make_scorer(const std::vector<std::pair<ReferenceMetric, std::size_t>>& metrics,
+ReferenceScorer make_scorer(const std::vector<std::pair<ReferenceMetric, std::size_t>>& metrics, Reduce reduce,
                             std::optional<std::uint8_t> tokenizer, bool has_own_tokens, bool is_lower_case,
                             bool is_effective, const BleuOptions& bleu_options, const ChrfOptions& chrf_options) {
   std::optional<Tokenizer> of_all;
   if (tokenizer) of_all = static_cast<Tokenizer>(*tokenizer);
-  ReferenceOptions options{{}, of_all, has_own_tokens, is_lower_case, is_effective, bleu_options, chrf_options};
+  ReferenceOptions options{{}, reduce, of_all, has_own_tokens, is_lower_case, is_effective, bleu_options, chrf_options};
   for (const auto& [metric, order] : metrics) options.metrics.push_back({metric, order});
   return ReferenceScorer(std::move(options));
 }
@@ -154,6 +154,9 @@ void bind_references(py::module_& module) {
       .value("exact_match", ReferenceMetric::kExactMatch)
       .value("rep", ReferenceMetric::kRepeated)
       .value("distinct", ReferenceMetric::kDistinct);
+  py::enum_<Reduce>(module, "Reduce", "What a score with several references is.")
+      .value("best", Reduce::kBest)
+      .value("mean", Reduce::kMean);
   py::class_<BleuOptions>(module, "BleuOptions", "The constants of BLEU.")
       .def(py::init<Smoothing, double, std::size_t>(), py::kw_only(), py::arg("smoothing"), py::arg("smoothing_value"),
            py::arg("max_order"));
@@ -161,8 +164,9 @@ void bind_references(py::module_& module) {
       .def(py::init<std::size_t, double, bool, bool>(), py::kw_only(), py::arg("char_order"), py::arg("beta"),
            py::arg("has_white_space"), py::arg("is_smoothed"));
   py::class_<ReferenceScorer>(module, "ReferenceScorer", "Scores answers by the references in their rows.")
-      .def(py::init(&make_scorer), py::kw_only(), py::arg("metrics"), py::arg("tokenizer"), py::arg("has_own_tokens"),
-           py::arg("is_lower_case"), py::arg("is_effective"), py::arg("bleu"), py::arg("chrf"))
+      .def(py::init(&make_scorer), py::kw_only(), py::arg("metrics"), py::arg("reduce"), py::arg("tokenizer"),
+           py::arg("has_own_tokens"), py::arg("is_lower_case"), py::arg("is_effective"), py::arg("bleu"),
+           py::arg("chrf"))
       .def("score", &score_references, py::arg("answers"), py::arg("lists"), py::arg("references"), py::arg("begins"),
            py::arg("own_tokens"), py::arg("n_threads"), py::arg("on_pause") = py::none())
       .def("bleu", &bleu_of_sums, py::arg("sums"), "BLEU of a corpus, from the sums of its rows' counts.")

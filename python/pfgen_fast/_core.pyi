@@ -308,6 +308,10 @@ class ReferenceMetric:
     rep: ReferenceMetric
     distinct: ReferenceMetric
 
+class Reduce:
+    best: Reduce
+    mean: Reduce
+
 class BleuOptions:
     def __init__(self, *, smoothing: Smoothing, smoothing_value: float, max_order: int) -> None: ...
 
@@ -321,6 +325,7 @@ class ReferenceScorer:
         self,
         *,
         metrics: Sequence[tuple[ReferenceMetric, int]],
+        reduce: Reduce,
         tokenizer: int | None,
         has_own_tokens: bool,
         is_lower_case: bool,

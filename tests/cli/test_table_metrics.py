@@ -25,11 +25,11 @@ def rows_of(path):
     return [json.loads(line) for line in Path(path).read_text(encoding="utf-8").splitlines()]
 
 
-@pytest.mark.parametrize("settings", [{}, {"lowercase": True}, {"tokenize": "char", "lowercase": True}])
+@pytest.mark.parametrize("settings", [{}, {"lowercase": True}, {"tokenize": "char", "reduce": "mean"}])
 def test_the_rows_get_the_metrics_of_the_scorer_and_the_command_prints_the_signature(call, table, settings):
     scorer = ReferenceScorer(["bleu", "chrf"], **settings)
     arguments = ["--lowercase"] * settings.get("lowercase", False)
-    arguments += ["--tokenize", settings["tokenize"]] if "tokenize" in settings else []
+    arguments += [part for name in ("tokenize", "reduce") if name in settings for part in (f"--{name}", settings[name])]
     code, out, err = call("score", *OPTIONS, *arguments, table, "-o", "out.jsonl")
     assert (code, err) == (0, "")
     assert out.split("\n", 1)[0] == "2 rows scored: out.jsonl"

@@ -62,8 +62,13 @@ struct OwnTokens {
   TextTokens sentences;
 };
 
+// What a score with several references is: by default as the libraries of the metrics define it, the best or, of BLEU,
+// with the counts of all references; or the mean of the scores with each reference alone.
+enum class Reduce : std::uint8_t { kBest, kMean };
+
 struct ReferenceOptions {
   std::vector<WantedMetric> metrics;
+  Reduce reduce = Reduce::kBest;
   std::optional<Tokenizer> tokenizer;  // of all metrics of tokens; each has a default
   bool has_own_tokens = false;         // for all metrics of tokens
   bool is_lower_case = false;

@@ -11,7 +11,7 @@ namespace {
 
 constexpr double kLogOfZero = -9999999999.0;
 
-// sacrebleu's sentence BLEU.
+// sacrebleu's sentence BLEU; its counts are always those with all references.
 class Bleu : public Comparison {
  public:
   Bleu(const ReferenceOptions& options, std::span<const Wanted> wanted)
@@ -19,13 +19,16 @@ class Bleu : public Comparison {
         wanted_(wanted.begin(), wanted.end()),
         place_(wanted.front().tokens),
         matcher_(options.bleu.max_order),
-        counts_(options.bleu.n_counts()) {}
+        counts_(options.bleu.n_counts()),
+        counts_of_reference_(counts_.size()) {}
 
   void set_answer(const PreparedText& answer) override {
     const std::vector<TokenId>& tokens = answer.tokens[place_];
     const std::size_t order = matcher_.order();
     matcher_.set_answer(tokens);
     std::ranges::fill(counts_, 0);
+    sum_ = 0;
+    n_references_ = 0;
     counts_[0] = static_cast<std::int64_t>(tokens.size());
     counts_[1] = kNoLength;
     for (std::size_t n = 1; n <= order; ++n) {
@@ -41,10 +44,12 @@ class Bleu : public Comparison {
     const std::int64_t difference = std::abs(counts_[0] - length);
     const std::int64_t best = std::abs(counts_[0] - nearest);
     if (nearest == kNoLength || difference < best || (difference == best && length < nearest)) nearest = length;
+    if (options_.reduce == Reduce::kMean) add_score(tokens);
   }
 
   void finish(const ResultRow& row) override {
-    const double score = bleu(options_.bleu, options_.is_effective, counts_);
+    const bool is_mean = options_.reduce == Reduce::kMean;
+    const double score = is_mean ? sum_ / n_references_ : bleu(options_.bleu, options_.is_effective, counts_);
     for (const Wanted& wanted : wanted_) {
       row.set_counts(wanted, counts_);
       row.set(wanted.column, score);
@@ -54,11 +59,23 @@ class Bleu : public Comparison {
  private:
   static constexpr std::int64_t kNoLength = -1;
 
+  // Adds the score with this reference alone.
+  void add_score(const std::vector<TokenId>& reference) {
+    std::ranges::copy(counts_, counts_of_reference_.begin());
+    counts_of_reference_[1] = static_cast<std::int64_t>(reference.size());
+    matcher_.match(reference, &counts_of_reference_[2]);
+    sum_ += bleu(options_.bleu, options_.is_effective, counts_of_reference_);
+    ++n_references_;
+  }
+
   const ReferenceOptions& options_;
   std::vector<Wanted> wanted_;
   std::size_t place_;
   NgramMatcher matcher_;
   std::vector<std::int64_t> counts_;  // of the answer and all references so far
+  std::vector<std::int64_t> counts_of_reference_;
+  double sum_ = 0;  // of the scores with each reference alone
+  double n_references_ = 0;
 };
 
 }  // namespace

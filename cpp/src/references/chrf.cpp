@@ -18,10 +18,12 @@ struct Symbols {
 class Chrf : public Comparison {
  public:
   Chrf(const ReferenceOptions& options, std::span<const Wanted> wanted)
-      : options_(options.chrf), symbols_{{wanted.front().tokens, NgramMatcher(options_.char_order)}} {
+      : options_(options.chrf),
+        reduce_(options.reduce),
+        symbols_{{wanted.front().tokens, NgramMatcher(options_.char_order)}} {
     std::size_t n_counts = 0;
     for (const Wanted& request : wanted) {
-      kinds_.push_back({request, 0, std::vector<std::int64_t>(options.n_counts(request.metric))});
+      kinds_.push_back({request, 0, 0, std::vector<std::int64_t>(options.n_counts(request.metric))});
       n_counts = std::max(n_counts, kinds_.back().counts.size());
     }
     counts_.resize(n_counts);
@@ -35,34 +37,41 @@ class Chrf : public Comparison {
       symbols.matcher.set_answer(tokens);
       symbols.n_of_answer = tokens.size();
     }
-    for (Kind& kind : kinds_) kind.score = -1;
+    n_references_ = 0;
+    for (Kind& kind : kinds_) {
+      kind.best = -1;
+      kind.sum = 0;
+    }
   }
 
   void add_reference(const PreparedText& reference) override {
+    ++n_references_;
     std::int64_t* counts = counts_.data();
     for (Symbols& symbols : symbols_) counts = count(symbols, reference.tokens[symbols.tokens], counts);
     for (Kind& kind : kinds_) {
       const std::span of_kind(counts_.data(), kind.counts.size());
       const double score = chrf(options_, of_kind);
-      if (score <= kind.score) continue;
-      kind.score = score;
+      kind.sum += score;
+      if (score <= kind.best) continue;
+      kind.best = score;
       std::ranges::copy(of_kind, kind.counts.begin());
     }
   }
 
   void finish(const ResultRow& row) override {
     for (const Kind& kind : kinds_) {
-      row.set(kind.wanted.column, kind.score);
+      row.set(kind.wanted.column, reduce_ == Reduce::kMean ? kind.sum / n_references_ : kind.best);
       row.set_counts(kind.wanted, kind.counts);
     }
   }
 
  private:
-  // chrF or chrF++, with the reference that was best so far.
+  // chrF or chrF++.
   struct Kind {
     Wanted wanted;
-    double score;
-    std::vector<std::int64_t> counts;
+    double best;
+    double sum;                        // over the references
+    std::vector<std::int64_t> counts;  // with the best one
   };
 
   // Returns the place after the counts.
@@ -78,6 +87,8 @@ class Chrf : public Comparison {
   }
 
   ChrfOptions options_;
+  Reduce reduce_;
+  double n_references_ = 0;
   std::vector<Symbols> symbols_;
   std::vector<Kind> kinds_;
   std::vector<std::int64_t> matches_;  // by order

@@ -36,6 +36,30 @@ struct Wanted : WantedMetric {
   std::size_t tokens;
 };
 
+// The shares with several references: of the one with the largest f, as rouge_score's score_multi selects it, or means.
+class ReducedShares {
+ public:
+  explicit ReducedShares(Reduce reduce) : reduce_(reduce) {}
+
+  void add(const Shares& shares) {
+    ++n_;
+    if (reduce_ == Reduce::kMean) {
+      value_ = {value_.precision + shares.precision, value_.recall + shares.recall, value_.f + shares.f};
+    } else if (shares.f > value_.f) {
+      value_ = shares;
+    }
+  }
+  Shares value() const {
+    if (reduce_ == Reduce::kBest || n_ == 0) return value_;
+    return {value_.precision / n_, value_.recall / n_, value_.f / n_};
+  }
+
+ private:
+  Reduce reduce_;
+  double n_ = 0;
+  Shares value_;
+};
+
 // The results of one row.
 struct ResultRow {
   double* first;  // in the first column
@@ -72,10 +96,11 @@ std::unique_ptr<Comparison> compare_bleu(const ReferenceOptions& options, std::s
 // chrF, chrF++ or both: they share their n-grams of characters.
 std::unique_ptr<Comparison> compare_chrf(const ReferenceOptions& options, std::span<const Wanted> wanted);
 // The following have tokens of one kind. ROUGE-N of several n.
-std::unique_ptr<Comparison> compare_rouge_n(std::span<const Wanted> wanted);
+std::unique_ptr<Comparison> compare_rouge_n(const ReferenceOptions& options, std::span<const Wanted> wanted);
 // The shares of repeated and of distinct n-grams.
 std::unique_ptr<Comparison> compare_with_itself(std::span<const Wanted> wanted);
 // ROUGE-L, ROUGE-Lsum, token F1 and exact match.
-std::unique_ptr<Comparison> compare_sequences(std::span<const Wanted> wanted, Steps& steps);
+std::unique_ptr<Comparison> compare_sequences(const ReferenceOptions& options, std::span<const Wanted> wanted,
+                                              Steps& steps);
 
 }  // namespace pfgen

@@ -11,8 +11,9 @@ std::size_t highest_order(std::span<const Wanted> wanted) { return std::ranges::
 // ROUGE-N.
 class RougeN : public Comparison {
  public:
-  explicit RougeN(std::span<const Wanted> wanted)
+  RougeN(Reduce reduce, std::span<const Wanted> wanted)
       : wanted_(wanted.begin(), wanted.end()),
+        reduce_(reduce),
         place_(wanted.front().tokens),
         matcher_(highest_order(wanted)),
         matches_(matcher_.order()) {}
@@ -20,7 +21,7 @@ class RougeN : public Comparison {
   void set_answer(const PreparedText& answer) override {
     matcher_.set_answer(answer.tokens[place_]);
     n_of_answer_ = answer.tokens[place_].size();
-    best_.assign(wanted_.size(), {});
+    shares_.assign(wanted_.size(), ReducedShares(reduce_));
   }
 
   void add_reference(const PreparedText& reference) override {
@@ -29,21 +30,22 @@ class RougeN : public Comparison {
     for (std::size_t i = 0; i < wanted_.size(); ++i) {
       const std::size_t n = wanted_[i].order;
       const auto n_found = static_cast<std::size_t>(matches_[n - 1]);
-      keep_best(shares_of(n_found, n_ngrams(tokens.size(), n), n_ngrams(n_of_answer_, n)), best_[i]);
+      shares_[i].add(shares_of(n_found, n_ngrams(tokens.size(), n), n_ngrams(n_of_answer_, n)));
     }
   }
 
   void finish(const ResultRow& row) override {
-    for (std::size_t i = 0; i < wanted_.size(); ++i) row.set_shares(wanted_[i], best_[i]);
+    for (std::size_t i = 0; i < wanted_.size(); ++i) row.set_shares(wanted_[i], shares_[i].value());
   }
 
  private:
   std::vector<Wanted> wanted_;
+  Reduce reduce_;
   std::size_t place_;
   NgramMatcher matcher_;
   std::vector<std::int64_t> matches_;  // by order
   std::size_t n_of_answer_ = 0;
-  std::vector<Shares> best_;  // by metric
+  std::vector<ReducedShares> shares_;  // by metric
 };
 
 // Shares of the n-grams of the answer, without references.
@@ -79,7 +81,9 @@ class OwnShares : public Comparison {
 
 }  // namespace
 
-std::unique_ptr<Comparison> compare_rouge_n(std::span<const Wanted> wanted) { return std::make_unique<RougeN>(wanted); }
+std::unique_ptr<Comparison> compare_rouge_n(const ReferenceOptions& options, std::span<const Wanted> wanted) {
+  return std::make_unique<RougeN>(options.reduce, wanted);
+}
 
 std::unique_ptr<Comparison> compare_with_itself(std::span<const Wanted> wanted) {
   return std::make_unique<OwnShares>(wanted);

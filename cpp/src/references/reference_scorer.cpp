@@ -82,11 +82,11 @@ std::unique_ptr<Comparison> make_comparison(const ReferenceOptions& options, std
     case Group::kChrf:
       return compare_chrf(options, wanted);
     case Group::kRougeN:
-      return compare_rouge_n(wanted);
+      return compare_rouge_n(options, wanted);
     case Group::kItself:
       return compare_with_itself(wanted);
     default:
-      return compare_sequences(wanted, steps);
+      return compare_sequences(options, wanted, steps);
   }
 }
 

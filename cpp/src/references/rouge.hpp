@@ -68,9 +68,4 @@ struct LcsTooLarge : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// Replaces `best` if `shares` has a larger f: the best of several references, as rouge_score's score_multi selects it.
-inline void keep_best(const Shares& shares, Shares& best) {
-  if (shares.f > best.f) best = shares;
-}
-
 }  // namespace pfgen

@@ -7,26 +7,26 @@ namespace {
 
 class SequenceColumns : public Comparison {
  public:
-  SequenceColumns(std::span<const Wanted> wanted, Steps& steps)
-      : wanted_(wanted.begin(), wanted.end()), place_(wanted.front().tokens), rouge_(steps) {}
+  SequenceColumns(Reduce reduce, std::span<const Wanted> wanted, Steps& steps)
+      : wanted_(wanted.begin(), wanted.end()), reduce_(reduce), place_(wanted.front().tokens), rouge_(steps) {}
 
   void set_answer(const PreparedText& answer) override {
     answer_ = &answer;
-    best_.assign(wanted_.size(), {});
+    shares_.assign(wanted_.size(), ReducedShares(reduce_));
   }
 
   void add_reference(const PreparedText& reference) override {
     for (std::size_t i = 0; i < wanted_.size(); ++i) {
-      keep_best(compare(wanted_[i].metric, reference, *answer_), best_[i]);
+      shares_[i].add(compare(wanted_[i].metric, reference, *answer_));
     }
   }
 
   void finish(const ResultRow& row) override {
     for (std::size_t i = 0; i < wanted_.size(); ++i) {
       if (wanted_[i].n_columns() == 1) {
-        row.set(wanted_[i].column, best_[i].f);
+        row.set(wanted_[i].column, shares_[i].value().f);
       } else {
-        row.set_shares(wanted_[i], best_[i]);
+        row.set_shares(wanted_[i], shares_[i].value());
       }
     }
   }
@@ -48,16 +48,18 @@ class SequenceColumns : public Comparison {
   }
 
   std::vector<Wanted> wanted_;
+  Reduce reduce_;
   std::size_t place_;
   Rouge rouge_;
   const PreparedText* answer_ = nullptr;
-  std::vector<Shares> best_;  // by metric
+  std::vector<ReducedShares> shares_;  // by metric
 };
 
 }  // namespace
 
-std::unique_ptr<Comparison> compare_sequences(std::span<const Wanted> wanted, Steps& steps) {
-  return std::make_unique<SequenceColumns>(wanted, steps);
+std::unique_ptr<Comparison> compare_sequences(const ReferenceOptions& options, std::span<const Wanted> wanted,
+                                              Steps& steps) {
+  return std::make_unique<SequenceColumns>(options.reduce, wanted, steps);
 }
 
 }  // namespace pfgen

@@ -122,6 +122,10 @@ Encoding = Annotated[
 MetricOfTable = Annotated[
     str | None, Option(..., "Tables: rank or compare by this metric. Default: the first one.", for_input="tables")
 ]
+Reduce = Annotated[
+    Literal["best", "mean"],
+    Option(..., "With several references, take the best score, or the mean of the scores with each reference alone."),
+]
 Questions = Annotated[
     list[str] | None,
     Option(

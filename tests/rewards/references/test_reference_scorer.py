@@ -97,6 +97,27 @@ def test_rows_are_scored_separately(rows, rng):
             np.testing.assert_array_equal(actual[name][place], value)
 
 
+def test_the_mean_is_that_of_the_scores_with_each_reference_alone():
+    rng = random.Random(5)
+    texts = ["".join(rng.choices("ab c水\n", k=rng.randrange(150))) for _ in range(60)]
+    references = [[*rng.sample(texts, 5), answer][-n:] for answer, n in zip(texts, [1, 2, 5, 6] * 15, strict=True)]
+    best, mean = (ReferenceScorer(ALL, reduce=reduce) for reduce in ("best", "mean"))
+    actual, of_best = mean.score(texts, references), best.score(texts, references)
+    for row, (answer, row_references) in enumerate(zip(texts, references, strict=True)):
+        single = [best.score([answer], [[reference]]) for reference in row_references]
+        for name in actual.columns:
+            total = 0.0
+            for scores in single:
+                total += scores[name][0]
+            is_alone = name.startswith(("rep", "distinct"))
+            np.testing.assert_array_equal(actual[name][row], scores[name][0] if is_alone else total / len(single))
+    assert (actual.chrf < of_best.chrf).mean() > 0.5
+    assert actual.corpus_bleu == of_best.corpus_bleu
+    assert actual.corpus("chrf++") == of_best.corpus("chrf++")
+    mixed = ReferenceScorer(["bleu", "corpus_bleu", "rep_2", "fluency"], reduce="mean").signature
+    assert [name.split("(")[0] for name in mixed.split("|") if "refs:mean" in name] == ["bleu"]
+
+
 def test_references_that_are_not_kept_give_the_same():
     """A list of more than 4096 references is read again for each answer, so that memory is bounded."""
     rng = random.Random(4)

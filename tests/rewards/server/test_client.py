@@ -344,6 +344,7 @@ def test_a_server_that_cannot_start_says_why(call):
     for arguments, sentence in (
         (("--metric", "chrff"), "unknown metric 'chrff'; .*did you mean 'chrf'"),
         (("--metric", "chrf", "--profile", "paper"), "--profile: only scores of a suite have a profile"),
+        (("--suite", "mini", "--reduce", "mean"), "--reduce: only a metric of references"),
         (("--suite", "mini", "--metric", "chrf"), "unknown metric 'chrf'; expected one of score"),
         (("--suite", "mini", "--shape", "recomended"), "shape: expected 'recommended' or a file"),
     ):

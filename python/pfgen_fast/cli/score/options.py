@@ -75,6 +75,7 @@ class TableScoring:
         "metric.",
     )
     lowercase: bool = Option(False, "With --metric: convert texts to lower case first.")
+    reduce: options.Reduce = "best"
 
 
 @option_group

@@ -33,6 +33,7 @@ class Serve:
     metric: str = Option(
         "score", "Serve score, fluency, truthfulness, helpfulness, or a metric of references: chrf, ..."
     )
+    reduce: options.Reduce = "best"
     shape: str | None = Option(None, "Shape the rewards: 'recommended' or a TOML file (docs/guides/reward.md).")
     host: str = Option("127.0.0.1", "Listen on this address; all but a loopback address need a token.")
     port: int = Option(8000, "Set the port; 0 takes a free port.", min=0, max=65535)
@@ -83,10 +84,12 @@ class Serve:
             if self.profile is not None:
                 fail(f"--profile: only scores of a suite have a profile, not the metric {self.metric}")
             try:
-                references = ReferenceScorer([self.metric], threads=self.threads)
+                references = ReferenceScorer([self.metric], reduce=self.reduce, threads=self.threads)
             except ValueError as error:
                 fail(f"--metric: {error}")
             return Reward(references, shape)
+        if self.reduce != "best":
+            fail(f"--reduce: only a metric of references has several references, not {self.metric}")
         suite = suite_or_here(self.suite)
         profile = self.profile or shape.profile or "leaderboard"
         scorer = Scorer(suite, profile=profile, threads=self.threads)

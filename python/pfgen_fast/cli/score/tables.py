@@ -80,6 +80,7 @@ def reference_scorer(command: ScoreOptions) -> ReferenceScorer | None:
         "--reference-column": tables.reference_columns,
         "--tokenize": tables.tokenize,
         "--lowercase": tables.lowercase,
+        "--reduce": tables.reduce != "best",
     }
     of_suites = {
         "--suite": command.suite,
@@ -96,9 +97,9 @@ def reference_scorer(command: ScoreOptions) -> ReferenceScorer | None:
         return None
     from ...rewards.references.reference_scorer import ReferenceScorer
 
-    texts = {"tokenize": tables.tokenize, "lowercase": tables.lowercase}
+    settings = {"tokenize": tables.tokenize, "lowercase": tables.lowercase, "reduce": tables.reduce}
     try:
-        scorer = ReferenceScorer(tables.metrics, **texts, threads=command.threads)  # type: ignore[arg-type]
+        scorer = ReferenceScorer(tables.metrics, **settings, threads=command.threads)  # type: ignore[arg-type]
     except ValueError as error:  # an unknown metric or tokenizer
         fail(str(error))
     if tables.reference_columns and not scorer.needs_references:

@@ -130,6 +130,7 @@ def _table(
     return ReferenceScores(scorer, _core.TextColumn(answers, "answers", True), floats, counts)
 
 
+Reduce = Literal["best", "mean"]
 Smooth = Literal["exp", "floor", "add-k", "none"]
 
 _LARGEST_SETTING = 1e100  # so that scores are finite
@@ -144,6 +145,8 @@ class ReferenceScorer:
         metrics: The names of the metrics: `bleu`, `corpus_bleu`, `chrf`, `chrf++`, `rouge_1`, `rouge_2` (any n),
             `rouge_l`, `rouge_lsum`, `token_f1`, `exact_match`, `rep_4`, `distinct_2` (any n), `fluency`,
             `truthfulness` (of docs/scoring.md, for at least 100 references in each row).
+        reduce: What a score with several references is: `"best"`, as the usual libraries define it, or `"mean"` of the
+            scores with each reference alone.
         tokenize: The tokenizer of all metrics that count tokens: `"13a"`, `"char"`, `"intl"`, `"zh"`, `"none"`, or a
             function from a text to a list of tokens. By default each metric has the tokenizer of its usual library.
         lowercase: Whether texts are compared in lower case; fluency and truthfulness are not.
@@ -169,6 +172,7 @@ class ReferenceScorer:
 
     metrics: str | Sequence[str]
     _: KW_ONLY
+    reduce: Reduce = "best"
     tokenize: str | Tokenize | None = None
     lowercase: bool = False
     smooth: Smooth = "exp"
@@ -185,6 +189,7 @@ class ReferenceScorer:
         object.__setattr__(self, "metrics", tuple(metric.name for metric in read_metrics(self.metrics)))
         if self.tokenize not in (None, *TOKENIZERS) and not callable(self.tokenize):
             raise ValueError(unknown_name("tokenizer", self.tokenize, TOKENIZERS))
+        check_choice("reduce", self.reduce, get_args(Reduce))
         check_choice("smooth", self.smooth, get_args(Smooth))
         for name, value in (("smooth_value", self._smooth_value), ("beta", self.beta)):
             if not isinstance(value, Real) or not 0 <= value <= _LARGEST_SETTING:
@@ -207,6 +212,7 @@ class ReferenceScorer:
         is_own = callable(self.tokenize)
         return _core.ReferenceScorer(
             metrics=[(metric.kind, metric.order) for metric in self._wanted if metric.kind is not None],
+            reduce=getattr(_core.Reduce, self.reduce),
             tokenizer=TOKENIZERS.index(self.tokenize) if isinstance(self.tokenize, str) else None,
             has_own_tokens=is_own,
             is_lower_case=self.lowercase and not is_own,
@@ -263,6 +269,8 @@ class ReferenceScorer:
             settings += [f"space:{yes[bool(self.whitespace)]}", f"eff:{yes[not self.eps_smoothing]}"]
         if metric.name in NGRAM_METRICS:
             settings.append("profile:leaderboard")
+        elif self.reduce != "best" and metric.needs_references and metric.name != CORPUS_BLEU:
+            settings.append(f"refs:{self.reduce}")
         return settings
 
     def score(
