@@ -71,6 +71,14 @@ def test_mlflow_has_the_scores(result, monkeypatch):
     assert (metrics["score"], metrics["helpfulness"]) == (result.score, result.scores.helpfulness)
 
 
+def test_a_model_card_has_the_score(result):
+    hub = pytest.importorskip("huggingface_hub")
+    Path("README.md").write_text("---\nlicense: mit\n---\n# Model\n", encoding="utf-8")
+    exec(documented_example("ModelCard.load"), {})
+    card = hub.ModelCard.load("README.md")
+    assert (card.data.license, card.data.eval_results[0].metric_value) == ("mit", result.score)
+
+
 def test_files_are_filtered_before_a_pipeline(call, tmp_path):
     (tmp_path / "in").mkdir()
     row = '{"id": 1, "question": "Q07", "text": "%s"}\n'

@@ -1,4 +1,4 @@
-"""`pfgen-fast report`: a page to explore runs, in a file or served; README.md files, or a model card."""
+"""`pfgen-fast report`: a page to explore runs, in a file or served; README.md files, or results for the Hub."""
 
 from __future__ import annotations
 
@@ -38,8 +38,7 @@ class Report:
     With --serve, the page is served on 127.0.0.1, and an open page reloads when a result.json below the paths has been
     added, replaced or removed. Ctrl-C ends the server.
 
-    With --model-card, the results of a model's runs become the metadata of its README.md on the Hub, which keeps
-    everything else, or a file of .eval_results.
+    With --eval-results, the results of a model's runs become a file of .eval_results in its repository on the Hub.
 
     Tables of scores become a page in one file, with models in place of runs and items in place of questions. It has no
     answers.
@@ -51,8 +50,7 @@ class Report:
       pfgen-fast report result --serve --open
       pfgen-fast report result/openai --markdown
       pfgen-fast report scores.csv -o scores.html
-      pfgen-fast report result/our/model/5e1e9f4 --model-card model/README.md
-      pfgen-fast report result/our/model/5e1e9f4 --model-card model/.eval_results/pfgen.yaml --dataset our/benchmark
+      pfgen-fast report result/our/model/5e1e9f4 --eval-results model/.eval_results/pfgen.yaml --dataset our/benchmark
     """
 
     paths: options.Paths
@@ -67,16 +65,11 @@ class Report:
     serve: bool = Option(False, "Serve the page on this machine instead, and show results as they change.")
     port: int = Option(0, "With --serve: set the port on 127.0.0.1; 0 takes a free port.", min=0, max=65535)
     open_browser: bool = Option(False, "With --serve: open the page in the browser.", "--open")
-    model_card: Path | None = Option(
-        None,
-        "Write the results into this model card instead, or into a .yaml file for .eval_results of the Hub.",
-        metavar="README.md|FILE.yaml",
-    )
-    model: str | None = Option(
-        None, "Model card: name the model as on the Hub. Default: the model in config.json.", metavar="ORG/NAME"
+    eval_results: Path | None = Option(
+        None, "Write the results of a model for the Hub instead, into its .eval_results.", metavar="FILE.yaml"
     )
     dataset: str | None = Option(
-        None, "Model card: name the benchmark's dataset on the Hub.", metavar="ORG/NAME[/TASK]"
+        None, "With --eval-results: name the benchmark's dataset on the Hub.", metavar="ORG/NAME[/TASK]"
     )
     metric: options.MetricOfTable = None
     tables: options.ItemScoreOptions
@@ -91,15 +84,15 @@ class Report:
         from ...runs.result_tables import are_score_tables
 
         output = self.output
-        if (output is not None) + self.markdown + self.serve + (self.model_card is not None) != 1:
-            fail("expected one of --output FILE.html (or a directory), --serve, --markdown and --model-card")
+        if (output is not None) + self.markdown + self.serve + (self.eval_results is not None) != 1:
+            fail("expected one of --output FILE.html (or a directory), --serve, --markdown and --eval-results")
         if (self.port or self.open_browser) and not self.serve:
             fail("--port and --open: expected --serve")
-        if self.model_card is not None:
-            self.write_card(self.model_card)
+        if (self.dataset is None) != (self.eval_results is None):
+            fail("--eval-results FILE.yaml and --dataset ORG/NAME: expected both")
+        if self.eval_results is not None:
+            self.write_results(self.eval_results)
             return
-        if self.model or self.dataset:
-            fail("--model and --dataset: expected with --model-card")
         if output is not None:
             check_page(output)
         if are_score_tables(self.paths):
@@ -149,13 +142,13 @@ class Report:
         if not self.quiet:
             print_line(f"{counted(len(scores.models), 'model')}: {shown(output)} ({_size(output) / 1e6:.1f} MB)")
 
-    def write_card(self, path: Path) -> None:
-        """Writes the model card, or the file of .eval_results."""
-        from ...report.model_card import write_model_card
+    def write_results(self, path: Path) -> None:
+        """Writes the file of .eval_results."""
+        from ...report.eval_results import write_eval_results
         from ...runs.trials import find_runs
 
         runs = find_runs(self.paths)
-        write_model_card(runs, path, suite=given_suite(self.suite), model=self.model, dataset=self.dataset)
+        write_eval_results(runs, path, str(self.dataset), suite=given_suite(self.suite))
         if not self.quiet:
             print_line(f"{counted(len(runs), 'run')}: {shown(path)}")
 
