@@ -9,21 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ...base.table import Table
 from ...base.untrusted_text import markdown_text
 from ...scoring.reply_text import ReasoningChoice
-from .. import options
-from ..app import (
-    Json,
-    Quiet,
-    caution,
-    exit_if_partial,
-    fail,
-    fitted,
-    note,
-    print_json,
-    print_line,
-    print_table,
-    shown,
-    warn,
-)
+from .. import app, options
 from ..engine_options import Connection, LocalModel, Rates, ReferenceSets, RequestShape, Tags, chosen
 from ..parser import Option, option_group
 from ..progress import Watch, note_existing
@@ -103,8 +89,8 @@ class Sweep:
     output: options.Root = Path("result")
     table: Path | None = Option(None, f"Also write the table to a file ({', '.join(TABLES)}).")
     dry_run: bool = Option(False, "Only list the points and their directories.")
-    quiet: Quiet = False
-    as_json: Json = False
+    quiet: app.Quiet = False
+    as_json: app.Json = False
 
     def __call__(self) -> None:
         from ...generation.engines.engine_registry import INTERACTIVE
@@ -113,14 +99,14 @@ class Sweep:
 
         points = grid(self.engine, self.parameters, asks_hub=not self.dry_run)
         if self.table is not None and self.table.suffix not in TABLES:
-            fail(f"--table {self.table}: expected a name that ends in {', '.join(TABLES)}")
+            app.fail(f"--table {self.table}: expected a name that ends in {', '.join(TABLES)}")
         loaded = suite_or_here(self.suite).only(self.questions or (), limit=self.limit)
         is_silent = self.quiet or self.as_json
         if not is_silent:
             for why in dict.fromkeys(
                 f"mode {point.setting.mode}: {point.why_mode}" for point in points if point.why_mode
             ):
-                note(f"{why}; --mode chooses another")
+                app.note(f"{why}; --mode chooses another")
         if self.dry_run:
             _list(points, loaded, self.output, as_json=self.as_json)
             return
@@ -132,25 +118,27 @@ class Sweep:
                     loaded, points, trials=self.trials, output=self.output, on_progress=watch.count, events=watch.events
                 ):
                     measured.append(point)
-                    warn(*point.problems)
+                    app.warn(*point.problems)
                     replies = point.replies.problems if point.replies else ()
-                    caution(*(f"{point.point.name}: {problem}" for problem in replies))
+                    app.caution(*(f"{point.point.name}: {problem}" for problem in replies))
         finally:  # a stopped sweep shows what it has measured
             if not is_silent and (scored := [point for point in measured if point.intervals]):
-                print_table(sweep_table(scored))
+                app.print_table(sweep_table(scored))
         table = sweep_table(measured)
         if self.table is not None:
             _write(table, self.table)
         if self.as_json:
-            print_json([{**row, "n_new": point.n_new} for row, point in zip(table.to_dicts(), measured, strict=True)])
+            app.print_json(
+                [{**row, "n_new": point.n_new} for row, point in zip(table.to_dicts(), measured, strict=True)]
+            )
         elif not self.quiet:
             if n_existing := sum(point.n_existing for point in measured):
                 note_existing(
                     n_existing, min((point.oldest_answer for point in measured if point.oldest_answer), default="")
                 )
-            print_line((about_interval("trials"), "dim"))
+            app.print_line((about_interval("trials"), "dim"))
             print_origin(loaded, next((point.signature for point in measured if point.signature), None))
-        exit_if_partial(any(point.problems for point in measured))
+        app.exit_if_partial(any(point.problems for point in measured))
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -172,15 +160,15 @@ def _list(points: Sequence[Point], suite: Suite, root: Path, *, as_json: bool) -
             folder = str(point.folder(suite, root))
         except PfgenError as error:
             problem = f"{point.name}: {error}"
-            warn(problem)
+            app.warn(problem)
         rows.append({**point.values, "run": folder, "problem": problem})
         if folder and not as_json:
-            print_line(fitted(f"{shown(point.name)}: ", folder))
+            app.print_line(app.fitted(f"{app.shown(point.name)}: ", folder))
     if as_json:
-        print_json(rows)
+        app.print_json(rows)
     else:
         print_origin(suite)
-    exit_if_partial(any(row["problem"] for row in rows))
+    app.exit_if_partial(any(row["problem"] for row in rows))
 
 
 def _write(table: Table, path: Path) -> None:

@@ -12,22 +12,7 @@ from ...base.errors import PfgenError, TrialsError
 from ...base.table import LEAST, shortened
 from ...base.untrusted_text import counted
 from ...runs.items.by_subject import subject_record, subject_table
-from .. import options
-from ..app import (
-    Exit,
-    columns,
-    counting,
-    exit_if_partial,
-    fail,
-    folded,
-    note,
-    print_json,
-    print_line,
-    rest,
-    shown,
-    track,
-    warn,
-)
+from .. import app, options
 from ..parser import refuse_others
 from ..suite_line import about_interval, given_suite, print_origin, print_origins
 from .options import ScoreOptions, are_tables
@@ -72,12 +57,12 @@ class Score(ScoreOptions):
 
     def __call__(self) -> None:
         for scheme in (path.partition("://")[0] for path in (*self.paths, self.output or "") if "://" in path):
-            fail(f"{scheme}://: expected a local path; copy remote files first, or pipe a table through '-'")
+            app.fail(f"{scheme}://: expected a local path; copy remote files first, or pipe a table through '-'")
         if self.runs.verify:
             self._verify_runs()
             return
         if self.runs.sample is not None:
-            fail("--sample is for --verify")
+            app.fail("--sample is for --verify")
         if are_tables(self.paths, self.tables, self.suite):
             self._score_tables()
             return
@@ -109,10 +94,10 @@ class Score(ScoreOptions):
         self.runs.prepare()
         self.runs.check_names(OF_RUN)
         if self.dry_run and self.runs.is_gate:
-            fail("--dry-run scores nothing: leave out --fail-under")
+            app.fail("--dry-run scores nothing: leave out --fail-under")
         is_unusual = (self.profile, self.usual_sum, self.reasoning) != ("leaderboard", "compensated", "keep")
         if is_unusual and not (self.output or self.force):
-            fail("--profile, --float-sum or --reasoning would replace the usual results: give --output or --force")
+            app.fail("--profile, --float-sum or --reasoning would replace the usual results: give --output or --force")
         to_table = self.output is not None and is_table(self.output)
         with contextlib.ExitStack() as stack:
             on_scored = None
@@ -134,11 +119,11 @@ class Score(ScoreOptions):
                 reasoning=self.reasoning,
                 on_scored=on_scored,
             )
-            scored = track(run_scorer.score(runs), len(runs), "runs", quiet=self.is_silent)
+            scored = app.track(run_scorer.score(runs), len(runs), "runs", quiet=self.is_silent)
             outcomes = print_outcomes(scored, quiet=self.is_silent)
         if to_table and not self.is_silent:
             n_runs = sum(outcome.status == "scored" for outcome in outcomes)
-            print_line(f"answers of {counted(n_runs, 'run')}: {shown(self.output)}")
+            app.print_line(f"answers of {counted(n_runs, 'run')}: {app.shown(self.output)}")
         all_checks = [self._checks_of(outcome) for outcome in outcomes]
         if self.as_json:
             records = [outcome_as_json(outcome, by_subject=self.runs.by_subject) for outcome in outcomes]
@@ -146,12 +131,12 @@ class Score(ScoreOptions):
                 record.update(self.runs.record(outcome_checks))
                 if to_table:
                     record["result"] = self.output
-            print_json(records)
+            app.print_json(records)
         elif self.runs.by_subject and not self.is_silent:
             print_by_subject(outcomes)
         checks = [check for checks in all_checks for check in checks]
         self.runs.finish(checks, "quiet" if self.is_silent else "text", "score")
-        exit_if_partial(any(outcome.status == "failed" for outcome in outcomes))
+        app.exit_if_partial(any(outcome.status == "failed" for outcome in outcomes))
 
     def _checks_of(self, outcome: Outcome) -> list[Check]:
         from ...runs.gates import figures_of_run
@@ -169,7 +154,7 @@ class Score(ScoreOptions):
         others = self.output, self.force, self.dry_run, self.runs.by_subject, self.threads, self.runs.is_gate
         are_usual = (self.profile, self.reasoning) == ("leaderboard", "keep")
         if any(others) or not are_usual or are_tables(self.paths, self.tables, self.suite):
-            fail(
+            app.fail(
                 "--verify checks results of runs and writes nothing: combine it only with --suite, --questions, "
                 "--limit, --unknown-questions, --sample, --float-sum, --quiet and --json"
             )
@@ -179,21 +164,21 @@ class Score(ScoreOptions):
         for run in runs:
             try:
                 verifier = self._verifier(run, suite, verifiers)
-                with counting(str(run.folder), quiet=self.quiet) as on_answer:
+                with app.counting(str(run.folder), quiet=self.quiet) as on_answer:
                     verdicts.append((verifier.verify(run, on_answer), verifier.suite))
             except PfgenError as error:
-                warn(str(error))
+                app.warn(str(error))
             else:
                 if not self.is_silent:
                     _print_verdict(verdicts[-1][0])
         if self.as_json:
-            print_json([_verdict_as_json(*item) for item in verdicts])
+            app.print_json([_verdict_as_json(*item) for item in verdicts])
         elif not self.quiet:
             _print_verdicts(verdicts, len(runs))
         is_index_right = not any(verifier.index_differences for verifier in verifiers.values())
         if not (is_index_right and all(verdict.is_right for verdict, _ in verdicts)):
-            raise SystemExit(Exit.NO)
-        exit_if_partial(len(verdicts) < len(runs))
+            raise SystemExit(app.Exit.NO)
+        app.exit_if_partial(len(verdicts) < len(runs))
 
     def _verifier(self, run: RunFolder, suite: Suite | None, verifiers: dict[Suite, Verifier]) -> Verifier:
         """The verifier for the suite of a run; a new verifier prints the differences of its index."""
@@ -206,7 +191,7 @@ class Score(ScoreOptions):
             unknown, sample = self.runs.unknown_questions, self.runs.sample
             verifiers[suite] = Verifier(selected, float_sum=self.float_sum, sample=sample, unknown=unknown)
             for difference in () if self.is_silent else verifiers[suite].index_differences:
-                print_line(("differs", "red"), f"  {shown(difference)}")
+                app.print_line(("differs", "red"), f"  {app.shown(difference)}")
         return verifiers[suite]
 
 
@@ -219,35 +204,35 @@ def print_outcomes(outcomes: Iterable[Outcome], *, quiet: bool) -> list[Outcome]
         done.append(outcome)
     if not quiet:
         if any(outcome.interval for outcome in done):
-            print_line((about_interval("questions"), "dim"))
+            app.print_line((about_interval("questions"), "dim"))
         print_origins(done)
     if not quiet and any(not outcome.is_kept for outcome in done):
-        note("a score of some questions is not a result of the suite, so it is only printed; --output writes it")
+        app.note("a score of some questions is not a result of the suite, so it is only printed; --output writes it")
     return done
 
 
 def print_outcome(outcome: Outcome, *, is_first: bool = True) -> None:
     """Prints the scores of a run, or its error; prints the column headings before the first run."""
     if outcome.error:
-        warn(outcome.error)
+        app.warn(outcome.error)
         return
     if is_first:
-        print_line((_HEADER, "bold"))
-    replaces = outcome.replaces and f"replaces a result: {shown(outcome.replaces)}"
+        app.print_line((_HEADER, "bold"))
+    replaces = outcome.replaces and f"replaces a result: {app.shown(outcome.replaces)}"
     remark = "up to date" if outcome.status == "current" else outcome.part or replaces
     remark = f"  ({remark})" if remark else ""
-    room = rest(len(_HEADER) - len("run") + len(remark))
+    room = app.rest(len(_HEADER) - len("run") + len(remark))
     if room is not None and room < LEAST:
-        print_line(_row(outcome, room + len(remark)))
-        print_line((remark, "dim"))
+        app.print_line(_row(outcome, room + len(remark)))
+        app.print_line((remark, "dim"))
     else:
-        print_line(_row(outcome, room), (remark, "dim"))
-    note(*outcome.notes)
+        app.print_line(_row(outcome, room), (remark, "dim"))
+    app.note(*outcome.notes)
 
 
 def _row(outcome: Outcome, room: int | None) -> str:
     """A line of the table, with room for the name of the run."""
-    name = shortened(shown(outcome.run.folder), room)
+    name = shortened(app.shown(outcome.run.folder), room)
     if outcome.summary is None:
         return f"{'to be scored':>50}  {name}"
     result, scores = outcome.summary, outcome.summary.scores
@@ -301,22 +286,22 @@ def _print_verdict(verdict: VerifiedRun) -> None:
     answers = counted(verdict.n_answers, "answer")
     core = f"{len(verdict.differences)} of {answers} differ" if verdict.differences else f"core = oracle ({answers})"
     index = "the index differs" if verdict.index_differences else "index = files"
-    state = f"{core}; {index}; {shown(verdict.recorded)}"
-    name, width = shown(verdict.run.folder), columns()
+    state = f"{core}; {index}; {app.shown(verdict.recorded)}"
+    name, width = app.shown(verdict.run.folder), app.columns()
     if width is None or len(mark[0]) + 4 + len(name) + len(state) <= width:
-        print_line(mark, f"  {name}: {state}")
+        app.print_line(mark, f"  {name}: {state}")
     else:
-        print_line(mark, f"  {shortened(name, width - len(mark[0]) - 2)}")
-        for part in folded(state, width - 4, after="; ", indent=""):
-            print_line(f"    {part}")
+        app.print_line(mark, f"  {shortened(name, width - len(mark[0]) - 2)}")
+        for part in app.folded(state, width - 4, after="; ", indent=""):
+            app.print_line(f"    {part}")
     for difference in verdict.differences[:10]:
-        print_line(f"    {shown(difference)}")
+        app.print_line(f"    {app.shown(difference)}")
 
 
 def _print_verdicts(verdicts: Sequence[tuple[VerifiedRun, Suite]], n_runs: int) -> None:
     n_right = sum(verdict.is_right for verdict, _ in verdicts)
     n_answers = sum(verdict.n_answers for verdict, _ in verdicts)
-    print_line(f"{n_right} of {counted(n_runs, 'run')} ok, {counted(n_answers, 'answer')} compared")
+    app.print_line(f"{n_right} of {counted(n_runs, 'run')} ok, {counted(n_answers, 'answer')} compared")
     for (suite, signature), n in Counter((suite, verdict.signature) for verdict, suite in verdicts).items():
         which = counted(n, "run") + ("" if signature else ", no signature")
         print_origin(suite, signature, remark=f" ({which})" if n < len(verdicts) else "")
