@@ -24,7 +24,6 @@ from pfgen_fast.generation.batch_api import read_batch
 from pfgen_fast.generation.prompts import Context
 from pfgen_fast.generation.run_writer import config_hash
 from pfgen_fast.lab.discernment.discernment_items import read_collection
-from pfgen_fast.lab.discernment.plan_sources import open_plan, read_published
 from pfgen_fast.lab.discernment.votes import read_survey
 from pfgen_fast.lab.discernment.weights import open_weights
 from pfgen_fast.lab.evaluators.function_evaluator import KeptScores
@@ -209,7 +208,6 @@ BUILD = {
 }  # fmt: skip
 RATINGS = [{"key": f"k{i}", "request": {"model": "m"}, "reply": "[[3]]"} for i in range(5)]
 KEPT = [{"key": "0" * 64, "item": "a", "scores": {"f": 0.5, "g": None}}]
-PLAN = {"name": "short", "kinds": {"negate": {"permille": [200]}, "newline": {}}}
 WEIGHTS = [["task", "perturbation", "metric", "votes"], ["qa", "negate", "a", 4], ["qa", "negate", "b", 6]]
 VOTES = [["voter", "task", "perturbation", "metric"], ["v", "qa", "negate", "a"], ["w", "qa", "negate", "b"]]
 SHAPE = {
@@ -227,11 +225,10 @@ KINDS: dict[str, tuple[Any, Callable[[Path], Any]]] = {  # a good value, or what
     "batch.jsonl": (replies(), import_replies), "scores.csv": (TABLE, TableScores),
     "scores.jsonl": ([dict(zip(TABLE[0], row, strict=True)) for row in TABLE[1:]], TableScores),
     "kept.jsonl": (KEPT, KeptScores), "items.jsonl": (ITEMS, read_collection),
-    "items.json": (ITEMS, read_collection), "plan.toml": (PLAN, open_plan), "shape.toml": (SHAPE, shape_of),
+    "items.json": (ITEMS, read_collection), "shape.toml": (SHAPE, shape_of),
     "context.csv": (CONTEXT, Context.read),
     "context.jsonl": ([dict(zip(CONTEXT[0], row, strict=True)) for row in CONTEXT[1:]], Context.read),
     "weights.csv": (WEIGHTS, open_weights), "votes.csv": (VOTES, read_survey),
-    "bars.csv": ([["dataset", "model", "score", "value"], ["SummEval", "m", "d_average", 1.5]], read_published),
 }  # fmt: skip
 MORE_READERS = {
     "trials.jsonl.xz": score,

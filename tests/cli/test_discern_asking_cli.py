@@ -9,7 +9,7 @@ from cli.discern_commands import KINDS, begin_work, cells, one_error, rows_of, r
 from makers.asked_engines import moody_text
 from makers.fault_server import answering, serving
 
-ONCE = ("--ratings", 1, "--metric", "fluency")
+ONCE = ("--ratings", 1)
 PRICES = ("--prompt-price", 1, "--reply-price", 2)
 
 
@@ -36,15 +36,14 @@ def judged(call, server, *more, kinds=KINDS, source="texts.jsonl", output="out")
     return call("discern", "run", source, *usual, *address, *more)
 
 
-def test_a_dry_run_sends_nothing_and_says_costs_and_cheaper_plans(call, unasked):
-    code, out, err = judged(call, unasked, "--dry-run", *PRICES, "-e", "metrics")
+def test_a_dry_run_sends_nothing_and_says_costs(call, unasked):
+    code, out, _ = judged(call, unasked, "--dry-run", *PRICES, "-e", "metrics")
     assert code == 0
     sentence, other = out.splitlines()
     # 12 items, four metrics, five ratings: originals twice, and two kinds of damage; an equal text is asked for once.
     assert sentence.startswith("1,200 ratings (240 equal to others); 960 requests of about ")
     assert ": costs up to about " in sentence
     assert other.startswith("metrics: 48 texts at most to be scored")
-    assert "cheaper: one rating of each text, 1/5 of it (--ratings 1); fewer kinds or degrees (--kinds " in err
     assert not Path("out").exists()
 
 
@@ -69,7 +68,7 @@ def test_offline_says_how_many_replies_are_missing_and_partial_takes_the_complet
     offline = (call, None, *ONCE, "--offline")
     code, _, err = judged(*offline, kinds="negate/1000")
     assert code == 3
-    expected = "error: out/judge-ratings.jsonl: 24 of 24 ratings are missing, of 12 of 12 items; run the same command "
+    expected = "error: out/judge-ratings.jsonl: 96 of 96 ratings are missing, of 12 of 12 items; run the same command "
     assert err.startswith(expected + "without --offline")
     assert not Path("out").exists()
     write_lines("some.jsonl", rows_of(11))
@@ -77,14 +76,13 @@ def test_offline_says_how_many_replies_are_missing_and_partial_takes_the_complet
         assert judged(call, server, *ONCE, source="some.jsonl", kinds="negate/1000")[0] == 0
     code, _, err = judged(*offline, "--partial", kinds="negate/1000")
     assert (code, "1 of 12 items lack ratings and are left out" in err) == (0, True)
-    (row,) = cells()
-    assert int(row["n_items"]) == 11
+    assert {int(row["n_items"]) for row in cells()} == {11}
 
 
 def test_replies_without_a_rating_are_counted_and_the_first_is_shown(call):
     with serving(lambda request: answering("I cannot rate this. " * 20)) as server:
         message = one_error(judged(call, server, *ONCE, "--quiet", kinds="negate/1000"))
-    assert "24 replies have no rating in the expected form; the first: 'I cannot rate this. I cannot " in message
+    assert "96 replies have no rating in the expected form; the first: 'I cannot rate this. I cannot " in message
     assert len(message) < 250
 
 
@@ -116,11 +114,7 @@ def test_bad_input_is_said_before_a_model_is_asked(call, unasked):
     Path("w.csv").write_text("task,perturbation,metric,weight\nsummarization,negate,fluenci,1\n", encoding="utf-8")
     without = write_lines("without.jsonl", rows_of(references=None))
     for source, options, message in (
-        (few, ("--min-items", 9, "--metric", "fluenci"), "unknown metric 'fluenci'; expected one of fluency"),
-        (
-            *(few, ("--min-items", 9, "--weights", "w.csv")),
-            "evaluator judge, task summarization: the weights (w.csv) are for fluenci; expected at least one of its ",
-        ),
+        ("texts.jsonl", ("--weights", "w.csv"), "the weights (w.csv) are for fluenci; expected at least one metric"),
         (without, ("-e", "metrics"), "item item 0: has no references, which the evaluator metrics needs"),
         ("texts.jsonl", ("--budget", 1), "--budget needs prices: "),
         ("texts.jsonl", ("--criteria", "none.toml"), "none.toml: "),

@@ -1,11 +1,10 @@
-"""Gates of `score`, `place`, `compare`, `checklists table` and `discern run` as users type them."""
+"""Gates of `score`, `place`, `compare`, and `checklists table` as users type them."""
 
 import json
 import re
 from xml.etree import ElementTree
 
 import pytest
-from cli.discern_commands import begin_work, run
 from makers.own_checklists import own_suite_in, some_runs
 from makers.runs import make_run, trial_lines
 
@@ -137,8 +136,8 @@ def test_place_turns_the_sign_for_models_of_which_less_is_better(call, tmp_path)
     assert (code, "a: no figures to check: it lacks 1 item that other models have" in out) == (3, True)
 
 
-def test_checklists_and_discernment_have_gates(call, tmp_path, monkeypatch):
-    begin_work(tmp_path, monkeypatch)
+def test_checklists_have_gates(call, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     some_runs(tmp_path / "runs", own_suite_in(tmp_path / "suite"))
     line = ("checklists", "table", "runs", "--suite", "suite", "--missing", "zero")
     average = json.loads(call(*line, "--json")[1])["rows"][0]["average"]["rescaled"]
@@ -155,13 +154,6 @@ def test_checklists_and_discernment_have_gates(call, tmp_path, monkeypatch):
         answers.write_text(left)
         code, out, _ = call(*line, "--fail-under", "-400")
         assert (code, f"error: alpha: no figures to check: {n} answers left out ({n} stale)" in out) == (3, True)
-
-    code, out, _ = run(call, "texts.jsonl", "-e", "python:mine:score", "--fail-under", "0", "--junit", "gate.xml")
-    assert (code, outcomes(out)) == (0, ["passed"])
-    assert run(call, "texts.jsonl", "-e", "python:mine:score", "--fail-under", "level:word=99")[0] == 1
-    code, _, err = run(call, "texts.jsonl", "-e", "python:mine:score", "--fail-under", "level:wrd=99")
-    assert (code, "did you mean 'level:word'?" in err) == (2, True)
-    assert run(call, "texts.jsonl", "-e", "python:mine:score", "--fail-under", "1", "--dry-run")[0] == 2
 
 
 @pytest.mark.parametrize(

@@ -64,7 +64,6 @@ class ByText:
     functions: Mapping[str, Callable[[Item, str], float]]
     name: str = "by text"
     metrics: Sequence[Metric] = ()
-    is_deterministic: bool = True
     calls: list[int] = field(default_factory=list)
 
     def __post_init__(self) -> None:

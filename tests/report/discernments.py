@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 from pfgen_fast.lab.discernment.discernment_items import Collection, CollectionItem
 from pfgen_fast.lab.discernment.discernment_plan import Perturbation, Plan, perturbations_named
-from pfgen_fast.lab.discernment.discernment_result import Discernment, Example, Scored, Work
-from pfgen_fast.lab.discernment.discernment_scoring import Scoring
+from pfgen_fast.lab.discernment.discernment_result import Discernment, Example, Scored
 from pfgen_fast.lab.discernment.kinds import KINDS, metric_named
 from pfgen_fast.lab.discernment.running import discernment_of
 from pfgen_fast.lab.discernment.weights import Weights, WeightsRow
@@ -51,7 +50,7 @@ def a_discernment(
     seed: int = 0,
     weights: str | None = None,
     n_items: int = N_ITEMS,
-    margin: float | None = None,
+    examples: tuple[Example, ...] | None = None,
     **changes: Any,
 ) -> Discernment:
     """The result of a test with made-up scores, without notes; `weights` names weights that are all equal."""
@@ -70,13 +69,12 @@ def a_discernment(
         *(name, f"{name}:0.1.0", tuple(metrics), Collection(items, "made up"), plan, seed, originals),
         *(np.array(damaged), np.array(is_possible), np.array(is_possible)),
         tuple(None if possible.all() else "nothing that the kind damages" for possible in is_possible),
-        (None,) * len(damaged),
     )
-    work = Work(n_items, n_items * len(plan.perturbations), n_items, 3, seconds=1.25)
+    scored = replace(scored, examples=tuple(_examples(scored)) if examples is None else examples)
     equal = {metric_named(metric.name): 1.0 for metric in metrics if metric.combined}
     kinds = {*KINDS, *(perturbation.kind for perturbation in plan.perturbations if "/" not in perturbation.kind)}
     metric_weights = weights and Weights(weights, {("answers", kind): WeightsRow("", equal) for kind in kinds})
-    result = discernment_of(Scoring(scored, tuple(_examples(scored)), work), metric_weights or None, margin=margin)
+    result = discernment_of(scored, metric_weights or None)
     curves = tuple(curve for curve in result.curves if len(curve.names) > 1)
     return replace(result, **{"notes": (), "curves": curves, **changes})
 

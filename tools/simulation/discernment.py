@@ -8,8 +8,13 @@ from itertools import product
 
 import numpy as np
 from numpy.random import Generator
-from pfgen_fast.lab.statistics.detectability import change_interval
-from pfgen_fast.lab.statistics.discernment_scores import RankIntervals, combined_scores, interval_of_sum, rank_intervals
+from pfgen_fast.lab.statistics.discernment_scores import (
+    RankIntervals,
+    change_interval,
+    combined_scores,
+    interval_of_sum,
+    rank_intervals,
+)
 from pfgen_fast.lab.statistics.signed_rank import discernment_score, log_tail, signed_rank
 
 from .claims import FALSE_ALARMS, Claim
@@ -71,13 +76,6 @@ def _noticed(generator: Generator, n_questions: int, n_answers: int) -> bool:
     return float(signed_rank(x, 0 * x, clusters=np.arange(x.size) // n_answers).d[0]) >= 1
 
 
-def _equivalent(generator: Generator, n: int, margin: float) -> bool:
-    """Whether a change of exactly the margin is called smaller."""
-    original, noise = generator.standard_normal((2, n))
-    ends = change_interval(margin + 0.5 * noise[None], largest=9, confidence=0.9, spread_from=original)
-    return bool(np.abs(ends).max() < margin)
-
-
 def claims_of_discernment() -> Iterator[Claim]:
     """Claims about 5 to 100 items, of one or several answers to each question."""
     sizes = ((5, 1), (10, 1), (20, 1), (50, 1), (100, 1), (100, 10))
@@ -92,6 +90,3 @@ def claims_of_discernment() -> Iterator[Claim]:
         yield Claim(
             ALARMS, f"d of 1, {n_questions} questions{answers}", FALSE_ALARMS, _noticed, (n_questions, n_answers)
         )
-    for n in (10, 20, 50):
-        what = f"blindness, {n} items, a change of the margin, 1.0 SD"
-        yield Claim(ALARMS, what, (0.0, 0.07), _equivalent, (n, 1.0))

@@ -79,7 +79,6 @@ COMMANDS = {
     "generate": ("generate.generate", "Generate"),
     "sweep": ("generate.sweep", "Sweep"),
     "prompts": ("generate.generate", "Prompts"),
-    "discern collect": ("discern.texts", "DiscernCollect"),
     "discern perturb": ("discern.texts", "DiscernPerturb"),
     "discern kinds": ("discern.texts", "DiscernKinds"),
     "discern votes": ("discern.texts", "DiscernVotes"),

@@ -134,7 +134,6 @@ class LinePanels:
     x_label: str  # label of the x axes
     y_label: str  # label of the y axis
     level_label: str = ""  # label of the marked levels; empty without levels
-    is_scale_shared: bool = True  # whether the vertical axes of all panels have the same limits
 
 
 @dataclass(frozen=True, eq=False)

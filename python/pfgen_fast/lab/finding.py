@@ -108,26 +108,15 @@ class Pair:
     title: str  # description of the change and its effect
     changes: Changes
 
-    def to_markdown(self) -> str:
-        """The title and the text, with deleted parts in [-...-] and new parts in {+...+}."""
+    @property
+    def text(self) -> str:
+        """The text, with deleted parts in [-...-] and new parts in {+...+}."""
         forms = {"equal": "{}", "deleted": "[-{}-]", "inserted": "{{+{}+}}"}
-        text = "".join(forms[change].format(text) for text, change in self.changes)
-        return f"{markdown_text(self.title)}\n\n{markdown_block(text)}"
-
-
-@dataclass(frozen=True)
-class ComparedTexts:
-    """Texts before and after a change, side by side."""
-
-    title: str  # title, a few words
-    groups: Mapping[str, Sequence[Pair]]  # pairs by group; Markdown shows the first pair of each group, pages show all
-    before: str = "before"  # name of the texts before the change
-    after: str = "after"  # name of the texts after the change
+        return "".join(forms[change].format(text) for text, change in self.changes)
 
     def to_markdown(self) -> str:
-        """The first pair of each group."""
-        pairs = (f"**{markdown_text(group)}**: {pairs[0].to_markdown()}" for group, pairs in self.groups.items())
-        return "\n\n".join((f"## {markdown_text(self.title)}", *pairs))
+        """The title and the text with its changes."""
+        return f"{markdown_text(self.title)}\n\n{markdown_block(self.text)}"
 
 
 @dataclass(frozen=True)
@@ -142,7 +131,6 @@ class Finding:
     notes: tuple[str, ...] = ()  # limits of the result, such as runs that were left out, one sentence each
     question: str = ""  # question that the experiment answers
     runs: tuple[str, ...] = ()  # names of the runs; pages link to them
-    comparisons: tuple[ComparedTexts, ...] = ()  # texts before and after changes
     sentences: tuple[str, ...] = ()  # result in a few sentences, which pages and terminals show instead of the answer
     example: Pair | None = None  # text before and after a change, which is shown below the sentences
 
@@ -159,7 +147,6 @@ class Finding:
         blocks += map(self._picture_markdown, maps)
         blocks.append(markdown_text(self.paragraph))
         blocks += map(self._picture_markdown, others)
-        blocks += [comparison.to_markdown() for comparison in self.comparisons]
         for table in self.shown_tables:
             blocks += [f"## {markdown_text(table.title)}", table.to_markdown().rstrip("\n")]
         return "\n\n".join(blocks) + "\n"

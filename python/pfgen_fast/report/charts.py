@@ -124,8 +124,7 @@ def _ranges(chart: chart_data.Ranges) -> Any:
 
 @drawn.register
 def _line_panels(chart: chart_data.LinePanels) -> Any:
-    is_shared = chart.is_scale_shared
-    figure, panels = _grid(len(chart.panels), 3, 2.3, at_most=_SMALL_PANELS_SIDE_BY_SIDE, sharey=is_shared)
+    figure, panels = _grid(len(chart.panels), 3, 2.3, at_most=_SMALL_PANELS_SIDE_BY_SIDE, sharey=True)
     for axes, panel in zip(panels, chart.panels, strict=True):
         _draw_panel(axes, panel)
     handles, names = panels[0].get_legend_handles_labels()

@@ -16,12 +16,11 @@ from makers.tested_evaluators import (
     row_with,
     similarity,
     some_items,
-    written,
 )
 from pfgen_fast import DiscernmentError
 from pfgen_fast.lab.discernment import discernment_result as result
-from pfgen_fast.lab.discernment.combined import agreement, common_rows, comparison_warnings
-from pfgen_fast.lab.discernment.discernment_items import Collection, CollectionItem
+from pfgen_fast.lab.discernment.combined import common_rows, comparison_warnings, difference_rows
+from pfgen_fast.lab.discernment.discernment_items import Collection
 from pfgen_fast.lab.discernment.discernment_plan import Perturbation, Plan
 from pfgen_fast.lab.discernment.discernment_result import COMMON_COLUMNS
 from pfgen_fast.lab.discernment.perturbing import Damage, texts_of
@@ -30,7 +29,7 @@ from pfgen_fast.lab.discernment.weights import open_weights
 from pfgen_fast.lab.evaluators.evaluator import Metric
 from pfgen_fast.lab.statistics.discernment_scores import average
 from pfgen_fast.report.discernment.discernment_tables import results
-from pfgen_fast.report.discernment.discernment_writing import finding_of, sentences, verdict_table
+from pfgen_fast.report.discernment.discernment_writing import finding_of, sentences
 
 
 @pytest.fixture
@@ -43,11 +42,10 @@ def weights(tmp_path):
 def test_the_tables_have_their_columns_and_a_row_for_each_perturbation_and_metric():
     evaluator = ByText({"similarity": similarity, "length": length})
     outcome = discerned(evaluator, plan=a_plan("char_delete", "sentence_repeat", "identity", "newline"))
-    written = (outcome.cells, outcome.perturbations, outcome.summary, outcome.profile, outcome.controls)
+    written = (outcome.cells, outcome.perturbations, outcome.summary, outcome.profile)
     columns = (result.CELL_COLUMNS, result.PERTURBATION_COLUMNS, result.SUMMARY_COLUMNS, result.PROFILE_COLUMNS)
-    assert tuple(tuple(rows[0]) for rows in written) == (*columns, result.CONTROL_COLUMNS)
+    assert tuple(tuple(rows[0]) for rows in written) == columns
     assert (len(outcome.cells), len(outcome.perturbations)) == (2 * 12, 12)
-    assert column(outcome.controls, "kind") == ["identity", "identity", "newline", "newline"]
     assert column(outcome.profile, "kind") == ["char_delete", "char_delete", "sentence_repeat", "sentence_repeat"]
     numbers = [value for rows in written for row in rows for value in row.values()]
     assert not any(isinstance(value, float) and math.isnan(value) for value in numbers)
@@ -91,7 +89,7 @@ def test_plain_figures_beside_weighted_ones_are_of_the_same_perturbations(weight
     """With one metric, weighted and plain scores agree."""
     outcome = discerned(weights=weights, plan=a_plan("char_delete", "word_drop/50", "newline"))
     assert outcome.weights == "weights.csv"
-    assert any("no row for word_drop" in note for note in outcome.notes)
+    assert any("none of its metrics for word_drop" in note for note in outcome.notes)
     weighted = column(outcome.perturbations, "weighted_d")
     assert weighted == [*(pytest.approx(d, rel=1e-12) for d in column(outcome.perturbations, "d")[:5]), None, None]
     assert {row["score"] for row in outcome.summary} == {"d", "printed_d", "weighted_d"}
@@ -123,7 +121,7 @@ def test_scores_as_large_as_floats_are_computed_or_refused():
 
     outcome = discerned(huge(1e100, -1e100), plan=a_plan("char_delete", "newline"))
     assert row_with(outcome.cells, degree="300")["mean_drop"] == pytest.approx(2e100)
-    for rows in (outcome.cells, outcome.perturbations, outcome.summary, outcome.controls):
+    for rows in (outcome.cells, outcome.perturbations, outcome.summary):
         assert all(math.isfinite(value) for row in rows for value in row.values() if isinstance(value, float))
     assert sentences(results([outcome]))
     for scores, which in (((1e308, 1.0), "original"), ((1.0, -1e308), "damaged text")):
@@ -148,21 +146,9 @@ def test_levels_have_the_same_weight_in_the_average_and_controls_have_none():
     ]
 
 
-def test_specificity_is_the_share_of_controls_that_are_not_noticed():
-    evaluator = ByText({"length": lambda item, text: -float(len(text)), "letters": letters})
-    outcome = discerned(evaluator, plan=a_plan("identity", "newline", "char_delete/300"))
-    assert outcome.specificity == {"length": 0.5, "letters": 1.0}
-    row = row_with(outcome.controls, kind="newline", metric="length")
-    assert row["noticed"] is True
-    assert row["mean_drop"] == 1
-    assert row["relative_drop"] is None  # the metric rewards what shortens
-    assert row_with(outcome.controls, kind="newline", metric="letters")["relative_drop"] == 0
-    assert discerned().specificity == {"similarity": None}
-
-
 def test_examples_are_the_largest_and_the_smallest_drop_of_each_cell():
     outcome = discerned(plan=a_plan("char_delete/300", "newline"))
-    largest, smallest = (example for example in outcome.examples if example.perturbation == "char_delete/300")
+    largest, smallest = (example for example in outcome.scored.examples if example.perturbation == "char_delete/300")
     assert (largest.which, smallest.which) == ("largest", "smallest")
     damage = Damage(a_collection(), a_plan("char_delete/300"))
     texts = {(item, perturbation): text for item, perturbation, text in texts_of(damage)}
@@ -182,7 +168,6 @@ def test_a_curve_is_of_the_scores_as_they_are_over_the_items_that_have_all_degre
     assert curve.n_items == 12
     assert curve.names == ("original", "k1", "k2", "k3")
     assert curve.permille.tolist() == [0, 1, 2, 3]
-    assert curve.share_lower.tolist() == [0, 1, 1, 1]
     assert curve.mean[0] == np.mean([len(item.text) for item in long])
     assert list(curve.mean) == sorted(curve.mean, reverse=True)
     by_rate = discerned(plan=a_plan("char_delete")).curves[0]
@@ -195,8 +180,6 @@ def test_a_curve_is_of_the_scores_as_they_are_over_the_items_that_have_all_degre
     (curve,) = discerned(lower).curves
     (expected,) = discerned(ByText({"length": length})).curves
     assert curve.mean.tolist() == expected.mean.tolist()
-    assert expected.share_lower.tolist() == [0, 1, 1, 1, 1, 1]
-    assert curve.share_lower.tolist() == [0, 0, 0, 0, 0, 0]
 
 
 def test_the_profile_says_what_is_noticed_rewarded_or_not_seen():
@@ -207,73 +190,11 @@ def test_the_profile_says_what_is_noticed_rewarded_or_not_seen():
         "nothing": lambda item, text: float(len(item.text)),
     }
     outcome = discerned(ByText(metrics), a_collection(24), plan=a_plan("truncate"))
-    profile = {row["metric"]: (row["verdict"], row["monotonicity"], row["detectable_at_20"]) for row in outcome.profile}
-    assert profile["length"] == ("notices", 1, "100")
-    assert profile["shortness"] == ("rewards", -1, "none")
+    profile = {row["metric"]: (row["verdict"], row["noticed_from"]) for row in outcome.profile}
+    assert profile["length"] == ("notices", "100")
+    assert profile["shortness"] == ("rewards", None)
     assert profile["much"][0] == "needs much"
-    assert profile["nothing"] == ("not noticed", 0, "none")
-    assert set(column(outcome.profile, "detectable_at_100")) == {None}  # there are only 24 items
-    row = row_with(outcome.profile, metric="length")
-    assert row["n80"] == 9  # 8.243, the fewest that a perfect effect needs
-    mean_length = np.mean([len(item.text) for item in some_items(24)])
-    assert row["drop_per_100_permille"] == pytest.approx(mean_length / 10, rel=0.01)
-
-
-def test_with_as_many_items_as_are_stated_the_profile_says_what_the_cells_say():
-    items = [*some_items(70), *(CollectionItem(f"mute {n}", "Ice floats on it.", "headlines", "en") for n in range(30))]
-    outcome = discerned(ByText({"length": length}), items, a_plan("number_change", "sentence_delete", "word_drop"))
-    assert row_with(outcome.perturbations, kind="sentence_delete", degree="200")["n_items"] == 70
-    degrees = dict(zip(column(outcome.profile, "kind"), column(outcome.profile, "detectable_at_100"), strict=True))
-    assert degrees == {"number_change": "none", "sentence_delete": "200", "word_drop": "50"}
-
-
-def test_the_terminal_calls_an_evaluator_blind_only_if_no_metric_notices_the_damage():
-    def first_five(item, text):
-        return nothing(item, text) - (item in some_items(5) and text != item.text)
-
-    def nothing(item, text):
-        return float(len(item.text))
-
-    def blindness(functions, margin):
-        actual = discerned(ByText(functions), some_items(40), a_plan("truncate/100"), margin=margin)
-        (row,) = verdict_table(results([actual, actual])).rows
-        return actual, row[1]
-
-    outcome, text = blindness({**{f"still {i}": nothing for i in range(5)}, "five": first_five}, 100.0)
-    assert (column(outcome.cells, "noticed"), column(outcome.perturbations, "noticed")) == (
-        [False] * 5 + [True],
-        [False],
-    )
-    assert set(column(outcome.cells, "equivalent")) == {True}
-    assert text.startswith("no (")
-    assert blindness({"nothing": nothing}, 100.0)[1].startswith("blind (")
-    assert blindness({"nothing": nothing}, None)[1] == "no (0.0)"
-
-
-def test_blindness_is_only_claimed_with_a_margin_that_is_wider_than_what_may_have_been_missed():
-    functions = {"nothing": lambda item, text: float(len(item.text)), "length": length}
-
-    def profile(n_items, margin):
-        actual = discerned(ByText(functions), some_items(n_items), a_plan("truncate", "identity"), margin=margin)
-        return actual, {row["metric"]: row for row in actual.profile}
-
-    assert profile(40, None)[1]["nothing"]["verdict"] == "not noticed"
-    outcome, wide = profile(40, 100.0)
-    missed = wide["nothing"]["missed_at_most"]
-    assert (wide["nothing"]["verdict"], wide["length"]["verdict"]) == ("blind", "notices")
-    assert {row["equivalent"] for row in outcome.cells} == {True}
-    assert profile(40, missed)[1]["nothing"]["verdict"] == "not noticed"
-    assert profile(40, missed * 1.001)[1]["nothing"]["verdict"] == "blind"
-    assert profile(12, None)[1]["nothing"]["missed_at_most"] is None
-    deviation = np.std([len(item.text) for item in some_items(40)], ddof=1)
-    for row in outcome.cells:
-        assert row["drop_low"] <= row["mean_drop"] <= row["drop_high"]
-        assert row["missed_at_most"] > abs(row["mean_drop"]) / deviation
-    constant = discerned(ByText({"rating": lambda item, text: 3.0}), plan=a_plan("truncate"), margin=1.0)
-    assert column(constant.profile, "verdict") == ["not noticed"]  # the originals have no spread
-    for bad in (0.0, -1.0, math.nan, math.inf):
-        with pytest.raises(DiscernmentError, match="expected a number above 0"):
-            profile(40, bad)
+    assert profile["nothing"] == ("not noticed", None)
 
 
 # ---- Evaluators, and plain and weighted averages, are compared on what all have
@@ -297,9 +218,12 @@ def test_an_evaluator_with_five_of_nine_perturbations_is_compared_on_these_five(
         assert (row["average"], row["minimum"]) == pytest.approx(average(*zip(*scores_of(outcome, FIVE), strict=True)))
         assert row["average_low"] <= row["average"] <= row["average_high"]
     assert column(first.summary, "n_defined")[0] == 9  # the summary is of each evaluator alone
-    agreed = agreement(first, second)["headlines"]
-    assert agreed.n_perturbations == 5
-    assert agreed.difference == pytest.approx(rows[0][0]["average"] - rows[1][0]["average"])
+    (row,) = difference_rows([first, second])
+    assert row["n_common"] == 5
+    assert row["difference"] == pytest.approx(rows[0][0]["average"] - rows[1][0]["average"])
+    assert row["low"] < row["difference"] < row["high"]
+    (turned,) = difference_rows([second, first])
+    assert turned["low"] == pytest.approx(-row["high"])
     finding = finding_of([first, second])
     (table,) = (shown_table for shown_table in finding.shown_tables if shown_table.name == "common")
     assert [row[1] for row in table.rows] == ["5 of 9", "5"]
@@ -313,7 +237,7 @@ def test_an_evaluator_with_five_of_nine_perturbations_is_compared_on_these_five(
 def test_evaluators_without_a_common_perturbation_are_not_compared():
     listed = [discerned(ByText({"length": length}), plan=a_plan(name)) for name in ("loop/200", "truncate/400")]
     assert [common_row[0]["n_common"] for common_row in common_rows(listed)] == [0, 0]
-    assert agreement(*listed) == {}
+    assert list(difference_rows(listed)) == []
     finding = finding_of(listed)
     assert "have no kind and degree in common, so nothing is compared." in finding.notes[0]
     assert finding.answer == "No evaluator has a discernment score."
@@ -325,29 +249,9 @@ def test_a_task_whose_originals_have_no_score_is_left_out_with_a_warning():
     first, second = (discerned(ByText(part), items, a_plan(*FIVE)) for part in (half, {"length": length}))
     assert set(column(first.cells, "task")) == {"headlines"}
     assert "Task other: no original has a score, so the task is left out." in first.warnings
-    assert list(agreement(first, second)) == ["headlines"]
+    assert column(difference_rows([first, second]), "task") == ["headlines"]
     assert {row["task"] for common_row in common_rows([first, second]) for row in common_row} == {"headlines"}
     assert finding_of([first, second]).answer.startswith("Of 2 results for the task headlines, ")
-
-
-def test_weighted_and_plain_averages_and_their_difference_are_of_the_same_perturbations(tmp_path):
-    lines = "".join(f"headlines,{name.partition('/')[0]},letters,3\n" for name in FIVE)
-    weights = open_weights(written(tmp_path / "w.csv", f"task,perturbation,metric,weight\n{lines}"))
-    evaluator = ByText({"letters": letters, "similarity": similarity})
-    result = discerned(evaluator, a_collection(20), plan=a_plan(*NINE), weights=weights)
-    plain, weighted, difference = (row for row in common_rows([result])[0] if row["scope"] == "all")
-    assert (plain["n_own"], weighted["n_own"], plain["n_common"], weighted["n_common"]) == (9, 5, 5, 5)
-    assert difference["average"] == pytest.approx(weighted["average"] - plain["average"])
-    assert difference["average_low"] <= difference["average"] <= difference["average_high"]
-    assert difference["minimum"] is None
-    expected = average(*zip(*scores_of(result, FIVE, "weighted_d"), strict=True))
-    assert (weighted["average"], weighted["minimum"]) == pytest.approx(expected)
-    other = discerned(ByText({"length": length}), a_collection(20), plan=a_plan(*NINE[1:]))
-    plain, others = (rows[0] for rows in common_rows([result, other]))
-    agreed = agreement(result, other)["headlines"]
-    assert (agreed.n_perturbations, agreed.difference) == (4, pytest.approx(plain["average"] - others["average"]))
-    third = discerned(ByText({"length": length}), a_collection(20), plan=a_plan(*NINE))
-    assert agreement(other, third, compared=[result])["headlines"].n_perturbations == 4
 
 
 PLAN = a_plan("char_delete", "word_drop", "sentence_repeat", "newline")
@@ -357,28 +261,11 @@ def found_by(functions, collection=None, plan=PLAN, **options):
     return discern(ByText(functions), collection or a_collection(20), plan, **options)
 
 
-def test_the_difference_of_averages_does_not_depend_on_the_order_of_the_items():
-    first, second = found_by({"similarity": similarity}), found_by({"length": length, "letters": letters})
-    result = agreement(first, second)["headlines"]
-    averages = [column(item.summary, "average")[0] for item in (first, second)]
-    assert result.difference == pytest.approx(averages[0] - averages[1])
-    assert result.low < result.difference < result.high
-    turned = agreement(second, first)["headlines"]
-    assert (turned.low, turned.tau) == (pytest.approx(-result.high), result.tau)
-    third = found_by({"length": length}, plan=a_plan("char_delete/30", "truncate"))
-    assert agreement(first, third)["headlines"].n_perturbations == 1  # of the common ones
-    backwards = Collection(first.scored.collection.items[::-1], "backwards")
-    turned = found_by({"length": length, "letters": letters}, backwards)
-    result, again = (agreement(first, item)["headlines"] for item in (second, turned))
-    assert vars(again) == pytest.approx(vars(result))
-
-
 def test_a_comparison_of_different_numbers_of_items_is_warned_of():
     first = found_by({"similarity": similarity})
     assert comparison_warnings([first, first]) == ()
     fewer = found_by({"length": length}, a_collection(19))
-    with pytest.raises(DiscernmentError, match="evaluators by text and by text were tested on different items"):
-        agreement(first, fewer)
+    assert list(difference_rows([first, fewer])) == []
     (warning,) = comparison_warnings([first, fewer])
     assert warning.endswith("they grow with the number of items, which differs (by text 20, by text 19).")
     others = Collection.of([replace(item, id=f"other {item.id}") for item in a_collection(20).items])

@@ -28,8 +28,8 @@ def write(folder, rows, name="items.jsonl"):
     return path
 
 
-def problem(path, **options):
-    return problem_of(read_collection, path, **options).replace(str(path), path.name)
+def problem(path):
+    return problem_of(read_collection, path).replace(str(path), path.name)
 
 
 def test_lines_a_table_of_cells_and_one_of_types_give_the_same_items(tmp_path):
@@ -50,25 +50,6 @@ def test_lines_a_table_of_cells_and_one_of_types_give_the_same_items(tmp_path):
         collection = read_collection(tmp_path / name)
         assert collection.items == expected.items
         assert collection.hash == expected.hash
-
-
-def test_columns_may_have_other_names_and_named_ones_must_be_there(tmp_path):
-    rows = [{"number": 7, "summary": "Ice floats.", "typo": "Ice flots.", "ref": "Ice is light.", "id": "unused"}]
-    columns = {"id": "number", "text": "summary", "references": "ref", "perturbed.char_typo/major": "typo"}
-    (item,) = read_collection(write(tmp_path, rows), columns=columns, task="summarization", language="ja").items
-    assert (item.id, item.task, item.language, item.references) == ("7", "summarization", "ja", ("Ice is light.",))
-    assert item.perturbed == {"char_typo/major": "Ice flots."}
-    unusual = "\ud800 lone, NUL\0inside, \u202ebidi"
-    assert read_collection(write(tmp_path, [{**ROWS[1], "text": unusual}])).items[0].text == unusual
-    path = write(tmp_path, ROWS)
-    assert problem(path, columns={"context": "contxt"}) == (
-        "items.jsonl: unknown column 'contxt'; expected one of context, text, id, task, question, references, "
-        "alternative, perturbed, language; did you mean 'context'?"
-    )
-    with pytest.raises(DiscernmentError, match="unknown key of an item 'txt'; expected one of text, "):
-        read_collection(path, columns={"txt": "summary"})
-    with pytest.raises(DiscernmentError, match=r"columns: the name of a perturbation is kind/degree, .*, not 'a/'"):
-        read_collection(path, columns={"perturbed.a/": "column"})
 
 
 EMPTY = ": the text is empty; expected more than white space"
@@ -104,9 +85,6 @@ def test_a_file_without_items_and_lines_that_are_no_items_are_named(tmp_path):
     path.write_text('{"id": "a", "text": "x", "task": "t"}\n\n[1]\n')
     with pytest.raises(TrialsError, match=re.escape("items.jsonl, line 3: expected a JSON object, not list")):
         read_collection(path)
-    path = tmp_path / "items.csv"
-    path.write_text("id,text,task,text\n1,a,t,b\n")
-    assert problem(path) == "items.csv, line 1: the column 'text' appears 2 times"
 
 
 def test_a_text_is_japanese_if_it_has_a_kana_or_a_kanji():

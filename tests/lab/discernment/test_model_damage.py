@@ -16,7 +16,6 @@ from pfgen_fast.lab.discernment.model_damage import (
     MADE,
     DamageModel,
     Making,
-    edit_distance,
     label_of,
     made_prompt,
     open_maker,
@@ -81,25 +80,14 @@ def test_kinds_without_a_prompt_and_texts_longer_than_a_reply_are_refused(path):
         Making([*ITEMS, long], [MINOR], maker_of(path))
 
 
-def test_a_prompt_of_the_plan_is_asked_instead_and_has_stored_replies_of_its_own(path):
-    maker_of(path, replying())(ITEMS, [PARAPHRASE])
-    engine = FakeEngine(lambda request: content_of(request).removeprefix("Again: ") + " So.")
-    own = replace(PARAPHRASE, prompt="Again: {text}")
-    (created,) = maker_of(path, engine)(ITEMS, [own])
-    assert created.texts.tolist() == [f"{item.text} So." for item in ITEMS]
-    assert maker_of(path)(ITEMS, [own])[0].texts.tolist() == created.texts.tolist()
-
-
 def test_each_text_is_asked_for_once_if_the_reply_is_usable(path):
     engine = replying()
     created = maker_of(path, engine)(ITEMS, EVERY)
     assert len(engine.asked) == len(ITEMS) * len(EVERY)
     by_prompt = {content_of(request): damaged(content_of(request), request.seed) for request in engine.asked}
-    lengths = sorted(4 / len(item.text) for item in ITEMS)
     for perturbation, entry in zip(EVERY, created, strict=True):
         assert entry.texts.tolist() == [by_prompt[made_prompt(item, perturbation, CRITERIA)] for item in ITEMS]
         assert entry.impossible.tolist() == [0] * 6
-        assert entry.edit_share == pytest.approx((lengths[2] + lengths[3]) / 2)
 
 
 @pytest.mark.parametrize("n_bad", [0, 1, 2, 3])
@@ -109,7 +97,6 @@ def test_a_reply_that_is_not_usable_is_kept_and_asked_for_with_the_next_seed_twi
     (created,) = maker_of(path, engine)(ITEMS[:1], [MINOR])
     assert created.texts.tolist() == [good if n_bad < 3 else None]
     assert created.impossible.tolist() == [0 if n_bad < 3 else Impossible.NO_CANDIDATE]
-    assert (created.edit_share is None) == (n_bad == 3)
     assert len({request.seed for request in engine.asked}) == len(engine.asked) == min(n_bad + 1, 3)
     assert len(path.read_bytes().splitlines()) == min(n_bad + 1, 3)
     again = by_try("never asked")
@@ -125,7 +112,7 @@ def test_equal_texts_get_equal_damage_from_one_request(path):
     texts = created.texts.tolist()
     assert texts[0] == texts[1] != texts[2]
     (without_items,) = maker_of(path, engine)([], [MINOR])
-    assert (without_items.texts.tolist(), without_items.edit_share) == ([], None)
+    assert without_items.texts.tolist() == []
 
 
 # --- Estimates, budgets, replay ---
@@ -187,32 +174,6 @@ def test_a_request_that_is_always_refused_leaves_its_text_missing(path):
         pytest.raises(DiscernmentError, match=r"1 of 6 texts .*\(1 requests had no reply \(.*content_filter"),
     ):
         opened(server, path)(ITEMS, [MINOR])
-
-
-# --- The edit distance ---
-
-
-WORDS = st.text("ab氷\ud800", max_size=9)
-
-
-def by_table(item, other):
-    row = list(range(len(other) + 1))
-    for i, left in enumerate(item, start=1):
-        above, row[0] = row[0], i
-        for j, right in enumerate(other, start=1):
-            above, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, above + (left != right))
-    return row[-1]
-
-
-@given(WORDS, WORDS, WORDS)
-def test_the_edit_distance_is_that_of_the_table(item, other, common):
-    for left, right in ((item, other), (common + item, common + other), (item + common, common + other)):
-        assert edit_distance(left, right) == edit_distance(right, left) == by_table(left, right)
-
-
-def test_the_edit_distance_of_long_texts_takes_no_time():
-    assert edit_distance("ab" * 10_000, "ba" * 10_000) == 2
-    assert edit_distance("a" * 5_000, "b" * 5_000) == 5_000
 
 
 # ---- What a model is asked for, which replies are usable as damaged texts, and what is taken off them

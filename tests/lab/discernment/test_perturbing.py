@@ -12,23 +12,11 @@ from makers.effort import examples
 from pfgen_fast.base.errors import DiscernmentError, TrialsError
 from pfgen_fast.lab.discernment.damage import RULES, perturbed
 from pfgen_fast.lab.discernment.damage.sites import Donors
-from pfgen_fast.lab.discernment.damage.text_reading import (
-    LANGUAGES,
-    Analysis,
-    Span,
-    TextReading,
-    is_blank,
-    open_analyser,
-    sudachi_analyser,
-)
-from pfgen_fast.lab.discernment.discernment_items import Collection
-from pfgen_fast.lab.discernment.discernment_plan import Perturbation, Plan
+from pfgen_fast.lab.discernment.damage.text_reading import LANGUAGES, TextReading, is_blank
+from pfgen_fast.lab.discernment.discernment_plan import Perturbation
 from pfgen_fast.lab.discernment.kinds import ALIASES, KINDS, Impossible
-from pfgen_fast.lab.discernment.perturbing import ANALYSED_KINDS, Damage, perturb
-from pfgen_fast.lab.discernment.plan_sources import open_plan
-from pfgen_fast.lab.discernment.running import discern
-from pfgen_fast.lab.evaluators.evaluator import Item, text_column
-from pfgen_fast.lab.evaluators.function_evaluator import FunctionEvaluator
+from pfgen_fast.lab.discernment.perturbing import perturb
+from pfgen_fast.lab.evaluators.evaluator import text_column
 
 TEXTS = ["氷は水に浮く。水より軽いからだ。", "Ice floats on water. It is lighter, as ice has air in it.", "。"]
 ANSWERS = ["Ice floats.", "Ice is light.", "The sun rises."]
@@ -145,108 +133,6 @@ def test_columns_differ_as_their_texts_do_in_any_encoding(rows):
     expected = [first is not None and first != other for first, other in rows]
     for column in (text_column(others), text_column(pa.array(others, pa.string()))):
         assert text_column(own).differs_from(column).tolist() == expected
-
-
-# ---- An analyser finds the words, terms and particles of Japanese texts; Sudachi is one, where it is installed
-
-
-SENTENCES = ["富士山は静岡県にある。", "琵琶湖は滋賀県にある。", "Ice floats on water."]
-
-
-class EachCharacter:
-    """Takes each kanji for a name and each of these kana for a particle."""
-
-    signature = "characters 1"
-
-    def analysed(self, text: str) -> Analysis:
-        words = [Span(i, i + 1) for i, character in enumerate(text) if character.isalnum()]
-        terms = [word for word in words if text[word.start] >= "一"]
-        particles = [word for word in words if text[word.start] in "はに"]
-        return Analysis(tuple(words), tuple(terms), tuple(particles))
-
-
-def test_words_terms_and_particles_are_those_of_the_analyser_and_no_term_is_a_part_of_a_word():
-    analyser = EachCharacter()
-    assert perturb(["氷は浮く。"], "word_repeat", permille=1000, analyser=analyser) == ["氷氷はは浮浮くく。"]
-    assert perturb(["氷は浮く。"], "term_swap", permille=1000, donors=["海。"], analyser=analyser) == ["海は海く。"]
-    (result,) = perturb(["氷は水に浮く。"], "function_word", permille=1000, analyser=analyser)
-    assert result is not None
-    assert result != "氷は水に浮く。"
-    assert (result[0], result[2], result[-3:]) == ("氷", "水", "浮く。")
-    texts, questions = ["氷。", "海。", "山。"], ["a", "a", "b"]  # nothing is taken from texts with the same question
-    other_terms = perturb(texts, "term_swap", permille=1000, questions=questions, analyser=analyser)
-    assert other_terms in (["山。", "山。", "氷。"], ["山。", "山。", "海。"])
-
-    class Names:
-        signature = "names"
-
-        def analysed(self, text: str) -> Analysis:
-            spans = {"富士と富士山と富士": [(0, 2), (3, 6), (7, 9)], "琵琶湖": [(0, 3)]}[text]
-            words = tuple(Span(*span) for span in spans)
-            return Analysis(words, words[:1], ())
-
-    result = perturb(["富士と富士山と富士"], "term_swap", permille=1000, donors=["琵琶湖"], analyser=Names())
-    assert result == ["琵琶湖と富士山と琵琶湖"]
-
-
-@pytest.mark.parametrize("kind", [kind.name for kind in KINDS.values() if kind.method == "rule"])
-def test_english_and_other_kinds_are_as_without_an_analyser(kind):
-    degree = {"permille": 500} if KINDS[kind].has_degrees else {}
-    without = perturb(SENTENCES, kind, **degree, alternatives=["x"] * 3)
-    result = perturb(SENTENCES, kind, **degree, alternatives=["x"] * 3, analyser=EachCharacter())
-    assert result[2:] == without[2:]
-    assert (result == without) == (kind not in ANALYSED_KINDS)
-
-
-def test_the_analyser_is_in_the_signature_of_a_test():
-    items = Collection.of([Item(str(i), f"氷{i}は水に浮く。", "answers", question=str(i)) for i in range(10)])
-    plan = open_plan(kinds=["word_drop/500"])
-    evaluator = FunctionEvaluator(lambda items, texts: {"length": [len(text) for text in texts]}, name="length")
-    without, result = (discern(evaluator, items, plan, analyser=analyser) for analyser in (None, EachCharacter()))
-    assert result.scored.plan.analyser == "characters 1"
-    assert result.signature != without.signature
-    assert Damage(items, plan).plan == plan == Plan(plan.perturbations, plan.name, plan.notes)
-
-
-def test_an_unknown_analyser_and_a_missing_package_are_named(monkeypatch):
-    with pytest.raises(DiscernmentError, match="sudachi"):
-        perturb(["氷。"], "word_drop", permille=500, analyser="sudach")
-    monkeypatch.setitem(__import__("sys").modules, "sudachipy", None)
-    sudachi_analyser.cache_clear()
-    with pytest.raises(DiscernmentError, match=r"sudachi.*pfgen-fast\[japanese\]"):
-        open_analyser("sudachi")
-
-
-@pytest.fixture
-def sudachi():
-    pytest.importorskip("sudachipy")
-    pytest.importorskip("sudachidict_small")
-    sudachi_analyser.cache_clear()
-    return open_analyser("sudachi")
-
-
-def parts(text, spans):
-    return [text[start:end] for start, end in spans]
-
-
-def test_sudachi_finds_morphemes_proper_nouns_and_particles(sudachi):
-    text = "東京は、京都の「水」に😀ある。"
-    result = sudachi.analysed(text)
-    assert parts(text, result.words) == ["東京", "は", "京都", "の", "水", "に", "ある"]
-    assert parts(text, result.terms) == ["東京", "京都"]
-    assert parts(text, result.particles) == ["は", "の", "に"]
-    assert "sudachidict-small 20" in sudachi.signature
-    result = perturb(["東京の水。"], "term_swap", permille=1000, donors=["京都の湖。"], analyser="sudachi")
-    assert result == ["京都の水。"]
-
-
-def test_sudachi_splits_no_character_and_takes_any_text(sudachi):
-    for text in ("た\u0301は\u3099る", "か\ud800き", "\0氷", "ﷺ" * 3000, "あ" * 30_000, "東京。" * 3000, "", "\u0301"):
-        result = sudachi.analysed(text)
-        assert all(start < end for start, end in result.words)
-        assert not any(text[start] in "\u0301\u3099" for start, _ in result.words[1:])
-        assert all(before.end <= after.start for before, after in zip(result.words, result.words[1:], strict=False))
-    assert len(sudachi.analysed("東京。" * 3000).terms) == 3000
 
 
 # ---- What holds for every text, kind and degree

@@ -10,7 +10,7 @@ import pytest
 from pfgen_fast import DiscernmentError
 from pfgen_fast.lab.discernment import kinds
 from pfgen_fast.lab.evaluators import table_evaluator as table
-from pfgen_fast.lab.evaluators.evaluator import Item, Metric
+from pfgen_fast.lab.evaluators.evaluator import Metric
 from pfgen_fast.lab.evaluators.table_evaluator import TableScores
 from pyarrow import parquet
 
@@ -120,14 +120,6 @@ def test_directions_and_scales_are_declared_and_levels_read_where_they_are_given
     )
     assert lists(declared.originals(["a", "b"])) == {"accuracy": [5, 2.5], "fluency": [None, 3]}
     assert declared.name == "own"
-
-
-def test_items_that_the_collection_lacks_are_left_out_with_a_note(write):
-    scores = TableScores(write("".join(f"{item},original,f,1\n" for item in range(9))))
-    items = [Item(str(number), "x", "answers") for number in range(9)]
-    (note,) = scores.notes_on(items[:2])
-    assert note.endswith("7 items: 2, 3, 4, 5, 6 and 2 more.")
-    assert scores.notes_on(items) == ()
 
 
 @pytest.mark.parametrize(

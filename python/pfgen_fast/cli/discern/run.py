@@ -1,32 +1,26 @@
-"""`pfgen-fast discern`: tests whether an evaluator notices texts that were damaged in known ways and degrees."""
+"""`pfgen-fast discern run`: tests whether an evaluator notices texts that were damaged in known ways and degrees."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from ...base.untrusted_text import counted
-from ..app import counting, fail, note, print_line, print_tables, show_finding, shown
-from ..engine_options import JudgeTemperature, Structured, number_of, retried_without_schema
-from ..gate_options import ThresholdOptions
+from ..app import counting, fail, print_line, print_tables, show_finding, shown
+from ..engine_options import JudgeTemperature, number_of
 from ..parser import Option, option_group
-from ..progress import duration
 from ..suite_line import print_signature
 from .source import MADE_TEXTS, Asking, Source
 
 if TYPE_CHECKING:
     from ...lab.discernment.discernment_result import Discernment
-    from ...lab.discernment.plan_sources import Published
-    from ...lab.discernment.weights import Weights
     from ...lab.evaluators.evaluator import Evaluator
     from ...lab.evaluators.table_evaluator import TableScores
 
 KEPT_SCORES, KEPT_RATINGS, KEPT_REPLIES = "scores.jsonl", "judge-ratings.jsonl", "checklist-replies.jsonl"
 """The files of the output directory from which the same command continues."""
-
-_LONG_SECONDS = 5.0
 
 
 @option_group
@@ -35,36 +29,27 @@ class Evaluators:
 
     help_group = "Evaluators"
     model: str | None = Option(None, "Name the judge on the server.", "-m", group="")
-    leave_out: bool = Option(False, "ngram: remove the originals from the suite before scoring.")
     shape: str | None = Option(
         None, "ngram: also compute the reward with this shape: 'recommended', or a TOML file.", metavar="SHAPE"
     )
-    allow_self_reference: bool = Option(False, "metrics: accept items whose text is among their references.")
     lower_is_better: list[str] | None = Option(
         None, "Name a metric for which lower is better. May be repeated.", metavar="METRIC"
     )
     ratings: int | None = Option(None, "Rate each text this often. Default: judge 5, checklists 1.", min=1)
     temperature: JudgeTemperature = None
-    structured: Structured = False
     category: str | None = Option(None, "checklists: judge other items by the checklist of this category.")
     criteria: Path | None = Option(None, "judge: read tasks and metrics from a TOML file.")
-    metric: list[str] | None = Option(None, "judge: rate only by this metric. May be repeated.")
     max_tokens: int | None = Option(None, "Limit the tokens of a reply. Default: judge 300, checklists 4096.", min=1)
 
     def open(self, name: str, folder: Path, source: Source, asking: Asking) -> Evaluator | TableScores:
         """Opens an evaluator; asks nothing yet."""
-        from ...lab.discernment.originals import without_originals
         from ...lab.evaluators.asking_evaluator import AskingEvaluator
         from ...lab.evaluators.evaluator import open_evaluator
 
         kind = name.partition(":")[0]
         options: dict[str, Any] = {}
         if kind == "ngram":
-            suite = source.loaded_suite
-            suite = without_originals(suite, source.collection) if self.leave_out else suite
-            options = {"suite": suite, "shape": self.shape, "threads": source.threads}
-        elif kind == "metrics":
-            options = {"allow_self_reference": self.allow_self_reference}
+            options = {"suite": source.loaded_suite, "shape": self.shape, "threads": source.threads}
         elif kind in ("judge", "checklists"):
             if self.model is None and not asking.dry_run:
                 fail("--model is missing: expected the judge's name on the server")
@@ -74,9 +59,9 @@ class Evaluators:
             options |= {key: value for key, value in numbers.items() if value is not None}
             options["model"] = self.model or "judge"  # the estimate does not depend on the name
             if kind == "judge":
-                options |= {"criteria": self.criteria, "metrics": self.metric, "tasks": source.collection.tasks}
+                options |= {"criteria": self.criteria, "tasks": source.collection.tasks}
             else:
-                options |= {"category": self.category, "structured": self.structured}
+                options["category"] = self.category
             options["cache"] = folder / (KEPT_RATINGS if kind == "judge" else KEPT_REPLIES)
         elif kind in ("python", "command", "table"):
             options = {"lower_is_better": self.lower_is_better or ()}
@@ -113,48 +98,33 @@ class DiscernRun:
     weights: str | None = Option(
         None, "Weight the metrics for each kind: a CSV file, or 'assumed' (no expert was asked).", metavar="FILE"
     )
-    published: Path | None = Option(None, "Show the paper's figures from this CSV file next to ours.")
-    zeros: Literal["drop", "pratt"] = Option("drop", "Leave out pairs of equal scores, or rank them first.")
-    min_items: int = Option(10, "Leave cells with fewer items undefined.", min=5)
-    margin: float | None = Option(
-        None,
-        "Call an evaluator blind to damage if its mean score changes by less than this margin, up or down, in "
-        "standard deviations of the originals' scores, such as 0.1 (two one-sided tests).",
-        metavar="X",
-    )
     source: Source
     evaluators: Evaluators
     asking: Asking
-    gate: ThresholdOptions
 
-    @retried_without_schema("evaluators")
     def __call__(self) -> None:
         from ...base.file_writing import check_folder
-        from ...lab.discernment.discernment_cells import check_margin
-        from ...lab.discernment.plan_sources import read_published
-        from ...lab.discernment.running import discern as find
+        from ...lab.discernment.running import discern
         from ...lab.discernment.weights import open_weights
         from ...lab.evaluators.asking_evaluator import AskingEvaluator
-        from ...report.discernment.discernment_tables import figure_names
+        from ...lab.evaluators.ngram_evaluator import MetricsEvaluator
+        from ...lab.evaluators.table_evaluator import TableScores
         from ...report.drawing import library
 
         asking, plan, collection = self.asking, self.source.opened_plan, self.source.collection
-        self.gate.prepare()
-        check_margin(self.margin)
-        self.gate.check_names(figure_names(plan))
         check_folder(self.output)
-        if asking.dry_run and self.gate.is_gate:
-            fail("--dry-run tests nothing: leave out --fail-under")
-        if self.evaluators.structured and not any(name.startswith("checklists:") for name in self.evaluator):
-            fail("--structured: expected with an evaluator checklists:SUITE, whose replies are JSON")
         if not asking.dry_run:
             library("matplotlib")  # before hours of work
-        collection.check_size(self.min_items)
+        collection.check_size()
         weights = None if self.weights is None else open_weights(self.weights)
-        damaging = self.source.damaging  # reads the donors before anything is asked
-        figures = () if self.published is None else read_published(self.published)
         opened = [self.evaluators.open(name, self.output, self.source, asking) for name in self.evaluator]
-        self._check(opened, weights)
+        if weights is not None and not any(isinstance(evaluator, TableScores) for evaluator in opened):
+            is_known = all(evaluator.metrics for evaluator in opened)
+            metrics = [metric.name for evaluator in opened for metric in evaluator.metrics if metric.combined]
+            weights.check(collection.tasks, plan.perturbations, metrics if is_known else ())
+        for evaluator in opened:
+            if isinstance(evaluator, MetricsEvaluator):
+                evaluator.check(collection.items)  # before a model is asked
         model, temperature = asking.maker or self.evaluators.model, self.evaluators.temperature
         maker, collection = asking.texts(model, self.output / MADE_TEXTS, collection, plan, temperature)
         for evaluator in opened:
@@ -165,36 +135,18 @@ class DiscernRun:
                 print_line(f"{shown(evaluator.name)}: {n_texts} at most to be scored; no server is asked")
         if asking.dry_run:
             return
-        how: Any = {"zeros": self.zeros, "min_items": self.min_items, "margin": self.margin, **damaging}
         tests = []
         for evaluator in opened:
             with counting("texts", quiet=asking.quiet) as count:
-                tests.append(find(evaluator, collection, plan, weights, maker=maker, on_progress=count, **how))
-        self._show(tests, figures)
+                how: Any = {"seed": self.source.seed, "maker": maker, "on_progress": count}
+                tests.append(discern(evaluator, collection, plan, weights, **how))
+        self._show(tests)
 
-    def _check(self, opened: Sequence[Evaluator | TableScores], weights: Weights | None) -> None:
-        """Raises DiscernmentError for errors that would occur after a model was asked; notes slow metrics."""
-        from ...lab.evaluators.ngram_evaluator import MetricsEvaluator
-        from ...lab.evaluators.table_evaluator import TableScores
-
-        plan, collection = self.source.opened_plan, self.source.collection
-        if weights is not None:
-            if not all(isinstance(evaluator, TableScores) for evaluator in opened):  # a table has its own kinds
-                weights.check_kinds(collection.tasks, plan.perturbations)
-            weights.check_evaluators(collection.tasks, opened)
-        n_texts = len(collection) * (1 + len(plan.perturbations))
-        for evaluator in opened:
-            if isinstance(evaluator, MetricsEvaluator):
-                seconds = evaluator.expected_seconds(collection.items, n_texts)
-                if seconds > _LONG_SECONDS and not self.asking.quiet:
-                    note(f"{evaluator.name} takes about {duration(seconds)} for {counted(n_texts, 'text')}")
-
-    def _show(self, tests: Sequence[Discernment], published: Sequence[Published]) -> None:
-        """Writes the report, prints its first tables, and checks thresholds."""
+    def _show(self, tests: Sequence[Discernment]) -> None:
+        """Writes the report, and prints its first tables."""
         from ...report.discernment import finding_of
-        from ...report.discernment.discernment_tables import results
 
-        finding = finding_of(tests, published)
+        finding = finding_of(tests)
         show_finding(finding, self.output, quiet=self.asking.quiet)
         if not self.asking.quiet:
             print_line("")
@@ -202,5 +154,3 @@ class DiscernRun:
             self.source.print_suite()
             for result in tests:
                 print_signature(result.signature)
-        checks = [check for part in results(tests) for check in self.gate.check(part.figures, part.title)]
-        self.gate.finish(checks, "quiet" if self.asking.quiet else "text", "discern run")

@@ -8,11 +8,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from ...base.untrusted_text import counted, in_one_line
+from ...base.untrusted_text import counted
 from ..app import Exit, Quiet, fail, note, print_line
 from ..engine_options import ServerOptions
 from ..options import Threads
-from ..parser import Argument, BadValue, Option, option_group
+from ..parser import Argument, Option, option_group
 from ..progress import Watch
 from ..suite_line import given_suite, print_origin, suite_or_here
 
@@ -30,47 +30,11 @@ MADE_TEXTS = "perturbed-texts.jsonl"
 _TO_CONTINUE = "run the same command again to continue, or with --offline --partial to use the complete items"
 _OFFLINE = "run the same command without --offline to ask for them, or with --partial to use the complete items"
 
-
-def pair(text: str) -> tuple[str, str]:
-    """Splits `KEY=COLUMN`."""
-    key, _, column = (part.strip() for part in text.partition("="))
-    if not (key and column):
-        raise BadValue(f"expected KEY=COLUMN, not {in_one_line(text)!r}")
-    return key, column
-
-
-Seed = Annotated[int, Option(..., "Set the seed of the damage; the same seed gives the same damage.", min=0)]
 Language = Annotated[str | None, Option(..., "Set the language of all texts, ja or en. Default: found in each text.")]
-Analyser = Annotated[
-    str | None,
-    Option(..., "Find Japanese words, names and particles with sudachi (pfgen-fast[japanese]).", metavar="NAME"),
-]
 
 
 @option_group
-class TableOptions:
-    """How the items of a table are read."""
-
-    help_group = "Input tables"
-    column: list[Any] | None = Option(
-        None,
-        "Read a key from another column, such as text=summary or perturbed.typo/1=worse. May be repeated.",
-        parser=pair,
-        metavar="KEY=COLUMN",
-    )
-    task: str | None = Option(None, "Set the task of items without one, such as answers.", metavar="TEXT")
-    language: Language = None
-    encoding: str | None = Option(None, "Set the encoding of a CSV or TSV file. Default: UTF-8.")
-
-    @property
-    def described(self) -> dict[str, Any]:
-        """The options as the library takes them."""
-        described = {"task": self.task, "language": self.language, "encoding": self.encoding}
-        return {"columns": dict(self.column or ()), **described}
-
-
-@option_group
-class Source(TableOptions):
+class Source:
     """The texts to damage, and the damage."""
 
     help_group = "Damage"
@@ -94,38 +58,35 @@ class Source(TableOptions):
     )
     per_question: int = Option(2, "Use this many answers to each question of a run or suite.", min=1, group="")
     items: int | None = Option(None, "Use only the first N items.", min=1, group="")
+    task: str | None = Option(None, "Set the task of items without one, such as answers.", metavar="TEXT", group="")
+    language: Language = None
     plan: str = Option(
         "usual",
         "Choose the kinds of damage: usual (all kinds made by rules), a data set of the paper (SummEval, "
-        "SumPubMed, 'Story Cloze Test', 'Answer Equivalence', 'WMT-22 de-en', 'WMT-22 zh-en'), or a TOML file.",
-        metavar="NAME|FILE",
+        "SumPubMed, 'Story Cloze Test', 'Answer Equivalence', 'WMT-22 de-en', 'WMT-22 zh-en').",
+        metavar="NAME",
     )
     kinds: list[str] | None = Option(
         None, "Use only these kinds, or perturbations such as char_delete/30. May be repeated.", metavar="KIND,..."
     )
-    level: list[str] | None = Option(None, "Use only the level character, word, sentence or control. May be repeated.")
-    rules_only: bool = Option(False, "Replace kinds of the paper that need a model by kinds made by rules.")
-    donors: Path | None = Option(None, "Take foreign texts and terms from this collection. Default: the other items.")
-    seed: Seed = 0
-    analyser: Analyser = None
+    seed: int = Option(0, "Set the seed of the damage; the same seed gives the same damage.", min=0)
     threads: Threads = None
 
     @cached_property
     def collection(self) -> Collection:
         """The items; ends the command unless exactly one source is given."""
         from ...lab.discernment import originals
-        from ...lab.discernment.discernment_items import collection_of, read_collection
+        from ...lab.discernment.discernment_items import read_collection
 
         n_sources = sum([self.file is not None, self.run is not None, self.from_suite])
         if n_sources != 1:
             fail(f"{n_sources or 'no'} sources of texts: expected one of COLLECTION, --from-run RUN and --from-suite")
         if self.file is not None:
-            whole = read_collection(self.file, **self.described)
+            whole = read_collection(self.file, task=self.task, language=self.language)
         elif self.run is not None:
             whole = originals.from_run(self.run, self.loaded_suite, per_question=self.per_question)
         else:
             whole = originals.from_suite(self.loaded_suite, per_question=self.per_question)
-        whole = whole if self.file is not None else collection_of(whole, self.language)
         return whole if self.items is None else replace(whole, items=whole.items[: self.items])
 
     @cached_property
@@ -145,28 +106,17 @@ class Source(TableOptions):
 
     @cached_property
     def opened_plan(self) -> Plan:
-        """The plan, or the part of it with the given kinds and levels."""
-        from ...lab.discernment.plan_sources import open_plan
+        """The plan, or the part of it with the given kinds."""
+        from ...lab.discernment.discernment_plan import open_plan
 
         kinds = [name.strip() for text in self.kinds or () for name in text.split(",") if name.strip()]
-        chosen: Any = {"kinds": kinds or None, "levels": self.level or None, "rules_only": self.rules_only}
-        return open_plan(self.plan, self.collection.items, **chosen)
-
-    @cached_property
-    def damaging(self) -> dict[str, Any]:
-        """The arguments for the damage."""
-        from ...lab.discernment.discernment_items import read_collection
-
-        donors = None
-        if self.donors is not None:
-            donors = [item.text for item in read_collection(self.donors, task=self.task or "answers").items]
-        return {"seed": self.seed, "donors": donors, "analyser": self.analyser}
+        return open_plan(self.plan, self.collection.items, kinds=kinds or None)
 
     def damage(self, collection: Collection, maker: DamageModel | None) -> Damage:
         """Damages the items of this collection, or of a part of it."""
         from ...lab.discernment.perturbing import Damage
 
-        return Damage(collection, self.opened_plan, maker=maker, **self.damaging)
+        return Damage(collection, self.opened_plan, seed=self.seed, maker=maker)
 
 
 @option_group
@@ -191,7 +141,7 @@ class Asking(ServerOptions):
         if not perturbations:
             return None, collection
         if model is None:
-            fail("--maker is missing: some kinds of the plan need a language model; name it, or give --rules-only")
+            fail("--maker is missing: name the language model that some kinds of the plan need, or choose --kinds")
         if self.maker is not None and self.served_model:
             fail("--maker and --served-model: expected one of them, because --served-model names the judge")
         maker = open_maker(model, cache=cache, **self.opening(temperature))
@@ -221,12 +171,6 @@ class Asking(ServerOptions):
         estimates = [texts.estimate(judge.spending.prices) for texts in asked]
         self._say(sum(estimates[1:], estimates[0]).sentence("ratings"))
         if self.dry_run:
-            ways = ["fewer kinds or degrees (--kinds char_delete/30,negate,...)", "half of the items (--items)"]
-            if judge.n_ratings > 1:
-                ways.insert(0, f"one rating of each text, 1/{judge.n_ratings} of it (--ratings 1)")
-            if judge.asks_by_metric and len(judge.metrics) > 1:
-                ways.append("only the metrics that matter (--metric)")
-            note(f"cheaper: {'; '.join(ways)}")
             return collection
         complete = self._complete(asked, judge, collection, "ratings")
         judge.check_rated(asked[0])

@@ -76,7 +76,6 @@ class ChecklistJudge(AskingEvaluator):
     is_partial: bool = False
 
     name = "checklists"
-    is_deterministic = False
     asks_by_metric: ClassVar[bool] = False
 
     def __post_init__(self) -> None:

@@ -6,17 +6,16 @@ Two averages are only comparable over the same perturbations. Rules: docs/discer
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...base.arrays import Bools, Floats
-from ...base.errors import DiscernmentError
 from ...base.untrusted_text import in_one_line
-from ..statistics.correlation import kendall
 from ..statistics.discernment_scores import (
     CONTROL,
     NOTICED,
@@ -89,7 +88,6 @@ def perturbation_rows(tasks: Sequence[TaskCombined]) -> Iterator[TableRow]:
                 **row,
                 "reason": scores.scored.reasons[i] if row["n_impossible"] else None,
                 "n_changed": int(scores.scored.differs_from_lower[i, scores.rows].sum()),
-                "edit_share": scores.scored.edit_shares[i],
                 **{name: number(column[i]) for name, column in figures.items()},
                 "noticed": None if d is None else d >= NOTICED and not task.few[i],
             }
@@ -148,22 +146,51 @@ def figures_of(scores: DiscernmentScores, perturbations: Sequence[Perturbation],
     }
 
 
-PLAIN, WEIGHTED, DIFFERENCE = "d", "weighted_d", "weighted_minus_plain"
+PLAIN, WEIGHTED = "d", "weighted_d"
 
 
 def common_rows(tests: Sequence[Discernment]) -> list[list[TableRow]]:
-    """The averages of each test on common perturbations, with the columns of `COMMON_COLUMNS`.
+    """The averages of each test on the perturbations that all tests have, with the columns of `COMMON_COLUMNS`.
 
-    A task has rows if several tests have it, or if it has weights.
+    A task has rows if several tests have it.
     """
     rows: list[list[TableRow]] = [[] for _ in tests]
     for task in dict.fromkeys(task for test in tests for task in test.scores):
         compared = [number for number, test in enumerate(tests) if task in test.scores]
-        if len(compared) > 1 or any(_is_weighted(tests[number], task) for number in compared):
-            names = common_names(tests, task)
+        if len(compared) > 1:
+            names = _common_names([tests[number] for number in compared], task)
             for number in compared:
                 rows[number] += _rows_on(names, tests[number], task)
     return rows
+
+
+def difference_rows(tests: Sequence[Discernment]) -> Iterator[TableRow]:
+    """Yields, for each task and pair of tests of the same items, the difference of the averages, with its interval.
+
+    The averages are of the perturbations that all tests have. Both are of the same items, so their errors are paired.
+    """
+    for task in dict.fromkeys(task for test in tests for task in test.scores):
+        compared = [test for test in tests if task in test.scores]
+        names = _common_names(compared, task)
+        for first, second in combinations(compared, 2):
+            if names and first.scored.collection.hash == second.scored.collection.hash:
+                parts = []
+                for test, sign in ((first, 1), (second, -1)):
+                    rows = [i for i, change in _damage(test).items() if change.name in names]
+                    scores = test.scores[task][PLAIN].at(rows)
+                    levels = [test.scored.plan.perturbations[row].level for row in rows]
+                    parts.append((scores, sign * level_weights(scores.d, levels)))
+                both = DiscernmentScores(
+                    *(
+                        np.concatenate(columns, axis=-1)
+                        for columns in zip(*(scores for scores, _ in parts), strict=True)
+                    )
+                )
+                weights = np.concatenate([weights for _, weights in parts])
+                low, high = interval_of_sum(weights, both)
+                named = {"first": first.scored.evaluator, "second": second.scored.evaluator, "task": task}
+                figures = {"difference": number(float(weights @ both.d)), "low": low, "high": high}
+                yield {**named, "n_common": len(names), **figures}
 
 
 def _damage(test: Discernment) -> dict[int, Perturbation]:
@@ -171,90 +198,34 @@ def _damage(test: Discernment) -> dict[int, Perturbation]:
     return {i: change for i, change in enumerate(test.scored.plan.perturbations) if not change.is_control}
 
 
-def _is_weighted(test: Discernment, task: str) -> bool:
-    scores = test.scores[task].get(WEIGHTED)
-    return scores is not None and not np.isnan(scores.d[list(_damage(test))]).all()
+def _scores_of(test: Discernment, task: str) -> list[str]:
+    """The scores that a test has for a task: the plain one, and with weights a weighted one."""
+    weighted = test.scores[task].get(WEIGHTED)
+    has_weighted = weighted is not None and not np.isnan(weighted.d[list(_damage(test))]).all()
+    return [PLAIN, WEIGHTED][: 1 + has_weighted]
 
 
-def common_names(tests: Iterable[Discernment], task: str) -> set[str]:
-    """The names of the perturbations that have a score in all tests with the task and, with weights, a weighted one."""
-    names = []
-    for test in tests:
-        if task in test.scores:
-            needed = (PLAIN, WEIGHTED)[: 1 + _is_weighted(test, task)]
-            defined: Bools = np.logical_and.reduce([~np.isnan(test.scores[task][name].d) for name in needed])
-            names.append({change.name for i, change in _damage(test).items() if defined[i]})
-    return set.intersection(*names)
+def _defined_names(test: Discernment, task: str) -> set[str]:
+    """The names of the perturbations for which a test has all its scores."""
+    defined: Bools = np.logical_and.reduce([~np.isnan(test.scores[task][name].d) for name in _scores_of(test, task)])
+    return {change.name for i, change in _damage(test).items() if defined[i]}
+
+
+def _common_names(tests: Sequence[Discernment], task: str) -> set[str]:
+    return set.intersection(*(_defined_names(test, task) for test in tests))
 
 
 def _rows_on(names: set[str], test: Discernment, task: str) -> Iterator[TableRow]:
     """Yields the rows of all scores and scopes of a task over the perturbations with these names."""
-    scores, plan = test.scores[task], test.scored.plan.perturbations
-    for score in (PLAIN, WEIGHTED)[: 1 + _is_weighted(test, task)]:
+    plan = test.scored.plan.perturbations
+    for score in _scores_of(test, task):
+        scores = test.scores[task][score]
         for scope, rows in scopes_of(_damage(test)):
             common = [i for i in rows if plan[i].name in names]
-            n_own = int((~np.isnan(scores[score].d[rows])).sum())
-            figures = {score: figures_of(scores[score], plan, common)}
-            if score == WEIGHTED:
-                levels = [plan[i].level for i in common]
-                ends = difference_of_averages(scores[WEIGHTED].at(common), scores[PLAIN].at(common), levels)
-                figures[DIFFERENCE] = dict(zip(("average", "average_low", "average_high"), ends, strict=True))
-            for name, score_figures in figures.items():
-                described = {"evaluator": test.scored.evaluator, "task": task, "score": name, "scope": scope}
-                full = {**described, "n_own": n_own, "n_common": len(common), **score_figures}
-                yield {column: full.get(column) for column in COMMON_COLUMNS}
-
-
-def difference_of_averages(
-    first: DiscernmentScores, second: DiscernmentScores, levels: Sequence[str]
-) -> tuple[float | None, float | None, float | None]:
-    """The average of the first scores minus that of the second, with the ends of its 95 % interval.
-
-    Both are scores of the same items and perturbations, so their errors are paired. None without a score.
-    """
-    both = DiscernmentScores(*(np.concatenate(parts, axis=-1) for parts in zip(first, second, strict=True)))
-    weights = np.concatenate([level_weights(first.d, levels), -level_weights(second.d, levels)])
-    low, high = interval_of_sum(weights, both)
-    figure = average(first.d, levels)[0] - average(second.d, levels)[0]
-    return number(figure), low, high
-
-
-@dataclass(frozen=True)
-class Agreement:
-    """Agreement of two evaluators."""
-
-    difference: float  # average discernment score of the first, minus the average of the second
-    low: float  # lower end of its 95 % interval
-    high: float  # upper end of the interval
-    # Kendall's tau-b between their scores over perturbations; None if all scores of an evaluator are equal
-    tau: float | None
-    n_perturbations: int  # number of perturbations that are defined for both, without controls
-
-
-def agreement(first: Discernment, second: Discernment, *, compared: Sequence[Discernment] = ()) -> dict[str, Agreement]:
-    """Computes, by task, how far two evaluators agree over the perturbations that they and all compared tests have.
-
-    The difference is that of a paired comparison. A task in which they have no perturbation in common is left out.
-    """
-    if first.scored.collection.hash != second.scored.collection.hash:
-        names = [in_one_line(test.scored.evaluator) for test in (first, second)]
-        raise DiscernmentError(
-            f"evaluators {names[0]} and {names[1]} were tested on different items; expected the same collection"
-        )
-    agreements = {}
-    rows = [{change.name: row for row, change in _damage(test).items()} for test in (first, second)]
-    for task in [task for task in first.scores if task in second.scores]:
-        known = common_names((first, second, *compared), task)
-        common = [name for name in rows[0] if name in known]
-        x, y = (
-            test.scores[task][PLAIN].at([own[name] for name in common])
-            for test, own in zip((first, second), rows, strict=True)
-        )
-        levels = [first.scored.plan.perturbations[rows[0][name]].level for name in common]
-        difference, low, high = difference_of_averages(x, y, levels)
-        if difference is not None and low is not None and high is not None:
-            agreements[task] = Agreement(difference, low, high, kendall(x.d, y.d), len(common))
-    return agreements
+            described = {"evaluator": test.scored.evaluator, "task": task, "score": score, "scope": scope}
+            counts = {"n_own": int((~np.isnan(scores.d[rows])).sum()), "n_common": len(common)}
+            full = {**described, **counts, **figures_of(scores, plan, common)}
+            yield {column: full[column] for column in COMMON_COLUMNS}
 
 
 def comparison_warnings(tests: Sequence[Discernment]) -> tuple[str, ...]:

@@ -5,41 +5,30 @@ A cell is undefined if it has too few items or too many missing scores. Rules: d
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...base.arrays import Bools, Floats
-from ...base.errors import DiscernmentError
-from ...base.mean_interval import ROUNDING
 from ...runs.statistics.paired_tests import of_stratum
 from ..evaluators.evaluator import Metric
-from ..statistics.detectability import change_interval, is_noticed, monotonicity, n80, noticed_from, noticed_from_with
-from ..statistics.discernment_scores import FEW, RankIntervals, rank_intervals
-from ..statistics.signed_rank import Zeros, differences_on_grid, discernment_score, signed_rank
+from ..statistics.discernment_scores import FEW, RankIntervals, change_interval, is_noticed, rank_intervals
+from ..statistics.signed_rank import discernment_score, signed_rank
+from .discernment_items import MIN_ITEMS
 from .discernment_plan import Perturbation
-from .discernment_result import PROFILE_COLUMNS, Curve, Scored, TableRow, number, whole
+from .discernment_result import Curve, Scored, TableRow, number, whole
 from .discernment_scoring import rows_of_tasks
 
 MISSING_AT_MOST = 0.2
 """The share of missing scores above which a cell is undefined."""
 
-SIGNIFICANT = 0.05
-
-UNNOTICED = "none"
-"""Stands for the degree from which on damage is noticed, if there is no such degree."""
-
-NUMBERS_OF_ITEMS = (100, 20)
-"""The numbers of items for which the profile has the degree from which on damage is noticed."""
-
 _COUNTS = ("n_pairs", "n_zero", "n", "units")
 _TESTED = (
     *("share_lower", "share_equal", "share_higher", "mean_drop", "rank_biserial", "r_plus", "z", "log_p"),
-    *("d", "ceiling_d", "exact_d", "reverse_d", "inflation"),
+    *("d", "ceiling_d", "exact_d", "reverse_d"),
 )
 
 
@@ -52,7 +41,6 @@ class TaskCells:
     figures: Mapping[str, Floats]  # figures by their names in `CELL_COLUMNS`; NaN if undefined
     is_defined: NDArray[np.bool_]  # whether the cell is defined
     has_items: NDArray[np.bool_]  # whether each perturbation is possible for enough items
-    margin: float | None = None  # margin in standard deviations of the originals' scores; None for no test of it
 
     @property
     def few(self) -> NDArray[np.bool_]:
@@ -69,80 +57,53 @@ class TaskCells:
         """Whether the damage is rewarded: scores rise as consistently as they fall for noticed damage."""
         return self.is_defined & is_noticed(self.figures["reverse_d"], self.figures["units"])
 
-    @property
-    def equivalent(self) -> NDArray[np.bool_]:
-        """Whether the mean score changes by less than the margin, up or down; False without a margin."""
-        return self.is_defined & (self.figures["missed_at_most"] < (self.margin or 0))
 
-
-def check_margin(margin: float | None) -> None:
-    """Raises DiscernmentError unless a margin is a finite number above 0."""
-    if margin is not None and not 0 < margin < math.inf:
-        raise DiscernmentError(f"margin {margin:g}: expected a number above 0, in standard deviations of the originals")
-
-
-def cells_of(scores: TaskScores, *, zeros: Zeros, min_items: int, margin: float | None = None) -> TaskCells:
+def cells_of(scores: TaskScores) -> TaskCells:
     """Tests each cell of a task."""
     # A rare change may be as large as any change, or as the difference of two originals.
     largest = np.nanmax(scores.originals, axis=1) - np.nanmin(scores.originals, axis=1)
     for chunk in scores.chunks():
         changes = np.abs(np.nan_to_num(scores.originals - scores.damaged(chunk)))
         largest = np.maximum(largest, changes.max(axis=(0, 2), initial=0))
-    chunks, parts = zip(*(_figures(scores, chunk, zeros, largest, margin) for chunk in scores.chunks()), strict=True)
+    chunks, parts = zip(*(_figures(scores, chunk, largest) for chunk in scores.chunks()), strict=True)
     figures = {name: np.concatenate([chunk[name] for chunk in chunks]) for name in chunks[0]}
     n_items = scores.n_possible[:, None]
     figures["n_missing"] = n_items - figures.pop("n_pairs")
-    has_items = n_items >= min_items
+    has_items = n_items >= MIN_ITEMS
     is_defined = has_items & (figures["n_missing"] <= MISSING_AT_MOST * n_items)
     for name, matrix in figures.items():
         if name not in ("n_missing", *_COUNTS):
             figures[name] = np.where(is_defined, matrix, np.nan)
     intervals = RankIntervals(*map(np.concatenate, zip(*parts, strict=True)))
-    return TaskCells(scores, intervals, figures, is_defined, has_items[:, 0], margin)
+    return TaskCells(scores, intervals, figures, is_defined, has_items[:, 0])
 
 
-def _figures(
-    scores: TaskScores, chunk: slice, zeros: Zeros, largest: Floats, margin: float | None
-) -> tuple[dict[str, Floats], RankIntervals]:
+def _figures(scores: TaskScores, chunk: slice, largest: Floats) -> tuple[dict[str, Floats], RankIntervals]:
     damaged = scores.damaged(chunk)
     n_perturbations, n_metrics, n_items = damaged.shape
     originals = np.broadcast_to(scores.originals, damaged.shape)
     pairs = originals.reshape(-1, n_items), damaged.reshape(-1, n_items)
-    tested = signed_rank(*pairs, zeros=zeros, clusters=scores.codes)
+    tested = signed_rank(*pairs, clusters=scores.codes)
     shape = (n_perturbations, n_metrics)
     figures = {name: np.asarray(getattr(tested, name), np.float64).reshape(shape) for name in (*_COUNTS, *_TESTED)}
     intervals = rank_intervals(*pairs, tested, scores.codes)
     intervals = RankIntervals(*(part.reshape(*shape, *part.shape[1:]) for part in intervals))
     figures["d_low"], figures["d_high"] = map(discernment_score, (intervals.log_p_high, intervals.log_p_low))
-    columns = (figures[name].ravel().tolist() for name in ("rank_biserial", "n", "n_pairs", "inflation"))
-    needed = [n80(effect, int(n), int(n_pairs), more) for effect, n, n_pairs, more in zip(*columns, strict=True)]
-    figures["n80"] = np.array([np.nan if n is None else n for n in needed]).reshape(shape)
     is_missing = np.isnan(damaged) | np.isnan(originals)
     n_pairs = np.maximum(1, figures["n_pairs"])
     for name, values in (("mean_original", originals), ("mean_perturbed", damaged)):
         # + 0.0, because a mean of 0 times -1 is -0.0.
         figures[name] = np.where(is_missing, 0.0, values).sum(axis=2) / n_pairs * scores.signs + 0.0
-    figures |= {name: np.full(shape, np.nan) for name in ("drop_low", "drop_high", "missed_at_most")}
+    figures |= {name: np.full(shape, np.nan) for name in ("drop_low", "drop_high")}
     for j, original in enumerate(scores.originals):
-        interval = partial(change_interval, original - damaged[:, j], largest=float(largest[j]), clusters=scores.codes)
-        figures["drop_low"][:, j], figures["drop_high"][:, j] = interval()
-        if margin is not None and np.nanmax(original) - np.nanmin(original) > ROUNDING * np.nanmax(np.abs(original)):
-            # Two one-sided tests at the level 0.05.
-            figures["missed_at_most"][:, j] = np.abs(interval(confidence=0.9, spread_from=original)).max(axis=0)
+        interval = change_interval(original - damaged[:, j], largest=float(largest[j]), clusters=scores.codes)
+        figures["drop_low"][:, j], figures["drop_high"][:, j] = interval
     return figures, intervals
 
 
 def cell_rows(tasks: Sequence[TaskCells]) -> list[TableRow]:
     """The rows of all cells, by task, in the order of the plan."""
-    rows = [row for task in tasks for row in _rows_of(task)]
-    tested = [row for row in rows if row["log_p"] is not None]
-    if tested:
-        from scipy.stats import false_discovery_control
-
-        p_values = false_discovery_control(np.exp([row["log_p"] for row in tested]))  # by Benjamini and Hochberg
-        for row, p_value in zip(tested, p_values, strict=True):
-            row["significant_bh"] = bool(p_value <= SIGNIFICANT)
-    return rows
+    return [row for task in tasks for row in _rows_of(task)]
 
 
 def _rows_of(task: TaskCells) -> Iterator[TableRow]:
@@ -154,33 +115,9 @@ def _rows_of(task: TaskCells) -> Iterator[TableRow]:
                 **task.scores.described(i),
                 "metric": metric.name,
                 **{name: number(matrix[i, j]) for name, matrix in task.figures.items()},
-                **{name: whole(task.figures[name][i, j]) for name in ("n_missing", "n_zero", "n", "n80")},
+                **{name: whole(task.figures[name][i, j]) for name in ("n_missing", "n_zero", "n")},
                 **{name: bool(matrix[i, j]) if is_defined else None for name, matrix in verdicts.items()},
-                "equivalent": bool(task.equivalent[i, j]) if is_defined and task.margin is not None else None,
-                "significant_bh": None,
             }
-
-
-def control_rows(cells: Sequence[TableRow]) -> Iterator[TableRow]:
-    """Selects the rows of controls (changes that should not matter) from the rows of all cells."""
-    least: dict[tuple[str, str], float] = {}  # smallest mean drop of noticed damage
-    for row in cells:
-        if row["level"] != "control" and row["noticed"] and row["mean_drop"] > 0:
-            key = (row["task"], row["metric"])
-            least[key] = min(row["mean_drop"], least.get(key, math.inf))
-    for row in cells:
-        if row["level"] == "control":
-            drop, lightest = row["mean_drop"], least.get((row["task"], row["metric"]))
-            yield {**row, "relative_drop": None if drop is None or lightest is None else number(drop / lightest)}
-
-
-def specificity(cells: Sequence[TableRow]) -> dict[str, float | None]:
-    """By metric, the share of the controls that are not noticed, over all tasks; None without controls."""
-    quiet: dict[str, list[bool]] = {row["metric"]: [] for row in cells}
-    for row in cells:
-        if row["level"] == "control" and row["noticed"] is not None:
-            quiet[row["metric"]].append(not row["noticed"])
-    return {metric: sum(verdicts) / len(verdicts) if verdicts else None for metric, verdicts in quiet.items()}
 
 
 _NUMBERS_AT_A_TIME = 4_000_000
@@ -269,63 +206,38 @@ def kinds_of(perturbations: Sequence[Perturbation]) -> Iterator[tuple[str, NDArr
         yield kind, np.array([i for i, change in enumerate(perturbations) if change.kind == kind], dtype=np.intp)
 
 
-def profile_rows(tasks: Sequence[TaskCells], zeros: Zeros) -> Iterator[TableRow]:
+def profile_rows(tasks: Sequence[TaskCells]) -> Iterator[TableRow]:
     """Yields the rows of the profile: for each task, kind and metric, in the order of the plan."""
     for task in tasks:
         scores = task.scores
         for kind, kind_rows in kinds_of(scores.perturbations):
             for j, metric in enumerate(scores.metrics):
                 rows = kind_rows[task.is_defined[kind_rows, j]]
+                first = noticed_from(task.noticed[rows, j])
                 yield {
-                    **dict.fromkeys(PROFILE_COLUMNS),
                     "evaluator": scores.scored.evaluator,
                     "task": scores.task,
                     "level": scores.perturbations[kind_rows[0]].level,
                     "kind": kind,
                     "metric": metric.name,
-                    **(_profile(task, rows, j, zeros) if rows.size else {}),
+                    "noticed_from": scores.perturbations[rows[first]].degree if first < len(rows) else None,
+                    "verdict": verdict(task.noticed[rows, j], task.rewarded[rows, j]) if rows.size else None,
                 }
 
 
-def _profile(task: TaskCells, rows: NDArray[np.intp], metric: int, zeros: Zeros) -> TableRow:
-    """The figures of a metric on some degrees of a kind."""
-    scores = task.scores
-    degrees = [scores.perturbations[row] for row in rows]
-    original, damaged = scores.originals[metric], scores.damaged(rows)[:, metric]
-    names = (*(change.degree or change.name for change in degrees), UNNOTICED)
-    ends = {n: noticed_from_with(n, original, damaged, zeros=zeros, clusters=scores.codes) for n in NUMBERS_OF_ITEMS}
-    first = min(int(noticed_from(task.noticed[rows, metric])), len(rows) - 1)
-    drop = math.nan
-    is_complete, complete = _complete(original, damaged)
-    if is_complete.any() and all(change.permille is not None for change in degrees):
-        # The slope of a line from the originals.
-        rates = np.array([change.permille for change in degrees], dtype=np.float64) / 100
-        drop = float((rates * (complete[0] - complete[1:]).mean(axis=1)).sum() / (rates * rates).sum())
-    return {
-        **{f"detectable_at_{n}": None if end is None else names[end] for n, end in ends.items()},
-        "n80": whole(task.figures["n80"][rows[first], metric]),
-        "monotonicity": number(monotonicity(original, damaged, scores.scored.differs_from_lower[rows][:, scores.rows])),
-        "drop_per_100_permille": number(drop),
-        "missed_at_most": number(task.figures["missed_at_most"][rows, metric].max()),
-        "verdict": verdict(*(matrix[rows, metric] for matrix in (task.noticed, task.rewarded, task.equivalent))),
-    }
+def noticed_from(noticed: Bools) -> int:
+    """The index of the degree from which on all degrees are noticed; the number of degrees if there is none."""
+    return len(noticed) - int(np.logical_and.accumulate(noticed[::-1]).sum())
 
 
-def _complete(original: Floats, damaged: Floats) -> tuple[Bools, Floats]:
-    """Which items have all scores, and these scores: a row for the originals and for each degree."""
-    scores = np.vstack([original, damaged])
-    is_complete = np.asarray(np.isfinite(scores).all(axis=0))
-    return is_complete, scores[:, is_complete]
-
-
-def verdict(noticed: NDArray[np.bool_], rewarded: NDArray[np.bool_], equivalent: NDArray[np.bool_]) -> str:
-    """The verdict of a metric on a kind of damage; see `PROFILE_COLUMNS`."""
-    first = int(noticed_from(noticed))
+def verdict(noticed: Bools, rewarded: Bools) -> str:
+    """The verdict of a metric on the degrees of a kind; see `PROFILE_COLUMNS`."""
+    first = noticed_from(noticed)
     # Scores rise at the highest degree, or at another degree if the highest degree is not noticed.
     if rewarded[-1] or (rewarded.any() and first == len(noticed)):
         return "rewards"
     if first == len(noticed):
-        return "needs much" if noticed.any() else "blind" if equivalent.all() else "not noticed"
+        return "needs much" if noticed.any() else "not noticed"
     return "notices" if first < (len(noticed) + 1) // 2 else "needs much"
 
 
@@ -345,9 +257,11 @@ def curves_of(task: TaskCells) -> Iterator[Curve]:
         rates = [change.permille for change in degrees]
         damaged = scores.damaged(rows)
         for j, metric in enumerate(scores.metrics):
-            is_complete, turned = _complete(scores.originals[j], damaged[:, j])
+            turned = np.vstack([scores.originals[j], damaged[:, j]])
+            is_complete = np.isfinite(turned).all(axis=0)
             if not is_complete.any():
                 continue
+            turned = turned[:, is_complete]
             own = turned * scores.signs[j] + 0.0
             mean, variances, _, units, freedom, _ = of_stratum(np.zeros(own.shape[1]), -own, scores.codes[is_complete])
             half = np.where(variances > 0, stdtrit(freedom, 0.975) * np.sqrt(variances), 0.0)
@@ -361,6 +275,5 @@ def curves_of(task: TaskCells) -> Iterator[Curve]:
                 mean=mean,
                 mean_low=mean - half,
                 mean_high=mean + half,
-                share_lower=(differences_on_grid(np.broadcast_to(turned[0], turned.shape), turned) > 0).mean(axis=1),
                 n_items=int(is_complete.sum()),
             )

@@ -1,26 +1,30 @@
 """Plans: lists of perturbations, each of which is a kind with a degree.
 
-`plan_sources` opens plans, also those of the paper and of files, and selects parts of them.
+The usual plan, the plans of the DHP benchmark's data sets (arXiv 2408.13704), and selected perturbations.
 """
 
 from __future__ import annotations
 
+import csv
 import hashlib
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from functools import cache
 from numbers import Integral
+from pathlib import Path
 from typing import Any, Literal
 
 from ...base.errors import DiscernmentError
 from ...base.untrusted_text import in_one_line
 from .discernment_items import CollectionItem
-from .kinds import ALIASES, KINDS, LADDERS, MODEL_DEGREES, Kind, Level, Method, rule_of, unknown
+from .kinds import ALIASES, KINDS, LADDERS, MODEL_DEGREES, Kind, Level, Method, plain, rule_of, unknown
 
-Unit = Literal["permille", "k"]
+USUAL = "usual"
+"""The name of the usual plan."""
 
+_FACTS = Path(__file__).parents[2] / "data" / "discernment"
 _PERMILLE = re.compile(r"[1-9][0-9]{0,3}")
 _K = re.compile(r"k([1-9][0-9]{0,8})")
 _MAX_K = 10**6
@@ -39,7 +43,6 @@ class Perturbation:
         k: The number of sites that are damaged; None if the degree is relative.
         level: The level of the damage.
         method: The source of the damaged texts; `given` if they come with the items or with a table of scores.
-        prompt: The prompt that asks a model for the texts, with placeholders; None for the packaged prompt.
     """
 
     kind: str
@@ -48,7 +51,6 @@ class Perturbation:
     k: int | None = None
     level: Level = "word"
     method: Method | Literal["given"] = "rule"
-    prompt: str | None = None
 
     @property
     def name(self) -> str:
@@ -74,31 +76,27 @@ class Plan:
         perturbations: The perturbations, kind by kind, in ascending order of degrees.
         name: The name of the plan.
         notes: Notes on the plan for readers of the results, one sentence each.
-        analyser: The name and version of the analyser of Japanese texts; None for the rules.
     """
 
     perturbations: tuple[Perturbation, ...]
     name: str = "own"
     notes: tuple[str, ...] = ()
-    analyser: str | None = None
 
     @property
     def kinds(self) -> tuple[str, ...]:
         """The kinds, in order."""
         return tuple(dict.fromkeys(change.kind for change in self.perturbations))
 
-    def hash(self, *, tables: str, outside_texts: Mapping[str, Sequence[str | None]] = {}) -> str:
+    def hash(self, *, tables: str, model_texts: Mapping[str, Sequence[str | None]] = {}) -> str:
         """A SHA-256 of everything that determines the damaged texts, except for the items and the seed.
 
         Args:
             tables: The hash of the tables of the rules.
-            outside_texts: The texts of perturbations that depend on more than items, plan and seed: by name of the
-                perturbation, in the order of the items' IDs.
+            model_texts: The texts that a model made: by name of the perturbation, in the order of the items' IDs.
         """
         own = sorted(self.perturbations, key=lambda change: change.name)
         parts = [[change.name, change.permille, change.k, change.level, change.method] for change in own]
-        parts += [[change.name, "prompt", change.prompt] for change in own if change.prompt is not None]
-        content = [parts, tables, self.analyser, sorted((name, list(texts)) for name, texts in outside_texts.items())]
+        content = [parts, tables, None, sorted((name, list(texts)) for name, texts in model_texts.items())]
         return hashlib.sha256(json.dumps(content).encode()).hexdigest()
 
     def with_given(self, items: Iterable[CollectionItem]) -> Plan:
@@ -109,14 +107,19 @@ class Plan:
         # A kind with a single degree may be named without it.
         own = [change for change in self.perturbations if change.kind not in names or change.rule not in _WHOLE]
         by_name = {change.name: change for change in self.perturbations}
-        added = [_given(name, by_name.get(name)) for name in names]
-        notes = tuple(
-            f"The kind {change.kind} is unknown, so it counts as damage to words."
-            for change in {
-                change.kind: change for change in added if change.name not in by_name and change.rule not in KINDS
-            }.values()
-        )
+        added = [replace(by_name[name], method="given") if name in by_name else given(name) for name in names]
+        unknown_kinds = dict.fromkeys(change.kind for change in added if change.rule not in KINDS)
+        notes = (f"The kind {kind} is unknown, so it counts as damage to words." for kind in unknown_kinds)
         return replace(self, perturbations=ordered([*own, *added]), notes=(*self.notes, *notes))
+
+
+def given(name: str, level: Level | None = None) -> Perturbation:
+    """Makes the perturbation of texts that come with items, or of scores that come with a table."""
+    kind, _, degree = name.partition("/")
+    known = KINDS.get(rule_of(kind))
+    permille, k = _amounts(degree)
+    permille = permille if permille and permille <= 1000 else None
+    return Perturbation(kind, degree, permille, k, level or (known.level if known else "word"), "given")
 
 
 def perturbation(
@@ -144,23 +147,23 @@ def amount_of(kind: str, permille: int | None, k: int | None) -> int:
     if (permille is None) == (k is None):
         raise DiscernmentError(f"{kind}: expected either permille or k, not {'neither' if k is None else 'both'}")
     amount: Any = k if permille is None else permille
-    whole = int(amount) if isinstance(amount, Integral) and not isinstance(amount, bool) else amount
-    check_ladder((whole,), kind, "k" if permille is None else "permille")
-    return int(whole)
+    unit, high = ("k", _MAX_K) if permille is None else ("permille", 1000)
+    if not isinstance(amount, Integral) or isinstance(amount, bool) or not 1 <= int(amount) <= high:
+        shown = in_one_line(repr(amount), 40)
+        raise DiscernmentError(f"{kind}: {unit} {shown}: expected a whole number from 1 to {high}")
+    return int(amount)
 
 
 def perturbations_named(name: str) -> tuple[Perturbation, ...]:
     """The perturbations that a name stands for: a kind with its degree, or a kind with all its usual degrees."""
     kind, _, degree = name.partition("/")
     known = kind_named(kind)
-    if not degree:
-        if known.method == "model":
-            return tuple(perturbation(kind, degree=degree) for degree in known.model_degrees)
-        return degrees_of(kind, LADDERS[known.ladder or ""], "permille") if known.has_degrees else (perturbation(kind),)
     if known.method == "model":
-        return (perturbation(kind, degree=degree),)
+        return tuple(perturbation(kind, degree=part) for part in ([degree] if degree else known.model_degrees))
+    if not degree and known.has_degrees:
+        return tuple(perturbation(kind, permille=permille) for permille in LADDERS[known.ladder or ""])
     permille, k = _amounts(degree)
-    if permille is None and k is None:
+    if degree and permille is None and k is None:
         shown = in_one_line(repr(degree), 40)
         raise DiscernmentError(f"{in_one_line(name, 60)}: expected a degree such as 30 (per mille) or k5, not {shown}")
     return (perturbation(kind, permille=permille, k=k),)
@@ -196,27 +199,7 @@ def usual_plan(items: Iterable[CollectionItem] = ()) -> Plan:
         kind for kind in KINDS.values() if kind.method == "rule" and (kind.needs != "alternative" or has_alternative)
     ]
     perturbations = tuple(change for kind in kinds for change in perturbations_named(kind.name))
-    return Plan(perturbations, "usual").with_given(items)
-
-
-def degrees_of(kind: str, degrees: Sequence[int], unit: Unit) -> tuple[Perturbation, ...]:
-    """Makes the perturbations of a kind with several degrees."""
-    check_ladder(degrees, kind, unit)
-    return tuple(perturbation(kind, **dict[str, Any]({unit: degree})) for degree in degrees)
-
-
-def check_ladder(degrees: Sequence[int], where: str, unit: Unit) -> None:
-    """Raises DiscernmentError if degrees are out of range or not ascending."""
-    if not degrees:
-        raise DiscernmentError(f"{where}: {unit}: expected at least one degree")
-    high = 1000 if unit == "permille" else _MAX_K
-    for degree in degrees:
-        if type(degree) is not int or not 1 <= degree <= high:
-            shown = in_one_line(repr(degree), 40)
-            raise DiscernmentError(f"{where}: {unit} {shown}: expected a whole number from 1 to {high}")
-    for low, next_one in pairwise(degrees):
-        if next_one <= low:
-            raise DiscernmentError(f"{where}: {unit}: expected ascending degrees, but {next_one} follows {low}")
+    return Plan(perturbations, USUAL).with_given(items)
 
 
 def ordered(perturbations: Iterable[Perturbation]) -> tuple[Perturbation, ...]:
@@ -235,12 +218,68 @@ def _rank(change: Perturbation) -> tuple[int, int]:
     return (1, change.k) if change.k is not None else (3, 0)
 
 
-def _given(name: str, planned: Perturbation | None) -> Perturbation:
-    """Makes the perturbation of texts that come with items."""
-    if planned is not None:
-        return replace(planned, method="given", prompt=None)
-    kind, _, degree = name.partition("/")
-    known = KINDS.get(rule_of(kind))
-    permille, k = _amounts(degree)
-    level: Level = known.level if known else "word"
-    return Perturbation(kind, degree, permille if permille and permille <= 1000 else None, k, level, "given")
+@cache
+def paper_facts(name: str) -> list[Mapping[str, str]]:
+    """The rows of a packaged table of the paper: `perturbations` or `datasets`."""
+    with (_FACTS / f"paper-{name}.csv").open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def paper_plan(dataset: str) -> Plan:
+    """The perturbations of a data set of the paper; a single degree is called `minor`."""
+    rows = [row for row in paper_facts("perturbations") if row["dataset"] == dataset]
+    return Plan(tuple(map(_planned, rows)), f"paper: {dataset}")
+
+
+def _planned(row: Mapping[str, str]) -> Perturbation:
+    kind, degree, k = row["kind"], "minor" if row["degree"] == "single" else row["degree"], row["k"]
+    if row["method"] == "model":
+        return perturbation(kind, degree=degree)
+    if not kind_named(kind).has_degrees:
+        return perturbation(kind)
+    is_whole = k == "all"
+    return perturbation(kind, permille=1000 if is_whole else None, k=None if is_whole else int(k), degree=degree)
+
+
+def open_plan(
+    source: Plan | str = USUAL, items: Iterable[CollectionItem] = (), *, kinds: Sequence[str] | None = None
+) -> Plan:
+    """Opens a plan, or a part of it, and adds the perturbations whose texts come with the items.
+
+    Args:
+        source: `usual`, the name of a data set of the paper (such as `SummEval`), or an opened plan.
+        items: The items.
+        kinds: Kinds, or perturbations such as `char_delete/30`, also if the plan lacks them; by default the whole plan.
+
+    Raises:
+        DiscernmentError: There is no such plan, kind or degree.
+
+    Example:
+        >>> open_plan("summeval").name, len(open_plan("summeval").perturbations)
+        ('paper: SummEval', 12)
+        >>> [change.name for change in open_plan(kinds=["negate/500", "newline"]).perturbations]
+        ['negate/500', 'newline']
+    """
+    datasets = {plain(row["dataset"]): row["dataset"] for row in paper_facts("datasets")}
+    if isinstance(source, Plan):
+        plan = source
+    elif source == USUAL:
+        plan = usual_plan(items)
+    elif plain(source) in datasets:
+        plan = paper_plan(datasets[plain(source)]).with_given(items)
+    else:
+        raise unknown("plan", source, [USUAL, *datasets.values()])
+    if kinds is None:
+        return plan
+    selected = ordered(change for kind in kinds for change in _named(kind, plan))
+    if not selected:
+        raise DiscernmentError("the plan is empty; expected at least one perturbation")
+    return plan if selected == plan.perturbations else Plan(selected, f"{plan.name}, changed", plan.notes)
+
+
+def _named(name: str, plan: Plan) -> Iterable[Perturbation]:
+    """The perturbations of the plan that a name stands for, or else the kind with its usual degrees."""
+    own = [change for change in plan.perturbations if name in (change.name, change.kind)]
+    if not own and rule_of(name.partition("/")[0]) not in KINDS:
+        raise unknown("kind", name, dict.fromkeys([*KINDS, *ALIASES, *plan.kinds]))
+    return own or perturbations_named(name)

@@ -7,9 +7,11 @@ NaN.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
+
+import numpy as np
 
 from ...base.arrays import Bools, Floats
 from ..evaluators.evaluator import Metric
@@ -40,15 +42,27 @@ class Scored:
     # impossible
     differs_from_lower: Bools
     # most common reason why each perturbation is impossible for an item; None if it is possible for all items
-    reasons: tuple[str | None, ...]
-    # by perturbation, the median edit distance in characters as a share of the original's length; None unless a model
-    # made the texts
-    edit_shares: tuple[float | None, ...]
+    reasons: tuple[str | None, ...] = ()
+    notes: tuple[str, ...] = ()  # notes of the evaluator for readers, one sentence each
+    examples: tuple[Example, ...] = ()  # largest and smallest drop of each cell
+    # texts that a model made: by name of the perturbation, in the order of the items' IDs
+    model_texts: Mapping[str, Sequence[str | None]] = field(default_factory=dict)
 
     @property
     def metric_names(self) -> tuple[str, ...]:
         """The names of the metrics, in the order of the matrices."""
         return tuple(metric.name for metric in self.metrics)
+
+    @property
+    def n_texts(self) -> int:
+        """The number of damaged texts."""
+        return int(self.is_possible.sum())
+
+    @property
+    def n_missing(self) -> int:
+        """The number of missing scores of originals and damaged texts."""
+        is_missing = np.isnan(self.damaged) & self.is_possible[:, None]
+        return int(np.isnan(self.originals).sum() + is_missing.sum())
 
 
 @dataclass(frozen=True)
@@ -77,21 +91,7 @@ class Curve:
     mean: Floats  # mean score at each degree
     mean_low: Floats  # lower end of its 95 % interval; NaN with one question
     mean_high: Floats
-    share_lower: Floats  # share of the items whose score is lower than that of the original; 0 for the originals
     n_items: int  # number of items that have all degrees
-
-
-@dataclass(frozen=True)
-class Work:
-    """The work that a test took."""
-
-    n_items: int
-    n_texts: int  # number of damaged texts
-    n_impossible: int  # number of damaged texts that were impossible
-    n_missing: int  # number of missing scores
-    n_requests: int = 0  # number of requests to models
-    cost: float | None = None  # estimated cost of the requests; None if it is unknown
-    seconds: float = 0.0  # time for making and scoring the texts
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,14 +105,9 @@ class Discernment:
         perturbations: A row for each perturbation, its metrics combined, with the columns of `PERTURBATION_COLUMNS`.
         summary: Averages and minima, with the columns of `SUMMARY_COLUMNS`.
         profile: A row for each kind and metric, with the columns of `PROFILE_COLUMNS`.
-        controls: A row for each control and metric, with the columns of `CONTROL_COLUMNS`.
         curves: The curve of each kind with more than one degree, by metric.
-        examples: The largest and the smallest drop of each cell.
-        work: The work that the test took.
         weights: The weights that were used (`assumed`, or the name of a file); None if no weights were used.
-        specificity: By metric, the share of the controls that are not noticed; None if there are no controls.
         scores: By task and score (such as `d`), the scores of the perturbations with their intervals.
-        margin: The margin of the tests of equivalence, in standard deviations of the originals' scores; None without.
         notes: Notes for readers, one sentence each.
         warnings: Reasons why the figures may mislead, one sentence each.
     """
@@ -123,14 +118,9 @@ class Discernment:
     perturbations: Rows
     summary: Rows
     profile: Rows
-    controls: Rows
     curves: tuple[Curve, ...]
-    examples: tuple[Example, ...]
-    work: Work
     weights: str | None = None
-    specificity: Mapping[str, float | None] = field(default_factory=dict)
     scores: Mapping[str, Mapping[str, DiscernmentScores]] = field(default_factory=dict)
-    margin: float | None = None
     notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
 
@@ -139,14 +129,11 @@ CELL_COLUMNS = (
     *("evaluator", "task", "level", "kind", "degree", "permille", "k", "metric"),
     *("n_items", "n_impossible", "n_missing", "n_zero", "n", "share_lower", "share_equal", "share_higher"),
     *("mean_original", "mean_perturbed", "mean_drop", "drop_low", "drop_high", "rank_biserial", "r_plus", "z", "log_p"),
-    *("d", "d_low", "d_high", "ceiling_d", "exact_d", "reverse_d", "n80", "few", "noticed", "significant_bh"),
-    *("missed_at_most", "equivalent"),
+    *("d", "d_low", "d_high", "ceiling_d", "exact_d", "reverse_d", "few", "noticed"),
 )
-"""The last two columns need a margin. `missed_at_most` is the end of the 90 % interval of the mean drop that is farther
-from 0, in standard deviations of the originals' scores."""
 PERTURBATION_COLUMNS = (
     *("evaluator", "task", "level", "kind", "degree", "permille", "k", "method", "n_items", "n_impossible", "reason"),
-    *("n_changed", "edit_share", "log_p", "d", "d_low", "d_high", "printed_d", "weighted_d", "calibrated_d", "noticed"),
+    *("n_changed", "log_p", "d", "d_low", "d_high", "printed_d", "weighted_d", "calibrated_d", "noticed"),
 )
 """`n_changed` is the number of items whose text differs from the text of the next lower degree."""
 SUMMARY_COLUMNS = (
@@ -159,24 +146,11 @@ COMMON_COLUMNS = (
     *("evaluator", "task", "score", "scope", "n_own", "n_common"),
     *("average", "average_low", "average_high", "minimum", "minimum_at"),
 )
-"""Averages on the perturbations that all compared evaluators and scores have. `score` is `d`, `weighted_d` or
-`weighted_minus_plain`. `n_own` is the number of perturbations for which the evaluator has the score, and `n_common` the
-number of these that all have."""
-PROFILE_COLUMNS = (
-    *("evaluator", "task", "level", "kind", "metric", "detectable_at_100", "detectable_at_20", "n80", "monotonicity"),
-    *("drop_per_100_permille", "missed_at_most", "verdict"),
-)
-"""`detectable_at_N` is the name of the smallest degree from which on all degrees are noticed with N items. It is
-`none` if there is no such degree, and None if there are fewer than N items. `n80` is the figure of the smallest degree
-from which on all degrees are noticed, or of the largest degree if there is no such degree. `missed_at_most` is the
-largest of all degrees. `verdict` is `notices`, `needs much`, `rewards`, `not noticed`, `blind` (not noticed, and each
-degree changes the mean score by less than the margin), or None if no cell is defined."""
-CONTROL_COLUMNS = (
-    *("evaluator", "task", "kind", "metric", "n_items", "n_impossible"),
-    *("mean_drop", "drop_low", "drop_high", "relative_drop", "d", "d_low", "d_high", "reverse_d", "share_lower"),
-    "noticed",
-)
-"""`relative_drop` is the mean drop relative to the smallest mean drop of damage that the metric notices."""
+"""Averages on the perturbations that all compared evaluators have. `score` is `d` or `weighted_d`. `n_own` is the
+number of perturbations for which the evaluator has the score, and `n_common` the number of these that all have."""
+PROFILE_COLUMNS = ("evaluator", "task", "level", "kind", "metric", "noticed_from", "verdict")
+"""`noticed_from` is the name of the lightest degree from which on all degrees are noticed; None if there is none.
+`verdict` is `notices`, `needs much`, `rewards`, `not noticed`, or None if no cell is defined."""
 
 
 def with_columns(names: Iterable[str], rows: Iterable[TableRow]) -> Rows:

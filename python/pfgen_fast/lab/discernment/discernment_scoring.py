@@ -7,10 +7,8 @@ score that is missing or invalid is NaN.
 
 from __future__ import annotations
 
-import math
-import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain
 from typing import cast
 
@@ -22,35 +20,18 @@ from ...base.errors import DiscernmentError
 from ...base.native import _core
 from ...base.untrusted_text import few_names, in_one_line
 from ..evaluators.asking_evaluator import AskingEvaluator
-from ..evaluators.evaluator import LARGEST, Evaluator, Item, Metric, text_column, valid_scores
+from ..evaluators.evaluator import LARGEST, Evaluator, Item, Metric, valid_scores
 from ..evaluators.table_evaluator import TableScores
-from ..judging.judge_asking import Spending
-from .discernment_items import Collection, CollectionItem
-from .discernment_plan import Plan, ordered, usual_plan
-from .discernment_result import Example, Scored, Work
-from .kinds import Impossible, Level
+from .discernment_items import Collection
+from .discernment_plan import Plan, given, ordered, usual_plan
+from .discernment_result import Example, Scored
+from .kinds import KINDS, Impossible, Level
 from .perturbing import Damage, Damaged
 
 TEXTS_AT_A_TIME = 100_000
 """Maximum number of texts in one call, which may score several perturbations; a perturbation is never split."""
 
 Progress = Callable[[int, int], None]
-
-_NAMED_AT_MOST = 5
-
-
-@dataclass(frozen=True, eq=False)
-class Scoring:
-    """The scores of a test, with examples and work."""
-
-    scored: Scored
-    examples: tuple[Example, ...]  # largest and smallest drop of each cell
-    work: Work  # work of making and scoring the texts
-    # IDs of originals that got two different scores from an evaluator that claims to be deterministic
-    unstable: tuple[str, ...] = ()
-    # texts of perturbations that depend on more than items, plan and seed: by name of the perturbation, in the order of
-    # the items' IDs
-    outside_texts: Mapping[str, Sequence[str | None]] = field(default_factory=dict)
 
 
 def plan_of(table: TableScores, collection: Collection, plan: Plan | None = None) -> Plan:
@@ -61,9 +42,12 @@ def plan_of(table: TableScores, collection: Collection, plan: Plan | None = None
     others = [name for name in table.names if name not in by_name]
     chosen = [by_name[name] for name in table.names if name in by_name]
     chosen = [replace(change, method="given") if change.method == "model" else change for change in chosen]
-    for change in _unplanned(others).perturbations:
-        chosen.append(replace(change, level=cast("Level", table.level_of(change.name) or change.level)))
-    notes = [*planned.notes, *_unplanned([name for name in others if table.level_of(name) is None]).notes]
+    chosen += [given(name, cast("Level | None", table.level_of(name))) for name in others]
+    notes = list(planned.notes)
+    if unknown := {change.kind for change in chosen if change.rule not in KINDS and not table.level_of(change.name)}:
+        notes.append(
+            f"Kinds that are unknown and have no level count as damage to words: {few_names(sorted(unknown), 5)}."
+        )
     lacking = [] if plan is None else [name for name in by_name if name not in table.names]
     if lacking:
         listed = few_names(lacking, 5, 80)
@@ -71,34 +55,45 @@ def plan_of(table: TableScores, collection: Collection, plan: Plan | None = None
     return Plan(ordered(chosen), planned.name, tuple(notes))
 
 
-def _unplanned(names: list[str]) -> Plan:
-    return Plan(()).with_given([CollectionItem("", "", "", perturbed=dict.fromkeys(names, ""))])
-
-
-def score_all(evaluator: Evaluator | TableScores, damage: Damage, *, on_progress: Progress | None = None) -> Scoring:
+def score_all(evaluator: Evaluator | TableScores, damage: Damage, *, on_progress: Progress | None = None) -> Scored:
     """Scores the originals of a collection and all their damaged texts, or looks up their scores in a table."""
-    started = time.perf_counter()
     tell = on_progress or (lambda done, total: None)
     items, plan = damage.collection.items, damage.plan
     total = len(items) * (1 + len(plan.perturbations))
     tell(0, total)
-    unstable: tuple[str, ...] = ()
     if isinstance(evaluator, TableScores):
         scores = evaluator.originals([item.id for item in items])
         damaged_scores = _looked_up(evaluator, damage)
     else:
-        again = evaluator.again() if hasattr(evaluator, "again") else evaluator  # uses no earlier scores
         scores = valid_scores(evaluator, items, damage.originals)
-        if getattr(evaluator, "is_deterministic", False):
-            unstable = _unstable(again, items, scores)
-        damaged_scores = _called(evaluator, again, damage)
+        damaged_scores = _called(evaluator, damage)
     tell(len(items), total)
     # Read after scoring, because some evaluators know their metrics only from their first scores.
     metrics = tuple(evaluator.metrics)
     originals = _matrix(scores, metrics)
-    shape = (len(plan.perturbations), len(items))
-    is_possible, differs = np.zeros(shape, dtype=np.bool_), np.zeros(shape, dtype=np.bool_)
-    scored = Scored(
+    matrices: list[Floats] = []
+    examples: dict[str, list[Example]] = {}
+    columns: list[Damaged] = []
+    model_texts: dict[str, list[str | None]] = {}
+    for damaged, scores in damaged_scores:
+        matrices.append(np.where(damaged.impossible == 0, _matrix(scores, metrics), np.nan))
+        for task, rows in rows_of_tasks(items).items():
+            ends = _examples_of(damaged, items, metrics, originals, matrices[-1], rows)
+            examples.setdefault(task, []).extend(ends)
+        if damaged.perturbation.method == "model":
+            by_id = zip(items, damaged.texts.tolist(), strict=True)
+            model_texts[damaged.perturbation.name] = [text for _, text in sorted(by_id, key=lambda pair: pair[0].id)]
+        columns.append(replace(damaged, texts=damaged.texts.part(0, 0)))
+        tell(len(items) * (1 + len(matrices)), total)
+    if isinstance(evaluator, AskingEvaluator) and np.isnan(originals).all():
+        evaluator.check_rated(evaluator.asked(items, damage.originals))
+    is_possible = np.stack([damaged.impossible == 0 for damaged in columns])
+    all_scores = {"original": originals, "damaged text": np.stack(matrices)}
+    for what, values in all_scores.items():
+        if np.isnan(values).all() and (what == "original" or is_possible.any()):
+            expected = f"expected numbers of at most {LARGEST:g} within the bounds"
+            raise DiscernmentError(f"evaluator {in_one_line(evaluator.name)}: no {what} has a score; {expected}")
+    return Scored(
         evaluator=evaluator.name,
         signature=evaluator.signature,
         metrics=metrics,
@@ -106,60 +101,18 @@ def score_all(evaluator: Evaluator | TableScores, damage: Damage, *, on_progress
         plan=plan,
         seed=damage.seed,
         originals=originals,
-        damaged=np.full((shape[0], *originals.shape), np.nan),
+        damaged=all_scores["damaged text"],
         is_possible=is_possible,
-        differs_from_lower=differs,
-        reasons=(),
-        edit_shares=(),
+        differs_from_lower=np.stack([damaged.differs_from_lower for damaged in columns]),
+        reasons=tuple(damaged.reason for damaged in columns),
+        examples=tuple(chain.from_iterable(examples.values())),
+        model_texts=model_texts,
+        notes=tuple(evaluator.notes_on(items)) if hasattr(evaluator, "notes_on") else (),
     )
-    rows_of = rows_of_tasks(items)
-    examples: dict[str, list[Example]] = {task: [] for task in rows_of}
-    properties: list[tuple[str | None, float | None]] = []
-    outside_texts: dict[str, list[str | None]] = {}
-    by_id = sorted(range(len(items)), key=lambda row: items[row].id)
-    for row, (damaged, scores) in enumerate(damaged_scores):
-        is_possible[row], differs[row] = damaged.impossible == 0, damaged.differs_from_lower
-        scored.damaged[row] = np.where(is_possible[row], _matrix(scores, metrics), np.nan)
-        for task, own in rows_of.items():
-            examples[task] += _examples_of(damaged, scored, row, own)
-        if damage.is_from_outside(damaged.perturbation):
-            outside_texts[damaged.perturbation.name] = [damaged.texts[item] for item in by_id]
-        properties.append((damaged.reason, damaged.edit_share))
-        tell(len(items) * (2 + row), total)
-    reasons, edit_shares = zip(*properties, strict=True)
-    scored = replace(scored, reasons=reasons, edit_shares=edit_shares)
-    if isinstance(evaluator, AskingEvaluator) and np.isnan(originals).all():
-        evaluator.check_rated(evaluator.asked(items, damage.originals))
-    _check_some_score(scored)
-    work = _work_of(scored, time.perf_counter() - started, [evaluator, damage.maker])
-    return Scoring(scored, tuple(chain.from_iterable(examples.values())), work, unstable, outside_texts)
 
 
 def _matrix(scores: Mapping[str, Floats], metrics: Sequence[Metric]) -> Floats:
     return np.stack([scores[metric.name] for metric in metrics])
-
-
-def _work_of(scored: Scored, seconds: float, asking: Iterable[object]) -> Work:
-    """The work of a test, with the number and cost of the requests to models."""
-    n_texts = int(scored.is_possible.sum())
-    n_missing = int(np.isnan(scored.originals).sum() + (np.isnan(scored.damaged) & scored.is_possible[:, None]).sum())
-    n_impossible = scored.is_possible.size - n_texts
-    work = Work(len(scored.collection), n_texts, n_impossible, n_missing, seconds=seconds)
-    all_spendings = (getattr(asked, "spending", None) for asked in asking)
-    spendings = {id(part): part for part in all_spendings if isinstance(part, Spending)}.values()
-    if not spendings:
-        return work
-    cost = math.fsum(part.cost for part in spendings) if all(part.prices for part in spendings) else None
-    return replace(work, n_requests=sum(part.n_requests for part in spendings), cost=cost)
-
-
-def _check_some_score(scored: Scored) -> None:
-    """Raises DiscernmentError if no original, or no damaged text, has a score."""
-    where, expected = f"evaluator {in_one_line(scored.evaluator)}", f"numbers of at most {LARGEST:g} within the bounds"
-    if np.isnan(scored.originals).all():
-        raise DiscernmentError(f"{where}: no original has a score; expected {expected}")
-    if scored.is_possible.any() and np.isnan(scored.damaged).all():
-        raise DiscernmentError(f"{where}: no damaged text has a score; expected {expected}")
 
 
 def _batches(damage: Damage) -> Iterator[list[Damaged]]:
@@ -183,19 +136,10 @@ def _is_scored_again(damaged: Damaged) -> bool:
     return damaged.perturbation.rule == "identity"
 
 
-def _unstable(again: Evaluator, items: Sequence[Item], originals: Mapping[str, Floats]) -> tuple[str, ...]:
-    """Scores 1 % of the originals again, and returns the first IDs of originals that get different scores."""
-    items = items[::100]
-    differs = np.zeros(len(items), dtype=np.bool_)
-    for name, second in valid_scores(again, items, text_column([item.text for item in items])).items():
-        first = originals[name][::100]
-        differs |= (first != second) & ~(np.isnan(first) & np.isnan(second))
-    return tuple(items[int(i)].id for i in np.flatnonzero(differs)[:_NAMED_AT_MOST])
-
-
-def _called(evaluator: Evaluator, again: Evaluator, damage: Damage) -> Iterator[tuple[Damaged, dict[str, Floats]]]:
-    """Yields the scores of each perturbation by an evaluator."""
+def _called(evaluator: Evaluator, damage: Damage) -> Iterator[tuple[Damaged, dict[str, Floats]]]:
+    """Yields the scores of each perturbation by an evaluator; originals are scored again without earlier scores."""
     items = damage.collection.items
+    again = evaluator.again() if hasattr(evaluator, "again") else evaluator
     for batch in _batches(damage):
         columns = [damaged.texts for damaged in batch]
         texts = columns[0] if len(columns) == 1 else _core.TextColumn.joined("texts", columns)
@@ -217,18 +161,24 @@ def _looked_up(table: TableScores, damage: Damage) -> Iterator[tuple[Damaged, di
         yield damaged, table.perturbed(name, ids)
 
 
-def _examples_of(damaged: Damaged, scored: Scored, number: int, rows: NDArray[np.intp]) -> Iterator[Example]:
+def _examples_of(
+    damaged: Damaged,
+    items: Sequence[Item],
+    metrics: Sequence[Metric],
+    originals: Floats,
+    scores: Floats,
+    rows: NDArray[np.intp],
+) -> Iterator[Example]:
     """Yields the items of a task whose scores fell most and least by one perturbation, if their texts are known."""
-    for metric, before, after in zip(scored.metrics, scored.originals, scored.damaged[number], strict=True):
-        drop = before - after if metric.higher_is_better else after - before
-        there = rows[~np.isnan(drop[rows])]
-        ends = [("largest", np.argmax), ("smallest", np.argmin)][: len(there)]
-        for which, find in ends:
-            row = int(there[find(drop[there])])
-            item, text = scored.collection.items[row], damaged.texts[row]
+    for metric, before, after in zip(metrics, originals, scores, strict=True):
+        drop = (before - after if metric.higher_is_better else after - before)[rows]
+        if np.isnan(drop).all():
+            continue
+        for which, place in (("largest", np.nanargmax(drop)), ("smallest", np.nanargmin(drop))):
+            item, text = items[rows[place]], damaged.texts[int(rows[place])]
             if text is not None:
                 named = (damaged.perturbation.name, metric.name, which, item.id)
-                yield Example(*named, item.text, text, float(before[row]), float(after[row]))
+                yield Example(*named, item.text, text, float(before[rows[place]]), float(after[rows[place]]))
 
 
 def rows_of_tasks(items: Sequence[Item]) -> dict[str, NDArray[np.intp]]:

@@ -12,7 +12,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from statistics import median
 from typing import Any
 
 import numpy as np
@@ -38,7 +37,6 @@ from ..judging.reply_store import ReplyStore
 from .discernment_plan import Perturbation, perturbations_named
 from .kinds import KINDS, Impossible, unknown
 from .perturbing import Perturbed
-from .plan_sources import PLACEHOLDERS, checked_prompt, n_changes
 
 N_TRIES = 3
 """The maximum number of requests for a text, each with the next seed, until a reply is usable."""
@@ -162,48 +160,7 @@ def open_maker(
 def _damage(places: Sequence[_Place]) -> Perturbed:
     texts = [place.text() for place in places]
     impossible = np.array([0 if text is not None else Impossible.NO_CANDIDATE for text in texts], dtype=np.uint8)
-    shares = [
-        edit_distance(place.item.text, text) / len(place.item.text)
-        for place, text in zip(places, texts, strict=True)
-        if text is not None
-    ]
-    return Perturbed(text_column(texts), impossible, median(shares) if shares else None)
-
-
-def edit_distance(first: str, other: str) -> int:
-    """Levenshtein's distance in code points.
-
-    The time is about the product of the lengths divided by 64: the bits of an integer hold a column of the usual table
-    (Myers 1999, in the form of Hyyrö 2003).
-    """
-    start = _n_in_common(first, other)
-    first, other = first[start:], other[start:]
-    end = _n_in_common(first[::-1], other[::-1])
-    first, other = first[: len(first) - end], other[: len(other) - end]
-    if not first or not other:
-        return len(first) + len(other)
-    places: dict[str, int] = {}
-    for row, character in enumerate(first):
-        places[character] = places.get(character, 0) | 1 << row
-    every, last = (1 << len(first)) - 1, 1 << len(first) - 1
-    rises, falls, distance = every, 0, len(first)  # vertical differences of +1 and -1, and the last row's value
-    for character in other:
-        equal = places.get(character, 0)
-        diagonal = (((equal & rises) + rises) ^ rises) | equal | falls
-        right_rises = falls | ~(diagonal | rises) & every
-        right_falls = rises & diagonal
-        distance += bool(right_rises & last) - bool(right_falls & last)
-        right_rises = (right_rises << 1 | 1) & every
-        right_falls = right_falls << 1 & every
-        rises = right_falls | ~(diagonal | right_rises) & every
-        falls = right_rises & diagonal
-    return distance
-
-
-def _n_in_common(first: str, other: str) -> int:
-    """The number of common code points at the beginnings of two texts."""
-    pairs = enumerate(zip(first, other, strict=False))
-    return next((place for place, (left, right) in pairs if left != right), min(len(first), len(other)))
+    return Perturbed(text_column(texts), impossible)
 
 
 MADE = {part.name: part for kind in KINDS.values() if kind.method == "model" for part in perturbations_named(kind.name)}
@@ -215,6 +172,10 @@ _COUNTS: Mapping[str, Mapping[int, str]] = {
     "en": {1: "one", 2: "two", 3: "three", 5: "five"},
     "ja": {1: "一つ", 2: "二つ", 3: "三つ", 5: "五つ"},
 }
+_N_ERRORS = {"minor": 2, "major": 5}
+_FEWER_ERRORS = {("story", "minor"): 1, ("qa", "minor"): 1, ("qa", "major"): 3}
+"""The number of grammatical errors, and that in the short texts of some tasks."""
+_PLACEHOLDERS = ("text", "what", "language", "count")
 
 _FENCED = re.compile(r"```[^\n`]*\n(.*?)\n?```", re.DOTALL)
 _QUOTES = {'"': '"', "'": "'", "“": "”", "‘": "’", "「": "」", "『": "』", "«": "»"}
@@ -232,15 +193,12 @@ def made_prompt(item: Item, perturbation: Perturbation, criteria: Criteria) -> s
         raise unknown("perturbation by a model", perturbation.name, MADE)
     language = item.language or language_of(item.text)
     spoken = language if language in LANGUAGES else "en"
-    if perturbation.prompt is None:
-        template = _template(perturbation.kind, perturbation.degree, spoken)
-    else:
-        template = checked_prompt(perturbation.prompt)
-    return template.fill(
+    count = _FEWER_ERRORS.get((item.task, perturbation.degree), _N_ERRORS.get(perturbation.degree, 0))
+    return _template(perturbation.kind, perturbation.degree, spoken).fill(
         text=item.text,
         what=criteria.what(item.task, spoken),
         language=LANGUAGES[spoken].get(language, language),
-        count=_COUNTS[spoken][n_changes("grammar_error", item.task, perturbation.degree or "minor")],
+        count=_COUNTS[spoken].get(count, ""),
     )
 
 
@@ -252,7 +210,7 @@ def label_of(prompt: str) -> str:
 @cache
 def _template(kind: str, degree: str, language: str) -> Template:
     name = ".".join(part for part in (kind, degree, language, "txt") if part)
-    return Template.read(_FOLDER / name, placeholders=PLACEHOLDERS, needed=("text", "what", "language"))
+    return Template.read(_FOLDER / name, placeholders=_PLACEHOLDERS, needed=("text", "what", "language"))
 
 
 def usable_text(reply: str, original: str, *, kind: str, language: str, label: str) -> str | None:

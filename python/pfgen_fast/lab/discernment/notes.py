@@ -2,52 +2,29 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from ...base.errors import SuiteError
 from ...base.untrusted_text import counted, few_names, in_one_line
-from ..evaluators.ngram_evaluator import NgramEvaluator
 from ..statistics.discernment_scores import FEW
 from .discernment_cells import TaskCells
 from .discernment_plan import Perturbation
 from .discernment_result import Scored
-from .discernment_scoring import Scoring
 from .kinds import in_words
-from .originals import known_originals
-
-WEAK_ORIGINALS = 0.5
-"""Share of the mean score of reference answers below which originals make a bad test."""
 
 
-def notes_on(evaluator: object, scored: Scored, tasks: Sequence[TaskCells]) -> tuple[str, ...]:
+def notes_on(scored: Scored, tasks: Sequence[TaskCells]) -> tuple[str, ...]:
     """Notes on the data from which the figures are computed."""
-    notes = [*scored.collection.notes, *scored.plan.notes]
-    with contextlib.suppress(SuiteError):  # a compiled suite has no answers to compare with
-        if isinstance(evaluator, NgramEvaluator):
-            notes += known_originals(evaluator.suite, scored.collection)
-    if hasattr(evaluator, "notes_on"):
-        notes += evaluator.notes_on(scored.collection.items)
+    notes = [*scored.collection.notes, *scored.plan.notes, *scored.notes]
     for task in tasks:
         notes += (_of(task) + note for note in (*_impossible(task), *_undefined(task)))
     return tuple(dict.fromkeys(notes))
 
 
-def warnings_on(evaluator: object, scoring: Scoring, tasks: Sequence[TaskCells]) -> tuple[str, ...]:
+def warnings_on(scored: Scored, tasks: Sequence[TaskCells]) -> tuple[str, ...]:
     """Warnings that the figures may mislead."""
-    scored = scoring.scored
     warnings = list(_without_scores(scored, tasks))
-    if isinstance(evaluator, NgramEvaluator):
-        with contextlib.suppress(SuiteError):
-            warnings += _weak(evaluator, scored)
-    if scoring.unstable:
-        ids = ", ".join(in_one_line(name) for name in scoring.unstable)
-        warnings.append(
-            f"Evaluator {in_one_line(scored.evaluator)} claims to be deterministic, but gave an original two different "
-            f"scores; first items: {ids}."
-        )
     for task in tasks:
         if (n_questions := len(set(task.scores.codes))) < FEW:
             warnings.append(
@@ -117,19 +94,6 @@ def _without_scores(scored: Scored, tasks: Sequence[TaskCells]) -> Iterator[str]
     for metric, scores in zip(scored.metrics, scored.originals, strict=True):
         if np.isnan(scores).all():
             yield f"{in_one_line(metric.name)} has no score for any original, so it is left out."
-
-
-def _weak(evaluator: NgramEvaluator, scored: Scored) -> Iterator[str]:
-    """A warning if the originals score much less than the suite's reference answers to their questions."""
-    questions = dict.fromkeys(item.question for item in scored.collection.items if item.question is not None)
-    reference_mean = evaluator.reference_means(list(questions))["average"]
-    scores = scored.originals[scored.metric_names.index("average")]
-    own = np.nan if np.isnan(scores).all() else float(np.nanmean(scores))
-    if own < WEAK_ORIGINALS * reference_mean:
-        yield (
-            f"The originals score {own:.3f} on average, less than half of the {reference_mean:.3f} of the suite's "
-            "reference answers: their scores have little room to fall, so the figures say little."
-        )
 
 
 def _words(change: Perturbation) -> str:

@@ -21,13 +21,10 @@ from ..evaluators.evaluator import Item, language_of, text_column
 from ..evaluators.table_evaluator import ORIGINAL
 from .damage import perturbed
 from .damage.sites import Donors
-from .damage.text_reading import LANGUAGES, Analyser, open_analyser
-from .discernment_items import Collection, Row, collection_of
+from .damage.text_reading import LANGUAGES
+from .discernment_items import Collection
 from .discernment_plan import Perturbation, Plan, amount_of, kind_named, usual_plan
 from .kinds import KINDS, Impossible
-
-ANALYSED_KINDS = ("word_delete", "word_drop", "word_swap", "word_repeat", "term_swap", "function_word")
-"""The kinds that depend on words, terms or particles."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,8 +33,6 @@ class Perturbed:
 
     texts: _core.TextColumn  # a text for each original; null if the perturbation is impossible
     impossible: NDArray[np.uint8]  # reason why it is impossible, a value of `Impossible`; 0 if it is possible
-    # median edit distance in code points as a share of the original's length; None unless a model made the texts
-    edit_share: float | None = None
 
 
 Maker = Callable[[Sequence[Item], Sequence[Perturbation]], Sequence[Perturbed]]
@@ -55,7 +50,6 @@ def perturb(
     questions: Sequence[str | None] | None = None,
     donors: Sequence[str] | None = None,
     alternatives: Sequence[str | None] | None = None,
-    analyser: Analyser | str | None = None,
 ) -> list[str | None]:
     """Damages texts.
 
@@ -71,8 +65,6 @@ def perturb(
             questions, it takes no parts from itself.
         donors: Texts to take parts from, instead of the texts with other questions.
         alternatives: The wrong ending of each text, for `wrong_ending`.
-        analyser: `sudachi` or an `Analyser`, which finds the words, names and particles of Japanese texts instead of
-            the rules.
 
     Returns:
         The damaged texts; None if the damage is impossible.
@@ -104,7 +96,6 @@ def perturb(
         languages=[known or language_of(text) for known, text in zip(languages, originals, strict=True)],
         donors=pool,
         alternatives=others,
-        analyser=open_analyser(analyser),
     )
     return perturbed.texts.tolist()
 
@@ -117,7 +108,6 @@ def perturbed_columns(
     languages: Sequence[str],
     donors: Donors,
     alternatives: Sequence[str | None],
-    analyser: Analyser | None,
 ) -> list[Perturbed]:
     """Damages texts in several degrees of one kind; if the donors have groups, the texts are the donors."""
     rule = kind_named(degrees[0].rule)
@@ -133,8 +123,6 @@ def perturbed_columns(
             degree = replace(degree, k=amount) if degree.permille is None else replace(degree, permille=amount)
         amounts.append(degree)
     options: dict[str, Any] = {"seed": operator.index(seed), "donors": donors}
-    if analyser is not None and rule.name in ANALYSED_KINDS:
-        options["analyse"] = analyser.analysed
     rows = zip(originals, languages, donors.groups or [None] * len(originals), alternatives, strict=True)
     outcomes = [
         perturbed(text, rule.name, amounts, language=language, group=group, alternative=other, **options)
@@ -186,40 +174,26 @@ class Damaged(Perturbed):
 
 
 class Damage:
-    """The damaged texts that `discern` has scored; the arguments are the same."""
+    """The damaged texts of a collection, by kind; the arguments are those of `discern`."""
 
     def __init__(
         self,
-        items: Collection | Iterable[Item | Row],
+        items: Collection | Iterable[Item],
         plan: Plan | None = None,
         *,
         seed: int = 0,
-        language: str | None = None,
-        donors: Iterable[str] | None = None,
         maker: Maker | None = None,
-        analyser: Analyser | str | None = None,
     ) -> None:
-        self.collection = collection_of(items, language)
-        plan = usual_plan(self.collection.items) if plan is None else plan
-        self._analyser = open_analyser(analyser)
-        self.plan = plan if self._analyser is None else replace(plan, analyser=self._analyser.signature)
+        self.collection = items if isinstance(items, Collection) else Collection.of(items)
+        self.plan = usual_plan(self.collection.items) if plan is None else plan
         self.seed, self.maker = seed, maker
         self.originals = text_column([item.text for item in self.collection.items])
-        self._has_pool = donors is not None
-        questions = [item.question for item in self.collection.items]
-        sources = self.originals if donors is None else list(donors)
-        self._donors = Donors(listed(sources, "donors"), questions if donors is None else None)
-        asked = [change.name for change in plan.perturbations if change.method == "model"]
+        self._donors = Donors(self.originals.tolist(), [item.question for item in self.collection.items])
+        asked = [change.name for change in self.plan.perturbations if change.method == "model"]
         if asked and maker is None:
             raise DiscernmentError(
                 f"{asked[0]}: a language model makes its texts; expected a model, or a plan without such kinds"
             )
-
-    def is_from_outside(self, perturbation: Perturbation) -> bool:
-        """Whether the texts of a perturbation depend on more than items, plan and seed."""
-        if perturbation.method == "rule":
-            return self._has_pool and KINDS[perturbation.rule].needs == "donors"
-        return perturbation.method == "model"
 
     def __iter__(self) -> Iterator[list[Damaged]]:
         """Yields a list for each kind, with the texts of all its degrees, in the order of the plan."""
@@ -247,7 +221,6 @@ class Damage:
             languages=[item.language or language_of(item.text) for item in items],
             donors=self._donors,
             alternatives=[item.alternative for item in items],
-            analyser=self._analyser,
         )
 
     def _given(self, name: str) -> Perturbed:

@@ -18,7 +18,8 @@ from ..annotations.annotation_plan import SheetItem
 from ..annotations.annotation_rows import Row, read_rows
 from ..evaluators.criteria import DEFAULT_TASK, Criteria
 from ..statistics.raters import fleiss_kappa
-from .kinds import KINDS, LADDERS, Kind, metric_named, task_named
+from .discernment_plan import Perturbation, perturbations_named
+from .kinds import KINDS, Kind, metric_named, task_named
 from .perturbing import perturb
 from .weights import KEYS, cell, perturbation_key, rows_of
 
@@ -61,27 +62,22 @@ DONORS = {
 }
 
 
-def example(kind: Kind, language: str) -> str | None:
-    """The sample of a language, damaged by a kind that a rule makes; None if that is impossible."""
-    degrees = LADDERS.get(kind.ladder or "", ())
-    (damaged,) = perturb(
-        [SAMPLES[language]],
-        kind.name,
-        permille=degrees[2] if kind.has_degrees else None,
-        language=language,
-        donors=DONORS[language],
-        alternatives=DONORS[language][:1],
-    )
-    return damaged
+def damaged_example(text: str, change: Perturbation, language: str) -> str | None:
+    """A text damaged by a rule, with parts of other examples; None if that is impossible."""
+    donors = DONORS[language]
+    degree: Any = {"permille": change.permille, "k": change.k} if KINDS[change.rule].has_degrees else {}
+    return perturb([text], change.kind, **degree, language=language, donors=donors, alternatives=donors[:1])[0]
 
 
 def vote_items(criteria: Criteria, *, language: str = "en") -> list[SheetItem]:
     """An item for each kind of damage of each task with several metrics; with one metric, there is nothing to vote."""
     chosen = [name for name, task in criteria.tasks.items() if name != DEFAULT_TASK and len(task.criteria) > 1]
     damage = [kind for kind in KINDS.values() if kind.level != "control"]
-    examples: dict[str, str | None] = {
-        kind.name: example(kind, language) if kind.method == "rule" else None for kind in damage
-    }
+    examples: dict[str, str | None] = {}
+    for kind in damage:
+        changes = perturbations_named(kind.name)
+        middle = changes[len(changes) // 2]
+        examples[kind.name] = damaged_example(SAMPLES[language], middle, language) if kind.method == "rule" else None
     return [_item(criteria, task, kind, examples[kind.name], language) for task in chosen for kind in damage]
 
 

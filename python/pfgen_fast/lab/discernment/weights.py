@@ -21,8 +21,6 @@ from ...base.arrays import Floats
 from ...base.errors import DiscernmentError
 from ...base.untrusted_text import few_names, from_csv_value, in_one_line
 from ...tables.formats import column_names, table_rows
-from ..evaluators.evaluator import Evaluator
-from ..evaluators.table_evaluator import TableScores
 from .discernment_plan import Perturbation
 from .kinds import KINDS, metric_named, rule_of, task_named, unknown
 
@@ -66,78 +64,45 @@ class Weights:
         self, task: str, perturbations: Sequence[Perturbation], metrics: Sequence[str]
     ) -> tuple[Floats, tuple[str, ...]]:
         """The weights of an evaluator's metrics, NaN without weights; and notes on missing weights."""
-        known = set(map(metric_named, metrics))
-        weighted = self._metrics_of(task)
-        lacking = [metric for metric in weighted if metric not in known]
-        matrix = np.full((len(perturbations), len(metrics)), np.nan)
-        if lacking and len(lacking) == len(weighted):
-            note = f"are for {_counted(weighted)} instead of {_counted(metrics)}, so there is no weighted score"
-            return matrix, (f"The weights ({self.name}) of the task {task} {note}.",)
-        without: list[str] = []
-        unweighted: list[str] = []
-        missing: dict[str, list[str]] = {}
-        for number, perturbation in enumerate(perturbations):
-            if row := self.row(task, perturbation):
-                weights = [row.weights.get(metric_named(metric), 0.0) for metric in metrics]
-                if not any(weights):
-                    unweighted.append(perturbation.kind)
-                    continue
+        names = list(map(metric_named, metrics))
+        matrix = np.full((len(perturbations), len(names)), np.nan)
+        without: dict[str, None] = {}
+        lacking: dict[str, None] = {}
+        for number, change in enumerate(perturbations):
+            row = self.row(task, change)
+            weights = [0.0 if row is None else row.weights.get(name, 0.0) for name in names]
+            if row is not None and any(weights):
                 matrix[number] = weights
-                if any(metric in lacking for metric in row.weights):
-                    matrix[number] /= math.fsum(weights)
-                for metric in metrics:
-                    if metric_named(metric) not in row.weights:
-                        missing.setdefault(metric, []).append(perturbation.kind)
-            elif not perturbation.is_control:
-                without.append(perturbation.kind)
-        notes = []
+                lacking |= dict.fromkeys(metric for metric in row.weights if metric not in names)
+            elif not change.is_control:
+                without[change.kind] = None
+        begin, notes = f"The weights ({self.name}) of the task {task}", []
         if without:
-            notes.append(f"of the task {task} have no row for {_counted(without)}, so there is no weighted score")
+            notes.append(f"{begin} have none of its metrics for {few_names(list(without), 5)}: no weighted score.")
         if lacking:
-            names = few_names([metric for metric in metrics if metric_named(metric) in weighted], 5)
-            notes.append(f"of the task {task} are used only for {names}; the evaluator has no {_counted(lacking)}")
-        if unweighted:
-            notes.append(f"of the task {task} are 0 for {_counted(unweighted)}, so there is no weighted score")
-        notes += (
-            f"have no weight of {metric} for {_counted(kinds)}, which counts as 0" for metric, kinds in missing.items()
-        )
-        return matrix, tuple(f"The weights ({self.name}) {note}." for note in notes)
+            notes.append(f"{begin} are used without {few_names(list(lacking), 5)}, which the evaluator does not have.")
+        return matrix, tuple(notes)
 
-    def check_kinds(self, tasks: Iterable[str], perturbations: Iterable[Perturbation]) -> None:
-        """Raises DiscernmentError if a weight of a task is for an unknown kind."""
-        known, tasks = {*KINDS, *(change.rule for change in perturbations)}, set(tasks)
+    def check(self, tasks: Sequence[str], perturbations: Iterable[Perturbation], metrics: Iterable[str] = ()) -> None:
+        """Raises DiscernmentError if a kind is unknown, or if no task or no metric has a weight.
+
+        Without metrics, which some evaluators know only from their scores, metrics are not checked.
+        """
+        kinds = {*KINDS, *(change.rule for change in perturbations)}
         for (task, key), row in self.rows.items():
             kind = key.partition("/")[0]
-            if task in tasks and kind not in known:
-                raise unknown("kind", kind, sorted(known), where=row.where)
-
-    def check_evaluators(self, tasks: Sequence[str], evaluators: Iterable[Evaluator | TableScores]) -> None:
-        """Raises DiscernmentError if no task, or no metric of the evaluators, has a weight.
-
-        Evaluators without metrics know them only from their scores, so that metrics are not checked.
-        """
-        row_of_task = {task: row for (task, _), row in self.rows.items()}
-        if row_of_task and row_of_task.keys().isdisjoint(tasks):
-            task, row = next(iter(row_of_task.items()))
+            if task in tasks and kind not in kinds:
+                raise unknown("kind", kind, sorted(kinds), where=row.where)
+        weighted = dict.fromkeys(
+            metric for (task, _), row in self.rows.items() if task in tasks for metric in row.weights
+        )
+        if not weighted:
+            task, row = next((task, row) for (task, _), row in self.rows.items())
             raise unknown("task", task, sorted(tasks), where=row.where)
-        weighted = {task: metrics for task in tasks if (metrics := self._metrics_of(task))}
-        named = [
-            (evaluator.name, [metric.name for metric in evaluator.metrics if metric.combined])
-            for evaluator in evaluators
-        ]
-        known = {metric_named(metric) for _, metrics in named for metric in metrics}
-        is_known = bool(named) and all(metrics for _, metrics in named)
-        if is_known and weighted and all(known.isdisjoint(metrics) for metrics in weighted.values()):
-            (name, own), (task, wanted) = named[0], next(iter(weighted.items()))
-            raise DiscernmentError(
-                f"evaluator {in_one_line(name)}, task {in_one_line(task)}: the weights ({self.name}) are for "
-                f"{_counted(wanted)}; expected at least one of its metrics: {_counted(own)}"
-            )
-
-    def _metrics_of(self, task: str) -> list[str]:
-        """The metrics of a task that have weights."""
-        weights_of_rows = (row.weights for (row_task, _), row in self.rows.items() if row_task == task)
-        return list(dict.fromkeys(metric for weights in weights_of_rows for metric in weights))
+        names = list(metrics)
+        if names and weighted.keys().isdisjoint(map(metric_named, names)):
+            expected = f"expected at least one metric of the evaluators: {few_names(names, 5)}"
+            raise DiscernmentError(f"the weights ({self.name}) are for {few_names(list(weighted), 5)}; {expected}")
 
 
 def open_weights(source: str | Path) -> Weights:
@@ -223,7 +188,3 @@ def perturbation_key(name: str) -> str:
     """The name of a kind or perturbation, with our name instead of the paper's."""
     kind, slash, degree = name.partition("/")
     return f"{rule_of(kind)}{slash}{degree}"
-
-
-def _counted(kinds: Iterable[str]) -> str:
-    return few_names(list(dict.fromkeys(kinds)), 5)

@@ -77,9 +77,8 @@ class Item:
 class Evaluator(Protocol):
     """Scores texts.
 
-    Three further members are optional:
+    Two further members are optional:
 
-    * `is_deterministic`: Whether scoring a text again gives the same score; False by default.
     * `again()`: Returns an evaluator that scores all texts again, without stored scores and, if possible, with other
       seeds. Without this member, the evaluator itself is called again.
     * `notes_on(items)`: Returns notes for readers of the scores of these items, one sentence each.

@@ -183,7 +183,6 @@ class CriteriaJudge(AskingEvaluator):
     is_partial: bool = False
 
     name = "judge"
-    is_deterministic = False
 
     def __post_init__(self) -> None:
         check_n_ratings(self.n_ratings)

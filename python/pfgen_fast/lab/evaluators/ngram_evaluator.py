@@ -8,8 +8,7 @@ counts.
 from __future__ import annotations
 
 import re
-import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, cast
@@ -23,9 +22,8 @@ from ...base.untrusted_text import in_one_line, unknown_name
 from ...rewards.references.reference_scorer import ReferenceScorer
 from ...rewards.reward import Reward, ShapeLike, shape_of
 from ...scoring.scorer import Scorer
-from ...suite.questions import some_references
 from ...suite.suite import Suite
-from .evaluator import Evaluator, Item, Metric, Texts, column_of, language_of, text_column
+from .evaluator import Evaluator, Item, Metric, Texts, column_of, language_of
 
 _METRICS = (
     Metric("fluency", low=0.0),
@@ -52,7 +50,6 @@ class NgramEvaluator:
     """
 
     name = "ngram"
-    is_deterministic = True
 
     def __init__(self, scorer: Scorer, reward: Reward | None = None) -> None:
         self._scorer, self._reward = scorer, reward
@@ -78,17 +75,6 @@ class NgramEvaluator:
             scores if self._reward is None else {**scores, "reward": self._reward.details(questions, texts)["reward"]}
         )
 
-    def reference_means(self, questions: Iterable[str]) -> dict[str, float]:
-        """The mean scores of reference answers, for comparison with other answers; NaN without questions."""
-        asked: list[str] = []
-        answers: list[str] = []
-        for question in questions:
-            chosen = some_references(self.suite[question])
-            asked += [question] * len(chosen)
-            answers += chosen
-        table = self._scorer.score(asked, answers)
-        return {metric.name: float(table[metric.name].mean()) if asked else float("nan") for metric in _METRICS}
-
 
 def _questions(items: Sequence[Item]) -> list[str]:
     questions = [item.question for item in items]
@@ -101,7 +87,6 @@ def _questions(items: Sequence[Item]) -> list[str]:
 _WORD = re.compile(r"[^\W_]+(?:['’\-][^\W_]+)*")
 _TOKENIZERS: Mapping[str, tuple[str, Callable[[str], list[str]]]] = {"ja": ("char", list), "en": ("13a", _WORD.findall)}
 """By language: the tokenizers of BLEU and chrF, and of ROUGE-L."""
-_N_TIMED = 64
 _AT_ONCE_ROWS = 4096
 
 References = tuple[str, list[str]]
@@ -120,10 +105,6 @@ class MetricsEvaluator:
 
     name = "metrics"
     metrics = (Metric("bleu", low=0, high=100), Metric("chrf", low=0, high=100), Metric("rouge_l", low=0, high=1))
-    is_deterministic = True
-
-    def __init__(self, *, allow_self_reference: bool = False) -> None:
-        self._allow_self_reference = allow_self_reference
 
     @property
     def signature(self) -> str:
@@ -133,23 +114,10 @@ class MetricsEvaluator:
             "|rouge_l:ja=code_points,en=words"
         )
 
-    def notes_on(self, items: Sequence[Item]) -> tuple[str, ...]:
-        """Notes for readers of the scores, one sentence each."""
-        n_selves = sum(map(_is_self_reference, items))
-        if not n_selves:
-            return ()
-        return (
-            f"{n_selves:,} of {len(items):,} texts are among their own references: each damage lowers their scores",
-        )
-
-    def expected_seconds(self, items: Sequence[Item], n_texts: int) -> float:
-        """Estimates how long scoring `n_texts` texts takes; checks all items, and scores the texts of some items."""
+    def check(self, items: Sequence[Item]) -> None:
+        """Raises DiscernmentError unless each item has references that its text can be compared with."""
         for item in items:
             self._references(item)
-        some = items[:_N_TIMED]
-        begin = time.perf_counter()
-        MetricsEvaluator(allow_self_reference=True).score(some, text_column([item.text for item in some]))
-        return n_texts * (time.perf_counter() - begin) / max(len(some), 1)
 
     def score(self, items: Sequence[Item], texts: Texts) -> Mapping[str, Floats]:
         """Compares each text with the references of its item.
@@ -181,14 +149,10 @@ class MetricsEvaluator:
         language = item.language or language_of(item.text)
         if language not in _TOKENIZERS:
             raise DiscernmentError(f"{where}: {unknown_name('language', language, _TOKENIZERS)}")
-        if _is_self_reference(item) and not self._allow_self_reference:
+        if item.text.strip() in {reference.strip() for reference in item.references}:
             problem = "its text is one of its references, so that each damage lowers its scores"
-            raise DiscernmentError(f"{where}: {problem}; expected other references, or --allow-self-reference")
+            raise DiscernmentError(f"{where}: {problem}; expected other references")
         return language, list(item.references)
-
-
-def _is_self_reference(item: Item) -> bool:
-    return item.text.strip() in {reference.strip() for reference in item.references}
 
 
 def open_ngram(suite: Suite | str | Path, shape: ShapeLike = None, **options: Any) -> Evaluator:

@@ -22,7 +22,7 @@ from ...base.arrays import Floats
 from ...base.errors import DiscernmentError, TrialsError
 from ...base.untrusted_text import in_one_line, unknown_name, utf8
 from ...tables.formats import has_encoding, table_rows
-from .evaluator import Item, Metric, on_scale, score_of, turned
+from .evaluator import Metric, on_scale, score_of, turned
 
 ORIGINAL = "original"
 """The value of the column `perturbation` for undamaged texts."""
@@ -60,8 +60,6 @@ class TableScores:
         >>> table.has("own/1", ["1", "2"])
         array([ True, False])
     """
-
-    is_deterministic = True
 
     def __init__(
         self,
@@ -112,13 +110,6 @@ class TableScores:
     def level_of(self, name: str) -> str | None:
         """The level of a perturbation; None if the table has no level for it."""
         return self._levels.get(name)
-
-    def notes_on(self, items: Sequence[Item]) -> tuple[str, ...]:
-        """Notes for readers of the scores of these items, one sentence each."""
-        known = {item.id for item in items}
-        others = [item for item in self.items if item not in known]
-        begin = "Some scores of the table are not used, because the collection does not have"
-        return (_sentence(begin, others) + ".",) if others else ()
 
     def _is_there(self, perturbation: str, item: str) -> bool:
         place = self._places.get(item)

@@ -20,12 +20,17 @@ from numpy.typing import NDArray
 
 from ...base.arrays import Floats
 from ...base.errors import DiscernmentError
-from ...runs.statistics.paired_tests import cluster_sums
+from ...runs.statistics.paired_tests import MIN_QUESTIONS, cluster_sums, of_stratum
 from .signed_rank import SignedRank, differences_on_grid, discernment_score, log_tail
 
 CONTROL = "control"  # the level of perturbations that should not matter; averages leave them out
 NOTICED = 1.0  # damage counts as noticed from this score on: p = 0.05
 FEW = 5  # with fewer differences other than zero, the exact test cannot reach `NOTICED`
+
+
+def is_noticed(d: Any, units: Any) -> NDArray[np.bool_]:
+    """Whether damage is noticed: a discernment score of at least 1 from enough differences; False for NaN."""
+    return (np.asarray(d, dtype=np.float64) >= NOTICED) & (np.asarray(units) >= FEW)
 
 
 def combine(log_p: Any, *, weights: Any = None, printed: bool = False) -> Any:
@@ -224,3 +229,32 @@ def interval_of_sum(weights: Floats, scores: DiscernmentScores) -> tuple[float, 
     ratio = float(np.linalg.norm(influence @ own)) / apart if apart else 1.0
     below, above = (float(sizes @ np.where(own > 0, *pair)) for pair in ((d - low, high - d), (high - d, d - low)))
     return total - ratio * below, total + ratio * above
+
+
+def change_interval(
+    changes: Floats,
+    *,
+    largest: float,
+    clusters: NDArray[np.int_] | None = None,
+) -> tuple[Floats, Floats]:
+    """The 95 % interval of the mean of each row of changes.
+
+    It is Student's interval over items or clusters, with Johnson's correction where changes are skewed. If fewer than
+    `FEW` scores differ, their variance says little, and the interval allows for as many changes of the size `largest`
+    as Poisson's upper limit for their number. NaN with fewer than `MIN_QUESTIONS` items or clusters.
+    """
+    from scipy.special import gammaincinv, stdtrit
+
+    n_changed = (np.nan_to_num(changes) != 0).sum(axis=1)
+    means, variances, n, units, degrees, _ = of_stratum(np.zeros(changes.shape[1]), -changes, clusters)
+    is_enough = units >= MIN_QUESTIONS
+    t = np.where(is_enough, stdtrit(np.where(is_enough, degrees, 1), 0.975), np.nan)
+    from_mean = np.nan_to_num(changes - means[:, np.newaxis])
+    cubes = (from_mean if clusters is None else cluster_sums(from_mean, clusters)) ** 3
+    with np.errstate(divide="ignore", invalid="ignore"):
+        skew = np.where(variances > 0, cubes.sum(axis=1) / n**3 / (6 * variances) * (1 + 2 * t**2), 0.0)
+        rare = np.where(is_enough, gammaincinv(n_changed + 1, 0.975) / units * largest, np.nan)
+    half = t * np.sqrt(variances)
+    is_few = n_changed < FEW
+    low, high = means - half + np.minimum(skew, 0), means + half + np.maximum(skew, 0)
+    return np.where(is_few, -rare, low), np.where(is_few, rare, high)

@@ -1,20 +1,18 @@
-"""The pictures of a test of evaluators, as data: heat maps, curves, bars, distributions and scores."""
+"""The pictures of a test of evaluators, as data: heat maps, curves and bars."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
-from ...base.arrays import Floats
 from ...base.untrusted_text import in_one_line
-from ...lab import chart_data
 from ...lab.chart_data import (
+    BarPanel,
     Bars,
     BarSeries,
     Chart,
-    Density,
     HeatCell,
     HeatGroup,
     HeatMap,
@@ -22,13 +20,11 @@ from ...lab.chart_data import (
     Line,
     LinePanel,
     LinePanels,
-    Points,
 )
 from ...lab.discernment.discernment_result import Curve
 from ...lab.discernment.kinds import LEVELS
 from ...lab.evaluators.evaluator import Metric
 from ...lab.finding import Picture
-from ...lab.statistics.correlation import MIN_VALUES, coefficient, is_constant
 from .discernment_tables import (
     Result,
     Row,
@@ -52,24 +48,16 @@ def pictures(results: Sequence[Result]) -> list[Picture]:
     by = weighted_by([result.test for result in results])
     on_common = ", on the kinds and degrees that all have" if any(result.common_share for result in results) else ""
     heat = "What {} notices: d by kind of damage, light on the left, heavy on the right"
-    side_by_side = on_common if any(result.is_compared for result in results) else ""
-    charts: list[tuple[str, str, Chart | None]] = [
+    charts: list[tuple[str, str, Chart]] = [
         *(("heat", heat.format(result.title), _heat(result)) for result in results),
         *(curves for result in results for curves in _curves(result)),
         ("bars", f"Average and minimum of d{by}{on_common}", _bars(results)),
-        *(
-            (f"{scope}s", f"Average d by {scope}{side_by_side}", _by_scope(results, scope))
-            for scope in ("level", "degree")
-        ),
-        *(("distributions", f"Distributions of the scores by {part.title}", distributions(part)) for part in results),
-        *(("scores", f"Scores of originals and damaged texts by {part.title}", score_pairs(part)) for part in results),
     ]
     seen: Counter[str] = Counter()
     numbered = []
     for name, title, chart in charts:
-        if chart is not None:
-            seen[name] += 1
-            numbered.append(Picture(name if seen[name] == 1 else f"{name}-{seen[name]}", title, chart))
+        seen[name] += 1
+        numbered.append(Picture(name if seen[name] == 1 else f"{name}-{seen[name]}", title, chart))
     return numbered
 
 
@@ -134,48 +122,29 @@ def _curves(result: Result) -> list[tuple[str, str, Chart]]:
         return []
     charts: list[tuple[str, str, Chart]] = []
     for metrics in _scales(result.test.scored.metrics, own):
-        levels = {metric.name: _control_level(result, metric) for metric in metrics}
-        lines = [Line(curve.metric, curve.permille, curve.mean, curve.mean_low, curve.mean_high) for curve in own]
-        chart = _panels(own, lines, levels, "mean score", "the control that costs most")
-        charts.append(
-            ("curves", f"Mean scores by {result.title} against the degree of damage, with 95 % intervals", chart)
-        )
-    names = {metric.name: None for metric in result.test.scored.metrics}
-    lines = [Line(curve.metric, curve.permille, curve.share_lower) for curve in own]
-    chart = _panels(own, lines, names, "share of lower scores", "")
-    charts.append(("shares", f"Share of scores by {result.title} that fall", chart))
+        title = f"Mean scores by {result.title} against the degree of damage, with 95 % intervals"
+        charts.append(("curves", title, _panels(own, [metric.name for metric in metrics])))
     return charts
 
 
-def _panels(
-    curves: Sequence[Curve], lines: Sequence[Line], levels: Mapping[str, float | None], label: str, control: str
-) -> LinePanels:
-    by_kind: dict[str, tuple[Curve, dict[str, Line]]] = {}
-    for curve, line in zip(curves, lines, strict=True):
-        if curve.metric in levels:
-            by_kind.setdefault(curve.kind, (curve, {}))[1][curve.metric] = line
+def _panels(curves: Sequence[Curve], metrics: Sequence[str]) -> LinePanels:
+    by_kind: dict[str, dict[str, Curve]] = {}
+    for curve in curves:
+        if curve.metric in metrics:
+            by_kind.setdefault(curve.kind, {})[curve.metric] = curve
     panels = []
-    for kind, (first, by_metric) in by_kind.items():
+    for kind, by_metric in by_kind.items():
         # A metric without a curve here still has its place, so that its colour is its own.
-        shown = tuple(by_metric.get(name, Line(name, _NOTHING, _NOTHING)) for name in levels)
-        title = f"{words_of(kind)} (n = {first.n_items:,})"
+        lines = [Line(name, _NOTHING, _NOTHING) for name in metrics]
+        for name, curve in by_metric.items():
+            lines[metrics.index(name)] = Line(name, curve.permille, curve.mean, curve.mean_low, curve.mean_high)
+        first = next(iter(by_metric.values()))
         # Degrees that are no rates are numbered, and have names.
         ticks = first.names if np.array_equal(first.permille, np.arange(len(first.names))) else ()
-        panels.append(chart_data.LinePanel(title, shown, tuple(levels.values()), ticks))
-    has_level = any(level is not None for level in levels.values())
+        title = f"{words_of(kind)} (n = {first.n_items:,})"
+        panels.append(LinePanel(title, tuple(lines), (None,) * len(lines), ticks))
     is_rate = any(not panel.ticks for panel in panels)
-    x_label = "damaged sites in per mille" if is_rate else "degree"
-    return LinePanels(tuple(panels), x_label, label, control if has_level else "")
-
-
-def _control_level(result: Result, metric: Metric) -> float | None:
-    """The mean of all originals after the control that costs most; None if no control costs anything."""
-    drop = max((row["mean_drop"] or 0 for row in result.rows("controls", metric=metric.name)), default=0)
-    means = (row["mean_original"] for row in result.damage(metric=metric.name))
-    original = next((mean for mean in means if mean is not None), None)
-    if drop <= 0 or original is None:
-        return None
-    return float(original - drop if metric.higher_is_better else original + drop)
+    return LinePanels(tuple(panels), "damaged sites in per mille" if is_rate else "degree", "mean score")
 
 
 def _scales(metrics: Sequence[Metric], curves: Sequence[Curve]) -> list[list[Metric]]:
@@ -204,7 +173,7 @@ def _bars(results: Sequence[Result]) -> Bars:
     for task in tasks:
         own = [result for result in results if result.task == task]
         title = in_one_line(task) if len(tasks) > 1 else ""
-        panels.append(chart_data.BarPanel(title, tuple(result.label for result in own), _of_scores(own)))
+        panels.append(BarPanel(title, tuple(result.label for result in own), _of_scores(own)))
     return Bars(tuple(panels), "discernment score d", 1.0)
 
 
@@ -218,31 +187,6 @@ def _of_scores(results: Sequence[Result]) -> tuple[BarSeries, ...]:
     return tuple(series)
 
 
-def _by_scope(results: Sequence[Result], scope: str) -> Bars | None:
-    """The averages of each level, or each degree, with the evaluators side by side; None if there is only one."""
-    rows = [row for result in results for row in _compared(result) if row["average"] is not None]
-    scopes = dict.fromkeys(row["scope"].partition(":")[::2] for row in rows)
-    names = [name for kind, name in scopes if kind == scope]
-    if len(names) < 2:
-        return None
-    if scope == "degree":
-        names.sort(key=lambda name: (0, int(name)) if name.isdecimal() else (1, 0))
-    series = tuple(
-        _series(
-            result.title,
-            [next(iter(having(_compared(result), scope=f"{scope}:{name}")), None) for name in names],
-            "average",
-        )
-        for result in results
-    )
-    return Bars((chart_data.BarPanel("", tuple(names), series),), "average d", 1.0)
-
-
-def _compared(result: Result) -> list[Row]:
-    """The averages of d by scope: on common perturbations if several evaluators are compared."""
-    return having(result.common, score="d") if result.is_compared else result.rows("summary", score="d")
-
-
 def _series(name: str, rows: Sequence[Row | None], statistic: str) -> BarSeries:
     columns = [
         np.array([_or_nan(None if row is None else row.get(f"{statistic}{end}")) for row in rows])
@@ -253,66 +197,3 @@ def _series(name: str, rows: Sequence[Row | None], statistic: str) -> BarSeries:
 
 def _or_nan(value: float | None) -> float:
     return float("nan") if value is None else float(value)
-
-
-_MAX_PAIRS = 200_000
-_N_BINS = 20
-_FEW_VALUES = 12
-
-
-# --- one evaluator
-
-
-def distributions(result: Result) -> LinePanels | None:
-    """The shares of texts by score: of the originals, of damaged texts by level, and of harmless changes."""
-    items, scored = _items(result), result.test.scored
-    groups = {"originals": scored.originals[None]}
-    for level in LEVELS:
-        name = "harmless changes" if level == "control" else f"{level}s damaged"
-        groups[name] = scored.damaged[[change.level == level for change in scored.plan.perturbations]]
-    panels = []
-    for place, metric in enumerate(result.metrics):
-        values = {name: _known(group[:, place][:, items].ravel()) for name, group in groups.items()}
-        everything = np.concatenate(list(values.values()))
-        if everything.size:
-            lines = tuple(_shares(name, group, everything) for name, group in values.items())
-            panels.append(LinePanel(in_one_line(metric, 40), lines, (None,) * len(lines)))
-    return LinePanels(tuple(panels), "score", "share of texts", is_scale_shared=False) if panels else None
-
-
-def _shares(name: str, values: Floats, everything: Floats) -> Line:
-    """The shares of the values at each score if there are few different scores, or else in each bin."""
-    places = np.unique(everything)
-    if len(places) <= _FEW_VALUES:
-        counts = np.array([(values == place).sum() for place in places])
-    else:
-        edges = np.linspace(places[0], places[-1], _N_BINS + 1)
-        counts, places = np.histogram(values, edges)[0], (edges[:-1] + edges[1:]) / 2
-    return Line(name, places, counts / len(values)) if len(values) else Line(name, places[:0], places[:0])
-
-
-def score_pairs(result: Result) -> Density | None:
-    """The scores of damaged texts against those of their originals, by metric."""
-    items, scored = _items(result), result.test.scored
-    damaged = scored.damaged[[not change.is_control for change in scored.plan.perturbations]][:, :, items]
-    panels = []
-    for place, metric in enumerate(result.metrics):
-        y = damaged[:, place].ravel()
-        x = np.tile(scored.originals[place, items], len(damaged))
-        known = np.isfinite(x) & np.isfinite(y)
-        x, y = x[known], y[known]
-        if len(x):
-            has_correlation = len(x) >= MIN_VALUES and not is_constant(x) and not is_constant(y)
-            correlation = f"Pearson {coefficient('Pearson', x, y):.3f}" if has_correlation else "no correlation"
-            step = -(-len(x) // _MAX_PAIRS)
-            title = f"{in_one_line(metric, 40)}: {correlation} ({len(x):,} pairs)"
-            panels.append(Points(x[::step], y[::step], "original", "damaged", title, has_diagonal=True))
-    return Density(tuple(panels), "pairs") if panels else None
-
-
-def _items(result: Result) -> np.ndarray:
-    return np.array([item.task == result.task for item in result.test.scored.collection.items])
-
-
-def _known(values: Floats) -> Floats:
-    return values[np.isfinite(values)]

@@ -11,8 +11,7 @@ from typing import Any
 from ...base.table import Column, Table
 from ...base.untrusted_text import in_one_line
 from ...lab.discernment import discernment_result as result
-from ...lab.discernment.combined import DIFFERENCE, PLAIN, WEIGHTED, agreement, common_rows
-from ...lab.discernment.discernment_plan import Plan
+from ...lab.discernment.combined import PLAIN, WEIGHTED, common_rows, difference_rows
 from ...lab.discernment.discernment_result import Discernment
 from ...lab.discernment.kinds import in_words
 from ...lab.discernment.weights import ASSUMED
@@ -70,29 +69,10 @@ class Result:
         return next(iter(having(self.common, score=score, scope=scope)), None)
 
     @property
-    def figures(self) -> dict[str, float | None]:
-        """The figures that --fail-under checks: the average of d, its minimum, and the averages by level and degree."""
-        figures: dict[str, float | None] = {"d": None}
-        for row in self.rows("summary", score="d"):
-            if row["scope"] != "weighted":
-                name = "d" if row["scope"] == "all" else str(row["scope"])
-                figures |= {f"{name}{end}": row[f"average{end}"] for end in ("", "_low", "_high")}
-                figures |= {"minimum": row["minimum"]} if name == "d" else {}
-        return figures
-
-    @property
     def common_share(self) -> str:
         """How many perturbations are compared, such as `5 of 9`; empty if the evaluator has no others."""
         row = self.in_common("d", "all")
         return f"{row['n_common']} of {row['n_own']}" if self.common and row and row["n_common"] < row["n_own"] else ""
-
-
-def figure_names(plan: Plan) -> list[str]:
-    """The names of the figures that a test by the plan may have; see `Result.figures`."""
-    damage = [change for change in plan.perturbations if not change.is_control]
-    scopes = [f"level:{change.level}" for change in damage]
-    scopes += [f"degree:{change.degree}" for change in damage if change.degree]
-    return [*(f"{scope}{end}" for scope in ("d", *dict.fromkeys(scopes)) for end in ("", "_low", "_high")), "minimum"]
 
 
 def results(tests: Sequence[Discernment]) -> list[Result]:
@@ -204,14 +184,12 @@ _WORK_COLUMNS = (
     *("evaluator", "items", "damaged_texts", "impossible", "missing_scores", "seed", "weights"),
     *("evaluator_signature", "signature"),
 )
-_AGREEMENT_COLUMNS = ("first", "second", "task", "difference", "low", "high", "kendall", "n_perturbations")
 
 _NAMES: Mapping[str, str] = {
     "kind": "damage",
     "n_items": "texts",
     "n_impossible": "impossible",
     "n_changed": "changed texts",
-    "edit_share": "share of edited characters",
     "n_perturbations": "kinds and degrees",
     "n_defined": "defined",
     "minimum_at": "lowest for",
@@ -229,34 +207,25 @@ _NAMES: Mapping[str, str] = {
     "printed_d": "d as in the paper",
     "weighted_d": "weighted d",
     "calibrated_d": "calibrated d",
-    "detectable_at_100": "noticed from, 100 texts",
-    "detectable_at_20": "noticed from, 20 texts",
-    "n80": "texts for a power of 80 %",
-    "drop_per_100_permille": "drop for 10 % of damage",
+    "noticed_from": "noticed from",
     "drop_low": "drop from",
     "drop_high": "drop to",
-    "missed_at_most": "missed at most, SD",
-    "equivalent": "below the margin",
-    "relative_drop": "drop relative to noticed damage",
     "average_low": "average from",
     "average_high": "average to",
 }
 """The names of columns for readers; other columns have the same name as in the files."""
 
-_SIDE_BY_SIDE = (
-    *("evaluator", "kinds and degrees", "average d", "minimum d", "weighted average", "weighted minimum"),
-    "weighted minus plain",
-)
+_SIDE_BY_SIDE = (*("evaluator", "kinds and degrees", "average d", "minimum d", "weighted average", "weighted minimum"),)
 
 _VERDICTS: Mapping[str, str] = {"not noticed": "does not notice"}
 
 _HIDDEN = (
     *("level", "degree", "permille", "k", "n_missing", "n_zero", "share_equal", "share_higher", "mean_perturbed"),
-    *("r_plus", "z", "log_p", "significant_bh"),
+    *("r_plus", "z", "log_p"),
 )
 """The columns that readers do not need; `kind` is the damage in words."""
 
-_OPTIONAL = ("evaluator", "task", "missed_at_most", "equivalent")
+_OPTIONAL = ("evaluator", "task")
 """The columns that readers need only if their values differ."""
 
 
@@ -266,13 +235,9 @@ def tables(tests: Sequence[Discernment], results: Sequence[Result]) -> list[Tabl
     stacked = partial(_stacked, tests)
     return [
         *common_tables(results, by),
+        *_differences(tests),
         stacked("summary", f"Averages and minima{by}", result.SUMMARY_COLUMNS, 2),
         stacked("profile", "Sensitivity profile", result.PROFILE_COLUMNS, 3),
-        *(
-            [stacked("controls", "Changes that should not matter", result.CONTROL_COLUMNS, 3)]
-            if any(test.controls for test in tests)
-            else []
-        ),
         stacked("perturbations", f"Each kind and degree, its metrics combined{by}", result.PERTURBATION_COLUMNS, 2),
         stacked("cells", "Each metric", result.CELL_COLUMNS, 3),
         _work(tests),
@@ -291,6 +256,14 @@ def common_tables(results: Sequence[Result], by: str = "") -> list[Table]:
     return [for_readers, finding_table("common", title, result.COMMON_COLUMNS, rows, shown=())] if rows else []
 
 
+def _differences(tests: Sequence[Discernment]) -> list[Table]:
+    rows = list(difference_rows(tests))
+    title = "Differences of the average d on these kinds and degrees, with 95 % intervals"
+    return (
+        [finding_table("differences", title, list(rows[0]), [tuple(row.values()) for row in rows], 2)] if rows else []
+    )
+
+
 def _side_by_side(result: Result) -> tuple[str, ...]:
     def figure(score: str, name: str) -> str:
         row = result.in_common(score, "all")
@@ -301,7 +274,7 @@ def _side_by_side(result: Result) -> tuple[str, ...]:
 
     n_common = result.common_share or str(result.common[0]["n_common"])
     names = [(score, name) for score in (PLAIN, WEIGHTED) for name in ("average", "minimum")]
-    return (result.title, n_common, *(figure(*key) for key in names), figure(DIFFERENCE, "average"))
+    return (result.title, n_common, *(figure(*key) for key in names))
 
 
 def weighted_by(tests: Sequence[Discernment]) -> str:
@@ -333,7 +306,7 @@ def _read(column: str, row: Row, words: Mapping[str, str]) -> Cell:
     value: Cell = row[column]
     if not isinstance(value, str):
         return value
-    if column.startswith("detectable_at_"):
+    if column == "noticed_from":
         return _degree(value)
     scope, _, part = value.partition(":")
     if column == "scope" and part:
@@ -346,11 +319,12 @@ def _degree(name: str) -> str:
 
 
 def _work(tests: Sequence[Discernment]) -> Table:
-    """The work, without requests and seconds, which differ if a test was killed and continued."""
+    """What each test scored, and its signatures."""
     rows: list[tuple[Cell, ...]] = []
     for test in tests:
-        work, scored = test.work, test.scored
-        counts = (work.n_items, work.n_texts, work.n_impossible, work.n_missing)
+        scored = test.scored
+        n_impossible = scored.is_possible.size - scored.n_texts
+        counts = (len(scored.collection), scored.n_texts, n_impossible, scored.n_missing)
         origin = (scored.seed, test.weights, scored.signature, test.signature)
         rows.append((scored.evaluator, *counts, *origin))
     return finding_table("work", "Signatures", _WORK_COLUMNS, tuple(rows), 2)
@@ -363,25 +337,9 @@ def _examples(tests: Sequence[Discernment]) -> list[Table]:
             *(example.original_score, example.damaged_score, _bounded(example.original), _bounded(example.damaged)),
         )
         for test in tests
-        for example in test.examples
+        for example in test.scored.examples
     ]
     return [finding_table("examples", "Examples", _EXAMPLE_COLUMNS, tuple(rows), shown=())] if rows else []
-
-
-def agreement_tables(tests: Sequence[Discernment], names: Sequence[str]) -> list[Table]:
-    """A row for each pair of evaluators of the same items, and each task; empty if there are no pairs."""
-    rows: list[tuple[Cell, ...]] = [
-        (
-            *(names[first], names[second], task),
-            *(figures.difference, figures.low, figures.high, figures.tau, figures.n_perturbations),
-        )
-        for second in range(len(tests))
-        for first in range(second)
-        if tests[first].scored.collection.hash == tests[second].scored.collection.hash
-        for task, figures in agreement(tests[first], tests[second], compared=tests).items()
-    ]
-    title = "Agreement: differences of the average d, and Kendall's correlation of d"
-    return [finding_table("agreement", title, _AGREEMENT_COLUMNS, tuple(rows), 3)] if rows else []
 
 
 def _bounded(text: str) -> str:

@@ -10,16 +10,14 @@ from pathlib import Path
 from ...base.table import Table
 from ...base.untrusted_text import counted, few_names, in_one_line
 from ...lab.discernment.combined import comparison_warnings
-from ...lab.discernment.discernment_result import Discernment, Example
-from ...lab.discernment.plan_sources import Published, claims, datasets
+from ...lab.discernment.discernment_result import Discernment
 from ...lab.discernment.weights import ASSUMED
-from ...lab.finding import Cell, ComparedTexts, Finding, Pair, finding_table, marked
+from ...lab.finding import Cell, Finding, Pair, finding_table, marked
 from ..findings import write_finding
 from .discernment_pictures import pictures
 from .discernment_tables import (
     Result,
     Row,
-    agreement_tables,
     d_text,
     defined,
     having,
@@ -34,72 +32,18 @@ from .discernment_tables import (
     words_of,
 )
 
-_CLAIM_COLUMNS = ("dataset", "models", "scores", "claim", "ours")
-_PUBLISHED_COLUMNS = ("dataset", "model", "score", "published", "evaluator", "ours", "n_items")
-_OURS = {
-    "d_average": ("printed_d", "average"),
-    "d_minimum": ("printed_d", "minimum"),
-    "weighted_average": ("weighted_d", "average"),
-    "weighted_minimum": ("weighted_d", "minimum"),
-}
-"""For each score of the paper, the column of our summary to compare it with."""
-
-
-def paper_tables(results: Sequence[Result], published: Sequence[Published]) -> list[Table]:
-    """The claims about the data sets whose plans were run, and the published figures, if any."""
-    dataset_of = {
-        result: name
-        for result in results
-        for name in datasets()
-        if result.test.scored.plan.name.startswith(f"paper: {name}")
-    }
-    paper: list[Table] = []
-    if names := dict.fromkeys([*dataset_of.values(), *(figure.dataset for figure in published)]):
-        rows = []
-        for claim in dict.fromkeys(claim for name in names for claim in claims(name)):
-            is_general = not set(claim.datasets) & set(datasets())
-            own = [result for result, name in dataset_of.items() if is_general or name in claim.datasets]
-            ours = "; ".join(map(_in_short, own)) or None
-            rows.append((", ".join(claim.datasets), claim.models, claim.scores, claim.claim, ours))
-        title = "What the paper says of its data sets, next to our figures"
-        paper.append(finding_table("claims", title, _CLAIM_COLUMNS, rows))
-    if published:
-        title = "Figures read off the paper's pictures, next to ours"
-        beside = [row for figure in published for row in _published_rows(figure, dataset_of)]
-        paper.append(finding_table("published", title, _PUBLISHED_COLUMNS, beside, 2))
-    return paper
-
-
-def _in_short(result: Result) -> str:
-    row = result.summary("printed_d", "all")
-    if row is None or row["average"] is None:
-        return f"{result.title}: undefined"
-    return f"{result.title}: average {row['average']:.1f}, minimum {row['minimum']:.1f}"
-
-
-def _published_rows(figure: Published, dataset_of: dict[Result, str]) -> Iterable[tuple[Cell, ...]]:
-    known = (figure.dataset, figure.model, figure.score, figure.value)
-    own = [result for result, name in dataset_of.items() if name == figure.dataset]
-    score, statistic = _OURS[figure.score]
-    for result in own:
-        row = result.summary(score, "all")
-        yield *known, result.label, None if row is None else row[statistic], result.test.work.n_items
-    if not own:
-        yield *known, None, None, None
-
-
 NAME = "discernment"
 """The beginning of the names of all files."""
 
 _MANY = 4
 
 
-def write_discernment(tests: Sequence[Discernment], folder: Path, *, published: Sequence[Published] = ()) -> list[Path]:
+def write_discernment(tests: Sequence[Discernment], folder: Path) -> list[Path]:
     """Writes the files of one or several tests, each atomically: a page, Markdown, tables and pictures."""
-    return write_finding(finding_of(tests, published), folder)
+    return write_finding(finding_of(tests), folder)
 
 
-def finding_of(tests: Sequence[Discernment], published: Sequence[Published] = ()) -> Finding:
+def finding_of(tests: Sequence[Discernment]) -> Finding:
     """The finding of one or several tests, in words, tables, pictures and examples."""
     task_results = results(tests)
     names = labels(tests)
@@ -109,39 +53,30 @@ def finding_of(tests: Sequence[Discernment], published: Sequence[Published] = ()
         NAME,
         answer,
         _paragraph(tests, names, task_results),
-        (
-            verdict_table(task_results),
-            *tables(tests, task_results),
-            *agreement_tables(tests, names),
-            *paper_tables(task_results, published),
-        ),
+        (verdict_table(task_results), *tables(tests, task_results)),
         tuple(pictures(task_results)),
         (*_restrictions(task_results), *_notes(tests, names)),
         question=f"How well {'does' if len(names) == 1 else 'do'} {named} notice damage?",
-        comparisons=tuple(comparison for result in task_results for comparison in _comparisons(result)),
         sentences=(answer, *others) if others else (),
         example=next(filter(None, map(_example, task_results)), None),
     )
 
 
 def _paragraph(tests: Sequence[Discernment], names: Sequence[str], results: Sequence[Result]) -> str:
-    """Explains the figures, and gives the work of each test."""
+    """Explains the figures, and says what each test scored."""
     ceilings = [row["ceiling_d"] for result in results for row in result.rows("cells") if row["ceiling_d"]]
     most = f" With these items, it can hardly exceed {max(ceilings):.1f}." if ceilings else ""
-    margin = next((test.margin for test in tests if test.margin is not None), None)
-    blind = "" if margin is None else f" The margin of blindness is {margin:g} SD of the originals' scores."
     parts = [
         "The discernment score d shows how consistently the damaged texts got lower scores than their originals: it is "
         f"the p-value of a paired rank test on a logarithmic scale, where 1 stands for p = 0.05.{most} It grows "
-        f"with the number of items, and a d below 1 does not prove that there is no effect. Verdicts: {LEGEND}.{blind}"
+        f"with the number of items, and a d below 1 does not prove that there is no effect. Verdicts: {LEGEND}."
     ]
     for test, name in zip(tests, names, strict=True):
-        work = test.work
-        asked = f", {work.n_requests:,} requests" if work.n_requests else ""
-        cost = "" if work.cost is None else f" for about {work.cost:,.2f}"
+        scored = test.scored
+        n_impossible = scored.is_possible.size - scored.n_texts
         parts.append(
-            f"{name}: {work.n_texts:,} damaged texts of {work.n_items:,} items, {work.n_impossible:,} impossible ones, "
-            f"{work.n_missing:,} scores missing{asked}{cost}; {work.seconds:,.1f} s."
+            f"{name}: {scored.n_texts:,} damaged texts of {len(scored.collection):,} items, {n_impossible:,} "
+            f"impossible ones, {scored.n_missing:,} scores missing."
         )
     return " ".join(parts)
 
@@ -184,12 +119,13 @@ def _example(result: Result) -> Pair | None:
     missed: dict[str, list[str]] = {}
     for row in missed_cells(result):
         missed.setdefault(raw_name(row), []).append(row["metric"])
+    tasks = {item.id: item.task for item in result.test.scored.collection.items}
     candidates = []
-    for examples in _examples(result).values():
-        for (perturbation, item), (first, *_) in examples.items():
-            pair = Pair("", marked(first.original, first.damaged))
+    for example in result.test.scored.examples:
+        if tasks[example.item] == result.task:
+            pair = Pair("", marked(example.original, example.damaged))
             n_changed = sum(len(text) for text, change in pair.changes if change != "equal")
-            candidates.append((perturbation not in missed, n_changed, perturbation, item, pair))
+            candidates.append((example.perturbation not in missed, n_changed, example.perturbation, example.item, pair))
     if not candidates:
         return None
     *_, perturbation, item, pair = min(candidates, key=lambda candidate: candidate[:2])
@@ -211,50 +147,14 @@ def _scores(result: Result, perturbation: str, item: str) -> str:
     )
 
 
-def _comparisons(result: Result) -> list[ComparedTexts]:
-    """The items whose scores fell most and least in each cell, by kind of damage; none if there are no examples."""
-    groups = {
-        words_of(kind): tuple(_pair(result, examples) for examples in group.values())
-        for kind, group in _examples(result).items()
-    }
-    title = f"Examples of {result.title}: the largest and the smallest drop of each score"
-    return [ComparedTexts(title, groups, "original", "damaged")] if groups else []
-
-
-def _examples(result: Result) -> dict[str, dict[tuple[str, str], list[Example]]]:
-    """The examples by kind, then by perturbation and item."""
-    kinds = {perturbation.name: perturbation.kind for perturbation in result.test.scored.plan.perturbations}
-    tasks = {item.id: item.task for item in result.test.scored.collection.items}
-    by_kind: dict[str, dict[tuple[str, str], list[Example]]] = {}
-    for example in result.test.examples:
-        if tasks.get(example.item, result.task) == result.task:
-            examples = by_kind.setdefault(kinds.get(example.perturbation, example.perturbation), {})
-            examples.setdefault((example.perturbation, example.item), []).append(example)
-    return by_kind
-
-
-def _pair(result: Result, examples: Sequence[Example]) -> Pair:
-    """A damaged text with all the scores that it is an example for."""
-    first = examples[0]
-    scores = "; ".join(
-        f"{in_one_line(drop.metric, 40)} {_score(drop.original_score)} → {_score(drop.damaged_score)} "
-        f"({drop.which} drop)"
-        for drop in examples
-    )
-    title = f"{result.words.get(first.perturbation, first.perturbation)}, item {in_one_line(first.item, 40)}: {scores}"
-    return Pair(in_one_line(title, 1000), marked(first.original, first.damaged))
-
-
 def _score(value: float) -> str:
     return f"{value:.3f}" if abs(value) < 10 else f"{value:.1f}"
 
 
-BLIND, NOT_NOTICED = "blind", "not noticed"
 LEGEND = (
     "a degree: noticed from this degree on; yes: noticed, the kind has no degrees; some: only some degrees are "
-    "noticed; no: not noticed, with d at the highest degree; blind: the mean changes by at most this number of SD, "
-    "less than the margin; ?: too few scores change to tell; rewarded: scores rise; penalised: scores fall although "
-    "nothing is wrong"
+    "noticed; no: not noticed, with d at the highest degree; ?: too few scores change to tell; rewarded: scores "
+    "rise; penalised: scores fall although nothing is wrong"
 )
 """Explains the cells of the table of verdicts."""
 
@@ -281,7 +181,7 @@ def _headline(result: Result) -> str:
     if known and all(row["n"] == 0 for row in known):
         return f"{result.title} never moves: no damage changes any of its scores."
     profile = [row for row in result.rows("profile") if row["verdict"] is not None]
-    controls = [row for row in result.rows("controls") if row["noticed"] is not None]
+    controls = [row for row in result.rows("cells", level="control") if row["noticed"] is not None]
     kinds, harmless = (dict.fromkeys(row["kind"] for row in rows) for rows in (profile, controls))
     noticed = [kind for kind in kinds if having(profile, kind=kind, verdict="notices")]
     missed = dict.fromkeys(row["kind"] for row in missed_cells(result))
@@ -321,14 +221,9 @@ def _highest(results: Sequence[Result], task: str) -> str:
 
 def missed_cells(result: Result) -> list[Row]:
     """The cells of highest degrees for each metric that does not notice a kind at any degree."""
-    missed = (row for row in result.rows("profile") if row["verdict"] in (BLIND, NOT_NOTICED))
-    cells = ((row["verdict"], result.damage(kind=row["kind"], metric=row["metric"])) for row in missed)
-    return [
-        row
-        for verdict, kind_cells in cells
-        if verdict == BLIND or not _is_unclear(kind_cells)
-        for row in defined(kind_cells)[-1:]
-    ]
+    missed = result.rows("profile", verdict="not noticed")
+    cells = [result.damage(kind=row["kind"], metric=row["metric"]) for row in missed]
+    return [row for kind_cells in cells if not _is_unclear(kind_cells) for row in defined(kind_cells)[-1:]]
 
 
 def _is_unclear(cells: Iterable[Row]) -> bool:
@@ -357,7 +252,7 @@ def verdict_table(results: Sequence[Result]) -> Table:
 
 def _lightest(rows: Sequence[Row], cells: Sequence[Row]) -> str | None:
     """The degree from which a kind is noticed, or why there is none; the degrees of the rows rise."""
-    known, known_cells = defined(rows), defined(cells)
+    known = defined(rows)
     if not known:
         return None
     noticed = list(takewhile(lambda row: bool(row["noticed"]), reversed(known)))
@@ -368,8 +263,6 @@ def _lightest(rows: Sequence[Row], cells: Sequence[Row]) -> str | None:
         return "rewarded"
     if any(row["noticed"] for row in known):
         return "some"
-    if known_cells and all(cell["equivalent"] and not cell["noticed"] for cell in known_cells):
-        return f"blind ({max(cell['missed_at_most'] for cell in known_cells):.2f})"
     return "?" if _is_unclear(cells) else f"no ({d_text(known[-1])})"
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from ..kinds import ALIASES, Impossible
 from . import character_kinds, sentence_kinds, word_kinds
 from .sites import Case, Damage, Degree, Donors
-from .text_reading import Analysis, TextReading, is_blank, read
+from .text_reading import is_blank, read
 
 __all__ = ["RULES", "perturbed"]
 
@@ -53,15 +53,10 @@ def perturbed(
     donors: Donors = _NO_DONORS,
     group: Hashable = None,
     alternative: str | None = None,
-    analyse: Callable[[str], Analysis] | None = None,
 ) -> list[str | Impossible]:
     """Damages a text by each degree."""
-    if language != "ja" or analyse is None:
-        reading, analyse = read(text, language), None
-    else:
-        reading = TextReading(text, language, analyse(text))
     name = ALIASES.get(kind, kind)
-    damage = RULES[name](Case(name, reading, seed, donors, group, alternative, analyse))
+    damage = RULES[name](Case(name, read(text, language), seed, donors, group, alternative))
     return [_checked(damage(degree), text, name) for degree in degrees]
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 from ..kinds import Impossible
-from .text_reading import Analysis, Span, TextReading
+from .text_reading import Span, TextReading
 
 _BITS = (1 << 64) - 1
 _STEP = 0x9E3779B97F4A7C15
@@ -90,8 +90,6 @@ class Case:
     donors: Donors  # texts to take parts from
     group: Hashable = None  # group of the text among those of the donors
     alternative: str | None = None  # wrong ending of a story
-    # analysis of a Japanese text, if an analyser instead of the rules finds words
-    analyse: Callable[[str], Analysis] | None = None
 
     def generator(self) -> Generator:
         """Makes a generator in the state of this kind and text."""

@@ -11,18 +11,15 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
-from importlib.metadata import version
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
-from ....base.errors import DiscernmentError, optional
 from ....base.file_reading import read_stored
 from ....scoring.normalisation import category
-from ..kinds import unknown
 
 LANGUAGES = ("ja", "en")
 
@@ -83,30 +80,20 @@ class Span(NamedTuple):
     end: int
 
 
-class Analysis(NamedTuple):
-    """The words, terms and particles that an analyser found in a Japanese text; terms and particles are words, too."""
-
-    words: tuple[Span, ...]
-    terms: tuple[Span, ...]
-    particles: tuple[Span, ...]
-
-
 class TextReading:
     """A text in one language, read by the rules.
 
     Attributes:
         text: The text.
         language: `ja` or `en`.
-        analysis: The words of an analyser; None for those of the rules.
         joining: The indexes of the code points that join the character before them.
         bounds: The index of the first code point of each character, and the length of the text.
         seen: The text with each joining code point replaced by the first code point of its character.
     """
 
-    def __init__(self, text: str, language: str, analysis: Analysis | None = None) -> None:
+    def __init__(self, text: str, language: str) -> None:
         self.text = text
         self.language = language
-        self.analysis = analysis
         self._letters = text.translate(_LETTERS)
         self.joining = frozenset(match.start() for match in _JOINED.finditer(self._letters, 1))
         self.bounds = [i for i in range(len(text) + 1) if i not in self.joining]
@@ -162,8 +149,6 @@ class TextReading:
     @cached_property
     def words(self) -> list[Span]:
         """The words."""
-        if self.analysis is not None:
-            return list(self.analysis.words)
         looked_at = self.classes if self.language == "ja" else self.seen
         return [Span(*match.span()) for match in _WORDS[self.language].finditer(looked_at)]
 
@@ -264,77 +249,3 @@ def tables_hash() -> str:
 
 def _partners(pairs: Sequence[str]) -> dict[str, str]:
     return {pair[place]: pair[1 - place] for pair in pairs for place in (0, 1)}
-
-
-ANALYSERS = ("sudachi",)
-
-_SURROGATE = re.compile("[\ud800-\udfff]")
-_NO_WORDS = ("補助記号", "空白")
-_N_KEPT = 100_000
-# Sudachi accepts at most 49,149 bytes, and at most 65,535 bytes after normalisation; a code point may become 33 bytes.
-_MAX_CODE_POINTS = 1_500
-
-
-class Analyser(Protocol):
-    """Reads Japanese texts."""
-
-    @property
-    def signature(self) -> str:
-        """The names and versions of everything that affects the result."""
-
-    def analysed(self, text: str) -> Analysis:
-        """The words, names and particles of a text. They must not overlap, and must not split a character."""
-
-
-def open_analyser(analyser: Analyser | str | None) -> Analyser | None:
-    """Opens an analyser if it is given by its name."""
-    if not isinstance(analyser, str):
-        return analyser
-    if analyser not in ANALYSERS:
-        raise unknown("analyser", analyser, ANALYSERS)
-    return sudachi_analyser()
-
-
-class SudachiAnalyser:
-    """Sudachi with its small dictionary and its longest units; results are cached by text."""
-
-    def __init__(self) -> None:
-        wanted: dict[str, Any] = {"extra": "japanese", "needed_for": "the analyser sudachi", "error": DiscernmentError}
-        sudachi = optional("sudachipy", **wanted)
-        optional("sudachidict_small", **wanted)
-        self._tokenizer = sudachi.Dictionary(dict="small").tokenizer(mode=sudachi.SplitMode.C)
-        self.signature = f"sudachipy {version('sudachipy')}, sudachidict-small {version('sudachidict-small')}, C"
-        self.analysed = lru_cache(_N_KEPT)(self._analyse)
-
-    def _analyse(self, text: str) -> Analysis:
-        """The morphemes, the proper nouns and the particles of a text."""
-        reading = TextReading(text, "ja")
-        ends = {0, *(character.end for character in reading.characters)}
-        words: list[Span] = []
-        terms: list[Span] = []
-        particles: list[Span] = []
-        for start, end in _parts(reading):
-            # Sudachi does not accept lone surrogates.
-            for morpheme in self._tokenizer.tokenize(_SURROGATE.sub("\ufffd", text[start:end])):
-                word = Span(start + morpheme.begin(), start + morpheme.end())
-                part_of_speech = morpheme.part_of_speech()
-                if part_of_speech[0] in _NO_WORDS or not ends.issuperset(word) or word.start == word.end:
-                    continue
-                words.append(word)
-                if part_of_speech[1] == "固有名詞":
-                    terms.append(word)
-                elif part_of_speech[0] == "助詞":
-                    particles.append(word)
-        return Analysis(tuple(words), tuple(terms), tuple(particles))
-
-
-sudachi_analyser = cache(SudachiAnalyser)
-"""The analyser, opened once."""
-
-
-def _parts(reading: TextReading) -> Iterator[Span]:
-    """The whole text if it is short, or else its sentences; long sentences are cut into pieces of equal length."""
-    whole = Span(0, len(reading.text))
-    for sentence in [whole] if whole.end <= _MAX_CODE_POINTS else reading.sentences:
-        for start in range(sentence.start, sentence.end, _MAX_CODE_POINTS):
-            yield Span(start, min(start + _MAX_CODE_POINTS, sentence.end))

@@ -29,8 +29,6 @@ _NUMBER = re.compile("[0-9０-９]+")
 _ALONE = re.compile("(?<=[KTA])H(?=[KTAO])")
 _TERMS = re.compile("T{3,}|K{2,}")
 _RUNS = re.compile("T+|K+")
-_NAME = "name"
-"""The class of all terms that an analyser finds."""
 _APOSTROPHES = re.compile("['’]")
 
 
@@ -109,9 +107,7 @@ def function_word(case: Case) -> Damage:
 
 
 def _particles(reading: TextReading) -> Iterable[Span]:
-    """The hiragana that are alone between two content words, or before a comma; or the particles of an analyser."""
-    if reading.analysis is not None:
-        return reading.analysis.particles
+    """The hiragana that are alone between two content words, or before a comma."""
     alone = [Span(*match.span()) for match in _ALONE.finditer(reading.classes)]
     return [span for span in alone if reading.classes[span.end] != "O" or reading.seen[span.end] == "、"]
 
@@ -163,18 +159,14 @@ def _candidates(case: Case, term_class: str, occurring: set[str]) -> Candidates:
     """The donors' terms of a class that do not occur in the text."""
 
     def donated(donor: str) -> list[str]:
-        if case.analyse is not None:
-            return [donor[start:end] for start, end in case.analyse(donor).terms]
         return [text for text, other_class in _terms(read(donor, case.reading.language)) if other_class == term_class]
 
-    key = ("terms", term_class, case.reading.language, case.analyse)
+    key = ("terms", term_class, case.reading.language)
     return case.donors.candidates(key, donated, case.group, occurring)
 
 
 def _places(reading: TextReading) -> list[Span]:
-    """The places where terms can occur: words up to an apostrophe, runs of one script, or words of an analyser."""
-    if reading.analysis is not None:
-        return reading.words
+    """The places where terms can occur: words up to an apostrophe, or runs of one script."""
     if reading.language == "ja":
         return [Span(*match.span()) for match in _RUNS.finditer(reading.classes)]
     apostrophes = [_APOSTROPHES.search(reading.seen, *word) for word in reading.words]
@@ -183,8 +175,6 @@ def _places(reading: TextReading) -> list[Span]:
 
 
 def _terms(reading: TextReading) -> list[Term]:
-    if reading.analysis is not None:
-        return [Term(reading.of(term), _NAME) for term in reading.analysis.terms]
     if reading.language == "ja":
         runs = _TERMS.finditer(reading.classes)
         return [Term(reading.of(Span(*run.span())), run.group()[0]) for run in runs]
