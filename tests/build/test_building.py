@@ -80,7 +80,7 @@ def test_finished_stages_are_skipped_and_threads_change_nothing(make, reference)
     ("change", "n_stages"),
     [
         ({"in_question": 'sample = "another"'}, 0),
-        ({"top": 'seed = "another"'}, 1),
+        ({"top": 'seed = "another"\nunit = "character"'}, 1),
         ({"tables": TABLES.replace("target = 80", "target = 81")}, 2),
         ({"tables": TABLES + "until_stable = true"}, 3),
         ({"in_question": 'wrong = ["zzz"]'}, 4),
@@ -216,6 +216,8 @@ def test_the_example_builds(tmp_path, mini):
 # Tokens
 
 IN_TOKENS = """
+[score]
+target = 100
 [frequency]
 order = 3
 [length]

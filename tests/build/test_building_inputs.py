@@ -10,7 +10,7 @@ import zstandard
 from pfgen_fast.base.errors import BuildError, TrialsError
 from pfgen_fast.build import answer_tables as inputs
 from pfgen_fast.build.answer_tables import gather, input_files, read_table
-from pfgen_fast.build.build_config import Frequency, Length, Normalise, Select, read_config, repeating
+from pfgen_fast.build.build_config import Frequency, Length, Normalise, Select, read_config
 from pfgen_fast.suite.units import PatternTokenizer
 
 PLAIN = """
@@ -35,8 +35,8 @@ def test_a_short_config_gets_the_defaults_and_directories_beside_it(read, tmp_pa
     config = read(PLAIN)
     assert (config.suite, config.work) == (tmp_path / "out", tmp_path / "out.work")
     assert config.normalise == Normalise(nfkc=False, white_space="single", rules=())
-    assert config.frequency == Frequency(order=5, below=2, until_stable=False)
-    assert (config.length, config.select) == (Length(100, "auto"), Select(1000, 10, "drop", 1, None, None))
+    assert config.frequency == Frequency(order=0, below=2, until_stable=False)
+    assert (config.length, config.select) == (Length(0, "auto"), Select(1000, 10, "drop", 1, None, None))
     (asked,) = config.questions
     assert (asked.question_id, asked.question) == ("Q01", "Why?")
     assert config.set_names(asked) == ["A"]
@@ -91,7 +91,6 @@ unit = "token"
     assert config.set_names(config.questions[1]) == ["P", "S"]
     assert [asked.tokenizer for asked in config.questions] == [PatternTokenizer("whitespace"), None]
     assert str(config.work) == "/tmp/elsewhere"
-    assert repeating(config).frequency == Frequency(3, 4, True)
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ from pathlib import Path
 from pfgen_fast import NgramSampler, Suite
 
 QUESTIONS = ("Q01", "Q07")
+CHARACTERS = 'unit = "character"'
 TABLES = """
 [length]
 target = 80
@@ -31,7 +32,9 @@ def write_raw(path: Path, suite: Suite, n_answers: int = 400, seed: int = 0) -> 
                 file.write(json.dumps(answer, ensure_ascii=False) + "\n")
 
 
-def write_config(folder: Path, suite: Suite, *, tables: str = TABLES, in_question: str = "", top: str = "") -> Path:
+def write_config(
+    folder: Path, suite: Suite, *, tables: str = TABLES, in_question: str = "", top: str = CHARACTERS
+) -> Path:
     """A config for the two questions, with one reference set N from the file raw.jsonl beside it."""
     texts = [f'suite = "made"\n{top}\n[sets]\nN = "raw.jsonl"', tables]
     for question_id in QUESTIONS:

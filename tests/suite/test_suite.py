@@ -15,7 +15,7 @@ from pfgen_fast.scoring.score_table import signature_of
 from pfgen_fast.suite.compiled import describe_question
 from pfgen_fast.suite.keywords import WHY, freeze_rule, pattern_time_limit, regex_searchers
 from pfgen_fast.suite.rules import Lengths
-from pfgen_fast.suite.suite_reading import find_faults, reference_warnings, slow_patterns
+from pfgen_fast.suite.suite_reading import find_faults, slow_patterns
 
 
 def test_questions_are_found_by_id_and_by_text_and_an_unknown_one_names_the_nearest(mini):
@@ -143,30 +143,6 @@ def test_all_faults_of_a_folder_are_found_at_once(make_suite):
     places = [fault.split(": ", 1)[0].rsplit("/", 1)[-1] for fault in find_faults(folder)]
     assert places == [*["Q01.json"] * 3, "Q03.json", "Q04.json, column 2", "Q05.json"]
     assert find_faults("mini") == []
-
-
-def test_sets_with_too_few_reference_answers_are_warned_of(call, make_suite, mini):
-    folder = make_suite({"answers": {"P": ["氷"] * 100, "S": ["氷"] * 99}}, {"answers": {"P": ["氷"] * 3}})
-    code, out, err = call("suite", "check", folder)
-    assert (code, out.endswith(": 1 warning in 2 questions\n")) == (0, True)
-    assert err.startswith("warning: 2 of 3 sets have fewer than 100 reference answers (question Q02, set P: 3), so ")
-    assert err.rstrip().endswith("use reference metrics (pfgen-fast score --metric; docs/references.md)")
-    assert list(reference_warnings(mini)) == []
-
-
-def test_answers_in_an_alphabet_that_are_compared_by_characters_are_warned_of(make_suite, call, mini):
-    english, russian = ["Ice floats on water."] * 100, ["Лёд плавает в воде."] * 100
-    token = {"unit": "token", "tokenizer": "words"}
-    folder = make_suite({"answers": {"P": english}}, {"answers": {"P": russian}}, {"answers": {"P": english}, **token})
-    code, out, err = call("suite", "check", folder)
-    assert (code, out.endswith(": 1 warning in 3 questions\n")) == (0, True)
-    assert err.startswith("warning: 2 of 3 questions (Q01) compare answers in an alphabet by characters: ")
-    assert list(reference_warnings(question for question in mini if question.tokenizer is None)) == []
-
-
-def test_an_empty_answer_has_the_score_that_the_warning_states():
-    suite = Suite("one", (Question("Q1", "Why?", {"P": ("Ice floats because it is less dense than water.",)}),))
-    assert Scorer(suite).score("Q1", [""]).average.round(3).tolist() == [0.333]
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import hashlib
 import re
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,9 @@ from ..base.untrusted_json import Fault, entries, finite, items, keyed, one_of, 
 from ..base.untrusted_text import did_you_mean
 from ..suite.keywords import rule_faults
 from ..suite.questions import Instructions
+from ..suite.rules import MAX_LIMIT, Lengths
 from ..suite.units import PATTERNS, FileTokenizer, PatternTokenizer, Tokenizer, may_name_tokenizer
+from .answer_fit import lengths_of
 from .answer_tables import re2_pattern
 from .normalise import WHITE_SPACE, Rewrite, read_list, replacement, some_text, texts
 
@@ -41,7 +43,7 @@ class Normalise:
 class Frequency:
     """Which n-grams are rare. Answers that contain one are removed."""
 
-    order: int = 5  # order of the n-grams
+    order: int = 0  # order of the n-grams; 0: 5 for characters, 3 for tokens, which are longer
     below: int = 2  # an n-gram that occurs fewer times than this is rare
     until_stable: bool = False  # whether to repeat the filter until no answer contains a rare n-gram
 
@@ -50,7 +52,7 @@ class Frequency:
 class Length:
     """Which lengths are kept."""
 
-    target: int = 100
+    target: int = 0  # 0: the typical length of the answers, see `answer_fit`
     # number of answers to keep, those nearest to the target; or `"auto"` or `"all"`, see `length_stage`
     keep: int | str = "auto"
 
@@ -83,6 +85,9 @@ class QuestionConfig:
     # files with answers to this question only, by set
     answers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     tokenizer: Tokenizer | None = None
+    has_unit: bool = True  # whether the config names the unit; otherwise the answers decide it
+    lengths: Lengths = field(default=Lengths())
+    typical: int = 100  # the length that the reference answers should have, in the unit
 
 
 @dataclass(frozen=True)
@@ -92,14 +97,15 @@ class Config:
     path: Path  # paths in it are relative to its folder
     suite: Path  # folder of the suite
     work: Path  # folder of the stages
-    seed: str  # any text; determines the random subsets
-    normalise: Normalise  # stage 1
-    frequency: Frequency  # stage 3
-    length: Length  # stage 4
-    select: Select  # stage 5
-    sets: Mapping[str, tuple[str, ...]]  # files with answers to all questions, by set
     questions: tuple[QuestionConfig, ...]  # questions, by ID
-    instructions: Mapping[str, str]  # texts of prompts that replace the defaults
+    seed: str = ""  # any text; determines the random subsets
+    normalise: Normalise = Normalise()  # stage 1
+    frequency: Frequency = Frequency()  # stage 3
+    length: Length = Length()  # stage 4
+    select: Select = Select()  # stage 5
+    sets: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # files with answers to all questions, by set
+    lengths: Lengths | None = None  # lengths of all questions; by default the answers decide them
+    instructions: Mapping[str, str] = field(default_factory=dict)  # texts of prompts that replace the defaults
 
     @property
     def unit(self) -> str:
@@ -118,8 +124,23 @@ class Config:
         return list(dict.fromkeys([*self.sets, *question.answers]))
 
 
-def read_config(path: str | Path) -> Config:
+def read_config(
+    path: str | Path,
+    *,
+    unit: str | None = None,
+    target: int | None = None,
+    limit: int | None = None,
+    until_stable: bool = False,
+) -> Config:
     """Reads and checks the config of a suite build.
+
+    Args:
+        path: The TOML file.
+        unit: `"character"` or the name of a tokenizer such as `"words"`; overrides `unit` and `tokenizer` of the file,
+            but not those of single questions.
+        target: Overrides `score.target`.
+        limit: Overrides `score.limit`.
+        until_stable: Whether to repeat the frequency filter until it removes nothing.
 
     Raises:
         BuildError: The file is not TOML, or a key is unknown, missing or invalid; the message names it.
@@ -128,14 +149,16 @@ def read_config(path: str | Path) -> Config:
     path = Path(path)
     content = read_toml(path, error=BuildError)
     try:
-        return _config(_TOP(content), path)
+        top = _TOP(content)
+        options = [("score", "target", target), ("score", "limit", limit), ("frequency", "until_stable", until_stable)]
+        for table, key, value in options:
+            if value:
+                top[table] = {**top.get(table, {}), key: value}
+        if unit is not None:
+            top = {**{key: value for key, value in top.items() if key != "tokenizer"}, **_unit_keys(unit)}
+        return _config(top, path)
     except (Fault, BuildError, SuiteError) as error:
         raise BuildError(f"{path}: {error}") from None
-
-
-def repeating(config: Config) -> Config:
-    """The config with the frequency filter repeated until it removes nothing."""
-    return replace(config, frequency=replace(config.frequency, until_stable=True))
 
 
 def _file_name(value: Any) -> str:
@@ -250,7 +273,8 @@ _TOP = keyed(
             }
         ),
         "frequency": keyed({"order": _whole(), "below": _whole(), "until_stable": _TRUTH}),
-        "length": keyed({"target": _whole(0), "keep": _keep}),
+        "length": keyed({"target": _whole(), "keep": _keep}),
+        "score": keyed({"target": _whole(1, MAX_LIMIT), "limit": _whole(2, MAX_LIMIT)}),
         "select": keyed(
             {
                 "size": _whole(),
@@ -288,8 +312,9 @@ def _config(top: Mapping[str, Any], path: Path) -> Config:
                 raise BuildError(f"{where}: question {taken[key]} has the same id or text")
             taken[key] = question_id
         tokenizer = _tokenizer(table, folder, usual, f"{where}: ")
+        has_unit = not (table.keys() | top.keys()).isdisjoint(_OF_UNITS)
         settings = {key: value for key, value in table.items() if key not in _OF_UNITS}
-        questions.append(QuestionConfig(question_id, tokenizer=tokenizer, **settings))
+        questions.append(QuestionConfig(question_id, tokenizer=tokenizer, has_unit=has_unit, **settings))
     _check_tokenizer_names(questions)
     length, select = Length(**top.get("length", {})), Select(**top.get("select", {}))
     if isinstance(length.keep, int) and length.keep < select.size:
@@ -305,8 +330,18 @@ def _config(top: Mapping[str, Any], path: Path) -> Config:
         select=select,
         sets=sets,
         questions=tuple(sorted(questions, key=lambda asked: asked.question_id)),
+        lengths=lengths_of(**top.get("score", {})),
         instructions=top.get("instructions", {}),
     )
+
+
+def _unit_keys(unit: str) -> dict[str, str]:
+    return {"unit": unit} if unit == _UNITS[0] else {"unit": "token", "tokenizer": unit}
+
+
+def read_unit(unit: str) -> Tokenizer | None:
+    """The tokenizer of a unit that is named as in `read_config`; None for characters."""
+    return _tokenizer(_unit_keys(unit), Path(), None, "")
 
 
 def _check_tokenizer_names(questions: Sequence[QuestionConfig]) -> None:

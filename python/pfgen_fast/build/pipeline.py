@@ -6,98 +6,26 @@ last and removed first, so the files of a stage with a record are complete.
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
-import os
-import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from .. import __version__
-from ..base.errors import BuildError, PfgenError, SuiteError
-from ..base.file_reading import file_sha1, read_stored
+from ..base.errors import BuildError, PfgenError
+from ..base.file_reading import file_sha1
 from ..base.file_writing import held, make_folder, write_whole
-from ..base.journal import json_line
 from ..base.native import default_threads
-from ..base.untrusted_json import json_bytes, read_json
-from ..suite.suite_reading import CARD_FILES, SAMPLES_FILE, SETTINGS_FILE, find_faults, read_suite_json
-from ..suite.units import FileTokenizer, freeze_tokenizer, source_of
+from ..base.untrusted_json import read_json
+from ..suite.units import source_of
+from .answer_fit import N_TEXTS, WORDS, Fit, fit_answers, fit_sentences, mixed_scripts, text_figures
 from .answer_tables import gather, input_files, read_table, write_table
 from .build_config import Config, QuestionConfig, read_config
-from .stages import NAMES, Stage, describe, most_frequent_reasons, stages_of
-
-
-def check_place(config: Config) -> None:
-    """Raises BuildError if the folder of the suite contains other files, which writing would delete."""
-    folder = config.suite
-    if not folder.exists():
-        return
-    if not folder.is_dir():
-        raise BuildError(f"{folder}: expected a folder for the suite, not a file")
-    own = {SAMPLES_FILE, SETTINGS_FILE, *CARD_FILES, *_tokenizers_there(folder)}
-    for path in sorted(folder.iterdir()):
-        if path.name not in own and not (path.name.startswith("Q") and path.suffix == ".json"):
-            raise BuildError(
-                f"{folder}: contains {path.name!r}, which is not part of a suite and would be deleted; "
-                "choose another folder"
-            )
-
-
-def _tokenizers_there(folder: Path) -> Iterator[str]:
-    """The names of the tokenizer files of an existing suite in this folder."""
-    for path in folder.glob("Q*.json"):
-        with contextlib.suppress(OSError, ValueError, KeyError, TypeError, RecursionError, SuiteError):
-            tokenizer = freeze_tokenizer(read_suite_json(path), folder)
-            if isinstance(tokenizer, FileTokenizer):
-                tokenizer.checked_content()
-                yield tokenizer.path.name
-
-
-def write_suite(config: Config, answers: Mapping[str, Mapping[str, Sequence[str]]]) -> None:
-    """Writes the suite, replacing an existing one."""
-    check_place(config)
-    fresh = config.suite.with_name(f".{config.suite.name}.part")
-    old = config.suite.with_name(f".{config.suite.name}.old")
-    try:
-        for leftover in (fresh, old):
-            shutil.rmtree(leftover, ignore_errors=True)
-        fresh.mkdir(parents=True)
-        cards = {name: read_stored(config.suite / name) for name in CARD_FILES if (config.suite / name).is_file()}
-        for name, content in {**cards, **_files(config, answers)}.items():
-            write_whole(fresh / name, content)
-        for fault in find_faults(fresh):
-            raise BuildError(fault.replace(f"{fresh}{os.sep}", ""))
-        if config.suite.exists():
-            os.replace(config.suite, old)
-        os.replace(fresh, config.suite)
-        shutil.rmtree(old, ignore_errors=True)
-    except OSError as error:
-        raise PfgenError(f"{config.suite}: cannot be written: {error.strerror or error}") from None
-    finally:
-        shutil.rmtree(fresh, ignore_errors=True)
-
-
-def _files(config: Config, answers: Mapping[str, Mapping[str, Sequence[str]]]) -> dict[str, bytes]:
-    """The content of the suite's files, by name."""
-    files = dict(config.tokenizer_files)
-    for asked in config.questions:
-        content = {
-            **{key: getattr(asked, key) for key in ("question_id", "question", "category", "note", "keywords")},
-            **source_of(asked.tokenizer),
-            "answers": answers[asked.question_id],
-        }
-        files[f"{asked.question_id}.json"] = json_bytes(content) + b"\n"
-    samples = [{"question": asked.question, "answer": asked.sample} for asked in config.questions if asked.sample]
-    if samples:
-        files[SAMPLES_FILE] = b"".join(map(json_line, samples))
-    if config.instructions:
-        files[SETTINGS_FILE] = json_bytes({"instructions": dict(config.instructions)}) + b"\n"
-    return files
-
+from .stages import NAMES, Stage, describe, examples, most_frequent_reasons, stages_of
+from .suite_writing import check_place, write_suite
 
 RAW = NAMES[0]
 
@@ -154,6 +82,8 @@ class Built:
     n_run: int = 0  # number of stages that were run in this call
     is_written: bool = False  # whether the suite was written
     notes: tuple[str, ...] = ()  # deviations from the config, one sentence each
+    fits: Mapping[str, Fit] = field(default_factory=dict)  # the unit and the lengths of each question, by ID
+    decisions: tuple[str, ...] = ()  # units and lengths that the answers decided, and why, one sentence each
 
 
 def branches_of(config: Config) -> tuple[Branch, ...]:
@@ -219,10 +149,13 @@ class _Build:
         self._on_step = on_step or (lambda done, total, what: None)
         self._n_done = self._n_run = 0
         self._notes: list[str] = []
+        self._fits: dict[str, Fit] = {}
+        self._decisions: list[str] = []
 
     def run(self) -> Built:
         if self._stage in (None, RAW):
             self._gather()
+        self._decide()
         sifted = (self._sift(number, branch) for number, branch in enumerate(self._branches))
         problems = tuple(problem for problem in sifted if problem)
         is_complete = self._stage is None and not problems
@@ -230,7 +163,8 @@ class _Build:
             self._n_done = len(self._branches) * len(NAMES)
             self._say("writing the suite")
             write_suite(self._config, self._chosen())
-        return Built(self._config, self._branches, problems, self._n_run, is_complete, tuple(self._notes))
+        notes, decisions = tuple(self._notes), tuple(self._decisions)
+        return Built(self._config, self._branches, problems, self._n_run, is_complete, notes, self._fits, decisions)
 
     def _say(self, what: str) -> None:
         self._on_step(self._n_done, len(self._branches) * len(NAMES), what)
@@ -262,7 +196,7 @@ class _Build:
                 digests[path] = file_sha1(path)
             files.append([path.name.endswith(".parquet"), digests[path]])
         texts = [[asked.question_id, asked.question] for asked in self._config.questions]
-        unit = branch.asked.tokenizer.source if branch.asked.tokenizer else None  # the unit of lengths in the record
+        unit = source_of(branch.asked.tokenizer) if branch.asked.has_unit else None  # of the figures in the record
         return _hash([RAW, __version__, branch.asked.question_id, texts, files, len(own), unit])
 
     def _sources(self, branch: Branch) -> list[list[Path]]:
@@ -285,7 +219,36 @@ class _Build:
         )
         for branch, key in stale:
             figures = {"n_other": n_unknown} if not counts[self._numbers[branch.asked.question_id]] else {}
-            self._write_record(branch, RAW, key, branch.answers(RAW), figures)
+            answers, asked = branch.answers(RAW), branch.asked
+            texts = [row["answer"] for row in examples(answers, N_TEXTS)]
+            figures |= text_figures(texts, (asked.tokenizer,) if asked.has_unit else (None, WORDS))
+            self._write_record(branch, RAW, key, answers, figures)
+
+    def _decide(self) -> None:
+        """Decides the units and the lengths that the config leaves open, from the figures of the raw answers."""
+        config = self._config
+        records = [record for branch in self._branches if (record := branch.record(RAW)) is not None]
+        if len(records) < len(self._branches):  # of which `_sift` names the first
+            return
+        figures: dict[str, list[dict[str, Any]]] = {}
+        for branch, record in zip(self._branches, records, strict=True):
+            figures.setdefault(branch.asked.question_id, []).append(record["figures"])
+        units = {asked.question_id: asked.tokenizer for asked in config.questions if asked.has_unit}
+        self._fits = fit_answers(figures, units, lengths=config.lengths, typical=config.length.target or None)
+        questions = tuple(
+            replace(asked, tokenizer=fit.tokenizer, lengths=fit.lengths, typical=fit.typical)
+            if (fit := self._fits.get(asked.question_id))
+            else asked
+            for asked in config.questions
+        )
+        sentences = fit_sentences(self._fits, units, decides_lengths=config.lengths is None)
+        self._decisions = [*sentences, *mixed_scripts(figures)]
+        self._config = replace(config, questions=questions)
+        self._branches = branches_of(self._config)
+        for branch, record in zip(self._branches, records, strict=True):
+            if record["left"]["unit"] != source_of(branch.asked.tokenizer):
+                left = describe(branch.answers(RAW), branch.asked.tokenizer)
+                self._store(branch, RAW, {**record, "left": left})
 
     # Stages
 
@@ -334,9 +297,12 @@ class _Build:
         self, branch: Branch, stage: str, key: str, answers: Any, figures: Mapping[str, Any]
     ) -> dict[str, Any]:
         record = {"made_from": key, "left": describe(answers, branch.asked.tokenizer), "figures": figures}
-        write_whole(branch.path(stage, ".json"), (json.dumps(record, ensure_ascii=False) + "\n").encode())
+        self._store(branch, stage, record)
         self._n_run += 1
         return record
+
+    def _store(self, branch: Branch, stage: str, record: dict[str, Any]) -> None:
+        write_whole(branch.path(stage, ".json"), (json.dumps(record, ensure_ascii=False) + "\n").encode())
 
     def _too_few(self, branch: Branch, what: str, advice: str) -> str:
         return f"{branch.name}: {what}, fewer than the {self._config.select.size:,} of select.size; {advice}"

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -59,7 +59,7 @@ def stages_of(config: Config, asked: QuestionConfig, set_name: str) -> list[Stag
         normalise_stage(config.normalise),
         filter_stage(asked.wrong, asked.required),
         frequency_stage(config.frequency, asked.tokenizer),
-        length_stage(config.length, config.select, asked.tokenizer),
+        length_stage(replace(config.length, target=asked.typical), config.select, asked.tokenizer),
         select_stage(config.select, f"{config.seed}/{asked.question_id}/{set_name}", asked.tokenizer),
     ]
 
@@ -98,6 +98,7 @@ def filter_stage(wrong: tuple[str, ...], required: tuple[str, ...]) -> Stage:
 
 def frequency_stage(rare: Frequency, tokenizer: Tokenizer | None = None) -> Stage:
     """Stage 3: removes answers that contain a rare n-gram."""
+    rare = replace(rare, order=rare.order or (5 if tokenizer is None else 3))
 
     def run(answers: Any, threads: int, on_step: OnStep) -> Sifted:
         gone: list[Any] = []
@@ -241,6 +242,7 @@ def describe(answers: Any, tokenizer: Tokenizer | None = None) -> dict[str, Any]
     counted = np.bincount(np.minimum(lengths, LONGEST_SHOWN + 1), minlength=LONGEST_SHOWN + 2)
     return {
         "n": len(lengths),
+        "unit": source_of(tokenizer),
         "mean": float(lengths.mean()) if len(lengths) else None,
         "std": float(lengths.std()) if len(lengths) else None,
         "lengths": counted.tolist(),

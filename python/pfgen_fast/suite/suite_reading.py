@@ -23,7 +23,7 @@ from ..base.errors import PatternTimeout, PfgenError, SuiteError
 from ..base.file_reading import OWN_FILE, ForeignFileError, file_sha1, open_own, opened, read_stored
 from ..base.file_writing import write_whole
 from ..base.untrusted_json import parse_json, read_json
-from ..base.untrusted_text import counted, did_you_mean, in_one_line, shown_value
+from ..base.untrusted_text import did_you_mean, shown_value
 from .compiled import describe_question, make_cache_folder, own_cache_folder
 from .keywords import WHY, can_be_limited, freeze_rule, pattern_time_limit, rule_faults, searched
 from .published import fetched_folder, published_names
@@ -41,8 +41,6 @@ MAX_BYTES = 1 << 27  # maximum size of a file of a suite; files of the published
 _WORTH_BYTES = 1 << 20  # below this size, hashing is faster than a look-up in the cache
 _SETTLED_NS = 2_000_000_000
 """Minimum age of a change: if the last change is newer, a second change within the same clock tick is not detected."""
-ENOUGH_REFERENCES = 100
-"""Number of reference answers in a set below which the scores of answers depend on chance."""
 
 _REQUIRED = ("question_id", "question", "answers")
 _OPTIONAL = ("category", "note", "keywords", "unit", "tokenizer", "tokenizer_sha1", "target", "limit")
@@ -319,41 +317,6 @@ def key_faults(taken: dict[str, str], question_id: str, question: str, path: Pat
         if key in taken:
             yield f"{path}: the id or text {shown_value(key)} is already used by question {shown_value(taken[key])}"
         taken[key] = question_id
-
-
-def reference_warnings(questions: Iterable[Question]) -> Iterator[str]:
-    """Yields a sentence if sets have too few reference answers for n-gram scores, or a unit that is too small."""
-    questions = list(questions)
-    sizes = {
-        f"question {question.question_id}, set {name}": len(answers)
-        for question in questions
-        for name, answers in question.answers.items()
-    }
-    few = {where: size for where, size in sizes.items() if size < ENOUGH_REFERENCES}
-    if few:
-        where = min(few, key=lambda name: few[name])
-        yield (
-            f"{len(few):,} of {len(sizes):,} sets have fewer than {ENOUGH_REFERENCES} reference answers "
-            f"({in_one_line(where)}: {few[where]}), so chance decides their scores: with one reference answer "
-            "and no keyword rules, even an empty answer has the score 0.333; for few references, use reference metrics "
-            "(pfgen-fast score --metric; docs/references.md)"
-        )
-    alphabetic = [question for question in questions if question.tokenizer is None and _is_alphabetic(question)]
-    if alphabetic:
-        yield (
-            f"{len(alphabetic):,} of {counted(len(questions), 'question')} "
-            f"({in_one_line(alphabetic[0].question_id)}) compare answers in an alphabet by characters: an n-gram of 10 "
-            "characters is one or two words, so wrong answers in the usual words score well; compare tokens "
-            '("unit": "token", "tokenizer": "words"; docs/scoring.md, section 8)'
-        )
-
-
-def _is_alphabetic(question: Question) -> bool:
-    """Whether most letters of a few reference answers are Latin, Greek or Cyrillic."""
-    letters = [
-        letter for answers in question.answers.values() for text in answers[:10] for letter in text if letter.isalpha()
-    ]
-    return sum(letter < "\u0530" for letter in letters) > len(letters) / 2
 
 
 def slow_patterns(questions: Iterable[Question], seconds: float = 0.5) -> Iterator[str]:

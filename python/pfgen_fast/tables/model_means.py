@@ -16,7 +16,9 @@ from .table_job import TableJob
 from .table_rows import STANDARD_STREAM, RowBatch, Scores, usual_columns
 
 MODEL_NAMES = ("model", "model_name", "model_id", "system", "checkpoint")
-"""Usual names of a column with models, the most usual name first."""
+QUESTION_NAMES = ("question", "question_id", "q", "prompt", "質問")
+ANSWER_NAMES = ("answer", "a", "response", "output", "completion", "回答")
+"""Usual names of a column with models, questions or answers, the most usual name first."""
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from ...runs.checkout import checkout_of
 from ...suite.published import how_to_name_a_suite
 from ...tables.folders import FileOutcome, FilesProgress, FileTask, first_table, score_files
 from ...tables.formats import first_rows, is_same, is_table
-from ...tables.model_means import MODEL_NAMES, MeansOfModels, usual_column
+from ...tables.model_means import ANSWER_NAMES, MODEL_NAMES, QUESTION_NAMES, MeansOfModels, usual_column
 from ...tables.streaming import score_table
 from ...tables.table_job import TableJob
 from ..app import counting, exit_if_partial, fail, note, print_json, print_line, print_table, shown, warn
@@ -30,9 +30,7 @@ from .options import STDIN, ScoreOptions
 if TYPE_CHECKING:
     from ...rewards.references.reference_scorer import ReferenceScorer
 
-_QUESTION_NAMES = ("question", "question_id", "q", "prompt", "質問")
 _REFERENCE_NAMES = ("references", "reference", "refs", "ref", "targets", "target", "参照")
-_ANSWER_NAMES = ("answer", "a", "response", "output", "completion", "回答")
 _MAX_SHOWN_COLUMNS = 20
 
 
@@ -173,8 +171,8 @@ def _columns(
     head = first_rows(path, tables.encoding, name=name)
     names = [column for column in head.names if column]
     columns = {
-        "answer": tables.answer_column or usual_column(names, _ANSWER_NAMES),
-        "question": None if scorer else tables.question_column or usual_column(names, _QUESTION_NAMES),
+        "answer": tables.answer_column or usual_column(names, ANSWER_NAMES),
+        "question": None if scorer else tables.question_column or usual_column(names, QUESTION_NAMES),
         "reference": usual_column(names, _REFERENCE_NAMES) if needs_references else None,
     }
     wanted = ["answer", *([] if scorer else ["question"]), *(["reference"] if needs_references else [])]

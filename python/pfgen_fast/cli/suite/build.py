@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ...base.table import Column, Table
+from ...base.untrusted_text import counted
 from .. import options
 from ..app import (
     Exit,
@@ -29,6 +31,7 @@ from ..parser import Argument, Option
 from ..suite_line import print_origin, suite_or_here
 
 if TYPE_CHECKING:
+    from ...build.answer_fit import Fit
     from ...build.pipeline import Built
 
 
@@ -77,20 +80,41 @@ class SuiteCompile:
 
 
 class SuiteBuild:
-    """Builds a suite from raw answers: normalises and filters them, and selects the reference answers.
+    """Builds a suite from raw answers, or from a table of answers of many models.
 
-    Every stage stores in the work directory the answers it kept, the answers it removed, and the reasons. Stages that
-    are done are not repeated: the command may be stopped at any moment, and running it again continues.
+    From a config: normalises and filters the answers, and selects the reference answers. Every stage stores in the work
+    directory the answers it kept, the answers it removed, and the reasons. Stages that are done are not repeated: the
+    command may be stopped at any moment, and running it again continues.
+
+    From a table with columns of questions, answers and models: all answers are references, but those of the families
+    to leave out.
+
+    The unit and the lengths that are not given are decided from the answers, and printed with the reason.
 
     Examples
 
       pfgen-fast suite build my-suite.toml
       pfgen-fast suite build my-suite.toml --stage filter
+      pfgen-fast suite build my-suite.toml --unit words --target 200 --limit 300
+      pfgen-fast suite build answers.jsonl -o my-suite --leave-out llama
     """
 
-    config: Path = Argument(
-        ..., "TOML file with questions, raw answers and the settings of each stage.", metavar="CONFIG.toml"
+    source: Path = Argument(
+        ...,
+        "TOML file with questions, raw answers and the settings of each stage, or a table of answers.",
+        metavar="CONFIG.toml|TABLE",
     )
+    output: Path | None = Option(None, "Write the suite of a table to this directory.", "-o", metavar="DIR")
+    leave_out: list[str] | None = Option(
+        None, "Leave out the answers of this family, or of this model if it has no family. May be repeated."
+    )
+    family: str = Option("family", "Read families from this column of the table.", metavar="COLUMN")
+    unit: str | None = Option(
+        None,
+        "Unit of n-grams and lengths: character, words, whitespace or a tokenizer's .json file. Default: by script.",
+    )
+    target: int | None = Option(None, "Do not discount answers up to this length, in units. Default: by length.", min=1)
+    limit: int | None = Option(None, "Score nothing past this length. Default: one and a half times --target.", min=2)
     stage: str | None = Option(None, "Run only this stage: raw, normalise, filter, frequency, length or select.")
     until_stable: bool = Option(False, "Repeat the frequency filter until it removes nothing.")
     threads: options.Threads = None
@@ -100,10 +124,53 @@ class SuiteBuild:
     as_json: Json = False
 
     def __call__(self) -> None:
+        if self.source.suffix != ".toml":
+            self._build_from_table()
+            return
+        if self.output or self.leave_out or self.family != "family":
+            fail("-o, --leave-out and --family are for a table of answers; a config names its directory and its files")
+        self._build_from_config()
+
+    def _build_from_table(self) -> None:
+        from ...build.answer_fit import lengths_of
+        from ...build.build_config import read_unit
+        from ...build.model_answers import ModelReferences, read_model_answers, write_references
+
+        if self.output is None:
+            fail(f"{shown(self.source)}: a table of answers; name the directory of the suite with -o")
+        if self.stage or self.until_stable or self.force or self.no_report:
+            fail("--stage, --until-stable, --force and --no-report are for a config; a table is built in one step")
+        references = ModelReferences.of(
+            read_model_answers(self.source, family=self.family),
+            units=() if self.unit is None else (read_unit(self.unit),),
+            lengths=lengths_of(self.target, self.limit),
+        )
+        suite = references.suite(without=self.leave_out or ())
+        write_references(suite, self.output)
+        self._tell(references.decisions, references.notes, self.output)
+        questions = _questions_json(references.fits)
+        if self.as_json:
+            print_json({"suite": str(self.output), "notes": references.notes, "questions": questions})
+        elif not self.quiet:
+            sizes = [len(texts) for question in suite for texts in question.answers.values()]
+            print_line(f"{counted(len(suite), 'question')}, {min(sizes):,} to {max(sizes):,} references each")
+            print_line(f"suite: {shown(self.output)}")
+
+    def _tell(self, decisions: Sequence[str], notes: Sequence[str], suite: Path | None) -> None:
+        """Prints what was decided, and the warnings about a suite."""
+        from ...build.suite_check import hold_out, suite_warnings
+        from ...suite.suite import Suite
+
+        if not self.quiet:
+            note(*decisions)
+        note(*notes)
+        if suite and not self.quiet:
+            loaded = Suite.load(suite.absolute())
+            caution(*suite_warnings(loaded, hold_out(loaded, threads=self.threads)))
+
+    def _build_from_config(self) -> None:
         from ...build.pipeline import records
         from ...build.stages import NAMES
-        from ...suite.suite import Suite
-        from ...suite.suite_reading import reference_warnings
 
         try:
             with counting("stages", quiet=self.quiet or self.as_json) as count:
@@ -111,9 +178,7 @@ class SuiteBuild:
         except KeyboardInterrupt:
             fail("stopped; finished stages are kept; run the same command again to continue", Exit.STOPPED)
         suite = built.config.suite if built.is_written else None
-        note(*built.notes)
-        if suite and not self.quiet:
-            caution(*reference_warnings(Suite.load(suite)))
+        self._tell(built.decisions, built.notes, suite)
         warn(*built.problems)
         left = [{stage: record["left"]["n"] for stage, record in records(branch)} for branch in built.branches]
         if self.as_json:
@@ -124,6 +189,7 @@ class SuiteBuild:
                     "n_stages_run": built.n_run,
                     "problems": list(built.problems),
                     "notes": list(built.notes),
+                    "questions": _questions_json(built.fits),
                     "sets": [
                         {"question_id": branch.asked.question_id, "set": branch.set_name, "left": numbers}
                         for branch, numbers in zip(built.branches, left, strict=True)
@@ -141,14 +207,14 @@ class SuiteBuild:
 
     def build(self, count: Callable[..., None]) -> tuple[Built, Path | None]:
         """Builds the suite and writes the report, if there is a suite to report on."""
-        from ...build.build_config import read_config, repeating
+        from ...build.build_config import read_config
         from ...build.pipeline import build_suite
         from ...build.stages import NAMES
         from ...report.building import write_building_report
 
-        config = read_config(self.config)
-        if self.until_stable:
-            config = repeating(config)
+        config = read_config(
+            self.source, unit=self.unit, target=self.target, limit=self.limit, until_stable=self.until_stable
+        )
         built = build_suite(config, stage=self.stage, threads=self.threads, force=self.force, on_step=count)
         if self.no_report or not built.is_written:
             return built, None
@@ -156,6 +222,20 @@ class SuiteBuild:
         return built, write_building_report(
             built, threads=self.threads, on_branch=lambda branch: count(n_stages, n_stages, f"report: {branch.name}")
         )
+
+
+def _questions_json(fits: Mapping[str, Fit]) -> list[dict[str, Any]]:
+    """The unit and the lengths of each question, and what decided them."""
+    return [
+        {
+            "question_id": question_id,
+            "unit": fit.unit,
+            **asdict(fit.lengths),
+            "median_length": fit.median,
+            "script": fit.script,
+        }
+        for question_id, fit in fits.items()
+    ]
 
 
 class SuiteKeywords:

@@ -128,10 +128,12 @@ def _describe(question: Question) -> dict[str, Any]:
 
 
 class SuiteCheck:
-    """Lists all faults of a suite; the exit code is 1 if there are any.
+    """Lists all faults of a suite, and warns where its scores would mislead; the exit code is 1 if there are faults.
 
-    Also warns of sets with fewer than 100 reference answers, and of answers in an alphabet that are compared by
-    characters, and tries each pattern on a few made texts and warns of patterns that take long, such as (a+)+$.
+    Takes out every tenth reference answer, in memory, and shows how the others score them: whole, without their last
+    third, in place of an answer to another question, and two joined. Warns of lengths and units that do not fit the
+    references, keyword rules that most references fail, near-duplicates, sets with fewer than 100 references, and
+    patterns that take long on made texts, such as (a+)+$.
 
     Example
 
@@ -139,21 +141,27 @@ class SuiteCheck:
     """
 
     suite: options.SuiteArgument = None
+    threads: options.Threads = None
     as_json: Json = False
 
     def __call__(self) -> None:
+        from ...build.suite_check import held_out_table, hold_out, suite_warnings
         from ...suite.suite import Suite
-        from ...suite.suite_reading import find_faults, reference_warnings, slow_patterns
+        from ...suite.suite_reading import find_faults, slow_patterns
 
         source = source_or_here(self.suite)
         faults = find_faults(source)
         loaded = None if faults else Suite.load(source)
-        warnings = [*slow_patterns(loaded or ()), *reference_warnings(loaded or ())]
+        held = [] if loaded is None else hold_out(loaded, threads=self.threads)
+        warnings = [] if loaded is None else [*slow_patterns(loaded), *suite_warnings(loaded, held)]
         caution(*warnings)
         if self.as_json:
-            print_json(faults)
+            table = held_out_table(held).to_dicts()
+            print_json({"faults": faults, "warnings": warnings, "held_out": table})
         else:
             warn(*faults)
+            if held:
+                print_table(held_out_table(held))
             counts = [counted(n, noun) for n, noun in ((len(faults), "error"), (len(warnings), "warning")) if n]
             n_questions = "" if loaded is None else f" in {counted(len(loaded), 'question')}"
             print_line(fitted("", source, f": {' and '.join(counts) or 'no findings'}{n_questions}"))
