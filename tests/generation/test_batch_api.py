@@ -53,11 +53,11 @@ def test_a_batch_becomes_a_run_by_the_command_alone(mini, tmp_path, monkeypatch,
     refusal = {"status_code": 429, "body": {"error": {"message": "slow\x1b[2J"}}}
     replies[6] = reply(asked[9]["custom_id"], "", response=refusal)
     write(tmp_path / "out.jsonl", replies)
-    code, _, err = call(*usual, "--read-batch", "out.jsonl", "--no-score", "--prompt-price", 1, "--reply-price", 5)
+    code, _, err = call(*usual, "--read-batch", "out.jsonl", "--no-score")
     digits = asked[0]["custom_id"][:7]
     assert (code, err) == (
         3,
-        "note: tokens: 100 in prompts, 20 in replies, cost 0.0002\n"
+        "note: tokens: 100 in prompts, 20 in replies\n"
         f"error: out.jsonl, line 7 ({digits}-trial_002-Q02): failed with HTTP 429: slow\\u001b[2J\n"
         "error: trial 2: no usable answer to Q02\n",
     )

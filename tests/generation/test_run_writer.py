@@ -191,8 +191,6 @@ PUBLISHED = [
     ("Qwen/Qwen3-8B/667d843", "-e openai-api --mode chat --disable-thinking"),
     ("Qwen/Qwen3-235B-A22B/89946a4", "-e openai-api --disable-thinking"),
     ("chatgpt-4o-latest/f029db6", "-e openai-api --mode qa --enable-thinking"),
-    ("openai/chatgpt-o1/9a61e92", "-e manual --mode qa"),
-    ("openai/chatgpt-o1-pro/8e09b44", "-e manual --mode qa"),
 ]
 
 

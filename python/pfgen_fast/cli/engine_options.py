@@ -43,15 +43,6 @@ class Connection:
 
 
 @option_group
-class Rates:
-    """The limits of a server."""
-
-    help_group = "Server"
-    requests_per_minute: float | None = Option(None, "Limit the requests per minute. Default: no limit.")
-    tokens_per_minute: float | None = Option(None, "Limit the tokens per minute. Default: no limit.")
-
-
-@option_group
 class RequestShape:
     """What a request contains."""
 
@@ -110,7 +101,7 @@ class ReferenceSets:
 
 
 @option_group
-class EngineOptions(ReferenceSets, LocalModel, ThinkingBudget, RequestShape, Rates, Connection):
+class EngineOptions(ReferenceSets, LocalModel, ThinkingBudget, RequestShape, Connection):
     """The options of all engines."""
 
     help_group = "Answers without a model"
@@ -149,12 +140,6 @@ class ReasoningOptions:
     )
     reasoning_tags: Tags = None
     reasoning_tokens: int = Option(0, "Allow this many tokens for reasoning, in addition to --max-tokens.", min=0)
-    retry_unfinished: int = Option(
-        0,
-        "Ask again up to N times if the reasoning did not end, which favours short reasoning. An answer whose "
-        "reasoning never ends is empty.",
-        min=0,
-    )
 
     @property
     def chosen(self) -> Reasoning:
@@ -162,16 +147,7 @@ class ReasoningOptions:
         from ..generation.setting import Reasoning
 
         pairs: Any = tuple(self.reasoning_tags or ())
-        return Reasoning(self.reasoning == "keep", pairs, self.reasoning_tokens, self.retry_unfinished)
-
-
-@option_group
-class Prices:
-    """The prices of the tokens of a hosted model."""
-
-    help_group = "Costs"
-    prompt_price: float = Option(0.0, "Set the price per million prompt tokens, in any currency.")
-    reply_price: float = Option(0.0, "Set the price per million reply tokens.")
+        return Reasoning(self.reasoning == "keep", pairs, self.reasoning_tokens)
 
 
 Structured = Annotated[
@@ -210,9 +186,11 @@ class JudgeConnection:
 
 
 @option_group
-class ServerOptions(Prices, ThinkingBudget, RequestShape, Rates, JudgeConnection):
+class ServerOptions(ThinkingBudget, RequestShape, JudgeConnection):
     """The options of commands that ask a model."""
 
+    prompt_price: float = Option(0.0, "Set the price per million prompt tokens, in any currency.", group="Costs")
+    reply_price: float = Option(0.0, "Set the price per million reply tokens.", group="Costs")
     budget: float | None = Option(None, "Stop before the estimated cost exceeds this amount.", min=0, group="Costs")
     dry_run: bool = Option(False, "Only show the number of requests and the cost.", group="")
 
@@ -223,8 +201,7 @@ class ServerOptions(Prices, ThinkingBudget, RequestShape, Rates, JudgeConnection
 
         if self.offline:
             return None
-        rates = chosen(self, Rates)
-        return Server(self.base_url, self.key_env, self.concurrency, self.timeout, self.retries, **rates)
+        return Server(self.base_url, self.key_env, self.concurrency, self.timeout, self.retries)
 
     def request_options(self, temperature: float | Literal["none"] | None = None) -> RequestOptions:
         """The options of requests; with the temperature `none`, requests have no temperature."""

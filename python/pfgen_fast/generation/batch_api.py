@@ -18,7 +18,7 @@ from ..base.untrusted_text import in_one_line, json_text
 from ..suite.suite import Suite
 from ..tables.formats import table_rows
 from .engines.hosted import REQUEST_FORMS, RequestForm, request_form
-from .events import Events, TokenPrices
+from .events import Events
 from .generating import Generated, Generation
 from .protocol import RawReply, ServerForm, Usage
 from .run_writer import config_hash, run_folder, writing_run
@@ -72,12 +72,11 @@ def read_batch(
     sources: Iterable[Path],
     *,
     output: str | Path = "result",
-    prices: TokenPrices | None = None,
 ) -> Imported:
     """Adds the answers in output files to the folder of their run; existing answers are kept."""
     form, config = _form_and_config(generation, suite)
     setting, stop = generation.setting, config["stop"]
-    events = Events(prices=prices or TokenPrices())
+    events = Events()
     replies, refused = _all_replies(sources, suite, config_hash(config), form)
     failed: dict[int, str] = {}
     came: set[tuple[int, str]] = set()
@@ -91,7 +90,7 @@ def read_batch(
             events.add_usage(reply.usage)  # a reply without an answer costs money too
             raw = reply.raw or RawReply("")
             divided = setting.reasoning.divided(raw, setting.mode, stop)
-            if divided.answer or (divided.state == "unfinished" and not setting.reasoning.retries):
+            if divided.answer or divided.state == "unfinished":
                 writer.replies.add(*request, raw, divided)
                 writer.add(*request, divided.answer)
                 came.add(request)

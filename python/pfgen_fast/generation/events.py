@@ -1,19 +1,16 @@
-"""Counts of answers, troubles and tokens while a model is asked, and the prices of tokens.
+"""Counts of answers, troubles and tokens while a model is asked.
 
-Engines that use a server update the counts, and the caller may read them at any time. The user gives the prices,
-because built-in prices would soon be outdated.
+Engines that use a server update the counts, and the caller may read them at any time.
 """
 
 from __future__ import annotations
 
 import enum
-import math
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
-from ..base.errors import EngineError, PfgenError
 from ..base.untrusted_text import counted
 
 if TYPE_CHECKING:
@@ -21,27 +18,6 @@ if TYPE_CHECKING:
 
 
 _TOKENS = ("n_prompt_tokens", "n_reply_tokens", "n_cached_tokens")
-
-
-@dataclass(frozen=True)
-class TokenPrices:
-    """A server's prices, in any currency."""
-
-    of_prompts: float = 0.0  # price per million prompt tokens
-    of_replies: float = 0.0  # price per million reply tokens
-
-    error: ClassVar[type[PfgenError]] = EngineError
-
-    def __post_init__(self) -> None:
-        if not all(0 <= price < math.inf for price in (self.of_prompts, self.of_replies)):
-            raise self.error("prices: expected numbers from 0")
-
-    def __bool__(self) -> bool:
-        return bool(self.of_prompts or self.of_replies)
-
-    def cost(self, n_prompt_tokens: int, n_reply_tokens: int) -> float:
-        """The cost of tokens."""
-        return (n_prompt_tokens * self.of_prompts + n_reply_tokens * self.of_replies) / 1e6
 
 
 class Trouble(enum.Enum):
@@ -78,7 +54,6 @@ class Events:
     n_prompt_tokens: int = 0  # number of tokens in prompts, as reported by the server; 0 if it reports nothing
     n_reply_tokens: int = 0  # number of tokens in replies, as reported by the server
     n_cached_tokens: int = 0  # number of prompt tokens from the server's cache, as reported by the server
-    prices: TokenPrices = field(default_factory=TokenPrices)
     # called after each trouble with its kind and a description in one line without control characters
     on_trouble: Callable[[Trouble, str], None] | None = None
 
@@ -93,17 +68,10 @@ class Events:
         for name in _TOKENS:
             setattr(self, name, getattr(self, name) + getattr(usage, name))
 
-    @property
-    def cost(self) -> float | None:
-        """The cost of all tokens so far; None without prices."""
-        return self.prices.cost(self.n_prompt_tokens, self.n_reply_tokens) if self.prices else None
-
-    def usage(self, before: Events | None = None) -> dict[str, Any]:
-        """The answers, tokens and cost since the counts `before`, for usage.jsonl."""
+    def usage(self, before: Events | None = None) -> dict[str, int]:
+        """The answers and tokens since the counts `before`, for usage.jsonl."""
         since = before or Events()
-        counts = {name: getattr(self, name) - getattr(since, name) for name in ("n_answers", *_TOKENS)}
-        used = Events(**counts, prices=self.prices)
-        return {**counts, "cost": used.cost, "prices": asdict(self.prices) if self.prices else None}
+        return {name: getattr(self, name) - getattr(since, name) for name in ("n_answers", *_TOKENS)}
 
     def __str__(self) -> str:
         """The counts that are not zero, in one line."""
@@ -117,13 +85,11 @@ class Events:
         if self.n_prompt_tokens or self.n_reply_tokens:
             cached = f" ({self.n_cached_tokens:,} cached)" if self.n_cached_tokens else ""
             parts.append(f"tokens: {self.n_prompt_tokens:,} in prompts{cached}, {self.n_reply_tokens:,} in replies")
-        if self.cost is not None:
-            parts.append(f"cost {self.cost:,.4f}")
         return ", ".join(parts)
 
     def to_dict(self) -> dict[str, Any]:
         """All counts, for JSON."""
-        others = ("n_retries", "n_given_up", "paused_seconds", *_TOKENS, "cost")
+        others = ("n_retries", "n_given_up", "paused_seconds", *_TOKENS)
         return {
             "n_answers": self.n_answers,
             "troubles": {kind.value: self.troubles[kind] for kind in Trouble},

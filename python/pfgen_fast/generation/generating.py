@@ -297,15 +297,14 @@ async def ask_until_answered(
 ) -> Sequence[Asked]:
     """Asks until every request has an answer or the rounds are used up; returns the unanswered requests.
 
-    `take` is called with each reply that has an answer. After the retries of `reasoning`, it is also called with a
-    reply whose reasoning did not end: if this always led to another request, short reasoning would be preferred.
+    `take` is called with each reply that has an answer, or whose reasoning did not end: if this led to another request,
+    short reasoning would be preferred.
     """
     reports_trouble = engine.events is not None
     if reports_trouble:
         engine.events = events
     is_disabled = engine.parameters.get("enable_thinking") is False
-    for number in range(rounds):
-        takes_unfinished = number >= min(reasoning.retries, rounds - 1)
+    for _ in range(rounds):
         unanswered = dict(enumerate(requests))
         async with contextlib.aclosing(engine.answers(requests)) as replies:
             async for index, raw in replies:
@@ -314,7 +313,7 @@ async def ask_until_answered(
                 if is_disabled and (divided.reasoning_text or reply.usage.n_reasoning_tokens):
                     events.add(Trouble.REASONED, _STILL_REASONS)
                 is_unfinished = divided.state == "unfinished"
-                if index in unanswered and (divided.answer or (is_unfinished and takes_unfinished)):
+                if index in unanswered and (divided.answer or is_unfinished):
                     take(unanswered.pop(index), reply, divided)
                 elif not divided.answer and not is_unfinished and (reply.text.strip() or not reports_trouble):
                     # in all other cases, the engine has reported the reason

@@ -113,7 +113,7 @@ class RunWriter:
         self._finish_if_complete(trial)
 
     def note_usage(self, usage: Mapping[str, Any]) -> None:
-        """Records the tokens and the cost of a call in usage.jsonl, which scoring does not read."""
+        """Records the tokens of a call in usage.jsonl, which scoring does not read."""
         if usage["n_prompt_tokens"] or usage["n_reply_tokens"]:
             with contextlib.closing(Journal(self.folder / _USAGE)) as journal:
                 journal.add({"timestamp": timestamp(), **usage})

@@ -26,13 +26,11 @@ class Reasoning:
     keep: bool = False  # whether reasoning counts as a part of the answer, as in the published runs
     tags: tuple[tuple[str, str], ...] = ()  # pairs of opening and closing tags in addition to `TAGS`
     tokens: int = 0  # maximum number of tokens for reasoning, in addition to those of the answer
-    retries: int = 0  # number of further requests after unfinished reasoning; then the answer is empty
 
     def __post_init__(self) -> None:
         check_tags(self.tags)
-        for option, value in (("--reasoning-tokens", self.tokens), ("--retry-unfinished", self.retries)):
-            if value < 0:
-                raise EngineError(f"{option}: expected at least 0, got {value}")
+        if self.tokens < 0:
+            raise EngineError(f"--reasoning-tokens: expected at least 0, got {self.tokens}")
 
     def config(self) -> dict[str, Any]:
         """The entries in config.json, which are None for defaults."""
@@ -40,7 +38,6 @@ class Reasoning:
             "reasoning": "keep" if self.keep else None,
             "reasoning_tags": [list(pair) for pair in self.tags] or None,
             "reasoning_tokens": self.tokens or None,
-            "retry_unfinished": self.retries or None,
         }
 
     @classmethod
@@ -52,7 +49,7 @@ class Reasoning:
         if len(tags) % 2:
             raise EngineError(f"reasoning_tags: expected pairs of texts, got {len(tags)} texts")
         pairs = tuple(zip(tags[::2], tags[1::2], strict=True))
-        return cls(choice == "keep", pairs, values.get("reasoning_tokens") or 0, values.get("retry_unfinished") or 0)
+        return cls(choice == "keep", pairs, values.get("reasoning_tokens") or 0)
 
     def sent(self, sampling: Sampling, mode: Mode) -> Sampling:
         """The sampling for an engine: with tokens for reasoning, and without stop strings that could end it."""

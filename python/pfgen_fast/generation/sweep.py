@@ -35,11 +35,11 @@ HALF_WIDTH = 0.005
 PARAMETERS = (
     *("model", "mode", "temperature", "top_p", "top_k", "max_tokens", "examples", "seed", "prefix", "stop", "system"),
     *("instruction", "context", "sentences"),
-    *("reasoning", "reasoning_tags", "reasoning_tokens", "retry_unfinished"),
+    *("reasoning", "reasoning_tags", "reasoning_tokens"),
 )
 """Parameters of all engines; the first one varies slowest. Options of engines follow."""
 
-_OF_REASONING = ("reasoning", "reasoning_tags", "reasoning_tokens", "retry_unfinished")
+_OF_REASONING = ("reasoning", "reasoning_tags", "reasoning_tokens")
 _LISTS = ("stop", "reasoning_tags", "sets", "omit")  # parameters of which a value is a list
 
 

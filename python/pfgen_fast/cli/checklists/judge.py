@@ -13,7 +13,6 @@ from ..engine_options import (
     Connection,
     JudgeTemperature,
     LocalModel,
-    Rates,
     ReasoningOptions,
     RequestShape,
     ServerOptions,
@@ -130,7 +129,7 @@ class ChecklistsJudge:
 
 
 @option_group
-class AnsweringOptions(LocalModel, RequestShape, Rates, Connection):
+class AnsweringOptions(LocalModel, RequestShape, Connection):
     """The options of engines that answer tasks, with a long timeout."""
 
     timeout: float = Option(1200.0, "Hosted models: set the timeout of a whole reply, in seconds.", group="Server")

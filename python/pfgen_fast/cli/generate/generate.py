@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING, Any
 from ...base.untrusted_text import counted, json_text
 from .. import options
 from ..app import Json, Quiet, caution, exit_if_partial, fail, fitted, note, print_json, print_line, shown, warn
-from ..engine_options import EngineOptions, Prices, ReasoningOptions, chosen
+from ..engine_options import EngineOptions, ReasoningOptions, chosen
 from ..parser import Option, option_group
 from ..progress import Watch, note_existing
 from ..score.score import outcome_as_json, print_outcomes
 from ..suite_line import print_origin, suite_or_here
 
 if TYPE_CHECKING:
-    from ...generation.events import TokenPrices
     from ...generation.generating import Generated, Generation
     from ...runs.run_scorer import Outcome
     from ...suite.suite import Suite
@@ -69,7 +68,7 @@ class Generating:
     engine: str = Option(
         ...,
         "Choose ngram (needs no model), openai (any OpenAI-compatible server), anthropic, transformers (or hf) or "
-        "vllm (local weights), manual (you type the answers), replay (existing answers), ground-truth or "
+        "vllm (local weights), replay (existing answers), ground-truth or "
         "reference (answers of the suite itself).",
         "-e",
     )
@@ -84,7 +83,6 @@ class Generating:
     generation_options: GenerationOptions
     reasoning: ReasoningOptions
     engine_options: EngineOptions
-    prices: Prices
     output: options.Root = Path("result")
     quiet: Quiet = False
     as_json: Json = False
@@ -98,13 +96,6 @@ class Generating:
     def engine_settings(self) -> dict[str, Any]:
         """The given options of the engine."""
         return chosen(self.engine_options)
-
-    @property
-    def token_prices(self) -> TokenPrices:
-        """The prices as an argument of the library."""
-        from ...generation.events import TokenPrices
-
-        return TokenPrices(self.prices.prompt_price, self.prices.reply_price)
 
     def loaded_suite(self) -> Suite:
         """The suite with the chosen questions; a misspelt engine is named before the suite is looked for."""
@@ -132,14 +123,13 @@ class Generating:
 
     def run(self, suite: Suite, model: str | None, engine_settings: Mapping[str, Any]) -> Generated:
         """Generates the answers that the run of a model lacks."""
-        from ...generation.engines.engine_registry import HOSTED, INTERACTIVE
+        from ...generation.engines.engine_registry import HOSTED
         from ...generation.engines.hosted import REQUEST_FORMS
 
         generation = self.generation(model, engine_settings)
         if engine_settings.get("enable_thinking") is False and self.engine in HOSTED and not self.is_silent:
             note(f"--disable-thinking sends {REQUEST_FORMS[self.engine].disabled_by}")
-        watch = Watch("answers", quiet=self.is_silent or self.engine in INTERACTIVE)
-        watch.events.prices = self.token_prices
+        watch = Watch("answers", quiet=self.is_silent)
         with watch:
             return generation.run(
                 suite, trials=self.trials, output=self.output, on_progress=watch.count, events=watch.events
@@ -188,7 +178,6 @@ class Generate(Generating):
       pfgen-fast generate --engine openai --model gpt-4o --mode chat --suite my-suite --limit 3 --trials 1
       pfgen-fast generate -e hf --model org/chat --path weights/chat --chat-template chat.jinja --mode qa --suite mini
       pfgen-fast generate --engine anthropic --model anthropic/claude-haiku-4-5 --mode chat --top-p none --suite mini
-      --prompt-price 1 --reply-price 5
       pfgen-fast generate --engine replay --input answers.jsonl --model mine/step-100 --suite mini
       pfgen-fast generate --engine openai --model gpt-4o --mode chat --suite mini --write-batch batch.jsonl
       pfgen-fast generate --engine openai --model gpt-4o --mode chat --suite mini --read-batch batch_output.jsonl
@@ -236,7 +225,7 @@ class Generate(Generating):
         from ...generation.batch_api import read_batch
 
         generation = self.generation(self.model, self.engine_settings)
-        answers = read_batch(generation, suite, self.read_batch or [], output=self.output, prices=self.token_prices)
+        answers = read_batch(generation, suite, self.read_batch or [], output=self.output)
         if answers.events.n_prompt_tokens and not self.is_silent:
             note(str(answers.events))
         return answers

@@ -10,7 +10,7 @@ from ...base.table import Table
 from ...base.untrusted_text import markdown_text
 from ...scoring.reply_text import ReasoningChoice
 from .. import app, options
-from ..engine_options import Connection, LocalModel, Rates, ReferenceSets, RequestShape, Tags, chosen
+from ..engine_options import Connection, LocalModel, ReferenceSets, RequestShape, Tags, chosen
 from ..parser import Option, option_group
 from ..progress import Watch, note_existing
 from ..suite_line import about_interval, print_origin, suite_or_here
@@ -38,7 +38,7 @@ def _numbers(help: str, group: str) -> Any:
 
 
 @option_group
-class SweepEngineOptions(ReferenceSets, LocalModel, RequestShape, Rates, Connection):
+class SweepEngineOptions(ReferenceSets, LocalModel, RequestShape, Connection):
     """The options of engines that all runs of a sweep share."""
 
 
@@ -81,9 +81,6 @@ class Sweep:
     reasoning: ReasoningChoice | None = Option(None, "Strip or keep reasoning; see generate.", group="Reasoning")
     reasoning_tags: Tags = None
     reasoning_tokens: list[int] | None = _integers("Allow tokens for reasoning; see generate.", "Reasoning")
-    retry_unfinished: int | None = Option(
-        None, "Ask again after unfinished reasoning; see generate.", group="Reasoning"
-    )
     order: list[int] | None = _integers("ngram: set the code points per n-gram.", "Answers without a model")
     engine_options: SweepEngineOptions
     output: options.Root = Path("result")
@@ -93,7 +90,6 @@ class Sweep:
     as_json: app.Json = False
 
     def __call__(self) -> None:
-        from ...generation.engines.engine_registry import INTERACTIVE
         from ...generation.sweep import grid, sweep_table
         from ...generation.sweep import sweep as sweep_over
 
@@ -110,7 +106,7 @@ class Sweep:
         if self.dry_run:
             _list(points, loaded, self.output, as_json=self.as_json)
             return
-        watch = Watch("answers", quiet=is_silent or self.engine in INTERACTIVE)
+        watch = Watch("answers", quiet=is_silent)
         measured = []
         try:
             with watch:

@@ -23,7 +23,6 @@ ENGINES: Mapping[str, tuple[str, str]] = {
     "anthropic": (".hosted", "AnthropicEngine"),
     "ground-truth": (".without_model", "GroundTruthEngine"),
     "hf": (".transformers", "HfEngine"),
-    "manual": (".without_model", "ManualEngine"),
     "ngram": ("..ngram_sampler", "NgramEngine"),
     "openai": (".hosted", "OpenaiEngine"),
     "openai-api": (".hosted", "OpenaiApiEngine"),
@@ -36,9 +35,6 @@ ENGINES: Mapping[str, tuple[str, str]] = {
 
 HOSTED = frozenset({"anthropic", "openai", "openai-api"})
 """The engines that send requests to a server."""
-
-INTERACTIVE = frozenset({"manual"})
-"""The engines that read answers from the terminal, so that no progress bar may be shown."""
 
 _OF_THE_SUITE = {"ground-truth": "system/ground-truth", "reference": "system/criteria"}
 """The default names of models, as in the published leaderboard."""

@@ -12,7 +12,6 @@ import datetime
 import email.utils
 import http.cookiejar
 import json
-import math
 import os
 import random
 import re
@@ -25,7 +24,7 @@ from ...base.errors import EngineError, SchemaRefused, optional
 from ...base.untrusted_text import in_one_line
 from ..events import Events, Trouble
 from ..prompts import Request
-from ..protocol import NoAnswer, RawReply, ServerForm, Usage
+from ..protocol import NoAnswer, RawReply, ServerForm
 from .engine import Engine
 
 if TYPE_CHECKING:
@@ -67,8 +66,6 @@ class ServerConnection:
     timeout: float = 120.0  # seconds within which the whole reply must arrive
     retries: int = 5  # maximum number of retries after failures that may be temporary
     backoff: float = 0.5  # seconds before the first retry; doubles with each retry
-    requests_per_minute: float | None = None  # maximum number of requests in a minute
-    tokens_per_minute: float | None = None  # maximum number of tokens in a minute, of prompts and replies
 
 
 @dataclass(frozen=True)
@@ -90,9 +87,6 @@ class ServerEngine(Engine):
         for option, least in (("concurrency", 1), ("timeout", 0.001), ("retries", 0)):
             if not getattr(connection, option) >= least:
                 raise EngineError(f"{option}: expected at least {least}, not {getattr(connection, option)}")
-        for option in ("requests_per_minute", "tokens_per_minute"):
-            if (value := getattr(connection, option)) is not None and not value > 0:
-                raise EngineError(f"{option}: expected a number above 0, got {value:g}")
         self.parameters: Mapping[str, Any] = form.parameters
         self.events: Events = Events()
         self._form, self._connection, self._url, self._key_env = form, connection, _checked_url(url), key_env
@@ -101,7 +95,6 @@ class ServerEngine(Engine):
         self._has_answered = False
         self._failures_in_a_row = 0
         self._pause_until = 0.0
-        self._next_start = 0.0  # time at which the rate limits allow another request
 
     async def answers(self, requests: Sequence[Request]) -> AsyncGenerator[tuple[int, RawReply | None], None]:
         """Yields the answers when they arrive."""
@@ -140,7 +133,6 @@ class ServerEngine(Engine):
         path, body = self._form.path_and_body(request)
         for attempt in range(self._connection.retries + 1):
             await self._pause()
-            await self._take_turn()
             wait = min(self._connection.backoff * 2**attempt, _LONGEST_BACKOFF_SECONDS) * random.uniform(0.5, 1)
             try:
                 reply = await self._post(path, body)
@@ -213,7 +205,7 @@ class ServerEngine(Engine):
         self._failures_in_a_row = 0
         try:
             decoded = json.loads(reply.content)
-            self._count_tokens(self._form.usage_in(decoded))
+            self.events.add_usage(self._form.usage_in(decoded))
             raw = self._form.raw_reply(decoded)
         except NoAnswer as problem:
             self._unusable(Trouble.UNUSABLE, f"the reply {problem}: {self._shown(reply.content)}")
@@ -282,20 +274,6 @@ class ServerEngine(Engine):
         if pause > 0:
             # The random part prevents that all requests start at the same time after the pause.
             await asyncio.sleep(pause + random.uniform(0, self._connection.backoff))
-
-    async def _take_turn(self) -> None:
-        """Waits until the rate limits allow a request."""
-        now = asyncio.get_running_loop().time()
-        start = max(now, self._next_start)
-        self._next_start = start + 60 / (self._connection.requests_per_minute or math.inf)
-        if start > now:
-            await asyncio.sleep(start - now)
-
-    def _count_tokens(self, usage: Usage) -> None:
-        """Counts the tokens of a reply, and delays later requests so that the allowed rate is not exceeded."""
-        self.events.add_usage(usage)
-        n_tokens = usage.n_prompt_tokens + usage.n_reply_tokens
-        self._next_start += 60 * n_tokens / (self._connection.tokens_per_minute or math.inf)
 
     def _message_in(self, content: bytes) -> str:
         """The message in the body of a refusal, in one line."""

@@ -1,4 +1,4 @@
-"""Engines without a model: answers of the suite, answers in a file, or a person at the terminal.
+"""Engines without a model: answers of the suite, or answers in a file.
 
 `ground-truth`, `reference` and `replay` have stored answers: the k-th answer to a question belongs to trial k. The
 config.json of the first two is that of the published rows `system/ground-truth` and `system/criteria`.
@@ -7,24 +7,20 @@ config.json of the first two is that of the published rows `system/ground-truth`
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import hashlib
-import signal
-import sys
-import threading
 from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from hashlib import sha1
 from pathlib import Path
 from typing import Any
 
 from ...base.errors import EngineError, TrialsError
-from ...base.untrusted_text import few_names, harmless, in_one_line
+from ...base.untrusted_text import few_names, in_one_line
 from ...runs.trials import Trials, find_runs, single_trials
 from ...scoring.reply_text import Mode
 from ...suite.questions import Question
 from ...suite.suite import Suite
 from ...tables.formats import table_rows
-from ..prompts import Request, Sampling, Task
+from ..prompts import Sampling, Task
 from ..protocol import RawReply
 from .engine import Engine
 
@@ -208,60 +204,3 @@ def _harness_answers(location: str, row: Mapping[str, Any], question_column: str
         if not isinstance(answer, str):
             raise TrialsError(f"{location}: expected texts in 'resps', not {type(answer).__name__}")
         yield location, question, answer
-
-
-MAX_CODE_POINTS = 1 << 20
-"""The maximum length of a line."""
-
-
-class ManualEngine(Engine):
-    """Shows prompts, and reads a line from stdin for each."""
-
-    name = "manual"
-
-    def __init__(self, *, suite: Suite | None, model: str, mode: Mode, sampling: Sampling) -> None:
-        self.parameters: Mapping[str, Any] = dict.fromkeys(("temperature", "top_p", "top_k"))
-
-    async def answers(self, requests: Sequence[Request]) -> AsyncGenerator[tuple[int, RawReply | None], None]:
-        """Yields the typed answers; after an empty line, the request is repeated in the next round."""
-        for index, request in enumerate(requests):
-            with _interruptible():
-                _show(request, index + 1, len(requests))
-                line = _typed_line(request)
-            if not line.strip():
-                self.trouble = "the line is empty"
-            yield index, RawReply(line)
-
-
-def _typed_line(request: Request) -> str:
-    """A line from stdin; raises EngineError if a complete line cannot be read. Earlier answers are kept."""
-    try:
-        line = sys.stdin.readline(MAX_CODE_POINTS) if sys.stdin else ""
-    except UnicodeDecodeError:
-        problem = f"the typed line is not text in {sys.stdin.encoding}"
-    else:
-        if line.endswith("\n") or 0 < len(line) < MAX_CODE_POINTS:
-            return line
-        problem = f"the line has more than {MAX_CODE_POINTS:,} code points" if line else "the input ended"
-    raise EngineError(f"{request.name}: {problem}; run the same command again to continue with this question")
-
-
-def _show(request: Request, number: int, total: int) -> None:
-    head = f"{request.name} ({number} of {total})"
-    messages = request.prompt.messages
-    text = "\n\n".join(f"[{turn['role']}]\n{turn['content']}" for turn in messages) if messages else request.prompt.text
-    print(f"{'=' * 80}\n{head}\n{'-' * 80}\n{harmless(text)}\n", file=sys.stderr)
-    print("Answer in one line (empty: later): ", end="", file=sys.stderr, flush=True)
-
-
-@contextlib.contextmanager
-def _interruptible() -> Iterator[None]:
-    """Lets Ctrl-C end the read at once; asyncio would wait for the end of the line."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)

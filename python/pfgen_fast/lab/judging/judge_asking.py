@@ -12,11 +12,10 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import astuple, dataclass, field
-from typing import ClassVar
 
-from ...base.errors import EngineError, JudgingError, PfgenError, SchemaRefused
+from ...base.errors import EngineError, JudgingError, SchemaRefused
 from ...generation.engines.engine import Engine, run_async
-from ...generation.events import Events, TokenPrices
+from ...generation.events import Events
 from ...generation.protocol import Usage
 from .judge_requests import MAX_REQUEST_BYTES, Judge, JudgeRequest, is_too_long
 from .reply_store import ReplyStore
@@ -38,10 +37,22 @@ def prompt_tokens(request: JudgeRequest) -> int:
 
 
 @dataclass(frozen=True)
-class JudgePrices(TokenPrices):
+class JudgePrices:
     """A server's prices, in any currency; estimates ignore the prices of cached tokens."""
 
-    error: ClassVar[type[PfgenError]] = JudgingError
+    of_prompts: float = 0.0  # price per million prompt tokens
+    of_replies: float = 0.0  # price per million reply tokens
+
+    def __post_init__(self) -> None:
+        if not all(0 <= price < math.inf for price in (self.of_prompts, self.of_replies)):
+            raise JudgingError("prices: expected numbers from 0")
+
+    def __bool__(self) -> bool:
+        return bool(self.of_prompts or self.of_replies)
+
+    def cost(self, n_prompt_tokens: int, n_reply_tokens: int) -> float:
+        """The cost of tokens."""
+        return (n_prompt_tokens * self.of_prompts + n_reply_tokens * self.of_replies) / 1e6
 
     def most(self, request: JudgeRequest) -> float:
         """The price of a request whose reply has the maximum length."""
