@@ -28,7 +28,7 @@ from pfgen_fast.lab.discernment.votes import read_survey
 from pfgen_fast.lab.discernment.weights import open_weights
 from pfgen_fast.lab.evaluators.function_evaluator import KeptScores
 from pfgen_fast.lab.evaluators.table_evaluator import TableScores
-from pfgen_fast.lab.experiments.external_experiment import read_outside_scores as read_outside_scores
+from pfgen_fast.lab.experiments.verdict_tables import read_verdicts
 from pfgen_fast.lab.judging.judge_requests import Template
 from pfgen_fast.lab.judging.reply_store import ReplyStore
 from pfgen_fast.report import ReportRun, write_readme, write_report
@@ -214,12 +214,13 @@ SHAPE = {
     "shape": [{"part": "overlong", "soft": 204.25, "hard": 4096.5}, {"part": "clip", "low": -12.5, "high": 2718.5}]
 }
 CONTEXT = [["question", "sentence"], ["Q01", "Ice floats."], ["Why?", "Snow is ice."], ["", "Rain falls."]]
+VERDICTS = [["model", "x", "y"], ["org/a", 0.5, 1], ["org/b", 1.5, ""]]
 KINDS: dict[str, tuple[Any, Callable[[Path], Any]]] = {  # a good value, or what makes one, and the reader
     "result.json": (good_result, show_result), "config.json": (CONFIG, score_config),
     "trials.jsonl": (TRIALS, score), "Q01.json": (QUESTION, read_suite), "questions.jsonl": (TRIALS, read_samples),
     "build.toml": (BUILD, read_build_config),
     "ratings.jsonl": (RATINGS, lambda path: ReplyStore(path, must_exist=True)),
-    "models.csv": ([["model", "x", "y"], ["org/a", 0.5, 1], ["org/b", 1.5, ""]], read_outside_scores),
+    "models.csv": (VERDICTS, lambda path: read_verdicts([str(path)])),
     "rows.jsonl": (TRIALS, rows_of), "rows.json": (TRIALS, rows_of),
     "raw.jsonl": (TRIALS, lambda path: gather([path], {}, {}, {"Why?": 0})),
     "batch.jsonl": (replies(), import_replies), "scores.csv": (TABLE, TableScores),

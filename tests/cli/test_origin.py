@@ -49,7 +49,7 @@ LINES = {
     "experiment relations": EXPERIMENT,
     "experiment sets": EXPERIMENT,
     "experiment stability": f"{EXPERIMENT} --draws 1",
-    "experiment external": f"{EXPERIMENT} --scores {{out}}/scores.csv",
+    "experiment agreement": f"{EXPERIMENT} --verdicts {{out}}/scores.csv",
     "discern run": ("--from-run {result}/org/model-0/abc -e ngram --kinds char_delete/300 -o {out}/discernment"),
     "discern perturb": "--from-run {result}/org/model-0/abc --kinds newline -o {out}/damaged.jsonl",
 }

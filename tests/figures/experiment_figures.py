@@ -4,18 +4,19 @@ import itertools
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from makers import published
-from pfgen_fast.lab.experiments.external_experiment import OutsideScores, external
+from pfgen_fast.lab.experiments.aligned_verdicts import values_of_runs
+from pfgen_fast.lab.experiments.metric_agreement import agreement
 from pfgen_fast.lab.experiments.relations import relations
 from pfgen_fast.lab.experiments.run_means import RunMeans, read_leaderboard
 from pfgen_fast.lab.experiments.scored_runs import RunFigures, ScoredRuns, score_runs
 from pfgen_fast.lab.experiments.sets import scores_by_set, sets
 from pfgen_fast.lab.experiments.stability import stability
+from pfgen_fast.lab.experiments.verdict_tables import Verdicts
 from pfgen_fast.lab.finding import Finding
 from pfgen_fast.runs.result_tables import quick_questions
 
@@ -62,12 +63,12 @@ def results() -> RunFigures:
 
 @cache
 def some_runs() -> dict[str, Finding]:
-    """What the experiments find in pfgen-bench/result, and `external` with the best published scores."""
+    """What the experiments find in pfgen-bench/result, and `agreement` with the best published scores."""
     best = leaderboard().one_per_model("best")
     scores = dict(zip(best.models, best.means["score"].tolist(), strict=True))
-    outside = OutsideScores(Path("best.csv"), {"score": scores}, best.models)
     scored = score_runs([published.FOLDER / "result"])
-    result = stability(scored), relations(scored), sets(scores_by_set(scored)), external(scored, [outside])
+    outside = agreement(values_of_runs(scored), [Verdicts("best", scores)])
+    result = stability(scored), relations(scored), sets(scores_by_set(scored)), outside
     return {finding.name: finding for finding in result}
 
 
@@ -212,9 +213,9 @@ def stability_figures() -> Iterator[str]:
 
 
 @blocks_at("With the best published score of each")
-def external_figures() -> Iterator[str]:
+def agreement_figures() -> Iterator[str]:
     n_models = len(leaderboard().one_per_model("best").models)
-    yield f"{n_models} 17 {with_interval(row(some_runs()['external'], 'correlations', **{'with our': 'score'}))}"
+    yield f"{n_models} 17 {with_interval(row(some_runs()['agreement'], 'metrics', metric='score', prompts='all'))}"
 
 
 @figures(EXPERIMENTS, "13 of the 50 questions of pfgen-bench")

@@ -86,7 +86,7 @@ COMMANDS = {
     "experiment relations": ("lab.experiment", "ExperimentRelations"),
     "experiment sets": ("lab.experiment", "ExperimentSets"),
     "experiment stability": ("lab.experiment", "ExperimentStability"),
-    "experiment external": ("lab.experiment", "ExperimentExternal"),
+    "experiment agreement": ("lab.experiment", "ExperimentAgreement"),
     "experiment judge": ("lab.experiment", "ExperimentJudge"),
     "suite info": ("suite.info", "SuiteInfo"),
     "suite check": ("suite.info", "SuiteCheck"),

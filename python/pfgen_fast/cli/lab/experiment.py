@@ -15,6 +15,7 @@ from ..progress import Watch
 from ..suite_line import given_suite, print_origin
 
 if TYPE_CHECKING:
+    from ...lab.experiments.aligned_verdicts import MetricValues
     from ...lab.experiments.run_means import RunMeans
     from ...lab.experiments.scored_runs import RunFigures
     from ...lab.finding import Finding
@@ -45,7 +46,7 @@ class Call:
         warn(*runs.problems)
         return runs
 
-    def finish(self, finding: Finding, runs: RunMeans) -> None:
+    def finish(self, finding: Finding, runs: RunMeans | MetricValues) -> None:
         """Writes the files of a finding, and prints it; ends with exit code 3 if runs were left out."""
         show_finding(finding, self.output, quiet=self.quiet, is_said=runs.problems)
         if not self.quiet:
@@ -160,34 +161,80 @@ class ExperimentStability:
         self.call.finish(stability(runs, n_draws=self.draws, seed=self.seed), runs)
 
 
-class ExperimentExternal:
-    """Do the scores agree with other scores: of a judge model, of humans, of another leaderboard?
+class ExperimentAgreement:
+    """Which metrics agree with verdicts: of a judge model, of people, of another leaderboard?
 
-    Model names are matched exactly, then without case and separators, then without the part before the last slash. A
-    name that matches two names under a rule gets no partner. Models without a partner are listed.
+    Inputs are runs, or tables of answers (columns prompt, model, answer, or their usual names, and category) and of
+    scores (prompt, model and columns of numbers). Verdicts are pairs (prompt, model, other and preference: 1 if the
+    first answer is better, 0 or 2 if the second one is), ratings (prompt, model and numbers) or figures such as win
+    rates (model and numbers). Agreement is computed over models, over pairs of answers, beyond length and by category.
 
-    Example
+    Computed metrics have the answers of other models as references: bleu, chrf, rouge_l and the others of `score`, with
+    :mean for the mean over references instead of the best; fluency, truthfulness and average, with a unit, a target
+    and a limit, which may be multiples of the median length: fluency:words,2x,3x.
 
-      pfgen-fast experiment external result --scores judge.csv --scores other.csv -o external
+    Examples
+
+      pfgen-fast experiment agreement result --verdicts judge.csv -o agreement
+      pfgen-fast experiment agreement answers.jsonl --verdicts GPT-4=pairs.jsonl --family family \
+        --metric chrf:mean --metric fluency:words,2x,3x -o agreement
     """
 
-    paths: options.Paths
-    scores: list[Path] = Option(
-        ...,
-        "Read scores from a CSV with a header: model names, then columns of scores. May be repeated.",
-        metavar="FILE.csv",
+    paths: list[str] = Argument(..., "Runs, or tables of answers, of scores and of prompts.", metavar="PATH...")
+    verdicts: list[str] = Option(
+        ..., "Read verdicts from this table, or from the tables of a glob. May be repeated.", metavar="[NAME=]FILE"
     )
-    pick: Literal["best", "mean"] = Option("best", "Use the best run of a model, or the mean of its runs.", "--runs")
-    cluster: Cluster = "model"
+    column: list[str] | None = Option(None, "Use only this column of verdicts. May be repeated. Default: all numbers.")
+    metric: list[str] | None = Option(
+        None, "Use this column of scores, or compute this metric. May be repeated. Default: all columns of numbers."
+    )
+    family: str = Option(
+        "model",
+        "Leave out the answers of a model's family as references, and treat a family as dependent in intervals: model, "
+        "organisation (the part before the slash), or a column of any of the tables.",
+    )
+    category: str = Option("", "Name the column of the categories of prompts. Default: category or another usual name.")
+    references: Path | None = Option(
+        None, "Use only answers of these models as references: a text file with a name in each line, the best first."
+    )
+    most: int | None = Option(None, "Use at most N references for a prompt.", "--most-references", min=1, metavar="N")
     call: Call
 
     def __call__(self) -> None:
-        from ...lab.experiments.external_experiment import external, read_outside_scores
-        from ...lab.experiments.scored_runs import read_figures
+        from ...lab.experiments.aligned_verdicts import values_of_runs
+        from ...lab.experiments.metric_agreement import agreement
+        from ...lab.experiments.run_means import families_of
+        from ...lab.experiments.scored_answers import read_metric_values
+        from ...lab.experiments.scored_runs import read_figures, score_runs
+        from ...lab.experiments.verdict_tables import read_verdicts
+        from ...runs.items.score_tables import is_score_table
 
-        files = [read_outside_scores(path) for path in self.scores]
-        runs = self.call.read(read_figures, self.paths)
-        self.call.finish(external(runs, files, pick=self.pick, cluster=self.cluster), runs)
+        column = "" if self.family in ("model", "organisation") else self.family
+        verdicts, families = read_verdicts(self.verdicts, self.column or (), family=column)
+        if not any(map(is_score_table, self.paths)):
+            for name, is_used in (("--metric", self.metric), ("--references", self.references), ("--family", column)):
+                if is_used:
+                    fail(f"{name}: expected tables of answers, not runs")
+            runs = self.call.read(score_runs if any(v.prompts for v in verdicts) else read_figures, self.paths)
+            values = values_of_runs(runs, families_of(runs.models, self.family))
+            self.call.finish(agreement(values, verdicts), runs)
+            return
+        if self.call.suite is not None:
+            fail("--suite: expected runs, not tables; 'pfgen-fast score' adds columns of scores to a table")
+        with counting("families", quiet=self.call.quiet) as count:
+            tables = read_metric_values(
+                self.paths,
+                self.metric or (),
+                verdicts,
+                family=self.family,
+                families=families,
+                category=self.category,
+                references=self.references,
+                most=self.most,
+                threads=self.call.threads,
+                on_progress=count,
+            )
+        self.call.finish(agreement(tables, verdicts), tables)
 
 
 class ExperimentJudge:
@@ -195,7 +242,7 @@ class ExperimentJudge:
 
     Asks a server with the protocol of OpenAI or Anthropic. The cost is estimated first. Every rating is
     stored when it arrives: running the same command again continues where it was stopped, and --offline replays the
-    ratings. 'pfgen-fast experiment external --scores' reads the resulting judge-models.csv.
+    ratings. 'pfgen-fast experiment agreement --verdicts' reads the ratings (--items).
 
     Examples
 

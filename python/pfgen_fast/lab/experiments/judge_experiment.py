@@ -7,8 +7,6 @@ and stores replies; `lab.evaluators.judge_evaluator` defines ratings.
 from __future__ import annotations
 
 import hashlib
-import itertools
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -19,14 +17,14 @@ import numpy as np
 from ...base.errors import EngineError, ExperimentError
 from ...base.untrusted_text import utf8
 from ...suite.suite import Suite
-from ..chart_data import Scatter
 from ..evaluators.evaluator import Item, text_column
 from ..evaluators.judge_evaluator import JudgeEvaluator
-from ..finding import Finding, Picture, finding_table, with_interval
+from ..finding import Finding
 from ..judging.judge_asking import Spending
-from ..statistics.correlation import COEFFICIENTS, MIN_VALUES, correlate, is_constant
-from .run_means import RunMeans, clusters_of
+from .aligned_verdicts import values_of_runs
+from .metric_agreement import agreement
 from .scored_runs import AnswersOfRuns, RunFigures, read_figures
+from .verdict_tables import Verdicts
 
 
 @dataclass(frozen=True)
@@ -93,14 +91,19 @@ class RatedRuns:
 
     def by_item(self) -> list[tuple[str, str, float]]:
         """The question, the run and the mean rating of each run's answers to a question; rows of `ITEM_COLUMNS`."""
-        cells: dict[tuple[int, int], list[int]] = {}
-        for rated in self.rated():
-            cells.setdefault((rated.run, rated.question), []).append(rated.rating)
         questions, names = self._scored.suite.questions, self._scored.names
         return [
-            (questions[question].question_id, names[run], float(np.mean(ratings)))
-            for (run, question), ratings in sorted(cells.items())
+            (questions[question].question_id, names[run], float(np.mean([row.rating for row in cell])))
+            for (run, question), cell in sorted(self._cells(self.rated()).items())
         ]
+
+    @staticmethod
+    def _cells(rated: Sequence[Rated]) -> dict[tuple[int, int], list[Rated]]:
+        """The ratings of each run and question."""
+        cells: dict[tuple[int, int], list[Rated]] = {}
+        for row in rated:
+            cells.setdefault((row.run, row.question), []).append(row)
+        return cells
 
     def finding(self) -> Finding:
         """Compares the mean ratings of runs and models with our scores."""
@@ -110,38 +113,28 @@ class RatedRuns:
         cut = f"; {n_cut:,} of them ended at the limit of tokens: raise --max-tokens" if n_cut else ""
         if not rated:
             raise ExperimentError(f"no ratings: {n_missing:,} are missing, {n_unrated:,} replies have no rating{cut}")
-        runs = _rated_means(scored, rated)
-        notes = list(scored.problems)
+        notes = []
         if n_missing:
             n_wanted = len(self.ratings)
             notes.append(f"{n_missing:,} of {n_wanted:,} ratings are missing; the means are over the other ratings")
         if n_unrated:
             form = f"[[{scale.low}]] to [[{scale.high}]]"
             notes.append(f"{n_unrated:,} replies have no rating of the form {form} and are left out{cut}")
-        notes += [f"{name} has no ratings" for name in scored.names if name not in runs.names]
-        points = replace(runs.points("our score", "rating"), y_label="mean rating")
-        answer, words, more = _words(runs, len(rated), self._evaluator.judge.model)
-        models = runs.one_per_model("mean")
-        by_model = sorted(
-            zip(models.models, models.means["rating"].tolist(), strict=True), key=lambda row: (-row[1], row[0])
-        )
-        counts = Counter(row.rating for row in rated)
-        ratings = range(scale.low, scale.high + 1)
-        of_models = "Mean rating of each model, for the experiment external"
-        spread = ((rating, counts[rating], counts[rating] / len(rated)) for rating in ratings)
-        return Finding(
-            "judge",
-            answer,
-            words,
-            (
-                finding_table("models", of_models, ("model", "rating"), by_model, 3),
-                runs.table("runs", "The runs", runs.means.items(), by="rating"),
-                finding_table("ratings", "How often each rating was given", ("rating", "times", "share"), spread),
-            ),
-            (Picture("scatter", "The judge's ratings against our scores", Scatter((points,))),),
-            (*notes, *more, *_length_note(rated)),
+        verdicts = Verdicts(self._evaluator.judge.model)
+        lengths = np.full((len(scored.names), len(scored.suite)), np.nan)
+        for (run, question), cell in self._cells(rated).items():
+            verdicts.ratings[scored.suite.questions[question].question_id, scored.names[run]] = [
+                float(row.rating) for row in cell
+            ]
+            lengths[run, question] = np.mean([row.n_code_points for row in cell])
+        finding = agreement(values_of_runs(scored, lengths=lengths), [verdicts])
+        return replace(
+            finding,
+            name="judge",
+            paragraph=f"The judge gave {len(rated):,} ratings to {len({row.run for row in rated})} runs. "
+            f"{finding.paragraph}",
+            notes=(*finding.notes, *notes),
             question="How does a language model rate the same answers?",
-            runs=scored.names,
         )
 
 
@@ -183,50 +176,3 @@ def _items(suite: Suite, answers: Sequence[AnswerToRate], evaluator: JudgeEvalua
         name = f"answer {number} (to {question.question_id})"
         items.append(Item(name, answer.text, "answers", question=question.question, references=references))
     return items
-
-
-def _rated_means(scored: RunFigures, rated: Sequence[Rated]) -> RunMeans:
-    """The runs that have ratings, with the columns of their table; a rating is the mean of the means of questions."""
-    by_run: dict[int, dict[int, list[Rated]]] = {}
-    for row in rated:
-        by_run.setdefault(row.run, {}).setdefault(row.question, []).append(row)
-    rows = sorted(by_run)
-    cells = [list(itertools.chain.from_iterable(by_run[run].values())) for run in rows]
-    by_question = ([np.mean([row.rating for row in cell]) for cell in by_run[run].values()] for run in rows)
-    means = {
-        "our score": scored.means["score"][rows],
-        "rating": np.array([np.mean(ratings) for ratings in by_question]),
-        "ratings": np.array([len(ratings) for ratings in cells]),
-        "code points": np.array([round(float(np.mean([row.n_code_points for row in cell]))) for cell in cells]),
-    }
-    return replace(scored.chosen(rows), means=means)
-
-
-def _length_note(rated: Sequence[Rated]) -> list[str]:
-    """A sentence on the correlation of ratings and lengths, a known bias of judges."""
-    ratings, lengths = (np.array([getattr(row, name) for row in rated]) for name in ("rating", "n_code_points"))
-    if len(rated) < MIN_VALUES or np.ptp(ratings) == 0 or np.ptp(lengths) == 0:
-        return []
-    r = float(np.corrcoef(ratings, lengths)[0, 1])
-    return [f"ratings correlate with the lengths of answers by Pearson {r:.3f}; judges tend to prefer long answers"]
-
-
-def _words(runs: RunMeans, n_found: int, judge_name: str) -> tuple[str, str, list[str]]:
-    ours, theirs = runs.means["our score"], runs.means["rating"]
-    words = f"The judge gave {n_found:,} ratings to {len(ours)} runs, {theirs.mean():.2f} on average over the runs."
-    if len(ours) < MIN_VALUES or is_constant(ours) or is_constant(theirs):
-        answer = f"{judge_name} rates the runs {theirs.mean():.2f} on average."
-        return (
-            answer,
-            words,
-            ["no correlation with our scores: there are fewer than three runs, or all values are equal"],
-        )
-    clusters = clusters_of(runs.models, "model")
-    by_name = correlate(ours, theirs, clusters=clusters.numbers)
-    listed = ", ".join(f"{name} {by_name[name]}" for name in COEFFICIENTS)
-    pearson = f"Pearson {with_interval(by_name['Pearson'])} over {len(ours)} runs"
-    return (
-        f"The ratings of {judge_name} correlate with our scores by {pearson}.",
-        f"{words} Correlations with our scores over {clusters.counted('runs')} (95 % intervals in brackets): {listed}.",
-        clusters.warnings("runs"),
-    )

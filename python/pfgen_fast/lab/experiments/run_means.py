@@ -66,10 +66,14 @@ class Clusters:
         return values if self.by == "none" else f"{self.by}s"
 
 
+def families_of(models: Sequence[str], by: str) -> list[str]:
+    """The model itself or the organisation of each model, the part of its name before the first slash."""
+    return [model.split("/")[0].casefold() for model in models] if by == "organisation" else list(models)
+
+
 def clusters_of(models: Sequence[str], by: Cluster) -> Clusters:
-    """The clusters of values of these models; an organisation is the part of a name before the first slash."""
-    keys = {"model": list(models), "organisation": [model.split("/")[0].casefold() for model in models]}
-    names = list(map(str, range(len(models)))) if by == "none" else keys[by]
+    """The clusters of values of these models."""
+    names = list(map(str, range(len(models)))) if by == "none" else families_of(models, by)
     return Clusters(by, np.unique(np.array(names, dtype=object), return_inverse=True)[1])
 
 

@@ -1,0 +1,245 @@
+"""Metrics of the answers in tables: columns of numbers, or metrics with the answers of other models as references.
+
+A candidate is scored without the answers of its own family, which would be closer to it than equally good ones.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from ...base.arrays import Floats
+from ...base.errors import ExperimentError
+from ...base.file_reading import read_text
+from ...base.untrusted_text import few_names
+from ...rewards.references.metrics import read_metrics
+from ...rewards.references.reference_scorer import Reduce, ReferenceScorer, ReferenceScores
+from ...scoring.score_table import ScoreTable
+from ...scoring.scorer import Scorer
+from ...suite.questions import Question
+from ...suite.suite import Suite
+from ...suite.units import PATTERNS, PatternTokenizer
+from .aligned_verdicts import LENGTH, MetricValues
+from .run_means import families_of
+from .verdict_tables import Record, Verdicts, add_families, files_of, match_names, read_records
+
+OWN = ("fluency", "truthfulness", "average")
+"""The metrics of a suite whose references are the answers of other models."""
+
+_UNITS = ("characters", *PATTERNS)
+_LENGTH = re.compile(r"\d+(?:\.\d+)?x?")
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A metric by its name and settings, such as `chrf:mean` and `fluency:words,2x,3x`."""
+
+    spec: str
+    name: str
+    reduce: Reduce = "best"  # of the metrics of references
+    unit: str = "characters"  # of our own metrics
+    lengths: tuple[str, ...] = ()  # target and limit: numbers, or multiples of the median length of references
+
+    @classmethod
+    def of(cls, spec: str) -> Metric:
+        """Reads a metric; raises ExperimentError."""
+        name, _, rest = spec.partition(":")
+        settings = rest.split(",") if rest else []
+        lengths = tuple(setting for setting in settings if _LENGTH.fullmatch(setting))
+        words = [setting for setting in settings if setting not in lengths]
+        choices = _UNITS if name in OWN else ("best", "mean")
+        if name not in OWN:
+            try:
+                read_metrics(name)
+            except ValueError as error:
+                raise ExperimentError(f"{error}; or name a column of the tables, or {', '.join(OWN)}") from None
+        if len(words) > 1 or not set(words) <= set(choices) or len(lengths) not in ((0, 2) if name in OWN else (0,)):
+            more = ", and a target and a limit such as 200,300 or 2x,3x" if name in OWN else ""
+            raise ExperimentError(f"metric {spec!r}: expected {' or '.join(choices)} after the colon{more}")
+        reduce: Reduce = "mean" if "mean" in words else "best"
+        return cls(spec, name, reduce, words[0] if words and name in OWN else "characters", lengths)
+
+    @property
+    def settings(self) -> tuple[object, ...]:
+        """Metrics with the same settings are computed together."""
+        return self.name in OWN, self.reduce, self.unit, self.lengths
+
+
+@dataclass(eq=False)
+class _Answers:
+    """The rows of tables by prompt and model."""
+
+    texts: dict[str, dict[str, list[str]]] = field(default_factory=dict)  # by prompt and model
+    numbers: dict[str, dict[tuple[str, str], list[float]]] = field(default_factory=dict)  # by column
+    categories: dict[str, str] = field(default_factory=dict)  # by prompt
+    models: dict[str, None] = field(default_factory=dict)
+
+    def add(self, record: Record) -> None:
+        """Adds a row; one without a model has the category of a prompt."""
+        if not record.prompt:
+            return
+        if record.category:
+            self.categories[record.prompt] = record.category
+        if record.model:
+            self.models[record.model] = None
+            by_model = self.texts.setdefault(record.prompt, {})
+            if record.answer.strip():
+                by_model.setdefault(record.model, []).append(record.answer)
+            for name, value in record.numbers.items():
+                self.numbers.setdefault(name, {}).setdefault((record.prompt, record.model), []).append(value)
+
+
+def read_metric_values(
+    sources: Sequence[str],
+    metrics: Sequence[str],
+    verdicts: Sequence[Verdicts],
+    *,
+    family: str = "model",
+    families: Mapping[str, str] | None = None,
+    category: str = "",
+    references: Path | None = None,
+    most: int | None = None,
+    threads: int | None = None,
+    on_progress: Callable[[int, int | None], None] | None = None,
+) -> MetricValues:
+    """Reads or computes metrics of the answers of the models with verdicts.
+
+    Args:
+        sources: Tables of answers, of scores, and of the categories of prompts.
+        metrics: Columns of numbers, or metrics to compute; by default all columns of numbers.
+        verdicts: The verdicts; models without any are references only.
+        family: `model`, `organisation`, or a column of any of the tables.
+        families: Known families of models, such as those of the tables of verdicts.
+        category: The column of categories; by default one with a usual name.
+        references: A file with the names of the models whose answers are references, the best first; by default all.
+        most: The largest number of references for a prompt.
+        threads: The number of threads.
+        on_progress: Called with the numbers of families that are scored and to score.
+    """
+    answers, known = _Answers(), dict(families or {})
+    column = "" if family in ("model", "organisation") else family
+    for path in (path for source in sources for path in files_of(source)[1]):
+        for record in read_records(path, family=column, category=category):
+            answers.add(record)
+            add_families(known, [record])
+    models = list(answers.models)
+    if not models:
+        raise ExperimentError(f"{sources[0]}: expected a column of models, such as 'model', and one of prompts")
+    lacking = [name for name in models if column and name not in known]
+    if lacking:
+        raise ExperimentError(f"column {column!r}: no family of {few_names(lacking, 3)}")
+    family_of = known if column else dict(zip(models, families_of(models, family), strict=True))
+    names = dict.fromkeys(name for part in verdicts for name in part.models)
+    matched = match_names(models, list(names))
+    candidates = [name for name in models if name in matched] or models
+    prompts = list(answers.texts)
+    values: dict[str, Floats] = {}
+    lengths = {
+        (prompt, name): [float(len(text)) for text in texts]
+        for prompt, by_model in answers.texts.items()
+        for name, texts in by_model.items()
+    }
+    if lengths:
+        values[LENGTH] = _matrix(candidates, prompts, lengths)
+    for name in metrics or answers.numbers:
+        if name in answers.numbers:
+            values[name] = _matrix(candidates, prompts, answers.numbers[name])
+    computed = [Metric.of(name) for name in dict.fromkeys(metrics) if name not in values]
+    if computed and LENGTH not in values:
+        raise ExperimentError(f"metric {computed[0].spec!r}: expected a column of answers, such as 'answer'")
+    values |= {metric.spec: np.full((len(candidates), len(prompts)), np.nan) for metric in computed}
+    likely = models if references is None else _names_in(references, models)
+    left_out = list(dict.fromkeys(family_of[name] for name in candidates)) if computed else []
+    for number, excluded in enumerate(left_out, start=1):
+        rows = {row: name for row, name in enumerate(candidates) if family_of[name] == excluded}
+        others = [name for name in likely if family_of[name] != excluded]
+        texts = {
+            prompt: [text for name in others for text in by_model.get(name, ())][:most]
+            for prompt, by_model in answers.texts.items()
+        }
+        if not any(texts.values()):
+            raise ExperimentError(
+                f"{few_names(list(rows.values()), 3)}: no references are left without family {excluded!r}; expected "
+                "answers of other families"
+            )
+        cells: list[_Cell] = [
+            (row, place, prompt, text)
+            for place, prompt in enumerate(prompts)
+            for row, name in rows.items()
+            for text in answers.texts[prompt].get(name, ())
+            if texts[prompt]
+        ]
+        for spec, scores in _scored(computed, cells, texts, threads).items():
+            _add_means(values[spec], cells, scores)
+        if on_progress is not None:
+            on_progress(number, len(left_out))
+    return MetricValues(
+        names=tuple(candidates),
+        models=tuple(candidates),
+        families=tuple(family_of[name] for name in candidates),
+        prompts=tuple(prompts),
+        categories=tuple(answers.categories.get(prompt, "") for prompt in prompts),
+        values=values,
+    )
+
+
+def _names_in(path: Path, models: Sequence[str]) -> list[str]:
+    """The names in the lines of a file."""
+    lines = read_text(path, error=ExperimentError).splitlines()
+    names = [line.strip() for line in lines if line.strip()]
+    unknown = [name for name in names if name not in models]
+    if unknown or not names:
+        raise ExperimentError(f"{path}: no answers of {few_names(unknown, 3) or 'any model'}; expected names of models")
+    return names
+
+
+def _matrix(models: Sequence[str], prompts: Sequence[str], cells: Mapping[tuple[str, str], Sequence[float]]) -> Floats:
+    """The means of the cells by prompt and model; NaN for an empty one."""
+    means = {place: float(np.mean(values)) for place, values in cells.items()}
+    return np.array([[means.get((prompt, model), np.nan) for prompt in prompts] for model in models])
+
+
+_Cell = tuple[int, int, str, str]
+"""An answer: its row, the place of its prompt, the prompt and the text."""
+
+
+def _scored(
+    metrics: Sequence[Metric], cells: Sequence[_Cell], references: Mapping[str, Sequence[str]], threads: int | None
+) -> dict[str, Floats]:
+    """The scores of answers by metric, each with the references of its prompt."""
+    asked, texts = [cell[2] for cell in cells], [cell[3] for cell in cells]
+    columns: dict[str, Floats] = {}
+    for settings in dict.fromkeys(metric.settings for metric in metrics):
+        same = [metric for metric in metrics if metric.settings == settings]
+        scores: ScoreTable | ReferenceScores
+        if same[0].name in OWN:
+            scores = Scorer(_suite(references, same[0]), threads=threads).score(asked, texts)
+        else:
+            scorer = ReferenceScorer([metric.name for metric in same], reduce=same[0].reduce, threads=threads)
+            scores = scorer.score(texts, [references[prompt] for prompt in asked])
+        columns |= {metric.spec: scores[metric.name] for metric in same}
+    return columns
+
+
+def _add_means(values: Floats, cells: Sequence[_Cell], scores: Floats) -> None:
+    """Writes the mean score of the answers in each cell."""
+    sums, counts = np.zeros(values.shape), np.zeros(values.shape)
+    places = tuple(np.array([cell[:2] for cell in cells]).T)
+    np.add.at(sums, places, scores)
+    np.add.at(counts, places, 1)
+    values[counts > 0] = sums[counts > 0] / counts[counts > 0]
+
+
+def _suite(references: Mapping[str, Sequence[str]], metric: Metric) -> Suite:
+    """A suite in memory with these references."""
+    tokenizer = None if metric.unit == "characters" else PatternTokenizer(metric.unit)
+    questions = (
+        Question(f"Q{number}", prompt, {"answers": tuple(texts)}, tokenizer=tokenizer)
+        for number, (prompt, texts) in enumerate(references.items(), start=1)
+        if texts
+    )
+    return Suite("answers", tuple(questions))
