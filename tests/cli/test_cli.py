@@ -6,8 +6,10 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
+import urllib.request
 from pathlib import Path
 
 import pytest
@@ -163,13 +165,41 @@ def test_report_writes_a_page_a_folder_or_readmes(call, runs, tmp_path):
         assert len(list((folder / "data").iterdir())) == 8 + 2  # questions and runs
     assert call("report", "--suite", "mini", runs, "--markdown")[0] == 0
     assert sorted(path.parent.name for path in runs.rglob("README.md")) == ["good", "worse"]
+    page = tmp_path / "page.html"
     for options in (
         (),
         ("-o", tmp_path / "page.pdf"),
         ("-o", tmp_path / "page.md"),
+        ("-o", page, "--serve"),
+        ("-o", page, "--open"),
     ):
         assert call("report", "--suite", "mini", runs, *options)[0] == 2
     assert not list(tmp_path.glob("page.*"))
+
+
+@pytest.mark.slow
+def test_report_serves_the_results_until_ctrl_c(call, runs):
+    code, _, err = call("report", "--serve", "--suite", "mini", runs)
+    assert (code, "no result.json found" in err) == (2, True)
+    call("score", "--suite", "mini", runs)
+    command = [sys.executable, "-m", "pfgen_fast", "report", "--serve", "--suite", "mini", str(runs)]
+    served = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        line = served.stdout.readline()
+        address, rest = line.split(" ", 1)
+        assert rest == "shows 2 results; Ctrl-C ends it\n"
+        assert re.fullmatch(r"http://127\.0\.0\.1:\d+/", address)
+        page = b""
+        while b"report: 2 runs" not in page:  # it shows the progress until the report is ready
+            assert not page or b"location.reload()" in page
+            with urllib.request.urlopen(address, timeout=60) as reply:
+                page = reply.read()
+        served.send_signal(signal.SIGINT)
+        assert served.communicate(timeout=60) == ("", "")
+        assert served.returncode == 0
+    finally:
+        served.kill()
+        served.wait()
 
 
 def test_one_result_of_another_suite_does_not_stop_the_others(call, runs, tmp_path):

@@ -1,3 +1,4 @@
+import json
 import re
 from dataclasses import replace
 
@@ -7,6 +8,7 @@ from makers.reported import made_result, reported_run
 from pfgen_fast import Suite
 from pfgen_fast.base.untrusted_text import harmless_with_tints
 from pfgen_fast.report import ReportRun, write_report, write_report_folder
+from pfgen_fast.report.live import LiveReport, ReportServer
 from pfgen_fast.runs.run_result import parse_result
 from pfgen_fast.runs.statistics.paired_tests import paired_difference
 from pfgen_fast.runs.statistics.verdicts import decided
@@ -265,3 +267,28 @@ def test_a_folder_opens_from_disk_and_runs_no_script_of_others(open_tab, mini, r
     tab.page.wait_for_selector("#details-body .notice")
     assert re.search(r"data/answers-\w+\.js is missing", tab.page.locator("#details-body").inner_text())
     tab.problems.clear()
+
+
+def test_a_served_page_loads_itself_again_when_results_change(browser, mini, tmp_path):
+    def write(name, **changes):
+        (tmp_path / "result" / name).mkdir(parents=True)
+        result = made_result(mini, **changes)
+        (tmp_path / "result" / name / "result.json").write_text(json.dumps(result), encoding="utf-8")
+
+    write("one")
+    live = LiveReport([str(tmp_path / "result")], mini, tmp_path / "page", lambda _: None)
+    live.write_waiting("1 of 2 results")
+    with ReportServer(live.folder) as server, server.running():
+        page = browser.new_page()
+        page.goto(f"{server.address}#question=Q01")
+        page.get_by_text("1 of 2 results").wait_for()
+        live.write()
+        page.wait_for_selector(".ranked .answer")
+        write("two")
+        while "2 runs" not in page.title():
+            assert server.asked.wait(30)
+            server.asked.clear()
+            live.write_if_changed()
+            page.wait_for_timeout(50)
+        page.wait_for_selector(".ranked .scored:nth-child(2)")
+        page.close()

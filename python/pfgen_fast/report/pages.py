@@ -45,6 +45,7 @@ def page_text(
     scripts: Iterable[str],
     generator: str = "",
     loads_scripts: bool = False,
+    asks_server: bool = False,
     **values: Any,
 ) -> Iterator[str]:
     """Yields the text of a page in pieces, from a template, a style, scripts and values.
@@ -58,9 +59,10 @@ def page_text(
         # Nothing in the code can end its element.
         code[key] = script.replace("</script", "<\\/script").replace("<!--", "<\\!--")
     strict = " 'strict-dynamic'" if loads_scripts else ""
+    connect = "; connect-src 'self'" if asks_server else ""
     policy = (
         f"default-src 'none'; script-src {_hashes(code.values())}{strict}; "
-        f"style-src {_hashes([css])}; img-src data: blob:; base-uri 'none'; form-action 'none'"
+        f"style-src {_hashes([css])}; img-src data: blob:; base-uri 'none'; form-action 'none'{connect}"
     )
     embedded = {key: markup(text) for key, text in {"style": css, "policy": policy, **code}.items()}
     template = _environment().get_template(name)

@@ -82,13 +82,13 @@ def write_report(entries: Sequence[ReportRun], suite: Suite, path: Path, *, trac
 
 
 def write_report_folder(
-    entries: Sequence[ReportRun], suite: Suite, folder: Path, *, track: Track[Any] = untracked
+    entries: Sequence[ReportRun], suite: Suite, folder: Path, *, track: Track[Any] = untracked, is_live: bool = False
 ) -> None:
     """Writes a page of any size into a folder: index.html and files of data. Only an earlier report is replaced.
 
     The search of the page reads all answers of the runs whose trials are known.
     """
-    page = _Page(entries, suite, track)
+    page = _Page(entries, suite, track, is_live=is_live)
     data = {"answers": page.answers(N_SHOWN), "trials": page.trials()}
     write_page_folder(folder, GENERATOR, data, lambda files: page.pieces(N_SHOWN, [], files))
 
@@ -96,11 +96,11 @@ def write_report_folder(
 class _Page:
     """A page before it is known how much of the answers fits into it."""
 
-    def __init__(self, entries: Sequence[ReportRun], suite: Suite, track: Track[Any]) -> None:
+    def __init__(self, entries: Sequence[ReportRun], suite: Suite, track: Track[Any], *, is_live: bool = False) -> None:
         if not entries:
             raise TrialsError("a report needs at least one run")
         self.runs = by_score(check_run(entry, suite) for entry in track(entries, len(entries), "runs"))
-        self._suite, self._track = suite, track
+        self._suite, self._is_live, self._track = suite, is_live, track
         self._overview = overview_of(self.runs, suite)
         self._by_question = [[run.questions.get(question.question_id) for run in self.runs] for question in suite]
         # Figures by run and question, without the figures of the overview.
@@ -125,9 +125,10 @@ class _Page:
         return page_text(
             "report.html.jinja",
             style="report/answers.css",
-            scripts=SCRIPTS,
+            scripts=(*SCRIPTS, *(["report/live.js"] if self._is_live else [])),
             generator=GENERATOR,
             loads_scripts=bool(files),
+            asks_server=self._is_live,
             suite=Path(self._suite.name).name,
             **of_overview(overview),
             plots=_PLOTS,

@@ -1,10 +1,14 @@
-"""`pfgen-fast report`: a page to explore runs, README.md files, or results for the Hub."""
+"""`pfgen-fast report`: a page to explore runs, in a file or served; README.md files, or results for the Hub."""
 
 from __future__ import annotations
 
+import contextlib
+import tempfile
+import time
+from collections.abc import Iterable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ...base.errors import TrialsError
 from ...base.untrusted_text import counted
@@ -15,6 +19,11 @@ from ..suite_line import given_suite, print_origin
 
 if TYPE_CHECKING:
     from ...report import ReportRun
+    from ...report.live import LiveReport
+    from ...report.run_page import Track
+    from ...suite.suite import Suite
+
+T = TypeVar("T")
 
 
 @option_group
@@ -26,6 +35,9 @@ class Report:
     result.json files that 'pfgen-fast score' wrote. Runs that differ in a few parameters, such as those of a sweep, are
     plotted over each parameter. Results that cannot be reported are listed and left out; the exit code is then 3.
 
+    With --serve, the page is served on 127.0.0.1, and an open page reloads when a result.json below the paths has been
+    added, replaced or removed. Ctrl-C ends the server.
+
     With --eval-results, the results of a model's runs become a file of .eval_results in its repository on the Hub.
 
     Tables of scores become a page in one file, with models in place of runs and items in place of questions. It has no
@@ -35,6 +47,7 @@ class Report:
 
       pfgen-fast report result -o report.html
       pfgen-fast report result -o report
+      pfgen-fast report result --serve --open
       pfgen-fast report result/openai --markdown
       pfgen-fast report scores.csv -o scores.html
       pfgen-fast report result/our/model/5e1e9f4 --eval-results model/.eval_results/pfgen.yaml --dataset our/benchmark
@@ -49,6 +62,9 @@ class Report:
         metavar="FILE.html|FOLDER",
     )
     markdown: bool = Option(False, "Write a README.md next to each result instead, like the published ones.")
+    serve: bool = Option(False, "Serve the page on this machine instead, and show results as they change.")
+    port: int = Option(0, "With --serve: set the port on 127.0.0.1; 0 takes a free port.", min=0, max=65535)
+    open_browser: bool = Option(False, "With --serve: open the page in the browser.", "--open")
     eval_results: Path | None = Option(
         None, "Write the results of a model for the Hub instead, into its .eval_results.", metavar="FILE.yaml"
     )
@@ -68,8 +84,10 @@ class Report:
         from ...runs.result_tables import are_score_tables
 
         output = self.output
-        if (output is not None) + self.markdown + (self.eval_results is not None) != 1:
-            fail("expected one of --output FILE.html (or a directory), --markdown and --eval-results")
+        if (output is not None) + self.markdown + self.serve + (self.eval_results is not None) != 1:
+            fail("expected one of --output FILE.html (or a directory), --serve, --markdown and --eval-results")
+        if (self.port or self.open_browser) and not self.serve:
+            fail("--port and --open: expected --serve")
         if (self.dataset is None) != (self.eval_results is None):
             fail("--eval-results FILE.yaml and --dataset ORG/NAME: expected both")
         if self.eval_results is not None:
@@ -83,6 +101,9 @@ class Report:
         refuse_others(self, "runs")
         results = find_results(self.paths)
         suite = suite_of_all([path.parent for path in results], given_suite(self.suite))
+        if self.serve:
+            self.serve_page(suite, len(results))
+            return
         is_page, page = output is not None and is_one_file(output), output and output.resolve()
         page_folder = page.parent if page and is_page else page
         runs: list[tuple[Path, ReportRun]] = []
@@ -130,6 +151,42 @@ class Report:
         write_eval_results(runs, path, str(self.dataset), suite=given_suite(self.suite))
         if not self.quiet:
             print_line(f"{counted(len(runs), 'run')}: {shown(path)}")
+
+    def serve_page(self, suite: Suite, n_results: int) -> None:
+        """Serves the page on the loopback until Ctrl-C, and follows the results."""
+        from ...report.live import LiveReport, ReportServer
+
+        with (
+            contextlib.suppress(KeyboardInterrupt),
+            tempfile.TemporaryDirectory(prefix="pfgen-report-") as folder,
+            ReportServer(Path(folder), self.port) as server,
+        ):
+            live = LiveReport(self.paths, suite, server.folder, lambda problem: warn(str(problem)))
+            live.write_waiting()
+            with server.running():
+                print_line(f"{shown(server.address)} shows {counted(n_results, 'result')}; Ctrl-C ends it")
+                if self.open_browser:
+                    import webbrowser
+
+                    webbrowser.open(server.address)
+                live.write(_tracked(live, quiet=self.quiet))
+                while server.asked.wait():
+                    server.asked.clear()
+                    live.write_if_changed()
+
+
+def _tracked(live: LiveReport, *, quiet: bool) -> Track[Any]:
+    """Shows progress on the terminal, and on the page that waits for the report."""
+
+    def tracked(items: Iterable[T], total: int, what: str) -> Iterator[T]:
+        last = time.monotonic()
+        for done, item in enumerate(track(items, total, what, quiet=quiet), start=1):
+            if time.monotonic() > last + 1:
+                live.write_waiting(f"{done} of {total} {what}")
+                last = time.monotonic()
+            yield item
+
+    return tracked
 
 
 def check_page(output: Path) -> None:
