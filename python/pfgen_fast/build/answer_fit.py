@@ -24,9 +24,7 @@ WORDS = PatternTokenizer("words")
 N_TEXTS = 1000
 """The maximum number of answers, evenly spaced, that figures are computed from."""
 
-MOST_OVER = 0.1  # the share of the answers that may be longer than the limit
-LEAST_SHARE = 0.2  # the median length must be at least this share of the target
-MOST_SHARE = 1.1  # and at most this
+LEAST_SHARE = 1 / 3  # the least that the median length may be, as a share of the target; at most it is the limit
 _MOST_IN_OTHER = 0.05  # the share of the answers to a question that may be in another script
 _N_LETTERS = 400  # how much of a text is read to tell its script
 _ALPHABETS = {"Latin", "Greek", "Cyrillic", "Armenian", "Hebrew", "Arabic", "Georgian"}
@@ -84,7 +82,7 @@ class Fit:
     lengths: Lengths
     typical: int  # the length that the reference answers should have, in the unit
     script: str  # of most answers
-    median: float  # length of the answers, in the unit
+    median: float  # typical length of the answers, in the unit: their median, unless it is given
     share_over: float  # share of the answers that are longer than the usual limit
 
     @property
@@ -93,9 +91,9 @@ class Fit:
         return unit_name(self.tokenizer)
 
 
-def fits(lengths: Lengths, median: float, ninth_decile: float) -> bool:
-    """Whether answers are neither much longer nor much shorter than the target, and seldom longer than the limit."""
-    return LEAST_SHARE <= median / lengths.target <= MOST_SHARE and ninth_decile <= lengths.limit
+def fits(lengths: Lengths, median: float, *, slack: float = 1.0) -> bool:
+    """Whether answers with a median length are neither much shorter than the target nor cut at the limit."""
+    return LEAST_SHARE / slack * lengths.target <= median <= lengths.limit
 
 
 def lengths_of(target: int | None = None, limit: int | None = None) -> Lengths | None:
@@ -160,7 +158,6 @@ class _Answers(NamedTuple):
     tokenizer: Tokenizer | None
     script: str
     median: float
-    ninth_decile: float
     share_over: float
 
     @classmethod
@@ -173,9 +170,8 @@ class _Answers(NamedTuple):
     ) -> _Answers:
         script = next(iter(_scripts(several)), "")
         tokenizer = units.get(question_id, WORDS if is_alphabetic(script) else None)
-        medians, deciles, over = zip(*(part["lengths"][unit_name(tokenizer)] for part in several), strict=True)
-        median, decile = typical or statistics.median(medians), typical or max(deciles)
-        return cls(tokenizer, script, median, decile, statistics.mean(over))
+        medians, _, over = zip(*(part["lengths"][unit_name(tokenizer)] for part in several), strict=True)
+        return cls(tokenizer, script, typical or statistics.median(medians), statistics.mean(over))
 
 
 def _scripts(several: Sequence[Mapping[str, Any]]) -> dict[str, int]:
@@ -186,7 +182,7 @@ def _scripts(several: Sequence[Mapping[str, Any]]) -> dict[str, int]:
 def _shared_lengths(parts: Sequence[_Answers]) -> Lengths | None:
     """The first lengths that fit all questions; None if no lengths do."""
     pairs = (Lengths(), lengths_for(statistics.median(part.median for part in parts)))
-    return next((pair for pair in pairs if all(fits(pair, part.median, part.ninth_decile) for part in parts)), None)
+    return next((pair for pair in pairs if all(fits(pair, part.median) for part in parts)), None)
 
 
 def fit_sentences(fits_of: Mapping[str, Fit], units: Container[str] = (), *, decides_lengths: bool = True) -> list[str]:
@@ -209,16 +205,16 @@ def _lengths_sentence(unit: str, group: Sequence[Fit]) -> str:
     pairs = sorted({(fit.lengths.target, fit.lengths.limit) for fit in group})
     medians = sorted(fit.median for fit in group)
     usual, over = Lengths(), statistics.mean(fit.share_over for fit in group)
-    typical = f"median length of {statistics.median(medians):,.0f} {unit}"
+    typical = f"typical length of {statistics.median(medians):,.0f} {unit}"
     if pairs == [(usual.target, usual.limit)]:
         return f"target {usual.target} and limit {usual.limit}, as usual, which fit answers with a {typical}"
-    why = f"{over:.0%} of the answers are longer than the usual limit of {usual.limit} {unit}"
-    if over <= MOST_OVER:
-        why = f"100 and 150 do not fit answers with a {typical}"
+    why = f"some answers are much shorter than the usual target of {usual.target}"
+    if over > 0.1:
+        why = f"{over:.0%} of the answers are longer than the usual limit of {usual.limit} {unit}"
     if len(pairs) == 1:
         return f"target {pairs[0][0]:,} and limit {pairs[0][1]:,}, about 2 and 3 times the {typical}, because {why}"
     return (
-        f"targets from {pairs[0][0]:,} to {pairs[-1][0]:,}, about 2 times the median length of the answers to each "
+        f"targets from {pairs[0][0]:,} to {pairs[-1][0]:,}, about 2 times the typical length of the answers to each "
         f"question ({medians[0]:,.0f} to {medians[-1]:,.0f} {unit}), and limits of 3 times, because {why}, and no "
         "single target fits all questions"
     )

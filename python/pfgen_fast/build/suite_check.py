@@ -22,7 +22,7 @@ from ..scoring.scorer import Scorer
 from ..suite.questions import Question, some_references
 from ..suite.rules import AVERAGE_FIRST, PARTS
 from ..suite.suite import Suite
-from .answer_fit import LEAST_SHARE, evenly_spaced, fits, is_alphabetic, mixed_scripts, text_figures, unit_name
+from .answer_fit import evenly_spaced, fits, is_alphabetic, mixed_scripts, text_figures, unit_name
 
 N_QUESTIONS = 50
 """The maximum number of questions that are tried, evenly spaced."""
@@ -33,6 +33,7 @@ N_ANSWERS = 100
 ENOUGH_REFERENCES = 100
 """Number of reference answers in a set below which the scores of answers depend on chance."""
 
+_SLACK = 1.5  # lengths are warned of where they fit less well than a build would decide
 _EVERY = 10  # of so many reference answers, one is taken out
 _LEAST = 20  # smaller sets lose none
 _MOST_OF_OTHER = 0.25  # the score of an answer to another question, as a share of that of a good one
@@ -210,10 +211,16 @@ def _script(texts: Sequence[str]) -> str:
     return next(iter(scripts), "")
 
 
+def _misfit(part: HeldOut) -> str:
+    (median, decile), lengths = part.lengths, part.question.lengths
+    if median > lengths.limit or decile > lengths.limit * _SLACK:
+        return "longer"
+    return "" if fits(lengths, median, slack=_SLACK) else "shorter"
+
+
 def _length_warnings(held: Sequence[HeldOut]) -> Iterator[str]:
-    unfit = [part for part in held if not fits(part.question.lengths, *part.lengths)]
     for is_longer, word in ((True, "longer"), (False, "shorter")):
-        named = [part for part in unfit if is_longer == (part.lengths[0] >= LEAST_SHARE * part.question.lengths.target)]
+        named = [part for part in held if _misfit(part) == word]
         if named:
             worst = max(named, key=lambda part: part.lengths[0] * (1 if is_longer else -1))
             lengths, (median, decile) = worst.question.lengths, worst.lengths
