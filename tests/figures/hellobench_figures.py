@@ -14,13 +14,12 @@ from pfgen_fast.lab.checklists.checklist_scoring import ChecklistScores, ModelSc
 from pfgen_fast.lab.checklists.error_counts import ModelErrors, model_errors
 from pfgen_fast.lab.checklists.error_modes import ErrorRules, errors_of
 from pfgen_fast.lab.checklists.hellobench import import_suite
-from pfgen_fast.lab.checklists.wins import JUDGE, Ties, Wins, by_scores, wins
+from pfgen_fast.lab.checklists.wins import JUDGE, by_scores, win_rates
 from pfgen_fast.lab.statistics.correlation import kendall
 
 from .registry import figures
 
 PAGE = "hellobench.md"
-TIES: tuple[Ties, ...] = ("loss", "skip", "half", "win")
 SLOW = (needs_hellobench, pytest.mark.slow)
 NIGHTLY = (needs_hellobench, pytest.mark.nightly)
 
@@ -93,23 +92,16 @@ def missing_answers_figures() -> Iterator[str]:
     yield "20"
 
 
-@cache
-def won(ties: Ties) -> Wins:
-    return wins(JUDGE, by_scores(scores()), reference="gpt4o_0806", ties=ties, draws=100)
-
-
 PEOPLE_WIN = "paper/win_rates_against_gpt4o_0806.csv"
 
 
 @figures(PAGE, "| model | wins by the public verdicts |", *NIGHTLY)
 def win_rates_figures() -> Iterator[str]:
-    result = won("half")
-    by_model = {pair[0]: number for number, pair in enumerate(result.pairs)}
+    rates = {row.model: row.rate for row in win_rates(JUDGE, by_scores(scores()), reference="gpt4o_0806")}
     for row in hellobench_table(PEOPLE_WIN):
-        if row["model"] in by_model:
-            number = by_model[row["model"]]
-            rate, controlled = result.rates[number], result.controlled(number)
-            yield f"{rate.value:.1f} {rate.low:.1f} {rate.high:.1f} {controlled.value:.1f}"
+        if row["model"] in rates:
+            rate = rates[row["model"]]
+            yield f"{rate.value:.1f} {rate.low:.1f} {rate.high:.1f}"
         yield f"{float(row['win_rate_percent']):.1f}"
 
 

@@ -1,17 +1,15 @@
-"""Claims of `make simulate` about judges and methods: intervals over tasks, of few of them too, and win rates."""
+"""Claims of `make simulate` about judges and methods: intervals over tasks, of few of them too."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import lru_cache
-from itertools import combinations
 from typing import Any
 
 import numpy as np
 from numpy.random import Generator
 from pfgen_fast.lab.statistics.correlation import resampled_pearson, resampled_spearman, spearman_rows
 from pfgen_fast.lab.statistics.intervals_of_draws import bootstrap_counts, interval_of_draws
-from pfgen_fast.lab.statistics.least_squares import win_rates
 from pfgen_fast.lab.statistics.raters import same_levels, tables_of
 
 from .claims import COVERAGE, Claim, within
@@ -19,7 +17,6 @@ from .claims import COVERAGE, Claim, within
 JUDGES = "Two judges of the same answers: coverage of the interval of a figure over tasks"
 METHODS = "Two methods of scoring answers: coverage of the interval of a figure over tasks"
 ORDERS = "Two tables of models: coverage of the interval of a figure over samples of as many tasks"
-WINS = "Length-controlled win rates: coverage of the interval"
 
 _DRAWS = 400
 _MANY = 100_000  # tasks that give the truth
@@ -102,36 +99,8 @@ def _of_orders(generator: Generator, *settings: Any) -> bool:
     return within(ends, _mean_order(*settings))
 
 
-def _won(generator: Generator, n_tasks: int, n_models: int, apart: float) -> tuple[np.ndarray, ...]:
-    """Wins of models that differ in quality and length, by a judge who prefers long answers."""
-    models = np.arange(n_models)[:, np.newaxis]
-    length = 0.2 * (models % 2) + 0.4 * generator.standard_normal((n_models, n_tasks))
-    quality = apart * models + generator.standard_normal((n_models, n_tasks)) + 0.5 * length
-    pairs = np.array(list(combinations(range(n_models), 2))).T
-    (y, better), (x, shorter) = quality[pairs], length[pairs]
-    number = np.repeat(np.arange(pairs.shape[1]), n_tasks)
-    return (y > better).ravel().astype(float), (x - shorter).ravel(), number, np.tile(np.arange(n_tasks), len(pairs[0]))
-
-
-@lru_cache
-def _true_wins(*settings: Any) -> np.ndarray:
-    y, x, pairs, tasks = _won(np.random.default_rng(0), _MANY, *settings)
-    return win_rates(y, x, pairs, int(pairs[-1]) + 1, tasks, np.zeros((0, _MANY), dtype=np.int32)).controlled
-
-
-def _controlled(generator: Generator, n_tasks: int, *settings: Any) -> list[bool]:
-    y, x, pairs, tasks = _won(generator, n_tasks, *settings)
-    result = win_rates(y, x, pairs, int(pairs[-1]) + 1, tasks, bootstrap_counts(n_tasks, _DRAWS))
-    return [
-        within(interval_of_draws(value, draws, n_tasks, scale="share"), truth)
-        for value, draws, truth in zip(
-            result.controlled.tolist(), result.controlled_draws.T, _true_wins(*settings), strict=True
-        )
-    ]
-
-
 def claims_of_judges() -> Iterator[Claim]:
-    """Those on two judges, two methods, two tables of models, and win rates."""
+    """Those on two judges, two methods, and two tables of models."""
     for n_tasks in (3, 5, 10, 20, 50, 200):
         usual, cost = COVERAGE if n_tasks >= 50 else (0.93, 1.0), 2 if n_tasks < 50 else 4
         for number, (called, _) in enumerate(_CALLED):
@@ -152,7 +121,3 @@ def claims_of_judges() -> Iterator[Claim]:
         for n_models in (5, 15) if n_tasks in (3, 10, 50) else ():
             what = f"Spearman, {n_models} models, {n_tasks} tasks"
             yield Claim(ORDERS, what, (0.93, 1.0), _of_orders, (n_tasks, n_models), cost)
-    for n_tasks in (20, 50, 200):
-        for n_models, apart in ((2, 0.0), (2, 2.5), (4, 0.3)):
-            what = f"{n_tasks} tasks, {n_models} models, qualities differ by {apart:g}"
-            yield Claim(WINS, what, (0.93, 0.98), _controlled, (n_tasks, n_models, apart), 2)

@@ -1,4 +1,4 @@
-"""Claims of `make simulate` about people: agreement, annotators who are named although they do not differ, rates."""
+"""Claims of `make simulate` about people: agreement and rates."""
 
 from __future__ import annotations
 
@@ -7,13 +7,11 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.random import Generator
 from pfgen_fast.lab.statistics.intervals_of_draws import bootstrap_counts, clustered_rate, interval_of_draws
-from pfgen_fast.lab.statistics.raters import Against, against_others, alpha, correlated
+from pfgen_fast.lab.statistics.raters import alpha, correlated
 
-from .claims import FALSE_ALARMS, Claim, within
+from .claims import Claim, within
 
 AGREEMENT = "Agreement of annotators: coverage of its interval over tasks"
-NAMED = "Annotators who differ from the others: any false name"
-FOUND = "Annotators who differ from the others: the one who does is named"
 RATES = "Rates of reasonable verdicts: coverage, with several opinions on each answer"
 
 _DRAWS = 400
@@ -45,24 +43,6 @@ def _agreement(generator: Generator, n_tasks: int, figure: str) -> bool:
     return within(interval_of_draws(result.value, result.draws, n_tasks), 2 * 1.4**2 / (2 * 1.4**2 + 1.2**2))
 
 
-def _compared(generator: Generator, n_raters: int, n_units: int, kind: str) -> list[Against]:
-    values = rated(generator, n_raters=n_raters, n_units=n_units, strictness=0)
-    if kind == "strict":
-        values[0] -= 1
-    elif kind == "careless":
-        values[0] = generator.permutation(values[0])
-    return against_others(values, np.arange(n_units), bootstrap_counts(n_units, _DRAWS))
-
-
-def _any_name(generator: Generator, *world: object) -> bool:
-    return any(item.is_shifted or item.is_unlike for item in _compared(generator, *world))  # type: ignore[arg-type]
-
-
-def _is_named(generator: Generator, n_raters: int, n_units: int, kind: str) -> bool:
-    first = _compared(generator, n_raters, n_units, kind)[0]
-    return first.is_shifted if kind == "strict" else first.is_unlike
-
-
 def _rate(generator: Generator, n_answers: int, n_opinions: int, truth: float, spread: float) -> bool:
     # Answers differ in the chance of a reasonable verdict, as verdicts on one answer depend on each other.
     chances = np.full(n_answers, truth)
@@ -79,14 +59,6 @@ def claims_of_raters() -> Iterator[Claim]:
     for figure in ("alpha", "Pearson"):
         for n_tasks in (3, 5, 10, 20, 50):
             yield Claim(AGREEMENT, f"{figure}, {n_tasks} tasks", (0.91, 0.99), _agreement, (n_tasks, figure), 2)
-    for n_raters, n_units in ((3, 20), (5, 20), (5, 50), (5, 200), (10, 50)):
-        case = f"{n_raters} equally good annotators, {n_units} answers"
-        yield Claim(NAMED, case, FALSE_ALARMS, _any_name, (n_raters, n_units, "usual"), 4)
-    for kind in ("strict", "careless"):
-        for n_units in (20, 50):
-            words = "one stricter by 1 of 10" if kind == "strict" else "one marks at random"
-            bounds = (0.8, 1.0) if n_units > 20 else None
-            yield Claim(FOUND, f"5 annotators, {n_units} answers, {words}", bounds, _is_named, (5, n_units, kind), 8)
     worlds = ((20, 0.9, 0), (50, 0.9, 0), (50, 0.9, 5), (200, 0.9, 5), (200, 0.98, 5), (50, 0.5, 5))
     for n_answers, truth, spread in worlds:
         dependence = "dependent" if spread else "independent"

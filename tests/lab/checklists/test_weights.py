@@ -9,18 +9,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from makers.own_checklists import N_OF_CATEGORY, judged_models, own_suite, own_suite_in, suite_of_36, write_judged
 from makers.people import marked, row_of, write_rows
 from makers.published import needs_hellobench, vectors
 from pfgen_fast.base.errors import ChecklistError
 from pfgen_fast.lab.checklists.calibration import calibrate
-from pfgen_fast.lab.checklists.checklist_runs import Answer, open_runs, write_run
+from pfgen_fast.lab.checklists.checklist_runs import open_runs
 from pfgen_fast.lab.checklists.checklist_scoring import ChecklistScores, score_judged_runs
 from pfgen_fast.lab.checklists.checklist_suite import ChecklistSuite, write_suite
 from pfgen_fast.lab.checklists.fitting import fit_suite, fit_weights
-from pfgen_fast.lab.checklists.judgements import Judgement
 from pfgen_fast.lab.checklists.marks import Mark, People, read_marks
 from pfgen_fast.lab.checklists.tasks import sha256_of
 from pfgen_fast.lab.statistics.prediction_powered import MarkedStratum, mean_of_strata
@@ -117,33 +115,16 @@ def test_the_rule_that_people_followed_comes_back() -> None:
     assert fit.notes == ("1 of 3 categories have no marks, and keep their weights",)
 
 
-def test_a_draw_takes_an_answer_with_all_its_annotators() -> None:
-    """Marks of two annotators who agree are worth no more than those of one."""
-    marks = people(SUITE, {THANKS: (3.0, 2.0, 5.0)}, annotators="a", noise=1)
-    twice = People(tuple(replace(mark, annotator=name) for mark in marks.marks for name in "ab"))
-    once, doubled = (fit_suite(SUITE, item, draws=200).categories[THANKS] for item in (marks, twice))
-    np.testing.assert_allclose(once.draws, doubled.draws, atol=1e-9)
-
-
-def test_draws_that_define_no_weights_are_left_out_and_counted() -> None:
-    fit = fit_suite(SUITE, people(SUITE, {THANKS: RULE[THANKS]}, n_answers=4, annotators="a"), draws=200)
-    (category,) = fit.categories.values()
-    assert 0 < category.n_undefined < 200
-    assert fit.notes[0] == f"letters/thanks: {category.n_undefined} of 200 draws define no weights and are left out"
-    assert len(category.spreads) == 3
-
-
 ROW = {"id": "letter_1", "response_sha256": "0a", "annotator": "a", "category": "thanks"}
 ROW |= {"verdicts": [1, 0.5, 0.25], "overall": 7}
 
 
-def read_back(path: Path, *rows: dict[str, Any], scale: Any = "unit") -> Any:
-    return read_marks(write_rows(path / "marks.jsonl", rows), SUITE, scale=scale)
+def read_back(path: Path, *rows: dict[str, Any]) -> Any:
+    return read_marks([write_rows(path / "marks.jsonl", rows)], SUITE)
 
 
-def test_verdicts_of_annotation_tools_are_divided_by_four_and_equal_marks_count_once(tmp_path: Path) -> None:
-    rows = [{**ROW, "verdicts": [4, 2, 1]}] * 2
-    (mark, other) = read_back(tmp_path, *rows, {**rows[0], "annotator": "b"}, scale="ui").marks
+def test_equal_marks_count_once(tmp_path: Path) -> None:
+    (mark, other) = read_back(tmp_path, ROW, ROW, {**ROW, "annotator": "b"}).marks
     assert (mark.verdicts, mark.overall, other.annotator) == ((1, 0.5, 0.25), 7, "b")
 
 
@@ -151,7 +132,7 @@ def test_verdicts_of_annotation_tools_are_divided_by_four_and_equal_marks_count_
 def test_a_cell_of_a_csv_file_holds_all_verdicts(tmp_path: Path, cell: str) -> None:
     path = tmp_path / "marks.csv"
     path.write_text(f'id,response_sha256,annotator,verdicts,overall\nletter_1,0a,a,"{cell}",7\n')
-    (mark,) = read_marks(path, SUITE, scale="unit").marks
+    (mark,) = read_marks([path], SUITE).marks
     assert (mark.verdicts, mark.overall, mark.area, mark.category) == ((1, 0.5, 0.25), 7, "letters", "thanks")
 
 
@@ -160,22 +141,15 @@ def test_a_cell_of_a_csv_file_holds_all_verdicts(tmp_path: Path, cell: str) -> N
     [
         ({"id": "letter_7"}, "line 1: unknown task 'letter_7'; expected one of letter_3"),
         ({"length": "8k"}, "line 1: the task letter_1 has no length '8k'; expected no length"),
-        ({"category": "requests"}, "line 1: category: expected 'thanks', the category of letter_1, not 'requests'"),
         ({"verdicts": [1, 0.5]}, "line 1: verdicts: expected 3, one for each question, not 2"),
-        ({"verdicts": [1, 3, 0]}, r"line 1: verdicts\[1\]: the verdict 3; expected 0 to 1; is this --scale ui"),
-        ({"verdicts": [1, -0.25, 0]}, r"line 1: verdicts\[1\]: the verdict -0.25; expected 0 to 1$"),
-        ({"overall": 11}, "line 1: overall: 11; expected a mark from 0 to 10"),
+        ({"verdicts": [1, 3, 0]}, r"line 1: verdicts\[1\]: 3; expected a number from 0 to 1; divide verdicts"),
+        ({"verdicts": [1, -0.25, 0]}, r"line 1: verdicts\[1\]: -0.25; expected a number from 0 to 1; "),
+        ({"overall": 11}, "line 1: overall: 11; expected a number from 0 to 10"),
     ],
 )
 def test_a_bad_mark_is_named(tmp_path: Path, changes: dict[str, Any], message: str) -> None:
     with pytest.raises(ChecklistError, match=rf"marks\.jsonl, {message}"):
         read_back(tmp_path, {**ROW, **changes})
-
-
-def test_unusual_marks_are_noted(tmp_path: Path) -> None:
-    assert read_back(tmp_path, ROW, scale="ui").notes == ("no verdict is above 1 of 4: is this --scale unit?",)
-    notes = read_back(tmp_path, {**ROW, "overall": 6.5}).notes
-    assert notes == ("1 of 1 overall marks are not whole numbers; they are used unrounded",)
 
 
 @pytest.fixture
@@ -188,29 +162,15 @@ def marks(tmp_path: Path, suite: ChecklistSuite) -> Path:
     return write_rows(tmp_path / "marks.jsonl", list(map(row_of, people(suite, RULE, noise=0.5).marks)))
 
 
-@pytest.fixture
-def runs(tmp_path: Path, suite: ChecklistSuite) -> Path:
-    for name, verdict in (("best", 1.0), ("middle", 0.75), ("last", 0.5)):
-        answers = [Answer(task.id, f"{name} {task.id}") for task in suite.tasks if task.length is None]
-        judgements = []
-        for answer in answers:
-            n = len(suite.checklist(suite.by_key[answer.id, None]).questions)
-            judgements.append(Judgement(answer.id, answer.sha256, (verdict,) * (n - 1) + (0.5,), judge="m"))
-        write_run(tmp_path / "runs" / name, answers, judgements, {"model": name})
-    return tmp_path / "runs"
-
-
 @pytest.mark.slow
 def test_fit_writes_weights_and_suites(call: Any, tmp_path: Path, marks: Path) -> None:
     common = ("checklists", "fit", marks, "--suite", tmp_path / "suite")
-    code, out, err = call(*common, "--scale", "unit", "--bootstrap", 20, "--page", tmp_path / "page")
+    code, out, err = call(*common)
     assert code == 0
     assert "48 marks of 2 annotators define the weights of 2 of 2 categories" in out
     assert "1 of 3 categories have no marks" in err
-    assert "Does it thank somebody?" in (tmp_path / "page/checklist-weights.html").read_text()
     (tmp_path / "suite" / "guideline.md").write_text("# Our rules\n")
-    options = ("--bootstrap", 50, "--json", "--output", tmp_path / "fitted")
-    parsed = json.loads(call(*common, "--scale", "unit", *options)[1])
+    parsed = json.loads(call(*common, "--json", "--output", tmp_path / "fitted")[1])
     weights: dict[str, list[float]] = {}
     for row in parsed["tables"]["weights"]:
         weights.setdefault(row["category"], []).append(row["weight"])
@@ -220,35 +180,21 @@ def test_fit_writes_weights_and_suites(call: Any, tmp_path: Path, marks: Path) -
     assert (tmp_path / "fitted" / "guideline.md").read_text() == "# Our rules\n"
     (tmp_path / "notes").mkdir()
     (tmp_path / "notes" / "guideline.md").write_text("# My own notes\n")
-    assert "is not the folder of a suite" in call(*common, "--scale", "unit", "-o", tmp_path / "notes")[2]
+    assert "is not the folder of a suite" in call(*common, "-o", tmp_path / "notes")[2]
     assert (tmp_path / "notes" / "guideline.md").read_text() == "# My own notes\n"
-    assert call(*common, "--scale", "unit", "--output", tmp_path / "weights.json")[0] == 0
+    assert call(*common, "--output", tmp_path / "weights.json")[0] == 0
     assert json.loads((tmp_path / "weights.json").read_text())["letters"] == weights
-    assert "--scale" in call(*common)[2]
 
 
 def test_fit_writes_no_weights_that_marks_leave_open(call: Any, tmp_path: Path, suite: ChecklistSuite) -> None:
     few = people(suite, {THANKS: (3.0, 2.0, 5.0)}, n_answers=1).marks
     path = write_rows(tmp_path / "marks.jsonl", list(map(row_of, few)))
-    common = ("checklists", "fit", path, "--suite", tmp_path / "suite", "--scale", "unit", "-o", tmp_path / "w.json")
+    common = ("checklists", "fit", path, "--suite", tmp_path / "suite", "-o", tmp_path / "w.json")
     code, out, err = call(*common)
     assert code == 2
     assert "not defined: rank 2 of 3" in out
     assert "letters/thanks: 2 marks define only 2 of 3 weights" in err
     assert not (tmp_path / "w.json").exists()
-    code, _, err = call(*common, "--allow-unidentified")
-    assert code == 0
-    assert "nearest to equal" in err
-    assert sum(json.loads((tmp_path / "w.json").read_text())["letters"]["thanks"]) == pytest.approx(100)
-
-
-def test_fit_leaves_out_marks_of_other_answers(call: Any, tmp_path: Path, suite: ChecklistSuite, runs: Path) -> None:
-    mark, *others = people(suite, RULE).marks
-    rows = [row_of(item, response_sha256=sha256_of(f"best {item.id}")) for item in (mark, others[-1])]
-    path = write_rows(tmp_path / "marks.jsonl", [*rows, row_of(others[0])])
-    common = ("checklists", "fit", path, "--suite", tmp_path / "suite", "--scale", "unit")
-    assert "1 mark not used, because no run has the answers: letter_" in call(*common, "--run", runs / "best")[2]
-    assert "no marks are left: the runs have none of the answers of 3 marks" in call(*common, "--run", runs / "last")[2]
 
 
 # ---- Scores that few marks of people calibrate
@@ -302,12 +248,10 @@ def test_models_without_marks_and_areas_without_marks_are_named(scores):
     some = [mark for mark in lower_marks("beta", 3) if mark.area == "letters"]
     item = list(lower_marks("gamma", 1))
     stale = replace(some[0], response_sha256="f" * 64, annotator="c")
-    result = calibrate(scores, [*lower_marks("alpha", 8), *some, *item, stale], half_width=30.0)
+    result = calibrate(scores, [*lower_marks("alpha", 8), *some, *item, stale])
     assert list(result.sentences()) == [
         f"alpha: the judge correlates by {result.models['alpha'][''].fit.correlation:.2f} with 24 marks, so they "
-        f"count like {result.models['alpha'][''].fit.effective_marks:.0f} marks without it; ±30 would take about "
-        f"{result.models['alpha'][''].fit.marks_for(30)} marks with the judge, and "
-        f"{result.models['alpha'][''].fit.marks_alone_for(30)} without it",
+        f"count like {result.models['alpha'][''].fit.effective_marks:.0f} marks without it",
         "beta: an average needs marks in each area; areas without marks: stories",
         "gamma: no interval of the average: expected two marks or more in each area, and not all equal",
         "delta: no marks of its answers, so its score is not calibrated",
@@ -323,28 +267,18 @@ def test_the_command_shows_all_three_figures(tmp_path, call):
     write_suite(JUDGED_SUITE, tmp_path / "suite")
     path = write_rows(tmp_path / "marks.jsonl", list(map(row_of, lower_marks("alpha", 6))))
     common = ("checklists", "table", tmp_path / "runs", "--suite", tmp_path / "suite")
-    code, printed, _ = call(*common, "--calibrate", path, "--scale", "unit", "--csv", tmp_path / "t.csv")
+    code, printed, _ = call(*common, "--calibrate", path, "--csv", tmp_path / "t.csv")
     assert code == 0
     assert "Calibrated by marks of people" in printed
     assert "alpha: the judge correlates by " in printed
     line = next(csv.DictReader(io.StringIO((tmp_path / "t.csv").read_text())))
-    _, printed, _ = call(*common, "--calibrate", path, "--scale", "unit", "--json")
+    _, printed, _ = call(*common, "--calibrate", path, "--json")
     result = json.loads(printed)["rows"][0]["calibrated"]["average"]
     assert float(line["calibrated_low"]) == result["calibrated_low"] < result["judge"]
-    assert "marks_needed" not in result
-    options = ("--calibrate", path, "--scale", "unit", "--half-width", 30)
-    result = json.loads(call(*common, *options, "--json")[1])["rows"]
-    needed = [result[0]["calibrated"]["average"][name] for name in ("half_width", "marks_needed", "marks_needed_alone")]
-    sentence = "±{:g} would take about {} marks with the judge, and {} without it".format(*needed)
     for form in ((), ("--markdown",)):
-        assert sentence in " ".join(call(*common, *options, *form)[1].split())
-    assert result[1]["calibrated"]["average"]["marks_needed"] is None  # without marks
-    for options, message in (
-        (("--half-width", 2), "error: --half-width: only --calibrate MARKS uses it"),
-        (("--calibrate", path, "--missing", "bounds"), "error: --calibrate estimates one score of each model; exp"),
-    ):
-        code, _, sentence = call(*common, *options)
-        assert (code, sentence.startswith(message)) == (2, True), sentence
+        assert "alpha: the judge correlates by " in call(*common, "--calibrate", path, *form)[1]
+    code, _, err = call(*common, "--calibrate", path, "--missing", "bounds")
+    assert (code, err) == (2, "error: --calibrate estimates one score of each model; expected --missing skip or zero\n")
 
 
 def test_missing_answers_that_count_as_zero_are_zero_for_people_too(tmp_path):

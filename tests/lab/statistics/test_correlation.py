@@ -26,9 +26,8 @@ from pfgen_fast.lab.statistics.correlation import (
     spearman_rows,
 )
 from pfgen_fast.lab.statistics.intervals_of_draws import bootstrap_counts, clustered_rate, interval_of_draws
-from pfgen_fast.lab.statistics.least_squares import bounded_fit, bounded_fits
+from pfgen_fast.lab.statistics.least_squares import bounded_fit
 from pfgen_fast.lab.statistics.raters import (
-    against_others,
     alpha,
     correlated,
     fleiss,
@@ -159,19 +158,6 @@ def test_no_coefficient_can_be_improved(seed: int, n_rows: int, n_columns: int, 
         assert slope > -1e-6 if at_bound else abs(slope) < 1e-6
 
 
-@given(st.integers(0, 10**6), st.sampled_from([3, 6, 40]))
-def test_a_draw_is_the_fit_of_the_drawn_rows(seed: int, n_rows: int) -> None:
-    x, y = random_rows(n_rows, 5, seed)
-    counts = bootstrap_counts(n_rows, 20, seed=seed)
-    for result, times in zip(bounded_fits(x, y, counts, bound=0.5), counts, strict=True):
-        fit = bounded_fit(np.repeat(x, times, axis=0), np.repeat(y, times), bound=0.5)
-        if fit.rank == 5:
-            np.testing.assert_allclose(result, fit.coefficients, atol=1e-9)
-            assert (result == 0.5).tolist() == list(fit.at_bound) or np.isclose(result, 0.5, atol=1e-9).any()
-        else:
-            assert np.isnan(result).all()
-
-
 def test_what_is_left_open_keeps_the_bound_or_gets_the_mean_of_the_others() -> None:
     """The nearest to equal ones would be below the bound: what is known pushes the first column up to 6."""
     fit = bounded_fit([[1, 0, 0], [0, 1, 1]], [6, 1.2], bound=0.5)
@@ -193,7 +179,7 @@ def test_what_is_no_regression_is_refused(x: Any, y: Any) -> None:
         bounded_fit(x, y)
 
 
-# ---- Agreement of raters, and raters who differ from the others
+# ---- Agreement of raters
 
 NAN = math.nan
 RATED_LEVELS = (0.0, 0.1, 0.5, 0.75, 1.0)
@@ -287,28 +273,6 @@ def test_units_of_one_rater_and_constant_ratings_have_no_agreement():
     assert math.isnan(alpha(np.full((2, 3), 0.1), np.arange(3), counts_of(3)).value)
     assert math.isnan(correlated(nothing[0], nothing[1], np.arange(3), counts_of(3)).pearson.value)
     assert math.isnan(mean_of([]).value)
-
-
-def named(values, counts):
-    result = against_others(values, np.arange(values.shape[1]), counts)
-    return [item.is_shifted for item in result], [item.is_unlike for item in result]
-
-
-def test_a_strict_and_a_careless_rater_are_named_and_nobody_else():
-    generator, counts = np.random.default_rng(1), counts_of(80, 500)
-    usual = rated(generator, n_raters=5, n_units=80, strictness=0)
-    assert named(usual, counts) == ([False] * 5, [False] * 5)
-    strict = usual.copy()
-    strict[3] -= 1.5
-    assert named(strict, counts) == ([False, False, False, True, False], [False] * 5)
-    careless = usual.copy()
-    careless[0] = generator.permutation(careless[0])
-    assert named(careless, counts) == ([False] * 5, [True] + [False] * 4)
-    flat = usual.copy()
-    flat[2] = 6
-    assert named(flat, counts) == ([False] * 5, [False, False, True, False, False])
-    assert named(np.full((3, 80), 6.0), counts) == ([False] * 3, [False] * 3)
-    assert named(careless[:2], counts) == ([False] * 2, [False] * 2)  # of two, nobody can say which differs
 
 
 @pytest.mark.parametrize(("n_true", "n"), [(0, 20), (20, 20), (19, 20), (1, 1)])

@@ -16,7 +16,6 @@ from pfgen_fast.lab.statistics.intervals_of_draws import (
     resampled_means,
     subsample_counts,
 )
-from pfgen_fast.lab.statistics.least_squares import FEWEST_CLUSTERS, win_rates
 from pfgen_fast.lab.statistics.prediction_powered import MIN_MARKS, MarkedStratum, mean_of_strata
 from pfgen_fast.runs.trial_intervals import half_width
 
@@ -106,51 +105,6 @@ def test_the_draws_never_change_and_fewer_draws_are_the_first_ones():
     assert subsample_counts(6, 3, 2).tolist() == [[1, 1, 1, 0, 0, 0], [1, 0, 0, 0, 1, 1]]
     assert np.array_equal(bootstrap_counts(9, 100)[:7], bootstrap_counts(9, 7))
     assert np.array_equal(subsample_counts(9, 4, 100)[:7], subsample_counts(9, 4, 7))
-
-
-# ---- Win rates without the share that length alone explains
-
-
-N_TASKS = 400
-
-
-def simulated(bias, seed=0, strengths=(0.5, 0.5, 0.35), lengths=(0.8, -0.4, 0.0), n_tasks=N_TASKS):
-    """Wins of models that differ in strength and in length, where judges prefer longer answers by `bias`."""
-    generator = np.random.default_rng(seed)
-    pairs, clusters = np.repeat(np.arange(len(strengths)), n_tasks), np.tile(np.arange(n_tasks), len(strengths))
-    x = np.asarray(lengths)[pairs] + generator.normal(0, 0.5, len(pairs))
-    chances = np.clip(np.asarray(strengths)[pairs] + bias * x, 0, 1)
-    y = (generator.random(len(pairs)) < chances).astype(float)
-    return y, x, pairs, len(strengths), clusters, bootstrap_counts(n_tasks, 300)
-
-
-def test_a_known_length_bias_is_taken_out():
-    result = win_rates(*simulated(0.2))
-    assert result.rates == pytest.approx([0.66, 0.42, 0.35], abs=0.06)
-    assert result.controlled == pytest.approx([0.5, 0.5, 0.35], abs=0.06)
-    assert result.slope == pytest.approx(0.2, abs=0.03)
-    low, high = np.quantile(result.controlled_draws, [0.025, 0.975], axis=0)
-    assert (low < result.controlled).all()
-    assert (result.controlled < high).all()
-
-
-def test_a_draw_is_the_figure_of_the_drawn_tasks():
-    y, x, pairs, n_pairs, clusters, counts = simulated(0.2, n_tasks=30)
-    x[3] = np.nan
-    result = win_rates(y, x, pairs, n_pairs, clusters, counts[:4])
-    for draw, row in enumerate(counts[:4]):
-        chosen = np.concatenate([np.flatnonzero(clusters == task) for task in np.repeat(np.arange(30), row)])
-        again = win_rates(y[chosen], x[chosen], pairs[chosen], n_pairs, clusters[chosen], counts[:0])
-        assert result.rate_draws[draw] == pytest.approx(again.rates, rel=1e-9)
-        assert result.controlled_draws[draw] == pytest.approx(again.controlled, rel=1e-9)
-
-
-def test_few_tasks_or_equal_lengths_have_no_length_controlled_rate():
-    few = win_rates(*simulated(0.2, n_tasks=FEWEST_CLUSTERS - 1))
-    assert np.isnan(few.controlled).all()
-    y, x, *rest = simulated(0.2)
-    assert np.isnan(win_rates(y, np.zeros_like(x), *rest).controlled).all()
-    assert not np.isnan(win_rates(y, np.zeros_like(x), *rest).rates).any()
 
 
 # ---- Means from few marks and many cheap verdicts: what a useless or perfect judge changes

@@ -13,7 +13,7 @@ from ..app import Json, columns, counting, exit_if_partial, fail, note, print_js
 from ..gate_options import ThresholdOptions
 from ..parser import Option
 from ..suite_line import print_signature
-from .options import ChecklistScoreOptions, JudgedRuns, MarksScale
+from .options import ChecklistScoreOptions, JudgedRuns
 
 if TYPE_CHECKING:
     from ...base.table import Table
@@ -43,7 +43,7 @@ class ChecklistsTable:
 
       pfgen-fast checklists table runs --suite hellobench --missing zero --lengths
       pfgen-fast checklists table runs/a runs/b --suite essays-en --weights equal --markdown
-      pfgen-fast checklists table runs --suite essays-en --calibrate people/exports/a1.jsonl --half-width 5
+      pfgen-fast checklists table runs --suite essays-en --calibrate people/exports/a1.jsonl
     """
 
     runs: JudgedRuns
@@ -53,10 +53,6 @@ class ChecklistsTable:
     answers: Path | None = Option(None, "Also write the score of each answer to this table, which compare reads.")
     calibrate: list[Path] | None = Option(
         None, "Also estimate the scores that people would give, from their marks of some answers.", metavar="MARKS"
-    )
-    scale: MarksScale = None
-    half_width: float | None = Option(
-        None, "With --calibrate: tell how many marks an average ± this number takes.", metavar="POINTS"
     )
     markdown: bool = Option(False, "Print Markdown.")
     as_json: Json = False
@@ -74,8 +70,6 @@ class ChecklistsTable:
         from ...tables.formats import check_value_table, writing_values
 
         options = self.options
-        if not self.calibrate and (self.scale or self.half_width is not None):
-            fail(f"{'--scale' if self.scale else '--half-width'}: only --calibrate MARKS uses it")
         if self.calibrate and options.missing == "bounds":
             fail("--calibrate estimates one score of each model; expected --missing skip or zero")
         self.gate.prepare()
@@ -84,11 +78,11 @@ class ChecklistsTable:
         if self.answers is not None:
             check_value_table(self.answers)
         runs, calibration = open_runs(self.runs), None
-        people = self.calibrate and read_marks(self.calibrate, options.loaded, scale=self.scale)
+        people = self.calibrate and read_marks(self.calibrate, options.loaded)
         scores = options.score(runs)
         if people:
             note(*people.notes)
-            calibration = calibrate(scores, people.marks, half_width=self.half_width)
+            calibration = calibrate(scores, people.marks)
         if self.csv is not None:
             write_whole(self.csv, utf8(tables.full_table(scores, calibration).to_csv()))
         if self.answers is not None:

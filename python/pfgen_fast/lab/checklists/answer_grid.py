@@ -14,7 +14,6 @@ from functools import cached_property
 import numpy as np
 
 from ...base.arrays import Counts, Floats, Ints
-from ..chart_data import Ranges
 from ..statistics.intervals_of_draws import Scale, bootstrap_counts, interval_of_draws
 from .checklist_suite import ChecklistSuite
 from .tasks import AnswerKey, ChecklistTask
@@ -150,15 +149,6 @@ class Estimate:
 def with_ends(names: Iterable[str]) -> tuple[str, ...]:
     """The columns of figures with their intervals, for the cells of estimates."""
     return tuple(column for name in names for column in (name, f"{name}, low", f"{name}, high"))
-
-
-def ranges_of(figures: Sequence[tuple[str, Estimate]], label: str) -> Ranges:
-    """Named figures as a chart; without an interval, both ends are the figure."""
-    values, low, high = (
-        np.array([row.value if (end := getattr(row, name)) is None else end for _, row in figures], dtype=np.float64)
-        for name in ("value", "low", "high")
-    )
-    return Ranges(tuple(name for name, _ in figures), values, low, high, label)
 
 
 def part_of(task: ChecklistTask) -> str:

@@ -21,8 +21,6 @@ from .judged import score_of
 from .marks import Mark, MarkedAnswer
 from .tasks import TaskKey
 
-_NEEDED = ("half_width", "marks_needed", "marks_needed_alone")
-
 
 @dataclass(frozen=True)
 class Calibrated:
@@ -33,21 +31,12 @@ class Calibrated:
         marks: The number of marked tasks.
         fit: The estimate from marks and verdicts; None without marks in an area.
         without: The areas without marks.
-        half_width: The half width for which the numbers of marks are estimated; None for no estimate.
     """
 
     judge: float | None
     marks: int
     fit: PredictionPowered | None
     without: tuple[str, ...] = ()
-    half_width: float | None = None
-
-    @property
-    def needed(self) -> tuple[int | None, int | None]:
-        """The numbers of marks for the half width, with and without the judge; None if unknown or unreachable."""
-        if self.fit is None or self.half_width is None:
-            return None, None
-        return self.fit.marks_for(self.half_width), self.fit.marks_alone_for(self.half_width)
 
     def to_dict(self) -> dict[str, Any]:
         """The figures for JSON and CSV; None for an unknown figure."""
@@ -63,7 +52,6 @@ class Calibrated:
             "marks_alone_high": alone and alone.high,
             "correlation": fit and fit.correlation,
             "effective_marks": fit and fit.effective_marks,
-            **({} if self.half_width is None else dict(zip(_NEEDED, (self.half_width, *self.needed), strict=True))),
         }
 
 
@@ -79,7 +67,7 @@ class Calibration:
     notes: tuple[str, ...]
 
     def sentences(self) -> Iterator[str]:
-        """What the marks of each model say about its judge, and how many marks a half width takes."""
+        """What the marks of each model say about its judge."""
         for model, parts in self.models.items():
             whole, name = parts[""], in_one_line(model, 40)
             if not whole.marks:
@@ -90,7 +78,7 @@ class Calibration:
             elif whole.fit.low is None:
                 yield f"{name}: no interval of the average: expected two marks or more in each area, and not all equal"
             else:
-                yield f"{name}: {_judge_in_words(whole.fit)}{_marks_in_words(whole, whole.fit)}"
+                yield f"{name}: {_judge_in_words(whole.fit)}"
 
 
 def _judge_in_words(fit: PredictionPowered) -> str:
@@ -103,22 +91,8 @@ def _judge_in_words(fit: PredictionPowered) -> str:
     return f"the judge {known} with {fit.n} marks, so they count like {fit.effective_marks:.0f} marks without it"
 
 
-def _marks_in_words(whole: Calibrated, fit: PredictionPowered) -> str:
-    if whole.half_width is None:
-        return ""
-    needed, alone = whole.needed
-    without = "an unknown number" if alone is None else f"{alone:,}"
-    if not fit.weight:
-        return f"; ±{whole.half_width:g} would take about {without} marks"
-    with_judge = f"about {needed:,} marks" if needed else f"more than these {fit.n + fit.n_others:,} tasks"
-    return f"; ±{whole.half_width:g} would take {with_judge} with the judge, and {without} without it"
-
-
-def calibrate(scores: ChecklistScores, marks: Sequence[Mark], *, half_width: float | None = None) -> Calibration:
-    """The score that people would give each model and area, and its 95 % interval.
-
-    With a half width, also the number of marks that it takes.
-    """
+def calibrate(scores: ChecklistScores, marks: Sequence[Mark]) -> Calibration:
+    """The score that people would give each model and area, and its 95 % interval."""
     people = people_scores(marks, scores)
     judged = {(*answer.key[:2], answer.response_sha256) for model in scores.models for answer in model.answers}
     unused = Counter(mark.id for mark in marks if mark.answer not in judged)
@@ -129,7 +103,7 @@ def calibrate(scores: ChecklistScores, marks: Sequence[Mark], *, half_width: flo
         )
     which = f"not used: {few_names(list(unused))}"
     notes = (f"{counted(unused.total(), 'mark')} of answers that the judge has not judged, {which}",) if unused else ()
-    return Calibration({model.model: _model(scores, model, people, half_width) for model in scores.models}, notes)
+    return Calibration({model.model: _model(scores, model, people) for model in scores.models}, notes)
 
 
 def people_scores(marks: Iterable[Mark], scores: ChecklistScores) -> dict[MarkedAnswer, float]:
@@ -144,19 +118,17 @@ def people_scores(marks: Iterable[Mark], scores: ChecklistScores) -> dict[Marked
     return {answer: fmean(listed) for answer, listed in by_answer.items()}
 
 
-def _model(
-    scores: ChecklistScores, model: ModelScores, people: Mapping[MarkedAnswer, float], half_width: float | None
-) -> dict[str, Calibrated]:
+def _model(scores: ChecklistScores, model: ModelScores, people: Mapping[MarkedAnswer, float]) -> dict[str, Calibrated]:
     """The average (under an empty name) and the areas of a model."""
     strata = {area: _stratum(scores, model, area, people) for area, part in model.areas.items() if part.n}
     areas = {}
     for area, stratum in strata.items():
         fit = mean_of_strata([stratum]) if stratum.truth else None
-        areas[area] = Calibrated(model.areas[area].rescaled, len(stratum.truth), fit, half_width=half_width)
+        areas[area] = Calibrated(model.areas[area].rescaled, len(stratum.truth), fit)
     without = tuple(area for area in model.areas if area not in strata or not strata[area].truth)
     average = None if without else mean_of_strata(list(strata.values()))
     n_marks = sum(area.marks for area in areas.values())
-    return {"": Calibrated(model.average.rescaled, n_marks, average, without, half_width), **areas}
+    return {"": Calibrated(model.average.rescaled, n_marks, average, without), **areas}
 
 
 def _stratum(

@@ -7,7 +7,7 @@ holds the mean correlation over samples of as many tasks.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -18,18 +18,17 @@ import numpy as np
 
 from ...base.arrays import Floats, Ints
 from ...base.errors import ChecklistError
-from ...base.table import Table
 from ...base.untrusted_json import any_object, checked
-from ...base.untrusted_text import counted, unknown_name
+from ...base.untrusted_text import counted
 from ...tables.formats import table_rows
-from ..finding import Cell, Finding, Picture, finding_table
+from ..finding import Cell, Finding, finding_table
 from ..statistics.correlation import COMPARED_DIGITS, p_value, resampled_spearman, spearman, spearman_rows
-from .answer_grid import AnswerGrid, Estimate, ranges_of
+from .answer_grid import AnswerGrid, Estimate
 from .checklist_runs import Run
 from .checklist_scoring import score_judged_runs
 from .checklist_suite import ChecklistSuite
 from .line_files import OnFault, checked_objects, number_in_cell
-from .marks import MarkedAnswer, Scale, read_marks, task_of_row
+from .marks import MarkedAnswer, read_marks, task_of_row
 from .tasks import AnswerKey, Method
 
 Place = tuple[str, AnswerKey]
@@ -50,21 +49,14 @@ class Values:
     notes: tuple[str, ...] = ()
     signature: str = ""
 
-    def common(self, names: Iterable[str]) -> list[Place]:
-        """The answers for which all of these methods have a value, by model and in the order of the suite."""
-        chosen = list(names)
-        places = set.intersection(*(set(self.methods[name]) for name in chosen))
+    def common(self) -> list[Place]:
+        """The answers for which all methods have a value, by model and in the order of the suite."""
+        places = set.intersection(*map(set, self.methods.values()))
         if not places:
-            counts = ", ".join(f"{name} {len(self.methods[name]):,}" for name in chosen)
+            counts = ", ".join(f"{name} {len(values):,}" for name, values in self.methods.items())
             raise ChecklistError(f"no answer has a value by every method ({counts}); expected the same answers")
         order = {key: number for number, key in enumerate(self.suite.by_key)}
         return sorted(places, key=lambda place: (place[0], order[place[1][:2]], place[1][2]))
-
-    def column(self, name: str, places: Sequence[Place]) -> Floats:
-        """The values of a method on these answers, rounded so that the order of sums makes no difference."""
-        values = self.methods[name]
-        column: Floats = np.array([values[place] for place in places], dtype=np.float64).round(COMPARED_DIGITS)
-        return column
 
 
 def checklist_values(
@@ -78,20 +70,15 @@ def checklist_values(
     """The scores of answers (`checklist`), with equal weights (`avg-c`), and overall ratings by other methods."""
     scored = score_judged_runs(suite, runs, judge=judge, mixed=mixed, on_fault=on_fault)
     answers = {(model.model, answer.key): answer for model in scored.models for answer in model.answers}
-    methods = {
-        "checklist": {place: answer.score for place, answer in answers.items()},
-        "avg-c": {place: answer.plain for place, answer in answers.items()},
-    }
-    if all(len(set(checklist.weights)) == 1 for checklist in suite.checklists.values()):
-        del methods["avg-c"]  # with equal weights, `avg-c` equals `checklist`
-    rows = (row for run in runs for row in run.judgements(suite, with_reasons=False, on_fault=on_fault))
-    present = {row.method for row in rows}
-    for method in _OVERALL:
-        if method in present:
-            scores = score_judged_runs(suite, runs, method=method, judge=judge, mixed=mixed, on_fault=on_fault)
-            methods[method] = {
-                (model.model, answer.key): answer.verdicts[0] for model in scores.models for answer in model.answers
-            }
+    methods = {"checklist": {place: answer.score for place, answer in answers.items()}}
+    if any(len(set(checklist.weights)) > 1 for checklist in suite.checklists.values()):
+        methods["avg-c"] = {place: answer.plain for place, answer in answers.items()}
+    present = {row.method for run in runs for row in run.judgements(suite, with_reasons=False, on_fault=on_fault)}
+    for method in (name for name in _OVERALL if name in present):
+        scores = score_judged_runs(suite, runs, method=method, judge=judge, mixed=mixed, on_fault=on_fault)
+        methods[method] = {
+            (model.model, answer.key): answer.verdicts[0] for model in scores.models for answer in model.answers
+        }
     return Values(suite, methods, (*scored.notes, *scored.left_out), scored.models[0].signature)
 
 
@@ -101,25 +88,28 @@ def values_of(
     *,
     metrics: Sequence[Path] = (),
     marks: Sequence[Path] = (),
-    scale: Scale | None = None,
     **of_judge: Any,
 ) -> Values:
     """The values by all methods: those of `checklist_values`, tables of metrics, and marks of people."""
     values = checklist_values(suite, runs, **of_judge)
-    methods, notes = dict(values.methods), list(values.notes)
+    methods, notes = dict(values.methods), values.notes
     for path in metrics:
         methods |= metric_values(path, suite)
     if marks:
-        methods[PEOPLE], mark_notes = people_values(marks, suite, runs, scale=scale)
+        methods[PEOPLE], mark_notes = people_values(marks, suite, runs)
         notes += mark_notes
-    return Values(suite, methods, tuple(notes), values.signature)
+    return Values(suite, methods, notes, values.signature)
 
 
 def metric_values(path: Path, suite: ChecklistSuite) -> dict[str, dict[Place, float]]:
     """The metrics in a table of `checklists metrics -o`, or in any table with model, id and columns of numbers."""
     columns: dict[str, dict[Place, float]] = {}
     for where, row in checked_objects(path, any_object, rows=table_rows(path)):
-        place = _place(row, suite, where)
+        model, trial = row.get("model"), row.get("trial") or 1
+        if not isinstance(model, str) or "id" not in row:
+            raise ChecklistError(f"{where}: expected columns model and id")
+        n_trial = int(checked(trial, number_in_cell, f"{where}, trial", error=ChecklistError))
+        place = model, (*task_of_row(row, suite, where).key, n_trial)
         for name, value in row.items():
             if name not in _KEY_COLUMNS and value not in (None, ""):
                 number = checked(value, number_in_cell, f"{where}, {name}", error=ChecklistError)
@@ -130,42 +120,23 @@ def metric_values(path: Path, suite: ChecklistSuite) -> dict[str, dict[Place, fl
 
 
 def people_values(
-    paths: Sequence[Path], suite: ChecklistSuite, runs: Sequence[Run], *, scale: Scale | None
-) -> tuple[dict[Place, float], list[str]]:
+    paths: Sequence[Path], suite: ChecklistSuite, runs: Sequence[Run]
+) -> tuple[dict[Place, float], tuple[str, ...]]:
     """The mean overall mark of each answer, and notes."""
-    people = read_marks(paths, suite, scale=scale)
+    people = read_marks(paths, suite)
     by_answer: dict[MarkedAnswer, list[float]] = {}
     for mark in people.marks:
         by_answer.setdefault(mark.answer, []).append(mark.overall)
-    answers = {(run.key, key): (*key[:2], sha256) for run in runs for key, sha256 in _hashes(run, suite).items()}
-    values = {place: fmean(by_answer[answer]) for place, answer in answers.items() if answer in by_answer}
+    values: dict[Place, float] = {}
+    for run in runs:
+        # `checklist_values`, which runs first, has already named the lines that cannot be read.
+        for row in run.judgements(suite, with_reasons=False, on_fault=lambda fault: None):
+            if (answer := (row.id, row.length, row.response_sha256)) in by_answer:
+                values[run.key, row.key] = fmean(by_answer[answer])
     if not values:
-        raise ChecklistError(
-            f"{', '.join(map(str, paths))}: none of the {len(by_answer):,} marked answers is one of these runs"
-        )
-    n_stale = len(by_answer.keys() - set(answers.values()))
-    return values, [*people.notes, *([f"{n_stale:,} marked answers are not in these runs"] if n_stale else [])]
-
-
-def _hashes(run: Run, suite: ChecklistSuite) -> dict[AnswerKey, str]:
-    """The hash of each answer, from the answers or, without them, from the judgements."""
-    answers = run.answers(suite, on_fault=_is_named)
-    if answers:
-        return {key: answer.sha256 for key, answer in answers.items()}
-    return {row.key: row.response_sha256 for row in run.judgements(suite, with_reasons=False, on_fault=_is_named)}
-
-
-def _is_named(fault: str) -> None:
-    """`checklist_values`, which runs first, has already named the lines that cannot be read."""
-
-
-def _place(row: Mapping[str, Any], suite: ChecklistSuite, where: str) -> Place:
-    model = row.get("model")
-    if not isinstance(model, str) or "id" not in row:
-        raise ChecklistError(f"{where}: expected columns model and id")
-    task, trial = task_of_row(row, suite, where), row.get("trial")
-    trial = 1 if trial in (None, "") else checked(trial, number_in_cell, f"{where}, trial", error=ChecklistError)
-    return model, (*task.key, int(trial))
+        listed = ", ".join(map(str, paths))
+        raise ChecklistError(f"{listed}: none of the {len(by_answer):,} marked answers is judged in these runs")
+    return values, people.notes
 
 
 MIN_ANSWERS = 3
@@ -180,6 +151,11 @@ class Coefficient:
     value: Estimate
     p: float | None
 
+    @property
+    def cells(self) -> tuple[Cell, ...]:
+        """The numbers for a row of a table."""
+        return self.n, *self.value.cells, self.p
+
 
 @dataclass(frozen=True, eq=False)
 class CorrelatedMethods:
@@ -192,8 +168,11 @@ class CorrelatedMethods:
 
     @cached_property
     def columns(self) -> dict[str, Floats]:
-        """The values of each method on the answers."""
-        return {name: self.values.column(name, self.places) for name in self.names}
+        """The values of each method on the answers, rounded so that the order of sums makes no difference."""
+        return {
+            name: np.array([self.values.methods[name][place] for place in self.places]).round(COMPARED_DIGITS)
+            for name in self.names
+        }
 
     def over_answers(self, x: Floats, y: Floats, answers: Ints | None = None) -> Coefficient:
         """The correlation of two columns over all answers or some of them."""
@@ -219,124 +198,53 @@ class CorrelatedMethods:
         return Coefficient(len(x), order, None if value is None else p_value(value, len(x)))
 
 
-def correlated(
-    values: Values,
-    *,
-    against: str | None = None,
-    methods: Sequence[str] | None = None,
-    draws: int = 1000,
-    seed: int = 0,
-) -> CorrelatedMethods:
-    """Compares methods on the answers for which all of them have a value."""
-    known = list(values.methods)
-    first = against or (PEOPLE if PEOPLE in known else known[0])
-    for name in (first, *(methods or ())):
-        if name not in known:
-            raise ChecklistError(unknown_name("method", name, known))
-    names = tuple(dict.fromkeys((first, *(methods or known))))
+def correlated(values: Values, *, draws: int = 1000) -> CorrelatedMethods:
+    """Compares methods on the answers for which all of them have a value, with people first, if there are marks."""
+    names = tuple(sorted(values.methods, key=lambda name: name != PEOPLE))
     if len(names) < 2:
         raise ChecklistError(
-            f"{first} alone: a correlation needs two methods; expected --metrics, --marks or judgements by "
-            "other methods"
+            f"{names[0]} alone: a correlation needs two methods; expected --metrics, --marks or judgements by other "
+            "methods"
         )
-    places = values.common(names)
+    places = values.common()
     tasks = dict.fromkeys(values.suite.by_key[key[:2]] for _, key in places)
-    grid = AnswerGrid.of(values.suite, places, tasks, n_draws=draws, seed=seed)
-    return CorrelatedMethods(values, names, tuple(places), grid)
+    return CorrelatedMethods(values, names, tuple(places), AnswerGrid.of(values.suite, places, tasks, n_draws=draws))
 
 
 def correlate(table: CorrelatedMethods) -> Finding:
-    """The correlations of methods in words, tables and pictures."""
+    """The correlations of methods in words and tables."""
     first, *others = table.names
-    by_answers = {name: _by_part(table, first, name) for name in others}
-    by_models = (
-        {name: table.over_models(first, name) for name in others} if len(table.grid.models) >= MIN_ANSWERS else {}
-    )
-    tables = [_answer_table(first, by_answers)]
-    if by_models:
-        rows = tuple((name, *_cells(coefficient)) for name, coefficient in by_models.items())
+    parts = table.grid.answers_of_parts if len(table.grid.answers_of_parts) > 1 else {}
+    x = table.columns[first]
+    over_all = {name: table.over_answers(x, table.columns[name]) for name in others}
+    others.sort(key=lambda name: -(over_all[name].value.value or -2.0))
+    rows: list[tuple[Cell, ...]] = [(name, "all", *over_all[name].cells) for name in others]
+    rows += [
+        (name, part, *table.over_answers(x, table.columns[name], own).cells)
+        for name in others
+        for part, own in parts.items()
+    ]
+    tables = [finding_table("answers", f"Correlation with {first} over answers", ("method", "part", *_COLUMNS), rows)]
+    if len(table.grid.models) >= MIN_ANSWERS:
+        by_model = [(name, *table.over_models(first, name).cells) for name in others]
         title = f"Correlation with {first} over the means of models"
-        tables.append(finding_table("models", title, ("method", *_COLUMNS), rows))
+        tables.append(finding_table("models", title, ("method", *_COLUMNS), by_model))
+    best, n = over_all[others[0]].value, len(table.places)
+    answer = f"Over {n:,} answers nothing correlates with {first}, because all values of a method are the same."
+    if best.value is not None:
+        answer = f"Over {n:,} answers {others[0]} goes best with {first}: Spearman {best.value:.3f}{best.between(3)}."
     return Finding(
         "correlate",
-        _answer(table, by_answers, by_models),
-        _words(table),
+        answer,
+        f"Compared are {len(table.names)} methods on the same {n:,} answers of "
+        f"{counted(len(table.grid.models), 'model')} to {len(table.grid.tasks):,} tasks: {', '.join(table.names)}. "
+        f"P-values treat answers as independent, although answers to the same task are not.{table.grid.words} "
+        f"Signature of the checklist scores: {table.values.signature}",
         tuple(tables),
-        tuple(_pictures(table, by_answers)),
-        (*table.values.notes, *_coverage(table)),
+        (),
+        table.values.notes,
         question=f"Which methods agree with {first}?",
     )
 
 
-def _by_part(table: CorrelatedMethods, first: str, name: str) -> dict[str, Coefficient]:
-    x, y = table.columns[first], table.columns[name]
-    places = table.grid.answers_of_parts
-    parts = places if len(places) > 1 else {}
-    return {"all": table.over_answers(x, y), **{part: table.over_answers(x, y, own) for part, own in parts.items()}}
-
-
-def _answer(
-    table: CorrelatedMethods, by_answers: Mapping[str, Mapping[str, Coefficient]], by_models: Mapping[str, Coefficient]
-) -> str:
-    first, n = table.names[0], len(table.places)
-    known = {name: parts["all"] for name, parts in by_answers.items() if parts["all"].value.value is not None}
-    if not known:
-        return f"Over {n:,} answers nothing correlates with {first}, because all values of a method are the same."
-    # Equal weights hardly change a checklist score, so another method is named if there is one.
-    telling = {name for name in known if {first, name} != {"checklist", "avg-c"}} or known
-    best = max(telling, key=lambda name: known[name].value.value or 0.0)
-    words = f"Over {n:,} answers {best} goes best with {first}: Spearman {_shown(known[best].value)}"
-    over_models = by_models.get(best)
-    if over_models is not None and over_models.value.value is not None:
-        words += f", and {_shown(over_models.value)} over {over_models.n} models"
-    low = known[best].value.low
-    return words + ("; that may be chance." if low is not None and low <= 0 else ".")
-
-
-def _shown(figure: Estimate) -> str:
-    return f"{figure.value or 0.0:.3f}{figure.between(3)}"
-
-
-def _words(table: CorrelatedMethods) -> str:
-    words = (
-        f"Compared are {len(table.names)} methods on the same {len(table.places):,} answers of "
-        f"{counted(len(table.grid.models), 'model')} to {len(table.grid.tasks):,} tasks: {', '.join(table.names)}. "
-        f"P-values treat answers as independent, although answers to the same task are not.{table.grid.words}"
-    )
-    signature = f" Signature of the checklist scores: {table.values.signature}" if table.values.signature else ""
-    return words + signature
-
-
-def _coverage(table: CorrelatedMethods) -> list[str]:
-    n = len(table.places)
-    return [
-        f"{len(values) - n:,} of {len(values):,} values by {name} are left out: not every method has these answers"
-        for name in table.names
-        if len(values := table.values.methods[name]) > n
-    ]
-
-
 _COLUMNS = ("n", "Spearman", "low", "high", "p")
-
-
-def _cells(coefficient: Coefficient) -> tuple[Cell, ...]:
-    return coefficient.n, *coefficient.value.cells, coefficient.p
-
-
-def _answer_table(first: str, by_answers: Mapping[str, Mapping[str, Coefficient]]) -> Table:
-    order = sorted(by_answers, key=lambda name: -(by_answers[name]["all"].value.value or -2.0))
-    rows = [(name, part, *_cells(coefficient)) for name in order for part, coefficient in by_answers[name].items()]
-    rows.sort(key=lambda row: row[1] != "all")
-    return finding_table(
-        "answers", f"Correlation with {first} over answers", ("method", "part", *_COLUMNS), tuple(rows)
-    )
-
-
-def _pictures(table: CorrelatedMethods, by_answers: Mapping[str, Mapping[str, Coefficient]]) -> list[Picture]:
-    known = [(name, parts["all"].value) for name, parts in by_answers.items() if parts["all"].value.value is not None]
-    known.sort(key=lambda item: -(item[1].value or 0.0))
-    pictures = []
-    if known:
-        title = f"Correlation with {table.names[0]} over answers"
-        pictures.append(Picture("answers", title, ranges_of(known, "Spearman")))
-    return pictures

@@ -2,167 +2,91 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import combinations
 from pathlib import Path
 from statistics import fmean
-from typing import Any
 
 import numpy as np
 
 from ...base.arrays import Ints
-from ...base.errors import ChecklistError, PfgenError
-from ...base.untrusted_text import counted, first_names, in_one_line, unknown_name
-from ...tables.formats import table_rows
-from ...tables.table_rows import STANDARD_STREAM
-from ..statistics.intervals_of_draws import Scale as DrawScale
-from ..statistics.raters import (
-    Against,
-    Correlated,
-    Figure,
-    against_others,
-    alpha,
-    correlated,
-    fleiss,
-    mean_of,
-    same_levels,
-    tables_of,
-)
-from .answer_grid import AnswerGrid, Estimate
+from ...base.errors import ChecklistError
+from ...base.native import _core
+from ...base.table import Table
+from ...base.untrusted_text import counted, first_names, in_one_line
+from ..finding import Cell, Finding, finding_table
+from ..statistics.raters import Correlated, Figure, alpha, correlated, fleiss, mean_of, same_levels, tables_of
+from .answer_grid import AnswerGrid, Estimate, with_ends
 from .checklist_runs import open_runs
 from .checklist_suite import ChecklistSuite
-from .judged import WHY_STALE, is_stale, score_of, variant_of
+from .judged import WHY_STALE, is_stale, score_of
 from .judgements import Judgement
 from .line_files import OnFault
-from .marks import Mark, MarkedAnswer, People, Scale, read_marks
+from .marks import Mark, MarkedAnswer, People, place_of, read_marks
+
+_FIGURES: Mapping[str, str] = {
+    "pearson": "mean Pearson",
+    "spearman": "mean Spearman",
+    "alpha_of_marks": "alpha of marks",
+    "alpha_of_verdicts": "alpha of verdicts",
+    "kappa_of_verdicts": "Fleiss' kappa of verdicts",
+}
 
 
-@dataclass(frozen=True)
-class JudgeMarks:
-    """The verdicts of judges as marks; the overall mark is the tenth part of the score."""
-
-    marks: tuple[Mark, ...] = ()
-    judges: tuple[str, ...] = ()  # names with versions and prompts, for the signature
-    notes: tuple[str, ...] = ()
-
-
-def is_of_judges(path: Path) -> bool:
-    """Whether a path is a directory or pattern of runs, or a file of judgements; other files have marks of people."""
-    if str(path) == STANDARD_STREAM:
-        return False  # it can be read only once
-    if path.is_dir() or (not path.exists() and "*" in str(path)):
-        return True
-    if not path.exists():
-        raise ChecklistError(f"{path}: no such file or folder")
-    try:
-        return any("scores" in cells for _, cells in next(zip(table_rows(path), strict=False), ()))
-    except PfgenError:
-        return False  # the reader of marks names the fault
-
-
-def judge_marks(
-    paths: Iterable[Path],
-    suite: ChecklistSuite,
-    *,
-    answers: Iterable[MarkedAnswer] = (),
-    judge: str | None = None,
-    mixed: bool = False,
-    on_fault: OnFault | None = None,
-) -> JudgeMarks:
-    """The marks of each judge and version in some runs, by default of all answers; several ratings are averaged."""
-    wanted, known = set(answers), dict[str, None]()
-    by_judge: dict[tuple[str, str | None], list[Judgement]] = {}
-    stale: list[str] = []
-    for run in (run for path in paths for run in open_runs([path])):
-        texts = run.answers(suite, on_fault=on_fault)
-        for row in run.judgements(suite, with_reasons=False, on_fault=on_fault):
-            known |= dict.fromkeys(filter(None, (row.judge, row.version)))
-            if row.method != "checklist" or row.verdicts is None or judge not in (None, row.judge, row.version):
-                continue
-            if is_stale(row, suite, run, texts):
-                stale.append(row.id)
-            elif not wanted or (row.id, row.length, row.response_sha256) in wanted:
-                by_judge.setdefault((row.judge, None if mixed else row.version), []).append(row)
-    listed = ", ".join(map(str, paths))
-    if judge is not None and known and judge not in known:
-        raise ChecklistError(f"{listed}: {unknown_name('judge', judge, list(known))}")
-    n_stale = f"{counted(len(stale), 'judgement')} {'is' if len(stale) == 1 else 'are'}"
-    left_out = f"{n_stale} stale ({WHY_STALE}): {first_names([*dict.fromkeys(stale)])}"
-    if not by_judge:
-        why = left_out if stale else "no judgements by checklists of these answers; ask a judge first"
-        raise ChecklistError(f"{listed}: {why}")
-    names = _names(list(by_judge))
-    return JudgeMarks(
-        tuple(mark for key, rows in by_judge.items() for mark in _marks(names[key], rows, suite)),
-        tuple(
-            f"{names[key]} ({'; '.join(sorted({str(variant_of(row)) for row in rows}))})"
-            for key, rows in by_judge.items()
-        ),
-        (left_out,) if stale else (),
-    )
-
-
-def marks_of(
-    sources: Sequence[Path], suite: ChecklistSuite, *, scale: Scale | None = None, **of_judge: Any
-) -> JudgeMarks:
-    """The marks of people in exports and tables, and of the judges of runs on the answers that people marked."""
-    runs = [path for path in sources if is_of_judges(path)]
-    files = [path for path in sources if path not in runs]
-    people = read_marks(files, suite, scale=scale) if files else People()
-    answers = {mark.answer for mark in people.marks}
-    judges = judge_marks(runs, suite, answers=answers, **of_judge) if runs else JudgeMarks()
+def marks_of(sources: Sequence[Path], suite: ChecklistSuite, *, on_fault: OnFault | None = None) -> People:
+    """The marks of people in files, and of the judges of runs (directories) on the answers that people marked."""
+    files = [path for path in sources if not path.is_dir()]
+    people = read_marks(files, suite) if files else People()
+    runs = [path for path in sources if path.is_dir()]
+    if not runs:
+        return people
+    judges = judge_marks(runs, suite, answers={mark.answer for mark in people.marks}, on_fault=on_fault)
     same = {mark.annotator for mark in people.marks} & {mark.annotator for mark in judges.marks}
     if same:
         raise ChecklistError(f"{min(same)}: a judge and a person have this name; expected different names")
-    return JudgeMarks((*people.marks, *judges.marks), judges.judges, (*people.notes, *judges.notes))
+    return People((*people.marks, *judges.marks), notes=(*people.notes, *judges.notes))
 
 
-def _names(judges: Sequence[tuple[str, str | None]]) -> dict[tuple[str, str | None], str]:
-    """The name of each judge, with its version if it is one of several."""
-    names = [name for name, _ in judges]
-    return {
-        (name, version): in_one_line(" ".join([name or "judge"] + [version or ""] * (names.count(name) > 1)).strip())
-        for name, version in judges
-    }
+def judge_marks(
+    paths: Iterable[Path], suite: ChecklistSuite, *, answers: set[MarkedAnswer], on_fault: OnFault | None = None
+) -> People:
+    """The verdicts of each judge and version in some runs as marks, by default of all answers.
 
-
-def _marks(name: str, rows: Sequence[Judgement], suite: ChecklistSuite) -> Iterable[Mark]:
-    ratings: dict[MarkedAnswer, list[Sequence[float]]] = {}
-    for row in rows:
-        ratings.setdefault((row.id, row.length, row.response_sha256), []).append(row.verdicts or ())
-    for (id, length, sha256), listed in ratings.items():
-        task = suite.by_key[id, length]
-        verdicts = tuple(map(fmean, zip(*listed, strict=True)))
-        yield Mark(
-            id=id,
-            length=length,
-            annotator=name,
-            area=task.area,
-            category=task.category,
-            response_sha256=sha256,
-            verdicts=verdicts,
-            overall=score_of(verdicts, suite.checklist(task).weights) / 10,
-        )
-
-
-_SCALES: tuple[DrawScale, DrawScale] = ("share", "fisher")  # of the share of equal levels, and of kappa
-
-
-@dataclass(frozen=True)
-class SameVerdicts:
-    """How far two annotators give the same verdicts on the questions that both answered."""
-
-    n: int
-    same: Estimate  # share of equal levels
-    kappa: Estimate  # quadratic kappa
+    Several ratings are averaged; the overall mark is the tenth part of the score.
+    """
+    ratings: dict[str, dict[MarkedAnswer, list[Judgement]]] = {}
+    stale: dict[str, None] = {}
+    for run in (run for path in paths for run in open_runs([path])):  # names of runs may repeat
+        texts = run.answers(suite, on_fault=on_fault)
+        for row in run.judgements(suite, with_reasons=False, on_fault=on_fault):
+            answer = row.id, row.length, row.response_sha256
+            if row.method != "checklist" or row.verdicts is None:
+                continue
+            if is_stale(row, suite, run, texts):
+                stale[row.id] = None
+            elif not answers or answer in answers:
+                name = in_one_line(row.version or row.judge or "judge")
+                ratings.setdefault(name, {}).setdefault(answer, []).append(row)
+    left_out = f"stale judgements ({WHY_STALE}): {first_names([*stale])}" if stale else ""
+    if not ratings:
+        why = left_out or "no judgements by checklists of these answers; ask a judge first"
+        raise ChecklistError(f"{', '.join(map(str, paths))}: {why}")
+    marks = []
+    for name, by_answer in ratings.items():
+        for (id, length, sha256), rows in by_answer.items():
+            task = suite.by_key[id, length]
+            verdicts = tuple(map(fmean, zip(*(row.verdicts or () for row in rows), strict=True)))
+            overall = score_of(verdicts, suite.checklist(task).weights) / 10
+            marks.append(Mark(**place_of(task, name), response_sha256=sha256, verdicts=verdicts, overall=overall))
+    return People(tuple(marks), notes=(left_out,) if stale else ())
 
 
 class MarkedAnswers:
     """Marks as matrices: a row for each annotator, a column for each answer or for each verdict."""
 
-    def __init__(self, suite: ChecklistSuite, marks: Sequence[Mark], *, draws: int = 0, seed: int = 0) -> None:
+    def __init__(self, suite: ChecklistSuite, marks: Sequence[Mark], *, draws: int = 1000) -> None:
         self.suite = suite
         self.annotators = tuple(sorted({mark.annotator for mark in marks}))
         if len(self.annotators) < 2:
@@ -177,27 +101,22 @@ class MarkedAnswers:
         used = {answer[:2] for answer in self.answers}
         tasks = [task for task in suite.tasks if task.key in used]
         # One task says nothing about other tasks, so it has no intervals.
-        self.grid = AnswerGrid.of(suite, keys, tasks, n_draws=draws if len(used) > 1 else 0, seed=seed)
+        self.grid = AnswerGrid.of(suite, keys, tasks, n_draws=draws if len(used) > 1 else 0)
         self.overall = np.full((len(row), len(column)), np.nan)
         n_questions = [suite.n_questions[answer[:2]] for answer in self.answers]
-        self.begins = np.concatenate([[0], np.cumsum(n_questions)]).astype(np.int64)
-        self.verdicts = np.full((len(row), int(self.begins[-1])), np.nan)
-        self.marks = list(marks)
+        begins = np.concatenate([[0], np.cumsum(n_questions)]).astype(np.int64)
+        self.verdicts = np.full((len(row), int(begins[-1])), np.nan)
         for mark in marks:
             answer = column[mark.answer]
             self.overall[row[mark.annotator], answer] = mark.overall
-            self.verdicts[row[mark.annotator], self.begins[answer] : self.begins[answer + 1]] = mark.verdicts
-        if not ((~np.isnan(self.overall)).sum(axis=0) > 1).any():
+            self.verdicts[row[mark.annotator], begins[answer] : begins[answer + 1]] = mark.verdicts
+        self.is_shared = (~np.isnan(self.overall)).sum(axis=0) > 1
+        if not self.is_shared.any():
             raise ChecklistError(
                 f"{counted(len(self.annotators), 'annotator')} without an answer in common: agreement needs answers "
                 "that two annotators marked (annotate --overlap 0.2)"
             )
         self.answer_of_verdict = np.repeat(np.arange(len(self.answers)), n_questions)
-
-    @property
-    def n_shared(self) -> int:
-        """The number of answers with two annotators or more."""
-        return int(((~np.isnan(self.overall)).sum(axis=0) > 1).sum())
 
     @cached_property
     def levels(self) -> Ints:
@@ -211,57 +130,84 @@ class MarkedAnswers:
         """The numbers of all answers, and of those of each part of the suite."""
         return {"all": np.arange(len(self.answers)), **self.grid.answers_of_parts}
 
-    @cached_property
-    def pairs(self) -> dict[tuple[int, int], Correlated]:
-        """The correlation of the overall marks of each two annotators."""
+    def pairs(self, part: str = "all") -> dict[tuple[int, int], Correlated]:
+        """The correlation of the overall marks of each two annotators on a part of the suite."""
+        marks, tasks = self.overall[:, self.parts[part]], self.grid.task_of[self.parts[part]]
         return {
-            (i, j): correlated(self.overall[i], self.overall[j], self.grid.task_of, self.grid.counts)
+            (i, j): correlated(marks[i], marks[j], tasks, self.grid.counts)
             for i, j in combinations(range(len(self.annotators)), 2)
         }
 
-    def of_part(self, part: str) -> dict[str, Figure]:
+    def of_part(self, part: str) -> dict[str, Estimate]:
         """The figures of all annotators together on a part of the suite."""
-        answers = self.parts[part]
+        answers, pairs = self.parts[part], list(self.pairs(part).values())
         columns = np.isin(self.answer_of_verdict, answers)
         tasks, counts = self.grid.task_of, self.grid.counts
-        pairs = list(self.pairs.values())
-        if part != "all":
-            marks = self.overall[:, answers]
-            pairs = [
-                correlated(marks[i], marks[j], tasks[answers], counts)
-                for i, j in combinations(range(len(self.annotators)), 2)
-            ]
-        verdict_tasks = tasks[self.answer_of_verdict[columns]]
-        chosen = self.levels[:, columns]
+        verdict_tasks, chosen = tasks[self.answer_of_verdict[columns]], self.levels[:, columns]
         votes = np.stack([(chosen == level).sum(axis=0) for level in range(len(self.suite.levels))])
-        return {
+        figures = {
             "pearson": mean_of([pair.pearson for pair in pairs]),
             "spearman": mean_of([pair.spearman for pair in pairs]),
             "alpha_of_marks": alpha(self.overall[:, answers], tasks[answers], counts),
             "alpha_of_verdicts": alpha(self.verdicts[:, columns], verdict_tasks, counts),
             "kappa_of_verdicts": fleiss(votes.astype(np.float64), verdict_tasks, counts),
         }
+        return {name: self.estimate(figure) for name, figure in figures.items()}
 
     def estimate(self, figure: Figure) -> Estimate:
         """The figure, which is from -1 to 1, with its interval."""
         return self.grid.estimate(figure.value, figure.draws, figure.clusters)
 
-    @cached_property
-    def against_others(self) -> list[Against]:
-        """Each annotator against the mean of the others."""
-        return against_others(self.overall, self.grid.task_of, self.grid.counts)
+    def same_verdicts(self, i: int, j: int) -> tuple[int, float | None, float | None]:
+        """The number of questions that two annotators answered, the share of equal levels, and quadratic kappa.
 
-    def same_verdicts(self, i: int, j: int) -> SameVerdicts:
-        """How far two annotators give the same verdicts; a judge's mean verdict counts as the nearest level."""
+        A judge's mean verdict counts as the nearest level.
+        """
         both = np.flatnonzero((self.levels[i] >= 0) & (self.levels[j] >= 0))
-        tasks, levels = self.grid.task_of[self.answer_of_verdict[both]], self.suite.levels
-        tables = tables_of(self.levels[[i, j]][:, both], tasks, len(self.grid.tasks), len(levels)).astype(np.float64)
-        whole, draws = (
-            same_levels(np.tensordot(counts, tables, 1), levels)
-            for counts in (np.ones((1, len(tables))), self.grid.counts.astype(np.float64))
-        )
-        same, kappa = (
-            self.grid.estimate(float(value[0]), drawn, np.unique(tasks), scale=scale)
-            for value, drawn, scale in zip(whole, draws, _SCALES, strict=True)
-        )
-        return SameVerdicts(len(both), same, kappa)
+        no_groups = np.zeros(len(both), dtype=np.int64)
+        tables = tables_of(self.levels[[i, j]][:, both], no_groups, 1, len(self.suite.levels))
+        same, kappa = (float(value[0]) for value in same_levels(tables, self.suite.levels))
+        return len(both), None if math.isnan(same) else same, None if math.isnan(kappa) else kappa
+
+
+def agreement_finding(marks: MarkedAnswers, notes: Sequence[str] = ()) -> Finding:
+    """The agreement of annotators in words and tables."""
+    parts = {part: marks.of_part(part) for part in marks.parts}
+    pearson, verdicts = parts["all"]["pearson"], parts["all"]["alpha_of_verdicts"]
+    words = "have no defined correlation"
+    if pearson.value is not None:
+        words = f"correlate by {pearson.value:.2f}{pearson.between(2)} on average (Pearson)"
+    shown = "undefined" if verdicts.value is None else f"{verdicts.value:.2f}{verdicts.between(2)}"
+    suite = marks.suite
+    return Finding(
+        "agreement",
+        f"The overall marks of two annotators {words}; Krippendorff's alpha of verdicts is {shown}.",
+        f"{counted(len(marks.annotators), 'annotator')} marked {counted(len(marks.answers), 'answer')}, "
+        f"{marks.is_shared.sum():,} of them by two annotators or more.{marks.grid.words} Signature: "
+        f"checklists:{_core.__version__}|suite:{in_one_line(suite.name)} {suite.hash}|draws:{marks.grid.n_draws}",
+        (_parts(marks, parts), _pairs(marks)),
+        (),
+        tuple(notes),
+        question="How far do annotators agree?",
+    )
+
+
+def _parts(marks: MarkedAnswers, parts: Mapping[str, Mapping[str, Estimate]]) -> Table:
+    rows = [
+        (part, int(marks.is_shared[marks.parts[part]].sum()), *(cell for name in _FIGURES for cell in row[name].cells))
+        for part, row in parts.items()
+    ]
+    columns = ("part", "shared answers", *with_ends(_FIGURES.values()))
+    shown = ("part", "shared answers", *_FIGURES.values())
+    return finding_table("parts", "Agreement of all annotators", columns, rows, 3, shown)
+
+
+def _pairs(marks: MarkedAnswers) -> Table:
+    rows: list[tuple[Cell, ...]] = []
+    for (i, j), pair in marks.pairs().items():
+        figures = (*marks.estimate(pair.pearson).cells, *marks.estimate(pair.spearman).cells)
+        rows.append((marks.annotators[i], marks.annotators[j], pair.n, *figures, *marks.same_verdicts(i, j)))
+    ends = ("verdicts", "same level", "quadratic kappa")
+    columns = ("annotator", "other", "answers", *with_ends(("Pearson", "Spearman")), *ends)
+    shown = ("annotator", "other", "answers", "Pearson", "Spearman", *ends)
+    return finding_table("pairs", "Overall marks and verdicts of each two annotators", columns, rows, 3, shown)

@@ -1,4 +1,4 @@
-"""Agreement of any number of raters, with draws of clusters of units, and raters who differ from the others.
+"""Agreement of any number of raters, with draws of clusters of units.
 
 A unit is an answer or a question about it. `values` has a row for each rater and a column for each unit; NaN stands for
 a missing rating. Figures of draws are from sums over clusters, so they are computed once for all draws.
@@ -14,18 +14,8 @@ from typing import Any
 import numpy as np
 
 from ...base.arrays import Counts, Floats, Ints
-from ...runs.statistics.paired_tests import paired_difference
-from ...runs.statistics.verdicts import corrected
-from .correlation import is_constant, pearson, resampled_pearson, resampled_spearman, spearman
+from .correlation import pearson, resampled_pearson, resampled_spearman, spearman
 from .intervals_of_draws import resampled_means
-
-SMALLEST_SHIFT = 0.5
-"""Smaller differences between a rater's mean and that of the others are not named."""
-SMALLEST_LOSS = 0.1
-"""Smaller differences between a rater's correlation and the mean of the others' are not named."""
-FEWEST_UNITS = 10
-"""Raters with fewer units that others rated, too, are not named."""
-_LEVEL = 0.025
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,76 +128,6 @@ def mean_of(figures: list[Figure]) -> Figure:
         means = np.where(np.isnan(draws), 0.0, draws).sum(axis=0) / n
     used = np.unique(np.concatenate([figure.clusters for figure in defined]))
     return Figure(math.fsum(figure.value for figure in defined) / len(defined), means, used)
-
-
-@dataclass(frozen=True, eq=False)
-class Against:
-    """A rater against the mean of the other raters of the same units."""
-
-    n: int  # number of units that others rated, too
-    pearson: Figure
-    shift: float  # mean rating minus the mean of the others; NaN without units
-    low: float | None
-    high: float | None
-    p_value: float | None  # of no shift, corrected over the raters by Holm's method
-    is_shifted: bool  # whether the shift is significant and large enough to be named
-    is_unlike: bool  # whether the rater agrees less with the others than the other raters do
-
-
-def against_others(values: Floats, clusters: Ints, counts: Counts) -> list[Against]:
-    """Compares each rater with the mean of the other raters who are not named.
-
-    A shift is named if it is significant at 0.05 (clustered t test, Holm over raters) and at least `SMALLEST_SHIFT`. A
-    rater is unlike the others if the correlation with their mean is lower than the mean of the other raters'
-    correlations in all but 0.025 / raters of the draws, and by at least `SMALLEST_LOSS`. The correlation of a rater who
-    gives all units the same rating counts as 0. The rater furthest from the others is named first, and the others are
-    compared again without this rater. At least two raters remain unnamed: of two, nobody can say who differs.
-    """
-    reference = list(range(len(values)))
-    result: dict[int, Against] = {}
-    while True:
-        result |= _against(values, reference, clusters, counts)
-        named = [rater for rater in reference if result[rater].is_shifted or result[rater].is_unlike]
-        if not named:
-            return [result[rater] for rater in range(len(values))]
-        reference.remove(max(named, key=lambda rater: (result[rater].is_unlike, abs(result[rater].shift))))
-
-
-def _against(values: Floats, reference: list[int], clusters: Ints, counts: Counts) -> dict[int, Against]:
-    """Each rater of the reference against the others in it."""
-    figures_of = {}
-    for rater in reference:
-        rest = values[[other for other in reference if other != rater]]
-        n = (~np.isnan(rest)).sum(axis=0)
-        with np.errstate(invalid="ignore"):
-            others = np.where(n > 0, np.where(np.isnan(rest), 0.0, rest).sum(axis=0) / n, np.nan)
-        is_common = ~np.isnan(values[rater]) & ~np.isnan(others)
-        own, means, units = values[rater][is_common], others[is_common], clusters[is_common]
-        difference = paired_difference(own, means, clusters=units.tolist()) if len(own) else None
-        figures_of[rater] = correlated(own, means, units, counts), difference
-    p_values = [1.0 if shift is None or shift.p_value is None else shift.p_value for _, shift in figures_of.values()]
-    p_holm = dict(zip(figures_of, corrected(p_values).tolist(), strict=True))
-    result = {}
-    for rater, (figures, shift) in figures_of.items():
-        others_r = mean_of([other.pearson for number, (other, _) in figures_of.items() if number != rater])
-        is_flat = figures.n > 0 and is_constant(values[rater][~np.isnan(values[rater])])
-        own_r = Figure(0.0, np.zeros(len(counts)), clusters[:0]) if is_flat else figures.pearson
-        loss = others_r.draws - own_r.draws if len(reference) > 1 else np.full(1, np.nan)
-        defined = np.sort(loss[~np.isnan(loss)])
-        is_lower = len(defined) > 0 and defined[int(_LEVEL / len(values) * len(defined))] > 0
-        is_judged = len(reference) > 2 and figures.n >= FEWEST_UNITS
-        is_shifted = shift is not None and p_holm[rater] < _LEVEL and abs(shift.mean) >= SMALLEST_SHIFT
-        result[rater] = Against(
-            figures.n,
-            figures.pearson,
-            math.nan if shift is None else shift.mean,
-            None if shift is None else shift.low,
-            None if shift is None else shift.high,
-            None if shift is None or shift.p_value is None else p_holm[rater],
-            is_judged and is_shifted,
-            bool(is_judged and is_lower and others_r.value - own_r.value >= SMALLEST_LOSS),
-        )
-    return result
 
 
 def same_levels(tables: Any, levels: Sequence[float]) -> tuple[Floats, Floats]:

@@ -1,0 +1,87 @@
+"""The share of a judge's verdicts that people call reasonable, by judge and area, and how far these people agree."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from itertools import combinations
+
+import numpy as np
+
+from ...base.errors import ChecklistError
+from ...base.untrusted_text import counted, in_one_line
+from ..finding import Cell, Finding, finding_table
+from ..statistics.correlation import pearson
+from ..statistics.intervals_of_draws import clustered_rate
+from ..statistics.raters import fleiss_kappa, krippendorff_alpha
+from .answer_grid import part_of
+from .checklist_runs import Run
+from .checklist_suite import ChecklistSuite
+from .marks import Opinion, judgement_key
+
+
+def reasonable_finding(
+    suite: ChecklistSuite, opinions: Sequence[Opinion], runs: Iterable[Run], notes: Sequence[str] = ()
+) -> Finding:
+    """The share of reasonable verdicts by judge and area, and the agreement of those who said it."""
+    judges = {
+        judgement_key(row): row.version or row.judge or "unknown"
+        for run in runs
+        for row in run.judgements(suite, with_reasons=False)
+    }
+    known = [opinion for opinion in opinions if opinion.judgement in judges]
+    if not known:
+        raise ChecklistError(
+            f"none of {counted(len(opinions), 'opinion')} is about a judgement of these runs; expected exports of "
+            "'annotate --ask judgements', and the runs that the pages were made for, with their judgements unchanged"
+        )
+    remarks = list(notes)
+    if n := len(opinions) - len(known):
+        remarks.append(f"{counted(n, 'opinion')} left out: their judgements have changed since, or are of other runs")
+    parts: dict[tuple[str, str], list[Opinion]] = {}
+    for opinion in known:
+        for part in ("all", part_of(suite.by_key[opinion.id, opinion.length])):
+            parts.setdefault((judges[opinion.judgement], part), []).append(opinion)
+    rows: list[tuple[Cell, ...]] = []
+    for (judge, part), listed in parts.items():
+        clusters = [(opinion.id, opinion.length, opinion.response_sha256) for opinion in listed]
+        rate = clustered_rate([opinion.is_reasonable for opinion in listed], clusters)
+        rows.append((judge, part, len(listed), len(set(clusters)), *(100 * end for end in rate)))
+    shares = [f"{row[4]:.1f} % of {in_one_line(row[0], 60)}" for row in rows if row[1] == "all"]
+    columns = ("judge", "part", "opinions", "answers", "reasonable", "low", "high")
+    title = "Share of verdicts that people call reasonable, in percent"
+    pairs, words = _agreement(known)
+    pair_columns = ("annotator", "other", "verdicts", "Pearson", "same")
+    return Finding(
+        "reasonable",
+        f"People call these shares of verdicts reasonable: {'; '.join(shares)}.",
+        f"{words} Intervals (95 %) treat opinions on one answer as dependent.",
+        (
+            finding_table("rates", title, columns, rows, 2),
+            finding_table("pairs", "Agreement of each two annotators", pair_columns, pairs, 3),
+        ),
+        (),
+        tuple(remarks),
+        question="How many verdicts of a judge are reasonable?",
+    )
+
+
+def _agreement(opinions: Sequence[Opinion]) -> tuple[list[tuple[Cell, ...]], str]:
+    """The agreement of each two annotators, and that of all in a sentence."""
+    names = sorted({opinion.annotator for opinion in opinions})
+    units = {key: number for number, key in enumerate(dict.fromkeys((o.judgement, o.question) for o in opinions))}
+    values = np.full((len(names), len(units)), np.nan)
+    for opinion in opinions:
+        values[names.index(opinion.annotator), units[opinion.judgement, opinion.question]] = opinion.is_reasonable
+    rows: list[tuple[Cell, ...]] = []
+    for i, j in combinations(range(len(names)), 2):
+        both = ~np.isnan(values[[i, j]]).any(axis=0)
+        x, y = values[i, both], values[j, both]
+        rows.append((names[i], names[j], len(x), pearson(x, y), float((x == y).mean()) if len(x) else None))
+    kappa = fleiss_kappa(np.stack([(values == level).sum(axis=0) for level in (0, 1)], axis=1))
+    alpha = krippendorff_alpha(values)
+    agreement = "is undefined: no verdict has two opinions, or all opinions are the same"
+    if alpha is not None and not math.isnan(kappa):
+        agreement = f"Fleiss' kappa {kappa:.3f}, Krippendorff's alpha {alpha:.3f}"
+    n = f"{counted(len(opinions), 'opinion')} of {counted(len(names), 'annotator')}"
+    return rows, f"{n}. Agreement of annotators: {agreement}."
