@@ -88,7 +88,7 @@ class Wording:
     options: JudgeOptions
 
     def __post_init__(self) -> None:
-        for prompt in (self._user, self._system):
+        for prompt in (self._user, self.suite.prompts.of(self.options.method)[0]):
             if prompt is not None:
                 prompt_of(prompt, "", f"the suite {self.suite.name}")
         if self.options.profile == "upstream":
@@ -137,14 +137,14 @@ class Wording:
             "checklists": _listed(checklist, self.options.method),
             "num_checklist": str(len(checklist.questions)),
         }
-        system = None if self._system is None else self._system.format(**values)
+        system, _ = self.suite.prompts.of(self.options.method)
         id, length = task
         name = f"try {try_number} of rating {rating} of {id}{f' ({length})' if length else ''}"
         return self.judge.request(
             self._user.format(**values),
             seed=self._seed(task, try_number, rating),
             name=name,
-            system=system,
+            system=None if system is None else system.format(**values),
             schema=self._schema(len(checklist.questions)) if self.options.structured else None,
         )
 
@@ -169,10 +169,6 @@ class Wording:
         if prompt is None:
             raise ChecklistError(f"the suite {self.suite.name} has no prompt for the method {self.options.method}")
         return prompt
-
-    @property
-    def _system(self) -> str | None:
-        return self.suite.prompts.of(self.options.method)[0]
 
     @cached_property
     def _counter(self) -> Counter:
@@ -222,6 +218,7 @@ class Rating(Tries):
     def __init__(self, answer: Answer, task: ChecklistTask, number: int, wording: Wording, replies: ReplyStore) -> None:
         super().__init__(replies, wording.options.n_tries)
         self.answer, self.task, self.number, self.wording = answer, task, number, wording
+        self._checklist = wording.suite.checklist(task)
         self._parsed: ParsedReply | None = None
 
     def request_of_try(self, number: int) -> JudgeRequest:
@@ -239,10 +236,6 @@ class Rating(Tries):
         """Whether the reply has verdicts."""
         self._parsed = self.wording.parse(reply, self._checklist)
         return self._parsed.fault is None
-
-    @property
-    def _checklist(self) -> Checklist:
-        return self.wording.suite.checklist(self.task)
 
     def judgement(self) -> Judgement | None:
         """The judgement that follows from the replies; None as long as a request is open."""

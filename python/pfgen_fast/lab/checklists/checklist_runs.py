@@ -33,7 +33,6 @@ from .line_files import (
     is_data_file,
     json_file,
     number_from_one,
-    numbered_objects,
     stem,
     whole_text,
     write_objects,
@@ -201,7 +200,7 @@ def read_config(path: Path) -> dict[str, Any]:
 
 
 def _run_of_file(path: Path) -> Run:
-    first: Any = next((value for _, value in numbered_objects(path, on_fault=lambda _: None)), {})
+    first: Any = next((value for _, value in checked_objects(path, any_object, on_fault=lambda _: None)), {})
     has_answers = "response" in first and "scores" not in first
     return Run(stem(path), path.parent, *((path, None) if has_answers else (None, path)))
 

@@ -28,7 +28,7 @@ from typing import Any
 from ...base.errors import ChecklistError
 from ...base.file_reading import read_text
 from ...base.file_writing import check_folder
-from ...base.untrusted_json import Fault, checked, entries, items, member, number, unexpected
+from ...base.untrusted_json import Fault, any_object, checked, entries, items, member, number, unexpected
 from ...base.untrusted_text import in_one_line
 from .checklist_runs import REPLIES_FILE, Answer, shown_key, write_run
 from .checklist_suite import ChecklistSuite, keys_in_order
@@ -39,7 +39,6 @@ from .line_files import (
     data_file,
     is_data_file,
     json_file,
-    numbered_objects,
     stem,
     whole_text,
     whole_text_or_none,
@@ -292,7 +291,7 @@ def _result_lines(
         return
     area, length = places[name]
     try:
-        for where, value in numbered_objects(path, on_fault=problems.append):
+        for where, value in checked_objects(path, any_object, on_fault=problems.append):
             try:
                 yield where, *_result_line(value, suite, area, length, where)
             except ChecklistError as fault:

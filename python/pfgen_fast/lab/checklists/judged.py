@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import mul
 from statistics import fmean
@@ -111,12 +111,12 @@ def judged_runs(
         )
     name = _the_judge(read, judge)
     sides = [side.of_judge(name, judge, suite) for side in read]
-    variants = Counter(_variants(row for side in sides for row in side.rows))
+    variants = Counter(variant for side in sides for variant in side.variants)
     if len(variants) > 1 and not mixed:
         listed = "; ".join(f"{variant} ({n:,})" for variant, n in variants.most_common())
         raise ChecklistError(
-            f"judgements of {len(variants)} versions or prompts of the judge {_named(name)}: {listed}; choose "
-            "one of them (--judge VERSION), or pass --mixed to count all"
+            f"judgements of {len(variants)} versions or prompts of the judge {in_one_line(repr(name))}: {listed}; "
+            "choose one of them (--judge VERSION), or pass --mixed to count all"
         )
     rejections = Rejections(phrases_for(suite.language))
     return [side.judged(suite, name, weights, rejections) for side in sides]
@@ -130,6 +130,11 @@ class _Side:
     rows: Sequence[Judgement]
     answers: Mapping[AnswerKey, Answer]
     stale: Sequence[AnswerKey] = ()
+
+    @property
+    def variants(self) -> list[Variant]:
+        """The variants of the judge in the rows that have verdicts."""
+        return [variant_of(row) for row in self.rows if row.verdicts is not None]
 
     def of_judge(self, name: str, judge: str | None, suite: ChecklistSuite) -> _Side:
         fresh: list[Judgement] = []
@@ -172,7 +177,7 @@ class _Side:
         return Judged(
             self.run,
             judge,
-            tuple(dict.fromkeys(_variants(self.rows))),
+            tuple(dict.fromkeys(self.variants)),
             tuple(answers),
             states,
             unanswered(states, self.answers, rejections),
@@ -199,24 +204,15 @@ def _the_judge(read: Sequence[_Side], judge: str | None) -> str:
     if judge is None:
         if len(names) == 1:
             return next(iter(names))
-        listed = ", ".join(f"{_named(name)} ({n:,})" for name, n in names.most_common())
+        listed = ", ".join(f"{in_one_line(repr(name))} ({n:,})" for name, n in names.most_common())
         raise ChecklistError(f"judgements of {len(names)} judges: {listed}; name one of them (--judge NAME)")
     if judge in names:
         return judge
     with_version = {row.judge for side in read for row in side.rows if row.version == judge}
     if len(with_version) == 1:
         return with_version.pop()
-    listed = ", ".join(map(_named, names))
+    listed = ", ".join(in_one_line(repr(name)) for name in names)
     raise ChecklistError(f"no judgements of the judge '{in_one_line(judge)}'; expected one of {listed}")
-
-
-def _named(judge: str) -> str:
-    return f"'{in_one_line(judge)}'" if judge else "'' (without a name)"
-
-
-def _variants(rows: Iterable[Judgement]) -> Iterator[Variant]:
-    """The variants of rows with a judge's verdicts."""
-    return (variant_of(row) for row in rows if row.verdicts is not None)
 
 
 def variant_of(row: Judgement) -> Variant:

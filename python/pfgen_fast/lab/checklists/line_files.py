@@ -55,11 +55,6 @@ def stem(path: Path) -> str:
     return next((path.name.removesuffix(end) for end in (*_ENDINGS, ".parquet") if path.name.endswith(end)), path.name)
 
 
-def numbered_objects(path: Path, *, on_fault: OnFault | None = None) -> Iterator[tuple[str, Any]]:
-    """The values of the lines, or the rows of a Parquet file, each with its place for error messages."""
-    return checked_objects(path, lambda value: value, on_fault=on_fault)
-
-
 def checked_objects(
     path: Path,
     check: Callable[[Any], T],

@@ -168,7 +168,7 @@ def _mark(row: Mapping[str, Any], task: ChecklistTask, suite: ChecklistSuite) ->
         expected = f"expected {suite.n_questions[task.key]}, one for each question"
         raise Fault(f"{expected}, not {len(verdicts)}").inside(".verdicts")
     sha256, overall = member(row, "response_sha256", text_in_cell), member(row, "overall", _number_to(HIGHEST_MARK))
-    mark = Mark(**_place(row, task), response_sha256=sha256, verdicts=verdicts, overall=overall)
+    mark = Mark(**place_of(task, row), response_sha256=sha256, verdicts=verdicts, overall=overall)
     return (mark.annotator, mark.answer), mark
 
 
@@ -177,7 +177,7 @@ def _pair(row: Mapping[str, Any], task: ChecklistTask, suite: ChecklistSuite) ->
     if first == second:
         raise Fault("the same answer twice; expected two different answers").inside(".second_sha256")
     choice = member(row, "choice", one_of(("first", "second", "tie")))
-    pair = PairChoice(**_place(row, task), first_sha256=first, second_sha256=second, choice=choice)
+    pair = PairChoice(**place_of(task, row), first_sha256=first, second_sha256=second, choice=choice)
     return (pair.annotator, *task.key, frozenset((first, second))), pair
 
 
@@ -194,7 +194,7 @@ def _opinion(row: Mapping[str, Any], task: ChecklistTask, suite: ChecklistSuite)
     sha256, judgement = (member(row, name, text_in_cell) for name in ("response_sha256", "judgement"))
     number, is_reasonable = member(row, "question", question), member(row, "is_reasonable", truth)
     decided = Opinion(
-        **_place(row, task),
+        **place_of(task, row),
         response_sha256=sha256,
         judgement=judgement,
         question=number,
@@ -211,14 +211,10 @@ _CHECKS: Mapping[str, Callable[..., tuple[Any, Annotation]]] = {
 """The checks of rows; each returns what an annotator can only decide once, and the annotation."""
 
 
-def _place(row: Mapping[str, Any], task: ChecklistTask) -> dict[str, Any]:
-    return place_of(task, member(row, "annotator", text_in_cell))
-
-
-def place_of(task: ChecklistTask, annotator: str) -> dict[str, Any]:
-    """The fields of an `Annotation` on a task."""
+def place_of(task: ChecklistTask, row: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of an `Annotation` on a task, by the annotator in a row."""
     place = {"id": task.id, "length": task.length, "area": task.area, "category": task.category}
-    return {**place, "annotator": annotator}
+    return {**place, "annotator": member(row, "annotator", text_in_cell)}
 
 
 def _number_to(highest: float, hint: str = "") -> Callable[[Any], float]:

@@ -27,7 +27,7 @@ def mark_items(suite: ChecklistSuite, runs: Iterable[Run]) -> list[SheetItem]:
     for run in runs:
         for task, answer in _answers(suite, run):
             questions = list(suite.checklist(task).questions)
-            content = {**_content("mark", task), **_response(answer), "questions": questions}
+            content = {**_content("mark", task, answer), "questions": questions}
             item = SheetItem("mark", _key("mark", task, answer.sha256), content, (*task.place, run.key), (run.key,))
             before = items.get(item.key)
             items[item.key] = item if before is None else replace(before, source=(*before.source, run.key))
@@ -79,7 +79,7 @@ def judgement_items(suite: ChecklistSuite, runs: Iterable[Run]) -> list[SheetIte
                 )
             ]
             key, source = judgement_key(judgement), (run.key, judgement.judge)
-            content = {**_content("judgement", task), **_response(answer), "judgement": key, "verdicts": verdicts}
+            content = {**_content("judgement", task, answer), "judgement": key, "verdicts": verdicts}
             item = SheetItem("judgement", f"judgement {key}", content, (*task.place, *source), source)
             items.setdefault(key, item)
     if not items:
@@ -98,13 +98,10 @@ def _answers(suite: ChecklistSuite, run: Run) -> Iterator[tuple[ChecklistTask, A
             yield task, answer
 
 
-def _content(kind: Kind, task: ChecklistTask) -> dict[str, Any]:
+def _content(kind: Kind, task: ChecklistTask, answer: Answer | None = None) -> dict[str, Any]:
     about = {"kind": kind, "id": task.id, "length": task.length}
-    return {**about, "instruction": task.instruction, "reference": task.reference}
-
-
-def _response(answer: Answer) -> dict[str, Any]:
-    return {"response_sha256": answer.sha256, "response": answer.response}
+    shown = {} if answer is None else {"response_sha256": answer.sha256, "response": answer.response}
+    return {**about, "instruction": task.instruction, "reference": task.reference, **shown}
 
 
 def _key(kind: Kind, task: ChecklistTask, *hashes: str) -> str:

@@ -8,6 +8,7 @@ from functools import cached_property
 from itertools import combinations
 from pathlib import Path
 from statistics import fmean
+from typing import Any
 
 import numpy as np
 
@@ -79,7 +80,8 @@ def judge_marks(
             task = suite.by_key[id, length]
             verdicts = tuple(map(fmean, zip(*(row.verdicts or () for row in rows), strict=True)))
             overall = score_of(verdicts, suite.checklist(task).weights) / 10
-            marks.append(Mark(**place_of(task, name), response_sha256=sha256, verdicts=verdicts, overall=overall))
+            figures: dict[str, Any] = {"response_sha256": sha256, "verdicts": verdicts, "overall": overall}
+            marks.append(Mark(**place_of(task, {"annotator": name}), **figures))
     return People(tuple(marks), notes=(left_out,) if stale else ())
 
 

@@ -37,7 +37,6 @@ class ReplyStore:
         self._journal = Journal(path)
         self._replies: dict[str, str] = {}
         self._details: dict[str, Details] = {}
-        self._times: dict[str, str] = {}
         self._known: dict[Details, Details] = {}  # equal details are stored once
         self.refresh()
         if not self._replies and self._journal.has_lines:
@@ -49,14 +48,10 @@ class ReplyStore:
             key, reply = entry.get("key"), entry.get("reply")
             if isinstance(key, str) and isinstance(reply, str):
                 names = ("finish_reason", "model", "system_fingerprint")
-                details = Details(*(reported_name(entry.get(name)) for name in names))
-                self._learn(key, reply, details, reported_name(entry.get("time")))
+                self._learn(key, reply, Details(*(reported_name(entry.get(name)) for name in names)))
 
     def __contains__(self, key: str) -> bool:
         return key in self._replies
-
-    def __getitem__(self, key: str) -> str:
-        return self._replies[key]
 
     def get(self, key: str) -> str | None:
         """The reply to the request with this key; None if it is missing."""
@@ -68,10 +63,6 @@ class ReplyStore:
     def details(self, key: str) -> Details:
         """The server's details about the reply to the request with this key."""
         return self._details.get(key, UNKNOWN)
-
-    def time(self, key: str) -> str | None:
-        """When the reply arrived, in ISO 8601; None if unknown."""
-        return self._times.get(key)
 
     @contextlib.contextmanager
     def adding(self) -> Iterator[Keep]:
@@ -86,14 +77,12 @@ class ReplyStore:
             yield self._keep
 
     def _keep(self, request: JudgeRequest, reply: str, details: Details = UNKNOWN, /) -> None:
-        time, kept = timestamp(), {"key": request.key, "request": request.record(), "reply": reply}
+        kept = {"key": request.key, "request": request.record(), "reply": reply}
         about = {"finish_reason": details.finish_reason, "model": details.model}
-        self._journal.add({**kept, **about, "system_fingerprint": details.fingerprint, "time": time})
-        self._learn(request.key, reply, details, time)
+        self._journal.add({**kept, **about, "system_fingerprint": details.fingerprint, "time": timestamp()})
+        self._learn(request.key, reply, details)
 
-    def _learn(self, key: str, reply: str, details: Details, time: str | None) -> None:
+    def _learn(self, key: str, reply: str, details: Details) -> None:
         """Keeps a reply without its reasoning, which only the file has. A later reply replaces an earlier one."""
         self._replies[key] = without_reasoning(reply)
         self._details[key] = self._known.setdefault(details, details)
-        if time is not None:
-            self._times[key] = time
