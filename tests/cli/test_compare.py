@@ -65,22 +65,13 @@ def test_several_models_have_corrected_p_values_and_names(call, table, options):
     assert ("org/new vs small" in text) == ("--all-pairs" in options)
 
 
-def test_paired_tests_take_one_metric_of_a_table(call, table):
-    line = ("compare", table, "--paired-ar", "--metric", "f1")
-    parsed = json.loads(call(*line, "--json")[1])
-    assert [(row["metric"], row["model_b"]) for row in parsed["metrics"]] == [("f1", model) for model in MODELS[1:]]
-    text = call(*line)[1]
-    assert (parsed["n_draws"], text.startswith("A: org/new\n")) == (10_000, True)
-    assert "paired approximate randomization, 10,000 draws of 20 items, seed 0" in text
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [
         (("--models", "org/new"), "1 model: a comparison needs at least two"),
         (("--models", "org/new,org/nwe"), "did you mean 'org/new'?"),
         (("--models", "small,small"), "model small: given twice"),
-        (("--paired-ar", "--metric", "acuracy"), "did you mean 'accuracy'?"),
+        (("--metric", "acuracy"), "did you mean 'accuracy'?"),
         (("--suite", "mini"), "no such option for tables; it is for runs: --suite"),
     ],
 )
@@ -112,7 +103,7 @@ def test_runs_and_tables_are_not_mixed(call, table, varied):
     assert (code, "expected only runs, or only tables of scores" in err) == (2, True)
 
 
-# ---- `compare --paired-ar`, and `--format json` as sacrebleu has it: the same figures in text, Markdown and JSON
+# ---- Runs against a baseline, and `--format json` as sacrebleu has it: the same figures in text, Markdown and JSON
 
 
 PAGE = Path(__file__).parents[2] / "docs" / "integrations" / "sacrebleu.md"
@@ -123,11 +114,11 @@ def paths(varied):
     return sorted(path.parent for path in varied.rglob("trials.jsonl"))
 
 
-def test_randomization_is_shown_as_any_comparison(call, paths, scorer):
-    line = ("compare", "--suite", "mini", paths[2], *paths[:2], "--paired-ar")
+def test_runs_against_a_baseline_are_shown_alike(call, paths, scorer):
+    line = ("compare", "--suite", "mini", paths[2], *paths[:2], "--metric", "score")
     parsed = json.loads(call(*line, "-f", "json")[1])
     assert parsed == json.loads(call(*line, "--json")[1])
-    assert (parsed["signature"], parsed["n_draws"], parsed["seed"]) == (scorer.signature, 10_000, 0)
+    assert parsed["signature"] == scorer.signature
     assert [row["model_b"] for row in parsed["metrics"]] == [str(paths[at]) for at in (0, 1)]
     text, markdown = call(*line)[1], call(*line, "--format", "markdown")[1].replace("\\", "")
     for row in parsed["metrics"]:
@@ -137,7 +128,7 @@ def test_randomization_is_shown_as_any_comparison(call, paths, scorer):
 
 def test_a_folder_stands_for_its_runs_without_the_baseline(call, paths, varied):
     def runs_of(*arguments):
-        return json.loads(call("compare", "--suite", "mini", *arguments, "--paired-ar", "--json")[1])["metrics"]
+        return json.loads(call("compare", "--suite", "mini", *arguments, "--metric", "score", "--json")[1])["metrics"]
 
     assert runs_of(paths[2], varied) == runs_of(paths[2], *(path for path in paths if path != paths[2]))
     spelt_otherwise = [paths[0].parent / "." / ".." / paths[0].parent.name / paths[0].name for _ in range(2)]
@@ -149,8 +140,6 @@ def test_a_folder_stands_for_its_runs_without_the_baseline(call, paths, varied):
     ("arguments", "message"),
     [
         ([0], "1 run: expected at least one other run to compare it with"),
-        ([0, 1, "--paired-ar", "--deciding", "3"], "--deciding is for comparisons without --paired-ar"),
-        ([0, 1, "--paired-ar", "--metric", "score", "--metric", "length"], "--paired-ar compares one metric"),
         ([0, 1, 2, "--by-subject"], "2 pairs: --by-subject is for a comparison of two"),
         ([0, 1, "--models", "a"], "no such option for runs; it is for tables: --models"),
         ([0, 1, "--item-column", "a"], "no such option for runs; it is for tables: --item-column"),
@@ -175,4 +164,4 @@ def test_the_commands_of_the_page_run(varied, tmp_path, monkeypatch):
 
 def test_the_python_of_the_page_runs(capsys):
     assert run_python_blocks(PAGE) == 2
-    assert capsys.readouterr().out.splitlines()[-1] == "+0.0000 p=1.0000 Holm=1.0000 differs=False"
+    assert capsys.readouterr().out.splitlines()[-1] == "+0.1150 p=0.0078"

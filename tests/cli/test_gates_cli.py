@@ -170,7 +170,6 @@ def test_checklists_have_gates(call, tmp_path, monkeypatch):
         ("compare A B --margin 0.1", "--margin: expected with --fail-if-worse"),
         ("compare A B --non-inferior 0.1 --undecided pass", "--undecided: expected with --fail-if-worse"),
         ("compare A B --junit a.xml", "--junit: nothing is checked; expected with --fail-if-worse or --non-inferior"),
-        ("compare A B --fail-if-worse --paired-ar", "--fail-if-worse is for comparisons without --paired-ar"),
         ("compare A B --fail-if-worse --all-pairs", "--all-pairs: gates check the first run against the others"),
         ("compare A B --fail-if-worse --junit A", "cannot be written: expected a file, not a directory"),
         ("score A --junit a.xml", "--junit: nothing is checked; expected with --fail-under"),

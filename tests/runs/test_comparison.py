@@ -7,10 +7,9 @@ import numpy as np
 import pytest
 from makers.runs import make_run
 from pfgen_fast import TrialsError, compare
-from pfgen_fast.runs.comparison import compare_by_swapping, compare_models
+from pfgen_fast.runs.comparison import compare_models
 from pfgen_fast.runs.items.item_table import ItemScores
 from pfgen_fast.runs.run_comparison import compare_runs, scores_of
-from pfgen_fast.runs.statistics.approximate_randomization import against_baseline
 from pfgen_fast.runs.statistics.paired_tests import paired_difference
 from pfgen_fast.runs.statistics.verdicts import corrected
 from pfgen_fast.runs.trials import find_runs
@@ -61,48 +60,6 @@ def values_of(run, scorer):
     for trial in trials:
         by_name[trial["question"]].append(scorer.score([trial["question"]], [trial["answer"]]).average[0])
     return [round(float(np.mean(scores)), 5) for scores in by_name.values()]
-
-
-def swapped(runs, scorer):
-    return compare_runs(runs, scorer, metrics=["average"], swapping=True)
-
-
-def test_the_figures_are_those_of_the_scores_of_questions(runs, scorer):
-    actual = swapped([runs[2], *runs[:2]], scorer)
-    values = [values_of(run, scorer) for run in (runs[2], *runs[:2])]
-    expected = against_baseline(values[0], values[1:])
-    for row, expected_row, own, run in zip(actual.metrics, expected, values[1:], runs[:2], strict=True):
-        assert (row.model_b, row.n_questions) == (str(run.folder), 8)
-        assert (row.difference, row.p_value) == (pytest.approx(expected_row.difference), expected_row.p_value)
-        assert row.b == pytest.approx(np.mean(own), abs=7e-5)
-        assert (row.p_corrected, row.differs) == (expected_row.p_corrected, expected_row.differs)
-
-
-def test_questions_that_one_run_lacks_are_left_out_for_all(runs, scorer, mini, tmp_path):
-    lines = (runs[1].folder / "trials.jsonl").read_text("utf-8").splitlines()
-    fewer = [line for line in lines if json.loads(line)["question"] != mini.questions[0].question]
-    result = swapped([runs[0], *find_runs([make_run(tmp_path / "fewer", fewer)]), runs[2]], scorer)
-    assert [row.n_questions for row in result.metrics] == [7, 7]
-    assert result.left_out == "1 of 8 questions left out, for which a run has no answer."
-    few = [line for line in lines if json.loads(line)["question"] == mini.questions[0].question]
-    item = swapped([runs[0], *find_runs([make_run(tmp_path / "few", few)])], scorer)
-    assert item.verdict.startswith("no verdict: 1 question, at least 6 are needed; A - B is ")
-    with pytest.raises(TrialsError, match="no question in common"):
-        swapped(find_runs([tmp_path]), scorer)
-
-
-def test_the_method_names_the_ways_to_swap_and_too_few_of_them_give_no_verdict(runs, scorer):
-    several = swapped(runs[:3], scorer)
-    assert several.method == (
-        "paired approximate randomization, all 256 ways to swap 8 questions; "
-        "p-values and intervals are corrected by Holm for the 2 comparisons of each metric"
-    )
-    itself = swapped([runs[0], runs[0]], scorer)
-    assert itself.verdict.startswith("not distinguished: A - B is +0.0000, the same on all 8 questions")
-    assert itself.method == "paired approximate randomization, all 256 ways to swap 8 questions"
-    all_ways = swapped([runs[0], *runs[1:3] * 4], scorer)
-    assert all_ways.verdict == "no verdict: 8 questions are too few to compare 8 runs by swapping"
-    assert swapped([runs[0], *runs[1:2] * 51], scorer).n_draws == 10_200
 
 
 def test_runs_are_item_scores_with_trials_and_categories(runs, scorer):
@@ -172,7 +129,6 @@ def test_scores_of_0_and_1_have_tangos_test_unless_trials_or_clusters_forbid_it(
     result = compare_models(table_of(binary))
     assert (result.metrics[0].p_value, result.metrics[0].low) == (alone.p_value, alone.low)
     assert result.method == "Tango's score test over items"
-    assert compare_by_swapping(table_of(binary)).metrics == result.metrics
     several = {"n_trials": {"score": np.full((2, 30), 4)}}
     assert compare_models(table_of(binary, **several)).metrics[0].test == "t"
     clusters = [f"d{number // 2}" if number < 20 else None for number in range(30)]
@@ -253,15 +209,6 @@ def test_power_names_items():
     assert three.power_sentences[3].startswith("A and C: a difference of 0.3 is found with power 0.8 by ")
     assert [row.model_b for row in three.questions] == ["B", "B", "C", "C"]
     assert all(row.a - row.b == row.difference for row in three.questions)
-
-
-def test_randomization_swaps_clusters():
-    table = table_of(scores(3, 24), clusters=tuple(f"d{number // 3}" for number in range(24)))
-    result = compare_by_swapping(table)
-    assert result.metrics[0].n_clusters == 8
-    assert "all 256 ways to swap 24 items in 8 clusters" in result.method
-    few = compare_by_swapping(table.only(items=range(15), models="AB"))
-    assert few.verdict.startswith("no verdict: 15 items in 5 clusters")
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,7 @@ _DOCUMENT = Path(__file__).parents[2] / "docs" / "statistics_coverage.md"
 
 def claims(trial_claims: Iterable[Claim]) -> list[Claim]:
     """All claims, with these about trials, in the order of the page."""
-    run_claims = (*scores.claims(), *scores.claims_of_randomization(), *claims_of_items(), *claims_of_marks())
+    run_claims = (*scores.claims(), *claims_of_items(), *claims_of_marks())
     study_claims = (*claims_of_judges(), *claims_of_raters(), *claims_of_discernment())
     return [*run_claims, *scores.claims_of_correlations(), *trial_claims, *study_claims]
 

@@ -18,7 +18,6 @@ from pfgen_fast import NgramSampler, Scorer, Suite
 from pfgen_fast.base.mean_interval import mean_interval
 from pfgen_fast.lab.experiments.stability import RunPairs
 from pfgen_fast.lab.statistics.correlation import COEFFICIENTS, correlate
-from pfgen_fast.runs.statistics.approximate_randomization import against_baseline
 from pfgen_fast.runs.statistics.paired_tests import paired_difference
 from pfgen_fast.runs.statistics.verdicts import decided, rank_ranges
 from pfgen_fast.runs.trial_intervals import half_width, least_trials
@@ -26,7 +25,6 @@ from pfgen_fast.runs.trials import Trials, find_runs
 
 from .claims import COVERAGE, FALSE_ALARMS, Claim, holds
 
-_N_DRAWS = 999  # `compare --paired-ar` has ten times as many, for p-values with another digit
 PFGEN_BENCH = Path(os.environ.get("PFGEN_BENCH", "../shared/pfgen-bench"))
 
 World = Callable[[Generator, int], np.ndarray]
@@ -112,17 +110,6 @@ def _differs(generator: Generator, *pair: Any) -> bool:
     return bool(decided([paired_difference(*two_runs(generator, *pair))])[0].differs)
 
 
-def _against(generator: Generator, n_questions: int, ties: float, n_runs: int) -> tuple[np.ndarray, ...]:
-    """A baseline, and runs that are as good but differ from question to question."""
-    baseline, run = two_runs(generator, n_questions, (10, 10), 0.1, ties)
-    return baseline, np.atleast_2d(run + (0.1 * generator.standard_normal((n_runs, n_questions)) if n_runs > 1 else 0))
-
-
-def _any_differs(generator: Generator, n_questions: int, ties: float, n_runs: int) -> bool:
-    runs = _against(generator, n_questions, ties, n_runs)
-    return any(result.differs for result in against_baseline(*runs, n_draws=_N_DRAWS))
-
-
 def _ranks(generator: Generator, n_alike: int) -> list[bool]:
     """Whether the rank range of each of 24 runs, equally good in stretches of `n_alike`, allows its true ranks."""
     n_runs, n_questions = 24, 50
@@ -177,7 +164,6 @@ SCORE = "Score: coverage of its interval over questions"
 DIFFERENCE = "Difference of two runs: coverage of its interval over questions"
 ALARMS = "Difference of two runs: false alarms"
 RANKS = "Leaderboards of 24 runs: rank ranges that hold the rank"
-RANDOMIZED = "Runs against a baseline, by randomization: false alarms"
 TRIALS = "Score: coverage of its interval over trials"
 CORRELATION = "Correlation: coverage of its interval"
 STABILITY = "Stability: share of swapped pairs, of 12 equally good runs"
@@ -206,17 +192,6 @@ def claims() -> Iterator[Claim]:
         yield Claim(ALARMS, case, (0.0, 0.0), _differs, (n_questions, (1, 1), 0.0, 1.0))
     for n_alike, case in ((24, "all are equally good"), (3, "8 groups of 3 equally good runs")):
         yield Claim(RANKS, case, (0.95, 1.0), _ranks, (n_alike,), 10)
-
-
-def claims_of_randomization() -> Iterator[Claim]:
-    """Those on runs against a baseline."""
-    for n_questions in (6, 8, 20, 50):
-        for ties in (0.0, 0.5):
-            part = f"{n_questions} questions" + (", half of them ties" if ties else "")
-            yield Claim(RANDOMIZED, part, FALSE_ALARMS, _any_differs, (n_questions, ties, 1), 2)
-        yield Claim(
-            RANDOMIZED, f"{n_questions} questions, any of 5 runs", FALSE_ALARMS, _any_differs, (n_questions, 0, 5), 4
-        )
 
 
 def claims_of_correlations() -> Iterator[Claim]:

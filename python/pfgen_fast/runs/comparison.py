@@ -1,8 +1,7 @@
 """Comparison of models by their scores on items: two models, the first with all others, or all pairs.
 
-Each pair is compared on the items that both models have, by `paired_difference`, or with the first model by paired
-approximate randomization on the items that all have. `verdicts` decides each family of pairs: docs/statistics.md.
-`run_comparison` compares runs.
+Each pair is compared on the items that both models have, by `paired_difference`. `verdicts` decides each family of
+pairs: docs/statistics.md. `run_comparison` compares runs.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from typing import Any, Literal
 
 import numpy as np
@@ -20,8 +19,7 @@ from ..base.errors import TrialsError
 from ..base.table import Column, Table, TableResult, signed
 from ..base.untrusted_text import counted, few_names, harmless, in_one_line
 from .items.item_table import ItemScores
-from .statistics.approximate_randomization import against_baseline, default_draws, takes_all_ways
-from .statistics.paired_tests import MIN_QUESTIONS, TESTS, Needed, PairedDifference, needed, paired_difference
+from .statistics.paired_tests import TESTS, Needed, PairedDifference, needed, paired_difference
 from .statistics.verdicts import Verdict, decided, sentence_of_many, sentence_of_pairs, shown_p
 
 MOST_IN_ALL_PAIRS = 200
@@ -77,8 +75,6 @@ class Comparison(TableResult):
     power: tuple[PairNeeds, ...] = ()  # by pair
     higher_is_better: bool = True  # whether higher values of the first metric are better
     kind: Kind = "models"
-    n_draws: int | None = None  # of paired approximate randomization
-    seed: int | None = None
 
     @property
     def n_pairs(self) -> int:
@@ -98,9 +94,7 @@ class Comparison(TableResult):
     @property
     def verdict(self) -> str:
         """The conclusion in one sentence, about the first metric."""
-        first, item, n_models = self.metrics[0], ITEM[self.kind], counted(len(self.metrics), MODEL[self.kind])
-        if self.n_draws is not None and first.p_corrected is None and self._n_swapped >= MIN_QUESTIONS:
-            return f"no verdict: {first.over(item)} are too few to compare {n_models} by swapping"
+        first, item = self.metrics[0], ITEM[self.kind]
         if self.n_pairs == 1:
             return first.sentence(higher_is_better=self.higher_is_better, item=item)
         rows = [row for row in self.metrics if row.metric == first.metric]
@@ -115,13 +109,7 @@ class Comparison(TableResult):
     def method(self) -> str:
         """How p-values were made, in one sentence."""
         used = [TESTS[test] for test in TESTS if any(row.test == test for row in self.metrics)]
-        item = ITEM[self.kind]
-        over = f"{' or '.join(used)} over {item}s"
-        if self.n_draws is not None:
-            swapped = self.metrics[0].over(item)
-            over = f"{used[0]}, {self.n_draws:,} draws of {swapped}, seed {self.seed}"
-            if takes_all_ways(self._n_swapped, self.n_draws):
-                over = f"{used[0]}, all {2**self._n_swapped:,} ways to swap {swapped}"
+        over = f"{' or '.join(used)} over {ITEM[self.kind]}s"
         if "Tango" in {row.test for row in self.metrics} and len(used) > 1:
             over += f" ({TESTS['Tango']} where all scores are 0 or 1)"
         if self.n_in_family <= 1:
@@ -129,12 +117,6 @@ class Comparison(TableResult):
             return over + ("; p-values of several metrics are not corrected" if n_metrics > 1 else "")
         comparisons = f"the {self.n_in_family:,} comparisons of each metric"
         return f"{over}; p-values and intervals are corrected by Holm for {comparisons}"
-
-    @property
-    def _n_swapped(self) -> int:
-        """The number of questions, or of clusters of questions, which are swapped whole."""
-        row = self.metrics[0]
-        return row.n_questions if row.n_clusters is None else row.n_clusters
 
     @property
     def power_sentences(self) -> list[str]:
@@ -283,30 +265,6 @@ def compare_models(
         higher_is_better=table.higher_is_better.get(first, True),
         kind=kind,
     )
-
-
-def compare_by_swapping(table: ItemScores, *, kind: Kind = "models") -> Comparison:
-    """Compares all others with the first in the first metric, over the items that all have, with the same draws.
-
-    Scores of 0 and 1 have Tango's score test instead, as in all comparisons.
-    """
-    metric = table.metrics[0]
-    is_common = ~np.isnan(table.values[metric]).any(axis=0)
-    if not is_common.any():
-        raise TrialsError(f"the {MODEL[kind]}s have no {ITEM[kind]} in common")
-    common = table.only(metrics=[metric], items=is_common)
-    comparison = compare_models(common, kind=kind)
-    n_all, n_common = len(table.items), len(common.items)
-    if n_common < n_all:
-        missing = f"for which a {MODEL[kind]} has no {'answer' if kind == 'runs' else 'score'}"
-        left_out = f"{n_all - n_common} of {counted(n_all, ITEM[kind])} left out, {missing}."
-        comparison = replace(comparison, left_out=left_out)
-    if metric in common.binary:
-        return comparison
-    first, *others = common.values[metric]
-    verdicts = against_baseline(first, others, clusters=common.clusters_of_items)
-    rows = (replace(row, **vars(verdict)) for row, verdict in zip(comparison.metrics, verdicts, strict=True))
-    return replace(comparison, metrics=tuple(rows), n_draws=default_draws(len(others)), seed=0)
 
 
 def compare_pair(

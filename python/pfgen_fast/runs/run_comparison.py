@@ -20,7 +20,7 @@ from ..suite.rules import AVERAGE_FIRST, FloatSum
 from ..suite.suite import Suite
 from .aggregation import UnknownQuestions, figures_by_question, trials_of
 from .checkout import suite_of_all
-from .comparison import Comparison, compare_by_swapping, compare_models
+from .comparison import Comparison, compare_models
 from .items.item_table import ItemScores
 from .result_tables import score_table_of
 from .run_result import Figures
@@ -133,11 +133,11 @@ def compare_runs(
 
 
 def compare_scored(
-    scores: RunScores, suite: Suite, *, metrics: Sequence[str] | None = None, swapping: bool = False, **settings: Any
+    scores: RunScores, suite: Suite, *, metrics: Sequence[str] | None = None, **settings: Any
 ) -> Comparison:
-    """Compares runs that are scored already, by `compare_models` or `compare_by_swapping`."""
+    """Compares runs that are scored already, by `compare_models`."""
     table = scores.table.only(metrics=metrics)
-    comparison = (compare_by_swapping if swapping else compare_models)(table, kind="runs", **settings)
+    comparison = compare_models(table, kind="runs", **settings)
     rows = {model: row for row, model in reversed([*enumerate(table.models)])}
     n_trials = scores.table.n_trials["average"]
 

@@ -57,7 +57,7 @@ class Compare:
     Examples
 
       pfgen-fast compare result/openai/gpt-4o/5e1e9f4 result/pfnet/plamo-100b/b181032
-      pfgen-fast compare result/baseline result/first result/second --paired-ar -f markdown
+      pfgen-fast compare result/baseline result/first result/second -f markdown
       pfgen-fast compare scores.csv --models new,old --difference 0.01
       pfgen-fast compare result/new result/old --fail-if-worse --margin 0.01 --junit gate.xml
     """
@@ -65,18 +65,13 @@ class Compare:
     paths: list[str] = Argument(
         ..., "Runs: directories or trials files, the first is A; or tables of scores.", metavar="PATH..."
     )
-    metrics: list[str] | None = Option(
-        None, "Compare this metric; may be repeated. Default: all; with --paired-ar, the first.", "--metric"
-    )
+    metrics: list[str] | None = Option(None, "Compare this metric; may be repeated. Default: all.", "--metric")
     all_pairs: bool = Option(False, "Compare all pairs, instead of the first with the others.")
     by_subject: bool = Option(False, "Show the differences by subject (category of the questions).")
     power: bool = Option(False, "Tell how many questions find the difference seen with power 0.8; see --difference.")
     difference: float | None = Option(None, "Tell the same for this difference; implies --power.", metavar="NUMBER")
     deciding: int | None = Option(
         None, "Show this many of the questions that decide each comparison. Default: 10; 0 for several.", min=0
-    )
-    paired_ar: bool = Option(
-        False, "Compare all other runs with the first by approximate randomization over questions."
     )
     format: options.FormatWithMarkdown = "text"
     as_json: Json = False
@@ -98,30 +93,18 @@ class Compare:
         return "json" if self.as_json else self.format
 
     def _check_options(self) -> None:
-        for option, is_set in (
-            ("--deciding", self.deciding is not None),
-            ("--power", self.power or self.difference is not None),
-            ("--by-subject", self.by_subject),
-            ("--all-pairs", self.all_pairs),
-            ("--fail-if-worse", self.gate.fail_if_worse),
-            ("--non-inferior", self.gate.non_inferior is not None),
-        ):
-            if is_set and self.paired_ar:
-                fail(f"{option} is for comparisons without --paired-ar")
         if self.difference is not None and not 0 < self.difference < math.inf:
             fail("--difference: expected a finite number above 0")
-        if self.paired_ar and len(self.metrics or ()) > 1:
-            fail("--paired-ar compares one metric: expected --metric once")
         if self.gate.is_gate and self.all_pairs:
             fail("--all-pairs: gates check the first run against the others: leave it out")
         self.gate.prepare()
 
     def _compare_tables(self) -> None:
-        from ...runs.comparison import compare_by_swapping, compare_models
+        from ...runs.comparison import compare_models
 
         refuse_others(self, "tables")
         table = self.tables.read(self.paths).only(metrics=self.metrics or None)
-        comparison = (compare_by_swapping if self.paired_ar else compare_models)(table, **self._settings)
+        comparison = compare_models(table, **self._settings)
         self._print(comparison, None, self.gate.check(table, self.metrics))
 
     def _compare_runs(self) -> None:
@@ -135,8 +118,7 @@ class Compare:
         runs = self._run_folders
         scorer = self._scorer_of(runs)
         scores = library.scores_of(runs, scorer, self.runs.unknown_questions)
-        settings = {"swapping": self.paired_ar, **self._settings}
-        comparison = library.compare_scored(scores, scorer.suite, metrics=metrics or None, **settings)
+        comparison = library.compare_scored(scores, scorer.suite, metrics=metrics or None, **self._settings)
         self._print(comparison, scorer, self.gate.check(scores.table, metrics, kind="runs"))
 
     @cached_property
@@ -156,8 +138,6 @@ class Compare:
 
     @property
     def _settings(self) -> dict[str, Any]:
-        if self.paired_ar:
-            return {}
         names = ("all_pairs", "power", "difference", "deciding")
         return {name: getattr(self, name) for name in names}
 
@@ -215,7 +195,7 @@ class Compare:
             print_line()
             print_table(comparison.subject_table)
             print_line((comparison.about_subjects, "dim"))
-        n_deciding = 10 * (not self.paired_ar) if self.deciding is None else self.deciding
+        n_deciding = 10 if self.deciding is None else self.deciding
         for table in comparison.deciding_tables(n_deciding) if n_deciding else ():
             print_line()
             if table.title:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from ...base.arrays import Floats
 from ...base.mean_interval import ROUNDING, quantile
 
-Test = Literal["t", "clustered t", "Tango", "sign", "swapping"]
+Test = Literal["t", "clustered t", "Tango", "sign"]
 
 ALPHA = 0.05
 """The level of verdicts; intervals are 95 % intervals."""
@@ -28,7 +28,6 @@ TESTS: dict[Test, str] = {
     "clustered t": "cluster-robust paired t-test",
     "Tango": "Tango's score test",
     "sign": "sign test",
-    "swapping": "paired approximate randomization",
 }
 """The tests of a pair, with their full names."""
 
