@@ -98,7 +98,7 @@ def test_a_reply_that_cannot_be_used_is_asked_for_again_and_then_a_text_has_no_s
     assert len(engine.asked) == 7
     assert judge.asked(ITEMS, text_column(list(TEXTS))).is_complete().all()
     more = text_column([*TEXTS[:2], "Another book, please."])
-    offline = replace(judge.offline(), is_partial=True)
+    offline = replace(judge, connect=None, is_partial=True)
     asked = offline.asked(ITEMS, more)
     assert (asked.n_missing, asked.is_complete().tolist()) == (1, [[True], [True], [False]])
     assert np.isnan(offline.score(ITEMS, more)["checklist"]).tolist() == [False, True, True]

@@ -4,10 +4,10 @@ import contextlib
 import json
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
-import threading
 import time
 from pathlib import Path
 
@@ -29,8 +29,7 @@ def evaluator(tmp_path):
     """Makes an evaluator of the body of a script."""
 
     def make(body, **options):
-        options = {"name": "own", "show": lambda line: None, **options}
-        return CommandEvaluator(script(tmp_path / "score.py", body), **options)
+        return CommandEvaluator(shlex.join(script(tmp_path / "score.py", body)), **{"name": "own", **options})
 
     return make
 
@@ -68,13 +67,12 @@ def test_it_reads_row_id_question_context_and_text(evaluator, tmp_path):
         "lines = sys.stdin.read().splitlines()\n"
         "print('\\n\\n'.join(json.dumps({'row': i, 'scores': {'length': len(json.loads(line)['text'])}, 'x': [1]})"
         " for i, line in enumerate(lines)), end='')\n",
-        "print(file=sys.stderr)\nsys.stderr.write('x' * 1000000)\n" + LENGTHS,
         LENGTHS + "os.close(1)\n",
         "os.set_blocking(1, True)\nsys.stdout.write(' ' * 100 + '\\r\\n')\n" + LENGTHS,
         "print('\\ufeff' + json.dumps({'row': 2, 'scores': {'length': 4}}), flush=True)\n"
         "for each in asked():\n    if each['row'] < 2:\n        say(each['row'], length=len(each['text']))\n",
     ],
-    ids=["backwards", "at the end", "much stderr", "closes stdout", "blank lines", "before it reads"],
+    ids=["backwards", "at the end", "closes stdout", "blank lines", "before it reads"],
 )
 def test_it_may_write_its_scores_in_any_order_and_at_any_time(evaluator, body):
     assert scored(evaluator(body), TEXTS) == SCORES
@@ -99,29 +97,14 @@ for each in asked():
     assert np.array_equal(result["b"], [missing, 2.5, missing, 1e99, missing], equal_nan=True)
 
 
-def test_stderr_is_shown_with_escaped_control_characters(evaluator, capfd):
-    body = r"""
-sys.stderr.buffer.write(b"loading \x1b[31mmodel\xff\xe2\x80\xae\n10 %\r20 %\r100 %\n\r\n" + "氷".encode() + b"\nlast")
-"""
-    shown = []
-    assert scored(evaluator(body + LENGTHS, show=shown.append), TEXTS) == SCORES
-    assert shown == ["loading \\u001b[31mmodel\ufffd\\u202e", "100 %", "", "氷", "last"]
-    assert scored(evaluator(body + LENGTHS, show=None), TEXTS) == SCORES
-    captured = capfd.readouterr()
-    assert "\x1b" not in captured.err
-    assert captured.err.endswith("100 %\n\n氷\nlast\n")
-    assert captured.out == ""
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("body", "message"),
     [
         (FAILS_AT_LAST, r", row 1 \(item i1\): exited with 3, but 2 of 3 texts have no scores"),
-        ("say(1, a=1)\nos.kill(os.getpid(), 9)\n", r", row 0 .*: was ended by SIGKILL \(exit code -9\), but 2 of 3"),
-        (LENGTHS + "sys.exit(4)\n", r": exited with 4 after it had scored all 3 texts; expected 0"),
-        ("for row in range(4):\n    say(row, a=1)\n", r", line 4 of its output: row: there is no row 3;"),
-        ("say(0, a=1)\nsay(0, a=1)\n", r", line 2 of its output: row: scores of row 0 for the second time"),
+        ("say(1, a=1)\nos.kill(os.getpid(), 9)\n", r", row 0 .*: exited with -9, but 2 of 3"),
+        ("for row in range(4):\n    say(row, a=1)\n", r", line 4 of its output: row 3: expected below 3"),
+        ("say(0, a=1)\nsay(0, a=1)\n", r", line 2 of its output: row 0: scores for the second time"),
         ("print('hello\\x1b[2J', flush=True)\n", r", line 1 of its output, column 1: not JSON: Expecting value"),
         ('print(\'{"row": 0, "scores": [1]}\')\n', r", line 1 of its output: scores: expected an object, not a list"),
         ('print(\'{"row": "0", "scores": {}}\')\n', r", line 1 of its output: row: expected a whole number .* not '0'"),
@@ -136,16 +119,15 @@ def test_a_program_that_fails_is_named_with_row_and_exit_code(evaluator, body, m
     assert re.search("[\x00-\x1f]", str(caught.value)) is None
 
 
-def test_the_signature_names_command_files_and_version(tmp_path, monkeypatch):
+def test_the_signature_names_command_and_files(tmp_path, monkeypatch):
     (tmp_path / "score.sh").write_text("1")
-    commands = ["python3 x", "python3 y", [str(tmp_path / "score.sh")]]
+    commands = ["python3 x", "python3 y", str(tmp_path / "score.sh")]
     signatures = {CommandEvaluator(item).signature for item in commands}
-    signatures |= {CommandEvaluator("python3 x", version="2").signature}
     (tmp_path / "score.sh").write_text("2222")
     signatures |= {CommandEvaluator(commands[2]).signature}
     signatures |= {CommandEvaluator("python3 x", metrics=[Metric("a", higher_is_better=False)]).signature}
-    assert len(signatures) == 6
-    assert CommandEvaluator("python3 x", name="own").signature == 'command:[["python3", "x"], [null, null], ""]'
+    assert len(signatures) == 5
+    assert CommandEvaluator("python3 x", name="own").signature == 'command:[["python3", "x"], [null, null]]'
     monkeypatch.setattr(command, "_HASHED_BYTES", 3)  # the signature has only the size of larger files
     assert '"4 bytes"' in CommandEvaluator(commands[2]).signature
 
@@ -155,11 +137,9 @@ def test_the_signature_names_command_files_and_version(tmp_path, monkeypatch):
     [
         ("score 'a", {}, "evaluator command:score 'a: not a command: No closing quotation"),
         ("", {}, r"evaluator command: expected a program, as in command:\./score\.sh"),
-        ([], {}, "expected a program"),
-        ("x", {"time_limit": 0}, "evaluator x: time limit: expected a number of seconds above 0, not 0"),
-        ("x", {"time_limit": float("nan")}, "expected a number of seconds above 0, not nan"),
+        ("x", {"time_limit": float("nan")}, "evaluator x: time limit: expected a number of seconds above 0, not nan"),
         ("no-such-program x", {}, "evaluator no-such-program x: cannot be started: No such file or directory"),
-        (["./a\x00b"], {}, "cannot be started: embedded null byte"),
+        ("./a\x00b", {}, "cannot be started: embedded null byte"),
     ],
 )
 def test_an_invalid_command_or_time_limit_is_refused(line, options, message):
@@ -219,20 +199,11 @@ time.sleep(600)
     wait_until(lambda: not is_running(int(pid.read_text())))
 
 
-def test_threads_and_pipes_are_closed(evaluator):
-    before, files = threading.active_count(), len(os.listdir("/dev/fd"))
-    for body in (LENGTHS, FAILS_AT_LAST, "print('x', flush=True)\ntime.sleep(600)\n"):
-        with contextlib.suppress(DiscernmentError):
-            scored(evaluator(body), TEXTS)
-    assert threading.active_count() == before
-    assert len(os.listdir("/dev/fd")) == files
-
-
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGINT for other processes")
 def test_ctrl_c_ends_the_program_and_keeps_its_scores(tmp_path):
     body = LENGTHS.replace("for", f"open({str(tmp_path / 'pid')!r}, 'w').write(str(os.getpid()))\nfor", 1)
     body = body.replace("    say", "    if each['row']:\n        time.sleep(600)\n    say")
-    line = script(tmp_path / "score.py", body)
+    line = shlex.join(script(tmp_path / "score.py", body))
     call = f"""
 from lab.evaluators.programs import scored
 from pfgen_fast.lab.evaluators.command_evaluator import CommandEvaluator

@@ -7,6 +7,7 @@ import pytest
 from pfgen_fast import JudgingError
 from pfgen_fast.lab.evaluators.asking_evaluator import Scale
 from pfgen_fast.lab.evaluators.criteria import LANGUAGES, Criterion, read_criteria
+from pfgen_fast.lab.evaluators.evaluator import Item
 
 KEY = """
 [criteria.charm.en]
@@ -27,8 +28,8 @@ def write(tmp_path):
 
 
 def test_a_prompt_shows_criterion_scale_steps_context_question_and_text_in_this_order():
-    texts = {"text": "Because {text} of {steps}.", "context": "The {context}.", "question": "Why?"}
-    prompt = read_criteria().prompt("qa", "answer_quality", language="en", **texts)
+    item = Item("1", "x", "qa", "en", question="Why?", context="The {context}.")
+    prompt = read_criteria().prompt_for(item, "answer_quality", "Because {text} of {steps}.")
     parts = [
         "an answer to a question about a passage, written in English, by one criterion only: answer quality",
         "How good the answer is",
@@ -53,7 +54,7 @@ def test_every_packaged_prompt_is_whole_and_has_no_empty_block(language):
     prompts = set()
     for task, task_criteria in criteria.tasks.items():
         for metric in task_criteria.criteria:
-            prompt = criteria.prompt(task, metric, language=language, text="Ice floats.")
+            prompt = criteria.prompt_for(Item("1", "x", task, language, question="?"), metric, "Ice floats.")
             assert "{" not in prompt
             assert "None" not in prompt
             assert "\n\n\n" not in prompt
@@ -64,7 +65,7 @@ def test_every_packaged_prompt_is_whole_and_has_no_empty_block(language):
 
 
 def test_a_prompt_is_in_the_language_of_the_text():
-    prompts = [read_criteria().prompt("story", "fluency", language=name, text="x") for name in ("ja", "en", "de")]
+    prompts = [read_criteria().prompt_for(Item("1", "x", "story", name), "fluency", "x") for name in ("ja", "en", "de")]
     assert [bool(re.search("[ぁ-ん]", prompt)) for prompt in prompts] == [True, False, False]
     assert "物語の結末（日本語）" in prompts[0]
     assert "written in de," in prompts[2]
@@ -74,14 +75,14 @@ def test_a_file_of_criteria_serves_every_task_and_a_task_may_choose_metrics_and_
     criteria = read_criteria(write(KEY))
     assert criteria.scale == Scale(1, 5)
     assert criteria.task("any").criteria == {"charm": {"en": Criterion("charm", "How charming it is.", ("Read it.",))}}
-    prompt = criteria.prompt("any", "charm", language="ja", text="水")  # there is no other language
+    prompt = criteria.prompt_for(Item("1", "x", "any", "ja"), "charm", "水")  # there is no other language
     assert prompt.startswith("You are asked to rate a text, written in Japanese, by one criterion only: charm.")
     head = 'scale = [0, 10]\n[tasks.ads]\nmetrics = ["charm", "truth"]\nwhat.en = "an advertisement"\n'
     own = '[tasks.ads.criteria.truth.en]\nname = "truth"\ndefinition = "Is it so?"\nsteps = []\n'
     criteria = read_criteria(write(head + own + KEY))
     assert criteria.scale == Scale(0, 10)
     assert list(criteria.task("ads").criteria) == ["charm", "truth"]
-    assert "from 0 (as bad" in criteria.prompt("ads", "truth", language="en", text="x")
+    assert "from 0 (as bad" in criteria.prompt_for(Item("1", "x", "ads", "en"), "truth", "x")
     assert criteria.what("ads", "ja") == "an advertisement"
     with pytest.raises(JudgingError, match="the criteria: unknown task 'adds'; expected one of ads"):
         criteria.task("adds")
@@ -106,32 +107,9 @@ def test_the_hash_changes_with_all_that_a_prompt_says(write):
     assert read_criteria(write(KEY)).hash == hashes[0]
 
 
-FRAME = 'frame.en = "Rate {text} from {low} to {high} by {criterion}. Write only [[rating]]."\n'
-
-
-def test_a_frame_replaces_the_prompt_around_a_criterion_as_a_whole(write):
-    criteria = read_criteria(write(FRAME + KEY))
-    prompt_of_charm = criteria.prompt("any", "charm", language="ja", text="水 {low}")
-    assert prompt_of_charm == "Rate 水 {low} from 1 to 5 by charm. Write only [[rating]]."
-    packaged = read_criteria(write(FRAME.replace("{criterion}", "{definition}")))
-    prompt = packaged.prompt("story", "fluency", language="ja", text="水")  # the frame has no other language
-    assert prompt.startswith("Rate 水 from 1 to 5 by How well the text is written")
-    assert list(packaged.tasks) == list(read_criteria().tasks)
-    with_steps = read_criteria(write(FRAME.replace("{criterion}", "{steps}")))
-    alone = read_criteria(write(FRAME.replace("{criterion}", "charm") + KEY))  # one metric needs no placeholder
-    assert alone.prompt("any", "charm", language="en", text="水 {low}") == prompt_of_charm
-    hashes = [part.hash for part in (criteria, packaged, with_steps, read_criteria(), read_criteria(write(KEY)))]
-    assert len(set(hashes)) == 5
-
-
 FAULTS = {
-    "a frame without text": ("frame.en = 'Rate it: [[1]]'" + KEY, r"frame\['en'\]: expected the placeholder {text}"),
-    "a frame with a slip": ("frame.en = '{text} {lo} [[1]]'" + KEY, "unknown placeholder {lo}; there are {what}"),
-    "a frame without brackets": ("frame.en = '{text}'" + KEY, "expected a request for a rating in double brackets"),
-    "a frame of no language": ("frame.ja = '{text} [[1]]'" + KEY, "frame: expected a frame in a language .* charm: en"),
-    "equal frames": ("frame.en = '{what} {text} [[1]]'", "expected {criterion}, .* or {steps}, because .* are equal"),
     "no TOML": ("[", "not TOML"),
-    "unknown key": ("tsks = 1", r"unknown key 'tsks'; expected one of tasks, scale, frame, criteria"),
+    "unknown key": ("tsks = 1", r"unknown key 'tsks'; expected one of tasks, scale, criteria"),
     "unknown language": (KEY.replace(".en", ".de"), r"criteria\['charm'\]: unknown key 'de'; expected one of en, ja"),
     "no definition": (KEY.replace("definition", "#"), r"criteria\['charm'\]\['en'\]: the key 'definition' is missing"),
     "no criterion": ("tasks.a.metrics = ['charms']" + KEY, "metrics: unknown criterion 'charms'; expected one of"),

@@ -14,6 +14,7 @@ from makers.asked_engines import FakeEngine
 from makers.strategies import answers
 from pfgen_fast import DiscernmentError, Reward, TrialsError
 from pfgen_fast.lab.evaluators.command_evaluator import CommandEvaluator
+from pfgen_fast.lab.evaluators.criteria import read_criteria
 from pfgen_fast.lab.evaluators.evaluator import (
     Evaluator,
     Item,
@@ -26,7 +27,7 @@ from pfgen_fast.lab.evaluators.evaluator import (
     valid_scores,
 )
 from pfgen_fast.lab.evaluators.function_evaluator import FunctionEvaluator
-from pfgen_fast.lab.evaluators.judge_evaluator import CriteriaJudge, JudgeEvaluator
+from pfgen_fast.lab.evaluators.judge_evaluator import JudgeEvaluator
 from pfgen_fast.lab.evaluators.ngram_evaluator import MetricsEvaluator, NgramEvaluator
 from pfgen_fast.lab.evaluators.table_evaluator import TableScores
 from pfgen_fast.lab.judging.judge_requests import Judge
@@ -285,11 +286,11 @@ EVALUATORS = {
     "metrics": lambda scorer, path: MetricsEvaluator(),
     "ngram": lambda scorer, path: NgramEvaluator(scorer),
     "function": lambda scorer, path: FunctionEvaluator(
-        lambda items, texts: {"n": [len(text) for text in texts]}, name="n", metrics=[Metric("n")], batch=2
+        lambda items, texts: {"n": [len(text) for text in texts]}, name="n", metrics=[Metric("n")]
     ),
     "judge": lambda scorer, path: JudgeEvaluator(Judge("j"), ReplyStore(path), connect=lambda judge: FakeEngine()),
-    "criteria": lambda scorer, path: CriteriaJudge(
-        Judge("j"), ReplyStore(path), ["answers"], n_ratings=1, connect=lambda judge: FakeEngine()
+    "criteria": lambda scorer, path: JudgeEvaluator(
+        Judge("j"), ReplyStore(path), read_criteria(), connect=lambda judge: FakeEngine()
     ),
 }
 

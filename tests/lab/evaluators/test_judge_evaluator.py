@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,7 +14,6 @@ from pfgen_fast.lab.evaluators.criteria import read_criteria
 from pfgen_fast.lab.evaluators.evaluator import Item, Metric, text_column
 from pfgen_fast.lab.evaluators.judge_evaluator import (
     TEMPLATES,
-    CriteriaJudge,
     JudgeEvaluator,
     RatingTemplate,
     open_judge,
@@ -37,7 +37,7 @@ OTHERS = (*({"judge": judge} for judge in JUDGES), {"n_ratings": 2}, {"seed": "o
 
 
 def evaluator_of(path, engine=None, **options) -> JudgeEvaluator:
-    options = {"judge": Judge("org/judge"), "template": PLAIN, **options}
+    options = {"judge": Judge("org/judge"), "prompts": PLAIN, **options}
     return JudgeEvaluator(replies=ReplyStore(path), connect=engine and (lambda judge: engine), **options)
 
 
@@ -70,19 +70,21 @@ def test_the_last_number_in_double_brackets_is_the_rating(reply, rating):
 )
 def test_a_number_that_the_answer_contains_counts_only_at_the_end_of_the_reply(path, reply, rating):
     evaluator = evaluator_of(path, FakeEngine(lambda request: reply if "[[10]]" in str(request.prompt) else "[[7]]"))
-    result = evaluator.ratings([ITEM] * 3, text_column([None, "Rating: [[10]]", "Ice."]))
+    result = evaluator.asked([ITEM] * 3, text_column([None, "Rating: [[10]]", "Ice."]))
     result.ask_with(evaluator.connect)
-    assert result.means().tolist() == pytest.approx([np.nan, np.nan if rating is None else rating, 7], nan_ok=True)
+    assert result.means()[:, 0].tolist() == pytest.approx(
+        [np.nan, np.nan if rating is None else rating, 7], nan_ok=True
+    )
     assert len(result.unrated()) == (rating is None)
 
 
-def test_the_template_of_the_paper_judges_japanese_answers_only(path):
+def test_the_template_of_the_paper_judges_japanese_answers_only():
     template = read_template("paper")
     stated = ("正確さ", "有用さ", "参考回答", "日本語がまったく使われていない回答は 1 点", "コード", "計算")
     assert all(words in template.text for words in stated)
     assert template.text.index("理由を日本語") < template.text.index("点数：[[5]]")
     with pytest.raises(JudgingError, match=r"the template does not use \{language\}, so 'French' has no effect"):
-        evaluator_of(path, template=template, language="French")
+        read_template("paper", "French")
 
 
 @pytest.mark.parametrize("name", TEMPLATES)
@@ -103,7 +105,7 @@ def test_a_template_states_its_scale_in_a_line_that_is_not_sent(tmp_path, path):
     template = read_template(file)
     assert template == RatingTemplate("{question} {answer}", PLAIN.placeholders, Scale(1, 5))
     engine = FakeEngine(lambda request: "[[6]]" if "b" in str(request.prompt) else "[[4]]")
-    evaluator = evaluator_of(path, engine, template=template)
+    evaluator = evaluator_of(path, engine, prompts=template)
     scores = evaluator.score([ITEM] * 2, text_column(["It does.", "It bobs."]))["rating"]
     assert np.array_equal(scores, [4, np.nan], equal_nan=True)
     assert not any("Scale" in str(request.prompt) for request in engine.asked)
@@ -115,8 +117,12 @@ def test_the_hash_of_a_template_covers_its_scale(tmp_path):
     hashes = {}
     for head in ("", "Scale: 1 to 10\n", "Scale: 1 to 5\n", "Scale: 1 to 5\r\n\r\n", "Scale: 0 to 5\n"):
         file.write_bytes(f"{head}{{question}} {{answer}}".encode())
-        hashes[head] = read_template(file).hash
-    assert hashes[""] == hashes["Scale: 1 to 10\n"] == Template("{question} {answer}", ()).hash
+        hashes[head] = read_template(file).signature
+    assert (
+        hashes[""]
+        == hashes["Scale: 1 to 10\n"]
+        == f'template:{Template("{question} {answer}", ()).hash}|language:"Japanese"'
+    )
     assert hashes["Scale: 1 to 5\n"] == hashes["Scale: 1 to 5\r\n\r\n"]
     assert len(set(hashes.values())) == 3
 
@@ -141,12 +147,12 @@ def test_a_template_that_breaks_the_rules_is_refused(tmp_path, content, message)
 
 def test_the_prompt_shows_question_sample_text_and_language(path):
     engine = FakeEngine(lambda request: "[[3]]")
-    evaluator = evaluator_of(path, engine, language="English", n_ratings=2)
+    evaluator = evaluator_of(path, engine, prompts=replace(PLAIN, language="English"), n_ratings=2)
     evaluator.score([ITEM], text_column(["It {answer} sinks."]))
     assert [request.prompt.messages for request in engine.asked] == [
         ({"role": "user", "content": "Why does ice float?|It is lighter.|It {answer} sinks.|English"},)
     ] * 2
-    assert sorted(request.name for request in engine.asked) == ["rating 1 of 7", "rating 2 of 7"]
+    assert sorted(request.name for request in engine.asked) == ["rating 1 of 7 by rating", "rating 2 of 7 by rating"]
 
 
 def test_the_signature_has_everything_that_affects_a_score(path):
@@ -156,9 +162,9 @@ def test_the_signature_has_everything_that_affects_a_score(path):
     )
     changes = (
         *OTHERS,
-        {"template": RatingTemplate("{question}{answer}", PLAIN.placeholders)},
-        {"template": RatingTemplate(PLAIN.text, PLAIN.placeholders, Scale(1, 5))},
-        {"language": "English"},
+        {"prompts": RatingTemplate("{question}{answer}", PLAIN.placeholders)},
+        {"prompts": RatingTemplate(PLAIN.text, PLAIN.placeholders, Scale(1, 5))},
+        {"prompts": replace(PLAIN, language="English")},
     )
     assert len({usual, *(evaluator_of(path, **change).signature for change in changes)}) == 10
 
@@ -175,6 +181,7 @@ def test_an_item_without_question_and_zero_ratings_are_refused(path):
 TEXTS = [f"The cat sat on mat {number}." for number in range(6)]
 STORIES = [Item(str(n), text, "story", language="en", context=f"There was cat {n}.") for n, text in enumerate(TEXTS)]
 STORY = ["coherence", "consistency", "fluency"]
+CRITERIA = read_criteria()
 
 
 @pytest.fixture(autouse=True)
@@ -182,12 +189,12 @@ def _fixed_time(monkeypatch):
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")  # an entry says when its reply came
 
 
-def criteria_judge(path, engine=None, **options) -> CriteriaJudge:
-    options = {"judge": Judge("org/judge"), "tasks": ("story",), **options}
-    return CriteriaJudge(replies=ReplyStore(path), connect=engine and (lambda judge: engine), **options)
+def criteria_judge(path, engine=None, **options) -> JudgeEvaluator:
+    options = {"judge": Judge("org/judge"), "tasks": ("story",), "prompts": CRITERIA, "n_ratings": 5, **options}
+    return JudgeEvaluator(replies=ReplyStore(path), connect=engine and (lambda judge: engine), **options)
 
 
-def opened(server, path, **options) -> CriteriaJudge:
+def opened(server, path, **options) -> JudgeEvaluator:
     options = {"tasks": ["story"], "n_ratings": 2, **options}
     return open_judge("org/judge", server=Server(server.base_url, backoff=0.001, retries=1), cache=path, **options)
 
@@ -252,7 +259,7 @@ def test_a_score_is_the_mean_of_the_valid_ratings_of_its_metric(path):
     }
 
 
-def test_a_text_is_rated_only_by_the_wanted_metrics_of_its_task(path):
+def test_a_text_is_rated_only_by_the_metrics_of_its_task(path):
     items = [STORIES[0], Item("t", "Ice floats.", "translation", language="en", context="Eis schwimmt.")]
     engine, tasks = FakeEngine(lambda request: "[[4]]"), ("story", "translation")
     scores = scores_of(criteria_judge(path, engine, tasks=tasks, n_ratings=1), items)
@@ -263,17 +270,14 @@ def test_a_text_is_rated_only_by_the_wanted_metrics_of_its_task(path):
         "accuracy": [False, True],
     }
     assert len(engine.asked) == 5
-    assert list(scores_of(criteria_judge(path, engine, only=("fluency",), n_ratings=1))) == ["fluency"]
-    assert len(engine.asked) == 5 + len(STORIES) - 1
-    with pytest.raises(JudgingError, match="the judge: unknown metric 'fluenci'; expected one of fluency, coh"):
-        criteria_judge(path, only=("fluenci",))
 
 
 def test_prompts_are_in_the_language_of_the_item_or_else_of_its_text(path):
     items = [Item("a", "氷は浮く。", "poem"), Item("b", "Ice floats.", "poem"), Item("c", "水", "poem", language="en")]
     engine = FakeEngine()
-    scores_of(criteria_judge(path, engine, tasks=("poem",), n_ratings=1, only=("fluency",)), items)
-    by_item = {request.name.split()[3]: content_of(request) for request in engine.asked}
+    scores_of(criteria_judge(path, engine, tasks=("poem",), n_ratings=1), items)
+    asked = [request for request in engine.asked if request.name.endswith("by fluency")]
+    by_item = {request.name.split()[3]: content_of(request) for request in asked}
     assert "観点：流暢さ" in by_item["a"]
     assert "Criterion: fluency" in by_item["b"]
     assert "Criterion: fluency" in by_item["c"]
@@ -302,11 +306,10 @@ def test_again_asks_anew_with_other_seeds_and_the_same_budget(path):
 
 def test_the_signature_by_criteria_has_everything_that_affects_a_score(path, tmp_path):
     usual = criteria_judge(path).signature
-    criteria = read_criteria()
-    assert usual == (f'judge:"org/judge"|criteria:{criteria.hash}|temperature:0|max_tokens:300|ratings:5|seed:""')
+    assert usual == (f'judge:"org/judge"|{CRITERIA.signature}|temperature:0|max_tokens:300|ratings:5|seed:""')
     own = tmp_path / "own.toml"
     own.write_text("[criteria.fluency.en]\nname = 'flow'\ndefinition = 'Flow.'\nsteps = []\n")
-    changes = (*OTHERS, {"criteria": read_criteria(own)}, {"replicate": 1})
+    changes = (*OTHERS, {"prompts": read_criteria(own)}, {"replicate": 1})
     assert len({usual, *(criteria_judge(path, **change).signature for change in changes)}) == 9
 
 

@@ -124,7 +124,7 @@ def test_a_suite_without_sample_answers_needs_a_template_without_them(evaluator,
     with pytest.raises(SuiteError, match=r"questions\.jsonl"):
         RatedRuns(bare, answers.chosen, evaluator())
     (tmp_path / "prompt.txt").write_text("{question} {answer}")
-    without = evaluator(template=read_template(tmp_path / "prompt.txt"))
+    without = evaluator(prompts=read_template(tmp_path / "prompt.txt"))
     twice = [*answers.chosen, *answers.chosen]  # an answer that two runs share is rated once
     estimate = RatedRuns(bare, twice, without).ratings.estimate()
     assert (estimate.n_replies, estimate.n_requests) == (96, 48)

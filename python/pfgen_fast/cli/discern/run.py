@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -43,7 +42,6 @@ class Evaluators:
 
     def open(self, name: str, folder: Path, source: Source, asking: Asking) -> Evaluator | TableScores:
         """Opens an evaluator; asks nothing yet."""
-        from ...lab.evaluators.asking_evaluator import AskingEvaluator
         from ...lab.evaluators.evaluator import open_evaluator
 
         kind = name.partition(":")[0]
@@ -68,9 +66,9 @@ class Evaluators:
             if kind != "table":
                 options["cache"] = folder / KEPT_SCORES
             if kind == "command":
-                options |= {"time_limit": asking.timeout, "show": lambda line: print_line(shown(line), to=sys.stderr)}
+                options["time_limit"] = asking.timeout
         evaluator: Evaluator | TableScores = open_evaluator(name, **options)
-        return evaluator.offline() if isinstance(evaluator, AskingEvaluator) and asking.server is None else evaluator
+        return evaluator
 
 
 class DiscernRun:

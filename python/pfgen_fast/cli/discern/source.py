@@ -145,8 +145,6 @@ class Asking(ServerOptions):
         if self.maker is not None and self.served_model:
             fail("--maker and --served-model: expected one of them, because --served-model names the judge")
         maker = open_maker(model, cache=cache, **self.opening(temperature))
-        if self.server is None:
-            maker = replace(maker, connect=None)
         making = Making(collection.items, perturbations, maker)
         self._say(making.estimate().sentence("damaged texts"))
         if self.dry_run:
@@ -155,11 +153,8 @@ class Asking(ServerOptions):
 
     def opening(self, temperature: Any) -> dict[str, Any]:
         """The options of a model, as the library takes them."""
-        from ...lab.judging.judge_requests import Server
-
         asked = {"request_options": self.request_options(temperature), "spending": self.spending}
-        # Without a server, all replies may be missing: the message then has their number instead of a missing file.
-        return {**asked, "server": self.server or Server(), "partial": self.partial}
+        return {**asked, "server": self.server, "partial": self.partial}
 
     def ratings(self, judge: AskingEvaluator, damage: Damage, collection: Collection) -> Collection:
         """Asks for all ratings of a test; returns the complete items."""

@@ -291,8 +291,7 @@ class ExperimentJudge:
         evaluator = JudgeEvaluator(
             Judge(self.model, temperature, self.max_tokens, asking.request_options(self.temperature)),
             ReplyStore(self.cache or call.output / "judge-ratings.jsonl", must_exist=server is None),
-            read_template(self.template),
-            language=self.language,
+            read_template(self.template, self.language),
             n_ratings=self.ratings,
             seed=self.seed,
             connect=None if server is None else server.engine,

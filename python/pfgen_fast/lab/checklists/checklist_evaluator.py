@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,7 +76,6 @@ class ChecklistJudge(AskingEvaluator):
     is_partial: bool = False
 
     name = "checklists"
-    asks_by_metric: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         _ = self._wording, self._usual_checklist  # reports an error before any request

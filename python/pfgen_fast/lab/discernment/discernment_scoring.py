@@ -21,7 +21,7 @@ from ...base.native import _core
 from ...base.untrusted_text import few_names, in_one_line
 from ..evaluators.asking_evaluator import AskingEvaluator
 from ..evaluators.evaluator import LARGEST, Evaluator, Item, Metric, valid_scores
-from ..evaluators.table_evaluator import TableScores
+from ..evaluators.table_evaluator import ORIGINAL, TableScores
 from .discernment_items import Collection
 from .discernment_plan import Plan, given, ordered, usual_plan
 from .discernment_result import Example, Scored
@@ -42,9 +42,9 @@ def plan_of(table: TableScores, collection: Collection, plan: Plan | None = None
     others = [name for name in table.names if name not in by_name]
     chosen = [by_name[name] for name in table.names if name in by_name]
     chosen = [replace(change, method="given") if change.method == "model" else change for change in chosen]
-    chosen += [given(name, cast("Level | None", table.level_of(name))) for name in others]
+    chosen += [given(name, cast("Level | None", table.levels.get(name))) for name in others]
     notes = list(planned.notes)
-    if unknown := {change.kind for change in chosen if change.rule not in KINDS and not table.level_of(change.name)}:
+    if unknown := {change.kind for change in chosen if change.rule not in KINDS and not table.levels.get(change.name)}:
         notes.append(
             f"Kinds that are unknown and have no level count as damage to words: {few_names(sorted(unknown), 5)}."
         )
@@ -62,7 +62,7 @@ def score_all(evaluator: Evaluator | TableScores, damage: Damage, *, on_progress
     total = len(items) * (1 + len(plan.perturbations))
     tell(0, total)
     if isinstance(evaluator, TableScores):
-        scores = evaluator.originals([item.id for item in items])
+        scores = evaluator.scores(ORIGINAL, [item.id for item in items])
         damaged_scores = _looked_up(evaluator, damage)
     else:
         scores = valid_scores(evaluator, items, damage.originals)
@@ -158,7 +158,7 @@ def _looked_up(table: TableScores, damage: Damage) -> Iterator[tuple[Damaged, di
             has = table.has(name, ids)
             impossible = np.where(has, 0, Impossible.NO_CANDIDATE).astype(np.uint8)
             damaged = replace(damaged, impossible=impossible, differs_from_lower=has)
-        yield damaged, table.perturbed(name, ids)
+        yield damaged, table.scores(name, ids)
 
 
 def _examples_of(

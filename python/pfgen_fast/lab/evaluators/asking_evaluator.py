@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, cast
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,8 +68,6 @@ class AskingEvaluator(ABC):
     connect: Connect | None  # opens the engine, such as `Server(...).engine`; None for stored replies only
     spending: Spending  # prices and budget, to which the cost is added
     is_partial: bool  # whether replies may be missing if there is no connection; otherwise this is an error
-    # whether each metric needs its own requests, so that fewer metrics cost less
-    asks_by_metric: ClassVar[bool] = True
 
     @property
     @abstractmethod
@@ -83,10 +81,6 @@ class AskingEvaluator(ABC):
     @abstractmethod
     def asked(self, items: Sequence[Item], texts: Texts) -> AskedTexts:
         """The requests about texts, where equal requests count once, and their replies so far."""
-
-    def offline(self) -> Self:
-        """The same evaluator, but with stored replies only."""
-        return cast("Self", replace(cast("Any", self), connect=None))
 
     def score(self, items: Sequence[Item], texts: Texts) -> Mapping[str, Floats]:
         """Asks for the missing replies, and returns the mean of each text's valid ratings for each metric."""

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, TypeVar
@@ -19,6 +19,7 @@ from ...base.untrusted_json import Fault, checked, count, entries, items, member
 from ...base.untrusted_text import unknown_name
 from ..judging.judge_requests import Template
 from .asking_evaluator import Scale
+from .evaluator import Item, language_of
 
 T = TypeVar("T")
 
@@ -33,7 +34,6 @@ DEFAULT_TASK = "default"
 
 _PACKAGED = Path(__file__).with_name("criteria.toml")
 _PLACEHOLDERS = ("what", "language", "criterion", "definition", "low", "high", "steps", "material", "text")
-_OF_CRITERION = ("criterion", "definition", "steps")
 _QUESTION = {"en": "Question", "ja": "質問"}
 _BLOCKS = {
     "en": Template("[{name}]\n{text}\n[End of: {name}]\n\n", ("name", "text")),
@@ -74,8 +74,6 @@ class Criteria:
 
     tasks: Mapping[str, Task]
     scale: Scale  # scale of all ratings
-    # by language, the prompt around a criterion; a criterion is asked for in a language that has both
-    frames: Mapping[str, Template] = field(default_factory=lambda: {name: _frame(name) for name in LANGUAGES})
 
     def task(self, name: str) -> Task:
         """The task with this name, or the default task."""
@@ -100,26 +98,28 @@ class Criteria:
             ]
             for name, task in sorted(self.tasks.items())
         }
-        frames = [self.frames[language].hash for language in LANGUAGES if language in self.frames]
+        frames = [_frame(language).hash for language in LANGUAGES]
         blocks = [_BLOCKS[language].hash for language in LANGUAGES]
         parts = [tasks, frames, blocks, self.scale.low, self.scale.high, _QUESTION]
         return hashlib.sha256(json.dumps(parts, ensure_ascii=False, sort_keys=True).encode()).hexdigest()
 
-    def prompt(
-        self,
-        task: str,
-        metric: str,
-        *,
-        language: str,
-        text: str,
-        context: str | None = None,
-        question: str | None = None,
-    ) -> str:
-        """The prompt that asks for one rating."""
-        wanted = self.task(task)
-        spoken, criterion = _in_language(_with_frame(wanted.criteria[metric], self.frames), language)
-        shown = ((_QUESTION[spoken], question), (_in_language(wanted.context, spoken)[1], context))
-        return self.frames[spoken].fill(
+    @property
+    def signature(self) -> str:
+        """The hash, with its name."""
+        return f"criteria:{self.hash}"
+
+    def metrics_of(self, task: str) -> Sequence[str]:
+        """The metrics by which texts of a task are rated."""
+        return tuple(self.task(task).criteria)
+
+    def prompt_for(self, item: Item, metric: str, text: str) -> str:
+        """The prompt that asks for one rating, in the language of the item if the criterion exists in it."""
+        wanted, language = self.task(item.task), item.language or language_of(item.text)
+        if item.question is None and wanted.needs_question:
+            raise JudgingError(f"item {item.id}: has no question, which the judge needs for the task {item.task}")
+        spoken, criterion = _in_language(wanted.criteria[metric], language)
+        shown = ((_QUESTION[spoken], item.question), (_in_language(wanted.context, spoken)[1], item.context))
+        return _frame(spoken).fill(
             what=_in_language(wanted.what, spoken)[1],
             language=LANGUAGES[spoken].get(language, language),
             criterion=criterion.name,
@@ -139,33 +139,15 @@ def read_criteria(path: Path | None = None) -> Criteria:
 
 
 def _criteria(content: Any) -> Criteria:
-    _refuse_unknown(content, ("scale", "frame", "tasks", "criteria"))
+    _refuse_unknown(content, ("scale", "tasks", "criteria"))
     scale, for_all = member(content, "scale", _scale, Scale(1, 5)), _criteria_in(content)
     if "tasks" in content:
         tasks = member(content, "tasks", lambda value: entries(value, lambda task: _task(task, for_all)))
     elif for_all:
         tasks = {DEFAULT_TASK: _task({}, for_all)}
-    elif "frame" in content:
-        tasks = dict(read_criteria().tasks)  # only the frame of the packaged criteria is replaced
     else:
         raise Fault("expected at least one criterion, as [criteria.NAME.en]")
-    if "frame" not in content:
-        return Criteria(tasks, scale)
-    frames = member(content, "frame", lambda value: _by_language(value, _own_frame))
-    for name, task in tasks.items():
-        for metric, criterion in task.criteria.items():
-            spoken = _with_frame(criterion, frames)
-            if not spoken:
-                raise Fault(f"expected a frame in a language of the criterion {metric}: {', '.join(criterion)}").inside(
-                    ".frame"
-                )
-            for language in spoken:
-                if len(task.criteria) > 1 and not any(map(frames[language].uses, _OF_CRITERION)):
-                    raise Fault(
-                        f"expected {{criterion}}, {{definition}} or {{steps}}, because the prompts for the "
-                        f"{len(task.criteria)} metrics of the task {name} are equal without them"
-                    ).inside(f".frame[{language!r}]")
-    return Criteria(tasks, scale, frames)
+    return Criteria(tasks, scale)
 
 
 def _criteria_in(value: Any) -> dict[str, dict[str, Criterion]]:
@@ -213,17 +195,6 @@ def _filled(value: Any) -> str:
     return content
 
 
-def _own_frame(value: Any) -> Template:
-    """A user's frame, which must ask for the rating in the form that is read from replies."""
-    try:
-        frame = Template.checked(_filled(value), placeholders=_PLACEHOLDERS, needed=("text",))
-    except JudgingError as error:
-        raise Fault(str(error)) from None
-    if "[[" not in frame.text:
-        raise Fault("expected a request for a rating in double brackets, such as [[{low}]]")
-    return frame
-
-
 def _truth(value: Any) -> bool:
     if not isinstance(value, bool):
         raise unexpected("true or false", value)
@@ -253,7 +224,3 @@ def _in_language(by_language: Mapping[str, T], language: str) -> tuple[str, T]:
     """The language and the entry for a language; if there is no entry, those of the first language with an entry."""
     spoken = next(name for name in (language, *LANGUAGES) if name in by_language)  # the reader has checked this
     return spoken, by_language[spoken]
-
-
-def _with_frame(by_language: Mapping[str, T], frames: Mapping[str, Template]) -> dict[str, T]:
-    return {language: value for language, value in by_language.items() if language in frames}

@@ -1,4 +1,4 @@
-"""A user's Python function or class as an evaluator, `python:module:function`; and the base of all user code.
+"""User code as an evaluator: `python:module:function`, and the base that programs share.
 
 Equal requests are sent once. Each score is stored when it arrives, so an error or a kill only loses the requests in
 progress.
@@ -19,7 +19,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -68,35 +67,30 @@ class Request:
 
 
 class OutsideEvaluator(ABC):
-    """An evaluator that calls a user's code."""
+    """An evaluator that calls a user's code.
+
+    Args:
+        name: The name of the evaluator.
+        identity: Everything that affects a score besides item and text.
+        metrics: The metrics; by default those of the first call that returned scores.
+        lower_is_better: The metrics for which lower values are better.
+        cache: The file of stored scores; by default none.
+    """
 
     def __init__(
         self,
         name: str,
+        identity: str,
         *,
         metrics: Sequence[Metric] | None = None,
         lower_is_better: Collection[str] = (),
         cache: str | Path | None = None,
-        is_deterministic: bool = True,
     ) -> None:
-        self.name = name
-        self.is_deterministic = is_deterministic
+        self.name, self._identity = name, identity
+        self._where = f"evaluator {in_one_line(name, 200)}"
         self._lower = frozenset(lower_is_better)
         self._metrics = None if metrics is None else turned(metrics, self._lower, self._where)
         self._kept = None if cache is None else KeptScores(Path(cache))
-
-    @property
-    def _where(self) -> str:
-        return f"evaluator {in_one_line(self.name, 200)}"
-
-    @property
-    @abstractmethod
-    def identity(self) -> str:
-        """Everything that affects a score besides item and text."""
-
-    @abstractmethod
-    def _seen(self, item: Item) -> Sequence[object]:
-        """The parts of an item that may affect scores."""
 
     @abstractmethod
     def _ask(self, requests: Sequence[Request], receive: Receive) -> None:
@@ -106,7 +100,7 @@ class OutsideEvaluator(ABC):
     def signature(self) -> str:
         """The identity, and the metrics for which lower values are better."""
         lower = sorted(self._lower | {metric.name for metric in self.metrics if not metric.higher_is_better})
-        return f"{self.identity}|lower_is_better:{json.dumps(lower)}" if lower else self.identity
+        return f"{self._identity}|lower_is_better:{json.dumps(lower)}" if lower else self._identity
 
     @property
     def metrics(self) -> tuple[Metric, ...]:
@@ -153,8 +147,8 @@ class OutsideEvaluator(ABC):
                 places.append(None)
                 continue
             if id(item) not in begun:
-                parts = json.dumps([self.identity, *self._seen(item)], ensure_ascii=False)
-                begun[id(item)] = hashlib.sha256(utf8(parts) + b"\n")
+                seen = (item.id, item.text, item.task, item.language, item.question, item.context, item.references)
+                begun[id(item)] = hashlib.sha256(utf8(json.dumps([self._identity, *seen], ensure_ascii=False)) + b"\n")
             digest = begun[id(item)].copy()
             digest.update(text.encode("utf-8", "surrogatepass"))
             key = digest.digest()
@@ -190,8 +184,7 @@ class KeptScores:
 
     def __init__(self, path: Path) -> None:
         self._journal = Journal(path)
-        self._names: dict[tuple[str, ...], tuple[str, ...]] = {}
-        self._scores: dict[bytes, tuple[tuple[str, ...], tuple[float, ...]]] = {}
+        self._scores: dict[bytes, Scores] = {}
         self._refresh()
         if not self._scores and self._journal.has_lines:
             raise DiscernmentError(f"{path}: expected scores of an evaluator, found only other content")
@@ -201,17 +194,11 @@ class KeptScores:
             key, scores = entry.get("key"), entry.get("scores")
             if isinstance(key, str) and isinstance(scores, dict):
                 with contextlib.suppress(ValueError):  # the key is not hexadecimal
-                    self._store(bytes.fromhex(key), {name: score_of(value) for name, value in scores.items()})
-
-    def _store(self, key: bytes, scores: Scores) -> None:
-        # Texts share one tuple of names, because a million dictionaries would need more memory.
-        names = tuple(scores)
-        self._scores[key] = (self._names.setdefault(names, names), tuple(scores.values()))
+                    self._scores[bytes.fromhex(key)] = {name: score_of(value) for name, value in scores.items()}
 
     def get(self, key: bytes) -> Scores | None:
         """The scores with this key; None if they are missing."""
-        kept = self._scores.get(key)
-        return None if kept is None else dict(zip(*kept, strict=True))
+        return self._scores.get(key)
 
     @contextlib.contextmanager
     def adding(self) -> Iterator[None]:
@@ -224,72 +211,24 @@ class KeptScores:
         """Stores scores with a key and an item, within `adding`. They are on disk when the call returns."""
         written = {name: None if math.isnan(score) else score for name, score in scores.items()}
         self._journal.add({"key": key.hex(), "item": item, "scores": written})
-        self._store(key, scores)
+        self._scores[key] = scores
 
 
 Function = Callable[[Sequence[Item], Sequence[str]], Mapping[str, Sequence[Any]]]
 """Takes items and one text for each, and returns by metric one score for each text."""
 
 _BATCH = 256
-_MEMBERS = ("name", "signature", "metrics", "score")
 
 
-class BatchedEvaluator(OutsideEvaluator):
-    """A user's code that scores a batch of texts in each call."""
-
-    def __init__(self, name: str, *, batch: int = _BATCH, **options: Any) -> None:
-        super().__init__(name, **options)
-        if batch < 1:
-            raise DiscernmentError(f"{self._where}: batch: expected at least 1, not {batch}")
-        self._batch = batch
-
-    @abstractmethod
-    def _called(self, items: Sequence[Item], texts: Sequence[str]) -> Any:
-        """The result of the user's code for some texts; may raise any exception."""
-
-    def _seen(self, item: Item) -> Sequence[object]:
-        return (item.id, item.text, item.task, item.language, item.question, item.context, item.references)
-
-    def _ask(self, requests: Sequence[Request], receive: Receive) -> None:
-        for begin in range(0, len(requests), self._batch):
-            self._score(requests[begin : begin + self._batch], begin, receive)
-
-    def _score(self, requests: Sequence[Request], begin: int, receive: Receive) -> None:
-        """Scores a batch; if that fails, scores its halves, to find the failing row and store the scores before it."""
-        try:
-            checked = self._checked(requests)
-        except Exception as error:
-            if len(requests) == 1:
-                problem = str(error) if isinstance(error, _Misshapen) else f"raised {raised(error)}"
-                raise DiscernmentError(f"{self._where}, {requests[0]}: {problem}") from error
-            half = len(requests) // 2
-            self._score(requests[:half], begin, receive)
-            self._score(requests[half:], begin + half, receive)
-            return
-        for place, scores in enumerate(checked, begin):
-            receive(place, scores)
-
-    def _checked(self, requests: Sequence[Request]) -> list[Scores]:
-        returned = self._called([request.item for request in requests], [request.text for request in requests])
-        try:
-            columns = {name: column.tolist() for name, column in checked_columns(returned, len(requests)).items()}
-        except DiscernmentError as error:
-            raise _Misshapen(str(error)) from None
-        return [{name: column[row] for name, column in columns.items()} for row in range(len(requests))]
-
-
-class _Misshapen(DiscernmentError):
-    """A result that does not consist of one score for each text."""
-
-
-class FunctionEvaluator(BatchedEvaluator):
-    """A function of items and texts that returns a sequence of scores for each metric.
+class FunctionEvaluator(OutsideEvaluator):
+    """A function of items and texts that returns a sequence of scores for each metric, or an object with such a method.
 
     Args:
-        function: The function. It gets lists of items and texts; each text is scored instead of the item's own text.
-        name: The name of the evaluator.
-        version: Any text that changes when scores may change, such as the hash of the function's source.
-        options: The options of `BatchedEvaluator`.
+        target: The function, or an object with the protocol `Evaluator`. It gets lists of items and texts; each text is
+            scored instead of the item's own text.
+        name: The name of the evaluator; by default that of the object.
+        version: Any text that changes when the scores of a function may change, such as the hash of its source.
+        options: The other options of `OutsideEvaluator`.
 
     Example:
         >>> from pfgen_fast.lab.evaluators.evaluator import text_column
@@ -303,87 +242,78 @@ class FunctionEvaluator(BatchedEvaluator):
         (Metric(name='length', higher_is_better=True, low=None, high=None, combined=True),)
     """
 
-    def __init__(self, function: Function, *, name: str, version: str = "", **options: Any) -> None:
-        super().__init__(name, **options)
-        self._function, self._version = function, version
-
-    @property
-    def identity(self) -> str:
-        """The name and the version."""
-        return f"python:{json.dumps(self.name)}|version:{json.dumps(self._version)}"
-
-    def _called(self, items: Sequence[Item], texts: Sequence[str]) -> Any:
-        return self._function(items, texts)
-
-
-class _OfProtocol(BatchedEvaluator):
-    """A user's evaluator, whose scores are checked and stored."""
-
-    def __init__(self, evaluator: Evaluator, name: str, *, version: str = "", **options: Any) -> None:
-        own = {"metrics": evaluator.metrics, "is_deterministic": getattr(evaluator, "is_deterministic", False)}
-        super().__init__(name, **{**own, **options})
-        self._evaluator, self._version = evaluator, version
-
-    @property
-    def identity(self) -> str:
-        """The signature of the evaluator, and the version if it is not empty."""
-        signature = self._evaluator.signature
-        return f"{signature}|version:{json.dumps(self._version)}" if self._version else signature
+    def __init__(
+        self, target: Function | Evaluator, *, name: str | None = None, version: str = "", **options: Any
+    ) -> None:
+        self._target: Any = target
+        if hasattr(target, "score"):
+            own: Any = target
+            super().__init__(name or own.name, own.signature, **{"metrics": own.metrics, **options})
+        else:
+            name = name or "function"
+            super().__init__(name, f"python:{json.dumps(name)}|version:{json.dumps(version)}", **options)
 
     def again(self) -> Self:
         """The same evaluator without stored scores; see the protocol `Evaluator`."""
         anew = super().again()
-        anew._evaluator = getattr(self._evaluator, "again", lambda: self._evaluator)()
+        if hasattr(self._target, "again"):
+            anew._target = self._target.again()
+            anew._identity = anew._target.signature
         return anew
 
-    def _called(self, items: Sequence[Item], texts: Sequence[str]) -> Any:
-        return self._evaluator.score(items, text_column(texts))
+    def _ask(self, requests: Sequence[Request], receive: Receive) -> None:
+        for begin in range(0, len(requests), _BATCH):
+            self._score(requests[begin : begin + _BATCH], begin, receive)
+
+    def _score(self, requests: Sequence[Request], begin: int, receive: Receive) -> None:
+        """Scores a batch; if that fails, scores its halves, to find the failing row and store the scores before it."""
+        items, texts = [request.item for request in requests], [request.text for request in requests]
+        try:
+            if hasattr(self._target, "score"):
+                returned = self._target.score(items, text_column(texts))
+            else:
+                returned = self._target(items, texts)
+            columns = {name: column.tolist() for name, column in checked_columns(returned, len(requests)).items()}
+        except Exception as error:
+            if len(requests) == 1:
+                problem = str(error) if isinstance(error, DiscernmentError) else f"raised {raised(error)}"
+                raise DiscernmentError(f"{self._where}, {requests[0]}: {problem}") from error
+            half = len(requests) // 2
+            self._score(requests[:half], begin, receive)
+            self._score(requests[half:], begin + half, receive)
+            return
+        for row in range(len(requests)):
+            receive(begin + row, {name: column[row] for name, column in columns.items()})
 
 
-def open_function(path: str, *, name: str | None = None, version: str = "", **options: Any) -> OutsideEvaluator:
+def open_function(path: str, **options: Any) -> FunctionEvaluator:
     """Imports a function, or a class or object with the protocol `Evaluator`; a class is called without arguments."""
     where = f"evaluator python:{in_one_line(path)}"
-    module_name, _, attribute = path.partition(":")
-    if not module_name or not attribute:
+    module_name, _, name = path.partition(":")
+    if not module_name or not name:
         raise DiscernmentError(f"{where}: expected python:module:function")
-    module = _imported(module_name, where)
-    target = _attribute(module, attribute, where)
+    # At the end, so that a file in the working directory never replaces a module of another package.
+    if not {"", os.getcwd()} & set(sys.path):
+        sys.path.append(os.getcwd())
+    try:
+        module = importlib.import_module(module_name)
+    except (Exception, SystemExit) as error:
+        raise DiscernmentError(f"{where}: the module cannot be imported: {raised(error)}") from error
+    if not hasattr(module, name):
+        known = [known for known, value in vars(module).items() if callable(value) and not known.startswith("_")]
+        raise DiscernmentError(f"{where}: {unknown_name('name', name, known)}")
+    target = getattr(module, name)
     if isinstance(target, type):
         try:
             target = target()
         except Exception as error:
             raise DiscernmentError(f"{where}: raised {raised(error)} when it was called without arguments") from error
-    if all(hasattr(target, member) for member in _MEMBERS):
-        return _OfProtocol(target, name=name or target.name, version=version, **options)
+    if all(hasattr(target, part) for part in ("name", "signature", "metrics", "score")):
+        return FunctionEvaluator(target, **options)
     if not callable(target):
         raise DiscernmentError(f"{where}: expected a function or an evaluator, not {type(target).__name__}")
-    versions = "|".join(part for part in (version, _source_hash(module)) if part)
-    return FunctionEvaluator(target, name=name or path, version=versions, **options)
-
-
-def _imported(name: str, where: str) -> ModuleType:
-    # At the end, so that a file in the working directory never replaces a module of another package.
-    if not {"", os.getcwd()} & set(sys.path):
-        sys.path.append(os.getcwd())
     try:
-        return importlib.import_module(name)
-    except (Exception, SystemExit) as error:
-        raise DiscernmentError(f"{where}: the module cannot be imported: {raised(error)}") from error
-
-
-def _attribute(module: ModuleType, path: str, where: str) -> Any:
-    target: Any = module
-    for name in path.split("."):
-        if not hasattr(target, name):
-            known = [known for known, value in vars(target).items() if callable(value) and not known.startswith("_")]
-            raise DiscernmentError(f"{where}: {unknown_name('name', name, known)}")
-        target = getattr(target, name)
-    return target
-
-
-def _source_hash(module: ModuleType) -> str:
-    """SHA-256 of the module's source; empty if the source is not available."""
-    try:
-        return hashlib.sha256(inspect.getsource(module).encode()).hexdigest()
+        source = hashlib.sha256(inspect.getsource(module).encode()).hexdigest()
     except (OSError, TypeError):
-        return ""
+        source = ""
+    return FunctionEvaluator(target, name=path, version=source, **options)

@@ -1,17 +1,14 @@
 """A table of existing scores as an evaluator: `table:FILE`.
 
-A row has the columns `item`, `perturbation` (`original`, or a name such as `char_delete/30`), `metric` and `score`.
-Optional columns are `replicate` and `rating`, over which scores are averaged, and `level`, for perturbations that are
-not in a plan. Scores are found by item and perturbation.
+A row has the columns `item`, `perturbation` (`original`, or a name such as `char_delete/30`), `metric` and `score`, and
+optionally `level`, for perturbations that are not in a plan.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +17,8 @@ from numpy.typing import NDArray
 
 from ...base.arrays import Floats
 from ...base.errors import DiscernmentError, TrialsError
-from ...base.untrusted_text import in_one_line, unknown_name, utf8
+from ...base.file_reading import file_sha1
+from ...base.untrusted_text import few_names, in_one_line, unknown_name
 from ...tables.formats import has_encoding, table_rows
 from .evaluator import Metric, on_scale, score_of, turned
 
@@ -31,7 +29,6 @@ LEVELS = ("character", "word", "sentence", "control")
 """The possible values of the column `level`."""
 
 _NEEDED = ("item", "perturbation", "metric", "score")
-_NAMED = 5
 
 
 class TableScores:
@@ -39,14 +36,14 @@ class TableScores:
 
     Args:
         path: The table, in any format that the command `score` reads.
-        name: The name of the evaluator; by default that of the file.
-        metrics: The metrics; by default all metrics of the table, in the order of the table.
         lower_is_better: The metrics for which lower values are better.
 
     Attributes:
-        signature: A hash of the rows, and the metrics for which lower values are better.
+        name: The name of the file.
+        metrics: The metrics in the order of the table.
+        signature: A hash of the file, and the metrics for which lower values are better.
         names: The perturbations in the order of the table, without the originals.
-        items: The items in the order of the table.
+        levels: The levels of perturbations, where the table has them.
 
     Example:
         >>> import tempfile
@@ -55,190 +52,84 @@ class TableScores:
         ...     path = Path(folder, "scores.csv")
         ...     _ = path.write_text(rows)
         ...     table = TableScores(path)
-        >>> table.names, table.originals(["1", "2"]), table.perturbed("own/1", ["1", "2"])
+        >>> table.names, table.scores("original", ["1", "2"]), table.scores("own/1", ["1", "2"])
         (('own/1',), {'rating': array([4., 5.])}, {'rating': array([ 3., nan])})
         >>> table.has("own/1", ["1", "2"])
         array([ True, False])
     """
 
-    def __init__(
-        self,
-        path: str | Path,
-        *,
-        name: str | None = None,
-        metrics: Sequence[Metric] | None = None,
-        lower_is_better: Collection[str] = (),
-    ) -> None:
+    def __init__(self, path: str | Path, *, lower_is_better: Collection[str] = ()) -> None:
         self._path = Path(path)
-        self.name = name or self._path.stem
-        columns = _read(self._path)
-        listed = [Metric(metric) for metric in columns.metrics]
-        self.metrics = turned(listed if metrics is None else metrics, lower_is_better, str(path))
-        known = [metric.name for metric in self.metrics]
-        for metric in columns.metrics:
-            if metric not in known:
-                raise DiscernmentError(f"{path}: {unknown_name('metric', metric, known)}")
+        self.name = self._path.stem
+        self.levels: dict[str, str] = {}
+        self._scores: dict[str, dict[str, dict[str, float]]] = {}  # by perturbation, item and metric
+        names: dict[str, None] = {}
+        try:
+            is_text = has_encoding(self._path)
+            for location, row in table_rows(self._path):
+                names[self._add(row, location, is_text=is_text)] = None
+            file_hash = file_sha1(self._path)
+        except TrialsError as error:
+            raise DiscernmentError(str(error)) from None
+        if not names:
+            raise DiscernmentError(f"{path}: no rows; expected the columns {', '.join(_NEEDED)}")
+        self.metrics = turned(map(Metric, names), lower_is_better, str(path))
         lower = sorted(metric.name for metric in self.metrics if not metric.higher_is_better)
-        self.signature = f"table:{columns.hash}" + (f"|lower_is_better:{json.dumps(lower)}" if lower else "")
-        self.names = tuple(name for name in columns.perturbations if name != ORIGINAL)
-        self.items = tuple(columns.items)
-        self._levels = columns.levels
-        self._places = columns.items
-        self._scores, self._has = self._arranged(columns)
-        if ORIGINAL not in self._has:
+        self.signature = f"table:{file_hash}" + (f"|lower_is_better:{json.dumps(lower)}" if lower else "")
+        self.names = tuple(name for name in self._scores if name != ORIGINAL)
+        originals = self._scores.get(ORIGINAL)
+        if originals is None:
             raise DiscernmentError(
                 f"{path}: no row with the perturbation {ORIGINAL!r}; expected an original for each item"
             )
-        orphans = [item for item in self.items if not self._is_there(ORIGINAL, item)]
-        _refuse(self._path, "has perturbed rows, but no original, of", orphans)
+        orphans = dict.fromkeys(item for rows in self._scores.values() for item in rows if item not in originals)
+        self._refuse("has perturbed rows, but no original, of", list(orphans))
 
-    def originals(self, items: Sequence[str]) -> dict[str, Floats]:
-        """The scores of the originals of items, by metric."""
-        _refuse(self._path, "lacks the originals of", [item for item in items if not self._is_there(ORIGINAL, item)])
-        return self._columns(ORIGINAL, items)
+    def scores(self, perturbation: str, items: Sequence[str]) -> dict[str, Floats]:
+        """The scores of items with a perturbation, or of their originals, by metric; NaN for missing scores."""
+        rows = self._scores.get(perturbation)
+        if rows is None:
+            raise DiscernmentError(f"{self._path}: {unknown_name('perturbation', perturbation, self.names)}")
+        if perturbation == ORIGINAL:
+            self._refuse("lacks the originals of", [item for item in items if item not in rows])
+        by_item = [rows.get(item, {}) for item in items]
+        return {
+            metric.name: on_scale(metric, np.array([row.get(metric.name, math.nan) for row in by_item], dtype=float))
+            for metric in self.metrics
+        }
 
-    def perturbed(self, name: str, items: Sequence[str]) -> dict[str, Floats]:
-        """The scores of items with a perturbation, by metric; NaN for missing and invalid scores."""
-        if name not in self._scores:
-            raise DiscernmentError(f"{self._path}: {unknown_name('perturbation', name, self.names)}")
-        return self._columns(name, items)
-
-    def has(self, name: str, items: Sequence[str]) -> NDArray[np.bool_]:
+    def has(self, perturbation: str, items: Sequence[str]) -> NDArray[np.bool_]:
         """Whether the table has a row for each item with a perturbation, even without a valid score."""
-        return np.array([self._is_there(name, item) for item in items], dtype=bool)
+        rows = self._scores.get(perturbation, {})
+        return np.array([item in rows for item in items], dtype=bool)
 
-    def level_of(self, name: str) -> str | None:
-        """The level of a perturbation; None if the table has no level for it."""
-        return self._levels.get(name)
+    def _add(self, row: Mapping[str, Any], location: str, *, is_text: bool) -> str:
+        """Adds the score of a row; returns its metric."""
+        for column in _NEEDED:
+            if column not in row:
+                columns = ", ".join(in_one_line(column) for column in row) or "no columns"
+                raise DiscernmentError(f"{location}: no column {column!r}; there are {columns}")
+            if column != "score" and not _label(row[column]):
+                raise DiscernmentError(f"{location}: the column {column!r} is empty; expected a name")
+        item, perturbation, metric = (_label(row[column]) for column in _NEEDED[:3])
+        scores = self._scores.setdefault(perturbation, {}).setdefault(item, {})
+        if metric in scores:
+            which = f"item {in_one_line(item)}, {in_one_line(perturbation)}, {in_one_line(metric)}"
+            raise DiscernmentError(f"{location}: a second score of {which}; expected one, such as their mean")
+        scores[metric] = _text_score(row["score"]) if is_text else score_of(row["score"])
+        level = _label(row.get("level"))
+        if level and perturbation != ORIGINAL:
+            if level not in LEVELS:
+                raise DiscernmentError(f"{location}: {unknown_name('level', level, LEVELS)}")
+            if self.levels.setdefault(perturbation, level) != level:
+                problem = f"the level {level} of {in_one_line(perturbation)}, which has another level above"
+                raise DiscernmentError(f"{location}: {problem}; expected the same level in all rows")
+        return metric
 
-    def _is_there(self, perturbation: str, item: str) -> bool:
-        place = self._places.get(item)
-        return place is not None and perturbation in self._has and bool(self._has[perturbation][place])
-
-    def _columns(self, perturbation: str, items: Sequence[str]) -> dict[str, Floats]:
-        # The last column has NaN, for items that are not in the table.
-        places = [self._places.get(item, len(self.items)) for item in items]
-        scores = self._scores[perturbation]
-        return {metric.name: on_scale(metric, scores[number][places]) for number, metric in enumerate(self.metrics)}
-
-    def _arranged(self, columns: _Columns) -> tuple[dict[str, Floats], dict[str, NDArray[np.bool_]]]:
-        """By perturbation, the score of each metric and item, and whether there is a row for each item."""
-        scores, has = {}, {}
-        n_metrics, n_items = len(self.metrics), len(self.items)
-        places = {metric.name: place for place, metric in enumerate(self.metrics)}
-        place_of = np.array([places[name] for name in columns.metrics], dtype=np.int64)
-        perturbation, item, metric, score = columns.means()
-        for number, name in enumerate(columns.perturbations):
-            is_own = perturbation == number
-            scores[name] = np.full((n_metrics, n_items + 1), np.nan)
-            scores[name][place_of[metric[is_own]], item[is_own]] = score[is_own]
-            has[name] = np.zeros(n_items, dtype=bool)
-            has[name][item[is_own]] = True
-        return scores, has
-
-
-_Names = dict[str, int]
-"""The number of each text, in the order of first occurrences."""
-
-
-@dataclass
-class _Columns:
-    """The rows of a table: perturbation, item, metric, replicate and rating as numbers, and the score."""
-
-    items: _Names = field(default_factory=dict)
-    perturbations: _Names = field(default_factory=dict)
-    metrics: _Names = field(default_factory=dict)
-    replicates: _Names = field(default_factory=dict)
-    ratings: _Names = field(default_factory=dict)
-    rows: dict[tuple[int, ...], float] = field(default_factory=dict)
-    levels: dict[str, str] = field(default_factory=dict)
-
-    @property
-    def names(self) -> tuple[_Names, ...]:
-        """The names in the order of the numbers in a row."""
-        return self.perturbations, self.items, self.metrics, self.replicates, self.ratings
-
-    @property
-    def hash(self) -> str:
-        """SHA-256 of all rows."""
-        begin = json.dumps([[list(axis) for axis in self.names], self.levels], ensure_ascii=False)
-        digest = hashlib.sha256(utf8(begin) + b"\n")
-        digest.update(self._keys().astype("<i8").tobytes())
-        digest.update(np.array(list(self.rows.values()), dtype="<f8").tobytes())
-        return digest.hexdigest()
-
-    def _keys(self) -> NDArray[np.int64]:
-        return np.array(list(self.rows), dtype=np.int64).reshape(-1, 5)
-
-    def means(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], Floats]:
-        """Perturbation, item, metric and score, averaged over the valid ratings and then over replicates."""
-        keys = self._keys()
-        scores = np.array(list(self.rows.values()), dtype=np.float64)
-        for n_columns in (4, 3):
-            keys, scores = _averaged(keys[:, :n_columns], scores)
-        return keys[:, 0], keys[:, 1], keys[:, 2], scores
-
-
-def _averaged(keys: NDArray[np.int64], scores: Floats) -> tuple[NDArray[np.int64], Floats]:
-    """The distinct keys, and for each the mean of the scores that are not NaN."""
-    distinct, group = np.unique(keys, axis=0, return_inverse=True)
-    group = group.reshape(-1)
-    is_valid = ~np.isnan(scores)
-    n_valid = np.bincount(group[is_valid], minlength=len(distinct))
-    # Scores are added in ascending order, so that the order of the rows does not affect the sums.
-    order = np.argsort(scores, kind="stable")
-    order = order[is_valid[order]]
-    sums = np.bincount(group[order], weights=scores[order], minlength=len(distinct))
-    means = np.full(len(distinct), np.nan)
-    np.divide(sums, n_valid, out=means, where=n_valid > 0)
-    return distinct, means
-
-
-def _read(path: Path) -> _Columns:
-    columns = _Columns()
-    try:
-        is_text = has_encoding(path)
-        for location, row in table_rows(path):
-            _add(columns, row, location, is_text=is_text)
-    except TrialsError as error:
-        raise DiscernmentError(str(error)) from None
-    if not columns.rows:
-        raise DiscernmentError(f"{path}: no rows; expected the columns {', '.join(_NEEDED)}")
-    return columns
-
-
-def _add(columns: _Columns, row: Mapping[str, Any], location: str, *, is_text: bool) -> None:
-    for name in _NEEDED:
-        if name not in row:
-            there = ", ".join(in_one_line(name) for name in row)
-            raise DiscernmentError(f"{location}: no column {name!r}; there are {there or 'no columns'}")
-    item, perturbation, metric = (_name(row, column, location) for column in _NEEDED[:3])
-    replicate, rating, level = (_label(row.get(column)) for column in ("replicate", "rating", "level"))
-    named = zip(columns.names, (perturbation, item, metric, replicate, rating), strict=True)
-    key = tuple(names.setdefault(name, len(names)) for names, name in named)
-    if key in columns.rows:
-        which = f"item {in_one_line(item)}, {in_one_line(perturbation)}, {in_one_line(metric)}"
-        raise DiscernmentError(f"{location}: a second score of {which}; expected one, or a column replicate or rating")
-    columns.rows[key] = _text_score(row["score"]) if is_text else score_of(row["score"])
-    _add_level(columns, perturbation, level, location)
-
-
-def _add_level(columns: _Columns, perturbation: str, level: str, location: str) -> None:
-    if not level or perturbation == ORIGINAL:
-        return
-    if level not in LEVELS:
-        raise DiscernmentError(f"{location}: {unknown_name('level', level, LEVELS)}")
-    known = columns.levels.setdefault(perturbation, level)
-    if level != known:
-        problem = f"the level {level} of {in_one_line(perturbation)}, which has the level {known} above"
-        raise DiscernmentError(f"{location}: {problem}; expected the same level in all rows")
-
-
-def _name(row: Mapping[str, Any], column: str, location: str) -> str:
-    label = _label(row[column])
-    if not label:
-        raise DiscernmentError(f"{location}: the column {column!r} is empty; expected a name")
-    return label
+    def _refuse(self, problem: str, items: Sequence[str]) -> None:
+        if items:
+            n_items = f"{len(items):,} {'item' if len(items) == 1 else 'items'}"
+            raise DiscernmentError(f"{self._path}: {problem} {n_items}: {few_names(list(map(in_one_line, items)), 5)}")
 
 
 def _label(value: Any) -> str:
@@ -255,15 +146,3 @@ def _text_score(cell: str) -> float:
     except ValueError:
         return math.nan
     return score_of(number)
-
-
-def _refuse(path: Path, problem: str, items: Sequence[str]) -> None:
-    if items:
-        raise DiscernmentError(_sentence(f"{path}: {problem}", items))
-
-
-def _sentence(begin: str, items: Sequence[str]) -> str:
-    """A sentence that ends with the number of items and the first of them."""
-    named = ", ".join(in_one_line(item) for item in items[:_NAMED])
-    rest = f" and {len(items) - _NAMED:,} more" if len(items) > _NAMED else ""
-    return f"{begin} {len(items):,} {'item' if len(items) == 1 else 'items'}: {named}{rest}"

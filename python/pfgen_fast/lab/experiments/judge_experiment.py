@@ -18,7 +18,7 @@ from ...base.errors import EngineError, ExperimentError
 from ...base.untrusted_text import utf8
 from ...suite.suite import Suite
 from ..evaluators.evaluator import Item, text_column
-from ..evaluators.judge_evaluator import JudgeEvaluator
+from ..evaluators.judge_evaluator import JudgeEvaluator, RatingTemplate
 from ..finding import Finding
 from ..judging.judge_asking import Spending
 from .aligned_verdicts import values_of_runs
@@ -78,13 +78,13 @@ class RatedRuns:
     def __init__(self, scored: RunFigures, answers: Sequence[AnswerToRate], evaluator: JudgeEvaluator) -> None:
         self._scored, self._answers, self._evaluator = scored, answers, evaluator
         texts = text_column([answer.text for answer in answers])
-        self.ratings = evaluator.ratings(_items(scored.suite, answers, evaluator), texts)
+        self.ratings = evaluator.asked(_items(scored.suite, answers, evaluator), texts)
 
     def rated(self) -> list[Rated]:
         """All existing ratings."""
         return [
             Rated(answer.run, answer.question, int(rating), len(answer.text))
-            for answer, row in zip(self._answers, self.ratings.values().tolist(), strict=True)
+            for answer, row in zip(self._answers, self.ratings.values()[:, 0].tolist(), strict=True)
             for rating in row
             if rating == rating  # not NaN
         ]
@@ -107,7 +107,7 @@ class RatedRuns:
 
     def finding(self) -> Finding:
         """Compares the mean ratings of runs and models with our scores."""
-        rated, scored, scale = self.rated(), self._scored, self._evaluator.template.scale
+        rated, scored, scale = self.rated(), self._scored, self._evaluator.prompts.scale
         n_missing, unrated = self.ratings.n_missing, self.ratings.unrated()
         n_unrated, n_cut = len(unrated), sum(self._evaluator.replies.details(key).is_cut for key in unrated)
         cut = f"; {n_cut:,} of them ended at the limit of tokens: raise --max-tokens" if n_cut else ""
@@ -163,7 +163,7 @@ def judge(
 
 def _items(suite: Suite, answers: Sequence[AnswerToRate], evaluator: JudgeEvaluator) -> list[Item]:
     """The answers as items; their reference is the sample answer, or else the first of the reference answers."""
-    is_shown = evaluator.template.uses("sample")
+    is_shown = isinstance(evaluator.prompts, RatingTemplate) and evaluator.prompts.uses("sample")
     samples = {sample.question: sample.answer for sample in suite.samples} if is_shown else {}
     items = []
     for number, answer in enumerate(answers, start=1):
