@@ -19,8 +19,8 @@ namespace pfgen {
 // An answer as the core takes it; keeps the memory of `text` alive.
 struct ReadAnswer {
   TextView text;
-  std::vector<std::uint32_t> positions;  // of all patterns in the answer cut to the first look-ahead, then to the next;
-                                         // in profile normalised, in one form of the answer, then in the next
+  std::vector<std::uint32_t> positions;  // of all patterns; in profile normalised, in one form of the answer after the
+                                         // other
   pybind11::object spelled;
 };
 
@@ -33,11 +33,11 @@ class AnswerReader {
   bool is_needed() const { return n_regexes_ > 0 || !token_reader_.is_none(); }
 
   // In invalid UTF-8 nothing is found; the scorer names the row. `memory` is used again for every answer.
-  ReadAnswer read(const TextView& answer, std::span<const std::size_t> look_aheads, NormalisedText& memory) const;
+  ReadAnswer read(const TextView& answer, NormalisedText& memory) const;
 
  private:
-  ReadAnswer read_tokens(const TextView& answer, std::span<const std::size_t> look_aheads) const;
-  ReadAnswer read_normalised(const TextView& answer, std::size_t look_ahead, NormalisedText& memory) const;
+  ReadAnswer read_tokens(const TextView& answer) const;
+  ReadAnswer read_normalised(const TextView& answer, NormalisedText& memory) const;
   // `form` knows the position of the end of a match; by default it is the end itself.
   void search(std::u32string_view text, std::uint32_t* positions, const TextForm* form = nullptr) const;
 
@@ -45,14 +45,14 @@ class AnswerReader {
   pybind11::object token_reader_;
   std::size_t n_regexes_;
   bool is_normalised_;
+  std::size_t look_ahead_;
 };
 
 // The answers of a batch, ready for the core, with the objects that they borrow from.
 class ReadAnswers {
  public:
   // `codes` has the question of each text; `texts` stay borrowed.
-  ReadAnswers(std::span<const AnswerReader> readers, std::span<const std::int32_t> codes, const TextColumn& texts,
-              std::span<const std::size_t> look_aheads);
+  ReadAnswers(std::span<const AnswerReader> readers, std::span<const std::int32_t> codes, const TextColumn& texts);
 
   std::span<const Answer> answers() const noexcept { return answers_; }
 

@@ -25,10 +25,13 @@ namespace pfgen {
 namespace {
 
 std::vector<std::shared_ptr<const QuestionIndex>> compile_questions(
-    const std::vector<std::vector<py::object>>& questions, Profile profile, std::size_t n_threads) {
+    const std::vector<std::vector<py::object>>& questions, Profile profile, std::size_t n_threads,
+    const std::vector<Lengths>& lengths) {
+  if (!lengths.empty() && lengths.size() != questions.size())
+    throw py::value_error("expected lengths of each question");
   const BorrowedSets sets(questions);
   const GilReleased no_gil;
-  return compile(sets.views(), profile, n_threads);
+  return compile(sets.views(), profile, n_threads, lengths);
 }
 
 py::bytes head_of_file(Profile profile, const std::string& metadata_hash, const std::string& details,
@@ -72,6 +75,11 @@ RuleNode make_node(const std::string& form, std::uint32_t n_parts, const std::op
 }  // namespace
 
 void bind_question(py::module_& module) {
+  py::class_<Lengths>(module, "Lengths", "The lengths of a question: the target, and the limit.")
+      .def(py::init([](std::size_t target, std::size_t limit) { return Lengths{target, limit}; }),
+           py::arg("target") = Lengths().target, py::arg("limit") = Lengths().limit)
+      .def("discount", &Lengths::discount, py::arg("n"),
+           "The factor by which a length of n units discounts a score; negative past the limit.");
   py::enum_<Profile>(module, "Profile", "Which formulas are used.")
       .value("leaderboard", Profile::kLeaderboard)
       .value("paper", Profile::kPaper)
@@ -95,7 +103,7 @@ void bind_question(py::module_& module) {
       .def_property_readonly("n_bytes", [](const QuestionIndex& self) { return self.section().bytes.size(); })
       .def_property_readonly("baselines", &QuestionIndex::baselines);
   module.def("compile", &compile_questions, py::arg("questions"), py::arg("profile"), py::arg("n_threads"),
-             "Indexes the reference sets of many questions.");
+             py::arg("lengths") = std::vector<Lengths>(), "Indexes the reference sets of many questions.");
   module.attr("__index_version__") = kIndexVersion;
   module.def("index_file_head", &head_of_file, py::arg("profile"), py::arg("metadata_hash"), py::arg("details"),
              py::arg("questions"), "What comes before the sections in the file of an index.");
@@ -110,12 +118,12 @@ void bind_question(py::module_& module) {
       .def(py::init(&make_node), py::kw_only(), py::arg("form"), py::arg("n_parts"), py::arg("text"),
            py::arg("is_named"), py::arg("importance"));
   py::class_<KeywordRules, std::shared_ptr<KeywordRules>>(module, "KeywordRules", "The keyword rules of one question.")
-      .def(py::init<std::vector<RuleNode>>(), py::arg("nodes"));
+      .def(py::init<std::vector<RuleNode>, std::uint32_t>(), py::arg("nodes"), py::arg("missing") = 9999);
   py::class_<QuestionSource>(module, "Question", "A question, and the functions that read answers to it.")
       .def(py::init<std::shared_ptr<QuestionIndex>, std::shared_ptr<KeywordRules>, std::vector<std::size_t>,
-                    std::vector<py::object>, py::object>(),
+                    std::vector<py::object>, py::object, Lengths>(),
            py::kw_only(), py::arg("index"), py::arg("rules"), py::arg("set_columns"), py::arg("searchers"),
-           py::arg("token_reader"));
+           py::arg("token_reader"), py::arg("lengths") = Lengths());
 }
 
 }  // namespace pfgen

@@ -18,7 +18,6 @@
 #include "bind.hpp"
 #include "pfgen/answer_record.hpp"
 #include "pfgen/batch_scorer.hpp"
-#include "pfgen/discount.hpp"
 #include "question.hpp"
 #include "scores.hpp"
 #include "text_column.hpp"
@@ -117,9 +116,8 @@ class Scorer {
 
   CutAnswer details(std::uint32_t code, const TextColumn& answers, std::size_t row) const {
     if (code >= readers_.size() || row >= answers.size()) throw py::index_error();
-    const std::size_t look_ahead = scorer_.look_ahead();
     NormalisedText memory;
-    const ReadAnswer answer = readers_[code].read(answers[row], {&look_ahead, 1}, memory);
+    const ReadAnswer answer = readers_[code].read(answers[row], memory);
     const HelpfulnessDetails best = scorer_.details({answer.text, code, answer.positions.data()});
     CutAnswer details{best.truncation, best.score, {}};
     for (std::size_t rule = 0; rule < best.rules.size(); ++rule) {
@@ -179,8 +177,7 @@ class Scorer {
 
   void run(std::span<const std::int32_t> codes, const TextColumn& texts, std::size_t n_threads,
            const ScoreColumns& columns) const {
-    const std::size_t look_ahead = scorer_.look_ahead();
-    const ReadAnswers read(readers_, codes, texts, {&look_ahead, 1});
+    const ReadAnswers read(readers_, codes, texts);
     if (is_brief(read.answers())) {
       scorer_.score(read.answers(), 1, columns, nullptr);
       return;
@@ -269,15 +266,15 @@ void bind_scorer(py::module_& module) {
   py::class_<RecordForm>(module, "RecordForm", "What a question adds to the records of its answers in a result.json.")
       .def(py::init([](std::vector<std::string> set_names, std::vector<std::size_t> fluency_columns,
                        std::vector<std::size_t> truthfulness_columns, std::vector<std::string> rule_names,
-                       std::vector<std::string> rule_scores) {
+                       std::vector<std::string> rule_scores, const Lengths& lengths) {
              if (fluency_columns.size() != set_names.size() || truthfulness_columns.size() != set_names.size()) {
                throw py::value_error("expected two columns for each set");
              }
-             return RecordForm{std::move(set_names), std::move(fluency_columns), std::move(truthfulness_columns),
-                               std::move(rule_names), std::move(rule_scores)};
+             return RecordForm{std::move(set_names),  std::move(fluency_columns), std::move(truthfulness_columns),
+                               std::move(rule_names), std::move(rule_scores),     lengths};
            }),
            py::kw_only(), py::arg("set_names"), py::arg("fluency_columns"), py::arg("truthfulness_columns"),
-           py::arg("rule_names"), py::arg("rule_scores"));
+           py::arg("rule_names"), py::arg("rule_scores"), py::arg("lengths"));
   py::class_<Scorer>(module, "Scorer", "Scores batches of answers to known questions.")
       .def(py::init<const std::vector<QuestionSource>&, py::dict, std::size_t, FloatSum>(), py::arg("questions"),
            py::arg("codes"), py::arg("n_set_columns"), py::arg("float_sum"))
@@ -292,9 +289,6 @@ void bind_scorer(py::module_& module) {
   module.def(
       "sum", [](const std::vector<double>& values, FloatSum float_sum) { return sum(values, float_sum); },
       py::arg("values"), py::arg("float_sum"), "Adds up floats in their order.");
-  module.def(
-      "discount", [](std::size_t n) { return discount_at(n, kTargetLength, kLimit); }, py::arg("n"),
-      "The factor by which a length of n units discounts a score; negative past the limit.");
   py::class_<TextForm>(module, "TextForm", "A form of a text in which keyword rules are searched.")
       .def(
           "cut", [](const TextForm& self, std::size_t limit) { return to_str(self.cut(limit)); }, py::arg("limit"),

@@ -18,12 +18,13 @@ struct QuestionSource {
   std::shared_ptr<KeywordRules> rules;
   std::vector<std::size_t> set_columns;
   // One function per regex, from text to position. If the units are tokens, there is instead a token reader (otherwise
-  // None), from (text, look-aheads) to (spelled text, positions); in profile normalised, the positions are those in the
+  // None), from (text, look-ahead) to (spelled text, positions); in profile normalised, the positions are those in the
   // forms of the text.
   std::vector<pybind11::object> searchers;
   pybind11::object token_reader;
+  Lengths lengths;
 
-  Question taken() const { return {index, rules, set_columns, !token_reader.is_none()}; }
+  Question taken() const { return {index, rules, set_columns, !token_reader.is_none(), lengths}; }
 };
 
 // The reference answers of many questions, borrowed.

@@ -19,15 +19,18 @@ struct Whole {
 const std::vector<Whole>& wholes() {
   static const std::vector<Whole> all = [] {
     Random random(61);
-    // Of one set, of several, of several indexes; and sums of frequencies beyond 16 bits, which take the wide form.
+    // Of one set, of several, of several indexes; and sums of frequencies beyond 16 bits or other lengths, which take
+    // the wide form.
     const std::vector<Text> frequent(CompactStates::kMaxCount / 10 + 1, U"かきくけこあいうえお");
     const std::vector<std::vector<Sets>> files{{{{U"あい", U"いう"}}, random_sets(random, 2, false)},
                                                {random_sets(random, 9, false)},
-                                               {{frequent, {U"あいう"}}}};
+                                               {{frequent, {U"あいう"}}},
+                                               {random_sets(random, 5, false)}};
     std::vector<Whole> wholes;
     for (const Profile profile : {Profile::kLeaderboard, Profile::kPaper, Profile::kNormalised}) {
       for (const std::vector<Sets>& questions : files) {
-        Whole& whole = wholes.emplace_back(Whole{questions, file_of(profile, questions), {}});
+        const Lengths lengths = &questions == &files.back() ? Lengths{30, 200} : Lengths();
+        Whole& whole = wholes.emplace_back(Whole{questions, file_of(profile, questions, lengths), {}});
         for (const std::size_t length : {0U, 1U, 3U, 40U, 99U, 150U, 200U, 260U}) {
           whole.answers.push_back(random_answer(random, questions[0][0], length));
         }

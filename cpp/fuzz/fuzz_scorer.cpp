@@ -25,6 +25,12 @@ class Reader : public fuzz::ByteReader {
     return kProfiles[below(kProfiles.size())];
   }
 
+  // Beyond the usual ones, lengths that texts exceed, and one whose repetitions are found in another way.
+  Lengths lengths() {
+    constexpr std::array<Lengths, 6> kLengths{{{}, {}, {1, 2}, {20, 33}, {90, 254}, {250, 300}}};
+    return kLengths[below(kLengths.size())];
+  }
+
   // Up to 255 code points. A byte is a letter, or a piece of an earlier text, so that texts share n-grams.
   Text text() {
     const std::size_t length = byte();
@@ -54,6 +60,7 @@ class Reader : public fuzz::ByteReader {
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t n_bytes) {
   Reader reader({data, std::min<std::size_t>(n_bytes, 1500)});
   const Profile profile = reader.profile();
+  const Lengths lengths = reader.lengths();
   Sets sets(1 + reader.below(5));
   for (auto& set : sets) {
     for (std::size_t n = 1 + reader.below(6); n > 0; --n) set.push_back(reader.text());
@@ -62,17 +69,20 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t n_bytes) {
     if (repeats >= 0xF8) set.resize(repeats == 0xFF ? 7000 : 230, set[0]);
   }
   std::vector<Text> texts;
-  while (!reader.is_at_end() && texts.size() < 8) texts.push_back(reader.text());
+  while (!reader.is_at_end() && texts.size() < 8) {
+    texts.push_back(reader.text());
+    if (lengths.limit > 255) texts.back() += texts.front();
+  }
 
-  const Rules rules(sets, profile);
+  const Rules rules(sets, profile, lengths);
   for (std::size_t s = 0; s < sets.size(); ++s) {
     if (rules.baseline(s) > 0.0) continue;
-    const auto compiling = [&] { References(views(sets), profile); };
+    const auto compiling = [&] { References(views(sets), profile, lengths); };
     fuzz::require(throws<CompileError>(compiling), "a set without a baseline is compiled");
     fuzz::count(false);
     return 0;
   }
-  const References references(views(sets), profile);
+  const References references(views(sets), profile, lengths);
   fuzz::require(baselines_follow(references, rules), "a baseline differs from the rules");
   fuzz::require(scores_follow(references, rules, texts), "a score differs from the rules");
   const Section section = references.section();

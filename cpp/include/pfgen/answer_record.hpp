@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "pfgen/constants.hpp"
+
 namespace pfgen {
 
 // The data that a question adds to the records of its answers. Names and scores of rules are JSON values without line
@@ -19,6 +21,7 @@ struct RecordForm {
   std::vector<std::size_t> truthfulness_columns;
   std::vector<std::string> rule_names;   // of each node
   std::vector<std::string> rule_scores;  // the helpfulness without each rule
+  Lengths lengths;
 };
 
 // A rule that is not met where the answer is cut, and the node that names it.

@@ -25,6 +25,11 @@ struct Question {
   std::shared_ptr<const KeywordRules> rules;
   std::vector<std::size_t> set_columns;  // column of each of its sets in the per-set results; one for each set
   bool is_spelled = false;               // whether its units are tokens, in which the caller spells texts
+  Lengths lengths{};                     // those of its index
+
+  // How many code points of an answer keyword rules read, in profile normalised units. Regexes are searched in the cut
+  // answer.
+  std::size_t look_ahead() const noexcept { return look_ahead_of(index->profile(), lengths); }
 };
 
 // One answer of a batch; `question` is a number among the scorer's questions. `regex_positions` points to one position
@@ -61,9 +66,6 @@ class BatchScorer {
 
   const std::vector<Question>& questions() const noexcept { return questions_; }
   Profile profile() const noexcept { return questions_.front().index->profile(); }
-  // The number of code points of an answer that keyword rules read, in profile normalised of units; regexes are
-  // searched in the cut answer.
-  std::size_t look_ahead() const noexcept;
 
   // The calling thread calls `on_pause` every few milliseconds; an exception from it ends the work of all threads.
   // Throws InvalidAnswer for the lowest row that is invalid UTF-8; the columns are then unusable. Throws

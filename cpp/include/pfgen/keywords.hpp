@@ -13,8 +13,8 @@ namespace pfgen {
 
 class TextForm;
 
-// The position of a pattern that does not match; rules compare positions.
-inline constexpr std::uint32_t kNotFound = 9999;
+// Stands for the position of a pattern that does not match.
+inline constexpr std::uint32_t kNotFound = 0xFFFFFFFF;
 
 struct RuleNode {
   enum class Form : std::uint8_t { kText, kRegex, kAnd, kOr };
@@ -34,8 +34,8 @@ struct RulePosition {
 class KeywordRules {
  public:
   // `nodes` in depth-first order. Throws CompileError if an `and` or `or` has no parts or lacks some, or if
-  // they are nested too deeply.
-  explicit KeywordRules(std::vector<RuleNode> nodes);
+  // they are nested too deeply. `missing` is the position of a pattern that does not match; rules compare positions.
+  explicit KeywordRules(std::vector<RuleNode> nodes, std::uint32_t missing = 9999);
 
   std::size_t n_rules() const noexcept { return importances_.size(); }
   std::size_t n_regexes() const noexcept { return n_regexes_; }
@@ -50,6 +50,7 @@ class KeywordRules {
   struct Reader;
 
   std::vector<RuleNode> nodes_;
+  std::uint32_t missing_;
   std::vector<double> importances_;
   std::size_t n_regexes_ = 0;
 };

@@ -49,8 +49,9 @@ class QuestionIndex {
 using ReferenceSets = std::vector<std::vector<TextView>>;
 
 // Indexes the reference sets of many questions, several at a time; `n_threads` does not change the result. Throws
-// CompileError if a set is empty, holds invalid UTF-8, or has baseline 0.
+// CompileError if a set is empty, holds invalid UTF-8, or has baseline 0. `lengths` are those of each question; there
+// are none if all are usual.
 std::vector<std::shared_ptr<const QuestionIndex>> compile(std::span<const ReferenceSets> questions, Profile profile,
-                                                          std::size_t n_threads);
+                                                          std::size_t n_threads, std::span<const Lengths> lengths = {});
 
 }  // namespace pfgen

@@ -20,9 +20,9 @@ inline double as_double(std::uint64_t sum) noexcept { return static_cast<double>
 template <std::size_t kSets, class Lengths, class Raw>
 std::array<double, kSets> best_prefix_fluency(const Lengths& lengths, std::size_t n_code_points, Raw raw) {
   std::array<double, kSets> best{};
-  const std::size_t last = std::min(n_code_points, lengths.limit() - 1);
+  const std::size_t last = std::min(n_code_points, lengths.limit - 1);
   // Up to the target length the raw sum grows and the discount is 1: only the last of those prefixes matters.
-  const std::size_t first = std::min(last, lengths.target_length());
+  const std::size_t first = std::min(last, lengths.target);
   for (std::size_t i = 0; i < first; ++i) raw.add(i);
   for (std::size_t n = first; n <= last; ++n) {
     const double discount = lengths.discount(n);
@@ -33,9 +33,10 @@ std::array<double, kSets> best_prefix_fluency(const Lengths& lengths, std::size_
 }
 
 // Profile paper: `raw` is the sum over all positions of the marked answer.
-inline double paper_fluency(std::uint64_t raw, double n_answers, std::size_t n_code_points) noexcept {
-  if (n_code_points == 0 || n_code_points >= kLimit) return 0.0;
-  return as_double(raw) / n_answers * UsualLengths::discount(n_code_points);
+template <class Lengths>
+double paper_fluency(const Lengths& lengths, std::uint64_t raw, double n_answers, std::size_t n_code_points) noexcept {
+  if (n_code_points == 0 || n_code_points >= lengths.limit) return 0.0;
+  return as_double(raw) / n_answers * lengths.discount(n_code_points);
 }
 
 }  // namespace pfgen

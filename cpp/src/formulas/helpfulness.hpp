@@ -35,8 +35,8 @@ template <class Lengths>
 Helpfulness leaderboard_helpfulness(const Lengths& lengths, std::span<const double> importances,
                                     std::span<const RulePosition> rules, std::size_t n_code_points,
                                     std::vector<double>& scores) {
-  const std::size_t last = std::min(n_code_points, lengths.limit());
-  const std::size_t first = std::min(last, lengths.target_length());
+  const std::size_t last = std::min(n_code_points, lengths.limit);
+  const std::size_t first = std::min(last, lengths.target);
   scores.resize(last + 1 - first);
   double* score = scores.data();
   for (std::size_t i = first; i <= last; ++i) score[i - first] = lengths.discount(i);
@@ -60,12 +60,14 @@ inline double met_share(std::span<const double> importances, std::span<const Rul
   return whole > 0.0 ? met / whole : 1.0;
 }
 
-inline Helpfulness paper_helpfulness(std::span<const double> importances, std::span<const RulePosition> rules,
-                                     std::size_t n_code_points, std::vector<double>& scores) {
-  const std::size_t first = std::min(n_code_points, kTargetLength);
+template <class Lengths>
+Helpfulness paper_helpfulness(const Lengths& lengths, std::span<const double> importances,
+                              std::span<const RulePosition> rules, std::size_t n_code_points,
+                              std::vector<double>& scores) {
+  const std::size_t first = std::min(n_code_points, lengths.target);
   scores.clear();
-  for (std::size_t i = first; i <= std::min(n_code_points, kLimit); ++i) {
-    scores.push_back(UsualLengths::discount(i) * met_share(importances, rules, i));
+  for (std::size_t i = first; i <= std::min(n_code_points, lengths.limit); ++i) {
+    scores.push_back(lengths.discount(i) * met_share(importances, rules, i));
   }
   const Helpfulness best = best_prefix_helpfulness(scores, first);
   // Past the limit all truncations score 0: if nothing is better, the whole answer is the largest.
@@ -76,29 +78,32 @@ inline Helpfulness paper_helpfulness(std::span<const double> importances, std::s
 class HelpfulnessScorer {
  public:
   // `code_points` is the part that the profile reads; there is one position for each regex of the rules.
-  Helpfulness score(Profile profile, const KeywordRules& rules, std::span<const char32_t> code_points,
-                    std::span<const std::uint32_t> regex_positions) {
+  Helpfulness score(Profile profile, const Lengths& lengths, const KeywordRules& rules,
+                    std::span<const char32_t> code_points, std::span<const std::uint32_t> regex_positions) {
     const bool is_paper = profile == Profile::kPaper;
-    const std::size_t n = is_paper ? code_points.size() : std::min(code_points.size(), kLookAhead);
+    const std::size_t n = is_paper ? code_points.size() : std::min(code_points.size(), lengths.look_ahead());
     rules.locate({code_points.data(), n}, regex_positions, rule_positions_);
-    return is_paper ? paper_helpfulness(rules.importances(), rule_positions_, n, truncations_)
-                    : leaderboard_helpfulness(UsualLengths(), rules.importances(), rule_positions_, n, truncations_);
+    return with_lengths(lengths, [&](const auto& typed) {
+      return is_paper ? paper_helpfulness(typed, rules.importances(), rule_positions_, n, truncations_)
+                      : leaderboard_helpfulness(typed, rules.importances(), rule_positions_, n, truncations_);
+    });
   }
 
   // Profile normalised: the best of the forms of an answer of `n_units` units, and of equal ones the first. There is
   // one position for each regex of the rules in the first form, then one for each in the next. `answer` is a null
   // pointer where the units are tokens, because then all patterns are searched as regexes.
-  Helpfulness score(const KeywordRules& rules, const NormalisedText* answer, std::size_t n_units,
-                    std::span<const std::uint32_t> regex_positions) {
-    const std::size_t n = std::min(n_units, kLookAhead);
+  Helpfulness score(const Lengths& lengths, const KeywordRules& rules, const NormalisedText* answer,
+                    std::size_t n_units, std::span<const std::uint32_t> regex_positions) {
+    const std::size_t n = std::min(n_units, lengths.look_ahead());
     Helpfulness best{-1.0, 0};
     for (std::size_t i = 0; i < kTextForms && best.score < 1.0; ++i) {
       if (answer != nullptr && !answer->has_form(i)) continue;
       const TextForm* const form = answer == nullptr ? nullptr : &answer->form(i);
-      rules.locate(form == nullptr ? std::u32string_view() : form->cut(kLookAhead),
+      rules.locate(form == nullptr ? std::u32string_view() : form->cut(lengths.look_ahead()),
                    regex_positions.subspan(i * rules.n_regexes(), rules.n_regexes()), of_form_, form);
-      const Helpfulness helpfulness =
-          leaderboard_helpfulness(UsualLengths(), rules.importances(), of_form_, n, truncations_);
+      const Helpfulness helpfulness = with_lengths(lengths, [&](const auto& typed) {
+        return leaderboard_helpfulness(typed, rules.importances(), of_form_, n, truncations_);
+      });
       if (helpfulness.score <= best.score) continue;
       best = helpfulness;
       std::swap(rule_positions_, of_form_);

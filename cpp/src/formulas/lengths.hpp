@@ -1,43 +1,31 @@
-// The discount of a score at a length (docs/scoring.md). The formulas take the lengths as a type. The usual lengths are
-// known at compile time, so they cost nothing; other lengths are known at run time.
+// The formulas take the lengths of a question as a type. The usual lengths are known at compile time, so they cost
+// nothing; other lengths are known at run time.
 #pragma once
 
 #include <array>
 #include <cstddef>
-#include <vector>
 
 #include "pfgen/constants.hpp"
-#include "pfgen/discount.hpp"
 
 namespace pfgen {
 
-class UsualLengths {
- public:
-  static constexpr std::size_t target_length() noexcept { return kTargetLength; }
-  static constexpr std::size_t limit() noexcept { return kLimit; }
+struct UsualLengths {
+  static constexpr std::size_t target = Lengths().target;
+  static constexpr std::size_t limit = Lengths().limit;
   static double discount(std::size_t n) noexcept { return kDiscounts[n]; }
 
  private:
   static constexpr auto kDiscounts = [] {
-    std::array<double, kLimit + 1> discounts{};
-    for (std::size_t n = 0; n <= kLimit; ++n) discounts[n] = discount_at(n, kTargetLength, kLimit);
+    std::array<double, limit + 1> discounts{};
+    for (std::size_t n = 0; n <= limit; ++n) discounts[n] = Lengths().discount(n);
     return discounts;
   }();
 };
 
-class VariedLengths {
- public:
-  VariedLengths(std::size_t target_length, std::size_t limit) : target_length_(target_length) {
-    for (std::size_t n = 0; n <= limit; ++n) discounts_.push_back(discount_at(n, target_length, limit));
-  }
-
-  std::size_t target_length() const noexcept { return target_length_; }
-  std::size_t limit() const noexcept { return discounts_.size() - 1; }
-  double discount(std::size_t n) const noexcept { return discounts_[n]; }
-
- private:
-  std::size_t target_length_;
-  std::vector<double> discounts_;
-};
+// Calls `formula` with the lengths, of the type that is fastest.
+template <class Formula>
+auto with_lengths(const Lengths& lengths, const Formula& formula) {
+  return lengths == Lengths() ? formula(UsualLengths()) : formula(lengths);
+}
 
 }  // namespace pfgen

@@ -25,7 +25,7 @@ inline bool is_skipped(char32_t c, bool is_leaderboard) noexcept {
 template <class Lengths>
 void find_counted(const Lengths& lengths, std::span<const char32_t> code_points, bool is_leaderboard,
                   std::vector<std::uint8_t>& counted) {
-  const std::size_t n = std::min(code_points.size(), lengths.limit() - 1);
+  const std::size_t n = std::min(code_points.size(), lengths.limit - 1);
   counted.resize(n);
   const char32_t* c = code_points.data();
   std::uint8_t* out = counted.data();
@@ -42,7 +42,7 @@ struct ScoringPositions {
 // A counted character past all that can raise a score may still be the last one.
 template <class Lengths>
 ScoringPositions leaderboard_positions(const Lengths& lengths, std::span<const char32_t> code_points) {
-  const std::size_t first = lengths.target_length();
+  const std::size_t first = lengths.target;
   for (std::size_t j = first; j <= code_points.size(); ++j) {
     if (!is_skipped(code_points[j - 1], true)) return {first, false, false};
   }
@@ -51,7 +51,7 @@ ScoringPositions leaderboard_positions(const Lengths& lengths, std::span<const c
 
 template <class Lengths>
 ScoringPositions paper_positions(const Lengths& lengths, std::size_t n_code_points) {
-  return {std::min(lengths.target_length(), n_code_points), true, false};
+  return {std::min(lengths.target, n_code_points), true, false};
 }
 
 // `add_support(j, totals)` adds to the total of each set how much the character at position j counts: at most 1, and 0

@@ -21,6 +21,8 @@ SectionHeader read_header(std::span<const std::byte> bytes) {
   require(header.n_sets >= 1 && header.n_sets <= kSetsPerIndex && header.n_states >= 1 &&
               header.n_symbols <= kEndMark + 1 && header.n_slots > header.n_symbols && header.is_wide <= 1,
           "the header of an index holds a number out of its bounds");
+  require(header.limit == 0 ? header.target == 0 : header.lengths().are_valid() && header.is_wide == 1,
+          "the lengths of an index are out of their bounds");
   // A larger symbol would mean "no edge".
   require(header.is_wide == 1 || header.n_symbols <= CompactStates::kMaxSymbol,
           "a compact index with too many symbols");
@@ -153,6 +155,7 @@ NgramIndex::NgramIndex(std::span<const std::byte> bytes, RunningChecksum* sum) {
   const SectionShape shape(header);
   n_bytes_ = shape.end;
   n_states_ = header.n_states;
+  lengths_ = header.lengths();
   is_wide_ = header.is_wide == 1;
   if (sum != nullptr) sum->add(bytes.first(shape.states));
   sets_ = part<SetHeader>(bytes, shape.sets, header.n_sets);

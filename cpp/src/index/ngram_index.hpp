@@ -35,6 +35,7 @@ class NgramIndex {
   std::uint64_t n_answers(std::size_t set) const noexcept { return sets_[set].n_answers; }
   double baseline(std::size_t set) const noexcept { return sets_[set].baseline; }
 
+  const Lengths& lengths() const noexcept { return lengths_; }
   bool is_wide() const noexcept { return is_wide_; }
   template <class States>
   const States& states() const noexcept {
@@ -53,6 +54,7 @@ class NgramIndex {
   Alphabet alphabet_;
   std::size_t n_states_ = 0;
   std::span<const SetHeader> sets_;
+  Lengths lengths_;
   bool is_wide_ = false;
   CompactStates compact_;
   WideStates wide_;

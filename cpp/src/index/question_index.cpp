@@ -46,12 +46,13 @@ std::vector<double> QuestionIndex::baselines() const {
 }
 
 std::vector<std::shared_ptr<const QuestionIndex>> compile(std::span<const ReferenceSets> questions, Profile profile,
-                                                          std::size_t n_threads) {
+                                                          std::size_t n_threads, std::span<const Lengths> lengths) {
   std::vector<std::shared_ptr<const QuestionIndex>> compiled(questions.size());
   run_parallel(questions.size(), n_threads, {}, [&] {
     return [&, builder = SectionBuilder()](std::size_t i) mutable {
-      compiled[i] =
-          std::make_shared<const QuestionIndex>(std::make_unique<const References>(questions[i], profile, builder));
+      const Lengths of_question = lengths.empty() ? Lengths() : lengths[i];
+      compiled[i] = std::make_shared<const QuestionIndex>(
+          std::make_unique<const References>(questions[i], profile, of_question, builder));
     };
   });
 #if defined(__GLIBC__)

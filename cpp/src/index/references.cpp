@@ -48,11 +48,12 @@ SetGroup::SetGroup(NgramIndex index) : index_(std::move(index)) {
   }
 }
 
-References::References(std::span<const std::vector<TextView>> sets, Profile profile)
-    : References(sets, profile, *std::make_unique<SectionBuilder>()) {}
+References::References(std::span<const std::vector<TextView>> sets, Profile profile, const Lengths& lengths)
+    : References(sets, profile, lengths, *std::make_unique<SectionBuilder>()) {}
 
-References::References(std::span<const std::vector<TextView>> sets, Profile profile, SectionBuilder& builder)
-    : References(builder.build(decode_sets(sets, profile), profile), profile) {
+References::References(std::span<const std::vector<TextView>> sets, Profile profile, const Lengths& lengths,
+                       SectionBuilder& builder)
+    : References(builder.build(decode_sets(sets, profile), profile, lengths), profile) {
   for (std::size_t set = 0; set < n_sets(); ++set) {
     if (!(baseline(set) > 0.0)) throw CompileError("set " + std::to_string(set) + " has baseline 0");
   }
@@ -73,6 +74,7 @@ References::References(Section section, Profile profile, std::optional<std::uint
     rest = rest.subspan(index.n_bytes());
     if (!rest.empty() && index.n_sets() != kSetsPerIndex) throw IndexFormatError("an index with too few sets");
     if (index.is_wide() != indexes.front().is_wide()) throw IndexFormatError("indexes of two forms");
+    if (index.lengths() != indexes.front().lengths()) throw IndexFormatError("indexes of two lengths");
   }
   if (indexes.empty()) throw IndexFormatError("a question without an index");
   if (checksum && sum.with_end() != *checksum) throw IndexFormatError("its checksum differs");

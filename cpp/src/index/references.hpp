@@ -55,16 +55,18 @@ class SetGroup {
 class References {
  public:
   // `sets[s]` are the answers of set s. Throws CompileError if a set is empty, holds invalid UTF-8, or has
-  // baseline 0.
-  References(std::span<const std::vector<TextView>> sets, Profile profile);
+  // baseline 0, or if the lengths are invalid.
+  References(std::span<const std::vector<TextView>> sets, Profile profile, const Lengths& lengths = {});
   // As above, with a builder that can be reused for other questions.
-  References(std::span<const std::vector<TextView>> sets, Profile profile, SectionBuilder& builder);
+  References(std::span<const std::vector<TextView>> sets, Profile profile, const Lengths& lengths,
+             SectionBuilder& builder);
   // Opens the bytes of another `section()`. Throws IndexFormatError as NgramIndex does, or if the checksum differs.
   References(Section section, Profile profile, std::optional<std::uint64_t> checksum = {});
 
   Profile profile() const noexcept { return profile_; }
   const Section& section() const noexcept { return section_; }
   std::span<const SetGroup> groups() const noexcept { return groups_; }
+  const Lengths& lengths() const noexcept { return groups_.front().index().lengths(); }
   std::size_t n_sets() const noexcept { return n_sets_; }
   std::size_t n_states() const noexcept;
   double baseline(std::size_t set) const noexcept { return groups_[set / kSetsPerIndex].baseline(set % kSetsPerIndex); }
@@ -72,7 +74,7 @@ class References {
  private:
   Profile profile_;
   Section section_;
-  std::vector<SetGroup> groups_;  // all with the same form of states
+  std::vector<SetGroup> groups_;  // all with the same form of states and the same lengths
   std::size_t n_sets_ = 0;
 };
 

@@ -34,8 +34,8 @@ Section allocate(std::uint64_t n_bytes) {
 // Writes the section of one index.
 class SectionWriter {
  public:
-  SectionWriter(const Alphabet& alphabet, std::span<const AnswerSet> sets, Profile profile)
-      : alphabet_(alphabet), sets_(sets), profile_(profile) {
+  SectionWriter(const Alphabet& alphabet, std::span<const AnswerSet> sets, Profile profile, const Lengths& lengths)
+      : alphabet_(alphabet), sets_(sets), profile_(profile), lengths_(lengths) {
     for (std::size_t set = 0; set < sets.size(); ++set) {
       highest_levels_[set] =
           static_cast<std::uint32_t>(support_by_frequency(static_cast<double>(sets[set].size())).size() - 1);
@@ -101,7 +101,8 @@ class SectionWriter {
                                static_cast<std::uint32_t>(n_states()),
                                std::is_same_v<States, WideStates> ? 1U : 0U,
                                placement.n_slots,
-                               0};
+                               static_cast<std::uint16_t>(lengths_ == Lengths() ? 0 : lengths_.target),
+                               static_cast<std::uint16_t>(lengths_ == Lengths() ? 0 : lengths_.limit)};
     const SectionShape shape(header);
     Section section = allocate(shape.end);
     auto* bytes = const_cast<std::byte*>(section.bytes.data());  // not shared yet
@@ -137,7 +138,7 @@ class SectionWriter {
 
   void write_sets(std::byte* out) const {
     std::vector<SetHeader> headers(sets_.size());
-    const std::vector<double> means = counts_->baselines(profile_);
+    const std::vector<double> means = counts_->baselines(profile_, lengths_);
     for (std::size_t set = 0; set < sets_.size(); ++set) headers[set] = {sets_[set].size(), means[set]};
     std::memcpy(out, headers.data(), headers.size() * sizeof(SetHeader));
   }
@@ -155,6 +156,7 @@ class SectionWriter {
   const Alphabet& alphabet_;
   std::span<const AnswerSet> sets_;
   Profile profile_;
+  const Lengths& lengths_;
   PerSet<std::uint32_t> highest_levels_{};  // from it on, a 3-gram's support is 1
   const Automaton* automaton_ = nullptr;
   const StateCounts* counts_ = nullptr;
@@ -167,9 +169,9 @@ struct SectionBuilder::Builders {
   AutomatonBuilder<4> of_many_symbols;
   StateCounts counts;
 
-  std::optional<Section> build(std::span<const AnswerSet> sets, Profile profile, bool is_wide) {
+  std::optional<Section> build(std::span<const AnswerSet> sets, Profile profile, const Lengths& lengths, bool is_wide) {
     const Alphabet alphabet(sets);
-    SectionWriter writer(alphabet, sets, profile);
+    SectionWriter writer(alphabet, sets, profile, lengths);
     if (!is_wide && !writer.may_be_compact()) return std::nullopt;
     const Automaton& automaton = alphabet.size() <= Window<2>::kSymbolMask ? of_few_symbols.build(alphabet, sets)
                                                                            : of_many_symbols.build(alphabet, sets);
@@ -178,10 +180,11 @@ struct SectionBuilder::Builders {
   }
 
   // One index for each four sets; empty if one of them does not fit the form.
-  std::vector<Section> build_all(std::span<const AnswerSet> sets, Profile profile, bool is_wide) {
+  std::vector<Section> build_all(std::span<const AnswerSet> sets, Profile profile, const Lengths& lengths,
+                                 bool is_wide) {
     std::vector<Section> indexes;
     for (; !sets.empty(); sets = sets.subspan(std::min(kSetsPerIndex, sets.size()))) {
-      std::optional<Section> index = build(sets.first(std::min(kSetsPerIndex, sets.size())), profile, is_wide);
+      std::optional<Section> index = build(sets.first(std::min(kSetsPerIndex, sets.size())), profile, lengths, is_wide);
       if (!index) return {};
       indexes.push_back(*std::move(index));
     }
@@ -193,9 +196,11 @@ SectionBuilder::SectionBuilder() : builders_(std::make_unique<Builders>()) {}
 SectionBuilder::SectionBuilder(SectionBuilder&&) noexcept = default;
 SectionBuilder::~SectionBuilder() = default;
 
-Section SectionBuilder::build(std::span<const AnswerSet> sets, Profile profile) {
-  std::vector<Section> indexes = builders_->build_all(sets, profile, false);
-  if (indexes.empty()) indexes = builders_->build_all(sets, profile, true);
+Section SectionBuilder::build(std::span<const AnswerSet> sets, Profile profile, const Lengths& lengths) {
+  if (!lengths.are_valid()) throw CompileError("expected 1 <= target < limit <= " + std::to_string(kMaxLimit));
+  std::vector<Section> indexes;
+  if (lengths == Lengths()) indexes = builders_->build_all(sets, profile, lengths, false);
+  if (indexes.empty()) indexes = builders_->build_all(sets, profile, lengths, true);
   if (indexes.size() == 1) return indexes[0];
   std::uint64_t n_bytes = 0;
   for (const Section& index : indexes) n_bytes += index.bytes.size();

@@ -18,8 +18,9 @@ class SectionBuilder {
   ~SectionBuilder();
 
   // Indexes the reference sets of one question: the bytes of one index for each four of them, in their order, all with
-  // the same form of states. Throws CompileError if there are more code points, states or n-grams than can be numbered.
-  Section build(std::span<const AnswerSet> sets, Profile profile);
+  // the same form of states, which is wide for other lengths than the usual ones. Throws CompileError if there are more
+  // code points, states or n-grams than can be numbered.
+  Section build(std::span<const AnswerSet> sets, Profile profile, const Lengths& lengths);
 
  private:
   struct Builders;

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "index/states.hpp"
+#include "pfgen/constants.hpp"
 #include "pfgen/section.hpp"
 
 namespace pfgen {
@@ -16,7 +17,10 @@ struct SectionHeader {
   std::uint32_t n_states;
   std::uint32_t is_wide;  // 0 or 1
   std::uint32_t n_slots;
-  std::uint32_t zero;
+  std::uint16_t target;  // 0, as the limit, for the usual lengths
+  std::uint16_t limit;
+
+  Lengths lengths() const noexcept { return limit == 0 ? Lengths() : Lengths{target, limit}; }
 };
 static_assert(sizeof(SectionHeader) == 24);
 

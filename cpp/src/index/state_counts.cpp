@@ -95,15 +95,17 @@ void StateCounts::accumulate() {
 
 // The longest n-gram at a position of such an answer is its whole window, and the repeated n-grams are known from
 // counting.
-std::vector<double> StateCounts::baselines(Profile profile) const {
+std::vector<double> StateCounts::baselines(Profile profile, const Lengths& lengths) const {
   std::vector<double> means;
   std::size_t position = 0;
   for (std::size_t set = 0; set < n_sets(); ++set) {
     const auto n_answers = static_cast<double>(sets_[set].size());
     double total = 0.0;
     for (const auto& answer : sets_[set]) {
-      total += profile == Profile::kPaper ? paper_fluency(set, position, answer.size())
-                                          : leaderboard_fluency(set, position, answer.size());
+      total += with_lengths(lengths, [&](const auto& typed) {
+        return profile == Profile::kPaper ? paper_fluency(typed, set, position, answer.size())
+                                          : leaderboard_fluency(typed, set, position, answer.size());
+      });
       position += answer.size();
     }
     means.push_back(total / n_answers);
@@ -111,7 +113,9 @@ std::vector<double> StateCounts::baselines(Profile profile) const {
   return means;
 }
 
-double StateCounts::leaderboard_fluency(std::size_t set, std::size_t first, std::size_t n_symbols) const {
+template <class Lengths>
+double StateCounts::leaderboard_fluency(const Lengths& lengths, std::size_t set, std::size_t first,
+                                        std::size_t n_symbols) const {
   struct Raw {
     const StateCounts& counts;
     std::size_t set, first;
@@ -123,13 +127,15 @@ double StateCounts::leaderboard_fluency(std::size_t set, std::size_t first, std:
     }
     std::uint64_t operator[](std::size_t) const { return sum; }
   };
-  return best_prefix_fluency<1>(UsualLengths(), n_symbols, Raw{*this, set, first})[0];
+  return best_prefix_fluency<1>(lengths, n_symbols, Raw{*this, set, first})[0];
 }
 
-double StateCounts::paper_fluency(std::size_t set, std::size_t first, std::size_t n_symbols) const {
+template <class Lengths>
+double StateCounts::paper_fluency(const Lengths& lengths, std::size_t set, std::size_t first,
+                                  std::size_t n_symbols) const {
   std::uint64_t raw = 0;
   for (std::size_t i = 0; i < n_symbols; ++i) raw += cumulative(automaton_->position_states[first + i], set);
-  return pfgen::paper_fluency(raw, static_cast<double>(sets_[set].size()), n_symbols - 2);
+  return pfgen::paper_fluency(lengths, raw, static_cast<double>(sets_[set].size()), n_symbols - 2);
 }
 
 }  // namespace pfgen

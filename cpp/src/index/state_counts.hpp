@@ -26,7 +26,7 @@ class StateCounts {
     return frequencies_[trigrams_[state] * n_sets() + set];
   }
   // The mean fluency of each set's own answers.
-  std::vector<double> baselines(Profile profile) const;
+  std::vector<double> baselines(Profile profile, const Lengths& lengths) const;
 
  private:
   static constexpr std::uint32_t kShort = 4;  // shorter suffixes are looked up, longer suffixes are found by links
@@ -39,8 +39,10 @@ class StateCounts {
   void find_known_states(std::size_t n_symbols, std::size_t first);
   void climb_to_known_states(std::size_t n_symbols, std::size_t first);
   void accumulate();
-  double leaderboard_fluency(std::size_t set, std::size_t first, std::size_t n_symbols) const;
-  double paper_fluency(std::size_t set, std::size_t first, std::size_t n_symbols) const;
+  template <class Lengths>
+  double leaderboard_fluency(const Lengths& lengths, std::size_t set, std::size_t first, std::size_t n_symbols) const;
+  template <class Lengths>
+  double paper_fluency(const Lengths& lengths, std::size_t set, std::size_t first, std::size_t n_symbols) const;
 
   const Automaton* automaton_ = nullptr;
   std::span<const AnswerSet> sets_;

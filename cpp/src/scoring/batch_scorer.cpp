@@ -27,7 +27,8 @@ constexpr std::size_t kReadAhead = 4;
 
 // Prefetches the part of an answer that scoring reads.
 void prefetch_text(const TextView& text) {
-  const std::size_t most = kLookAhead * (text.encoding == Encoding::kUtf8 ? 3 : unit_size(text.encoding));
+  constexpr std::size_t kUsual = Lengths().look_ahead();  // more is read in order
+  const std::size_t most = kUsual * (text.encoding == Encoding::kUtf8 ? 3 : unit_size(text.encoding));
   const std::size_t n_bytes = std::min(text.n_units * unit_size(text.encoding), most);
   for (std::size_t at = 0; at < n_bytes; at += 64) prefetch(static_cast<const std::byte*>(text.data) + at);
 }
@@ -39,10 +40,11 @@ class Reader {
   std::size_t read(const TextView& text, const Question& question, std::vector<char32_t>& units) {
     const Profile profile = question.index->profile();
     is_normalised_ = profile == Profile::kNormalised && !question.is_spelled;
-    if (!is_normalised_) return decode(text, n_looked_at(profile), units);
-    const std::size_t invalid = normalised_.read(text, kLookAhead);
+    const std::size_t n_read = question.look_ahead() + 1;  // truthfulness reads one more
+    if (!is_normalised_) return decode(text, n_read, units);
+    const std::size_t invalid = normalised_.read(text, n_read - 1);
     const std::span<const char32_t> all = normalised_.units();
-    units.assign(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(std::min(all.size(), n_looked_at(profile))));
+    units.assign(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(std::min(all.size(), n_read)));
     return invalid;
   }
 
@@ -52,10 +54,11 @@ class Reader {
     const Profile profile = question.index->profile();
     const std::size_t n_regexes = question.rules->n_regexes();
     if (profile != Profile::kNormalised) {
-      return scorer_.score(profile, *question.rules, units, {regex_positions, n_regexes});
+      return scorer_.score(profile, question.lengths, *question.rules, units, {regex_positions, n_regexes});
     }
     const NormalisedText* const answer = is_normalised_ ? &normalised_ : nullptr;
-    return scorer_.score(*question.rules, answer, units.size(), {regex_positions, kTextForms * n_regexes});
+    return scorer_.score(question.lengths, *question.rules, answer, units.size(),
+                         {regex_positions, kTextForms * n_regexes});
   }
 
   const std::vector<RulePosition>& rule_positions() const noexcept { return scorer_.rule_positions(); }
@@ -104,6 +107,8 @@ class BatchScorer::Block : private AnswerSource {
         throw IndexFormatError("the index of a question has " + std::to_string(references.n_sets()) + " sets, not " +
                                std::to_string(question_->set_columns.size()));
       }
+      if (references.lengths() != question_->lengths)
+        throw IndexFormatError("the index of a question has other lengths");
       score_sets(references, rest_.size(), *this, memory_.work);
     }
     return invalid_;
@@ -192,10 +197,6 @@ void BatchScorer::add_up(std::span<const std::int32_t> questions, const ScoreCol
     }
     store(average(fluency, truthfulness, columns.helpfulness[row], float_sum_), row, columns);
   }
-}
-
-std::size_t BatchScorer::look_ahead() const noexcept {
-  return profile() == Profile::kPaper ? std::numeric_limits<std::size_t>::max() : kLookAhead;
 }
 
 HelpfulnessDetails BatchScorer::details(const Answer& answer) const {

@@ -25,7 +25,7 @@ void make_room(std::vector<T>& items, std::size_t n) {
 template <class States>
 void GroupScorer<States>::take_symbols(Lane<States>& lane) const {
   const Alphabet& alphabet = group_->index().alphabet();
-  const std::size_t n = std::min(lane.code_points.size(), kLimit + 1);
+  const std::size_t n = std::min(lane.code_points.size(), lengths().limit + 1);
   const bool has_end = is_paper_ && n == lane.code_points.size();
   lane.n_symbols = n + (is_paper_ ? 1 : 0) + (has_end ? 1 : 0);
   make_room(lane.symbols, lane.n_symbols + 1);
@@ -41,20 +41,24 @@ template <class States>
 void GroupScorer<States>::score(Lane<States>& lane, Workspace<States>& work) const {
   const std::span positions = std::span(lane.positions).subspan(1, lane.n_symbols);
   const std::span symbols = std::span(lane.symbols).first(lane.n_symbols);
-  if (is_paper_) {
+  const bool is_long = symbols.size() > RepeatFinder::kMostSymbols;
+  if (is_paper_ || is_long) {
     work.repeat_finder.read_nothing(symbols.size());
   } else {
     work.repeat_finder.read(symbols, n_known_symbols());
   }
   take_positions(symbols, positions, work);
   subtract_repeats(symbols, positions, work);
+  if constexpr (std::is_same_v<States, WideStates>) {
+    if (is_long && !is_paper_) subtract_reached(positions, work);
+  }
   const PerSet<double> fluency_of = fluency(lane, work);
   if (!is_paper_) {
     for_each_marked_trigram(group_->index().alphabet(), *states_, symbols,
                             [&](std::size_t number, const auto& state) { work.cover.put(number, state.levels()); });
   }
   work.cover.finish();
-  find_counted(UsualLengths(), lane.code_points, !is_paper_, work.counted);
+  find_counted(lengths(), lane.code_points, !is_paper_, work.counted);
   const PerSet<double> truthfulness_of = truthfulness(lane, work);
   for (std::size_t s = 0; s < group_->n_sets(); ++s) {
     lane.sets.push_back({fluency_of[s] / group_->baseline(s), truthfulness_of[s]});
@@ -76,14 +80,14 @@ void GroupScorer<States>::take_positions(std::span<const Symbol> symbols, Positi
   work.partial.resize(n);
   work.cover.begin(n);
   typename States::Counts* contributions = work.contributions.data();
-  std::uint8_t* partial = work.partial.data();
+  std::uint16_t* partial = work.partial.data();
   std::size_t n_partial = 0;
   for (std::size_t i = 0; i < n; ++i) {
     const auto& state = positions[i].state();
     const std::uint32_t matched = positions[i].matched();
     contributions[i] = state.counts;
     contributions[i] -= of_symbols[symbols[i] & -Symbol{is_repeated[i]}];  // nothing of kUnknown, where it is not
-    partial[n_partial] = static_cast<std::uint8_t>(i);
+    partial[n_partial] = static_cast<std::uint16_t>(i);
     n_partial += static_cast<std::size_t>(state.depth() != matched);
     if (i >= first) work.cover.put(i - first, state.levels().masked(matched >= 3));
     prefetch(&states[state.link_place().state]);  // for positions that the second pass corrects
@@ -108,6 +112,24 @@ void GroupScorer<States>::subtract_repeats(std::span<const Symbol> symbols, Posi
   }
 }
 
+// Subtracts the n-grams that already occurred in a long answer: those of the states that its earlier positions have
+// reached, and of the links of these states. Each state is reached for the first time only once, so the time is linear.
+template <class States>
+void GroupScorer<States>::subtract_reached(Positions positions, Workspace<States>& work) const {
+  work.reached.begin(group_->index().n_states());
+  for (std::size_t i = 0; i < positions.size(); ++i) {
+    const auto* state = &positions[i].state();
+    std::uint32_t known = 0;
+    for (std::uint32_t length = positions[i].matched(); length > 0 && known == 0;) {
+      known = work.reached.put(static_cast<StateId>(state - &(*states_)[kRoot]), length);
+      if (known > 0) break;
+      length = state->link_depth();
+      state = &(*states_)[state->link_place().state];
+    }
+    if (known > 0) work.contributions[i] -= counts_up_to(*states_, *state, known);
+  }
+}
+
 template <class States>
 PerSet<double> GroupScorer<States>::fluency(const AnswerLane& lane, const Workspace<States>& work) const {
   struct Raw {
@@ -118,22 +140,21 @@ PerSet<double> GroupScorer<States>::fluency(const AnswerLane& lane, const Worksp
     std::uint64_t operator[](std::size_t set) const noexcept { return sums[set]; }
   };
   Raw raw{work.contributions.data(), {}};
-  if (!is_paper_) return best_prefix_fluency<kSetsPerIndex>(UsualLengths(), work.contributions.size(), raw);
+  if (!is_paper_) return best_prefix_fluency<kSetsPerIndex>(lengths(), work.contributions.size(), raw);
   for (std::size_t i = 0; i < work.contributions.size(); ++i) raw.add(i);
   PerSet<double> scores{};
   for (std::size_t s = 0; s < group_->n_sets(); ++s) {
-    scores[s] = paper_fluency(raw[s], group_->n_answers(s), lane.code_points.size());
+    scores[s] = paper_fluency(lengths(), raw[s], group_->n_answers(s), lane.code_points.size());
   }
   return scores;
 }
 
 template <class States>
 PerSet<double> GroupScorer<States>::truthfulness(const AnswerLane& lane, const Workspace<States>& work) const {
-  constexpr UsualLengths kLengths;
-  const ScoringPositions positions = is_paper_ ? paper_positions(kLengths, lane.code_points.size())
-                                               : leaderboard_positions(kLengths, lane.code_points);
+  const ScoringPositions positions = is_paper_ ? paper_positions(lengths(), lane.code_points.size())
+                                               : leaderboard_positions(lengths(), lane.code_points);
   return best_prefix_truthfulness<kSetsPerIndex>(
-      kLengths, positions, work.counted, group_->n_sets(), [&](std::size_t j, PerSet<double>& totals) {
+      lengths(), positions, work.counted, group_->n_sets(), [&](std::size_t j, PerSet<double>& totals) {
         group_->add_support(work.cover.at(j).masked(work.counted[j - 1] != 0), totals);
       });
 }

@@ -5,6 +5,9 @@
 // All scores are sums over these positions. Profile paper also walks through the marks, and adds other numbers.
 #pragma once
 
+#include <type_traits>
+
+#include "formulas/lengths.hpp"
 #include "index/references.hpp"
 #include "pfgen/constants.hpp"
 #include "scoring/workspace.hpp"
@@ -28,9 +31,15 @@ class GroupScorer {
  private:
   using Positions = std::span<const Position<States>>;  // after each symbol
 
+  // The lengths of a compact index are the usual ones.
+  auto lengths() const noexcept {
+    if constexpr (std::is_same_v<States, CompactStates>) return UsualLengths();
+    else return group_->index().lengths();
+  }
   Symbol n_known_symbols() const noexcept { return static_cast<Symbol>(group_->index().alphabet().size()); }
   void take_positions(std::span<const Symbol> symbols, Positions positions, Workspace<States>& work) const;
   void subtract_repeats(std::span<const Symbol> symbols, Positions positions, Workspace<States>& work) const;
+  void subtract_reached(Positions positions, Workspace<States>& work) const;
   PerSet<double> fluency(const AnswerLane& lane, const Workspace<States>& work) const;
   PerSet<double> truthfulness(const AnswerLane& lane, const Workspace<States>& work) const;
 

@@ -55,6 +55,7 @@ struct KeywordRules::Reader {
   std::u32string_view answer;
   const std::uint32_t* next_regex_position;
   const TextForm* form;
+  std::uint32_t missing;
   Present present{answer};
   std::uint32_t node = 0;
 
@@ -77,11 +78,13 @@ struct KeywordRules::Reader {
       }
       if (rule.is_named) match.named_by = own;
     }
+    if (match.position == kNotFound) match.position = missing;
     return match;
   }
 };
 
-KeywordRules::KeywordRules(std::vector<RuleNode> nodes) : nodes_(std::move(nodes)) {
+KeywordRules::KeywordRules(std::vector<RuleNode> nodes, std::uint32_t missing)
+    : nodes_(std::move(nodes)), missing_(missing) {
   for (std::size_t node = 0; node < nodes_.size(); node = skip(nodes_, node)) {
     importances_.push_back(nodes_[node].importance);
   }
@@ -91,7 +94,7 @@ KeywordRules::KeywordRules(std::vector<RuleNode> nodes) : nodes_(std::move(nodes
 
 void KeywordRules::locate(std::u32string_view answer, std::span<const std::uint32_t> regex_positions,
                           std::vector<RulePosition>& out, const TextForm* form) const {
-  Reader reader{.nodes = nodes_, .answer = answer, .next_regex_position = regex_positions.data(), .form = form};
+  Reader reader{nodes_, answer, regex_positions.data(), form, missing_};
   out.clear();
   for (std::size_t rule = 0; rule < n_rules(); ++rule) out.push_back(reader.read());
 }

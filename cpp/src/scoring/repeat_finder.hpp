@@ -3,6 +3,8 @@
 // If an n-gram occurred earlier in the answer, so did its suffixes. So only the longest earlier n-gram at each position
 // is needed. Most of them are single symbols, which one comparison finds. Longer n-grams are searched only if the last
 // two symbols occurred together earlier.
+//
+// In an answer of more symbols than an 8-bit number counts, the states that it has reached tell what it repeats.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +15,7 @@
 #include <span>
 #include <vector>
 
-#include "index/alphabet.hpp"
+#include "index/states.hpp"
 #include "pfgen/constants.hpp"
 
 namespace pfgen {
@@ -27,7 +29,9 @@ class RepeatFinder {
     std::uint8_t length;
   };
 
-  // Reads symbols up to `max_symbol`.
+  static constexpr std::size_t kMostSymbols = std::numeric_limits<std::uint8_t>::max();
+
+  // Reads at most kMostSymbols symbols up to `max_symbol`.
   void read(std::span<const Symbol> symbols, Symbol max_symbol);
   // Where nothing counts as repeated.
   void read_nothing(std::size_t n) {
@@ -81,7 +85,34 @@ class RepeatFinder {
   std::vector<Repeat> repeats_;
 };
 
-static_assert(kLimit + 2 <= std::numeric_limits<std::uint8_t>::max(), "positions of pairs are 8-bit numbers");
+static_assert(Lengths().limit + 2 <= RepeatFinder::kMostSymbols, "usual answers are not long");
+
+// How long the n-grams of each state are that an answer has reached. Its memory is used again for every answer.
+class ReachedStates {
+ public:
+  // Begins another answer.
+  void begin(std::size_t n_states) {
+    if (lengths_.size() < n_states || ++n_answers_ >= kMostAnswers) {
+      lengths_.assign(std::max(lengths_.size(), n_states), 0);
+      n_answers_ = 1;
+    }
+  }
+  // A state is reached with an n-gram of `length` symbols: of those that end here, how many symbols the longest had
+  // that it was reached with before; 0 for none.
+  std::uint32_t put(StateId state, std::uint32_t length) noexcept {
+    std::uint32_t& reached = lengths_[state];
+    const std::uint32_t before = reached / kLengths == n_answers_ ? reached % kLengths : 0;
+    reached = n_answers_ * kLengths + std::max(before, length);
+    return std::min(before, length);
+  }
+
+ private:
+  static constexpr std::uint32_t kLengths = kMaxOrder + 1;
+  static constexpr std::uint32_t kMostAnswers = std::numeric_limits<std::uint32_t>::max() / kLengths;
+
+  std::vector<std::uint32_t> lengths_;  // of each state: the answer that reached it last, and the length
+  std::uint32_t n_answers_ = 0;
+};
 
 inline void RepeatFinder::read(std::span<const Symbol> symbols, Symbol max_symbol) {
   if (seen_in_.size() <= max_symbol || ++n_answers_ == 0) {

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <limits>
 #include <span>
 #include <vector>
 
@@ -199,11 +198,6 @@ class Walker {
 };
 
 }  // namespace
-
-std::size_t n_looked_at(Profile profile) noexcept {
-  // Of "^answer$" truthfulness sees two code points more than the others, one of them of the answer.
-  return profile == Profile::kPaper ? std::numeric_limits<std::size_t>::max() : kLookAhead + 1;
-}
 
 void score_sets(const References& references, std::size_t n_answers, AnswerSource& source, Workspaces& work) {
   const auto score = [&](auto walker) {

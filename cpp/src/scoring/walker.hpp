@@ -22,9 +22,6 @@ class AnswerSource {
   virtual void done(const AnswerLane& lane) = 0;
 };
 
-// How many code points of an answer these scores look at.
-std::size_t n_looked_at(Profile profile) noexcept;
-
 // Scores all answers of the source, several side by side; about `n_answers`, a hint for speed.
 void score_sets(const References& references, std::size_t n_answers, AnswerSource& source, Workspaces& work);
 

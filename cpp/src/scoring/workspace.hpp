@@ -31,6 +31,21 @@ class Position {
   State state_;
 };
 
+// States of the wide form are larger, and long answers ask which state it is.
+template <>
+class Position<WideStates> {
+ public:
+  Position() = default;
+  Position(const WideStates::State& state, std::uint32_t matched) noexcept : state_(&state), matched_(matched) {}
+
+  const WideStates::State& state() const noexcept { return *state_; }
+  std::uint32_t matched() const noexcept { return matched_; }
+
+ private:
+  const WideStates::State* state_;
+  std::uint32_t matched_;
+};
+
 // An answer in progress, as its source sees it. Lanes are reused.
 struct AnswerLane {
   std::size_t number = 0;             // of the lane, below kLanes
@@ -65,8 +80,9 @@ struct Workspace {
   std::array<Lane<States>, kLanes> lanes;
   std::array<Crossing<States>, kLanes> crossing;
   RepeatFinder repeat_finder;
+  ReachedStates reached;
   std::vector<typename States::Counts> contributions;  // contribution of each position to the raw fluency of the sets
-  std::vector<std::uint8_t> partial;                   // where a state holds longer n-grams than the answer
+  std::vector<std::uint16_t> partial;                  // where a state holds longer n-grams than the answer
   Cover<typename States::Levels> cover;
   std::vector<std::uint8_t> counted;  // which code points truthfulness counts
 };

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "formulas/lengths.hpp"
 #include "pfgen/json_writer.hpp"
 #include "pfgen/trial_lines.hpp"
 
@@ -44,13 +43,13 @@ void write_unmet(JsonWriter& json, const RecordForm& form, const CutAnswer& cut)
     json.written(form.rule_scores[unmet.rule]);
     json.end(']');
   }
-  if (cut.truncation > kTargetLength && cut.score > 0) {
+  if (cut.truncation > form.lengths.target && cut.score > 0) {
     json.item();
     json.begin('[');
     json.item();
-    json.text(std::to_string(cut.truncation - kTargetLength) + "\u5b57\u8d85\u904e");  // characters too many
+    json.text(std::to_string(cut.truncation - form.lengths.target) + "\u5b57\u8d85\u904e");  // characters too many
     json.item();
-    json.number(discount_at(cut.truncation, kTargetLength, kLimit));
+    json.number(form.lengths.discount(cut.truncation));
     json.end(']');
   }
   json.end(']');

@@ -135,12 +135,42 @@ std::string refusal(std::span<const std::byte> section) {
   }
 }
 
-Bytes built_section(const Sets& sets) {
-  const Section section = References(views(sets), Profile::kLeaderboard).section();
+Bytes built_section(const Sets& sets, const Lengths& lengths = {}) {
+  const Section section = References(views(sets), Profile::kLeaderboard, lengths).section();
   return {section.bytes.begin(), section.bytes.end()};
 }
 
 SectionHeader header_of(std::span<const std::byte> section) { return number_at<SectionHeader>(section, 0); }
+
+TEST(an_index_keeps_its_lengths_and_is_refused_with_impossible_ones) {
+  const Sets sets{{U"あい"}};
+  const Bytes usual = built_section(sets), longest = built_section(sets, {1, kMaxLimit});
+  CHECK(header_of(usual).target == 0 && header_of(usual).limit == 0);
+  CHECK((References(aligned_copy(longest), Profile::kPaper).lengths() == Lengths{1, kMaxLimit}));
+  const auto refusal_with = [](Bytes section, std::uint16_t target, std::uint16_t limit) {
+    SectionHeader header = header_of(section);
+    header.target = target;
+    header.limit = limit;
+    put(std::span(section), 0, header);
+    return refusal(section);
+  };
+  CHECK(refusal_with(longest, 7, 9).empty());
+  constexpr const char* kImpossible = "the lengths of an index are out of their bounds";
+  CHECK(refusal_with(longest, 0, 9) == kImpossible && refusal_with(longest, 9, 0) == kImpossible);
+  CHECK(refusal_with(longest, 9, 9) == kImpossible && refusal_with(longest, 9, kMaxLimit + 1) == kImpossible);
+  CHECK(refusal_with(usual, 7, 9) == kImpossible);  // a compact index
+  Bytes both = built_section(Sets(4, sets[0]), {7, 9});
+  both.insert(both.end(), longest.begin(), longest.end());
+  CHECK(refusal(both) == "indexes of two lengths");
+  Question question = plain_question(compile(std::vector<ReferenceSets>{views(sets)}, Profile::kPaper, 1).front());
+  question.lengths = {7, 9};
+  double columns[6];
+  const ScoreColumns out{columns, columns + 1, columns + 2, columns + 3, columns + 4, columns + 5};
+  CHECK_THROWS(IndexFormatError, BatchScorer({question}, FloatSum::kNaive).score(answers_of(sets[0]), 1, out));
+  for (const Lengths& lengths : {Lengths{0, 9}, {9, 9}, {9, kMaxLimit + 1}}) {
+    CHECK_THROWS(CompileError, built_section(sets, lengths));
+  }
+}
 
 TEST(a_symbol_without_a_state_is_refused) {
   Bytes section =

@@ -37,9 +37,9 @@ inline Bytes file_of(const FileHead& head, std::span<const Section> sections) {
 }
 
 // One with a question for each of `questions`.
-inline Bytes file_of(Profile profile, std::span<const Sets> questions) {
+inline Bytes file_of(Profile profile, std::span<const Sets> questions, const Lengths& lengths = {}) {
   std::vector<Section> sections;
-  for (const Sets& sets : questions) sections.push_back(References(views(sets), profile).section());
+  for (const Sets& sets : questions) sections.push_back(References(views(sets), profile, lengths).section());
   return file_of({profile, std::string(40, 'a'), "details"}, sections);
 }
 
@@ -93,7 +93,8 @@ using Indexes = std::vector<std::shared_ptr<const QuestionIndex>>;
 inline Question plain_question(std::shared_ptr<const QuestionIndex> index) {
   std::vector<std::size_t> columns(index->references().n_sets());
   std::iota(columns.begin(), columns.end(), 0U);
-  return {std::move(index), std::make_shared<const KeywordRules>(std::vector<RuleNode>{}), columns};
+  const Lengths lengths = index->references().lengths();
+  return {std::move(index), std::make_shared<const KeywordRules>(std::vector<RuleNode>{}), columns, false, lengths};
 }
 
 inline std::vector<Answer> answers_of(std::span<const Text> texts) {

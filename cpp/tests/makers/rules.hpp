@@ -32,12 +32,11 @@ inline DocumentCounts count_documents(const Sets& sets) {
   return table;
 }
 
-inline double rule_discount(std::size_t n) { return 1.0 - std::max(static_cast<double>(n) - 100.0, 0.0) / 50.0; }
-
 // Sections 2, 3 and 7.
 class Rules {
  public:
-  Rules(const Sets& sets, Profile profile) : is_paper_(profile == Profile::kPaper), marked_sets_(sets) {
+  Rules(const Sets& sets, Profile profile, const Lengths& lengths = {})
+      : is_paper_(profile == Profile::kPaper), target_(lengths.target), limit_(lengths.limit), marked_sets_(sets) {
     for (auto& set : marked_sets_) {
       for (Text& answer : set) answer = is_paper_ ? marked(answer) : answer;
     }
@@ -55,7 +54,7 @@ class Rules {
 
   double fluency(std::size_t set, const Text& answer) const {
     if (answer.empty()) return 0.0;
-    const Text text = is_paper_ ? marked(answer) : answer.substr(0, 200);
+    const Text text = is_paper_ ? marked(answer) : answer.substr(0, n_read());
     std::unordered_set<TextRef> seen;
     double raw = 0.0;
     double best = 0.0;
@@ -64,14 +63,14 @@ class Rules {
         const TextRef ngram = TextRef(text).substr(n - order, order);
         if (is_paper_ || seen.insert(ngram).second) raw += frequency(set, ngram);
       }
-      best = std::max(best, raw * rule_discount(n) / baselines_[set]);
+      best = std::max(best, raw * discount(n) / baselines_[set]);
     }
-    const double left = std::max(0.0, rule_discount(answer.size()));
+    const double left = std::max(0.0, discount(answer.size()));
     return is_paper_ ? raw / n_answers_[set] * left / baselines_[set] : best;
   }
 
   double truthfulness(std::size_t set, const Text& answer) const {
-    const Text text = is_paper_ ? marked(answer) : (U"^" + answer + U"$").substr(0, 202);
+    const Text text = is_paper_ ? marked(answer) : (U"^" + answer + U"$").substr(0, n_read() + 2);
     const TextRef skipped = TextRef(U"、。・「」『』（）【】［］〈〉《》^$").substr(0, is_paper_ ? 17 : 19);
     double total = 0.0;
     double count = 0.0;
@@ -85,16 +84,21 @@ class Rules {
       } else if (!is_paper_) {
         continue;
       }
-      score = count > 0.0 ? total / count * rule_discount(j) : 0.0;
-      if (j >= 100) best = std::max(best, score);
+      score = count > 0.0 ? total / count * discount(j) : 0.0;
+      if (j >= target_) best = std::max(best, score);
     }
-    return is_paper_ && answer.size() > 100 ? best : std::max(best, score);
+    return is_paper_ && answer.size() > target_ ? best : std::max(best, score);
   }
 
  private:
   // The marks are not code points, and differ from the core's numbers for them.
   static Text marked(const Text& answer) { return Text(1, 0x200000) + answer + Text(1, 0x200001); }
 
+  std::size_t n_read() const { return 2 * limit_ - target_; }
+  double discount(std::size_t n) const {
+    return 1.0 - std::max(static_cast<double>(n) - static_cast<double>(target_), 0.0) /
+                     (static_cast<double>(limit_) - static_cast<double>(target_));
+  }
   double frequency(std::size_t set, TextRef ngram) const {
     const auto entry = table_.find(ngram);
     return entry == table_.end() ? 0.0 : entry->second[set];
@@ -108,6 +112,7 @@ class Rules {
   }
 
   bool is_paper_;
+  std::size_t target_, limit_;
   Sets marked_sets_;
   DocumentCounts table_;
   std::vector<double> n_answers_;

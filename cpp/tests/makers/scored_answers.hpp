@@ -14,13 +14,13 @@ namespace pfgen::test {
 class ScoredAnswers : public AnswerSource {
  public:
   ScoredAnswers(const References& references, std::span<const Text> texts)
-      : profile_(references.profile()), texts_(texts), scores_(texts.size()) {}
+      : profile_(references.profile()), lengths_(references.lengths()), texts_(texts), scores_(texts.size()) {}
 
   const std::vector<std::vector<SetScore>>& scores() const { return scores_; }
 
   bool next(AnswerLane& lane) override {
     if (n_taken_ == texts_.size()) return false;
-    CHECK(decode(view(texts_[n_taken_]), n_looked_at(profile_), lane.code_points) == kNoError);
+    CHECK(decode(view(texts_[n_taken_]), look_ahead_of(profile_, lengths_) + 1, lane.code_points) == kNoError);
     in_lane_.at(lane.number) = n_taken_++;
     return true;
   }
@@ -28,6 +28,7 @@ class ScoredAnswers : public AnswerSource {
 
  private:
   Profile profile_;
+  Lengths lengths_;
   std::span<const Text> texts_;
   std::vector<std::vector<SetScore>> scores_;
   std::array<std::size_t, kLanes> in_lane_{};

@@ -143,6 +143,29 @@ void check_costs(const char* name, Profile profile, const Recorded& recorded) {
   check_cost("scoring one by one", recorded.scoring_few, n_few, n_plain_scoring);
 }
 
+// Also where an answer repeats itself everywhere.
+TEST(costs_rise_linearly_with_the_length_of_an_answer) {
+  constexpr std::size_t kLength = 1500;
+  Random random(32);
+  for (const Text& letters : {Text(U"あ"), Text(U"あい"), alphabet()}) {
+    Sets sets(2);
+    for (auto& set : sets) {
+      set.push_back(random.text(letters, 2 * kLength));
+      while (set.size() < 5) set.push_back(random.splice(set, letters, 2 * kLength));
+    }
+    const Indexes question = compile(std::vector<ReferenceSets>{views(sets)}, Profile::kLeaderboard, 1,
+                                     std::vector{Lengths{2 * kLength, 3 * kLength}});
+    const auto cost = [&](std::size_t length) {
+      const std::vector<Text> texts(5, random.splice(sets[0], letters, length));
+      scores(question, texts);  // makes room
+      return static_cast<double>(blocks_of([&] { scores(question, texts); }));
+    };
+    const double ratio = cost(2 * kLength) / cost(kLength);
+    std::printf("%zu letters: %.2f times the work for an answer of twice the length\n", letters.size(), ratio);
+    CHECK(ratio > 1.5 && ratio < 2.3);
+  }
+}
+
 TEST(costs_are_as_recorded) {
   check_costs("leaderboard", Profile::kLeaderboard, kLeaderboard);
   check_costs("paper", Profile::kPaper, kPaper);

@@ -11,10 +11,11 @@
 
 namespace pfgen::test {
 
-void check_scores(const Sets& sets, bool is_wide, std::span<const std::vector<Text>> batches) {
+void check_scores(const Sets& sets, bool is_wide, std::span<const std::vector<Text>> batches,
+                  const Lengths& lengths = {}) {
   for (const Profile profile : {Profile::kLeaderboard, Profile::kPaper}) {
-    const References references(views(sets), profile);
-    const Rules rules(sets, profile);
+    const References references(views(sets), profile, lengths);
+    const Rules rules(sets, profile, lengths);
     CHECK(references.groups()[0].index().is_wide() == is_wide);
     CHECK(baselines_follow(references, rules));
     for (const std::vector<Text>& batch : batches) CHECK(scores_follow(references, rules, batch));
@@ -91,6 +92,25 @@ TEST(indexes_of_large_alphabets_follow_the_rules) {
   }
 }
 
+// Past 255 symbols, repetitions in an answer are found in another way.
+TEST(answers_of_all_lengths_follow_the_rules) {
+  Random random(8);
+  for (const Lengths& lengths : {Lengths{1, 2}, {4, 6}, {150, 252}, {250, 255}, {254, 256}, {300, 420}}) {
+    for (const std::size_t n_symbols : {1U, 2U, 4U, 60U}) {
+      const Text alphabet = spaced(n_symbols);
+      Sets sets = repeating_sets(random, alphabet, 1 + n_symbols % 5, lengths.look_ahead() + 3);
+      for (auto& set : sets) set.push_back(alphabet.substr(0, 1));  // profile paper scores only short ones
+      std::vector<Text> texts;
+      for (const std::size_t border : {lengths.target, lengths.limit, lengths.look_ahead()}) {
+        for (const std::size_t n : {border - 1, border, border + 1, border + 2}) {
+          texts.push_back(random.splice(sets[0], alphabet, n));
+        }
+      }
+      check_scores(sets, true, {{texts, {texts[0], texts[5]}}}, lengths);
+    }
+  }
+}
+
 // Earlier indexes of a builder do not change later ones.
 TEST(a_builder_that_goes_on_builds_the_same) {
   Random random(6);
@@ -100,12 +120,12 @@ TEST(a_builder_that_goes_on_builds_the_same) {
     const Profile profile = random.one_in(2) ? Profile::kPaper : Profile::kLeaderboard;
     const std::size_t longest = random.pick(std::vector<std::size_t>{20, 100, 400});
     const Sets sets = repeating_sets(random, alphabet, random.between(1, 6), longest);
-    CHECK(std::ranges::equal(References(views(sets), profile, builder).section().bytes,
+    CHECK(std::ranges::equal(References(views(sets), profile, {}, builder).section().bytes,
                              References(views(sets), profile).section().bytes));
   }
   // This also holds after a set with too many answers for the compact form.
   const auto is_wide = [&](const Sets& sets) {
-    return References(views(sets), Profile::kLeaderboard, builder).groups()[0].index().is_wide();
+    return References(views(sets), Profile::kLeaderboard, {}, builder).groups()[0].index().is_wide();
   };
   CHECK(is_wide({{U"あ"}, {U"い"}, std::vector<Text>(3001, U"あい")}));
   CHECK(!is_wide({{U"あ"}}));

@@ -21,7 +21,7 @@ from ..suite.compiled import (
     warn_once,
 )
 from ..suite.questions import Question
-from ..suite.rules import Lengths, Profile
+from ..suite.rules import Profile
 from ..suite.suite import Suite
 from ..suite.suite_reading import check_suite
 
@@ -137,15 +137,11 @@ def built_index(suite: Suite, profile: Profile, threads: int) -> SuiteIndex:
         check_suite(suite.name, suite.questions)
     sets = []
     for question in suite:
-        if question.lengths != Lengths():
-            raise SuiteError(
-                f"suite {suite.name}, question {question.question_id}: this version of the core scores only with the "
-                f"target 100 and the limit 150, not {question.lengths.target} and {question.lengths.limit}"
-            )
         sets_of_question = spelled_sets(suite, question, profile)
         _check_baselines(suite, question, sets_of_question, profile)
         sets.append(list(sets_of_question.values()))
-    return _core.compile(sets, getattr(_core.Profile, profile), threads)
+    lengths = [question.lengths.native for question in suite]
+    return _core.compile(sets, getattr(_core.Profile, profile), threads, lengths)
 
 
 def spelled_sets(suite: Suite, question: Question, profile: Profile = "leaderboard") -> Mapping[str, Sequence[str]]:

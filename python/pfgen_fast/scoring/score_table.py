@@ -277,13 +277,13 @@ class ScoreTable(ColumnTable):
         fluency, truthfulness = _set_columns(question, self.scorer.suite.set_names)
         discount = 1.0
         if self.scorer.profile == "paper":
-            discount = max(0.0, _core.discount(question.n_units(self._answers[self._first + index])))
+            discount = max(0.0, question.lengths.native.discount(question.n_units(self._answers[self._first + index])))
         cut = self.scorer.core.details(code, self._answers, self._first + index)
         names, rules = question.rule_names, question.keywords
         unmet: list[list[Any]] = [[names[rule.named_by], 1 - rules[rule.rule].importance] for rule in cut.unmet]
         n_over = cut.truncation - question.lengths.target
         if n_over > 0 and cut.score > 0:
-            unmet.append([f"{n_over}字超過", _core.discount(cut.truncation)])
+            unmet.append([f"{n_over}字超過", question.lengths.native.discount(cut.truncation)])
         return {
             "fluency": {name: values[column] for name, column in fluency.items()},
             "fluency_discount": discount,
@@ -350,6 +350,7 @@ def _record_forms(suite: Suite) -> list[_core.RecordForm]:
             truthfulness_columns=list(truthfulness.values()),
             rule_names=written(question.rule_names),
             rule_scores=written(1 - rule.importance for rule in question.keywords),
+            lengths=question.lengths.native,
         )
         for question, (fluency, truthfulness) in zip(suite, columns, strict=True)
     ]

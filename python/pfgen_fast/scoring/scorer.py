@@ -223,12 +223,13 @@ def core_question(
     ]
     return _core.Question(
         index=index,
-        rules=_core.KeywordRules(nodes),
+        rules=_core.KeywordRules(nodes, question.lengths.missing),
         set_columns=set_columns,
         searchers=regex_searchers(rules, question.question_id) if spelling is None else [],
         token_reader=None
         if spelling is None
         else token_reader(rules, spelling, question.question_id, is_normalised=is_normalised),
+        lengths=question.lengths.native,
     )
 
 

@@ -15,7 +15,7 @@ import signal
 import threading
 import time
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from types import FrameType
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
@@ -27,7 +27,7 @@ from ..base.untrusted_text import shown_value
 if TYPE_CHECKING:
     from .units import Spelling
 
-NOT_FOUND = 9999  # position of a pattern that does not match; a number, because `and` and `or` compare positions
+NOT_FOUND = 2**32 - 1  # what stands for the position of a pattern that does not match
 REGEX_SYNTAX = frozenset("\\.^$*+?{}[]|()")
 _MAX_DEPTH = 32
 _FORMS: tuple[Literal["t", "and", "or"], ...] = ("t", "and", "or")
@@ -163,29 +163,29 @@ def _where(pattern: str, question_id: str) -> str:
     return f"question {question_id}: the pattern {shown_value(pattern)}"
 
 
-TokenReader = Callable[[str, Sequence[int]], tuple[str, list[int]]]
+TokenReader = Callable[[str, int], tuple[str, list[int]]]
 
 
 def token_reader(
     rules: tuple[Rule, ...], spelling: Spelling, question_id: str, *, is_normalised: bool = False
 ) -> TokenReader:
-    """Returns a function that spells an answer in tokens, and finds the position of each pattern up to each limit.
+    """Returns a function that spells an answer in tokens, and finds the position of each pattern up to a limit.
 
-    For profile normalised, there is one limit, and the positions are those in each form of the answer.
+    For profile normalised, the positions are those in each form of the answer.
     """
     patterns = [leaf.pattern for rule in rules for leaf in rule.leaves()]
     searches = [(re.compile(pattern).search, _where(pattern, question_id)) for pattern in patterns]
 
-    def read(text: str, limits: Sequence[int]) -> tuple[str, list[int]]:
+    def read(text: str, limit: int) -> tuple[str, list[int]]:
         spelled = spelling.read(text)
-        cuts = map(spelled.cut, limits)
-        matches = [searched(search, cut, where) for cut in cuts for search, where in searches]
+        cut = spelled.cut(limit)
+        matches = [searched(search, cut, where) for search, where in searches]
         return spelled.symbols, [spelled.position(match.end()) if match else NOT_FOUND for match in matches]
 
-    def read_normalised(text: str, limits: Sequence[int]) -> tuple[str, list[int]]:
+    def read_normalised(text: str, limit: int) -> tuple[str, list[int]]:
         normalised = _core.NormalisedText(text, has_spaces=True)
         spelled = spelling.read(normalised.units)
-        n_read = len(spelled.cut(limits[0]))
+        n_read = len(spelled.cut(limit))
         positions = []
         for form in normalised.forms:
             cut = form.cut(n_read)

@@ -59,6 +59,11 @@ class Lengths:
         return {} if self == Lengths() else {"target": self.target, "limit": self.limit}
 
     @property
+    def native(self) -> _core.Lengths:
+        """The same for the core."""
+        return _core.Lengths(self.target, self.limit)
+
+    @property
     def look_ahead(self) -> int:
         """How many units of an answer are read; later units have no effect."""
         return 2 * self.limit - self.target
