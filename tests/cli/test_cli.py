@@ -61,7 +61,6 @@ def test_score_says_why_a_result_is_replaced(call, runs):
         file.write(b"\n")
     (runs / "worse/config.json").unlink()
     reasons = ["it was damaged", "trials, config.json (model, mode) changed"]
-    assert replaced("--dry-run") == [("pending", reason) for reason in reasons]
     assert replaced() == [("scored", reason) for reason in reasons]
     assert replaced("--force") == [("scored", None), ("scored", None)]
     code, _, err = call("score", "--suite", "mini", runs, "--float-sum", "naive")
@@ -78,9 +77,6 @@ def test_score_elsewhere_leaves_the_inputs_untouched(call, runs, tmp_path, monke
     assert sorted(runs.rglob("*")) == before
     assert (tmp_path / "out/runs/good/result.json").is_file()
     assert (tmp_path / "out/runs/worse/result.json").is_file()
-    code, _, _ = call("score", "--suite", "mini", "runs", "--dry-run")
-    assert code == 0
-    assert sorted(runs.rglob("*")) == before
 
 
 @pytest.mark.parametrize(

@@ -174,7 +174,6 @@ def test_checklists_have_gates(call, tmp_path, monkeypatch):
         ("compare A B --fail-if-worse --junit A", "cannot be written: expected a file, not a directory"),
         ("score A --junit a.xml", "--junit: nothing is checked; expected with --fail-under"),
         ("score A --fail-under flency=1", "--fail-under: unknown figure 'flency'"),
-        ("score A --fail-under 1 --dry-run", "--dry-run scores nothing: leave out --fail-under"),
         ("score a.csv --fail-under 1", "no such option for tables; it is for runs: --fail-under"),
         ("place A --fail-under rnk=1", "did you mean 'rank'?"),
     ],

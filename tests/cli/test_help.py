@@ -2,14 +2,12 @@
 
 import re
 import shlex
-import shutil
-import subprocess
 from pathlib import Path
 from typing import Annotated, Literal
 
 import pytest
 from makers.public_api import GROUPS, LEAVES, options_of
-from pfgen_fast.cli.commands import COMMANDS, EXAMPLES, LINES, command_class, completions, help_of
+from pfgen_fast.cli.commands import COMMANDS, EXAMPLES, LINES, command_class, help_of
 from pfgen_fast.cli.commands import GROUPS as TITLES
 from pfgen_fast.cli.parser import (
     Argument,
@@ -90,7 +88,7 @@ def test_the_help_groups_all_commands_and_begins_each_group_with_a_command_to_tr
         parse(command_class(path), words)
 
 
-# ---- Reading a command line: what is accepted, how it is refused in one sentence, and completions for shells
+# ---- Reading a command line: what is accepted, and how it is refused in one sentence
 
 
 def _even(text: str) -> int:
@@ -188,7 +186,6 @@ def test_what_cannot_be_read_is_one_sentence(words, problem):
     ("words", "expected"),
     [
         (["score", "runs", "--threads", "1025"], "--threads: expected an integer of at least 1 and at most 1024"),
-        (["checklists", "correlate", "runs", "--draws", "1" + "0" * 23], "at least 0 and at most 1000000, not '1000"),
     ],
 )
 def test_numbers_that_nothing_could_hold_are_refused(call, words, expected):
@@ -204,31 +201,6 @@ def test_options_are_refused_that_are_for_another_kind_of_input():
         refuse_others(parse(Command, ["a", "--stop", "x"]), "tables")
     with pytest.raises(UsageError, match=r"^no such option for runs; it is for tables: --quiet$"):
         refuse_others(parse(Command, ["a", "-q"]), "runs")
-
-
-@pytest.mark.parametrize(
-    ("words", "offered"),
-    [
-        (["sc"], ["score"]),
-        (["suite", "c"], ["check", "compile"]),
-        (["score", "runs", "--pro"], ["--profile"]),
-        (["score", "--profile", "p"], ["paper"]),
-        (["score", ""], []),
-        (["score", "--suite", ""], []),
-        (["nothing", "x"], []),
-    ],
-)
-def test_a_shell_is_offered_commands_options_and_choices(words, offered):
-    assert completions(words) == offered
-
-
-@pytest.mark.skipif(shutil.which("bash") is None, reason="no bash here")
-def test_bash_completes_what_it_is_told_to(call):
-    _, script, _ = call("--show-completion", "bash")
-    before = 'pfgen-fast() { echo "$@"; }\n'
-    after = 'COMP_WORDS=(pfgen-fast score --pro); COMP_CWORD=2; _pfgen_fast; echo "${COMPREPLY[@]}"; complete -p'
-    run = subprocess.run(["bash", "-c", before + script + after], capture_output=True, text=True, check=True)
-    assert run.stdout == "--complete score --pro\ncomplete -o default -F _pfgen_fast pfgen-fast\n"
 
 
 def test_help_of_a_command_has_two_spellings(call):

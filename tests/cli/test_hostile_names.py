@@ -171,7 +171,6 @@ def test_score(asked, suite, runs, tmp_path):
     assert len(rows) == 1 + len(NAMES) + 3  # the heads, what ± means, and the suite with its signature
     assert len(re.findall(r"\(up to date\)$", asked("score", "--suite", suite, runs), re.MULTILINE)) == len(NAMES)
     asked("score", "--suite", suite, runs, "--json")
-    asked("score", "--suite", suite, runs, "--dry-run", "--force")
     for name in NAMES[:20]:
         make_run(tmp_path / "bad" / name, [json.dumps({"question": name, "answer": ""})])
     asked("score", "--suite", suite, tmp_path / "bad", code=3)

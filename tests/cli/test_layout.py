@@ -45,7 +45,6 @@ def commands(checkout):
         *generating,
         ["score", result, "--force"],
         ["score", result],  # up to date
-        ["score", result, "--force", "--dry-run"],
         ["leaderboard", result],
         ["compare", first, second],
         ["compare", first, first],

@@ -103,19 +103,6 @@ def test_outcomes_are_printed_as_json_or_text(call, tables):
     assert (code, out, "--json prints to stdout" in err) == (2, "", True)
 
 
-def test_a_dry_run_only_says_what_would_be_done(call, tables):
-    call("score", "in/a.csv", *COLUMNS, "-o", "out/")
-    before = files_below(Path("out"))
-    code, out, _ = call("score", tables, *COLUMNS, "-o", "out", "--dry-run")
-    assert (code, lines_of(out)) == (
-        0,
-        ["to be scored: in/sub/b.csv -> out/sub/b.csv", "1 file to be scored, 1 up to date: out"],
-    )
-    assert files_below(Path("out")) == before
-    code, out, _ = call("score", "in/a.csv", *COLUMNS, "-o", "one.csv", "--dry-run")
-    assert (code, out, Path("one.csv").exists()) == (0, "to be scored: in/a.csv -> one.csv\n", False)
-
-
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [

@@ -114,7 +114,7 @@ def options_of(name: str) -> list[Parameter]:
 
 
 def _of_commands() -> Iterator[str]:
-    yield from ("pfgen-fast --show-completion --version/-V", "pfgen-fast help COMMAND")
+    yield from ("pfgen-fast --version/-V", "pfgen-fast help COMMAND")
     yield from (f"pfgen-fast {name}" for name in GROUPS[1:])
     for name in LEAVES:
         parameters = parameters_of(commands.command_class(name))

@@ -10,7 +10,7 @@ from typing import Any
 from .. import __version__
 from ..base.untrusted_text import did_you_mean, in_one_line
 from . import help
-from .parser import HELP_NAMES, HelpWanted, UsageError, option_group, parameters_of, parse
+from .parser import HELP_NAMES, HelpWanted, UsageError, option_group, parse
 
 GROUPS = {
     "Score": {
@@ -100,10 +100,7 @@ COMMANDS = {
 """The module and class of each command, in the order of the help; imported when the command is called."""
 
 
-_OPTIONS = (
-    ("-V, --version", "Print the version."),
-    ("--show-completion SHELL", "Print what bash, zsh or fish evaluates to complete our commands."),
-)
+_OPTIONS = (("-V, --version", "Print the version."),)
 
 
 def command_class(name: str) -> Any:
@@ -148,9 +145,6 @@ def run(words: list[str]) -> None:
         if not name and word in ("-V", "--version"):
             print(f"pfgen-fast {__version__}")
             return
-        if not name and word in ("--complete", "--show-completion"):
-            print("\n".join(completions([*rest])) if word == "--complete" else _completion_script([*rest]))
-            return
         if word not in subcommands(name):
             kind = "option" if word.startswith("-") else "command"
             hint = did_you_mean(word, subcommands(name))
@@ -169,34 +163,3 @@ def run(words: list[str]) -> None:
 
     with pattern_time_limit():
         command()
-
-
-def completions(words: list[str]) -> list[str]:
-    """The words that a shell offers for the last of these words: commands, options, or the choices of an option."""
-    *before, last = words or [""]
-    name = ""
-    for word in before:
-        if word in subcommands(name):
-            name = f"{name} {word}".strip()
-    offered = subcommands(name)
-    if name in COMMANDS:
-        options = {
-            name: option
-            for option in parameters_of(command_class(name))
-            if option.is_option
-            for name in (*option.names, *option.off_names)
-        }
-        choices = options[before[-1]].choices if before[-1] in options else ()
-        offered = [*choices] or ([*options] if last.startswith("-") else [])  # a shell then offers files
-    return [word for word in offered if word.startswith(last)]
-
-
-def _completion_script(shells: list[str]) -> str:
-    """What a shell evaluates to complete our commands; the names of files are completed where no word is offered."""
-    if shells == ["fish"]:
-        return "complete -c pfgen-fast -a '(pfgen-fast --complete (commandline -opc)[2..] (commandline -ct))'"
-    if shells not in (["bash"], ["zsh"]):
-        raise UsageError("--show-completion: expected bash, zsh or fish")
-    begin = ["autoload -U bashcompinit && bashcompinit"] if shells == ["zsh"] else []
-    function = '_pfgen_fast() { COMPREPLY=($(pfgen-fast --complete "${COMP_WORDS[@]:1:COMP_CWORD}")); }'
-    return "\n".join([*begin, function, "complete -o default -F _pfgen_fast pfgen-fast"])

@@ -36,7 +36,7 @@ T = TypeVar("T")
 _BATCH_BYTES = 3 << 20
 """The size of the files of trials that are scored together; the next batch of this size is read ahead."""
 
-Status = Literal["scored", "current", "failed", "pending"]
+Status = Literal["scored", "current", "failed"]
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Outcome:
     """The outcome of scoring one run."""
 
     run: RunFolder
-    status: Status  # `"scored"`; `"current"` (its result was up to date); `"failed"`; `"pending"` (only with `dry_run`)
+    status: Status  # `"scored"`; `"current"` (its result was up to date); `"failed"`
     path: Path  # path of its result, whether or not it exists
     summary: RunSummary | None = None  # result without its questions; None if there is no result
     error: str | None = None  # reason for a failure, in one sentence
@@ -90,7 +90,6 @@ class RunScorer:
     float_sum: FloatSum | Literal["auto"] = "compensated"
     force: bool = False  # whether to score runs whose results are up to date
     output: Path | None = None  # folder below which results are written, so that the runs' own folders stay unchanged
-    dry_run: bool = False  # whether to only report what would be done
     threads: int | None = None  # number of threads; by default one for each core
     # `"strip"` scores answers without the reasoning of a model; `"keep"` scores them unchanged
     reasoning: ReasoningChoice = "keep"
@@ -124,7 +123,7 @@ class RunScorer:
         For callers that score in other ways. Only packed trials are written, for runs without them. A run that cannot
         be read is yielded as a failed outcome; so is a run that was generated for some questions only.
         """
-        everything = replace(self, force=True, dry_run=False)
+        everything = replace(self, force=True)
         self._check_suites(runs)
         with _pool(checked_threads(self.threads)) as (pool, stop):
             reading = (everything._reading(batch, pool, stop, is_all=True) for batch in chain(_batches(runs), ([],)))
@@ -189,8 +188,6 @@ class RunScorer:
             if isinstance(recorded, Outcome):
                 return recorded
             replaces = recorded
-        if self.dry_run:
-            return Outcome(run, "pending", path, replaces=replaces, suite=self._suite_of(run))
         trials_path = run.trials_path or self._packed(run, path)
         whole = Trials.read(trials_path, on_piece=stop.check)
         from .aggregation import check_all_answered, trials_of, unknown_questions

@@ -65,8 +65,8 @@ class FileTask:
         return 0
 
 
-Status = Literal["scored", "current", "pending", "failed"]
-"""The status of a file. `current` means that its output was already finished; `pending` occurs only with `dry_run`."""
+Status = Literal["scored", "current", "failed"]
+"""The status of a file. `current` means that its output was already finished."""
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,6 @@ def score_files(
     job: TableJob,
     *,
     again: bool = False,
-    dry_run: bool = False,
     on_progress: Callable[[FilesProgress], None] = _ignore,
     on_outcome: Callable[[FileOutcome], None] = _ignore,
     on_passed_over: OnPassedOver = _ignore,
@@ -112,14 +111,13 @@ def score_files(
     unfinished file.
 
     `sources` are files, directories or globs; an output is named by the path of its source below the given directory.
-    The directory `target` is created if needed. `again` scores everything again and replaces existing outputs;
-    `dry_run` only reports the status of each file. `on_progress` is called after each batch and each file,
-    `on_outcome` after each file.
+    The directory `target` is created if needed. `again` scores everything again and replaces existing outputs.
+    `on_progress` is called after each batch and each file, `on_outcome` after each file.
     """
     tasks = plan_files(sources, target, on_passed_over=on_passed_over)
     if job.encoding is not None and not any(has_encoding(task.source) for task in tasks):
         raise PfgenError("encoding: expected a CSV or TSV file, but no source is such a file")
-    _prepare(tasks, job, again=again, dry_run=dry_run)
+    _prepare(tasks, job, again=again)
     todo = {task.name: task.n_bytes for task in tasks if again or not task.is_finished}
     progress = FilesProgress(len(tasks), len(tasks) - len(todo), 0, sum(todo.values()), 0)
     outcomes: list[FileOutcome] = []
@@ -130,8 +128,6 @@ def score_files(
     for task in tasks:
         if task.name not in todo:
             outcomes.append(FileOutcome(task, "current"))
-        elif dry_run:
-            outcomes.append(FileOutcome(task, "pending"))
         else:
             outcomes.append(_score_file(task, job, on_batch=tell_rows))
             progress = replace(
@@ -252,7 +248,7 @@ def _is_within(path: str, folder: str) -> bool:
     return Path(os.path.realpath(folder)) in Path(os.path.realpath(path)).parents
 
 
-def _prepare(tasks: Sequence[FileTask], job: TableJob, *, again: bool, dry_run: bool) -> None:
+def _prepare(tasks: Sequence[FileTask], job: TableJob, *, again: bool) -> None:
     """Checks the settings of earlier outputs, and records those of the new ones, before any work."""
     folder = tasks[0].folder
     path = Path(folder, SETTINGS)
@@ -268,13 +264,12 @@ def _prepare(tasks: Sequence[FileTask], job: TableJob, *, again: bool, dry_run: 
         origin = f"scored with {_difference(settings, job.description)}" if settings else "of unknown origin"
         advice = "" if others else "--force (again=True) replaces them, or "
         raise PfgenError(f"{folder}: has tables {origin}; {advice}give another output directory")
-    if not dry_run:
-        for name in outputs:
-            try:
-                os.unlink(os.path.join(folder, name))
-            except OSError as error:
-                raise PfgenError(f"{error.filename}: cannot be replaced: {error.strerror or error}") from None
-        write_whole(path, json_bytes(dict(job.description)) + b"\n")
+    for name in outputs:
+        try:
+            os.unlink(os.path.join(folder, name))
+        except OSError as error:
+            raise PfgenError(f"{error.filename}: cannot be replaced: {error.strerror or error}") from None
+    write_whole(path, json_bytes(dict(job.description)) + b"\n")
 
 
 def _difference(settings: Mapping[str, str], wanted: Mapping[str, str]) -> str:

@@ -102,7 +102,6 @@ class ScoreOptions:
     float_sum: options.ResultSumOption = "auto"
     force: bool = Option(False, "Also score runs that are up to date, and tables scored with other settings.", "-f")
     threads: options.Threads = None
-    dry_run: bool = Option(False, "Only show what would be done.", "-n")
     quiet: Quiet = False
     as_json: Json = False
     runs: RunScoring

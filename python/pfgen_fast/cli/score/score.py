@@ -93,8 +93,6 @@ class Score(ScoreOptions):
         refuse_others(self, "runs")
         self.runs.prepare()
         self.runs.check_names(OF_RUN)
-        if self.dry_run and self.runs.is_gate:
-            app.fail("--dry-run scores nothing: leave out --fail-under")
         is_unusual = (self.profile, self.usual_sum, self.reasoning) != ("leaderboard", "compensated", "keep")
         if is_unusual and not (self.output or self.force):
             app.fail("--profile, --float-sum or --reasoning would replace the usual results: give --output or --force")
@@ -114,7 +112,6 @@ class Score(ScoreOptions):
                 float_sum=self.float_sum,
                 force=self.force or to_table or self.runs.is_gate,  # gates believe no result.json
                 output=None if self.output is None or to_table else Path(self.output),
-                dry_run=self.dry_run,
                 threads=self.threads,
                 reasoning=self.reasoning,
                 on_scored=on_scored,
@@ -151,7 +148,7 @@ class Score(ScoreOptions):
         from ...runs.trials import find_runs
 
         self.runs.prepare()
-        others = self.output, self.force, self.dry_run, self.runs.by_subject, self.threads, self.runs.is_gate
+        others = self.output, self.force, self.runs.by_subject, self.threads, self.runs.is_gate
         are_usual = (self.profile, self.reasoning) == ("leaderboard", "keep")
         if any(others) or not are_usual or are_tables(self.paths, self.tables, self.suite):
             app.fail(
@@ -233,8 +230,7 @@ def print_outcome(outcome: Outcome, *, is_first: bool = True) -> None:
 def _row(outcome: Outcome, room: int | None) -> str:
     """A line of the table, with room for the name of the run."""
     name = shortened(app.shown(outcome.run.folder), room)
-    if outcome.summary is None:
-        return f"{'to be scored':>50}  {name}"
+    assert outcome.summary is not None  # it is scored or up to date
     result, scores = outcome.summary, outcome.summary.scores
     parts = (scores.total(metric) for metric in ("fluency", "truthfulness", "helpfulness"))
     metrics = " ".join(f"{part:8.3f}" for part in parts)

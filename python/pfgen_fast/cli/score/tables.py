@@ -9,7 +9,6 @@ import shutil
 import tempfile
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -217,13 +216,10 @@ def _score_many(command: ScoreOptions, scorer: ReferenceScorer | None) -> None:
     job = _job(command, Path(first), scorer, first)
 
     def tell(outcome: FileOutcome) -> None:
-        source, target = map(shown, (outcome.task.source, outcome.task.target))
         if outcome.error:
             warn(outcome.error)
-        elif outcome.status == "pending" and not command.is_silent:
-            print_line(f"to be scored: {source} -> {target}")
         elif outcome.status == "scored" and not command.is_silent:
-            print_line(f"{_rows_told(outcome.n_rows, outcome.n_written, job)}: {target}")
+            print_line(f"{_rows_told(outcome.n_rows, outcome.n_written, job)}: {shown(outcome.task.target)}")
 
     state, passed_over = "", list[str]()
     with counting("files", quiet=command.is_silent, below=lambda: state) as count:
@@ -239,7 +235,6 @@ def _score_many(command: ScoreOptions, scorer: ReferenceScorer | None) -> None:
             folder,
             job,
             again=command.force,
-            dry_run=command.dry_run,
             on_progress=show,
             on_outcome=tell,
             on_passed_over=passed_over.append,
@@ -251,8 +246,11 @@ def _score_many(command: ScoreOptions, scorer: ReferenceScorer | None) -> None:
         print_json([_as_json(outcome, job) for outcome in outcomes])
     elif not command.quiet:
         n_rows, n_written = sum(outcome.n_rows for outcome in outcomes), sum(outcome.n_written for outcome in outcomes)
-        words = {"scored": f"scored ({_rows_told(n_rows, n_written, job)})", "pending": "to be scored"}
-        words |= {"current": "up to date", "failed": "failed"}
+        words = {
+            "scored": f"scored ({_rows_told(n_rows, n_written, job)})",
+            "current": "up to date",
+            "failed": "failed",
+        }
         numbers: Counter[str] = Counter(outcome.status for outcome in outcomes)
         first_part, *others = [(numbers[status], text) for status, text in words.items() if numbers[status]]
         parts = [f"{counted(first_part[0], 'file')} {first_part[1]}", *(f"{n:,} {text}" for n, text in others)]
@@ -267,19 +265,16 @@ def _score_one(command: ScoreOptions, path: Path, job: TableJob) -> None:
     if command.as_json and target == STDIN:
         fail("--json prints to stdout, so the table cannot go there: give --output FILE")
     task = FileTask(command.paths[0], os.path.dirname(target or ""), os.path.basename(target or ""))
-    outcome, means = FileOutcome(task, "pending"), MeansOfModels.of(path, job)
-    if not command.dry_run:
-        with counting("rows", quiet=command.is_silent) as count:
-            sink = target or means.add
-            counts = score_table(path, sink, job, name=name, on_batch=lambda done: count(done, None))
-        outcome = replace(outcome, status="scored", n_rows=counts.n_rows, n_written=counts.n_written)
+    means = MeansOfModels.of(path, job)
+    with counting("rows", quiet=command.is_silent) as count:
+        sink = target or means.add
+        counts = score_table(path, sink, job, name=name, on_batch=lambda done: count(done, None))
+    outcome = FileOutcome(task, "scored", *counts)
     if command.as_json:
         record = _as_json(outcome, job)
         if target is None:
             record |= {"output": None, "models": [model.to_dict() for model in means.models()]}
         print_json([record])
-    elif command.dry_run:
-        print_line(f"to be scored: {shown(name)}" + (f" -> {shown(target)}" if target else ""))
     elif not command.quiet and target != STDIN:
         told = _rows_told(outcome.n_rows, outcome.n_written, job)
         if target is None:
