@@ -41,6 +41,27 @@ def test_options_reach_the_build(call, config):
     assert "stage: expected one of raw, normalise" in err
 
 
+def test_options_override_what_the_answers_decide(call, config, mini, tmp_path):
+    (tmp_path / "raw.jsonl").write_bytes((config.parent / "raw.jsonl").read_bytes())
+    tables = "[frequency]\nbelow = 1\n[length]\ntarget = 90\n[select]\nsize = 40\nproposals = 300"
+    open_config = write_config(tmp_path, mini, tables=tables, top="")
+    code, _, err = call("suite", "build", open_config, "--no-report")
+    assert code == 0
+    assert "note: Q01: unit characters, because the answers are in Japanese\n" in err
+    assert "note: Q07: unit words, because the answers are in Latin\n" in err
+    assert [question.tokenizer is None for question in Suite.load(tmp_path / "made")] == [True, False]
+    options = ("--unit", "whitespace", "--target", 100, "--json", "--no-report")
+    told = json.loads(call("suite", "build", open_config, *options)[1])
+    assert [list(asked.values())[1:4] for asked in told["questions"]] == [["whitespace", 100, 150]] * 2
+    code, _, err = call("suite", "build", open_config, "--target", 50, "--limit", 50)
+    assert (code, "score.target and score.limit: expected a target of at least 1, and a limit above" in err) == (
+        2,
+        True,
+    )
+    code, _, err = call("suite", "build", open_config, "-o", tmp_path / "other")
+    assert (code, "are for a table of answers" in err) == (2, True)
+
+
 def test_too_few_answers_are_an_exit_code(call, config, mini, tmp_path):
     (tmp_path / "raw.jsonl").write_bytes((config.parent / "raw.jsonl").read_bytes())
     code, _, err = call("suite", "build", write_config(tmp_path, mini, in_question='required = ["340"]'))

@@ -70,8 +70,13 @@ def text_figures(texts: Sequence[str], tokenizers: Iterable[Tokenizer | None] = 
 
 
 def unit_name(tokenizer: Tokenizer | None) -> str:
-    """The unit of a tokenizer in sentences and records."""
-    return "characters" if tokenizer is None else tokenizer.source["tokenizer"].replace("whitespace", "words at spaces")
+    """The name of a unit in options and records."""
+    return "character" if tokenizer is None else tokenizer.source["tokenizer"]
+
+
+def units_of(tokenizer: Tokenizer | None) -> str:
+    """The plural of a unit in sentences."""
+    return "characters" if tokenizer is None else "words" if tokenizer == WORDS else "tokens"
 
 
 @dataclass(frozen=True)
@@ -192,7 +197,7 @@ def fit_sentences(fits_of: Mapping[str, Fit], units: Container[str] = (), *, dec
         groups.setdefault(fit.tokenizer, {})[question_id] = fit
     sentences = []
     for tokenizer, group in groups.items():
-        unit = unit_name(tokenizer)
+        unit = units_of(tokenizer)
         where = "" if len(groups) == 1 else f"{few_names(list(group))}: "
         if scripts := sorted({fit.script or "no script" for name, fit in group.items() if name not in units}):
             sentences.append(f"{where}unit {unit}, because the answers are in {' and '.join(scripts)}")

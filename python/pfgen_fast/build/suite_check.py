@@ -22,10 +22,13 @@ from ..scoring.scorer import Scorer
 from ..suite.questions import Question, some_references
 from ..suite.rules import AVERAGE_FIRST, PARTS
 from ..suite.suite import Suite
-from .answer_fit import evenly_spaced, fits, is_alphabetic, mixed_scripts, text_figures, unit_name
+from .answer_fit import evenly_spaced, fits, is_alphabetic, mixed_scripts, text_figures, unit_name, units_of
 
 N_QUESTIONS = 50
 """The maximum number of questions that are tried, evenly spaced."""
+
+_LEAST_QUESTIONS, _MOST_CODE_POINTS = 10, 20_000_000
+"""Fewer questions are tried, but not fewer than 10, if the references to all have more code points than this."""
 
 N_ANSWERS = 100
 """The maximum number of reference answers of a question that are scored, evenly spaced."""
@@ -74,9 +77,13 @@ def hold_out(suite: Suite, *, threads: int | None = None) -> list[HeldOut]:
     chosen evenly spaced.
     """
     asked = [question for question in suite if any(len(texts) >= _LEAST for texts in question.answers.values())]
+    asked = list(evenly_spaced(asked, N_QUESTIONS))
+    n_code_points = sum(len(text) for question in asked for texts in question.answers.values() for text in texts)
+    if n_code_points > _MOST_CODE_POINTS:
+        asked = list(evenly_spaced(asked, max(_LEAST_QUESTIONS, len(asked) * _MOST_CODE_POINTS // n_code_points)))
     taken: dict[str, list[str]] = {}
     kept = []
-    for question in evenly_spaced(asked, N_QUESTIONS):
+    for question in asked:
         sets = {name: list(texts) for name, texts in question.answers.items()}
         large = [texts for texts in sets.values() if len(texts) >= _LEAST]
         out = [text for texts in large for text in texts[::_EVERY] if text]
@@ -172,11 +179,7 @@ def suite_warnings(suite: Suite, held: Sequence[HeldOut]) -> Iterator[str]:
         held: The result of `hold_out`; empty to warn only of too few references and of the unit.
     """
     yield from _few_references(suite)
-    alphabetic = [
-        question.question_id
-        for question in suite
-        if question.tokenizer is None and is_alphabetic(_script(some_references(question)))
-    ]
+    alphabetic = [question.question_id for question in suite if _counts_letters(question)]
     if alphabetic:
         yield (
             f"{len(alphabetic):,} of {counted(len(suite), 'question')} ({few_names(alphabetic)}) compare answers in an "
@@ -206,9 +209,11 @@ def _few_references(suite: Suite) -> Iterator[str]:
         )
 
 
-def _script(texts: Sequence[str]) -> str:
-    scripts = text_figures(texts, ())["scripts"]
-    return next(iter(scripts), "")
+def _counts_letters(question: Question) -> bool:
+    """Whether answers in an alphabet are compared by characters."""
+    if question.tokenizer is not None:
+        return False
+    return is_alphabetic(next(iter(text_figures(some_references(question), ())["scripts"]), ""))
 
 
 def _misfit(part: HeldOut) -> str:
@@ -228,7 +233,7 @@ def _length_warnings(held: Sequence[HeldOut]) -> Iterator[str]:
             yield (
                 f"references to {len(named):,} of {counted(len(held), 'question')} are much {word} than "
                 f"the target ({worst.question.question_id}: median {median:,.0f}, 90th percentile {decile:,.0f} "
-                f"{unit_name(worst.question.tokenizer)}; target {lengths.target:,}, limit {lengths.limit:,}), so "
+                f"{units_of(worst.question.tokenizer)}; target {lengths.target:,}, limit {lengths.limit:,}), so "
                 f"{harm}; set [score] target and limit to about 2 and 3 times the median length"
             )
 
@@ -238,14 +243,19 @@ def _score_warnings(held: Sequence[HeldOut]) -> Iterator[str]:
     if (share := _means(held, CUT)[0] / good) > _MOST_OF_CUT:
         yield (
             f"reference answers without their last third score {share:.2f} of whole ones (expected at most "
-            f"{_MOST_OF_CUT:g}), so a half-finished answer looks good; count words in place of characters, or raise "
-            "the target"
+            f"{_MOST_OF_CUT:g}), so an unfinished answer looks good; raise the target, or count words in place of "
+            "characters"
         )
     true = statistics.fmean(part.share_true for part in held)
     if any(OTHER in part.means for part in held):
         score, _, other_true, helpfulness = _means(held, OTHER)
         if (share := score / good) > _MOST_OF_OTHER:
-            change = "add keyword rules" if helpfulness > share else "count words in place of characters"
+            if helpfulness > share:
+                change = "add keyword rules, or look at fluency"
+            elif any(_counts_letters(part.question) for part in held):
+                change = "count words in place of characters"
+            else:
+                change = "remove phrases that answers to all questions share ([normalise] replace)"
             yield (
                 f"answers to another question score {share:.2f} of good ones (expected at most {_MOST_OF_OTHER:g}; "
                 f"truthfulness {other_true:.2f}, helpfulness {helpfulness:.2f}), so wrong answers look right; {change}"

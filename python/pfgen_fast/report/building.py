@@ -49,6 +49,7 @@ def write_building_report(
             suite=Path(scorer.suite.name).name,
             n_questions=len({branch.asked.question_id for branch in built.branches}),
             unit=built.config.unit,
+            decisions=[in_one_line(sentence, 400) for sentence in built.decisions],
             stages=[stage["name"] for stage in described[0]["stages"]],
             branches=described,
             overview=markup(page_json({"branches": described, "unit": built.config.unit, "bin": _BIN})),
