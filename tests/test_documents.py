@@ -62,6 +62,7 @@ def folder(tmp_path, monkeypatch, whole):
         (programs / name).chmod(0o755)
     monkeypatch.setenv("PATH", f"{programs}{os.pathsep}{os.environ['PATH']}")
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    monkeypatch.setenv("PFGEN_FAST_HOME", str(tmp_path / ".home"))
     monkeypatch.chdir(tmp_path)
     if not whole:
         leave_out_drawing(monkeypatch)

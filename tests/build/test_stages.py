@@ -9,7 +9,7 @@ from pfgen_fast import Suite
 from pfgen_fast.base.errors import SuiteError, TrialsError
 from pfgen_fast.build.build_config import KEEP_WORDS, Frequency, Length, Normalise, Select
 from pfgen_fast.build.normalise import Rewrite
-from pfgen_fast.build.selection import suggest_keywords
+from pfgen_fast.build.selection import suggest_keywords, suggest_rule
 from pfgen_fast.build.stages import (
     describe,
     filter_stage,
@@ -147,7 +147,26 @@ def test_ngrams_of_these_answers_alone_come_first_with_rules_that_find_them(suit
         assert re.search(freeze_rule(item.rule).pattern, item.ngram)[0] == item.ngram
 
 
-@pytest.mark.parametrize(("name", "question"), [("made", "Q01"), ("mini", "Q01"), ("mini", "Q03"), ("mini", "Q08")])
+def test_words_are_suggested_where_words_are_the_unit(mini):
+    """And a rule of whole words that nearly all references of the question pass."""
+    here = [answer for answers in mini["Q08"].answers.values() for answer in answers]
+    result = suggest_keywords(mini, "Q08", n=100, min_share=0.05)
+    assert result == sorted(result, key=lambda entry: -entry.log_odds)
+    for item in result:
+        assert item.rule == {"t": rf"\b{item.ngram}\b"}
+        assert item.share == sum(bool(re.search(item.rule["t"], answer)) for answer in here) / len(here) >= 0.05
+    suggested = suggest_rule(mini, "Q08")
+    assert suggested.rule["t"].startswith(r"\b(?:")
+    assert suggested.share == sum(bool(re.search(suggested.rule["t"], answer)) for answer in here) / len(here) > 0.95
+    assert suggested.share_elsewhere < 0.05
+
+
+def test_no_rule_is_suggested_where_answers_share_no_words(make_suite):
+    answers = [{"answers": {"P": [f"{letter}{n} {n * n}" for n in range(30)]}} for letter in "xy"]
+    assert suggest_rule(Suite.load(make_suite(*answers)), "Q01") is None
+
+
+@pytest.mark.parametrize(("name", "question"), [("made", "Q01"), ("mini", "Q01"), ("mini", "Q03")])
 def test_proposals_are_sorted_their_shares_counted_and_none_touches_another(suite, mini, name, question):
     part = mini if name == "mini" else suite
     here = [answer for answers in part[question].answers.values() for answer in answers]

@@ -136,8 +136,7 @@ def read_config(
 
     Args:
         path: The TOML file.
-        unit: `"character"` or the name of a tokenizer such as `"words"`; overrides `unit` and `tokenizer` of the file,
-            but not those of single questions.
+        unit: `"character"`, or a tokenizer such as `"words"`; overrides that of the file, but not of single questions.
         target: Overrides `score.target`.
         limit: Overrides `score.limit`.
         until_stable: Whether to repeat the frequency filter until it removes nothing.
@@ -149,14 +148,14 @@ def read_config(
     path = Path(path)
     content = read_toml(path, error=BuildError)
     try:
-        top = _TOP(content)
+        top = config_table(content)
         options = [("score", "target", target), ("score", "limit", limit), ("frequency", "until_stable", until_stable)]
         for table, key, value in options:
             if value:
                 top[table] = {**top.get(table, {}), key: value}
         if unit is not None:
             top = {**{key: value for key, value in top.items() if key != "tokenizer"}, **_unit_keys(unit)}
-        return _config(top, path)
+        return config_of(top, path)
     except (Fault, BuildError, SuiteError) as error:
         raise BuildError(f"{path}: {error}") from None
 
@@ -235,7 +234,7 @@ def _keywords(value: Any) -> tuple[Any, ...]:
 _TRUTH = one_of((True, False))
 _UNITS = ("character", "token")
 _OF_UNITS = {"unit": one_of(_UNITS), "tokenizer": text}
-_QUESTION = keyed(
+question_table = keyed(
     {
         "id": _question_id,
         "question": some_text,
@@ -253,10 +252,10 @@ _QUESTION = keyed(
 def _questions(value: Any) -> tuple[dict[str, Any], ...]:
     if value == []:
         raise unexpected("a [[question]] for each question of the suite", value)
-    return items(value, _QUESTION)
+    return items(value, question_table)
 
 
-_TOP = keyed(
+config_table = keyed(
     {
         "suite": _folder,
         "work": _folder,
@@ -294,7 +293,8 @@ _TOP = keyed(
 )
 
 
-def _config(top: Mapping[str, Any], path: Path) -> Config:
+def config_of(top: Mapping[str, Any], path: Path) -> Config:
+    """The config in a table that was checked; paths in it are relative to the folder of `path`."""
     folder = path.parent
     suite, work = folder / top["suite"], folder / top.get("work", f"{top['suite']}.work")
     if work.resolve() == suite.resolve() or suite.resolve() in work.resolve().parents:

@@ -9,6 +9,8 @@ from __future__ import annotations
 import hashlib
 import math
 import operator
+import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -202,6 +204,8 @@ MAX_ORDER = 10
 _MIN_SHARE = 0.1
 _N_OUTSIDE = 100
 _PRIOR = 0.5
+_N_TRIED, _MOST_ALTERNATIVES = 100, 4
+_MOST_ELSEWHERE, _LEAST_GAIN, _MOST_FAILED = 0.05, 0.02, 0.05  # shares of reference answers
 
 
 @dataclass(frozen=True)
@@ -212,17 +216,26 @@ class Suggestion:
     share: float  # share of the question's reference answers that contain it
     share_elsewhere: float  # share of the reference answers to the other questions that contain it
     log_odds: float  # log-odds that an answer to the question contains it, minus the same for the others
+    is_word: bool = False  # whether it is a whole word
 
     @property
     def rule(self) -> dict[str, Any]:
         """A keyword rule that requires the n-gram, in the form of a question file."""
-        return {"t": "".join(f"\\{character}" if character in REGEX_SYNTAX else character for character in self.ngram)}
+        return {"t": rf"\b{self.pattern}\b" if self.is_word else self.pattern}
+
+    @property
+    def pattern(self) -> str:
+        """The n-gram as a pattern."""
+        return "".join(f"\\{character}" if character in REGEX_SYNTAX else character for character in self.ngram)
 
 
 def suggest_keywords(
     suite: Suite, question: str, *, n: int = 20, min_share: float = _MIN_SHARE, threads: int | None = None
 ) -> list[Suggestion]:
-    """The n-grams with the highest log-odds in a question's reference answers (docs/building.md)."""
+    """The n-grams, or words if the unit is tokens, with the highest log-odds in a question's reference answers.
+
+    Rules: docs/building.md.
+    """
     if n < 1:
         raise ValueError(f"n: expected at least 1, not {n}")
     if not 0 < min_share <= 1:
@@ -231,15 +244,59 @@ def suggest_keywords(
     here = [answer for answers in asked.answers.values() for answer in answers]
     elsewhere = _answers_elsewhere(suite, asked)
     least = math.ceil(min_share * len(here))
-    inside = document_frequencies(here, max_order=MAX_ORDER, least=least, threads=threads)
-    outside = document_frequencies(elsewhere, max_order=MAX_ORDER, threads=threads)
+    has_words = asked.tokenizer is not None
+    if has_words:
+        inside, outside = _word_frequencies(here, least), _word_frequencies(elsewhere)
+    else:
+        inside = document_frequencies(here, max_order=MAX_ORDER, least=least, threads=threads)
+        outside = document_frequencies(elsewhere, max_order=MAX_ORDER, threads=threads)
+        inside = _maximal({ngram: n for ngram, n in inside.items() if _may_be_a_keyword(ngram)})
     suggestions = []
-    for ngram, count in _maximal({ngram: n for ngram, n in inside.items() if _may_be_a_keyword(ngram)}).items():
+    for ngram, count in inside.items():
         others = outside.get(ngram, 0)
         log_odds = _log_odds(count, len(here)) - _log_odds(others, len(elsewhere))
-        suggestions.append(Suggestion(ngram, count / len(here), others / len(elsewhere), log_odds))
+        suggestions.append(Suggestion(ngram, count / len(here), others / len(elsewhere), log_odds, has_words))
     suggestions.sort(key=lambda row: (-row.log_odds, -len(row.ngram), row.ngram))
-    return _unrelated(suggestions, n)
+    return suggestions[:n] if has_words else _unrelated(suggestions, n)
+
+
+@dataclass(frozen=True)
+class SuggestedRule:
+    """A keyword rule that most references of a question pass, and few of those to other questions."""
+
+    rule: dict[str, Any]  # in the form of a question file
+    share: float  # share of the question's reference answers that pass it
+    share_elsewhere: float  # share of the reference answers to other questions that pass it
+
+
+def suggest_rule(suite: Suite, question: str, *, threads: int | None = None) -> SuggestedRule | None:
+    """A rule of up to four alternatives, each of which most remaining references have; None without a good rule."""
+    asked = suite[question]
+    left = {answer for answers in asked.answers.values() for answer in answers}
+    here, elsewhere = [*left], _answers_elsewhere(suite, asked)
+    suggestions = suggest_keywords(suite, question, n=_N_TRIED, threads=threads)
+    echoed = asked.question.casefold()  # an answer that only repeats the question has these words, too
+    usable = [
+        suggestion
+        for suggestion in suggestions
+        if suggestion.share_elsewhere <= _MOST_ELSEWHERE and suggestion.ngram.casefold() not in echoed
+    ]
+    finders = {suggestion: re.compile(suggestion.rule["t"]).search for suggestion in usable}
+    taken: list[Suggestion] = []
+    while finders and left and len(taken) < _MOST_ALTERNATIVES:
+        best = max(finders, key=lambda suggestion: sum(map(bool, map(finders[suggestion], left))))
+        passing = {answer for answer in left if finders[best](answer)}
+        if len(passing) < _LEAST_GAIN * len(here):
+            break
+        taken.append(best)
+        left -= passing
+    if len(left) > _MOST_FAILED * len(here):
+        return None
+    pattern = "|".join(suggestion.pattern for suggestion in taken)
+    pattern = rf"\b(?:{pattern})\b" if taken[0].is_word else pattern
+    n_elsewhere = sum(map(bool, map(re.compile(pattern).search, elsewhere)))
+    rule = {"t": pattern, "name": taken[0].ngram}
+    return SuggestedRule(rule, 1 - len(left) / len(here), n_elsewhere / len(elsewhere))
 
 
 def _answers_elsewhere(suite: Suite, asked: Question) -> list[str]:
@@ -252,6 +309,12 @@ def _answers_elsewhere(suite: Suite, asked: Question) -> list[str]:
         for answers in question.answers.values()
         for answer in answers[:: max(1, math.ceil(len(answers) / _N_OUTSIDE))]
     ]
+
+
+def _word_frequencies(texts: Iterable[str], least: int = 1) -> dict[str, int]:
+    """The words of two letters or more in at least `least` texts, with their numbers."""
+    counts = Counter(word for text in texts for word in {*re.findall(r"\w\w+", text)})
+    return {word: count for word, count in counts.items() if count >= least}
 
 
 def _may_be_a_keyword(ngram: str) -> bool:

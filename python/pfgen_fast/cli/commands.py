@@ -38,7 +38,7 @@ GROUPS = {
         "discern": "Tests whether an evaluator notices damage: n-gram scores, a metric, a judge, or your function.",
         "experiment": "Analyses what the scores mean: how they correlate, how stable they are.",
     },
-    "Suites": {"suite": "Lists, fetches, adds, checks, compiles, builds and packs suites of questions."},
+    "Suites": {"suite": "Makes suites of questions from prompts; lists, fetches, checks, builds and shares suites."},
 }
 
 EXAMPLES = {
@@ -94,6 +94,7 @@ COMMANDS = {
     "suite get": ("suite.sharing", "SuiteGet"),
     "suite add": ("suite.sharing", "SuiteAdd"),
     "suite pack": ("suite.sharing", "SuitePack"),
+    "suite make": ("suite.make", "SuiteMake"),
     "suite build": ("suite.build", "SuiteBuild"),
     "suite keywords": ("suite.build", "SuiteKeywords"),
 }

@@ -1,0 +1,336 @@
+"""Makes a suite from prompts: models answer each question often, and the answers become a config, which is built.
+
+Each question has runs of its own, so an answer is never requested again, whatever becomes of the other prompts.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from ..base.errors import BuildError, EngineError, SuiteError
+from ..base.file_reading import read_text
+from ..base.file_writing import write_whole
+from ..base.untrusted_json import Fault, checked
+from ..generation.engines.engine import Engine, run_async
+from ..generation.events import Events
+from ..generation.generating import Generated, Generation, generate
+from ..generation.prompts import Task
+from ..runs.trials import Trials, single_trials
+from ..suite.questions import Question, Sample, language_of
+from ..suite.suite import Suite
+from ..tables.formats import is_table, table_rows
+from .build_config import config_of, config_table, question_table, read_config
+from .pipeline import Built, build_suite
+from .selection import SuggestedRule, suggest_rule
+from .suite_writing import check_place
+
+STYLE = "one paragraph"
+"""The default form of the first answers, which are the examples of further prompts."""
+
+_SHARE_OF_REFERENCES = 2 / 3  # of the answers to a question
+_MOST_REFERENCES = 1000
+_LEAST_SHARE = 0.5  # of the wanted answers, below which a question is left out
+_FAILURES_AT_FIRST = 3  # questions without an answer, after which a model is not asked the others
+_UNKNOWN_SAMPLE = "…" * 100  # stands for an answer of 100 tokens
+_SUGGESTED = "# keywords = "
+_HEAD = "# Written by pfgen-fast suite make. Edit it, and run the same command again: it keeps all answers.\n"
+_EXAMPLES = "in its language, in the style and length of the examples."
+
+_Step = tuple[Generation, int, str, Sequence[Question]]
+"""Requests: a generation, the number of answers to each question, the directory, and the questions."""
+
+
+def read_prompts(path: Path) -> list[dict[str, Any]]:
+    """The questions in a text with one prompt per line, or in a table, as tables of a config.
+
+    A table has a column `question`, and optionally `id`, `category`, `note`, `sample`, `keywords` and other keys of a
+    question. In CSV, keywords are a pattern, or a list of rules in JSON.
+
+    Raises:
+        BuildError: The file has no prompts, or one is invalid.
+        TrialsError: The table cannot be read.
+    """
+    if is_table(path):
+        rows = [(where, _prompt(row)) for where, row in table_rows(path)]
+    else:
+        lines = enumerate(read_text(path, error=BuildError).split("\n"), start=1)
+        rows = [(f"{path}, line {number}", {"question": line.strip()}) for number, line in lines if line.strip()]
+    if not rows:
+        raise BuildError(f"{path}: no prompts; expected one in each line, or a table with a column 'question'")
+    return [checked(row, question_table, where, error=BuildError) for where, row in rows]
+
+
+def _prompt(row: Mapping[str, Any]) -> dict[str, Any]:
+    prompt = {"id" if key == "question_id" else key: value for key, value in row.items() if value not in (None, "")}
+    keywords = prompt.get("keywords")
+    if isinstance(keywords, str):
+        with contextlib.suppress(ValueError):  # a pattern
+            prompt["keywords"] = json.loads(keywords)
+        if not isinstance(prompt["keywords"], list):
+            prompt["keywords"] = [{"t": keywords}]
+    return prompt
+
+
+@dataclass(frozen=True)
+class NewSuite:
+    """The outcome of `SuiteMaker.build`."""
+
+    built: Built
+    n_answers: Mapping[str, int]  # different answers by ID of the question, without those that were left out
+    rules: Mapping[str, SuggestedRule]  # suggested keyword rules, by ID of the question
+    problems: tuple[str, ...]  # one sentence each
+    n_cut: int  # number of new answers that ended at the limit of tokens
+
+
+@dataclass
+class SuiteMaker:
+    """Makes a suite from prompts.
+
+    Args:
+        prompts: A file; see `read_prompts`.
+        generations: Models and settings that share the answers evenly; the first one also gives an answer to each
+            question without a `sample`, which is an example in further prompts, and the sample answer of the suite.
+        output: The directory of the suite. The config `OUTPUT.toml` and the directory `OUTPUT.work` are next to it.
+        answers: The number of answers to each question, from all generations together.
+        style: The form of the first answers, such as "three paragraphs of about 500 words".
+
+    Raises:
+        BuildError: A prompt is invalid, or the output has files that are not part of a suite.
+    """
+
+    prompts: Path
+    generations: Sequence[Generation]
+    output: Path
+    answers: int = 300
+    style: str = STYLE
+    n_answers: dict[str, int] = field(default_factory=dict, init=False)  # of questions with enough answers, by ID
+    _problems: list[str] = field(default_factory=list, init=False)
+    _n_cut: int = field(default=0, init=False)
+
+    def __post_init__(self) -> None:
+        tables = read_prompts(self.prompts)
+        self.config_path = self.output.with_name(f"{self.output.name}.toml")
+        self._top: dict[str, Any] = {
+            "suite": self.output.name,
+            "sets": {"A": [f"{self.output.name}.work/answers"]},
+            "frequency": {"below": 1},
+            "select": {"size": 1},
+            "question": [{"id": f"Q{number:02}", **table} for number, table in enumerate(tables, start=1)],
+        }
+        if any(language_of(table["question"]) != "ja" for table in tables):
+            texts = {"qa": f"Answer the question {_EXAMPLES}", "chat": f"Answer the user's question {_EXAMPLES}"}
+            self._top["instructions"] = texts
+        try:
+            config = config_of(config_table(self._top), self.config_path)
+        except (Fault, BuildError, SuiteError) as error:
+            raise BuildError(f"{self.prompts}: {error}") from None
+        check_place(config)
+        self._questions = [Question(asked.question_id, asked.question, {}) for asked in config.questions]
+        self._samples = {asked.question_id: asked.sample for asked in config.questions if asked.sample}
+        if self.config_path.exists():
+            edited = {asked.question for asked in read_config(self.config_path).questions}
+            missing = [question.question_id for question in self._questions if question.question not in edited]
+            if missing:
+                hint = "to take them in, delete that file, which is then written anew; existing answers are kept"
+                self._problems.append(f"{', '.join(missing)}: not in {self.config_path}, so not asked; {hint}")
+            self._questions = [question for question in self._questions if question.question in edited]
+
+    def requests(self) -> Iterator[tuple[Generation, Task, int]]:
+        """For each generation and question, the first request, and the number of answers that are missing."""
+        samples = {question.question_id: _UNKNOWN_SAMPLE for question in self._questions} | self._samples
+        for step in (self._first_step(), *self._other_steps(self._questions)):
+            generation, trials, *_ = step
+            for question, suite in self._suites(step, samples):
+                folder = generation.folder(suite, self._root(step, question))
+                n_missing = trials - (len(single_trials(folder)) if folder.is_dir() else 0)
+                if n_missing > 0:
+                    yield generation, generation.setting.tasks(suite, 1)[0], n_missing
+
+    def build(
+        self,
+        *,
+        accept_keywords: bool = False,
+        threads: int | None = None,
+        on_step: Callable[[int, int, str], None] = lambda done, total, what: None,
+    ) -> NewSuite:
+        """Writes the config unless it exists, and builds the suite from the answers of `ask`.
+
+        Without `accept_keywords`, suggested keyword rules are comments in the config.
+
+        Raises:
+            BuildError: The config was edited and is invalid, or another process is building.
+        """
+        rules: dict[str, SuggestedRule] = {}
+        if not self.config_path.exists():
+            n_references = max(1, min(_MOST_REFERENCES, int(min(self.n_answers.values()) * _SHARE_OF_REFERENCES)))
+            tables = [table for table in self._top["question"] if table["id"] in self.n_answers]
+            tables = [{**table, "sample": self._samples[table["id"]]} for table in tables]
+            self._top |= {"select": {"size": n_references}, "question": tables}
+            write_whole(self.config_path, _config_text(self._top, rules).encode())
+            built = build_suite(self.config_path, threads=threads, on_step=on_step)
+            if built.is_written and len(tables) > 1:
+                suite = Suite.load(self.output)
+                suggested = ((table["id"], suggest_rule(suite, table["id"], threads=threads)) for table in tables)
+                rules = {question_id: rule for question_id, rule in suggested if rule}
+                write_whole(self.config_path, _config_text(self._top, rules).encode())
+        if accept_keywords:
+            text = read_text(self.config_path, error=BuildError)
+            write_whole(self.config_path, text.replace(f"\n{_SUGGESTED}", f"\n{_SUGGESTED[2:]}").encode())
+        built = build_suite(self.config_path, threads=threads, on_step=on_step)
+        return NewSuite(built, self.n_answers, rules, (*self._problems, *built.problems), self._n_cut)
+
+    def ask(
+        self, *, on_answer: Callable[[int, int], None] = lambda done, total: None, events: Events | None = None
+    ) -> None:
+        """Requests the missing answers, which are stored when they arrive.
+
+        Raises:
+            EngineError: A model answers none of the first questions.
+            BuildError: No question has enough answers.
+        """
+        events = events or Events()
+        first = self._first_step()
+        self._n_done, self._n_wanted = 0, len(first[3]) + self.answers * len(self._questions)
+        for question, run in self._runs(first, on_answer, events):
+            if run.run is not None:
+                self._samples[question.question_id] = Trials.of(run.run).answers[0]
+        texts: dict[str, set[str]] = {question_id: set() for question_id in self._samples}
+        questions = [question for question in self._questions if question.question_id in texts]
+        for step in self._other_steps(questions):
+            for question, run in self._runs(step, on_answer, events):
+                if run.run is not None:
+                    texts[question.question_id].update(filter(str.strip, Trials.of(run.run).answers))
+        wanted = max(1, int(_LEAST_SHARE * self.answers))
+        for question_id, answers in texts.items():
+            if len(answers) < wanted:
+                n = f"{len(answers):,} different answers of {self.answers:,}"
+                self._problems.append(f"{question_id}: left out with {n}; change the prompt, or ask another model")
+        kept = {question_id: len(answers) for question_id, answers in texts.items() if len(answers) >= wanted}
+        if not kept:
+            raise BuildError(f"{self.prompts}: no question has enough answers: {self._problems[0]}")
+        self.n_answers = kept
+
+    def _first_step(self) -> _Step:
+        generation = self.generations[0]
+        zero_shot = replace(generation, setting=replace(generation.setting, num_examples=0))
+        questions = [question for question in self._questions if question.question_id not in self._samples]
+        return zero_shot, 1, "first", questions
+
+    def _other_steps(self, questions: Sequence[Question]) -> Iterator[_Step]:
+        n = len(self.generations)
+        for number, generation in enumerate(self.generations):
+            yield generation, self.answers // n + (number < self.answers % n), "answers", questions
+
+    def _root(self, step: _Step, question: Question) -> Path:
+        key = hashlib.sha1(question.question.encode()).hexdigest()[:8]
+        return self.output.with_name(f"{self.output.name}.work") / step[2] / key
+
+    def _suites(self, step: _Step, samples: Mapping[str, str]) -> Iterator[tuple[Question, Suite]]:
+        """A suite of each question of a step, whose prompts have the sample answers of the other questions."""
+        whole = Suite(self.output.name, tuple(self._questions))
+        instructions: dict[str, str] = self._top.get("instructions", {})
+        if step[2] == "first":
+            form = f"in its language, in {self.style}."
+            texts = {"qa": f"Answer the question {form}", "chat": f"Answer the user's question {form}"}
+            instructions = {**texts, "examples_heading": ""}
+        known = [question for question in self._questions if question.question_id in samples]
+        whole.__dict__.update(
+            samples=tuple(Sample(question.question, samples[question.question_id]) for question in known),
+            instructions=instructions,
+        )
+        for question in step[3]:
+            yield question, whole.only([question.question_id])
+
+    def _runs(
+        self, step: _Step, on_answer: Callable[[int, int], None], events: Events
+    ) -> Iterator[tuple[Question, Generated]]:
+        """Generates the runs of a step; what fails becomes a problem, unless the first questions all fail."""
+        generation, trials, name, _ = step
+        n_failed, has_answers = 0, False
+        with _opening(generation) as opened:
+            for question, suite in self._suites(step, self._samples):
+                before, self._n_done = self._n_done, self._n_done + trials
+                where = f"{question.question_id}, {generation.setting.model}"
+                try:
+                    engine = opened(suite)
+                    n_trials = trials
+                    if engine.n_trials is not None:  # stored answers are one run for all settings
+                        n_trials = min(trials if name == "first" else self.answers, engine.n_trials)
+                    if not n_trials:
+                        raise EngineError("the input has no answer to the question")
+                    run = generate(
+                        suite,
+                        engine,
+                        generation.setting,
+                        trials=n_trials,
+                        output=self._root(step, question),
+                        on_progress=lambda n, _: on_answer(min(before + n, self._n_done), self._n_wanted),  # noqa: B023
+                        events=events,
+                    )
+                except EngineError as error:
+                    n_failed += 1
+                    self._problems.append(f"{where}: {error}")
+                    if n_failed == min(_FAILURES_AT_FIRST, len(step[3])) and not has_answers:
+                        raise EngineError(f"no answers: {self._problems[-1]}") from None
+                    continue
+                has_answers = True
+                self._problems += [f"{where}: {problem}" for problem in run.problems[:1]]
+                self._n_cut += run.replies.n_cut if run.replies else 0
+                yield question, run
+
+
+@contextlib.contextmanager
+def _opening(generation: Generation) -> Iterator[Callable[[Suite], Engine]]:
+    """Yields a function that opens the engine for a suite; weights are loaded once for all suites."""
+    if generation.engine not in ("hf", "transformers", "vllm"):
+        yield lambda suite: generation.open(suite, loads=False)
+        return
+
+    async def stay_open() -> None:
+        """Does nothing at the end of a run."""
+
+    engine: list[Engine] = []
+
+    def opened(suite: Suite) -> Engine:
+        if not engine:
+            engine.append(generation.open(suite, loads=False))
+            setattr(engine[0], "close", stay_open)  # noqa: B010 - mypy refuses to assign to a method
+        return engine[0]
+
+    try:
+        yield opened
+    finally:
+        if engine:
+            del engine[0].close
+            run_async(engine[0].close())
+
+
+# The config
+
+
+def _config_text(top: Mapping[str, Any], rules: Mapping[str, SuggestedRule]) -> str:
+    """A config as TOML; suggested rules of questions without keywords are comments."""
+    lines = [f"{key} = {_toml(value)}" for key, value in top.items() if isinstance(value, str)]
+    for name, table in top.items():
+        if isinstance(table, dict):
+            lines += ["", f"[{name}]", *(f"{key} = {_toml(value)}" for key, value in table.items())]
+    for table in top["question"]:
+        lines += ["", "[[question]]", *(f"{key} = {_toml(value)}" for key, value in table.items())]
+        if (rule := rules.get(table["id"])) and not table.get("keywords"):
+            shares = f"{rule.share:.0%} of the references, {rule.share_elsewhere:.0%} of those to other questions"
+            lines.append(f"{_SUGGESTED}{_toml([rule.rule])}  # passed by {shares}")
+    return "\n".join([_HEAD, *lines, ""])
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return f"{{ {', '.join(f'{key} = {_toml(item)}' for key, item in value.items())} }}"
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(_toml, value))}]"
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
