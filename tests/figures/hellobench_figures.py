@@ -35,11 +35,6 @@ def scores() -> ChecklistScores:
 
 
 @cache
-def bounds() -> ChecklistScores:
-    return score_judged_runs(suite(), open_runs(sorted((HELLOBENCH / "judgements").iterdir())), missing="bounds")
-
-
-@cache
 def cells() -> list[dict[str, str]]:
     """The published tables, beside the figures from the judgements."""
     return hellobench_table("main_table.csv")
@@ -84,12 +79,9 @@ def missing_answers_figures() -> Iterator[str]:
     for name, more in (("neo_7b_v01", "647"), ("yi_large", "")):
         average = model(name).average
         n_missing = sum(len(part.gaps["missing"]) for part in model(name).areas.values())
-        best = next(item.average.bounds[1] for item in bounds().models if item.model == name)
-        yield f"{n_missing} {more} {average.rescaled:.2f} {average.rescaled_missing_as_zero:.2f} {best:.2f}"
+        yield f"{n_missing} {more} {average.rescaled:.2f} {average.rescaled_missing_as_zero:.2f}"
     averages = [item.average.rescaled_missing_as_zero for item in scores().models]
     assert averages == sorted(averages, reverse=True)
-    assert all(item.place_bounds == (item.place, item.place) for item in bounds().models)
-    yield "20"
 
 
 PEOPLE_WIN = "paper/win_rates_against_gpt4o_0806.csv"

@@ -15,7 +15,6 @@ SETTINGS = {
     "rescale": {"centre": 75, "factor": 4},
     "areas": ["letters", "stories"],
     "words": "regex",
-    "missing": "skip",
 }
 TASKS = (
     {"id": "thanks-1", "area": "letters", "category": "thanks", "instruction": "Thank an aunt for a kite."},

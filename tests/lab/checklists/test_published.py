@@ -1,7 +1,6 @@
 """What follows from the published answers and judgements of HelloBench; more in `figures.hellobench_figures`."""
 
 from functools import cache
-from typing import Any
 
 import pytest
 from figures.hellobench_figures import errors, scores, suite
@@ -9,59 +8,64 @@ from makers.published import HELLOBENCH, expected, hellobench_table, needs_hello
 from pfgen_fast.lab.checklists import answer_metrics
 from pfgen_fast.lab.checklists.answer_metrics import measure, model_metrics, open_metrics
 from pfgen_fast.lab.checklists.checklist_runs import Run
-from pfgen_fast.lab.checklists.checklist_tables import to_dict
+from pfgen_fast.lab.checklists.checklist_scoring import ModelScores, ScoredPart
 
 pytestmark = [pytest.mark.slow, needs_hellobench]
 
 FIGURES = ("score", "rescaled", "rescaled_plain", "rescaled_missing_as_zero", "words")
-OF_LENGTH = (*FIGURES, "mean_absolute_length_error", "mean_shortfall", "share_long_enough")
+OF_LENGTH = ("mean_absolute_length_error", "mean_shortfall", "share_long_enough")
 OF_AVERAGE = (*FIGURES[1:], "rescaled_over_answers")
+AREA = "heuristic_text_generation"
 LENGTHS = ("2k", "4k", "8k", "16k")
 
 
 @cache
-def rows() -> dict[str, dict[str, Any]]:
-    return {row["model"]: row for row in to_dict(scores())["rows"]}
+def models() -> dict[str, ModelScores]:
+    return {model.model: model for model in scores().models}
 
 
-def close(figure: float) -> Any:
+def close(figure: float) -> object:
     return pytest.approx(figure, abs=1e-9, rel=0)
 
 
 def test_the_twenty_models_have_the_expected_scores():
-    assert rows().keys() == expected().keys()
+    assert models().keys() == expected().keys()
     n_compared = 0
-    for model, model_scores in expected().items():
-        row = rows()[model]
-        assert row["areas"].keys() == model_scores["tasks"].keys()
-        assert row["categories"].keys() == model_scores["categories"].keys()
-        assert row["lengths"].keys() == model_scores["lengths"].keys()
-        parts = [(row["areas"][area], part, FIGURES) for area, part in model_scores["tasks"].items()]
-        parts += [(row["categories"][name], part, FIGURES[:2]) for name, part in model_scores["categories"].items()]
-        parts += [(row["lengths"][length], part, OF_LENGTH) for length, part in model_scores["lengths"].items()]
-        parts += [(row["average"], model_scores["average"], OF_AVERAGE)]
-        for ours, theirs, names in parts:
-            for name in ("n", "missing"):
-                assert ours.get(name) == theirs.get(name, ours.get(name))
-            for name in names:
-                assert ours[name] == close(theirs[name]), (model, name)
+    for name, model_scores in expected().items():
+        model = models()[name]
+        categories = {category: part for (_, category), part in model.categories.items()}
+        assert model.areas.keys() == model_scores["tasks"].keys()
+        assert categories.keys() == model_scores["categories"].keys()
+        assert model.lengths.keys() == model_scores["lengths"].keys()
+        parts = [(model.areas[area], part, FIGURES) for area, part in model_scores["tasks"].items()]
+        parts += [(categories[category], part, FIGURES[:2]) for category, part in model_scores["categories"].items()]
+        for length, part in model_scores["lengths"].items():
+            parts += [(model.lengths[length], part, FIGURES), (model.lengths[length].length, part, OF_LENGTH)]
+        for ours, theirs, figures in [*parts, (model.average, model_scores["average"], OF_AVERAGE)]:
+            if isinstance(ours, ScoredPart) and "n" in theirs:
+                assert (ours.n, list(ours.gaps["missing"])) == (
+                    theirs["n"],
+                    theirs.get("missing", list(ours.gaps["missing"])),
+                )
+            for figure in figures:
+                assert getattr(ours, figure) == close(theirs[figure]), (name, figure)
                 n_compared += 1
     assert n_compared == 20 * (5 * 5 + 38 * 2 + 5) + 24 * 8  # six models have answers of the four lengths
 
 
-def part_of(model: str, cell: str) -> dict[str, Any]:
+def part_of(name: str, cell: str) -> ScoredPart:
     """The figures of a cell of the published tables."""
-    row = rows()[model]
+    model = models()[name]
     if cell == "average":
-        return row["average"]
-    return row["lengths" if cell in LENGTHS else "areas"]["heuristic_text_generation" if cell == "no limit" else cell]
+        return model.average
+    return model.lengths[cell] if cell in LENGTHS else model.areas[AREA if cell == "no limit" else cell]
 
 
 def test_the_published_tables_follow_cell_by_cell():
     cells = [row for row in hellobench_table("main_table.csv") if row["score_recomputed"]]
     for cell in cells:
         part = part_of(cell["key"], cell["cell"])
-        score, words = part["rescaled"], part["words"]
+        score, words = part.rescaled, part.words
         assert f"{score:.4f}" == cell["score_recomputed"], cell
         assert f"{words:.2f}" == cell["words_recomputed"], cell
         is_equal = {"score": f"{score:.2f}" == cell["score_paper"], "words": f"{words:.0f}" == cell["words_paper"]}
@@ -69,7 +73,7 @@ def test_the_published_tables_follow_cell_by_cell():
             assert cell[f"{what}_equal"] == ("yes" if holds else "no"), cell
         assert bool(cell["note"]) >= (not is_equal["score"])
         if cell["answers"]:
-            assert (part["n"], len(part["missing"])) == (int(cell["answers"]), int(cell["missing"]))
+            assert (part.n, len(part.gaps["missing"])) == (int(cell["answers"]), int(cell["missing"]))
     assert len(cells) == 108 + 30 + 30  # the figures of docs/hellobench.md count the equal cells
 
 

@@ -250,7 +250,7 @@ def test_a_suite_is_read_whole_and_writing_and_reading_change_nothing(tmp_path: 
 
 def test_keys_that_suite_json_lacks_have_defaults(tmp_path: Path) -> None:
     suite = suite_with(tmp_path / "bare", {"suite.json": {"format": 1}, "weights.json": None})
-    assert (suite.name, suite.language, suite.words, suite.missing) == ("bare", "en", "regex", "skip")
+    assert (suite.name, suite.language, suite.words) == ("bare", "en", "regex")
     assert (suite.levels, suite.areas) == ((0, 0.25, 0.5, 0.75, 1), ("letters", "stories"))
     assert not suite.has_weights
     assert suite.checklist(suite.tasks[1]).weights == (100 / 3,) * 3

@@ -54,11 +54,10 @@ def test_missing_answers_are_left_out_or_zero(tmp_path):
     assert skip.gaps["missing"] == zero.gaps["missing"] == tuple(TALES[:2])
     assert skip.n == zero.n == 4
     assert (skip.rescaled, skip.rescaled_missing_as_zero) == (-100.0, pytest.approx((200 / 6 - 75) * 4))
-    assert (zero.rescaled, zero.rescaled_missing_skipped) == (skip.rescaled_missing_as_zero, skip.rescaled)
+    assert zero.rescaled == skip.rescaled_missing_as_zero
     assert zero.score == pytest.approx(200 / 6)
     assert zero.rescaled_missing_as_zero == zero.rescaled
-    (model,) = score(tmp_path, scored_by=suite(missing="zero"), judgements=rows).models
-    assert model.areas["tales"] == zero
+    (model,) = score(tmp_path, judgements=rows, missing="zero").models
     assert "|missing:zero|" in model.signature
 
 
@@ -130,7 +129,7 @@ def test_trials_count_alike_and_missing_ones_are_named(tmp_path):
 
 def test_several_judges_must_be_named(tmp_path):
     rows = [*good(), *good(judge="strict")[:3]]
-    with pytest.raises(ChecklistError, match=r"judgements of 2 judges: 'j' \(12\), 'strict' \(3\); name one"):
+    with pytest.raises(ChecklistError, match=r"judgements of 2 judges: 'j', 'strict'; name one"):
         score(tmp_path, judgements=rows)
     assert score(tmp_path, judgements=rows, judge="strict").models[0].areas["tales"].n == 2
     with pytest.raises(ChecklistError, match="no judgements of the judge 'x'; expected one of 'j', 'strict'"):
@@ -139,7 +138,7 @@ def test_several_judges_must_be_named(tmp_path):
 
 def test_versions_of_a_judge_are_not_mixed_by_accident(tmp_path):
     models = {"a": good(version="j-2024-08-06"), "b": good(version="j-2025-01-01")}
-    with pytest.raises(ChecklistError, match=r"2 versions or prompts of the judge 'j': j-2024-08-06 \(12\); j-2025-01"):
+    with pytest.raises(ChecklistError, match=r"2 versions or prompts of the judge 'j': j-2024-08-06; j-2025-01"):
         score(tmp_path, judgements=models)
     scores = score(tmp_path, judgements=models, mixed=True)
     assert any("2 versions or prompts of the judge are mixed" in note for note in scores.notes)

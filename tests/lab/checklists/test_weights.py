@@ -273,12 +273,9 @@ def test_the_command_shows_all_three_figures(tmp_path, call):
     assert "alpha: the judge correlates by " in printed
     line = next(csv.DictReader(io.StringIO((tmp_path / "t.csv").read_text())))
     _, printed, _ = call(*common, "--calibrate", path, "--json")
-    result = json.loads(printed)["rows"][0]["calibrated"]["average"]
-    assert float(line["calibrated_low"]) == result["calibrated_low"] < result["judge"]
-    for form in ((), ("--markdown",)):
-        assert "alpha: the judge correlates by " in call(*common, "--calibrate", path, *form)[1]
-    code, _, err = call(*common, "--calibrate", path, "--missing", "bounds")
-    assert (code, err) == (2, "error: --calibrate estimates one score of each model; expected --missing skip or zero\n")
+    result = json.loads(printed)["rows"][0]
+    assert float(line["calibrated_low"]) == result["calibrated_low"] < result["rescaled"]
+    assert "alpha: the judge correlates by " in call(*common, "--calibrate", path)[1]
 
 
 def test_missing_answers_that_count_as_zero_are_zero_for_people_too(tmp_path):

@@ -83,9 +83,7 @@ class JudgedOptions(SuiteOptions):
 class ChecklistScoreOptions(JudgedOptions):
     """The options of commands that show scores."""
 
-    missing: Literal["skip", "zero", "bounds"] | None = Option(
-        None, "Leave out answers without a judgement, count them as zero, or show bounds. Default: as the suite."
-    )
+    missing: Literal["skip", "zero"] = Option("skip", "Leave out answers without a judgement, or count them as zero.")
     method: MethodChoice = Option("checklist", "Choose the method by which the judge was asked.")
     weights: Literal["suite", "equal"] = Option("suite", "Use the suite's weights, or equal weights (known as AVG-C).")
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import itertools
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ...base.untrusted_text import counted
-from ..app import Json, columns, counting, exit_if_partial, fail, note, print_json, print_line, print_tables, shown
+from ..app import Json, counting, exit_if_partial, note, print_json, print_line, print_tables, shown
 from ..gate_options import ThresholdOptions
 from ..parser import Option
 from ..suite_line import print_signature
@@ -18,11 +17,10 @@ from .options import ChecklistScoreOptions, JudgedRuns
 if TYPE_CHECKING:
     from ...base.table import Table
     from ...lab.checklists.calibration import Calibration
-    from ...lab.checklists.checklist_scoring import ChecklistScores, Gap, MissingRule, ModelScores
+    from ...lab.checklists.checklist_scoring import ChecklistScores, Gap, ModelScores
+    from ...lab.checklists.tasks import Missing
     from ...runs.gates import Check
 
-_WIDE = 120
-"""A terminal with this number of columns shows the areas next to the average."""
 _MOST_SENTENCES = 12
 _ABOUT_INTERVALS = "95 % interval: over tasks, by Student's t"
 _ABOUT_RANKS = (
@@ -42,7 +40,7 @@ class ChecklistsTable:
     Examples
 
       pfgen-fast checklists table runs --suite hellobench --missing zero --lengths
-      pfgen-fast checklists table runs/a runs/b --suite essays-en --weights equal --markdown
+      pfgen-fast checklists table runs/a runs/b --suite essays-en --weights equal --csv table.csv
       pfgen-fast checklists table runs --suite essays-en --calibrate people/exports/a1.jsonl
     """
 
@@ -54,7 +52,6 @@ class ChecklistsTable:
     calibrate: list[Path] | None = Option(
         None, "Also estimate the scores that people would give, from their marks of some answers.", metavar="MARKS"
     )
-    markdown: bool = Option(False, "Print Markdown.")
     as_json: Json = False
     gate: ThresholdOptions
     options: ChecklistScoreOptions
@@ -70,8 +67,6 @@ class ChecklistsTable:
         from ...tables.formats import check_value_table, writing_values
 
         options = self.options
-        if self.calibrate and options.missing == "bounds":
-            fail("--calibrate estimates one score of each model; expected --missing skip or zero")
         self.gate.prepare()
         ends = ("", "_low", "_high")
         self.gate.check_names(f"{name}{end}" for name in ("average", *options.loaded.areas) for end in ends)
@@ -90,26 +85,23 @@ class ChecklistsTable:
                 write(answer_rows(scores))
         checks = [check for model in scores.models for check in self._checks(model, scores.missing)]
         if self.as_json:
-            is_single = len(scores.models) == 1
-            print_json({**tables.to_dict(scores, calibration, with_questions=is_single), **self.gate.record(checks)})
-        elif self.markdown:
-            sys.stdout.write(
-                tables.to_markdown(scores, calibration, with_categories=self.categories, with_lengths=self.lengths)
-            )
+            settings = {"method": scores.method, "weights": scores.weights, "missing": scores.missing}
+            table = tables.full_table(scores, calibration)
+            about = {"suite": scores.suite.name, "suite_sha256": scores.suite.hash, **settings}
+            print_json({**about, "rows": table.to_dicts(), "notes": scores.notes, **self.gate.record(checks)})
         else:
             print_tables(self._tables(scores, calibration))
-        is_quiet = options.quiet or self.as_json or self.markdown
+        is_quiet = options.quiet or self.as_json
         if not is_quiet:
             _say(scores)
         note(*scores.notes, *(calibration.notes if calibration else ()), *scores.left_out)
         if calibration and not is_quiet:
             for sentence in calibration.sentences():
                 print_line(shown(sentence))
-        form = "markdown" if self.markdown else "quiet" if is_quiet else "text"
-        self.gate.finish(checks, form, "checklists table")
+        self.gate.finish(checks, "quiet" if is_quiet else "text", "checklists table")
         exit_if_partial(options.faults or scores.n("unjudged"))
 
-    def _checks(self, model: ModelScores, missing: MissingRule) -> list[Check]:
+    def _checks(self, model: ModelScores, missing: Missing) -> list[Check]:
         """The checks of a model; errors if answers are left out, because the model could gain by losing answers."""
         gaps: tuple[Gap, ...] = ("stale", "unjudged", *(() if missing == "zero" else ("missing",)))
         if n := sum(map(model.n, gaps)):
@@ -125,14 +117,8 @@ class ChecklistsTable:
         """The tables for a terminal."""
         from ...lab.checklists import checklist_tables as tables
 
-        width, is_single = columns(), len(scores.models) == 1
-        is_wide = width is None or width >= _WIDE
-        if is_single:
-            yield tables.parts_of(scores, scores.models[0])
-        else:
-            yield tables.ranking(scores, with_areas=is_wide)
-            if not is_wide:
-                yield tables.by_area(scores)
+        is_single = len(scores.models) == 1
+        yield tables.parts_of(scores, scores.models[0]) if is_single else tables.ranking(scores)
         if calibration is not None:
             yield tables.calibration_table(calibration)
         if not is_single:
@@ -150,9 +136,9 @@ class ChecklistsReport:
 
     The page needs no network, and text of answers and reasons cannot run code in it. A single file has at most 20 MB:
     if the texts exceed this limit, the page leaves out the ends of long answers, and says so. A directory contains all
-    texts, opens from disk, and only replaces an earlier report. The table is also written as Markdown, CSV and JSON
-    next to the page. The exit code is 3 if answers are left out because the judge gave no usable reply, or because
-    their lines cannot be read.
+    texts, opens from disk, and only replaces an earlier report. The table is also written as CSV next to the page. The
+    exit code is 3 if answers are left out because the judge gave no usable reply, or because their lines cannot be
+    read.
 
     Examples
 
@@ -180,7 +166,7 @@ class ChecklistsReport:
         scores = options.score(opened)
         with counting("models", quiet=options.quiet) as count:
             done = itertools.count()
-            page, *beside = write_checklists(
+            page, table = write_checklists(
                 scores,
                 opened,
                 self.output,
@@ -189,8 +175,7 @@ class ChecklistsReport:
                 on_model=lambda key: count(next(done), len(scores.models), key),
             )
         if not options.quiet:
-            names = ", ".join(shown(path.name) for path in beside)
-            print_line(f"{counted(len(scores.models), 'model')}: {shown(page)}, and next to it {names}")
+            print_line(f"{counted(len(scores.models), 'model')}: {shown(page)}, and next to it {shown(table.name)}")
         note(*scores.notes, *scores.left_out)
         exit_if_partial(options.faults or scores.n("unjudged"))
 

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby, pairwise
 from pathlib import Path
 from statistics import fmean
-from typing import Literal, get_args
+from typing import Literal
 
 from ...base.errors import ChecklistError
 from ...base.untrusted_json import read_toml
-from .checklist_runs import Answer
-from .tasks import AnswerKey, TaskKey
 from .words import count_words
 
 PACKAGED = Path(__file__).parents[2] / "data" / "checklists" / "rejections.toml"
@@ -54,41 +52,6 @@ def phrases_for(language: str) -> tuple[str, ...]:
 
 def _folded(phrase: str) -> str:
     return phrase.translate(_APOSTROPHES).casefold()
-
-
-Unanswered = Literal["refused", "filtered", "failed"]
-"""The model said no, the server said no, or there is no text."""
-
-UNANSWERED: tuple[Unanswered, ...] = get_args(Unanswered)
-
-_FILTERED = {"content_filter", "refusal", "safety", "recitation", "blocklist", "prohibited_content", "spii"}
-"""The reasons for stopping by which servers say that they filtered an answer, in lower case."""
-
-
-def unanswered(
-    keys: Iterable[AnswerKey], answers: Mapping[AnswerKey, Answer], rejections: Rejections
-) -> dict[AnswerKey, Unanswered]:
-    """The keys of answers that do not answer their task, with the reason; empty for a run without answers.
-
-    An answer that equals the answer to another task was filtered, unless it begins like a refusal.
-    """
-    if not answers:
-        return {}
-    tasks: dict[str, set[TaskKey]] = {}
-    for answer in answers.values():
-        tasks.setdefault(answer.response, set()).add((answer.id, answer.length))
-    causes: dict[AnswerKey, Unanswered] = {}
-    for key in keys:
-        reply = answers.get(key)
-        if reply is not None and (reply.finish_reason or "").casefold() in _FILTERED:
-            causes[key] = "filtered"
-        elif reply is None or not reply.response.strip():
-            causes[key] = "failed"
-        elif rejections.phrase_of(reply.response) is not None:
-            causes[key] = "refused"
-        elif len(tasks[reply.response]) > 1:
-            causes[key] = "filtered"
-    return causes
 
 
 _END = 300

@@ -22,19 +22,15 @@ from ...base.native import _core
 from ...base.untrusted_text import counted, few_names, in_one_line
 from ...runs.statistics.verdicts import rank_ranges
 from ..statistics.intervals_of_draws import Stratum, half_widths
-from .answer_texts import LengthFigures, Unanswered, length_figures
+from .answer_texts import LengthFigures, length_figures
 from .checklist_runs import Run
 from .checklist_suite import PARTS, ChecklistSuite, by_part
 from .judged import WHY_STALE, Judged, Verdicts, Weighting, judged_runs
 from .line_files import OnFault
-from .tasks import ChecklistTask, Method
+from .tasks import ChecklistTask, Method, Missing
 
-MissingRule = Literal["skip", "zero", "bounds"]
-"""Whether an answer without a judgement is left out or counts as zero; with bounds, it is left out, and each model has
-its worst and best score and place, too."""
-
-Gap = Literal["missing", "unjudged", "stale", Unanswered]
-"""Why an answer is not judged, or does not answer its task."""
+Gap = Literal["missing", "unjudged", "stale"]
+"""Why an answer is not judged."""
 
 GAPS: tuple[Gap, ...] = get_args(Gap)
 
@@ -50,10 +46,9 @@ class ScoredPart:
 
     Attributes:
         n: The number of judged answers.
-        gaps: The names of answers that are not judged or do not answer their task, by reason.
+        gaps: The names of answers that are not judged, by reason.
         score: The mean score, 0 to 100; None without judged answers, like the other figures.
         interval: The 95 % interval of the rescaled score.
-        bounds: The rescaled scores if all missing answers had the worst or the best verdicts, by the rule `bounds`.
         length: How far the wanted length was met, if the number of words of each answer is known.
     """
 
@@ -63,11 +58,9 @@ class ScoredPart:
     rescaled: float | None = None
     rescaled_plain: float | None = None
     rescaled_missing_as_zero: float | None = None
-    rescaled_missing_skipped: float | None = None
     rescaled_over_answers: float | None = None  # only of the average
     words: float | None = None
     interval: Ends | None = None
-    bounds: Ends | None = None
     length: LengthFigures | None = None
 
 
@@ -78,8 +71,6 @@ class ModelScores:
     Attributes:
         place: Its place, from 1; equal averages share the mean of their places.
         ranks: Its rank range (`paired.rank_ranges`); None without an average or a verdict.
-        place_bounds: Its best and worst place, whatever its missing answers and those of other models were.
-        has_texts: Whether the run has its answers, so that refused, filtered and failed answers are known.
     """
 
     model: str
@@ -87,13 +78,11 @@ class ModelScores:
     signature: str
     place: float | None
     ranks: tuple[int, int] | None
-    place_bounds: Ends | None
     areas: Mapping[str, ScoredPart]
     categories: Mapping[tuple[str, str], ScoredPart]
     lengths: Mapping[str, ScoredPart]
     average: ScoredPart  # without figures if an area has no judged answer
     answers: tuple[Verdicts, ...] = field(repr=False)
-    has_texts: bool
 
     def n(self, gap: Gap) -> int:
         """The number of answers to tasks without a length that have a gap."""
@@ -116,7 +105,7 @@ class ChecklistScores:
     suite: ChecklistSuite
     models: tuple[ModelScores, ...]
     method: Method
-    missing: MissingRule
+    missing: Missing
     weights: Weighting
     notes: tuple[str, ...]
 
@@ -136,7 +125,7 @@ def score_judged_runs(
     suite: ChecklistSuite,
     runs: Iterable[Run],
     *,
-    missing: MissingRule | None = None,
+    missing: Missing = "skip",
     method: Method = "checklist",
     weights: Weighting = "suite",
     judge: str | None = None,
@@ -148,8 +137,7 @@ def score_judged_runs(
     Args:
         suite: The suite.
         runs: The runs.
-        missing: Whether an answer without a judgement is left out or counts as zero; `bounds` leaves it out, and adds
-            the worst and best scores and places. By default as the suite says.
+        missing: Whether an answer without a judgement is left out or counts as zero.
         method: How the judge was asked.
         weights: Whether questions have the suite's weights or equal weights (known as AVG-C).
         judge: The name or a version of the judge; only needed if there are several judges or versions.
@@ -160,7 +148,7 @@ def score_judged_runs(
     Raises:
         ChecklistError: A file breaks the rules, there are no judgements, or they are of several judges or versions.
     """
-    rules = _Rules(suite, method, weights, suite.missing if missing is None else missing)
+    rules = _Rules(suite, method, weights, missing)
     judged = judged_runs(suite, runs, method=method, weights=weights, judge=judge, mixed=mixed, on_fault=on_fault)
     strata = rules.strata(judged)
     halves = [{key: half_widths(stratum) for key, stratum in parts.items()} for parts in strata]
@@ -184,11 +172,9 @@ def score_judged_runs(
             rules.signature(judged[row]),
             _place(means[row], means[:row] + means[row + 1 :]),
             ranks.get(row),
-            _place_bounds([average.bounds for average in averages], row),
             *parts[row],
             averages[row],
             judged[row].answers,
-            judged[row].has_answers,
         )
         for row in order
     )
@@ -206,7 +192,7 @@ class _Rules:
     suite: ChecklistSuite
     method: Method
     weights: Weighting
-    missing: MissingRule
+    missing: Missing
 
     def parts(self, judged: Judged, half_widths: Sequence[Mapping[Any, float]]) -> tuple[dict[Any, ScoredPart], ...]:
         """The parts of a model by area, category and length, in the order of areas."""
@@ -231,22 +217,14 @@ class _Rules:
             task, name = self.suite.by_key[key[:2]], f"{key[0]} (trial {key[2]})" if is_repeated else key[0]
             if state != "judged":
                 gaps.append(_Gap(task, state, name))
-            if key in judged.unanswered:
-                gaps.append(_Gap(task, judged.unanswered[key], name))
         return gaps
 
     def _part(self, answers: Sequence[Verdicts], gaps: Sequence[_Gap], half_width: float) -> ScoredPart:
         names = {kind: tuple(gap.name for gap in gaps if gap.gap == kind) for kind in GAPS}
         rescale, scores = self.suite.rescaling, [answer.score for answer in answers]
         total, n_all = math.fsum(scores), len(scores) + len(names["missing"])
-        bounds = None
-        if n_all and self.missing == "bounds":
-            is_rating = self.method != "checklist"
-            ends = (0.0, 100.0) if is_rating else (100 * self.suite.levels[0], 100 * self.suite.levels[-1])
-            worst, best = (rescale((total + len(names["missing"]) * end) / n_all) for end in ends)
-            bounds = worst, best
         if not answers:
-            return ScoredPart(0, names, bounds=bounds)
+            return ScoredPart(0, names)
         n = n_all if self.missing == "zero" else len(scores)
         length = length_figures((answer.words, answer.task.wanted_words) for answer in answers)
         is_length_known = answers[0].task.length is not None and length is not None and length.n == len(answers)
@@ -257,26 +235,20 @@ class _Rules:
             rescaled=rescale(total / n),
             rescaled_plain=rescale(math.fsum(answer.plain for answer in answers) / n),
             rescaled_missing_as_zero=rescale(total / n_all),
-            rescaled_missing_skipped=rescale(fmean(scores)),
             words=_mean_of_known([answer.words for answer in answers]),
             interval=self._interval(rescale(total / n), half_width),
-            bounds=bounds,
             length=length if is_length_known else None,
         )
 
     def average(self, judged: Judged, areas: Mapping[str, ScoredPart], half_width: float) -> ScoredPart:
-        """The mean of the areas, if each has a score; bounds also exist for areas without judged answers."""
-        ends = [part.bounds for part in areas.values() if part.bounds is not None]
-        bounds = None
-        if ends and len(ends) == len(areas):
-            bounds = fmean(worst for worst, _ in ends), fmean(best for _, best in ends)
+        """The mean of the areas, if each has a score."""
 
         def mean(name: str) -> float | None:
             return _mean_of_known([getattr(part, name) for part in areas.values()])
 
         rescaled = mean("rescaled")
         if rescaled is None:
-            return ScoredPart(bounds=bounds)
+            return ScoredPart()
         scores = [answer.score for answer in judged.answers if answer.task.length is None]
         if self.missing == "zero":
             scores += [0.0] * sum(len(part.gaps["missing"]) for part in areas.values())
@@ -284,11 +256,9 @@ class _Rules:
             rescaled=rescaled,
             rescaled_plain=mean("rescaled_plain"),
             rescaled_missing_as_zero=mean("rescaled_missing_as_zero"),
-            rescaled_missing_skipped=mean("rescaled_missing_skipped"),
             rescaled_over_answers=self.suite.rescaling(fmean(scores)),
             words=mean("words"),
             interval=self._interval(rescaled, half_width),
-            bounds=bounds,
         )
 
     def _interval(self, rescaled: float, half_width: float) -> Ends | None:
@@ -363,15 +333,6 @@ def _place(score: float | None, others: Iterable[float | None]) -> float | None:
         return None
     known = [other for other in others if other is not None]
     return 1 + sum(other > score for other in known) + sum(other == score for other in known) / 2
-
-
-def _place_bounds(bounds: Sequence[Ends | None], row: int) -> Ends | None:
-    """The place of the best score among the worst scores of the other models, and the reverse."""
-    own, others = bounds[row], [ends for place, ends in enumerate(bounds) if place != row and ends is not None]
-    if own is None:
-        return None
-    best, worst = _place(own[1], [ends[0] for ends in others]), _place(own[0], [ends[1] for ends in others])
-    return None if best is None or worst is None else (best, worst)
 
 
 def _mean_of_known(values: Sequence[float | None]) -> float | None:

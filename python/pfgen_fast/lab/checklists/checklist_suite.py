@@ -32,7 +32,6 @@ from .tasks import (
     ChecklistTask,
     JudgePrompts,
     Method,
-    Missing,
     Profile,
     Rescaling,
     TaskKey,
@@ -52,7 +51,6 @@ class ChecklistSuite:
         levels: The valid verdicts, ascending.
         rescaling: How scores are printed.
         words: How words are counted.
-        missing: Whether an answer without a judgement is left out or counts as zero, by default.
         notes: Notes for readers of the suite's scores, one sentence each.
     """
 
@@ -65,7 +63,6 @@ class ChecklistSuite:
     levels: tuple[float, ...] = LEVELS
     rescaling: Rescaling = field(default_factory=Rescaling)
     words: Counter = "regex"
-    missing: Missing = "skip"
     folder: Path | None = None
     notes: tuple[str, ...] = ()
 
@@ -279,7 +276,6 @@ def write_suite(suite: ChecklistSuite, folder: Path) -> None:
         "areas": list(suite.areas),
         "words": suite.words,
         "prompts": {name: None if prompt is None else f"prompts/{name}.txt" for name, prompt in prompts.items()},
-        "missing": suite.missing,
         **({"notes": list(suite.notes)} if suite.notes else {}),
     }
     write_whole(folder / SETTINGS_FILE, json_bytes(settings))

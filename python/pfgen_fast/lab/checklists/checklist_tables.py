@@ -1,7 +1,7 @@
-"""Tables of scores: for readers, as CSV and as JSON.
+"""Tables of scores: for readers, and all figures for CSV and JSON.
 
-Readers see scores with two decimals, words without decimals. A figure with missing answers is marked; the figure by the
-other rule for missing answers, or its bounds, is next to it. Files have full digits.
+Readers see scores with two decimals, words without decimals. A figure with missing answers is marked. Files have full
+digits.
 """
 
 from __future__ import annotations
@@ -12,10 +12,9 @@ from statistics import fmean
 from typing import Any, NamedTuple
 
 from ...base.table import NOTHING, Column, Table, figure, place_cell
-from ...base.untrusted_text import few_names, in_one_line, markdown_text
-from .answer_texts import UNANSWERED
+from ...base.untrusted_text import few_names, in_one_line
 from .calibration import CALIBRATED, Calibration
-from .checklist_scoring import GAPS, ChecklistScores, Ends, Gap, ModelScores, ScoredPart
+from .checklist_scoring import GAPS, ChecklistScores, ModelScores, ScoredPart
 from .checklist_suite import by_part
 from .judged import WHY_STALE
 
@@ -23,7 +22,7 @@ MARK = "*"
 """Marks a figure with missing answers."""
 
 _LONGEST_NAME = 40
-_FIGURES = ("score", "rescaled", "rescaled_plain", "rescaled_missing_as_zero", "rescaled_missing_skipped", "words")
+_FIGURES = ("score", "rescaled", "rescaled_plain", "rescaled_missing_as_zero", "words")
 _OF_LENGTH = ("mean_absolute_length_error", "mean_shortfall", "share_long_enough")
 
 Cells = list[tuple[Column, Callable[[Any], Any]]]
@@ -32,50 +31,24 @@ Cells = list[tuple[Column, Callable[[Any], Any]]]
 _INTERVAL = Column("95 % interval", form=lambda ends: f"{figure(ends[0], 2)} to {figure(ends[1], 2)}")
 
 
-def ranking(scores: ChecklistScores, *, with_areas: bool = True) -> Table:
-    """The models in order, with average, interval, areas, words, rank range, and missing answers if there are any."""
-    words: Cells = [(Column(_unit(scores), digits=0), lambda model: model.average.words)]
+def ranking(scores: ChecklistScores) -> Table:
+    """The models in order, with average, interval, areas, missing answers, words, and rank range."""
     cells: Cells = [
         (Column("place", form="{:g}".format), lambda model: model.place),
         (Column("model"), _name),
         (_scored("average", scores), lambda model: (model.average.rescaled, model.n("missing"))),
         (_INTERVAL, lambda model: model.average.interval),
-        *(_of_areas(scores, lambda area: _scored(area, scores), _score) if with_areas else ()),
-        *_about_missing(scores),
-        *(words if with_areas else ()),
+        *_of_areas(scores, lambda area: _scored(area, scores), _score),
+    ]
+    if any(model.n("missing") for model in scores.models):
+        cells.append((Column("missing"), lambda model: model.n("missing")))
+        if scores.missing == "skip":
+            cells.append((Column("missing as zero", digits=2), lambda model: model.average.rescaled_missing_as_zero))
+    cells += [
+        (Column(_unit(scores), digits=0), lambda model: model.average.words),
         (Column("rank range", form=_range), lambda model: model.ranks),
     ]
-    return Table.of_records(cells, scores.models, title="Average over areas" if with_areas else "Average")
-
-
-def _about_missing(scores: ChecklistScores) -> Cells:
-    """The columns about missing answers and about answers that do not answer their task, if there are any."""
-    cells: Cells = []
-    has_missing = any(model.n("missing") for model in scores.models)
-    if has_missing or scores.missing == "bounds":
-        cells.append((Column("missing"), lambda model: model.n("missing")))
-    if scores.missing == "bounds":
-        cells += [
-            (Column("worst", digits=2), lambda model: model.average.bounds and model.average.bounds[0]),
-            (Column("best", digits=2), lambda model: model.average.bounds and model.average.bounds[1]),
-            (Column("possible places", form=_range), lambda model: model.place_bounds),
-        ]
-    elif has_missing:
-        other, name = "as zero", "rescaled_missing_as_zero"
-        if scores.missing == "zero":
-            other, name = "skipped", "rescaled_missing_skipped"
-        column = Column(f"missing {other}", digits=2)
-        cells.append((column, lambda model: getattr(model.average, name) if model.n("missing") else None))
-    for reason in UNANSWERED:
-        if any(model.n(reason) for model in scores.models):
-            cells.append((Column(reason), partial(lambda gap, model: model.n(gap), reason)))
-    return cells
-
-
-def by_area(scores: ChecklistScores) -> Table:
-    """The score of each model on each area."""
-    areas = _of_areas(scores, lambda area: _scored(area, scores), _score)
-    return Table.of_records([(Column("model"), _name), *areas], scores.models, title="By area")
+    return Table.of_records(cells, scores.models, title="Average over areas")
 
 
 def words_by_area(scores: ChecklistScores) -> Table:
@@ -125,9 +98,11 @@ def calibration_table(calibration: Calibration) -> Table:
         (Column("judge", digits=2), lambda row: row[2]["judge"]),
         (Column("marks"), lambda row: row[2]["marks"]),
         (Column("calibrated", digits=2), lambda row: row[2]["calibrated"]),
-        (_INTERVAL, lambda row: _ends(row[2]["calibrated_low"], row[2]["calibrated_high"])),
+        (Column("low", digits=2), lambda row: row[2]["calibrated_low"]),
+        (Column("high", digits=2), lambda row: row[2]["calibrated_high"]),
         (Column("marks alone", digits=2), lambda row: row[2]["marks_alone"]),
-        (_INTERVAL, lambda row: _ends(row[2]["marks_alone_low"], row[2]["marks_alone_high"])),
+        (Column("low", digits=2), lambda row: row[2]["marks_alone_low"]),
+        (Column("high", digits=2), lambda row: row[2]["marks_alone_high"]),
         (Column("correlation", digits=2), lambda row: row[2]["correlation"]),
         (Column("effective marks", digits=0), lambda row: row[2]["effective_marks"]),
     ]
@@ -172,16 +147,12 @@ def by_question(scores: ChecklistScores, model: ModelScores) -> Table:
 
 
 class _Row(NamedTuple):
-    """A row of the table of all figures; a part of the suite is not counted in an average."""
+    """A row of the table of all figures."""
 
     model: ModelScores
     kind: str
     name: str
     part: ScoredPart
-
-    def n(self, gap: Gap) -> int | None:
-        is_known = self.kind != "average" and (self.model.has_texts or gap not in UNANSWERED)
-        return len(self.part.gaps[gap]) if is_known else None
 
 
 def full_table(scores: ChecklistScores, calibration: Calibration | None = None) -> Table:
@@ -192,25 +163,25 @@ def full_table(scores: ChecklistScores, calibration: Calibration | None = None) 
         rows += [_Row(model, "area", area, part) for area, part in model.areas.items()]
         rows += [_Row(model, "category", names[key], part) for key, part in model.categories.items()]
         rows += [_Row(model, "length", length, part) for length, part in model.lengths.items()]
-    counts = {gap: partial(_Row.n, gap=gap) for gap in GAPS}
+
+    def count(gap: Any, row: _Row) -> int | None:
+        return None if row.kind == "average" else len(row.part.gaps[gap])
+
     values: dict[str, Callable[[_Row], Any]] = {
         "place": lambda row: place_cell(row.model.place),
         "model": lambda row: row.model.model,
         "kind": lambda row: row.kind,
         "part": lambda row: row.name,
         "n": lambda row: None if row.kind == "average" else row.part.n,
-        **{gap: counts[gap] for gap in GAPS if gap not in UNANSWERED},
+        **{gap: partial(count, gap) for gap in GAPS},
         **{name: partial(lambda name, row: getattr(row.part, name), name) for name in _FIGURES},
         "rescaled_over_answers": lambda row: row.part.rescaled_over_answers,
         "low": lambda row: row.part.interval and row.part.interval[0],
         "high": lambda row: row.part.interval and row.part.interval[1],
         **{name: partial(lambda name, row: getattr(row.part.length, name, None), name) for name in _OF_LENGTH},
+        "best_rank": lambda row: row.model.ranks and row.model.ranks[0],
+        "worst_rank": lambda row: row.model.ranks and row.model.ranks[1],
         "signature": lambda row: row.model.signature,
-        "worst": lambda row: row.part.bounds and row.part.bounds[0],
-        "best": lambda row: row.part.bounds and row.part.bounds[1],
-        **{gap: counts[gap] for gap in UNANSWERED},
-        "best_place": lambda row: place_cell(row.model.place_bounds and row.model.place_bounds[0]),
-        "worst_place": lambda row: place_cell(row.model.place_bounds and row.model.place_bounds[1]),
     }
     if calibration is not None:
         means = {
@@ -222,90 +193,6 @@ def full_table(scores: ChecklistScores, calibration: Calibration | None = None) 
 
         values |= {name: partial(calibrated, name) for name in CALIBRATED}
     return Table.of_records([(Column(name), value) for name, value in values.items()], rows)
-
-
-def to_dict(
-    scores: ChecklistScores, calibration: Calibration | None = None, *, with_questions: bool = False
-) -> dict[str, Any]:
-    """The scores for JSON, with full digits; None for a missing value."""
-    names = scores.suite.category_names
-    rows = []
-    for model in scores.models:
-        average = _part_dict(scores, model, model.average)
-        row: dict[str, Any] = {
-            "model": model.model,
-            "name": model.name,
-            "place": place_cell(model.place),
-            "signature": model.signature,
-            "areas": {area: _part_dict(scores, model, part) for area, part in model.areas.items()},
-            "categories": {names[key]: _part_dict(scores, model, part) for key, part in model.categories.items()},
-            "average": {
-                **{name: average[name] for name in (*_FIGURES[1:], "interval_95")},
-                "rescaled_over_answers": model.average.rescaled_over_answers,
-                **({"bounds": average["bounds"]} if scores.missing == "bounds" else {}),
-            },
-            "lengths": {
-                length: _part_dict(scores, model, part)
-                | {name: getattr(part.length, name, None) for name in _OF_LENGTH}
-                for length, part in model.lengths.items()
-            },
-            "rank_range": model.ranks and list(model.ranks),
-        }
-        for key, means in question_means(model).items() if with_questions and scores.method == "checklist" else ():
-            checklist = scores.suite.checklists[key]
-            row["categories"][names[key]]["questions"] = [
-                {"question": question, "weight": weight, "mean": mean}
-                for question, weight, mean in zip(checklist.questions, checklist.weights, means, strict=True)
-            ]
-        if calibration is not None:
-            parts = calibration.models[model.model]
-            row["calibrated"] = {part or "average": mean.to_dict() for part, mean in parts.items()}
-        if scores.missing == "bounds":
-            row["place_bounds"] = model.place_bounds and [place_cell(place) for place in model.place_bounds]
-        rows.append(row)
-    return {
-        "suite": scores.suite.name,
-        "suite_sha256": scores.suite.hash,
-        "method": scores.method,
-        "weights": scores.weights,
-        "missing": scores.missing,
-        "rows": rows,
-        "notes": [*scores.notes, *(calibration.notes if calibration is not None else ())],
-    }
-
-
-def _part_dict(scores: ChecklistScores, model: ModelScores, part: ScoredPart) -> dict[str, Any]:
-    return {
-        "n": part.n,
-        **{gap: list(part.gaps[gap]) for gap in GAPS if model.has_texts or gap not in UNANSWERED},
-        **{name: getattr(part, name) for name in _FIGURES},
-        "interval_95": part.interval and list(part.interval),
-        **({"bounds": part.bounds and list(part.bounds)} if scores.missing == "bounds" else {}),
-    }
-
-
-def to_markdown(
-    scores: ChecklistScores,
-    calibration: Calibration | None = None,
-    *,
-    with_categories: bool = False,
-    with_lengths: bool = False,
-) -> str:
-    """The tables as Markdown, with notes."""
-    tables = [ranking(scores), words_by_area(scores)]
-    if calibration is not None:
-        tables.insert(1, calibration_table(calibration))
-    tables += [by_category(scores)] if with_categories else []
-    tables += [by_length(scores)] if with_lengths and len(by_length(scores)) else []
-    blocks = [f"## {markdown_text(table.title)}\n\n{table.to_markdown()}" for table in tables]
-    listed = [*scale_sentences(scores), *missing_sentences(scores)]
-    if calibration is not None:
-        listed += calibration.sentences()
-    listed += [*scores.notes, *(calibration.notes if calibration is not None else ())]
-    blocks += ["".join(f"* {markdown_text(in_one_line(sentence, 400))}\n" for sentence in listed)] if listed else []
-    signatures = dict.fromkeys(model.signature for model in scores.models)
-    blocks += ["".join(f"signature: {markdown_text(signature)}\n" for signature in signatures)]
-    return "\n".join(blocks)
 
 
 def scale_sentences(scores: ChecklistScores) -> list[str]:
@@ -324,17 +211,8 @@ def missing_sentences(scores: ChecklistScores) -> list[str]:
     for model in scores.models:
         for name, part in (*model.areas.items(), *model.lengths.items()):
             where = f"{_name(model)}, {in_one_line(name, _LONGEST_NAME)}"
-            if missing := set(part.gaps["missing"]):
-                reasons = {reason: len(missing.intersection(part.gaps[reason])) for reason in UNANSWERED}
-                known = ", ".join(f"{count:,} {reason}" for reason, count in reasons.items() if count)
-                ends = f"as zeros {_two(part.rescaled_missing_as_zero)}"
-                if scores.missing == "bounds":
-                    worst, best = part.bounds or (None, None)
-                    ends = f"at worst {_two(worst)}, at best {_two(best)}"
-                lines.append(
-                    f"{MARK} {where}: no judgement of {len(missing):,} of {part.n + len(missing):,} answers"
-                    f"{f' ({known})' if known else ''}; left out {_two(part.rescaled_missing_skipped)}, {ends}"
-                )
+            if n_missing := len(part.gaps["missing"]):
+                lines.append(f"{MARK} {where}: no judgement of {n_missing:,} of {part.n + n_missing:,} answers")
             if names := part.gaps["unjudged"]:
                 lines.append(f"{where}: left out, because the judge gave no usable reply (yet): {few_names(names)}")
             if names := part.gaps["stale"]:
@@ -373,16 +251,8 @@ def _score(part: ScoredPart | None) -> tuple[float | None, int] | None:
     return None if part is None else (part.rescaled, len(part.gaps["missing"]))
 
 
-def _ends(low: float | None, high: float | None) -> Ends | None:
-    return None if low is None or high is None else (low, high)
-
-
 def _range(bounds: tuple[float, float]) -> str:
     return f"{bounds[0]:g}" if bounds[0] == bounds[1] else f"{bounds[0]:g} to {bounds[1]:g}"
-
-
-def _two(value: float | None) -> str:
-    return NOTHING if value is None else figure(value, 2)
 
 
 def _name(model: ModelScores) -> str:

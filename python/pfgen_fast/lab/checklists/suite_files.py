@@ -13,7 +13,7 @@ from functools import cache
 from itertools import pairwise
 from pathlib import Path, PurePosixPath
 from string import Formatter
-from typing import Any, TypeVar, get_args
+from typing import Any, TypeVar
 
 from ...base.errors import ChecklistError
 from ...base.file_reading import read_text
@@ -21,7 +21,7 @@ from ...base.untrusted_json import MAX_NUMBER, Fault, entries, finite, items, me
 from ...base.untrusted_text import did_you_mean, few_names, in_one_line, unknown_name
 from ...suite.suite_reading import packaged_names
 from .line_files import checked_objects, data_file, fields_of, filled, json_file, number_from_one, whole_text
-from .tasks import LEVELS, Checklist, ChecklistTask, JudgePrompts, Missing, Rescaling, TaskKey
+from .tasks import LEVELS, Checklist, ChecklistTask, JudgePrompts, Rescaling, TaskKey
 from .words import COUNTERS
 
 T = TypeVar("T")
@@ -198,7 +198,7 @@ PACKAGED = Path(__file__).parents[2] / "data" / "checklists"
 FORMAT = 1
 SETTINGS_FILE = "suite.json"
 GUIDELINE_FILE = "guideline.md"  # for annotators; no part of the suite's hash
-_SETTINGS = ("format", "name", "language", "levels", "rescale", "areas", "words", "prompts", "missing", "notes")
+_SETTINGS = ("format", "name", "language", "levels", "rescale", "areas", "words", "prompts", "notes")
 _MAX_TASKS = 1_000_000
 
 
@@ -280,7 +280,6 @@ def _settings(value: Any) -> dict[str, Any]:
         "words": "characters" if language == "ja" else COUNTERS[0],
         "name": "",
         "prompts": {},
-        "missing": "skip",
         "notes": (),
     }
     settings |= {name: member(value, name, _CHECKS[name]) for name in settings if name in value}
@@ -362,6 +361,5 @@ _CHECKS = {
     "areas": _areas,
     "words": one_of(COUNTERS),
     "prompts": prompt_names,
-    "missing": one_of(get_args(Missing)),
     "notes": lambda notes: items(notes, whole_text),
 }

@@ -1,4 +1,4 @@
-"""Writes the report of checklists: a page, and the table next to it as Markdown, CSV and JSON.
+"""Writes the report of checklists: a page, and the table next to it as CSV.
 
 Untrusted text enters the page as in the report of runs: through the template, which escapes it, and as JSON that
 scripts put into text nodes. A page in one file is bounded: if all answers of many models exceed that, the page says
@@ -12,10 +12,10 @@ from pathlib import Path
 
 from ...base.errors import ChecklistError
 from ...base.file_writing import write_whole
-from ...base.untrusted_text import json_text, utf8
+from ...base.untrusted_text import utf8
 from ...lab.checklists.checklist_runs import Run
 from ...lab.checklists.checklist_scoring import ChecklistScores, ScoredPart
-from ...lab.checklists.checklist_tables import full_table, to_dict, to_markdown
+from ...lab.checklists.checklist_tables import full_table
 from ...lab.checklists.line_files import OnFault
 from .. import pages
 from ..answers import packed
@@ -63,23 +63,19 @@ def write_checklists(
     judge: str | None = None,
     on_fault: OnFault | None = None,
     on_model: Callable[[str], None] | None = None,
-) -> list[Path]:
-    """Writes a page, in a bounded file (.html) or in a folder, and the table next to it in three forms."""
+) -> tuple[Path, Path]:
+    """Writes a page, in a bounded file (.html) or in a folder, and the table next to it; returns their paths."""
     is_file = is_one_file(output)
-    name, folder = (output.stem, output.parent) if is_file else (NAME, output)
-    beside = {
-        f"{name}.md": to_markdown(scores, with_categories=True, with_lengths=True),
-        f"{name}.csv": full_table(scores).to_csv(),
-        f"{name}.json": json_text(to_dict(scores, with_questions=True), indent=1) + "\n",
-    }
-    page = _Page(scores, evidence_of(scores, runs, judge=judge, on_fault=on_fault, on_model=on_model), beside)
+    table = output.with_suffix(".csv") if is_file else output / f"{NAME}.csv"
+    content = full_table(scores).to_csv()
+    models = evidence_of(scores, runs, judge=judge, on_fault=on_fault, on_model=on_model)
+    page = _Page(scores, models, {table.name: content})
     if is_file:
         page.write_file(output)
     else:
         page.write_folder(output)
-    for file, content in beside.items():
-        write_whole(folder / file, utf8(content))
-    return [output if is_file else output / PAGE, *(folder / file for file in beside)]
+    write_whole(table, utf8(content))
+    return output if is_file else output / PAGE, table
 
 
 class _Page:

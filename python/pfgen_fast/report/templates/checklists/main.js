@@ -1,14 +1,12 @@
 // The last script, which starts the page of checklists: downloads, and the view that the address names.
 
-const TYPES = { md: "text/markdown", csv: "text/csv", json: "application/json" };
 const downloads = document.getElementById("downloads");
 
 unpackedLine(document.getElementById("download-files").textContent).then((files) => {
   for (const [name, text] of Object.entries(files)) {
-    const ending = name.split(".").at(-1);
-    const button = make("button", { type: "button" }, ending === "md" ? "Markdown" : ending.toUpperCase());
+    const button = make("button", { type: "button" }, "CSV");
     button.setAttribute("aria-label", `Download ${name}`);
-    button.addEventListener("click", () => saveFile(name, text, TYPES[ending]));
+    button.addEventListener("click", () => saveFile(name, text, "text/csv"));
     downloads.append(button);
   }
 });
