@@ -203,7 +203,6 @@ print(int(re.search(r"VmHWM:\\s+(\\d+) kB", open("/proc/self/status").read())[1]
         (".jsonl", 300, 2300, 20_000, 50, 25),
         pytest.param(".parquet", 350_000, 1_000_000, 6, None, 60, marks=pytest.mark.nightly),
         pytest.param(".jsonl.gz", 20_000, 100_000, 6, None, 60, marks=pytest.mark.nightly),
-        pytest.param(".json", 20_000, 100_000, 6, None, 60, marks=pytest.mark.nightly),
     ],
 )
 def test_memory_does_not_grow_with_the_rows(mini, tmp_path, suffix, few, many, n_characters, batch_size, growth):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import csv
+import json
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -24,8 +25,8 @@ from .text_rows import check_keys, finite_json, json_batches, json_lines, score_
 _MARKS = {",": "commas", "\t": "tabs", ";": "semicolons"}
 
 _BLANK = re.compile(r"[ \t\r\n]*")
-_BRACKET_OR_TEXT = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[\[\]{}]|"', re.DOTALL)
-"""Brackets, complete strings, and a quotation mark whose string continues in the next block."""
+MAX_ARRAY = 1 << 28
+"""Maximum number of characters of a JSON array."""
 
 
 def read_csv(
@@ -168,90 +169,51 @@ def writing_json_lines(file: IO[bytes], first: RowBatch, columns: Columns) -> It
 
 
 def read_json_array(source: str, name: str, columns: Columns, batch_size: int | None) -> RowBatches:
-    """Reads the objects of a JSON array; each one is checked."""
+    """Reads the objects of a JSON array, which is read whole; each one is checked."""
     with reading(Path(source), name) as file:
         _, blocks = decoded(file, "utf-8", name)
-        yield from json_batches(name, _elements(blocks, name), columns, batch_size, unit="row")
+        pieces, n_code_points = [], 0
+        for block in blocks:
+            pieces.append(block)
+            n_code_points += len(block)
+            if n_code_points > MAX_ARRAY:
+                raise TrialsError(
+                    f"{name}: more than {MAX_ARRAY:,} characters; use JSON lines, which are read in parts"
+                )
+    yield from json_batches(name, _elements("".join(pieces), name), columns, batch_size, unit="row")
 
 
-def _elements(blocks: Iterator[str], source: str) -> Iterator[tuple[int, str]]:
+def _elements(text: str, source: str) -> Iterator[tuple[int, str]]:
     """The texts of the objects in an array, numbered from 1."""
-    text = _Text(blocks)
-    if text.next() != "[":
+
+    def mark_from(at: int) -> tuple[int, str, str]:
+        """The next character that is not blank, after its place and before its form for messages."""
+        at = _BLANK.match(text, at).end()  # type: ignore[union-attr]  # it matches an empty text
+        return at, text[at : at + 1], in_one_line(repr(text[at])) if at < len(text) else "the end of the file"
+
+    at, mark, shown = mark_from(0)
+    if mark != "[":
         raise TrialsError(f"{source}: expected a JSON array of objects (JSON lines have the extension .jsonl)")
-    text.take(1)
-    number = 0
-    if text.next() == "]":
-        text.take(1)
-    else:
-        mark = ","
-        while mark == ",":
-            number += 1
-            location = f"{source}, row {number}"
-            if text.next() != "{":
-                raise TrialsError(f"{location}: expected a JSON object, not {_found(text.next())}")
-            yield number, text.object(location)
-            mark = text.next()
-            if mark not in (",", "]"):
-                raise TrialsError(f"{location}: expected ',' or ']' after it, not {_found(mark)}")
-            text.take(1)
-    if text.next():
-        raise TrialsError(f"{source}: expected nothing after the array, not {_found(text.next())}")
-
-
-def _found(mark: str) -> str:
-    return in_one_line(repr(mark)) if mark else "the end of the file"
-
-
-class _Text:
-    """The text of a file. Only the object that is being read is in memory."""
-
-    def __init__(self, blocks: Iterator[str]) -> None:
-        self._blocks = blocks
-        self._text, self._at = "", 0
-
-    def next(self) -> str:
-        """The next non-blank character, which is not consumed; empty at the end."""
-        while True:
-            blank = _BLANK.match(self._text, self._at)
-            self._at = blank.end() if blank else self._at
-            if self._at < len(self._text):
-                return self._text[self._at]
-            if not self._read():
-                return ""
-
-    def take(self, n_code_points: int) -> str:
-        """Consumes some characters."""
-        begin, self._at = self._at, self._at + n_code_points
-        return self._text[begin : self._at]
-
-    def object(self, location: str) -> str:
-        """Consumes the object that begins here, up to its closing bracket."""
-        depth = 0
-        seen = 0  # number of characters that were scanned
-        while True:
-            for match in _BRACKET_OR_TEXT.finditer(self._text, self._at + seen):
-                mark = match[0]
-                if mark == '"':
-                    seen = match.start() - self._at
-                    break
-                depth += (mark in "{[") - (mark in "}]")
-                if not depth:
-                    return self.take(match.end() - self._at)
-            else:
-                seen = len(self._text) - self._at
-            if seen > MAX_LINE_BYTES or len(self._text) - self._at > MAX_LINE_BYTES:
-                raise TrialsError(f"{location}: longer than {MAX_LINE_BYTES >> 20} MiB, which is the limit")
-            if not self._read():
-                raise TrialsError(f"{location}: not JSON: the file ends within this object")
-
-    def _read(self) -> bool:
-        """Drops the consumed text and reads another block; returns False at the end of the file."""
-        block = next(self._blocks, None)
-        if block is None:
-            return False
-        self._text, self._at = self._text[self._at :] + block, 0
-        return True
+    number, end, decoder = 0, at + 1, json.JSONDecoder()
+    at, mark, shown = mark_from(end)
+    end, mark = (at + 1, "") if mark == "]" else (end, ",")
+    while mark == ",":
+        number += 1
+        at, mark, shown = mark_from(end)
+        if mark != "{":
+            raise TrialsError(f"{source}, row {number}: expected a JSON object, not {shown}")
+        try:
+            _, end = decoder.raw_decode(text, at)
+        except (ValueError, RecursionError):
+            end = len(text)  # the reader of the object says why it is none
+        yield number, text[at:end]
+        at, mark, shown = mark_from(end)
+        if mark not in (",", "]"):
+            raise TrialsError(f"{source}, row {number}: expected ',' or ']' after it, not {shown}")
+        end = at + 1
+    at, mark, shown = mark_from(end)
+    if mark:
+        raise TrialsError(f"{source}: expected nothing after the array, not {shown}")
 
 
 @contextlib.contextmanager
