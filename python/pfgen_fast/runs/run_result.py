@@ -13,22 +13,8 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ..base import untrusted_json as typed
 from ..base.native import cached_property
-from ..base.untrusted_json import (
-    WrittenJson,
-    any_object,
-    checked,
-    count,
-    entries,
-    items,
-    json_bytes,
-    member,
-    number,
-    or_none,
-    read_json,
-    text,
-    unexpected,
-)
 from ..base.untrusted_text import in_one_line
 from ..suite.rules import FloatSum, add_up
 from .trials import RunFolder
@@ -55,27 +41,27 @@ class ScoredAnswer(NamedTuple):
     """One of the recorded answers to a question; its parts are read on demand, because only reports show them."""
 
     # object in result.json: the trial without its question, and all details of the scores
-    stored: Mapping[str, Any] | WrittenJson
+    stored: Mapping[str, Any] | typed.WrittenJson
 
     @property
     def record(self) -> Mapping[str, Any]:
         """The object in result.json."""
-        return self.stored.decoded() if isinstance(self.stored, WrittenJson) else self.stored
+        return self.stored.decoded() if isinstance(self.stored, typed.WrittenJson) else self.stored
 
     @property
     def answer(self) -> str:
         """The answer."""
-        return member(self.record, "answer", text)
+        return typed.member(self.record, "answer", typed.text)
 
     @property
     def scores(self) -> Scores:
         """The scores of the answer."""
-        return member(self.record, "scores", _scores)
+        return typed.member(self.record, "scores", _scores)
 
     @property
     def unmet(self) -> tuple[tuple[str, float], ...]:
         """The unmet keyword rules and the excess length, each with the factor of helpfulness that remains."""
-        return member(self.record, "scores", _unmet)
+        return typed.member(self.record, "scores", _unmet)
 
     @property
     def missing(self) -> tuple[str, ...]:
@@ -141,7 +127,7 @@ class RunResult(RunSummary):
     @cached_property
     def content(self) -> bytes:
         """The bytes of result.json."""
-        return json_bytes(self.to_dict(decodes=False))
+        return typed.json_bytes(self.to_dict(decodes=False))
 
     def summary(self) -> RunSummary:
         """The result without its questions."""
@@ -155,69 +141,73 @@ def result_path(run: RunFolder) -> Path:
 
 def read_result(path: Path) -> RunResult:
     """Reads a result.json."""
-    return parse_result(read_json(path), str(path))
+    return parse_result(typed.read_json(path), str(path))
 
 
 def read_scores(path: Path) -> tuple[RunSummary, dict[str, Scores]]:
     """Reads the parts of a result.json that rankings and experiments need: the summary, and the scores by question."""
-    return parse_scores(read_json(path), str(path))
+    return parse_scores(typed.read_json(path), str(path))
 
 
 def parse_scores(value: Any, where: str) -> tuple[RunSummary, dict[str, Scores]]:
     """The same parts of a decoded result.json; error messages call it `where`."""
-    return checked(value, _summary_and_scores, f"{where}: not a result")
+    return typed.checked(value, _summary_and_scores, f"{where}: not a result")
 
 
 def parse_result(value: Any, where: str) -> RunResult:
     """Converts a decoded result.json to a result; error messages call it `where`."""
-    return checked(value, _result, f"{where}: not a result")
+    return typed.checked(value, _result, f"{where}: not a result")
 
 
 def _result(value: Any) -> RunResult:
-    return RunResult(**_summary(value), questions=member(value, "questions", lambda part: entries(part, _question)))
+    return RunResult(
+        **_summary(value), questions=typed.member(value, "questions", lambda part: typed.entries(part, _question))
+    )
 
 
 def _summary_and_scores(value: Any) -> tuple[RunSummary, dict[str, Scores]]:
-    by_question = member(value, "questions", lambda part: entries(part, lambda row: member(row, "scores", _scores)))
+    by_question = typed.member(
+        value, "questions", lambda part: typed.entries(part, lambda row: typed.member(row, "scores", _scores))
+    )
     return RunSummary(**_summary(value)), by_question
 
 
 def _summary(value: Any) -> dict[str, Any]:
     """The arguments of `RunSummary`."""
     return {
-        **{name: member(value, name, text) for name in ("input_hash", "metadata_hash")},
-        "config": member(value, "config", or_none(any_object), None),
-        "num_trials": member(value, "num_trials", count),
+        **{name: typed.member(value, name, typed.text) for name in ("input_hash", "metadata_hash")},
+        "config": typed.member(value, "config", typed.or_none(typed.any_object), None),
+        "num_trials": typed.member(value, "num_trials", typed.count),
         **_figures(value),
     }
 
 
 def _question(value: Any) -> QuestionResult:
     return QuestionResult(
-        question=member(value, "question", text),
+        question=typed.member(value, "question", typed.text),
         **_figures(value),
-        samples=member(value, "samples", lambda part: items(part, _scored_answer)),
+        samples=typed.member(value, "samples", lambda part: typed.items(part, _scored_answer)),
     )
 
 
 def _figures(value: Any) -> dict[str, Any]:
     """The arguments of `Figures`; the standard deviations may be missing."""
-    means = {name: member(value, name, number) for name in ("score", "length")}
-    deviations = {name: member(value, name, number, math.nan) for name in ("score_std", "length_std")}
-    return {**means, **deviations, "scores": member(value, "scores", _scores)}
+    means = {name: typed.member(value, name, typed.number) for name in ("score", "length")}
+    deviations = {name: typed.member(value, name, typed.number, math.nan) for name in ("score_std", "length_std")}
+    return {**means, **deviations, "scores": typed.member(value, "scores", _scores)}
 
 
 def _scores(value: Any) -> Scores:
     return Scores(
-        member(value, "fluency", _numbers),
-        member(value, "truthfulness", _numbers),
-        member(value, "helpfulness", number),
-        member(value, "average", number),
+        typed.member(value, "fluency", _numbers),
+        typed.member(value, "truthfulness", _numbers),
+        typed.member(value, "helpfulness", typed.number),
+        typed.member(value, "average", typed.number),
     )
 
 
 def _numbers(value: Any) -> dict[str, float]:
-    return entries(value, number)
+    return typed.entries(value, typed.number)
 
 
 def _scored_answer(value: Any) -> ScoredAnswer:
@@ -227,13 +217,15 @@ def _scored_answer(value: Any) -> ScoredAnswer:
 
 
 def _unmet(scores: Any) -> tuple[tuple[str, float], ...]:
-    return member(scores, "helpfulness_results", lambda part: () if part is None else items(part, _unmet_rule), ())
+    return typed.member(
+        scores, "helpfulness_results", lambda part: () if part is None else typed.items(part, _unmet_rule), ()
+    )
 
 
 def _unmet_rule(value: Any) -> tuple[str, float]:
     if not isinstance(value, list) or not value:
-        raise unexpected("a list of a rule's name and its score", value)
-    return text(value[0]), number(value[1]) if len(value) > 1 else math.nan
+        raise typed.unexpected("a list of a rule's name and its score", value)
+    return typed.text(value[0]), typed.number(value[1]) if len(value) > 1 else math.nan
 
 
 def changes(
