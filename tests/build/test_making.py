@@ -8,7 +8,10 @@ import pytest
 from makers.fault_server import answering, refusing, serving
 from pfgen_fast import Suite
 from pfgen_fast.base.errors import BuildError
-from pfgen_fast.build.making import read_prompts
+from pfgen_fast.build.making import _opening, read_prompts
+from pfgen_fast.generation.engines.engine import Engine, run_async
+from pfgen_fast.generation.generating import Generation
+from pfgen_fast.generation.setting import Setting
 
 PARTS = {
     "glace": ["La glace flotte", "sa densité est faible", "ses molécules prennent de la place", "elle remonte"],
@@ -97,6 +100,27 @@ def test_a_model_that_answers_nothing_is_named_after_three_questions(make, tmp_p
     assert not (tmp_path / "fr.toml").exists()
 
 
+def test_weights_are_loaded_once_for_all_questions(mini):
+    class Weights(Engine):
+        n_closed = 0
+
+        async def answers(self, requests):
+            yield 0, None
+
+        async def close(self):
+            self.n_closed += 1
+
+    class Local(Generation):
+        def open(self, suite, *, loads=True):
+            return Weights()
+
+    with _opening(Local("vllm", Setting("org/a"))) as opened:
+        engine = opened(mini.only(["Q01"]))
+        run_async(engine.close())
+        assert (opened(mini.only(["Q02"])), engine.n_closed) == (engine, 0)
+    assert engine.n_closed == 1
+
+
 def test_stored_answers_need_no_model_and_a_prompt_without_answers_is_left_out(make, tmp_path):
     rows = [
         {"question": question, "answer": f"{n} {word} {n % 7}" + " mot" * 60}
@@ -114,6 +138,9 @@ def test_stored_answers_need_no_model_and_a_prompt_without_answers_is_left_out(m
     assert "error: Q03, mine: the input has no answer to the question\n" in err
     assert "error: Q04: left out with 1 different answers of 30; change the prompt, or ask another model\n" in err
     assert [len(question.answers["A"]) for question in Suite.load("fr")] == [20, 20]
+    assert make("-e", "replay", "--input", "answers.jsonl", "-m", "mine", "-n", 30)[0] == 3  # no question is unknown
+    assert "--engine ngram: takes answers from a suite; expected" in make("-e", "ngram")[2]
+    assert "expected the name of a new directory" in make("-e", "replay", "-m", "mine", "-o", "..")[2]
 
 
 def test_a_table_of_prompts_has_ids_samples_and_keywords(tmp_path):

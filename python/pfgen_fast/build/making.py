@@ -11,7 +11,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..base.errors import BuildError, EngineError, SuiteError
 from ..base.file_reading import read_text
@@ -42,8 +42,18 @@ _SUGGESTED = "# keywords = "
 _HEAD = "# Written by pfgen-fast suite make. Edit it, and run the same command again: it keeps all answers.\n"
 _EXAMPLES = "in its language, in the style and length of the examples."
 
-_Step = tuple[Generation, int, str, Sequence[Question]]
-"""Requests: a generation, the number of answers to each question, the directory, and the questions."""
+
+class _Step(NamedTuple):
+    """Requests of one generation to some questions."""
+
+    generation: Generation
+    trials: int  # the number of answers to each question
+    folder: Path  # the directory of the runs of all questions
+    questions: Sequence[Question]
+
+    def root(self, question: Question) -> Path:
+        """The directory of the runs of a question, named after its text."""
+        return self.folder / hashlib.sha1(question.question.encode()).hexdigest()[:8]
 
 
 def read_prompts(path: Path) -> list[dict[str, Any]]:
@@ -82,10 +92,10 @@ class NewSuite:
     """The outcome of `SuiteMaker.build`."""
 
     built: Built
-    n_answers: Mapping[str, int]  # different answers by ID of the question, without those that were left out
-    rules: Mapping[str, SuggestedRule]  # suggested keyword rules, by ID of the question
+    n_answers: Mapping[str, int]  # different answers by question, without questions that were left out
+    rules: Mapping[str, SuggestedRule]  # suggested keyword rules by question
     problems: tuple[str, ...]  # one sentence each
-    n_cut: int  # number of new answers that ended at the limit of tokens
+    n_cut: int  # number of answers that ended at the limit of tokens
 
 
 @dataclass
@@ -109,16 +119,20 @@ class SuiteMaker:
     output: Path
     answers: int = 300
     style: str = STYLE
-    n_answers: dict[str, int] = field(default_factory=dict, init=False)  # of questions with enough answers, by ID
+    n_answers: dict[str, int] = field(default_factory=dict, init=False)  # by question, if it has enough answers
     _problems: list[str] = field(default_factory=list, init=False)
     _n_cut: int = field(default=0, init=False)
 
     def __post_init__(self) -> None:
         tables = read_prompts(self.prompts)
-        self.config_path = self.output.with_name(f"{self.output.name}.toml")
+        if self.output.name in ("", ".."):
+            raise BuildError(f"{self.output}: expected the name of a new directory for the suite")
+        self.config_path, self._work = (
+            self.output.with_name(f"{self.output.name}.{ending}") for ending in ("toml", "work")
+        )
         self._top: dict[str, Any] = {
             "suite": self.output.name,
-            "sets": {"A": [f"{self.output.name}.work/answers"]},
+            "sets": {"A": [f"{self._work.name}/answers"]},
             "frequency": {"below": 1},
             "select": {"size": 1},
             "question": [{"id": f"Q{number:02}", **table} for number, table in enumerate(tables, start=1)],
@@ -132,25 +146,24 @@ class SuiteMaker:
             raise BuildError(f"{self.prompts}: {error}") from None
         check_place(config)
         self._questions = [Question(asked.question_id, asked.question, {}) for asked in config.questions]
-        self._samples = {asked.question_id: asked.sample for asked in config.questions if asked.sample}
+        self._asked = self._questions
+        self._samples = {asked.question: asked.sample for asked in config.questions if asked.sample}
         if self.config_path.exists():
             edited = {asked.question for asked in read_config(self.config_path).questions}
-            missing = [question.question_id for question in self._questions if question.question not in edited]
-            if missing:
+            self._asked = [question for question in self._questions if question.question in edited]
+            if missing := [question.question_id for question in self._questions if question.question not in edited]:
                 hint = "to take them in, delete that file, which is then written anew; existing answers are kept"
                 self._problems.append(f"{', '.join(missing)}: not in {self.config_path}, so not asked; {hint}")
-            self._questions = [question for question in self._questions if question.question in edited]
 
     def requests(self) -> Iterator[tuple[Generation, Task, int]]:
         """For each generation and question, the first request, and the number of answers that are missing."""
-        samples = {question.question_id: _UNKNOWN_SAMPLE for question in self._questions} | self._samples
-        for step in (self._first_step(), *self._other_steps(self._questions)):
-            generation, trials, *_ = step
+        samples = {question.question: _UNKNOWN_SAMPLE for question in self._asked} | self._samples
+        for step in (self._first_step(), *self._other_steps(self._asked)):
             for question, suite in self._suites(step, samples):
-                folder = generation.folder(suite, self._root(step, question))
-                n_missing = trials - (len(single_trials(folder)) if folder.is_dir() else 0)
+                folder = step.generation.folder(suite, step.root(question))
+                n_missing = step.trials - (len(single_trials(folder)) if folder.is_dir() else 0)
                 if n_missing > 0:
-                    yield generation, generation.setting.tasks(suite, 1)[0], n_missing
+                    yield step.generation, step.generation.setting.tasks(suite, 1)[0], n_missing
 
     def build(
         self,
@@ -169,15 +182,15 @@ class SuiteMaker:
         rules: dict[str, SuggestedRule] = {}
         if not self.config_path.exists():
             n_references = max(1, min(_MOST_REFERENCES, int(min(self.n_answers.values()) * _SHARE_OF_REFERENCES)))
-            tables = [table for table in self._top["question"] if table["id"] in self.n_answers]
-            tables = [{**table, "sample": self._samples[table["id"]]} for table in tables]
+            tables = [table for table in self._top["question"] if table["question"] in self.n_answers]
+            tables = [{**table, "sample": self._samples[table["question"]]} for table in tables]
             self._top |= {"select": {"size": n_references}, "question": tables}
             write_whole(self.config_path, _config_text(self._top, rules).encode())
             built = build_suite(self.config_path, threads=threads, on_step=on_step)
             if built.is_written and len(tables) > 1:
                 suite = Suite.load(self.output)
-                suggested = ((table["id"], suggest_rule(suite, table["id"], threads=threads)) for table in tables)
-                rules = {question_id: rule for question_id, rule in suggested if rule}
+                suggested = ((text, suggest_rule(suite, text, threads=threads)) for text in self.n_answers)
+                rules = {text: rule for text, rule in suggested if rule}
                 write_whole(self.config_path, _config_text(self._top, rules).encode())
         if accept_keywords:
             text = read_text(self.config_path, error=BuildError)
@@ -196,72 +209,68 @@ class SuiteMaker:
         """
         events = events or Events()
         first = self._first_step()
-        self._n_done, self._n_wanted = 0, len(first[3]) + self.answers * len(self._questions)
+        self._n_done, self._n_wanted = 0, len(first.questions) + self.answers * len(self._asked)
         for question, run in self._runs(first, on_answer, events):
             if run.run is not None:
-                self._samples[question.question_id] = Trials.of(run.run).answers[0]
-        texts: dict[str, set[str]] = {question_id: set() for question_id in self._samples}
-        questions = [question for question in self._questions if question.question_id in texts]
+                self._samples[question.question] = Trials.of(run.run).answers[0]
+        questions = [question for question in self._asked if question.question in self._samples]
+        texts: dict[str, set[str]] = {question.question: set() for question in questions}
         for step in self._other_steps(questions):
             for question, run in self._runs(step, on_answer, events):
                 if run.run is not None:
-                    texts[question.question_id].update(filter(str.strip, Trials.of(run.run).answers))
-        wanted = max(1, int(_LEAST_SHARE * self.answers))
-        for question_id, answers in texts.items():
-            if len(answers) < wanted:
-                n = f"{len(answers):,} different answers of {self.answers:,}"
-                self._problems.append(f"{question_id}: left out with {n}; change the prompt, or ask another model")
-        kept = {question_id: len(answers) for question_id, answers in texts.items() if len(answers) >= wanted}
-        if not kept:
+                    texts[question.question].update(filter(str.strip, Trials.of(run.run).answers))
+        for question in questions:
+            if (n := len(texts[question.question])) >= max(1, int(_LEAST_SHARE * self.answers)):
+                self.n_answers[question.question] = n
+            else:
+                left_out = f"{question.question_id}: left out with {n:,} different answers of {self.answers:,}"
+                self._problems.append(f"{left_out}; change the prompt, or ask another model")
+        if not self.n_answers:
             raise BuildError(f"{self.prompts}: no question has enough answers: {self._problems[0]}")
-        self.n_answers = kept
 
     def _first_step(self) -> _Step:
         generation = self.generations[0]
         zero_shot = replace(generation, setting=replace(generation.setting, num_examples=0))
-        questions = [question for question in self._questions if question.question_id not in self._samples]
-        return zero_shot, 1, "first", questions
+        questions = [question for question in self._asked if question.question not in self._samples]
+        return _Step(zero_shot, 1, self._work / "first", questions)
 
     def _other_steps(self, questions: Sequence[Question]) -> Iterator[_Step]:
         n = len(self.generations)
         for number, generation in enumerate(self.generations):
-            yield generation, self.answers // n + (number < self.answers % n), "answers", questions
-
-    def _root(self, step: _Step, question: Question) -> Path:
-        key = hashlib.sha1(question.question.encode()).hexdigest()[:8]
-        return self.output.with_name(f"{self.output.name}.work") / step[2] / key
+            trials = self.answers // n + (number < self.answers % n)
+            yield _Step(generation, trials, self._work / "answers", questions)
 
     def _suites(self, step: _Step, samples: Mapping[str, str]) -> Iterator[tuple[Question, Suite]]:
         """A suite of each question of a step, whose prompts have the sample answers of the other questions."""
         whole = Suite(self.output.name, tuple(self._questions))
         instructions: dict[str, str] = self._top.get("instructions", {})
-        if step[2] == "first":
+        if step.folder.name == "first":
             form = f"in its language, in {self.style}."
-            texts = {"qa": f"Answer the question {form}", "chat": f"Answer the user's question {form}"}
-            instructions = {**texts, "examples_heading": ""}
-        known = [question for question in self._questions if question.question_id in samples]
+            instructions = {"qa": f"Answer the question {form}", "chat": f"Answer the user's question {form}"}
+            instructions["examples_heading"] = ""
         whole.__dict__.update(
-            samples=tuple(Sample(question.question, samples[question.question_id]) for question in known),
+            samples=tuple(
+                Sample(text, samples[text]) for question in self._asked if (text := question.question) in samples
+            ),
             instructions=instructions,
         )
-        for question in step[3]:
+        for question in step.questions:
             yield question, whole.only([question.question_id])
 
     def _runs(
         self, step: _Step, on_answer: Callable[[int, int], None], events: Events
     ) -> Iterator[tuple[Question, Generated]]:
         """Generates the runs of a step; what fails becomes a problem, unless the first questions all fail."""
-        generation, trials, name, _ = step
-        n_failed, has_answers = 0, False
+        generation, n_failed, has_answers = step.generation, 0, False
         with _opening(generation) as opened:
             for question, suite in self._suites(step, self._samples):
-                before, self._n_done = self._n_done, self._n_done + trials
+                before, self._n_done = self._n_done, self._n_done + step.trials
                 where = f"{question.question_id}, {generation.setting.model}"
                 try:
                     engine = opened(suite)
-                    n_trials = trials
+                    n_trials = step.trials
                     if engine.n_trials is not None:  # stored answers are one run for all settings
-                        n_trials = min(trials if name == "first" else self.answers, engine.n_trials)
+                        n_trials = min(1 if step.folder.name == "first" else self.answers, engine.n_trials)
                     if not n_trials:
                         raise EngineError("the input has no answer to the question")
                     run = generate(
@@ -269,14 +278,14 @@ class SuiteMaker:
                         engine,
                         generation.setting,
                         trials=n_trials,
-                        output=self._root(step, question),
+                        output=step.root(question),
                         on_progress=lambda n, _: on_answer(min(before + n, self._n_done), self._n_wanted),  # noqa: B023
                         events=events,
                     )
                 except EngineError as error:
                     n_failed += 1
                     self._problems.append(f"{where}: {error}")
-                    if n_failed == min(_FAILURES_AT_FIRST, len(step[3])) and not has_answers:
+                    if n_failed == min(_FAILURES_AT_FIRST, len(step.questions)) and not has_answers:
                         raise EngineError(f"no answers: {self._problems[-1]}") from None
                     continue
                 has_answers = True
@@ -322,7 +331,7 @@ def _config_text(top: Mapping[str, Any], rules: Mapping[str, SuggestedRule]) -> 
             lines += ["", f"[{name}]", *(f"{key} = {_toml(value)}" for key, value in table.items())]
     for table in top["question"]:
         lines += ["", "[[question]]", *(f"{key} = {_toml(value)}" for key, value in table.items())]
-        if (rule := rules.get(table["id"])) and not table.get("keywords"):
+        if (rule := rules.get(table["question"])) and not table.get("keywords"):
             shares = f"{rule.share:.0%} of the references, {rule.share_elsewhere:.0%} of those to other questions"
             lines.append(f"{_SUGGESTED}{_toml([rule.rule])}  # passed by {shares}")
     return "\n".join([_HEAD, *lines, ""])

@@ -16,6 +16,7 @@ from ..app import (
     caution,
     counting,
     exit_if_partial,
+    fail,
     note,
     print_json,
     print_line,
@@ -29,6 +30,7 @@ from ..progress import Watch
 
 if TYPE_CHECKING:
     from ...build.making import NewSuite, SuiteMaker
+    from ...build.selection import SuggestedRule
     from ...generation.sweep import Point
 
 
@@ -127,10 +129,10 @@ class SuiteMake:
         table = Table.of_records(
             [
                 (Column("id"), lambda question: question.question_id),
-                (Column("n_answers", "answers"), lambda question: new.n_answers.get(question.question_id)),
+                (Column("n_answers", "answers"), lambda question: new.n_answers.get(question.question)),
                 (Column("n_references", "references"), lambda question: sum(map(len, question.answers.values()))),
                 (Column("n_rules", "rules"), lambda question: len(question.keywords)),
-                (Column("suggestion"), lambda question: _suggestion(new, question.question_id)),
+                (Column("suggestion"), lambda question: _suggestion(new.rules.get(question.question))),
             ],
             suite,
         )
@@ -172,6 +174,8 @@ class SuiteMake:
         from ...generation.engines.engine_registry import HOSTED
         from ...generation.sweep import grid
 
+        if self.engine in ("ngram", "reference", "ground-truth"):
+            fail(f"--engine {self.engine}: takes answers from a suite; expected an engine for models, or replay")
         values = {name: getattr(self, name) for name in ("model", "max_tokens", "examples", "seed")}
         values["temperature"] = self.temperature or [0.7, 1.0]
         values["mode"] = self.mode or ("chat" if self.engine in HOSTED else None)
@@ -180,8 +184,8 @@ class SuiteMake:
         return [replace(point, setting=replace(point.setting, reasoning=self.reasoning.chosen)) for point in points]
 
 
-def _suggestion(new: NewSuite, question_id: str) -> str | None:
+def _suggestion(suggested: SuggestedRule | None) -> str | None:
     """A suggested rule, with the shares of the references that pass it."""
-    if (suggested := new.rules.get(question_id)) is None:
+    if suggested is None:
         return None
     return f"{suggested.rule['t']} ({suggested.share:.0%}, elsewhere {suggested.share_elsewhere:.0%})"
