@@ -1,6 +1,5 @@
 """`pfgen-fast checklists import` and `info` as users type them."""
 
-import csv
 import json
 from pathlib import Path
 
@@ -94,7 +93,7 @@ def test_a_missing_checkout_is_one_sentence(tmp_path: Path, call) -> None:
 # ---- `checklists metrics` and `errors` as users type them: tables, JSON, files, hostile text, and bad input
 
 
-HEADS = ["model", "answers", "repetition", "rejection", "cut", "off", "filtered", "empty", "signals", "run"]
+HEADS = ["model", "answers", "repetition", "rejection", "cut", "off", "filtered", "empty"]
 ICE = "Ice floats on water because it is lighter."
 
 
@@ -114,53 +113,42 @@ def at_work(tmp_path, monkeypatch):
 
 
 def test_errors_of_models_in_percent_or_as_counts_in_json(at_work, call):
-    code, out, _ = call("checklists", "errors", "runs", "--suite", "suite", "--examples", "2")
+    code, out, _ = call("checklists", "errors", "runs", "--suite", "suite")
     assert code == 0
     lines = out.splitlines()
     assert lines[1].split() == HEADS
     rows = [" ".join(line.split()) for line in lines]
-    assert rows[2] == "one 3 33.3 33.3 33.3 0.0 0.0 33.3 3"
-    assert f"one repetition sea 3 times, 3 in a row: {ICE}" in rows
-    assert "one rejection ice begins with: I'm sorry, but" in rows
-    assert "one cut off fog without closing punctuation" in rows
+    assert rows[2] == "one 3 33.3 33.3 – 0.0 0.0"
     assert "one I'm sorry, but 33.3" in rows
-    assert "one, short 5.0 15.0 15.0 0.0 1 1" in rows
+    assert "one, short 5.0 15.0 15.0 0.0" in rows
     assert lines[-1].startswith("signature: errors:ours|sentences:rules")
-    code, out, _ = call("checklists", "errors", "runs", "-s", "suite", "--json", "--examples", "1")
+    code, out, _ = call("checklists", "errors", "runs", "-s", "suite", "--json")
     parsed = json.loads(out)
     assert code == 0
     assert [row["model"] for row in parsed["rows"]] == ["one", "two"]
-    item = parsed["rows"][0]
-    assert item["total"]["rejection"] == {"count": 1, "n": 3, "percent": 100 / 3}
-    assert item["lengths"]["short"]["claims"] == {"count": 1, "wrong": 1, "mean_error": 15.0}
-    assert [example["mode"] for example in item["examples"]] == ["repetition", "rejection", "cut_off", "signals"]
+    assert parsed["rows"][0]["total"]["rejection"] == {"count": 1, "n": 3, "percent": 100 / 3}
 
 
-@pytest.mark.parametrize("command", ["errors", "metrics"])
-def test_each_answer_is_a_row_of_a_file(at_work, call, command):
+def test_each_answer_is_a_row_of_a_file(at_work, call):
     from pfgen_fast.tables.formats import table_rows
 
     path = at_work / "answers.csv"
-    code, _, _ = call("checklists", command, "runs", "-s", "suite", "-q", "-o", str(path))
+    code, _, _ = call("checklists", "metrics", "runs", "-s", "suite", "-q", "-o", str(path))
     assert code == 0
     rows = [row for _, row in table_rows(path)]
     keys = [(row["model"], row["id"], row["length"] or None, int(row["trial"])) for row in rows]
     expected = [("one", "sea", None, 1), ("one", "ice", None, 1), ("one", "fog", None, 1)]
     assert keys == [*expected, ("one", "fog", "short", 1), ("two", "sea", None, 1)]
-    if command == "errors":
-        assert rows[1]["rejection"] == "I'm sorry, but"
-        assert int(rows[3]["claimed"]) == 20
-    else:
-        assert float(rows[4]["bleu_4"]) == 1.0
-        assert rows[3]["rouge_l"] in (None, "")  # the task has no reference
+    assert float(rows[4]["bleu_4"]) == 1.0
+    assert rows[3]["rouge_l"] in (None, "")  # the task has no reference
 
 
 def test_metrics_of_models_as_a_table_or_as_shares_in_json(at_work, call):
     code, out, err = call("checklists", "metrics", "runs", "--suite", "suite", "--areas")
     assert code == 0
     lines = out.splitlines()
-    assert lines[0] == "Means in %, except Distinct and perplexity (ppl); corpus: BLEU of all answers together"
-    heads = "model answers words repetition_4 distinct_4 bleu_4 rouge_l meteor (no synonyms) corpus"
+    assert lines[0] == "Means in %, except Distinct and perplexity (ppl)"
+    heads = "model answers words repetition_4 distinct_4 bleu_4 rouge_l meteor (no synonyms)"
     assert " ".join(lines[1].split()) == heads
     two = next(line for line in lines if line.startswith("two  ")).split()
     assert two[1:3] == ["1", "10"]
@@ -168,13 +156,13 @@ def test_metrics_of_models_as_a_table_or_as_shares_in_json(at_work, call):
     assert any(line.startswith("one, letters  ") for line in lines)
     assert "meteor without WordNet: words match if they or their stems are equal" in err
     assert "tokens:regex" in lines[-1]
-    line = ("metrics", "runs/two", "-s", "suite", "--json", "--metric", "distinct", "--n", 2, "--tokens", "regex")
+    line = ("metrics", "runs/two", "-s", "suite", "--json")
     code, out, _ = call("checklists", *line)
     parsed = json.loads(out)
     assert code == 0
     total = parsed["rows"][0]["total"]
-    assert total == {"n": 1, "words": 10.0, "distinct_2": {"mean": 8 / 9, "n": 1}}
-    assert parsed["signature"].startswith("metrics:distinct_2|tokens:regex|suite:")
+    assert (total["n"], total["words"], total["distinct_4"]) == (1, 10.0, {"mean": 1.0, "n": 1})
+    assert parsed["signature"].startswith("metrics:repetition_4,distinct_4,bleu_4,rouge_l,meteor (no synonyms)|tokens:")
 
 
 def test_a_run_with_judgements_only_is_named_and_the_others_are_done(at_work, call):
@@ -190,15 +178,8 @@ def test_a_run_with_judgements_only_is_named_and_the_others_are_done(at_work, ca
     assert call("checklists", "errors", "runs", "-s", "suite")[0] == 0
 
 
-def test_answers_that_attack_a_terminal_are_harmless_in_examples(at_work, call):
-    names = [name for name in NAMES if name.encode("utf-8", "replace").decode() == name]
-    hostile = "\n\n".join(3 * [f"{name} is a sentence that attacks" for name in names])
-    run_of(at_work / "hostile" / "\x1b[31mred", Answer("sea", hostile), Answer("ice", 3 * f"{NAMES[11]} {ICE} "))
-    code, out, err = call("checklists", "errors", "hostile", "-s", "suite", "--examples", "9")
+def test_names_that_attack_a_terminal_are_harmless(at_work, call):
+    run_of(at_work / "hostile" / "\x1b[31mred", Answer("sea", f"{ICE} " * 3))
+    code, out, err = call("checklists", "errors", "hostile", "-s", "suite")
     assert code == 0, err
-    assert "repetition  sea" in out
-    assert not acting((out + err).replace("\n", ""))
-    path = at_work / "hostile.csv"
-    call("checklists", "errors", "hostile", "-s", "suite", "-q", "-o", str(path))
-    with open(path, encoding="utf-8", newline="") as file:
-        assert not acting("".join(cell for row in csv.reader(file) for cell in row))
+    assert not acting(out + err)

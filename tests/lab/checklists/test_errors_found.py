@@ -8,15 +8,12 @@ from pfgen_fast.base.errors import ChecklistError
 from pfgen_fast.lab.checklists.answer_texts import (
     PUBLISHED_PHRASES,
     Rejections,
-    claim_in,
-    has_closing_punctuation,
+    most_repeated,
     phrases_for,
-    repeated,
     sentences,
 )
 from pfgen_fast.lab.checklists.checklist_runs import Answer, Run
-from pfgen_fast.lab.checklists.error_counts import Share, model_errors
-from pfgen_fast.lab.checklists.error_modes import ErrorRules, errors_of, signals
+from pfgen_fast.lab.checklists.error_modes import MODES, ErrorRules, Share, errors_of, model_errors
 from pfgen_fast.lab.checklists.judgements import Judgement
 from pfgen_fast.lab.checklists.tasks import sha256_of
 
@@ -34,12 +31,14 @@ def error_of(tmp_path, response, finish_reason=None, **rules):
 
 
 def test_a_sentence_that_occurs_three_times_is_a_repetition_if_it_is_long_or_in_the_published_profile(tmp_path):
-    twice = error_of(tmp_path / "a", f"{ICE} {STORY} {ICE}")
-    assert (twice.repeated, twice.is_repetition, twice.sentence) == (2, False, None)
-    thrice = error_of(tmp_path / "b", f"{ICE} {STORY} {ICE}\n\n{ICE}")
-    assert (thrice.repeated, thrice.longest_run, thrice.is_repetition, thrice.sentence) == (3, 2, True, ICE)
-    assert not error_of(tmp_path / "c", f"Yes. {STORY} Yes. Yes.").is_repetition
-    assert error_of(tmp_path / "d", f"Yes. {STORY} Yes. Yes.", profile="published").is_repetition
+    for response, profile, count in (
+        (f"{ICE} {STORY} {ICE}", "ours", 2),
+        (f"{ICE} {STORY} {ICE}\n\n{ICE}", "ours", 3),
+        (f"Yes. {STORY} Yes. Yes.", "ours", 1),
+        (f"Yes. {STORY} Yes. Yes.", "published", 3),
+    ):
+        errors = error_of(tmp_path / f"{profile}{count}", response, profile=profile)
+        assert (errors.repeated, MODES["repetition"](errors)) == (count, count == 3)
 
 
 @pytest.mark.parametrize(
@@ -78,17 +77,8 @@ def test_published_phrases_are_others_and_an_answer_counts_for_each_that_it_begi
 
 
 def test_the_servers_reason_decides_whether_an_answer_was_cut_off(tmp_path):
-    unfinished = "And then the fog"
-    assert error_of(tmp_path / "a", STORY, finish_reason="length").cut_off == "by its limit"
-    assert error_of(tmp_path / "b", unfinished, finish_reason="stop").cut_off is None
-    assert error_of(tmp_path / "c", unfinished).cut_off == "without closing punctuation"
-    assert error_of(tmp_path / "d", STORY).cut_off is None
-    assert error_of(tmp_path / "e", f"{unfinished}\n\nWord count: 2020").cut_off is None
-
-
-def test_ends_that_close():
-    for end in (".", "!**", "?”", "。", "。』」", "…", "\n```", "\n| a | b |", ".</s>", "</s>", ".)\n\n", "\n---"):
-        assert has_closing_punctuation(f"It ended{end}"), end
+    for reason, is_cut_off in (("length", True), ("stop", False), (None, None)):
+        assert error_of(tmp_path / str(reason), STORY, finish_reason=reason).is_cut_off is is_cut_off
 
 
 def test_an_answer_that_equals_that_to_another_task_is_filtered(tmp_path):
@@ -99,39 +89,6 @@ def test_an_answer_that_equals_that_to_another_task_is_filtered(tmp_path):
     result = found_in(tmp_path, *answers)
     assert [item.key[0] for item in result if item.is_filtered] == ["sea", "ice"]
     assert [item.key[:2] for item in result if item.is_empty] == [("fog", "short"), ("sea", "short")]
-
-
-def test_signals_decide_nothing_but_are_named():
-    def signals_of(text):
-        return signals(text, text.split())
-
-    assert signals_of(STORY) == ()
-    assert signals_of('Rate it: {"evaluation_score": 1}') == ("holds evaluation_score",)
-    assert signals_of("the sea is wide " * 20) == ("repetition-4 above 0.5", "few distinct words")
-    assert signals_of("1 2 3 4 5 6 a") == ("few letters",)
-    assert signals_of("1 2 3 4 5 6 氷 é a い ½ ー") == ()
-    assert signals_of("1 2 3 4 5 6 氷 é a い ٣ 。") == ("few letters",)
-    assert signals_of("氷は水に浮く。") == ()
-
-
-@pytest.mark.parametrize(
-    ("end", "expected"),
-    [
-        ("(Word count: 2,020)", (2020, "words")),
-        ("[16000+ words]", (16000, "words")),
-        ("This story has a word count of approximately 1,500.", (1500, "words")),
-        ("Words: 100\nWords: 200", (200, "words")),
-        ("Length: 15 minutes", None),
-        ("（約２，０００字）", (2000, "characters")),
-        ("三百字で書いた。", None),
-    ],
-)
-def test_claims_of_the_own_length_are_found_in_answers(end, expected):
-    claim = claim_in(f"{STORY}\n\n{end}", 5)
-    assert (claim and (claim.claimed, claim.unit)) == expected
-    assert not claim_in("Words: 110", 100).is_wrong
-    assert claim_in("Words: 111", 100).is_wrong
-    assert claim_in("文字数：7", 1).counted == 5
 
 
 def test_without_its_answer_a_judgement_gives_the_words_and_the_commonest_sentence(tmp_path):
@@ -186,5 +143,5 @@ def test_where_sentences_end(text, expected):
 @pytest.mark.parametrize("text", ["." * 10**6 + "x", "\n " * 500_000, "." + ")" * 10**6 + "x"])
 def test_hostile_text_takes_linear_time(text):
     begin = time.process_time()
-    repeated(sentences(text))
+    most_repeated(sentences(text))
     assert time.process_time() - begin < 3

@@ -82,7 +82,7 @@ def test_the_published_tables_follow_cell_by_cell():
 )
 def test_the_mean_metrics_of_published_answers(model, monkeypatch):
     monkeypatch.setattr(answer_metrics, "words", lambda text, counter: text.split())  # the tokens of these figures
-    measures = open_metrics(suite(), metrics=["repetition", "distinct"])
+    measures = open_metrics(suite())
     run = Run(model, HELLOBENCH, HELLOBENCH / "generations" / f"{model}.jsonl.xz")
     result = model_metrics(model, [item for item in measure(run, measures) if item.task.length is None], measures)
     area_figures = vectors("metrics")["generations"][model]

@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     from ...base.table import Table
     from ...lab.checklists.answer_metrics import MetricSet, ModelMetrics
     from ...lab.checklists.checklist_runs import Run
-    from ...lab.checklists.error_counts import ModelErrors
-    from ...lab.checklists.error_modes import ErrorRules
+    from ...lab.checklists.error_modes import ErrorRules, ModelErrors
 
 T = TypeVar("T")
 
@@ -30,17 +29,8 @@ class ModelOutput:
     """The output of commands that measure the answers of each model."""
 
     areas: bool = Option(False, "Also print a line for each area of the suite.")
-    output: Path | None = Option(
-        None, "Write a row for each answer: .csv, .jsonl (also .gz, .xz, .zst) or .parquet.", "-o"
-    )
     as_json: Json = False
     quiet: Quiet = False
-
-    def __post_init__(self) -> None:
-        from ...tables.formats import check_value_table
-
-        if self.output is not None:
-            check_value_table(self.output)
 
     @cached_property
     def faults(self) -> Faults:
@@ -69,14 +59,6 @@ class ModelOutput:
             raise SystemExit(Exit.USAGE)
         return results
 
-    def write(self, types: Mapping[str, type], rows: Iterable[tuple[Any, ...]]) -> None:
-        """Writes a row for each answer, if a file is given."""
-        from ...tables.formats import writing_values
-
-        if self.output is not None:
-            with writing_values(self.output, types, for_spreadsheets=True) as write:
-                write(rows)
-
     def finish(
         self, rules: ErrorRules | MetricSet, rows: Iterable[Mapping[str, Any]], tables: Iterable[Table], **about: str
     ) -> None:
@@ -93,39 +75,37 @@ class ModelOutput:
 class ChecklistsMetrics:
     """Computes classic metrics of long answers: how much they repeat, and how close they are to a reference.
 
-    Repetition-n is the share of an answer's different n-grams that occur in it more than once; Distinct-n is the number
-    of different n-grams divided by the number of all n-grams. BLEU (unsmoothed), ROUGE-L and METEOR compare with the
+    Repetition-4 is the share of an answer's different 4-grams that occur in it more than once; Distinct-4 is the number
+    of different 4-grams divided by the number of all 4-grams. BLEU (unsmoothed), ROUGE-L and METEOR compare with the
     reference of a task. Means are over the answers that have a value. JSON and files have shares, not percentages.
 
     Examples
 
-      pfgen-fast checklists metrics runs/model --suite SUITE --tokens nltk --areas
+      pfgen-fast checklists metrics runs/model --suite SUITE --areas
       pfgen-fast checklists metrics runs --suite SUITE --perplexity models/gpt2-large -o answers.parquet
     """
 
     runs: RunsWithAnswers
     suite: SuiteOption
-    metric: list[str] | None = Option(
-        None, "Compute repetition, distinct, bleu, rouge_l, meteor or ppl. Default: all that are possible."
-    )
-    n: int = Option(4, "Set the order of the n-grams of Repetition and Distinct.", min=1, max=16)
-    tokens: str | None = Option(None, "Choose the tokens: regex, nltk or characters. Default: the suite's words.")
     wordnet: Path | None = Option(None, "meteor: read NLTK's WordNet here, for synonyms.", metavar="FOLDER")
     perplexity: str | None = Option(
         None, "Compute perplexity with this causal model, such as openai-community/gpt2-large.", metavar="MODEL"
     )
-    device: str | None = Option(None, "Run the model of --perplexity on this device, such as cuda:0.")
+    output: Path | None = Option(
+        None, "Write a row for each answer: .csv, .jsonl (also .gz, .xz, .zst) or .parquet.", "-o"
+    )
     options: ModelOutput
 
     def __call__(self) -> None:
         from ...lab.checklists import answer_metrics as metrics
         from ...lab.checklists.checklist_suite import ChecklistSuite
+        from ...tables.formats import check_value_table, writing_values
 
         suite, options = ChecklistSuite.load(self.suite), self.options
-        model = None if self.perplexity is None else metrics.Perplexity(self.perplexity, device=self.device)
-        measures = metrics.open_metrics(
-            suite, metrics=self.metric, tokens=self.tokens, n=self.n, wordnet=self.wordnet, perplexity=model
-        )
+        if self.output is not None:
+            check_value_table(self.output)
+        model = None if self.perplexity is None else metrics.Perplexity(self.perplexity)
+        measures = metrics.open_metrics(suite, wordnet=self.wordnet, perplexity=model)
 
         def measured(run: Run) -> ModelMetrics:
             with counting(f"answers of {in_one_line(run.key, 30)}", quiet=options.quiet or options.as_json) as count:
@@ -133,7 +113,10 @@ class ChecklistsMetrics:
             return metrics.model_metrics(run.key, answers, measures)
 
         models = options.of_each(self.runs, measured, needs_answers=True)
-        options.write({**metrics.ANSWER_COLUMNS, **dict.fromkeys(measures.names, float)}, metrics.metric_rows(models))
+        if self.output is not None:
+            types = {**metrics.ANSWER_COLUMNS, **dict.fromkeys(measures.names, float)}
+            with writing_values(self.output, types, for_spreadsheets=True) as write:
+                write(metrics.metric_rows(models))
         table = metrics.metric_table(models, measures.names, with_areas=options.areas)
         options.finish(measures, (model.to_dict() for model in models), [table])
 
@@ -142,14 +125,13 @@ class ChecklistsErrors:
     """Finds errors of long answers: repetition, rejection, wrong length, answers cut off or filtered.
 
     repetition: a sentence of at least 20 characters occurs three times or more. rejection: the answer begins with a
-    phrase such as "I'm sorry, but". cut off: the answer ended at the limit of tokens or, if that is unknown, it has no
-    closing punctuation. filtered: the answer equals an answer to another task. signals are only hints: much repetition,
-    few different words, few letters, or keys of the judge's reply in the answer. Lengths are compared with the wanted
-    lengths, and with the lengths that answers claim. Without answers, the figures in judgements are used.
+    phrase such as "I'm sorry, but". cut off: the answer ended at the limit of tokens, if its server said why it ended.
+    filtered: the answer equals an answer to another task. Lengths are compared with the wanted lengths. Without
+    answers, the figures in judgements are used.
 
     Examples
 
-      pfgen-fast checklists errors runs/model --suite SUITE --areas --examples 3
+      pfgen-fast checklists errors runs/model --suite SUITE --areas
       pfgen-fast checklists errors runs --suite SUITE --profile published --json
     """
 
@@ -158,25 +140,18 @@ class ChecklistsErrors:
     profile: Literal["ours", "published"] = Option(
         "ours", "Choose our rules, or those of the published figures (short sentences count, 'Given the')."
     )
-    examples: int = Option(0, "Show N answers of each model with each error.", min=0)
     options: ModelOutput
 
     def __call__(self) -> None:
-        from ...lab.checklists import error_counts as counts
+        from ...lab.checklists import error_modes as modes
         from ...lab.checklists.checklist_suite import ChecklistSuite
-        from ...lab.checklists.error_modes import ErrorRules, errors_of
 
         options = self.options
-        rules = ErrorRules(ChecklistSuite.load(self.suite), self.profile)
+        rules = modes.ErrorRules(ChecklistSuite.load(self.suite), self.profile)
 
-        def counted_errors(run: Run) -> ModelErrors:
-            return counts.model_errors(run.key, errors_of(run, rules, on_fault=options.faults), rules)
+        def counted(run: Run) -> ModelErrors:
+            return modes.model_errors(run.key, modes.errors_of(run, rules, on_fault=options.faults), rules)
 
-        def row(model: ModelErrors) -> dict[str, Any]:
-            examples = {"examples": counts.examples_of(model.answers, self.examples)} if self.examples else {}
-            return {**model.to_dict(), **examples}
-
-        models = options.of_each(self.runs, counted_errors)
-        options.write(counts.ERROR_COLUMNS, counts.error_rows(models))
-        tables = counts.error_tables(models, with_areas=options.areas, n_examples=self.examples)
-        options.finish(rules, map(row, models), tables, profile=self.profile)
+        models = options.of_each(self.runs, counted)
+        tables = modes.error_tables(models, with_areas=options.areas)
+        options.finish(rules, (model.to_dict() for model in models), tables, profile=self.profile)

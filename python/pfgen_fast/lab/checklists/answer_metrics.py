@@ -9,48 +9,42 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, cached_property, lru_cache, partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import numpy as np
-
 from ...base.errors import ChecklistError, optional
 from ...base.table import Column, Table, figure
-from ...base.untrusted_text import in_one_line, unknown_name
+from ...base.untrusted_text import in_one_line
 from ...generation.engines.transformers import checked_device, loaded_model
 from ...rewards.references.reference_scorer import ReferenceScorer
 from .checklist_runs import Run
 from .checklist_suite import ChecklistSuite, OfModel, keys_in_order
 from .line_files import OnFault
 from .tasks import AnswerKey, ChecklistTask
-from .words import COUNTERS, Counter, counter_name, counter_there, without, words
+from .words import Counter, counter_name, counter_there, without, words
 
-MAX_ORDER = 4
-"""The longest n-grams of BLEU."""
-
-COMPARING = ("bleu", "rouge_l")
-"""The metrics that compare with a reference."""
-_OF_ONE_TEXT = {"repetition": "rep", "distinct": "distinct"}
-
-BleuCounts = tuple[int, ...]
-"""The counts of an answer that determine BLEU; the counts of a corpus are the sums of the counts of its answers."""
+REFERENCES = ("bleu_4", "rouge_l")
+"""The metrics on tokens that compare with a reference."""
 
 
-def _comparing(metrics: Sequence[str], tokens: Callable[[str], Sequence[Any]]) -> ReferenceScorer:
-    return ReferenceScorer(metrics, tokenize=tokens, smooth="none", effective_order=False, max_order=MAX_ORDER)
-
-
-def repetition(tokens: Sequence[Any]) -> float | None:
-    """Repetition-4 of one text, given its tokens."""
-    (value,) = ReferenceScorer(["rep_4"], tokenize=lambda text: tokens).score([""])["rep_4"].tolist()
-    return _or_none(value)
-
-
-def _or_none(value: float) -> float | None:
-    return value if value == value else None
+def token_metrics(
+    texts: Sequence[str], references: Sequence[str | None], tokenize: Callable[[str], Sequence[Any]]
+) -> dict[str, list[float | None]]:
+    """Repetition-4, Distinct-4, BLEU-4 (unsmoothed) and ROUGE-L of each text; some texts have no reference."""
+    alone = ReferenceScorer(["rep_4", "distinct_4"], tokenize=tokenize).score(texts)
+    named = {"repetition_4": alone["rep_4"], "distinct_4": alone["distinct_4"]}
+    columns = {name: [value if value == value else None for value in values.tolist()] for name, values in named.items()}
+    columns |= {name: [None] * len(texts) for name in REFERENCES}
+    rows = [row for row, reference in enumerate(references) if reference]
+    scorer = ReferenceScorer(["bleu", "rouge_l"], tokenize=tokenize, smooth="none", effective_order=False, max_order=4)
+    scores = scorer.score([texts[row] for row in rows], [[str(references[row])] for row in rows])
+    for row, bleu, rouge_l in zip(rows, scores["bleu"].tolist(), scores["rouge_l"].tolist(), strict=True):
+        columns["bleu_4"][row] = min(bleu / 100, 1.0)  # sacrebleu's best score is slightly above 100
+        columns["rouge_l"][row] = min(rouge_l, 1.0)
+    return columns
 
 
 class Meteor:
@@ -104,12 +98,12 @@ WINDOW = 512
 class Perplexity:
     """Computes perplexities with a model that `AutoModelForCausalLM` loads."""
 
-    def __init__(self, model: str, *, device: str | None = None, dtype: str = "float32", window: int = WINDOW) -> None:
+    def __init__(self, model: str, *, device: str | None = None, window: int = WINDOW) -> None:
         self._device = checked_device(device, "perplexity")
-        self._tokenizer, self._model = loaded_model(model, dtype, self._device)
+        self._tokenizer, self._model = loaded_model(model, "float32", self._device)
         room = getattr(self._model.config.get_text_config(), "max_position_embeddings", None)
         self._window = window if room is None else min(window, room)
-        self.signature = f"ppl:{in_one_line(model, 200)}|{dtype}|{self._device}|window={self._window}"
+        self.signature = f"ppl:{in_one_line(model, 200)}|float32|{self._device}|window={self._window}"
 
     def __call__(self, text: str) -> float | None:
         """The perplexity of a text; None without a piece of two tokens, or if it overflows."""
@@ -132,72 +126,27 @@ class Perplexity:
 
 Perplexities = Callable[[str], float | None]
 
-METRICS = ("repetition", "distinct", "bleu", "rouge_l", "meteor", "ppl")
-"""The metrics by the names of options; in tables, the names of n-gram metrics contain their order."""
-
-_WITH_REFERENCES = (*COMPARING, "meteor")
-_USUAL = METRICS[:-1]
-
 
 @dataclass(frozen=True)
 class MetricSet:
     """Which metrics are computed, and how; see `open_metrics`."""
 
     suite: ChecklistSuite
-    metrics: tuple[str, ...]
-    tokens: Counter
-    n: int = MAX_ORDER
     meteor: Meteor | None = None
     perplexity: Perplexities | None = None
     notes: tuple[str, ...] = ()
 
     @cached_property
     def counter(self) -> Counter:
-        """How words are counted, for METEOR and for the numbers of words."""
+        """How words are counted, which are the tokens of all metrics but the perplexity."""
         return counter_there(self.suite.words)
 
-    def corpus_bleu(self, counts: Iterable[BleuCounts | None]) -> float | None:
-        """BLEU of several answers together, 0 to 1, from their counts; None without any answer."""
-        rows = np.array([row for row in counts if row is not None], np.int64)
-        bleu = _comparing(["bleu"], partial(words, counter=self.tokens))
-        return min(bleu.of_corpus("bleu", rows.sum(axis=0)) / 100, 1.0) if len(rows) else None
-
-    def of_tokens(
-        self, texts: Sequence[str], references: Sequence[str | None]
-    ) -> tuple[Mapping[str, list[float | None]], list[BleuCounts | None]]:
-        """The metrics on tokens of each text by name, and its counts for BLEU; some texts have no reference."""
-        tokens = lru_cache(maxsize=None)(partial(words, counter=self.tokens))
-        columns: dict[str, list[float | None]] = {}
-        alone = {name: f"{native}_{self.n}" for name, native in _OF_ONE_TEXT.items() if name in self.metrics}
-        if alone:
-            values = ReferenceScorer(list(alone.values()), tokenize=tokens).score(texts)
-            columns |= {name: [_or_none(value) for value in values[native].tolist()] for name, native in alone.items()}
-        counts: list[BleuCounts | None] = [None] * len(texts)
-        compared = [name for name in COMPARING if name in self.metrics]
-        rows = [row for row, reference in enumerate(references) if reference]
-        if compared:
-            listed = [[str(references[row])] for row in rows]
-            scores = _comparing(compared, tokens).score([texts[row] for row in rows], listed)
-            for name in compared:
-                columns[name] = [None] * len(texts)
-                scale = 100 if name == "bleu" else 1
-                for row, value in zip(rows, scores[name].tolist(), strict=True):
-                    columns[name][row] = min(value / scale, 1.0)  # sacrebleu's best score is slightly above 100
-            if "bleu" in compared:
-                for row, row_counts in zip(rows, scores.counts("bleu").tolist(), strict=True):
-                    counts[row] = tuple(row_counts)
-        return columns, counts
-
-    @property
+    @cached_property
     def names(self) -> tuple[str, ...]:
         """The names of the metrics in tables."""
-        return tuple(self.name_of(metric) for metric in self.metrics)
-
-    def name_of(self, metric: str) -> str:
-        """The name of a metric in tables."""
-        if metric == "meteor" and self.meteor is not None:
-            return self.meteor.name
-        return {"bleu": f"bleu_{MAX_ORDER}"}.get(metric, f"{metric}_{self.n}" if metric in METRICS[:2] else metric)
+        compared = REFERENCES if any(task.reference for task in self.suite.tasks) else ()
+        meteor = (self.meteor.name,) if self.meteor else ()
+        return ("repetition_4", "distinct_4", *compared, *meteor, *(("ppl",) if self.perplexity else ()))
 
     @property
     def signature(self) -> str:
@@ -207,7 +156,7 @@ class MetricSet:
         with_meteor = f"|meteor:nltk {self.meteor.version}" if self.meteor else ""
         perplexity = getattr(self.perplexity, "signature", None)
         return (
-            f"metrics:{','.join(self.names)}|tokens:{counter_name(self.tokens)}{with_meteor}"
+            f"metrics:{','.join(self.names)}|tokens:{counter_name(self.counter)}{with_meteor}"
             f"{f'|{perplexity}' if perplexity else ''}|suite:{self.suite.hash[:12]}|pfgen-fast:{__version__}"
         )
 
@@ -220,7 +169,6 @@ class MeasuredAnswer:
     task: ChecklistTask
     words: int
     values: Mapping[str, float | None]
-    bleu: BleuCounts | None = None
 
 
 @dataclass(frozen=True)
@@ -238,13 +186,11 @@ class MeanMetrics:
     n: int
     words: float | None
     metrics: Mapping[str, Mean]
-    corpus_bleu: float | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """The means as JSON values."""
         metrics = {name: {"mean": figure.mean, "n": figure.n} for name, figure in self.metrics.items()}
-        corpus = {} if self.corpus_bleu is None else {f"corpus_bleu_{MAX_ORDER}": self.corpus_bleu}
-        return {"n": self.n, "words": self.words, **metrics, **corpus}
+        return {"n": self.n, "words": self.words, **metrics}
 
 
 ModelMetrics = OfModel[MeasuredAnswer, MeanMetrics]
@@ -252,48 +198,26 @@ ModelMetrics = OfModel[MeasuredAnswer, MeanMetrics]
 
 
 def open_metrics(
-    suite: ChecklistSuite,
-    *,
-    metrics: Sequence[str] | None = None,
-    tokens: str | None = None,
-    n: int = MAX_ORDER,
-    wordnet: Path | None = None,
-    perplexity: Perplexities | None = None,
+    suite: ChecklistSuite, *, wordnet: Path | None = None, perplexity: Perplexities | None = None
 ) -> MetricSet:
-    """Chooses and prepares metrics."""
-    for metric in metrics or ():
-        if metric not in METRICS:
-            raise ChecklistError(unknown_name("metric", metric, METRICS))
-    if tokens is not None and tokens not in COUNTERS:
-        raise ChecklistError(unknown_name("kind of tokens", tokens, COUNTERS))
-    counter: Counter = tokens if tokens is not None else counter_there(suite.words)
-    notes = [] if tokens or counter == suite.words else [without(suite.words, counter)]
-    chosen: list[str] = []
+    """Prepares all metrics that are possible; METEOR needs NLTK and references in English."""
+    measures = MetricSet(suite, perplexity=perplexity)
+    notes = [] if measures.counter == suite.words else [without(suite.words, measures.counter)]
     meteor = None
-    for metric in dict.fromkeys(metrics or _USUAL):
+    if not any(task.reference for task in suite.tasks):
+        notes.append("no task of the suite has a reference, which BLEU, ROUGE-L and METEOR need")
+    elif suite.language.partition("-")[0] != "en":
+        notes.append(f"METEOR is for English only; the suite's language is {suite.language}")
+    else:
         try:
-            _check_metric(metric, suite, perplexity)
-            if metric == "meteor":
-                meteor = Meteor(wordnet)
-                notes += [] if wordnet else ["meteor without WordNet: words match if they or their stems are equal"]
+            meteor = Meteor(wordnet)
         except ChecklistError as error:
-            if metrics is not None or (metric == "meteor" and wordnet is not None):
+            if wordnet is not None:
                 raise
             notes.append(str(error))
-        else:
-            chosen.append(metric)
-    if perplexity is not None and "ppl" not in chosen:
-        chosen.append("ppl")
-    return MetricSet(suite, tuple(chosen), counter, n, meteor, perplexity, tuple(dict.fromkeys(notes)))
-
-
-def _check_metric(metric: str, suite: ChecklistSuite, perplexity: Perplexities | None) -> None:
-    if metric in _WITH_REFERENCES and not any(task.reference for task in suite.tasks):
-        raise ChecklistError("no task of the suite has a reference, which BLEU, ROUGE-L and METEOR need")
-    if metric == "meteor" and suite.language.partition("-")[0] != "en":
-        raise ChecklistError(f"METEOR is for English only; the suite's language is {suite.language}")
-    if metric == "ppl" and perplexity is None:
-        raise ChecklistError("perplexity needs a model: expected --perplexity MODEL")
+    if meteor is not None and wordnet is None:
+        notes.append("meteor without WordNet: words match if they or their stems are equal")
+    return replace(measures, meteor=meteor, notes=tuple(notes))
 
 
 def measure(
@@ -310,16 +234,16 @@ def measure(
         raise ChecklistError(f"{run.folder}: has no answers; expected answers.jsonl, which may be compressed")
     split = lru_cache(maxsize=None)(partial(words, counter=measures.counter))
     rows = [(task, key, answers[key].response) for task, key in keys_in_order(suite, answers)]
-    columns, counts = measures.of_tokens([text for *_, text in rows], [task.reference for task, *_ in rows])
+    columns = token_metrics([text for *_, text in rows], [task.reference for task, *_ in rows], split)
     meteor, perplexity = measures.meteor, measures.perplexity
     measured = []
     for row, (task, key, text) in enumerate(rows):
-        listed = split(text)
         values = {name: column[row] for name, column in columns.items()}
-        values["meteor"] = meteor(listed, [split(task.reference)]) if meteor and task.reference else None
-        values["ppl"] = perplexity(text) if perplexity else None
-        named = {measures.name_of(metric): values[metric] for metric in measures.metrics}
-        measured.append(MeasuredAnswer(key, task, len(listed), named, counts[row]))
+        if meteor is not None:
+            values[meteor.name] = meteor(split(text), [split(task.reference)]) if task.reference else None
+        values["ppl"] = None if perplexity is None else perplexity(text)
+        named = {name: values[name] for name in measures.names}
+        measured.append(MeasuredAnswer(key, task, len(split(text)), named))
         if on_progress is not None:
             on_progress(len(measured), len(answers))
     return measured
@@ -333,8 +257,8 @@ def model_metrics(model: str, answers: Sequence[MeasuredAnswer], measures: Metri
 
     def means(part: Sequence[MeasuredAnswer]) -> MeanMetrics:
         listed = {name: [value for row in part if (value := row.values[name]) is not None] for name in measures.names}
-        metrics, corpus = {name: mean(values) for name, values in listed.items()}, (row.bleu for row in part)
-        return MeanMetrics(len(part), mean([row.words for row in part]).mean, metrics, measures.corpus_bleu(corpus))
+        metrics = {name: mean(values) for name, values in listed.items()}
+        return MeanMetrics(len(part), mean([row.words for row in part]).mean, metrics)
 
     return OfModel.of(model, answers, measures.suite, means)
 
@@ -348,15 +272,12 @@ def metric_table(models: Sequence[ModelMetrics], names: Sequence[str], *, with_a
         return Column(name, digits=3 if name.startswith("distinct") else 2, form=percent)
 
     columns = [Column("model"), Column("answers"), Column("words", digits=0), *map(column, names)]
-    if has_bleu := any(name.startswith("bleu") for name in names):
-        columns.append(column("corpus"))
     rows = [
-        (name, part.n, part.words, *(part.metrics[metric].mean for metric in names), *[part.corpus_bleu] * has_bleu)
+        (name, part.n, part.words, *(part.metrics[metric].mean for metric in names))
         for model in models
         for name, part in model.parts(with_areas=with_areas)
     ]
-    corpus = "; corpus: BLEU of all answers together" if has_bleu else ""
-    return Table(columns, rows, f"Means in %, except Distinct and perplexity (ppl){corpus}")
+    return Table(columns, rows, "Means in %, except Distinct and perplexity (ppl)")
 
 
 ANSWER_COLUMNS: Mapping[str, type] = {

@@ -1,55 +1,42 @@
-"""Errors of long answers, found by rules: repetition, rejection, wrong length, and others.
+"""Errors of long answers, found by rules (repetition, rejection, wrong length, and others), and their frequency.
 
-Rules cannot decide whether an answer makes sense; evidence that it does not is called a *signal*. If the text of an
-answer is missing, the figures in its judgement are used.
-
-There are two profiles, `ours` and `published`. `published` follows the published figures: sentences of any length
-count, NLTK splits them if its data are installed, and a rejection begins with `Given the`, as the phrase of the paper
-does.
+If the text of an answer is missing, the figures in its judgement are used. There are two profiles, `ours` and
+`published`. `published` follows the published figures: sentences of any length count, NLTK splits them if its data are
+installed, and a rejection begins with `Given the`, as the phrase of the paper does.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from functools import cached_property
-from typing import Literal
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property, partial
+from typing import Any, Literal
 
 from ...base.errors import ChecklistError
-from .answer_metrics import repetition
+from ...base.table import Column, Table
 from .answer_texts import (
     MIN_CHARACTERS,
     PUBLISHED_PHRASES,
-    LengthClaim,
+    LengthFigures,
     Rejections,
-    claim_in,
-    has_closing_punctuation,
+    length_figures,
+    most_repeated,
     phrases_for,
-    repeated,
     sentences,
 )
 from .checklist_runs import Answer, Run
-from .checklist_suite import ChecklistSuite, keys_in_order
+from .checklist_suite import ChecklistSuite, OfModel, keys_in_order
 from .judgements import Judgement
 from .line_files import OnFault
 from .tasks import AnswerKey, ChecklistTask, TaskKey, sha256_of
 from .words import Counter as CounterName
-from .words import counter_name, counter_there, has_nltk, nltk_sentences, without, words
+from .words import count_words, counter_name, counter_there, has_nltk, nltk_sentences, without
 
 Profile = Literal["ours", "published"]
-CutOff = Literal["by its limit", "without closing punctuation"]
 
 MIN_TIMES = 3
 """An answer repeats itself if it contains a sentence this many times."""
-
-_MOST_REPETITION = 0.5
-_LEAST_DISTINCT = 0.1
-_MOST_OTHER = 0.5
-_REPLY_NAMES = ("checklist_id", "evaluation_score")
-_LETTERS = re.compile(r"[^\W\d_]+")
-_NO_ASCII_LETTERS = bytes(code for code in range(128) if not chr(code).isalpha())
-_BEYOND_ASCII = re.compile(r"[^\x00-\x7f]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,20 +47,21 @@ class AnswerErrors:
     task: ChecklistTask
     words: int | None = None
     repeated: int | None = None
-    longest_run: int | None = None
-    sentence: str | None = None
     rejection: str | None = None
-    claim: LengthClaim | None = None
-    cut_off: CutOff | None = None
+    is_cut_off: bool | None = None
     is_filtered: bool | None = None
     is_empty: bool | None = None
-    signals: tuple[str, ...] = ()
     has_text: bool = False
 
-    @property
-    def is_repetition(self) -> bool | None:
-        """Whether a sentence occurs too often."""
-        return None if self.repeated is None else self.repeated >= MIN_TIMES
+
+MODES: Mapping[str, Callable[[AnswerErrors], bool | None]] = {
+    "repetition": lambda errors: None if errors.repeated is None else errors.repeated >= MIN_TIMES,
+    "rejection": lambda errors: (errors.rejection is not None) if errors.has_text else None,
+    "cut_off": lambda errors: errors.is_cut_off,
+    "filtered": lambda errors: errors.is_filtered,
+    "empty": lambda errors: errors.is_empty,
+}
+"""The errors in the order of tables, and whether an answer has each."""
 
 
 @dataclass(frozen=True)
@@ -93,7 +81,7 @@ class ErrorRules:
         """How words are counted where no number was published."""
         return counter_there(self.suite.words)
 
-    @property
+    @cached_property
     def has_nltk_sentences(self) -> bool:
         """Whether the sentences are NLTK's."""
         return self.profile == "published" and has_nltk()
@@ -115,19 +103,14 @@ class ErrorRules:
     @property
     def notes(self) -> tuple[str, ...]:
         """Notes for readers of the figures, one sentence each."""
-        notes = []
-        if not self.rejections.phrases:
-            notes.append(
-                f"no phrases of rejection are packaged for the language {self.suite.language}, so no rejection is found"
-            )
-        if self.counter != self.suite.words:
-            notes.append(without(self.suite.words, self.counter))
-        if self.profile == "published" and not self.has_nltk_sentences:
-            notes.append(
-                "NLTK's data are not installed: our rules split an answer if the count of its commonest sentence was "
-                "not published"
-            )
-        return tuple(notes)
+        notes = {
+            f"no phrases of rejection are packaged for the language {self.suite.language}": not self.rejections.phrases,
+            without(self.suite.words, self.counter): self.counter != self.suite.words,
+            "NLTK's data are not installed: our rules split answers whose commonest sentence was not published": (
+                self.profile == "published" and not self.has_nltk_sentences
+            ),
+        }
+        return tuple(note for note, holds in notes.items() if holds)
 
 
 def errors_of(run: Run, rules: ErrorRules, *, on_fault: OnFault | None = None) -> list[AnswerErrors]:
@@ -150,76 +133,108 @@ def errors_in(
     tasks: dict[str, set[TaskKey]] = {}
     for answer in answers.values():
         tasks.setdefault(answer.response, set()).add((answer.id, answer.length))
-    errors = []
+    is_published, errors = rules.profile == "published", []
     for task, key in keys_in_order(rules.suite, answers.keys() | facts.keys()):
-        fact = facts.get(key)
-        if key in answers:
-            answer = answers[key]
-            is_current = fact is not None and fact.response_sha256 == answer.sha256
-            is_filtered = len(tasks[answer.response]) > 1
-            errors.append(_errors(answer, task, fact if is_current else None, rules, is_filtered=is_filtered))
-        elif fact is not None:
-            # The commonest sentence of a judgement may be short; only the published profile counts short sentences.
-            count = fact.most_repeated_sentence if rules.profile == "published" else None
-            errors.append(AnswerErrors(key, task, fact.words, repeated=count))
+        fact, reply = facts.get(key), answers.get(key)
+        if fact is not None and reply is not None and fact.response_sha256 != reply.sha256:
+            fact = None
+        n_words = None if fact is None else fact.words
+        # The commonest sentence of a judgement may be short; only the published profile counts short sentences.
+        repeated = fact.most_repeated_sentence if fact is not None and is_published else None
+        if reply is None:
+            errors.append(AnswerErrors(key, task, n_words, repeated))
+            continue
+        text = reply.response
+        if repeated is None:
+            parts = nltk_sentences(text) if rules.has_nltk_sentences else sentences(text)
+            repeated = most_repeated(parts, 1 if is_published else MIN_CHARACTERS)
+        errors.append(
+            AnswerErrors(
+                key,
+                task,
+                count_words(text, rules.counter) if n_words is None else n_words,
+                repeated,
+                rejection=rules.rejections.phrase_of(text),
+                is_cut_off=None if reply.finish_reason is None else reply.finish_reason == "length",
+                is_filtered=bool(text.strip()) and len(tasks[text]) > 1,
+                is_empty=not text.strip(),
+                has_text=True,
+            )
+        )
     return errors
 
 
-def _errors(
-    answer: Answer, task: ChecklistTask, fact: Judgement | None, rules: ErrorRules, *, is_filtered: bool
-) -> AnswerErrors:
-    text = answer.response
-    listed = words(text, rules.counter)
-    n_words = len(listed) if fact is None or fact.words is None else fact.words
-    parts = nltk_sentences(text) if rules.has_nltk_sentences else sentences(text)
-    commonest = repeated(parts, MIN_CHARACTERS if rules.profile == "ours" else 1)
-    count = commonest.count
-    if rules.profile == "published" and fact is not None and fact.most_repeated_sentence is not None:
-        count = fact.most_repeated_sentence
-    is_empty = not text.strip()
-    claim = claim_in(text, n_words)
-    return AnswerErrors(
-        answer.key,
-        task,
-        n_words,
-        repeated=count,
-        longest_run=commonest.longest_run,
-        sentence=commonest.sentence if count >= MIN_TIMES else None,
-        rejection=rules.rejections.phrase_of(text),
-        claim=claim,
-        cut_off=None if is_empty else _cut_off(answer, claim),
-        is_filtered=is_filtered and not is_empty,
-        is_empty=is_empty,
-        signals=() if is_empty else signals(text, listed),
-        has_text=True,
+@dataclass(frozen=True, slots=True)
+class Share:
+    """The number of answers with an error."""
+
+    count: int
+    n: int
+
+    @property
+    def percent(self) -> float | None:
+        """The share in percent; None if it is unknown for all answers."""
+        return 100 * self.count / self.n if self.n else None
+
+
+@dataclass(frozen=True)
+class ErrorCounts:
+    """The errors of some answers of a model."""
+
+    n: int
+    shares: Mapping[str, Share]
+    phrases: Mapping[str, Share]  # answers that begin with each phrase of rejection, if any do
+    length: LengthFigures | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The counts as JSON values."""
+        shares, phrases = (
+            {name: {**asdict(share), "percent": share.percent} for name, share in listed.items()}
+            for listed in (self.shares, self.phrases)
+        )
+        return {"n": self.n, **shares, "rejection_phrases": phrases, "length": self.length and asdict(self.length)}
+
+
+ModelErrors = OfModel[AnswerErrors, ErrorCounts]
+"""The errors of the answers of a model."""
+
+
+def model_errors(model: str, answers: Sequence[AnswerErrors], rules: ErrorRules) -> ModelErrors:
+    """Counts the errors of a model; parts without any answer are left out."""
+    return OfModel.of(model, answers, rules.suite, partial(_counts, rejections=rules.rejections))
+
+
+def _counts(answers: Sequence[AnswerErrors], rejections: Rejections) -> ErrorCounts:
+    begins = (phrase for answer in answers if answer.rejection for phrase in rejections.within(answer.rejection))
+    n_texts, shares = sum(answer.has_text for answer in answers), {}
+    for mode, has in MODES.items():
+        known = [is_in for answer in answers if (is_in := has(answer)) is not None]
+        shares[mode] = Share(sum(known), len(known))
+    return ErrorCounts(
+        len(answers),
+        shares,
+        {phrase: Share(count, n_texts) for phrase, count in Counter(begins).most_common()},
+        length_figures((answer.words, answer.task.wanted_words) for answer in answers),
     )
 
 
-def signals(text: str, listed: list[str]) -> tuple[str, ...]:
-    """The signals in an answer: hints at errors."""
-    names = [f"holds {name}" for name in _REPLY_NAMES if name in text]
-    share = repetition(listed)
-    if share is not None and share > _MOST_REPETITION:
-        names.append("repetition-4 above 0.5")
-    if len(set(listed)) < _LEAST_DISTINCT * len(listed):
-        names.append("few distinct words")
-    n_visible = sum(map(len, text.split()))
-    if n_visible - _n_letters(text) > _MOST_OTHER * n_visible:
-        names.append("few letters")
-    return tuple(names)
-
-
-def _n_letters(text: str) -> int:
-    """The number of letters; those of ASCII, which most texts consist of, are counted four times as fast as others."""
-    n_ascii = len(text.encode("ascii", "ignore").translate(None, _NO_ASCII_LETTERS))
-    return n_ascii + sum(map(len, _LETTERS.findall("".join(_BEYOND_ASCII.findall(text)))))
-
-
-def _cut_off(answer: Answer, claim: LengthClaim | None) -> CutOff | None:
-    """How an answer is cut off, by the server's reason for stopping; if that is unknown, by the end of the text."""
-    if answer.finish_reason == "length":
-        return "by its limit"
-    # An answer that states its number of words is complete.
-    if answer.finish_reason is not None or claim is not None or has_closing_punctuation(answer.response):
-        return None
-    return "without closing punctuation"
+def error_tables(models: Sequence[ModelErrors], *, with_areas: bool) -> Iterator[Table]:
+    """The tables for readers: the frequency of errors and of phrases of rejection, and lengths."""
+    parts = [row for model in models for row in model.parts(with_areas=with_areas)]
+    columns = [Column("model"), Column("answers"), *(Column(mode.replace("_", " "), digits=1) for mode in MODES)]
+    rows = [(name, part.n, *(part.shares[mode].percent for mode in MODES)) for name, part in parts]
+    yield Table(columns, rows, "In % of the answers")
+    columns = [Column("model"), Column("phrase"), Column("%", digits=1)]
+    rows = [(name, phrase, share.percent) for name, part in parts for phrase, share in part.phrases.items()]
+    yield Table(columns, rows, "Rejections in % by phrase; an answer counts for each phrase that it begins with")
+    columns = [Column("model"), *(Column(name, digits=1) for name in ("words", "error", "shortfall", "long enough %"))]
+    rows = [
+        (
+            name,
+            *(part.length.mean_words, part.length.mean_absolute_length_error),
+            *(part.length.mean_shortfall, 100 * part.length.share_long_enough),
+        )
+        for name, part in parts
+        if part.length is not None
+    ]
+    yield Table(columns, rows, "Lengths: means in words")

@@ -13,8 +13,7 @@ from ...base.errors import ChecklistError
 from ...base.untrusted_text import in_one_line
 from ...lab.checklists.checklist_runs import Answer, Run
 from ...lab.checklists.checklist_scoring import GAPS, ChecklistScores, Gap, ModelScores, ScoredPart
-from ...lab.checklists.error_counts import MODES, named_errors
-from ...lab.checklists.error_modes import ErrorRules, errors_in
+from ...lab.checklists.error_modes import MODES, ErrorRules, errors_in
 from ...lab.checklists.judged import State, Verdicts, is_stale
 from ...lab.checklists.judgements import Judgement
 from ...lab.checklists.line_files import OnFault
@@ -33,7 +32,7 @@ class AnswerEvidence:
     answer: Answer | None = None  # answer, if the run has it
     # judgements of it, in the order of the file, and whether each is stale: of another text or another checklist
     judgements: Sequence[tuple[Judgement, bool]] = ()
-    marks: tuple[str, ...] = ()  # error modes and signals that are found in its text
+    marks: tuple[str, ...] = ()  # error modes that its text has
 
 
 @dataclass(frozen=True)
@@ -90,7 +89,8 @@ def _by_task(
     for row in rows:
         judgements.setdefault(row.key, []).append(row)
     scored = {answer.key: answer for answer in model.answers}
-    marks = {answer.key: named_errors(answer) for answer in errors_in(answers, rows, rules) if answer.has_text}
+    errors = (answer for answer in errors_in(answers, rows, rules) if answer.has_text)
+    marks = {answer.key: tuple(mode for mode, has in MODES.items() if has(answer)) for answer in errors}
     by_task: dict[TaskKey, list[AnswerEvidence]] = {}
     for key in sorted({*answers, *judgements, *scored}, key=lambda key: (key[0], key[1] or "", key[2])):
         own = [(row, is_stale(row, rules.suite, run, answers)) for row in judgements.get(key, ())]
