@@ -7,11 +7,14 @@ import json
 
 import numpy as np
 import pytest
-from pfgen_fast import ExperimentError, PfgenError, ReferenceScorer
+from pfgen_fast import ExperimentError, PfgenError, ReferenceScorer, Scorer, Suite
 from pfgen_fast.lab.experiments.aligned_verdicts import MetricValues, values_of_runs
 from pfgen_fast.lab.experiments.metric_agreement import agreement
 from pfgen_fast.lab.experiments.scored_answers import read_metric_values
 from pfgen_fast.lab.experiments.verdict_tables import Verdicts, match_names, read_verdicts
+from pfgen_fast.suite.questions import Question
+from pfgen_fast.suite.rules import Lengths
+from pfgen_fast.suite.units import PatternTokenizer
 
 MODELS = tuple(f"org-{n // 2}/m{n}" for n in range(12))
 PROMPTS = tuple("abcdefgh")
@@ -174,11 +177,27 @@ def test_a_candidate_is_scored_without_the_answers_of_its_family(answers):
     assert values.values["length"][0, 0] == len(texts[MODELS[0]][0])
 
 
-def test_our_scores_are_of_suites_without_the_family(answers, tmp_path):
+@pytest.mark.parametrize(
+    ("spec", "unit", "lengths"),
+    [
+        ("fluency:characters,100,150", None, Lengths()),
+        ("fluency:words,4,6", "words", Lengths(4, 6)),
+        ("fluency:words,1x,2x,each", "words", Lengths(8, 15)),
+    ],
+)
+def test_our_scores_are_of_suites_without_the_family(answers, spec, unit, lengths):
     verdicts = [Verdicts("judge", {model: n for n, model in enumerate(MODELS)})]
-    values = read_metric_values([str(answers)], ["fluency:words", "average:words"], verdicts, family="family")
-    assert np.isfinite(values.values["fluency:words"]).all()
-    assert agreement(values, verdicts).tables[0].rows[1][:5] == ("judge", "all", "fluency:words", 12, 6)
+    values = read_metric_values([str(answers)], [spec], verdicts, family="family")
+    tokenizer = unit and PatternTokenizer(unit)
+    texts = [json.loads(line)["answer"] for line in answers.read_text().splitlines()[:12]]
+    question = Question("Q1", "a", {"answers": tuple(texts[2:])}, tokenizer=tokenizer, lengths=lengths)
+    expected = Scorer(Suite("own", (question,))).score("Q1", texts[:2]).fluency
+    assert values.values[spec][:2, 0].tolist() == expected.tolist()
+    assert agreement(values, verdicts).tables[0].rows[1][:5] == ("judge", "all", spec, 12, 6)
+
+
+def test_references_are_the_first_of_other_families(answers, tmp_path):
+    verdicts = [Verdicts("judge", {model: n for n, model in enumerate(MODELS)})]
     (tmp_path / "strong.txt").write_text(f"{MODELS[11]}\n{MODELS[0]}\n")
     single = read_metric_values(
         [str(answers)], ["chrf"], verdicts, family="family", references=tmp_path / "strong.txt", most=1

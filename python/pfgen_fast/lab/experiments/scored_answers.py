@@ -9,6 +9,8 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from statistics import median
+from typing import get_args
 
 import numpy as np
 
@@ -16,13 +18,15 @@ from ...base.arrays import Floats
 from ...base.errors import ExperimentError
 from ...base.file_reading import read_text
 from ...base.untrusted_text import few_names
+from ...build.answer_fit import fit_answers, lengths_of, text_figures
 from ...rewards.references.metrics import read_metrics
 from ...rewards.references.reference_scorer import Reduce, ReferenceScorer, ReferenceScores
 from ...scoring.score_table import ScoreTable
 from ...scoring.scorer import Scorer
 from ...suite.questions import Question
+from ...suite.rules import Lengths
 from ...suite.suite import Suite
-from ...suite.units import PATTERNS, PatternTokenizer
+from ...suite.units import PATTERNS, PatternTokenizer, Spelling, Tokenizer
 from .aligned_verdicts import LENGTH, MetricValues
 from .run_means import families_of
 from .verdict_tables import Record, Verdicts, add_families, files_of, match_names, read_records
@@ -30,8 +34,9 @@ from .verdict_tables import Record, Verdicts, add_families, files_of, match_name
 OWN = ("fluency", "truthfulness", "average")
 """The metrics of a suite whose references are the answers of other models."""
 
-_UNITS = ("characters", *PATTERNS)
-_LENGTH = re.compile(r"\d+(?:\.\d+)?x?")
+_UNITS: dict[str, Tokenizer | None] = {"characters": None, **{name: PatternTokenizer(name) for name in PATTERNS}}
+_LENGTH = re.compile(r"(\d+(?:\.\d+)?)(x?)")
+_EACH = "each"
 
 
 @dataclass(frozen=True)
@@ -41,8 +46,9 @@ class Metric:
     spec: str
     name: str
     reduce: Reduce = "best"  # of the metrics of references
-    unit: str = "characters"  # of our own metrics
+    unit: str = ""  # of our own metrics; decided as by `suite build` if it is empty
     lengths: tuple[str, ...] = ()  # target and limit: numbers, or multiples of the median length of references
+    is_each: bool = False  # whether these are multiples of the median of each prompt
 
     @classmethod
     def of(cls, spec: str) -> Metric:
@@ -50,23 +56,45 @@ class Metric:
         name, _, rest = spec.partition(":")
         settings = rest.split(",") if rest else []
         lengths = tuple(setting for setting in settings if _LENGTH.fullmatch(setting))
-        words = [setting for setting in settings if setting not in lengths]
-        choices = _UNITS if name in OWN else ("best", "mean")
-        if name not in OWN:
+        words = [setting for setting in settings if setting not in lengths and setting != _EACH]
+        is_own, is_each = name in OWN, _EACH in settings
+        if not is_own:
             try:
                 read_metrics(name)
             except ValueError as error:
                 raise ExperimentError(f"{error}; or name a column of the tables, or {', '.join(OWN)}") from None
-        if len(words) > 1 or not set(words) <= set(choices) or len(lengths) not in ((0, 2) if name in OWN else (0,)):
-            more = ", and a target and a limit such as 200,300 or 2x,3x" if name in OWN else ""
+        choices = (*_UNITS,) if is_own else get_args(Reduce)
+        has_lengths = len(lengths) == 2 and is_own
+        if len(words) > 1 or not set(words) <= set(choices) or not (has_lengths or not (lengths or is_each)):
+            more = ", a target and a limit such as 200,300 or 2x,3x, and 'each' after them" if is_own else ""
             raise ExperimentError(f"metric {spec!r}: expected {' or '.join(choices)} after the colon{more}")
-        reduce: Reduce = "mean" if "mean" in words else "best"
-        return cls(spec, name, reduce, words[0] if words and name in OWN else "characters", lengths)
+        if is_own:
+            return cls(spec, name, unit="".join(words), lengths=lengths, is_each=is_each)
+        return cls(spec, name, "mean" if "mean" in words else "best")
 
     @property
     def settings(self) -> tuple[object, ...]:
         """Metrics with the same settings are computed together."""
-        return self.name in OWN, self.reduce, self.unit, self.lengths
+        return self.name in OWN, self.reduce, self.unit, self.lengths, self.is_each
+
+    def fits(self, texts: Mapping[str, Sequence[str]]) -> dict[str, tuple[Tokenizer | None, Lengths]]:
+        """The unit and the lengths of each prompt, from all texts that may be references."""
+        units = {} if not self.unit else dict.fromkeys(texts, _UNITS[self.unit])
+        figures = {prompt: [text_figures(list(answers))] for prompt, answers in texts.items()}
+        decided = fit_answers(figures, units)
+        if not self.lengths:
+            return {prompt: (fit.tokenizer, fit.lengths) for prompt, fit in decided.items()}
+        whole = median(fit.median for fit in decided.values())
+        return {
+            prompt: (fit.tokenizer, self._lengths(fit.median if self.is_each else whole))
+            for prompt, fit in decided.items()
+        }
+
+    def _lengths(self, typical: float) -> Lengths:
+        numbers = (_LENGTH.fullmatch(length) for length in self.lengths)
+        ends = [float(match[1]) * (typical if match[2] else 1) for match in numbers if match]
+        target = max(1, round(ends[0]))
+        return lengths_of(target, max(target + 1, round(ends[1]))) or Lengths()
 
 
 @dataclass(eq=False)
@@ -153,6 +181,9 @@ def read_metric_values(
         raise ExperimentError(f"metric {computed[0].spec!r}: expected a column of answers, such as 'answer'")
     values |= {metric.spec: np.full((len(candidates), len(prompts)), np.nan) for metric in computed}
     likely = models if references is None else _names_in(references, models)
+    all_texts = {at: [text for name in likely for text in answers.texts[at].get(name, ())] for at in prompts}
+    fits = {metric.settings: metric.fits(all_texts) for metric in computed if metric.name in OWN}
+    spell = _Spelled(answers.texts)
     left_out = list(dict.fromkeys(family_of[name] for name in candidates)) if computed else []
     for number, excluded in enumerate(left_out, start=1):
         rows = {row: name for row, name in enumerate(candidates) if family_of[name] == excluded}
@@ -173,7 +204,7 @@ def read_metric_values(
             for text in answers.texts[prompt].get(name, ())
             if texts[prompt]
         ]
-        for spec, scores in _scored(computed, cells, texts, threads).items():
+        for spec, scores in _scored(computed, fits, spell, cells, texts, threads).items():
             _add_means(values[spec], cells, scores)
         if on_progress is not None:
             on_progress(number, len(left_out))
@@ -203,12 +234,35 @@ def _matrix(models: Sequence[str], prompts: Sequence[str], cells: Mapping[tuple[
     return np.array([[means.get((prompt, model), np.nan) for prompt in prompts] for model in models])
 
 
+class _Spelled:
+    """The answers to each prompt with one character for each token, so that they are spelled once for all families."""
+
+    def __init__(self, texts: Mapping[str, Mapping[str, Sequence[str]]]) -> None:
+        self._texts = texts
+        self._spelled: dict[tuple[str, Tokenizer], dict[str, str]] = {}
+
+    def __call__(self, prompt: str, tokenizer: Tokenizer | None) -> Callable[[str], str]:
+        """What spells the answers to a prompt."""
+        if tokenizer is None:
+            return str
+        if (prompt, tokenizer) not in self._spelled:
+            texts = list(dict.fromkeys(text for several in self._texts[prompt].values() for text in several))
+            spelled = Spelling.learned(tokenizer, texts).spelled(texts)
+            self._spelled[prompt, tokenizer] = dict(zip(texts, spelled, strict=True))
+        return self._spelled[prompt, tokenizer].__getitem__
+
+
 _Cell = tuple[int, int, str, str]
 """An answer: its row, the place of its prompt, the prompt and the text."""
 
 
 def _scored(
-    metrics: Sequence[Metric], cells: Sequence[_Cell], references: Mapping[str, Sequence[str]], threads: int | None
+    metrics: Sequence[Metric],
+    fits: Mapping[tuple[object, ...], Mapping[str, tuple[Tokenizer | None, Lengths]]],
+    spell: _Spelled,
+    cells: Sequence[_Cell],
+    references: Mapping[str, Sequence[str]],
+    threads: int | None,
 ) -> dict[str, Floats]:
     """The scores of answers by metric, each with the references of its prompt."""
     asked, texts = [cell[2] for cell in cells], [cell[3] for cell in cells]
@@ -217,7 +271,16 @@ def _scored(
         same = [metric for metric in metrics if metric.settings == settings]
         scores: ScoreTable | ReferenceScores
         if same[0].name in OWN:
-            scores = Scorer(_suite(references, same[0]), threads=threads).score(asked, texts)
+            units = {prompt: spell(prompt, tokenizer) for prompt, (tokenizer, _) in fits[settings].items()}
+            questions = (
+                Question(
+                    f"Q{number}", prompt, {"answers": tuple(map(units[prompt], references[prompt]))}, lengths=lengths
+                )
+                for number, (prompt, (_, lengths)) in enumerate(fits[settings].items())
+                if references[prompt]
+            )
+            answers = [units[prompt](text) for prompt, text in zip(asked, texts, strict=True)]
+            scores = Scorer(Suite("answers", tuple(questions)), threads=threads).score(asked, answers)
         else:
             scorer = ReferenceScorer([metric.name for metric in same], reduce=same[0].reduce, threads=threads)
             scores = scorer.score(texts, [references[prompt] for prompt in asked])
@@ -232,14 +295,3 @@ def _add_means(values: Floats, cells: Sequence[_Cell], scores: Floats) -> None:
     np.add.at(sums, places, scores)
     np.add.at(counts, places, 1)
     values[counts > 0] = sums[counts > 0] / counts[counts > 0]
-
-
-def _suite(references: Mapping[str, Sequence[str]], metric: Metric) -> Suite:
-    """A suite in memory with these references."""
-    tokenizer = None if metric.unit == "characters" else PatternTokenizer(metric.unit)
-    questions = (
-        Question(f"Q{number}", prompt, {"answers": tuple(texts)}, tokenizer=tokenizer)
-        for number, (prompt, texts) in enumerate(references.items(), start=1)
-        if texts
-    )
-    return Suite("answers", tuple(questions))
