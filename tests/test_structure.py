@@ -20,7 +20,7 @@ MOST = {
     "files of the package": 350,
     "files, of 1,000 lines": 6,
     "lines of tests": 43_522,
-    "lines of makers": 3_000,
+    "lines of makers": 3_011,
     "modules of makers": 25,
     "imports, of 1,000 lines": 80,
     "functions of three lines or fewer, of 1,000": 276,

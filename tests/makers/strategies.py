@@ -1,12 +1,14 @@
 """Hypothesis strategies: suites and answers near all limits of the rules, in characters and in tokens."""
 
 import re
+from dataclasses import replace
 from typing import Any
 
 from hypothesis import strategies as st
 from pfgen_fast import Question, Suite
 from pfgen_fast.scoring.normalisation import normalised
 from pfgen_fast.suite.keywords import Rule, freeze_rule
+from pfgen_fast.suite.rules import Lengths
 from pfgen_fast.suite.units import PatternTokenizer, Tokenizer
 
 # Few letters, so that n-grams repeat; all characters with a special meaning; and unusual parts of Unicode.
@@ -25,12 +27,23 @@ CHANGED_PIECES = st.sampled_from(
 )
 CHARACTERS = st.one_of(LETTERS, LETTERS, LETTERS, LETTERS, SPECIAL, CHANGED)
 TAILS = st.sampled_from(["", "", "", "", " " * 30, "、。\u200b" * 9])
-BORDERS = (range(99, 103), range(148, 153), range(198, 204))
-"""Around the target length, the limit, and the number of units that are looked at."""
-N_READ = 200
+USUAL = Lengths()
+LENGTHS = st.sampled_from([USUAL] * 5 + [Lengths(*pair) for pair in ((3, 4), (4, 9), (40, 60), (150, 254), (253, 290))])
+"""Lengths of questions, none below the longest text of `rules`; past 255 units, repeats are found in another way."""
 
-LENGTHS = st.one_of(*map(st.sampled_from, [(0, 1, 2, 3, 10, 11, 98), *BORDERS, (200, 201, 202, 260)]))
-"""Lengths at all limits, one in four past the last."""
+
+def borders(lengths: Lengths) -> dict[str, range]:
+    """Around the target length, the limit, and the number of units that are looked at."""
+    target, limit, end = lengths.target, lengths.limit, lengths.look_ahead
+    names = {"target": range(target - 1, target + 3), "limit": range(limit - 2, limit + 3)}
+    return {**names, "look-ahead": range(end - 2, end + 4)}
+
+
+def sizes(lengths: Lengths) -> st.SearchStrategy[int]:
+    """Sizes of answers at all limits, one in four past the last."""
+    past = [lengths.look_ahead + more for more in (0, 1, 2, 60)]
+    return st.one_of(*map(st.sampled_from, [(0, 1, 2, 3, 10, 11, 98), *borders(lengths).values(), past]))
+
 
 # One token each for both pattern tokenizers, so that a text of n of them has n tokens.
 WORDS = st.sampled_from(["a", "b", "aab", "cd", "日本", "の", "水", "é", "𠮷", "、", "「", "^", "$", "\ud800"])
@@ -45,7 +58,7 @@ def worded(max_size: int = 20, min_size: int = 0) -> st.SearchStrategy[str]:
 
 
 @st.composite
-def answers(draw: st.DrawFn, references: tuple[str, ...] = ("abc",)) -> str:
+def answers(draw: st.DrawFn, references: tuple[str, ...] = ("abc",), lengths: Lengths = USUAL) -> str:
     """Pieces of reference answers and free text, often cut or padded to exactly one of the limits."""
     pieces = draw(st.lists(st.one_of(st.sampled_from(references), texts(12), CHANGED_PIECES), max_size=6))
     text = "".join(pieces)
@@ -53,18 +66,18 @@ def answers(draw: st.DrawFn, references: tuple[str, ...] = ("abc",)) -> str:
         return text
     if draw(st.booleans()):  # of normalised text
         tail = draw(TAILS)
-        n_missing = (N_READ if tail else draw(LENGTHS)) - len(normalised(text))
+        n_missing = (lengths.look_ahead if tail else draw(sizes(lengths))) - len(normalised(text))
         return text + _padded("", draw(st.text(LETTERS, min_size=1)), max(0, n_missing)) + tail
-    return _padded(text, draw(st.text(CHARACTERS, min_size=1, max_size=9)), draw(LENGTHS))
+    return _padded(text, draw(st.text(CHARACTERS, min_size=1, max_size=9)), draw(sizes(lengths)))
 
 
 @st.composite
-def answers_in_tokens(draw: st.DrawFn, references: tuple[str, ...]) -> str:
+def answers_in_tokens(draw: st.DrawFn, references: tuple[str, ...], lengths: Lengths) -> str:
     """Words of reference answers and free words, often cut or padded to exactly one of the limits, in tokens."""
     pieces = draw(st.lists(st.one_of(st.sampled_from(references), worded(8)), max_size=6))
     if draw(st.integers(0, 3)) == 0:
         return "".join(pieces)
-    words = _padded(" ".join(pieces).split(), draw(worded(6, 1)).split(), draw(LENGTHS))
+    words = _padded(" ".join(pieces).split(), draw(worded(6, 1)).split(), draw(sizes(lengths)))
     return " ".join(words) + draw(st.sampled_from(["", " ", "。"]))
 
 
@@ -77,13 +90,13 @@ def importances() -> st.SearchStrategy[float]:
 
 
 @st.composite
-def regexes(draw: st.DrawFn) -> str:
+def regexes(draw: st.DrawFn, lengths: Lengths) -> str:
     """Regular expressions of few parts, many of which depend on where the text is cut.
 
     No part that repeats without bound holds another, so that none backtracks exponentially.
     """
     if draw(st.integers(0, 2)) == 0:
-        return draw(_lengths())
+        return draw(_of_one_size(lengths))
     parts = "".join(draw(st.lists(_regex_parts(), min_size=1, max_size=3)))
     begin = draw(st.sampled_from(["", "", "", "^", r"\A", "(?i)", "(?s)", "^(?!.*d)", "(?<=a)", "(?<!b)"]))
     end = draw(st.sampled_from(["", "", "$", r"\Z", ".*", ".*b", ".+?a", "(?=.*a)", "(?!.*b)"]))
@@ -91,9 +104,10 @@ def regexes(draw: st.DrawFn) -> str:
 
 
 @st.composite
-def _lengths(draw: st.DrawFn) -> str:
+def _of_one_size(draw: st.DrawFn, lengths: Lengths) -> str:
     """Matches early, but only in a text of one length: in characters, or in tokens between white space."""
-    length = draw(st.one_of(st.sampled_from([199, 200, 201]), LENGTHS.filter(lambda length: length > 1)))
+    cuts = [lengths.look_ahead + more for more in (-1, 0, 1)]
+    length = draw(st.one_of(st.sampled_from(cuts), sizes(lengths)).filter(lambda length: length > 1))
     n_matched = draw(st.integers(0, 2))
     in_characters = rf"^(?s:.{{{n_matched}}})(?=(?s:.{{{length - n_matched}}})\Z)"
     in_tokens = rf"^\S+(?=(?:\s+\S+){{{length - 1}}}\s*\Z)"
@@ -112,14 +126,14 @@ def _regex_parts() -> st.SearchStrategy[str]:
 
 
 @st.composite
-def rules(draw: st.DrawFn, depth: int = 2) -> dict[str, Any]:
+def rules(draw: st.DrawFn, lengths: Lengths, depth: int = 2) -> dict[str, Any]:
     form = draw(st.sampled_from(("t", "t", "and", "or") if depth else ("t",)))
     if form == "t":
         plain = st.text(CHARACTERS, max_size=3).map(re.escape)
         unescaped = st.text(LETTERS, max_size=3)
-        rule: dict[str, Any] = {"t": draw(st.one_of(unescaped, plain, regexes(), regexes()))}
+        rule: dict[str, Any] = {"t": draw(st.one_of(unescaped, plain, regexes(lengths), regexes(lengths)))}
     else:
-        rule = {form: draw(st.lists(rules(depth - 1), min_size=1, max_size=3))}
+        rule = {form: draw(st.lists(rules(lengths, depth - 1), min_size=1, max_size=3))}
     if draw(st.booleans()):
         rule["importance"] = draw(importances())
     if draw(st.integers(0, 3)) == 0:
@@ -127,8 +141,8 @@ def rules(draw: st.DrawFn, depth: int = 2) -> dict[str, Any]:
     return rule
 
 
-def keywords() -> st.SearchStrategy[tuple[Rule, ...]]:
-    return st.lists(rules().map(freeze_rule), max_size=4).map(tuple)
+def keywords(lengths: Lengths) -> st.SearchStrategy[tuple[Rule, ...]]:
+    return st.lists(rules(lengths).map(freeze_rule), max_size=4).map(tuple)
 
 
 SET_NAMES = "PSTRABCDE"
@@ -142,15 +156,17 @@ def suites(
     questions = []
     for number in range(draw(st.integers(1, max_questions))):
         tokenizer = draw(st.none() if tokenizers is None else tokenizers)
-        reference, short = (
-            (texts(), st.text(CHARACTERS, min_size=1, max_size=20)) if tokenizer is None else (worded(), worded(20, 1))
-        )
+        lengths = draw(LENGTHS)
+        most = min(20, lengths.limit - 1)
+        reference = texts() if tokenizer is None else worded()
+        short = st.text(CHARACTERS, min_size=1, max_size=most) if tokenizer is None else worded(most, 1)
         n_sets = draw(st.sampled_from([1, 1, 2, 2, 3, 4, 4, 5, 6, 7, 8, 9]))
         names = draw(st.permutations(SET_NAMES))[:n_sets]
         sets = {name: tuple(draw(st.lists(reference, min_size=1, max_size=6))) for name in names}
         # One answer that is neither empty nor long keeps the baseline above 0.
         sets = {name: (*set_answers, draw(short)) for name, set_answers in sets.items()}
-        questions.append(Question(f"Q{number}", f"text of {number}", sets, draw(keywords()), tokenizer=tokenizer))
+        question = Question(f"Q{number}", f"text of {number}", sets, draw(keywords(lengths)), lengths=lengths)
+        questions.append(replace(question, tokenizer=tokenizer))
     return Suite("drawn", tuple(questions), "0" * 40)
 
 
@@ -166,6 +182,6 @@ def batches(draw: st.DrawFn) -> tuple[Suite, list[str], list[str]]:
         question = draw(st.sampled_from(suite.questions))
         references = tuple(answer for answers_of_set in question.answers.values() for answer in answers_of_set)
         answers_in_units = answers if question.tokenizer is None else answers_in_tokens
-        rows.append((question.question_id, draw(answers_in_units(references))))
+        rows.append((question.question_id, draw(answers_in_units(references, question.lengths))))
     questions, texts_of_rows = zip(*rows, strict=True)
     return suite, list(questions), list(texts_of_rows)

@@ -2,6 +2,7 @@ import os
 import re
 import time
 import unicodedata
+from dataclasses import replace
 from types import MappingProxyType
 
 import pytest
@@ -19,6 +20,7 @@ from pfgen_fast.runs.run_result import parse_result
 from pfgen_fast.scoring.tinting import QuestionTints
 from pfgen_fast.suite.keywords import freeze_rule, pattern_time_limit
 from pfgen_fast.suite.questions import Question
+from pfgen_fast.suite.rules import Lengths
 from pfgen_fast.suite.units import PatternTokenizer
 
 
@@ -76,6 +78,8 @@ def test_plain_patterns_are_searched_for_in_the_page_and_others_here():
     # Behind the escape, which has six characters; x* matches nothing, and no rule reads beyond 200 code points.
     assert line["spans"] == {"0": [[4, 9], [23, 28]]}
     assert line["texts"][0][23:28] == "float"
+    longer, line = held(replace(question("r", keywords=rules), lengths=Lengths(150, 205)), ["y" * 200 + "float"])
+    assert (head["look_ahead"], longer["look_ahead"], line["spans"]) == (200, 260, {"0": [[200, 205]]})
 
 
 def test_a_pattern_that_takes_too_long_is_named():

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pyarrow
-from makers.strategies import BORDERS
+from makers.strategies import USUAL, borders
 from pfgen_fast import Question, Scorer, Suite
 from pfgen_fast.base.native import _core
 from pfgen_fast.oracle import Oracle
@@ -79,9 +79,10 @@ def kinds(suite: Suite, questions: Sequence[str], answers: Sequence[str], profil
         question = suite[question_id]
         is_plain = all(leaf.is_plain_text for rule in question.keywords for leaf in rule.leaves())
         length, unit = n_units(question, answer, profile)
+        which = "usual" if question.lengths == USUAL else "other"
         result.update(
-            f"{border[0]} to {border[-1]} {unit}{rules}"
-            for border in BORDERS
+            f"{unit} around the {which} {name}{rules}"
+            for name, border in borders(question.lengths).items()
             if length in border
             for rules in (("",) if is_plain else ("", _WITH_REGEX))
         )
@@ -110,8 +111,9 @@ KINDS = {
     *(f"{n} sets" for n in range(1, 10)),
     *NORMALISED,
     *(
-        f"{border[0]} to {border[-1]} {unit}{rules}"
-        for border in BORDERS
+        f"{unit} around the {which} {name}{rules}"
+        for which in ("usual", "other")
+        for name in borders(USUAL)
         for unit in ("characters", "tokens", "units")
         for rules in ("", _WITH_REGEX)
     ),

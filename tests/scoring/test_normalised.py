@@ -88,7 +88,7 @@ def test_punctuation_width_and_spaces_change_neither_fluency_nor_truthfulness(re
 @examples(200)
 @given(
     text=st.one_of(ORDINARY.map(lambda text: text.translate(TO_WIDE)), strategies.answers()),
-    rules=st.lists(strategies.rules(), max_size=3),
+    rules=st.lists(strategies.rules(strategies.USUAL), max_size=3),
 )
 def test_width_does_not_lower_helpfulness(text, rules):
     texts = [text, text.translate(TO_USUAL), nfkc(text)]

@@ -12,6 +12,9 @@ MINOR_KEY = {"keywords": [{"t": "key", "importance": 0.1, "name": "the key"}]}
 ALTERNATIVES = [{"or": [{"t": "x"}, {"t": "y"}]}, {"and": [{"t": "a"}, {"or": [{"t": "z"}], "name": "last"}]}]
 LOOKS_AHEAD = {"keywords": [{"t": r"^x(?=x*、{300}\Z)"}]}
 CUT_AT_186 = {"keywords": [{"t": r"^x(?=x{185}\Z)"}]}
+SHORT = {"target": 4, "limit": 6}  # of which 8 units are read
+SHORT_KEY = {**SHORT, "answers": ["ab"], "keywords": [{"t": "key"}]}
+LONG_KEY = {"target": 12_000, "limit": 18_000, "answers": ["ab"], "keywords": [{"t": "key"}]}
 TWO_RULES = [{"t": "a", "importance": 0.5}, {"t": "b", "importance": 0.25}]
 
 # Behaviour; answer; keys of the question; parts of the score. References and shares of one set P stand for themselves.
@@ -63,6 +66,22 @@ CASES = [
     ("a regex sees no 201", "start end" + "x" * 189 + "end", {"keywords": [{"t": "start.*end"}]}, {"helpfulness": 1}),
     ("a look-ahead sees 200", "ice" + "." * 207, {"keywords": [{"t": "ice(?=.{197}$)"}]}, {"helpfulness": 1}),
     ("a regex sees the end of a text", "." * 100 + "end", {"keywords": [{"t": "end$"}]}, {"helpfulness": 0.94}),
+    # Baselines: the 36 n-grams of eight letters; with the target 4, the 10 of four. That of five is 15 * 0.5.
+    ("a baseline depends on the target", "abc", {"answers": ["abcdefgh"], **SHORT}, {"fluency": 0.6}),
+    ("a target cuts a long answer", "abcd!!", {"answers": ["abcdefgh"], **SHORT}, {"fluency": 1}),
+    ("nothing scores from a limit on", "xxxxxabc", {"answers": ["abcdefgh"], **SHORT}, {"fluency": 0}),
+    # "abc" is known and "x" is not: 3 of 4 up to the target, then 3 of 5 at half the score.
+    ("truthfulness is best from the target on", "abcxx", {"answers": ["abc"], **SHORT}, {"truthfulness": 0.75}),
+    (
+        "truthfulness sees the 9th code point",
+        "abc" + "、" * 5 + "x",
+        {"answers": ["abc"], **SHORT},
+        {"truthfulness": 0},
+    ),
+    ("truthfulness sees no 10th", "abc" + "、" * 6 + "x", {"answers": ["abc"], **SHORT}, {"truthfulness": 1}),
+    ("the excess is over the target", "..key", SHORT_KEY, {"helpfulness_results": [["1字超過", 0.5]]}),
+    ("a regex sees 8 code points", "ice......", {**SHORT, "keywords": [{"t": "ice(?=.{5}$)"}]}, {"helpfulness": 1}),
+    ("a long target is no position", "ab" * 6000, LONG_KEY, {"helpfulness": 0, "helpfulness_results": [["key", 0]]}),
 ]
 PAPER = [
     # Marked <ab>: <, a, b, >, <a, ab, b>, <ab, ab>, <ab> = 10 n-grams, baseline 10.
@@ -76,6 +95,10 @@ PAPER = [
     ("unmet rules have what is left", "a", {"keywords": TWO_RULES}, {"helpfulness_results": [["b", 0.75]]}),
     ("nothing scores past 150 code points", "abc" * 60, {"answers": ["abc"]}, {"fluency": 0, "fluency_discount": 0}),
     ("rules past 150 code points are unmet", "abc" * 60, KEY, {"helpfulness_results": [["key", 0]]}),
+    ("an answer past a target is discounted", "abcba", {"answers": ["abcba"], **SHORT}, {"fluency_discount": 0.5}),
+    ("nothing scores at a limit", "abcabc", {"answers": ["ab"], **SHORT}, {"fluency": 0}),
+    ("rules past a target cost the excess", "..key", SHORT_KEY, {"helpfulness_results": [["1字超過", 0.5]]}),
+    ("a missing rule is met nowhere", "ab" * 6000, LONG_KEY, {"helpfulness": 0, "helpfulness_results": [["key", 0]]}),
 ]
 
 EITHER_BRACKET = [{"t": "（", "importance": 0.5}, {"t": r"\(", "importance": 0.5}]
@@ -104,6 +127,7 @@ NORMALISED = [
     ("the length is that of the units", "、" * 120 + "key", KEY, {"helpfulness": 1, "helpfulness_results": []}),
     ("the excess is that of the units", "x、" * 107 + "key", KEY, {"helpfulness_results": [["10字超過", 0.8]]}),
     ("a match may end at 9999", " " * 9996 + "key", {"keywords": [{"t": "k.y"}]}, {"helpfulness": 1}),
+    ("a target counts units", "、、x、、key", SHORT_KEY, {"helpfulness": 1, "helpfulness_results": []}),
     ("a cut includes what follows its last unit", "x" * 200 + "、" * 300, LOOKS_AHEAD, {"helpfulness": 1}),
     ("a cut ends before the next unit", "x" * 200 + "、" * 300 + "x", LOOKS_AHEAD, {"helpfulness": 1}),
     # NFKC has 18 characters for U+FDFA, of which 15 are units.
@@ -132,11 +156,3 @@ def test_the_two_sums_differ_in_the_last_digit():
     values = [0.1] * 10
     assert naive_sum(values) == 0.9999999999999999
     assert compensated_sum(values) == 1.0
-
-
-def test_other_lengths_change_baselines_and_discounts(make_suite):
-    # Baselines: 36 n-grams of eight letters; with the lengths 4 and 6, 10 n-grams of four letters.
-    for lengths, expected in (({}, 36), ({"target": 4, "limit": 6}, 10)):
-        oracle = Oracle(Suite.load(make_suite({"answers": {"P": ["abcdefgh"]}, **lengths})))
-        assert oracle.score_one("Q01", "abc")["fluency"] == {"P": round(6 / expected, 6)}
-        assert (oracle.score_one("Q01", "x" * 5 + "abc")["fluency"]["P"] == 0) == bool(lengths)

@@ -66,6 +66,7 @@ def packed_answers(question: Question, answers: Sequence[RunAnswers], n_shown: i
         "sizes": table.sizes,
         "rules": [_words(rule) for rule in question.keywords],
         "patterns": plain if question.spelling is None else [],
+        "look_ahead": question.lengths.look_ahead,
         "names": names,
         "sets": {name: len(group) for name, group in references.items()},
         "length": [len(text) for text in texts[:n_references]],

@@ -48,7 +48,7 @@ _PLOTS = (
     ("length", "score", "Score against length"),
 )
 
-# The lengths to which answers are cut; text beyond 150 code points cannot raise a score.
+# The lengths to which the answers of a page that is too large are cut.
 _SHORTER = (4000, 2000, 1000, 700, 500, 400, 300, 200, 150, 100, 50, 20, 0)
 
 GENERATOR = "pfgen-fast report"

@@ -2,7 +2,7 @@
 // lines, and after each line the browser can react.
 
 const N_KEPT_QUESTIONS = 8;
-const N_SEARCHED = 200;  // code points that keyword rules read
+const N_SHORT = 200;  // code points that fit without scrolling
 const N_AT_ONCE = 1500;  // code points of an answer that are shown at first; the rest is shown on demand
 
 function packedAnswers(question) {
@@ -17,7 +17,7 @@ async function* unpackedLines(question) {
   }
 }
 
-/** Promises the data of a question: `samples`, `references`, `table`, `patterns`, `rules`. */
+/** Promises the data of a question: `samples`, `references`, `table`, `patterns`, `lookAhead`, `rules`. */
 const answersTo = keepingLast(N_KEPT_QUESTIONS, async (question) => {
   const lines = unpackedLines(question);
   const head = (await lines.next()).value;
@@ -25,7 +25,8 @@ const answersTo = keepingLast(N_KEPT_QUESTIONS, async (question) => {
   for await (const line of lines) samples.push(...samplesOf(line, head.names));
   const texts = head.texts.map((text, place) => textOf(head, place));
   const sets = Object.entries(head.sets).map(([name, size]) => ({ name, texts: texts.splice(0, size) }));
-  return { samples, sets, rules: head.rules, patterns: head.patterns.map((pattern) => [...pattern]), table: tintTable(head) };
+  const patterns = head.patterns.map((pattern) => [...pattern]);
+  return { samples, sets, rules: head.rules, patterns, lookAhead: head.look_ahead, table: tintTable(head) };
 });
 
 function textOf(columns, place) {
@@ -79,13 +80,13 @@ function tintLevel(share) {
 }
 
 /** The code points of a text that are shown, with the tint of each and whether it is part of a keyword. */
-function shownPoints({ text, tints, spans }, { patterns, table }) {
+function shownPoints({ text, tints, spans }, { patterns, lookAhead, table }) {
   const all = [...text];
   const points = tints === null ? all.slice(0, overview.n_shown) : all;
   const marked = new Uint8Array(points.length);
   for (const [begin, end] of spans) marked.fill(1, begin, end);
   for (const pattern of patterns) {
-    for (let start = 0; start + pattern.length <= Math.min(points.length, N_SEARCHED); start++) {
+    for (let start = 0; start + pattern.length <= Math.min(points.length, lookAhead); start++) {
       if (pattern.every((point, offset) => points[start + offset] === point)) marked.fill(1, start, start + pattern.length);
     }
   }
@@ -124,7 +125,7 @@ function answerText(text, answers, label) {
   const shown = shownPoints(text, answers);
   const n = shown.points.length;
   const element = make("div", { className: "answer", role: "group", ariaLabel: label });
-  if (n > N_SEARCHED) element.tabIndex = 0;  // it may scroll; a stop for each short one would be in the way
+  if (n > N_SHORT) element.tabIndex = 0;  // it may scroll; a stop for each short one would be in the way
   addLongText(element, n, N_AT_ONCE, (begin, end) => tintedNodes(shown, begin, end), () => {
     const hidden = text.length - overview.n_shown;
     if (!n) element.append(make("span", { className: "quiet" }, text.length ? "not shown" : "empty answer"));
