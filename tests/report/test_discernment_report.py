@@ -147,7 +147,7 @@ def test_several_evaluators_stand_side_by_side():
     assert row[:3] == ("ngram", "judge <b>", "answers")
     assert {picture.name for picture in finding.pictures} >= {"heat", "heat-2", "curves", "curves-2"}
     cells = table(finding, "cells")
-    assert {row[0] for row in cells.rows} == {"ngram", "judge <b>"}
+    assert {row["evaluator"] for row in cells.to_dicts()} == {"ngram", "judge <b>"}
     assert "evaluator" in cells.heads()
     assert len(finding.sentences) == 1 + 1 + 1
     for item in finding_of(listed[:1]).tables:  # a column that is the same everywhere is in the file only

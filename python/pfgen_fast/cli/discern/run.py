@@ -148,7 +148,7 @@ class DiscernRun:
         show_finding(finding, self.output, quiet=self.asking.quiet)
         if not self.asking.quiet:
             print_line("")
-            print_tables(table for table in finding.shown_tables if table.name in ("verdicts", "common"))
+            print_tables(table for table in finding.shown_tables if table.name in ("verdicts", "common", "differences"))
             self.source.print_suite()
             for result in tests:
                 print_signature(result.signature)

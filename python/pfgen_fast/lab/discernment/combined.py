@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, product
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...base.arrays import Bools, Floats
-from ...base.untrusted_text import in_one_line
 from ..statistics.discernment_scores import (
     CONTROL,
     NOTICED,
@@ -96,36 +95,20 @@ def perturbation_rows(tasks: Sequence[TaskCombined]) -> Iterator[TableRow]:
 def summary_rows(tasks: Sequence[TaskCombined]) -> Iterator[TableRow]:
     """The averages and minima of each task, over all perturbations, each level and each degree, without controls."""
     for task in tasks:
-        for score in task.scores:
-            for scope, rows in _scopes(task):
-                scores = task.cells.scores
+        scores = task.cells.scores
+        damages = {i: change for i, change in enumerate(scores.perturbations) if not change.is_control}
+        named = dict.fromkeys(change.degree for change in damages.values() if change.degree)
+        # Numbers in ascending order, then other names in order of appearance.
+        degrees = sorted(named, key=lambda name: (not name.isdecimal(), int(name) if name.isdecimal() else 0))
+        scopes = {"all": list(damages)}
+        scopes |= {
+            f"level:{name}": [i for i, change in damages.items() if change.level == name] for name in LEVELS[:-1]
+        }
+        scopes |= {f"degree:{name}": [i for i, change in damages.items() if change.degree == name] for name in degrees}
+        for score, (scope, rows) in product(task.scores, scopes.items()):
+            if rows or scope == "all":
                 described = {"evaluator": scores.scored.evaluator, "task": scores.task, "score": score, "scope": scope}
                 yield described | figures_of(task.scores[score], scores.perturbations, rows)
-
-
-def _scopes(task: TaskCombined) -> Iterator[tuple[str, list[int]]]:
-    damages = {i: change for i, change in enumerate(task.cells.scores.perturbations) if not change.is_control}
-    (_, everything), *others = scopes_of(damages)
-    yield "all", everything
-    if (weighted := task.scores.get("weighted_d")) is not None:
-        # Some kinds and degrees have no weights. The plain figures next to the weighted figures leave them out, too.
-        rows = [i for i in damages if not np.isnan(weighted.d[i])]
-        if 0 < len(rows) < sum(not np.isnan(task.scores["d"].d[i]) for i in damages):
-            yield "weighted", rows
-    yield from others
-
-
-def scopes_of(damages: Mapping[int, Perturbation]) -> Iterator[tuple[str, list[int]]]:
-    """Yields the scopes of averages with the numbers of their perturbations: `all`, each level and each degree."""
-    yield "all", list(damages)
-    for level in LEVELS[:-1]:
-        rows = [i for i, change in damages.items() if change.level == level]
-        if rows:
-            yield f"level:{level}", rows
-    degrees = dict.fromkeys(change.degree for change in damages.values() if change.degree)
-    # Numbers in ascending order, then other names in order of appearance.
-    for degree in sorted(degrees, key=lambda name: (not name.isdecimal(), int(name) if name.isdecimal() else 0)):
-        yield f"degree:{degree}", [i for i, change in damages.items() if change.degree == degree]
 
 
 def figures_of(scores: DiscernmentScores, perturbations: Sequence[Perturbation], rows: Sequence[int]) -> TableRow:
@@ -160,7 +143,14 @@ def common_rows(tests: Sequence[Discernment]) -> list[list[TableRow]]:
         if len(compared) > 1:
             names = _common_names([tests[number] for number in compared], task)
             for number in compared:
-                rows[number] += _rows_on(names, tests[number], task)
+                test, damage = tests[number], _damage(tests[number])
+                common = [i for i, change in damage.items() if change.name in names]
+                for score in _scores_of(test, task):
+                    scores = test.scores[task][score]
+                    described = {"evaluator": test.scored.evaluator, "task": task, "score": score}
+                    counts = {"n_own": int((~np.isnan(scores.d[list(damage)])).sum()), "n_common": len(common)}
+                    full = {**described, **counts, **figures_of(scores, test.scored.plan.perturbations, common)}
+                    rows[number].append({column: full[column] for column in COMMON_COLUMNS})
     return rows
 
 
@@ -213,32 +203,3 @@ def _defined_names(test: Discernment, task: str) -> set[str]:
 
 def _common_names(tests: Sequence[Discernment], task: str) -> set[str]:
     return set.intersection(*(_defined_names(test, task) for test in tests))
-
-
-def _rows_on(names: set[str], test: Discernment, task: str) -> Iterator[TableRow]:
-    """Yields the rows of all scores and scopes of a task over the perturbations with these names."""
-    plan = test.scored.plan.perturbations
-    for score in _scores_of(test, task):
-        scores = test.scores[task][score]
-        for scope, rows in scopes_of(_damage(test)):
-            common = [i for i in rows if plan[i].name in names]
-            described = {"evaluator": test.scored.evaluator, "task": task, "score": score, "scope": scope}
-            counts = {"n_own": int((~np.isnan(scores.d[rows])).sum()), "n_common": len(common)}
-            full = {**described, **counts, **figures_of(scores, plan, common)}
-            yield {column: full[column] for column in COMMON_COLUMNS}
-
-
-def comparison_warnings(tests: Sequence[Discernment]) -> tuple[str, ...]:
-    """Warnings about a comparison of tests, one sentence each; for example, scores grow with the number of items."""
-    scored = [test.scored for test in tests]
-    if len({len(part.collection) for part in scored}) > 1:
-        listed = ", ".join(f"{in_one_line(part.evaluator)} {len(part.collection)}" for part in scored)
-        return (f"Do not compare these scores: they grow with the number of items, which differs ({listed}).",)
-    if len({part.collection.hash for part in scored}) > 1:
-        return ("The tests have different items, which may cause the differences between evaluators.",)
-    planned = {(change.name, change.permille, change.k) for part in scored for change in part.plan.perturbations}
-    if len({part.seed for part in scored}) > 1 or len(planned) > len({name for name, *_ in planned}):
-        return (
-            "The tests have different seeds or amounts of damage, so equal kinds and degrees are different damage.",
-        )
-    return ()

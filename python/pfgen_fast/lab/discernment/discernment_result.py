@@ -140,10 +140,9 @@ SUMMARY_COLUMNS = (
     *("evaluator", "task", "score", "scope", "n_perturbations", "n_defined"),
     *("average", "average_low", "average_high", "minimum", "minimum_at"),
 )
-"""`score` is `d`, `printed_d` or `weighted_d`; `scope` is `all`, `level:word`, `degree:30` or, if some
-perturbations have no weights, `weighted` for the perturbations that have weights."""
+"""`score` is `d`, `printed_d` or `weighted_d`; `scope` is `all`, `level:word` or `degree:30`."""
 COMMON_COLUMNS = (
-    *("evaluator", "task", "score", "scope", "n_own", "n_common"),
+    *("evaluator", "task", "score", "n_own", "n_common"),
     *("average", "average_low", "average_high", "minimum", "minimum_at"),
 )
 """Averages on the perturbations that all compared evaluators have. `score` is `d` or `weighted_d`. `n_own` is the

@@ -12,13 +12,12 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import repeat
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...base.arrays import Floats, Ints
+from ...base.arrays import Floats
 from ...base.errors import DiscernmentError
 from ...runs.statistics.paired_tests import cluster_sums
 
@@ -31,15 +30,6 @@ MAX_EXACT = 500
 
 _GRID_BITS = 40
 _LOG_20 = math.log(20.0)
-_AT_ONCE = 1 << 15  # values whose temporary arrays fit into the cache of a core
-
-
-class Groups(NamedTuple):
-    """Groups of equal differences other than zero, or sums of clusters, by cell and then by ascending rank."""
-
-    cells: Ints  # cell of each group
-    doubled_ranks: Ints  # twice the mean rank, or twice the amount of the sum
-    sizes: Ints
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,8 +48,6 @@ class SignedRank:
     tie_term: Any  # sum of t³ - t over groups of t equal differences other than zero
     mean: Any  # mean of `r_plus` if the damage has no effect; NaN if n is 0
     variance: Any  # variance of `r_plus` if the damage has no effect; NaN if n is 0
-    inflation: Any  # how much larger the clusters make the variance
-    exact_plus: Any  # sum of the ranks, or of the sums of clusters, that favour the original
     z: Any  # distance of `r_plus` from its mean in standard deviations; NaN if n is 0
     log_p: Any  # natural logarithm of the p-value of "the originals are not better"; 0 if n is 0
     share_lower: Any  # share of the pairs in which the damaged text is worse; NaN without pairs
@@ -71,31 +59,24 @@ class SignedRank:
     reverse_d: Any  # discernment score of the opposite alternative: from 1 on, the damage is rewarded
     ceiling_d: Any  # discernment score if all n originals were better
     rank_biserial: Any  # correlation from -1 (all damaged texts are better) to 1 (all originals); NaN if n is 0
-    _groups: Groups = field(repr=False, kw_only=True)
+    # cells × pairs: rank of each difference with its sign, or sum of the ranks of each cluster; 0 if nothing differs
+    signed_ranks: Floats = field(repr=False)
 
     @property
     def exact_p(self) -> Any:
         """The exact p-value; NaN if n exceeds 500."""
-        return _like(self.n, self._exact[0])
+        return _like(self.n, self._exact[:, 0])
 
     @property
     def exact_d(self) -> Any:
         """The discernment score of the exact test; NaN if n exceeds 500."""
-        return _like(self.n, discernment_score(self._exact[1]))
+        return _like(self.n, discernment_score(self._exact[:, 1]))
 
     @cached_property
     def _exact(self) -> Floats:
         """Exact p-values and their logarithms, computed on demand because they take time."""
-        n = np.atleast_1d(self.n)
-        doubled = np.rint(2 * np.atleast_1d(self.exact_plus)).astype(np.int64)
-        exact = np.full((2, len(n)), np.nan)
-        exact[:, n == 0] = [[1.0], [0.0]]
-        cells, ranks, sizes = self._groups
-        borders = np.searchsorted(cells, np.arange(len(n) + 1))
-        for cell in np.flatnonzero((n > 0) & (n <= MAX_EXACT)).tolist():
-            part = slice(borders[cell], borders[cell + 1])
-            exact[:, cell] = exact_test(ranks[part], sizes[part], int(doubled[cell]))
-        return exact
+        rows = zip(np.atleast_1d(self.n), self.signed_ranks, strict=True)
+        return np.array([exact_test(row) if n <= MAX_EXACT else (math.nan, math.nan) for n, row in rows])
 
 
 def signed_rank(original: Any, damaged: Any, *, zeros: Zeros = "drop", clusters: Any = None) -> SignedRank:
@@ -125,17 +106,8 @@ def signed_rank(original: Any, damaged: Any, *, zeros: Zeros = "drop", clusters:
         )
     if zeros not in ZEROS:
         raise DiscernmentError(f"zeros {zeros!r}: expected one of {', '.join(ZEROS)}")
-    x, y = np.atleast_2d(x), np.atleast_2d(y)  # a vector is one row
-    per_chunk = max(1, _AT_ONCE // max(1, x.shape[1]))
-    chunks = [slice(begin, begin + per_chunk) for begin in range(0, len(x), per_chunk)] or [slice(0, 0)]
-    codes = None if clusters is None else np.broadcast_to(clusters, x.shape)
-    tested = [
-        _test(x[chunk], y[chunk], zeros, chunk.start, None if codes is None else codes[chunk]) for chunk in chunks
-    ]
-    columns = [np.concatenate(parts) for parts in zip(*(columns for columns, _ in tested), strict=True)]
-    groups = Groups(*(np.concatenate(parts) for parts in zip(*(groups for _, groups in tested), strict=True)))
-    values = [column[0].item() for column in columns] if np.ndim(original) == 1 else columns
-    return SignedRank(*values, _groups=groups)
+    columns = _test(np.atleast_2d(x), np.atleast_2d(y), zeros, clusters)  # a vector is one row
+    return SignedRank(*([column[0].item() for column in columns[:-1]] + columns[-1:] if x.ndim == 1 else columns))
 
 
 def differences_on_grid(x: Floats, y: Floats) -> Floats:
@@ -168,80 +140,42 @@ def log_tail(z: Any) -> Floats:
     return np.where(np.isnan(values), 0.0, log_ndtr(-values)) + 0.0  # no negative zero
 
 
-def _test(
-    x: Floats, y: Floats, zeros: Zeros, first_cell: int, codes: NDArray[np.int_] | None
-) -> tuple[list[NDArray[Any]], Groups]:
-    """The columns of `SignedRank` for some cells, and the groups that the exact test needs."""
+def _test(x: Floats, y: Floats, zeros: Zeros, clusters: Any) -> list[NDArray[Any]]:
+    """The columns of `SignedRank`."""
+    from scipy.stats import rankdata
+
     g = differences_on_grid(x, y)
     n_pairs, n_zero = (~np.isnan(g)).sum(axis=1), (g == 0).sum(axis=1)
     n, n_lower = n_pairs - n_zero, (g > 0).sum(axis=1)
     n_ranked_zeros = n_zero if zeros == "pratt" else np.zeros_like(n_zero)
-    groups, n_plus = _groups(g, n_zero - n_ranked_zeros)
-
-    def sums(values: NDArray[Any]) -> Floats:
-        return np.bincount(groups.cells, values, len(g)).astype(np.float64)
-
-    r_plus = sums(n_plus * groups.doubled_ranks) / 2
-    r_minus = sums((groups.sizes - n_plus) * groups.doubled_ranks) / 2
-    tie_term = sums(groups.sizes.astype(np.float64) ** 3 - groups.sizes)
+    # Missing differences come last, and zeros that are not ranked come first and are subtracted.
+    sizes, differs = np.where(np.isnan(g), np.inf, np.abs(g)), np.nan_to_num(g) != 0
+    mean_ranks, last_ranks = (rankdata(sizes, how, axis=1) if sizes.size else sizes for how in ("average", "max"))
+    signed = np.where(differs, np.sign(g) * (mean_ranks - (n_zero - n_ranked_zeros)[:, np.newaxis]), 0.0)
+    r_plus, r_minus = np.maximum(signed, 0).sum(axis=1), np.maximum(-signed, 0).sum(axis=1)
+    n_equal = 2 * (last_ranks - mean_ranks) + 1  # differences of this size
+    tie_term = np.where(differs, n_equal**2 - 1, 0.0).sum(axis=1)
     # Mean and variance of the sum of positive ranks if the damage has no effect; NaN if no pair differs.
     ranked, zero = (n + n_ranked_zeros).astype(np.float64), n_ranked_zeros.astype(np.float64)
     mean = np.where(n == 0, np.nan, (ranked * (ranked + 1) - zero * (zero + 1)) / 4)
     squares = ranked * (ranked + 1) * (2 * ranked + 1) - zero * (zero + 1) * (2 * zero + 1)
     variance = np.where(n == 0, np.nan, (2 * squares - tie_term) / 48)  # one division, so it is rounded once
-    is_kept = (n <= MAX_EXACT)[groups.cells]
-    kept = Groups(groups.cells[is_kept] + first_cell, groups.doubled_ranks[is_kept], groups.sizes[is_kept])
-    units, inflation, exact_plus, ceiling = n, np.ones(len(g)), r_plus, mean / np.sqrt(variance)
-    if codes is not None:
-        ranks = _signed_ranks(g, n_zero - n_ranked_zeros)
-        totals, amounts = cluster_sums(ranks, codes), cluster_sums(np.abs(ranks), codes)
-        units, exact_plus = (amounts > 0).sum(axis=1), np.maximum(totals, 0).sum(axis=1)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            inflation = (totals**2).sum(axis=1) / 4 / variance
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        units, ceiling = n, mean / np.sqrt(variance)
+        if clusters is not None:
+            codes = np.broadcast_to(clusters, x.shape)
+            amounts, signed = cluster_sums(np.abs(signed), codes), cluster_sums(signed, codes)
+            units = (amounts > 0).sum(axis=1)
+            variance = np.where(n == 0, np.nan, (signed**2).sum(axis=1) / 4)
             ceiling = amounts.sum(axis=1) / np.sqrt((amounts**2).sum(axis=1))
-        variance = variance * inflation
-        sizes = np.sort(np.rint(2 * np.abs(totals)).astype(np.int64), axis=1)
-        cells, columns_of = np.nonzero(np.where((n <= MAX_EXACT)[:, np.newaxis], sizes, 0))
-        kept = Groups(cells + first_cell, sizes[cells, columns_of], np.ones(len(cells), dtype=np.int64))
-    with np.errstate(divide="ignore", invalid="ignore"):
         z = (r_plus - mean) / np.sqrt(variance)
-    with np.errstate(invalid="ignore", over="ignore"):
-        drop = x - y
-        drop[np.isnan(g) | (g == 0)] = 0.0
-        share_lower, share_equal, share_higher = (count / n_pairs for count in (n_lower, n_zero, n - n_lower))
-        mean_drop = drop.sum(axis=1) / n_pairs + 0.0
-    columns = [n_pairs, n_zero, n, units, r_plus, r_minus, tie_term, mean, variance, inflation, exact_plus]
-    columns += [z, log_tail(z), share_lower, share_equal, share_higher, mean_drop, np.exp(log_tail(z))]
-    columns += [discernment_score(log_tail(tail)) for tail in (z, -z, ceiling)]
-    with np.errstate(invalid="ignore"):
-        columns.append((r_plus - r_minus) / (r_plus + r_minus))
-    return columns, kept
-
-
-def _signed_ranks(g: Floats, n_unranked: Ints) -> Floats:
-    """The rank of each difference with its sign; 0 for missing differences and zeros."""
-    from scipy.stats import rankdata
-
-    ranks = rankdata(np.where(np.isnan(g), np.inf, np.abs(g)), axis=1) - n_unranked[:, np.newaxis]
-    signed: Floats = np.nan_to_num(np.sign(g)) * ranks
-    return signed
-
-
-def _groups(g: Floats, n_unranked: Ints) -> tuple[Groups, Ints]:
-    """The groups of equal differences other than zero, and the number of positive differences in each."""
-    # A single sort of numbers whose last bit is the sign; missing differences come last.
-    keys = np.sort(2 * np.abs(g) + (g > 0), axis=1)
-    sizes_of_g = np.floor(keys / 2)
-    begins = np.ones(keys.shape, dtype=bool)
-    np.not_equal(sizes_of_g[:, 1:], sizes_of_g[:, :-1], out=begins[:, 1:])
-    starts = np.flatnonzero(begins)
-    sizes = np.diff(starts, append=keys.size)
-    n_plus_before = np.append(0, np.cumsum(keys != 2 * sizes_of_g))
-    n_plus = n_plus_before[starts + sizes] - n_plus_before[starts]
-    cells, columns = np.divmod(starts, max(1, keys.shape[1]))
-    doubled_ranks = 2 * (columns - n_unranked[cells]) + sizes + 1  # of the first and the last of the group together
-    is_ranked = sizes_of_g.ravel()[starts] > 0
-    return Groups(cells[is_ranked], doubled_ranks[is_ranked], sizes[is_ranked]), n_plus[is_ranked]
+        shares = [count / n_pairs for count in (n_lower, n_zero, n - n_lower)]
+        mean_drop = np.where(differs, x - y, 0.0).sum(axis=1) / n_pairs + 0.0
+        rank_biserial = (r_plus - r_minus) / (r_plus + r_minus)
+    log_p = log_tail(z)
+    scores = [discernment_score(log_tail(tail)) for tail in (z, -z, ceiling)]
+    columns = [n_pairs, n_zero, n, units, r_plus, r_minus, tie_term, mean, variance, z, log_p]
+    return [*columns, *shares, mean_drop, np.exp(log_p), *scores, rank_biserial, signed]
 
 
 def _like(n: Any, values: Any) -> Any:
@@ -249,24 +183,23 @@ def _like(n: Any, values: Any) -> Any:
     return values if isinstance(n, np.ndarray) else float(np.ravel(values)[0])
 
 
-def exact_test(doubled_ranks: NDArray[np.int_], sizes: NDArray[np.int_], doubled_r_plus: int) -> tuple[float, float]:
-    """The share of the sign patterns whose sum of positive ranks is at least the given sum, and its logarithm.
+def exact_test(signed_ranks: Floats) -> tuple[float, float]:
+    """The share of sign patterns whose sum of positive ranks is at least that of these ranks, and its logarithm.
 
     Floats hold the counts up to 2^500 and only add them, so the result is exact to 1e-13.
     """
-    n = int(sizes.sum())
-    if not n:  # the sums of all clusters are 0
-        return 1.0, 0.0
-    doubled_r_minus = int((doubled_ranks * sizes).sum()) - doubled_r_plus
+    doubled = np.rint(2 * signed_ranks[signed_ranks != 0]).astype(np.int64)
+    n, plus, minus = len(doubled), int(doubled[doubled > 0].sum()), -int(doubled[doubled < 0].sum())
+    ranks = np.sort(np.abs(doubled))
     # Each pattern has an opposite, so the shorter tail is enough.
-    if doubled_r_minus <= doubled_r_plus:
-        count = _patterns_up_to(doubled_ranks, sizes, doubled_r_minus)
+    if minus <= plus:
+        count = _patterns_up_to(ranks, minus)
         return math.ldexp(count, -n), math.log(count) - n * math.log(2.0) + 0.0
-    others = math.ldexp(_patterns_up_to(doubled_ranks, sizes, doubled_r_plus - 1), -n)
+    others = math.ldexp(_patterns_up_to(ranks, plus - 1), -n)
     return 1.0 - others, math.log1p(-others) + 0.0
 
 
-def _patterns_up_to(ranks: NDArray[np.int_], sizes: NDArray[np.int_], limit: int) -> float:
+def _patterns_up_to(ranks: NDArray[np.int64], limit: int) -> float:
     """The number of sets of ranks with a sum of at most `limit`."""
     if limit < 0:
         return 0.0
@@ -275,10 +208,9 @@ def _patterns_up_to(ranks: NDArray[np.int_], sizes: NDArray[np.int_], limit: int
     n_sets = np.zeros(limit + 1)
     n_sets[0] = 1.0
     highest = 0
-    for rank, size in zip((ranks // unit).tolist(), sizes.tolist(), strict=True):
+    for rank in (ranks // unit).tolist():
         if rank > limit:
             break
-        for _ in repeat(None, size):
-            highest = min(limit, highest + rank)
-            n_sets[rank : highest + 1] += n_sets[: highest + 1 - rank]
+        highest = min(limit, highest + rank)
+        n_sets[rank : highest + 1] += n_sets[: highest + 1 - rank]
     return float(n_sets.sum())

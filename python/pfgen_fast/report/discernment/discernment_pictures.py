@@ -181,7 +181,7 @@ def _of_scores(results: Sequence[Result]) -> tuple[BarSeries, ...]:
     series = []
     for statistic in ("average", "minimum"):
         for score, name in (("d", statistic), ("weighted_d", f"weighted {statistic}")):
-            rows = [result.in_common(score, "all") for result in results]
+            rows = [result.average(score) for result in results]
             if score == "d" or any(row and row[statistic] is not None for row in rows):
                 series.append(_series(name, rows, statistic))
     return tuple(series)

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any
 
 from ...base.table import Column, Table
 from ...base.untrusted_text import in_one_line
 from ...lab.discernment import discernment_result as result
-from ...lab.discernment.combined import PLAIN, WEIGHTED, common_rows, difference_rows
+from ...lab.discernment.combined import common_rows, difference_rows
 from ...lab.discernment.discernment_result import Discernment
 from ...lab.discernment.kinds import in_words
 from ...lab.discernment.weights import ASSUMED
@@ -58,20 +58,15 @@ class Result:
         """The cells with these values, without those of controls."""
         return having(self._damage, **values)
 
-    def summary(self, score: str, scope: str) -> Row | None:
-        """The row of the summary for a score (`d`, `printed_d`, `weighted_d`) and a scope (`all`, `level:word`)."""
-        return next(iter(self.rows("summary", score=score, scope=scope)), None)
-
-    def in_common(self, score: str, scope: str) -> Row | None:
-        """The row of averages on common perturbations, or that of the summary if nothing is compared."""
-        if not self.common:
-            return self.summary(score, scope)
-        return next(iter(having(self.common, score=score, scope=scope)), None)
+    def average(self, score: str = "d") -> Row | None:
+        """The row of the average on common perturbations, or that of the summary if nothing is compared."""
+        rows = having(self.common, score=score) if self.common else self.rows("summary", score=score, scope="all")
+        return next(iter(rows), None)
 
     @property
     def common_share(self) -> str:
         """How many perturbations are compared, such as `5 of 9`; empty if the evaluator has no others."""
-        row = self.in_common("d", "all")
+        row = self.average()
         return f"{row['n_common']} of {row['n_own']}" if self.common and row and row["n_common"] < row["n_own"] else ""
 
 
@@ -95,16 +90,10 @@ def results(tests: Sequence[Discernment]) -> list[Result]:
 
 
 def labels(tests: Sequence[Discernment]) -> list[str]:
-    """The evaluators' names; with that of the collection, or a number, where they are not unique."""
-    names = [in_one_line(test.scored.evaluator, 60) for test in tests]
-    if len(set(names)) < len(names):
-        collections = [in_one_line(test.scored.collection.name, 40) for test in tests]
-        names = [
-            f"{name}: {collection}" if collection else name for name, collection in zip(names, collections, strict=True)
-        ]
+    """The evaluators' names; with a number where they are not unique."""
     seen: Counter[str] = Counter()
     unique = []
-    for name in names:
+    for name in (in_one_line(test.scored.evaluator, 60) for test in tests):
         seen[name] += 1
         unique.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
     return unique
@@ -191,6 +180,8 @@ _NAMES: Mapping[str, str] = {
     "n_impossible": "impossible",
     "n_changed": "changed texts",
     "n_perturbations": "kinds and degrees",
+    "n_own": "own kinds and degrees",
+    "n_common": "common",
     "n_defined": "defined",
     "minimum_at": "lowest for",
     "n": "changed scores",
@@ -215,15 +206,22 @@ _NAMES: Mapping[str, str] = {
 }
 """The names of columns for readers; other columns have the same name as in the files."""
 
-_SIDE_BY_SIDE = (*("evaluator", "kinds and degrees", "average d", "minimum d", "weighted average", "weighted minimum"),)
-
-_VERDICTS: Mapping[str, str] = {"not noticed": "does not notice"}
-
 _HIDDEN = (
-    *("level", "degree", "permille", "k", "n_missing", "n_zero", "share_equal", "share_higher", "mean_perturbed"),
+    *(
+        "level",
+        "kind",
+        "degree",
+        "permille",
+        "k",
+        "n_missing",
+        "n_zero",
+        "share_equal",
+        "share_higher",
+        "mean_perturbed",
+    ),
     *("r_plus", "z", "log_p"),
 )
-"""The columns that readers do not need; `kind` is the damage in words."""
+"""The columns that readers do not need; they see the damage in words."""
 
 _OPTIONAL = ("evaluator", "task")
 """The columns that readers need only if their values differ."""
@@ -232,9 +230,14 @@ _OPTIONAL = ("evaluator", "task")
 def tables(tests: Sequence[Discernment], results: Sequence[Result]) -> list[Table]:
     """All tables, the shortest first; `results` are those of the tests."""
     by = weighted_by(tests)
-    stacked = partial(_stacked, tests)
+
+    def stacked(name: str, title: str, columns: Sequence[str], digits: int) -> Table:
+        return _stacked(name, title, columns, [row for test in tests for row in getattr(test, name)], digits)
+
+    common = [row for part in results for row in part.common]
+    title = f"Averages on the kinds and degrees that all evaluators and scores have{by}"
     return [
-        *common_tables(results, by),
+        *([_stacked("common", title, result.COMMON_COLUMNS, common, 2)] if common else []),
         *_differences(tests),
         stacked("summary", f"Averages and minima{by}", result.SUMMARY_COLUMNS, 2),
         stacked("profile", "Sensitivity profile", result.PROFILE_COLUMNS, 3),
@@ -245,36 +248,12 @@ def tables(tests: Sequence[Discernment], results: Sequence[Result]) -> list[Tabl
     ]
 
 
-def common_tables(results: Sequence[Result], by: str = "") -> list[Table]:
-    """The averages of all evaluators side by side, on the perturbations that all have; empty if nothing is compared."""
-    rows = tuple(tuple(row[name] for name in result.COMMON_COLUMNS) for part in results for row in part.common)
-    title = f"Averages on the kinds and degrees that all evaluators and scores have{by}"
-    read = [_side_by_side(result) for result in results if result.common]
-    kept = [place for place in range(len(_SIDE_BY_SIDE)) if any(row[place] for row in read)]
-    columns = [Column(_SIDE_BY_SIDE[place], view="readers") for place in kept]
-    for_readers = finding_table("common", title, columns, [[row[place] for place in kept] for row in read])
-    return [for_readers, finding_table("common", title, result.COMMON_COLUMNS, rows, shown=())] if rows else []
-
-
 def _differences(tests: Sequence[Discernment]) -> list[Table]:
     rows = list(difference_rows(tests))
     title = "Differences of the average d on these kinds and degrees, with 95 % intervals"
     return (
         [finding_table("differences", title, list(rows[0]), [tuple(row.values()) for row in rows], 2)] if rows else []
     )
-
-
-def _side_by_side(result: Result) -> tuple[str, ...]:
-    def figure(score: str, name: str) -> str:
-        row = result.in_common(score, "all")
-        if row is None or row[name] is None:
-            return ""
-        low, high = row.get(f"{name}_low"), row.get(f"{name}_high")
-        return f"{row[name]:.2f}" + ("" if low is None else f" ({low:.2f} to {high:.2f})")
-
-    n_common = result.common_share or str(result.common[0]["n_common"])
-    names = [(score, name) for score in (PLAIN, WEIGHTED) for name in ("average", "minimum")]
-    return (result.title, n_common, *(figure(*key) for key in names))
 
 
 def weighted_by(tests: Sequence[Discernment]) -> str:
@@ -284,38 +263,27 @@ def weighted_by(tests: Sequence[Discernment]) -> str:
     return f" (weighted: {', '.join(texts)})" if texts else ""
 
 
-def _stacked(tests: Sequence[Discernment], name: str, title: str, columns: Sequence[str], digits: int) -> Table:
-    """A table of all tests; its columns for readers have the damage in words."""
-    records = [(row, words) for test in tests for words in [perturbation_words(test)] for row in getattr(test, name)]
-    shown = {column: [_read(column, *record) for record in records] for column in columns if column not in _HIDDEN}
-    shown = {column: cells for column, cells in shown.items() if column not in _OPTIONAL or len(set(cells)) > 1}
+def _stacked(name: str, title: str, columns: Sequence[str], rows: Sequence[Row], digits: int) -> Table:
+    """A table of all tests; its readers see the damage in words."""
+    hidden = {*_HIDDEN, *(column for column in _OPTIONAL if len({row[column] for row in rows}) < 2)}
     described = [
-        *(Column(column, view="files") for column in columns),
-        *(Column(column, _NAMES.get(column, ""), digits, view="readers") for column in shown),
+        Column(
+            column, _NAMES.get(column, ""), digits, form=_FORMS.get(column), view="files" if column in hidden else "all"
+        )
+        for column in columns
     ]
-    in_files = ([row[column] for column in columns] for row, _ in records)
-    for_readers = zip(*shown.values(), strict=True)
-    rows = [(*cells, *texts) for cells, texts in zip(in_files, for_readers, strict=True)]
-    return finding_table(name, title, described, rows)
-
-
-def _read(column: str, row: Row, words: Mapping[str, str]) -> Cell:
-    """The cell of a column for readers; `words` has the perturbations in words, by name."""
-    if column == "kind":
-        return name_of(row)
-    value: Cell = row[column]
-    if not isinstance(value, str):
-        return value
-    if column == "noticed_from":
-        return _degree(value)
-    scope, _, part = value.partition(":")
-    if column == "scope" and part:
-        return f"{part}s" if scope == "level" else f"degree {_degree(part)}"
-    return {"minimum_at": words, "score": _NAMES, "verdict": _VERDICTS}.get(column, {}).get(value, value)
+    cells = [tuple(row[column] for column in columns) for row in rows]
+    if "kind" in columns:
+        described.insert(0, Column("damage", view="readers"))
+        cells = [(name_of(row), *own) for row, own in zip(rows, cells, strict=True)]
+    return finding_table(name, title, described, cells)
 
 
 def _degree(name: str) -> str:
-    return f"{int(name) / 10:g} %" if name.isdecimal() else name
+    return f"{int(name) / 10:g} %" if name.isdecimal() else in_one_line(name, 40)
+
+
+_FORMS: Mapping[str, Callable[[str], str]] = {"noticed_from": _degree}
 
 
 def _work(tests: Sequence[Discernment]) -> Table:

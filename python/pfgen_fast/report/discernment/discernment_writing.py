@@ -9,7 +9,6 @@ from pathlib import Path
 
 from ...base.table import Table
 from ...base.untrusted_text import counted, few_names, in_one_line
-from ...lab.discernment.combined import comparison_warnings
 from ...lab.discernment.discernment_result import Discernment
 from ...lab.discernment.weights import ASSUMED
 from ...lab.finding import Cell, Finding, Pair, finding_table, marked
@@ -90,7 +89,7 @@ def _notes(tests: Sequence[Discernment], names: Sequence[str]) -> list[str]:
     notes = [note if len(names) == len(tests) else f"{', '.join(names)}: {note}" for note, names in names_of.items()]
     if any(test.weights and test.weights.endswith(ASSUMED) for test in tests):
         notes.append("The weights of weighted d are assumed weights: no expert was asked.")
-    return [*comparison_warnings(tests), *notes]
+    return notes
 
 
 def _restrictions(results: Sequence[Result]) -> Iterator[str]:
@@ -98,7 +97,7 @@ def _restrictions(results: Sequence[Result]) -> Iterator[str]:
     for task in dict.fromkeys(result.task for result in results):
         own = [result for result in results if result.task == task and result.common]
         where = f"Task {in_one_line(task)}: " if len({result.task for result in results}) > 1 else ""
-        rows = [row for result in own for score in ("d", "weighted_d") if (row := result.in_common(score, "all"))]
+        rows = [row for result in own if (row := result.average())]
         if rows and not rows[0]["n_common"]:
             yield f"{where}The evaluators and weights have no kind and degree in common, so nothing is compared."
         elif listed := [f"{result.label} {result.common_share}" for result in own if result.common_share]:
@@ -205,7 +204,7 @@ def _headline(result: Result) -> str:
 
 def _highest(results: Sequence[Result], task: str) -> str:
     """The result with the highest average, on the perturbations that all have; empty if there is none."""
-    rows = [(result.in_common if result.is_compared else result.summary)("d", "all") for result in results]
+    rows = [result.average() for result in results]
     averages = [(row["average"], result) for row, result in zip(rows, results, strict=True) if row and row["average"]]
     if not averages:
         return ""
