@@ -15,22 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...base.arrays import Bools, Floats
-from ..statistics.discernment_scores import (
-    CONTROL,
-    NOTICED,
-    DiscernmentScores,
-    RankIntervals,
-    average,
-    calibrated,
-    combine,
-    combined_scores,
-    interval_of_sum,
-    level_weights,
-)
+from ..statistics import discernment_scores as statistics
+from ..statistics.discernment_scores import DiscernmentScores
 from ..statistics.signed_rank import discernment_score
 from .discernment_cells import TaskCells
 from .discernment_plan import Perturbation
-from .discernment_result import COMMON_COLUMNS, Discernment, TableRow, number
+from .discernment_result import COMMON_COLUMNS, PERTURBATION_COLUMNS, Discernment, Rows, TableRow, number, with_columns
 from .kinds import LEVELS
 from .weights import Weights
 
@@ -55,41 +45,44 @@ def combined_of(cells: TaskCells, weights: Weights | None) -> TaskCombined:
     counts = np.array([metric.combined for metric in scores.metrics], dtype=np.bool_)
     metrics = [metric.name for metric in scores.metrics if metric.combined]
     log_p, few = cells.figures["log_p"][:, counts], cells.few[:, counts]
-    intervals = RankIntervals(*(part[:, counts] for part in cells.intervals))
+    intervals = statistics.RankIntervals(*(part[:, counts] for part in cells.intervals))
     notes: tuple[str, ...] = ()
     how: dict[str, dict[str, Any]] = {"d": {}, "printed_d": {"printed": True}}
     if not metrics:  # all scores are undefined
         log_p, few = np.full((len(scores.perturbations), 1), np.nan), np.zeros((len(scores.perturbations), 1), np.bool_)
-        intervals = RankIntervals(log_p, log_p, np.full((*log_p.shape, 1), np.nan))
+        intervals = statistics.RankIntervals(log_p, log_p, np.full((*log_p.shape, 1), np.nan))
     elif weights is not None:
         how["weighted_d"] = {}
         how["weighted_d"]["weights"], notes = weights.matrix(scores.task, scores.perturbations, metrics)
-    together = combine(log_p)
-    scores_by_name = {name: combined_scores(log_p, intervals, **options) for name, options in how.items()}
-    calibrated_d = discernment_score(calibrated(together, len(metrics) or 1))
+    together = statistics.combine(log_p)
+    scores_by_name = {name: statistics.combined_scores(log_p, intervals, **options) for name, options in how.items()}
+    calibrated_d = discernment_score(statistics.calibrated(together, len(metrics) or 1))
     # The metric with the smallest p-value decides the combination.
     decides = np.where(np.isnan(log_p), np.inf, log_p).argmin(axis=1)
     few = np.take_along_axis(few, decides[:, None], axis=1)[:, 0]
     return TaskCombined(cells, together, scores_by_name, calibrated_d, few, notes)
 
 
-def perturbation_rows(tasks: Sequence[TaskCombined]) -> Iterator[TableRow]:
+def perturbation_rows(tasks: Sequence[TaskCombined]) -> Rows:
     """The rows of all perturbations, by task, in the order of the plan."""
-    for task in tasks:
-        scores, undefined = task.cells.scores, np.full(len(task.log_p), np.nan)
-        figures = {"weighted_d": undefined, **{name: scores.d for name, scores in task.scores.items()}}
-        figures |= {"log_p": task.log_p, "calibrated_d": task.calibrated_d}
-        figures |= {"d_low": task.scores["d"].low, "d_high": task.scores["d"].high}
-        for i in range(len(scores.perturbations)):
-            row = scores.described(i)
-            d = number(task.scores["d"].d[i])
-            yield {
-                **row,
-                "reason": scores.scored.reasons[i] if row["n_impossible"] else None,
-                "n_changed": int(scores.scored.differs_from_lower[i, scores.rows].sum()),
-                **{name: number(column[i]) for name, column in figures.items()},
-                "noticed": None if d is None else d >= NOTICED and not task.few[i],
-            }
+    return with_columns(PERTURBATION_COLUMNS, (row for task in tasks for row in _rows_of(task)))
+
+
+def _rows_of(task: TaskCombined) -> Iterator[TableRow]:
+    scores, undefined = task.cells.scores, np.full(len(task.log_p), np.nan)
+    figures = {"weighted_d": undefined, **{name: scores.d for name, scores in task.scores.items()}}
+    figures |= {"log_p": task.log_p, "calibrated_d": task.calibrated_d}
+    figures |= {"d_low": task.scores["d"].low, "d_high": task.scores["d"].high}
+    for i in range(len(scores.perturbations)):
+        row = scores.described(i)
+        d = number(task.scores["d"].d[i])
+        yield {
+            **row,
+            "reason": scores.scored.reasons[i] if row["n_impossible"] else None,
+            "n_changed": int(scores.scored.differs_from_lower[i, scores.rows].sum()),
+            **{name: number(column[i]) for name, column in figures.items()},
+            "noticed": None if d is None else d >= statistics.NOTICED and not task.few[i],
+        }
 
 
 def summary_rows(tasks: Sequence[TaskCombined]) -> Iterator[TableRow]:
@@ -114,12 +107,12 @@ def summary_rows(tasks: Sequence[TaskCombined]) -> Iterator[TableRow]:
 def figures_of(scores: DiscernmentScores, perturbations: Sequence[Perturbation], rows: Sequence[int]) -> TableRow:
     """The average of some perturbations' scores with its interval, and their minimum."""
     levels, own = [perturbations[row].level for row in rows], scores.at(rows)
-    weights = level_weights(own.d, levels)
-    mean, minimum = average(own.d, levels)
-    low, high = interval_of_sum(weights, own)
+    weights = statistics.level_weights(own.d, levels)
+    mean, minimum = statistics.average(own.d, levels)
+    low, high = statistics.interval_of_sum(weights, own)
     at = int(np.where(weights > 0, own.d, np.inf).argmin()) if weights.any() else None
     return {
-        "n_perturbations": sum(level != CONTROL for level in levels),
+        "n_perturbations": sum(level != statistics.CONTROL for level in levels),
         "n_defined": int((weights > 0).sum()),
         "average": number(mean),
         "average_low": low,
@@ -169,7 +162,7 @@ def difference_rows(tests: Sequence[Discernment]) -> Iterator[TableRow]:
                     rows = [i for i, change in _damage(test).items() if change.name in names]
                     scores = test.scores[task][PLAIN].at(rows)
                     levels = [test.scored.plan.perturbations[row].level for row in rows]
-                    parts.append((scores, sign * level_weights(scores.d, levels)))
+                    parts.append((scores, sign * statistics.level_weights(scores.d, levels)))
                 both = DiscernmentScores(
                     *(
                         np.concatenate(columns, axis=-1)
@@ -177,7 +170,7 @@ def difference_rows(tests: Sequence[Discernment]) -> Iterator[TableRow]:
                     )
                 )
                 weights = np.concatenate([weights for _, weights in parts])
-                low, high = interval_of_sum(weights, both)
+                low, high = statistics.interval_of_sum(weights, both)
                 named = {"first": first.scored.evaluator, "second": second.scored.evaluator, "task": task}
                 figures = {"difference": number(float(weights @ both.d)), "low": low, "high": high}
                 yield {**named, "n_common": len(names), **figures}

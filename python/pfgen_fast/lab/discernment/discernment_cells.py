@@ -19,7 +19,7 @@ from ..statistics.discernment_scores import FEW, RankIntervals, change_interval,
 from ..statistics.signed_rank import discernment_score, signed_rank
 from .discernment_items import MIN_ITEMS
 from .discernment_plan import Perturbation
-from .discernment_result import Curve, Scored, TableRow, number, whole
+from .discernment_result import CELL_COLUMNS, Curve, Rows, Scored, TableRow, number, whole, with_columns
 from .discernment_scoring import rows_of_tasks
 
 MISSING_AT_MOST = 0.2
@@ -101,9 +101,9 @@ def _figures(scores: TaskScores, chunk: slice, largest: Floats) -> tuple[dict[st
     return figures, intervals
 
 
-def cell_rows(tasks: Sequence[TaskCells]) -> list[TableRow]:
+def cell_rows(tasks: Sequence[TaskCells]) -> Rows:
     """The rows of all cells, by task, in the order of the plan."""
-    return [row for task in tasks for row in _rows_of(task)]
+    return with_columns(CELL_COLUMNS, (row for task in tasks for row in _rows_of(task)))
 
 
 def _rows_of(task: TaskCells) -> Iterator[TableRow]:

@@ -22,16 +22,8 @@ from ...base.untrusted_text import in_one_line
 from ...generation.prompts import sampling_seed
 from ..evaluators.criteria import LANGUAGES, Criteria, read_criteria
 from ..evaluators.evaluator import Item, language_of, text_column
-from ..judging.judge_asking import (
-    Connect,
-    CostEstimate,
-    Spending,
-    Tries,
-    ask_in_rounds,
-    estimate_of_tries,
-    estimated_tokens,
-    open_tries,
-)
+from ..judging import judge_asking
+from ..judging.judge_asking import Connect, Spending
 from ..judging.judge_requests import Judge, JudgeRequest, RequestOptions, Server, Template
 from ..judging.reply_store import ReplyStore
 from .discernment_plan import Perturbation, perturbations_named
@@ -75,7 +67,7 @@ class Making:
     def __init__(self, items: Sequence[Item], perturbations: Sequence[Perturbation], maker: DamageModel) -> None:
         self._items, self._perturbations, self._maker = items, perturbations, maker
         for item in items:
-            if (n_tokens := estimated_tokens(item.text)) > maker.judge.max_tokens:
+            if (n_tokens := judge_asking.estimated_tokens(item.text)) > maker.judge.max_tokens:
                 raise DiscernmentError(
                     f"item {in_one_line(item.id)}: expected a text that fits into a reply of at most "
                     f"{maker.judge.max_tokens:,} tokens, not one of about {n_tokens:,}"
@@ -88,21 +80,21 @@ class Making:
     @property
     def n_missing(self) -> int:
         """The number of texts that still need a reply."""
-        return len(open_tries(self._places))
+        return len(judge_asking.open_tries(self._places))
 
     def is_complete(self) -> NDArray[np.bool_]:
         """Whether each text has a usable reply, or needs no more replies: by perturbation, then item, in a column."""
         return np.array([[place.next_key() is None] for place in self._places], dtype=np.bool_)
 
-    def estimate(self) -> CostEstimate:
+    def estimate(self) -> judge_asking.CostEstimate:
         """Estimates the cost of the missing replies if each is usable."""
-        return estimate_of_tries(self._places, self._maker.spending.prices)
+        return judge_asking.estimate_of_tries(self._places, self._maker.spending.prices)
 
     def ask_with(self, connect: Connect | None, *, spending: Spending, **options: Any) -> str | None:
         """Requests missing replies, repeats requests without a usable reply, and stores each reply."""
         if connect is None or spending.is_used_up:
             return None
-        return ask_in_rounds(self._places, connect, spending=spending, **options)
+        return judge_asking.ask_in_rounds(self._places, connect, spending=spending, **options)
 
     def texts(self) -> list[Perturbed]:
         """The texts so far, for each perturbation; a text without a usable reply is `NO_CANDIDATE`."""
@@ -110,7 +102,7 @@ class Making:
         return [_damage(self._places[i * n : (i + 1) * n]) for i in range(len(self._perturbations))]
 
 
-class _Place(Tries):
+class _Place(judge_asking.Tries):
     """One text to be made."""
 
     def __init__(self, item: Item, perturbation: Perturbation, maker: DamageModel) -> None:

@@ -17,15 +17,7 @@ from .damage.text_reading import tables_hash
 from .discernment_cells import by_task, cell_rows, cells_of, curves_of, profile_rows
 from .discernment_items import Collection
 from .discernment_plan import Plan
-from .discernment_result import (
-    CELL_COLUMNS,
-    PERTURBATION_COLUMNS,
-    PROFILE_COLUMNS,
-    SUMMARY_COLUMNS,
-    Discernment,
-    Scored,
-    with_columns,
-)
+from .discernment_result import Discernment, Scored
 from .discernment_scoring import Progress, plan_of, score_all
 from .notes import notes_on, warnings_on
 from .perturbing import Damage, Maker
@@ -84,7 +76,6 @@ def discernment_of(scored: Scored, weights: Weights | None = None) -> Discernmen
     """Computes all figures from scores."""
     tasks = [combined_of(cells_of(scores), weights) for scores in by_task(scored)]
     cells = [task.cells for task in tasks]
-    rows = cell_rows(cells)
     weights_hash = "none" if weights is None else weights.hash
     plan_hash = scored.plan.hash(tables=tables_hash(), model_texts=scored.model_texts)
     return Discernment(
@@ -93,10 +84,10 @@ def discernment_of(scored: Scored, weights: Weights | None = None) -> Discernmen
             f"discernment:{_core.__version__}|collection:{scored.collection.hash}|plan:{plan_hash}|seed:{scored.seed}"
             f"|evaluator:{scored.signature}|zeros:drop|combine:harmonic|weights:{weights_hash}"
         ),
-        cells=with_columns(CELL_COLUMNS, rows),
-        perturbations=with_columns(PERTURBATION_COLUMNS, perturbation_rows(tasks)),
-        summary=with_columns(SUMMARY_COLUMNS, summary_rows(tasks)),
-        profile=with_columns(PROFILE_COLUMNS, profile_rows(cells)),
+        cells=cell_rows(cells),
+        perturbations=perturbation_rows(tasks),
+        summary=tuple(summary_rows(tasks)),
+        profile=tuple(profile_rows(cells)),
         curves=tuple(curve for task in cells for curve in curves_of(task)),
         weights=None if weights is None else weights.name,
         scores={task.cells.scores.task: task.scores for task in tasks},

@@ -28,19 +28,8 @@ from ...base.errors import DiscernmentError
 from ...base.journal import Journal
 from ...base.native import _core
 from ...base.untrusted_text import in_one_line, unknown_name, utf8
-from .evaluator import (
-    Evaluator,
-    Item,
-    Metric,
-    Texts,
-    checked_columns,
-    column_of,
-    on_scale,
-    raised,
-    score_of,
-    text_column,
-    turned,
-)
+from . import evaluator as protocol
+from .evaluator import Evaluator, Item, Metric, Texts
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -89,7 +78,7 @@ class OutsideEvaluator(ABC):
         self.name, self._identity = name, identity
         self._where = f"evaluator {in_one_line(name, 200)}"
         self._lower = frozenset(lower_is_better)
-        self._metrics = None if metrics is None else turned(metrics, self._lower, self._where)
+        self._metrics = None if metrics is None else protocol.turned(metrics, self._lower, self._where)
         self._kept = None if cache is None else KeptScores(Path(cache))
 
     @abstractmethod
@@ -115,7 +104,7 @@ class OutsideEvaluator(ABC):
 
     def score(self, items: Sequence[Item], texts: Texts) -> dict[str, Floats]:
         """Scores the texts without stored scores, and returns all scores."""
-        texts = column_of(items, texts)
+        texts = protocol.column_of(items, texts)
         requests, places = self._requests(items, texts)
         kept = self._kept
         scores = [None if kept is None else kept.get(request.key) for request in requests]
@@ -163,7 +152,7 @@ class OutsideEvaluator(ABC):
         names = dict.fromkeys(name for row in scores for name in row or ())
         if self._metrics is None:
             if names:
-                self._metrics = turned(map(Metric, names), self._lower, self._where)
+                self._metrics = protocol.turned(map(Metric, names), self._lower, self._where)
             elif requests:
                 raise DiscernmentError(f"{self._where}: returned no score of any metric for {len(requests):,} texts")
             return
@@ -176,7 +165,7 @@ class OutsideEvaluator(ABC):
     def _column(self, metric: Metric, scores: Sequence[Scores | None], places: Sequence[int | None]) -> Floats:
         values = [(row or {}).get(metric.name, np.nan) for row in scores]
         column = [np.nan if place is None else values[place] for place in places]
-        return on_scale(metric, np.array(column, dtype=np.float64))
+        return protocol.on_scale(metric, np.array(column, dtype=np.float64))
 
 
 class KeptScores:
@@ -194,7 +183,9 @@ class KeptScores:
             key, scores = entry.get("key"), entry.get("scores")
             if isinstance(key, str) and isinstance(scores, dict):
                 with contextlib.suppress(ValueError):  # the key is not hexadecimal
-                    self._scores[bytes.fromhex(key)] = {name: score_of(value) for name, value in scores.items()}
+                    self._scores[bytes.fromhex(key)] = {
+                        name: protocol.score_of(value) for name, value in scores.items()
+                    }
 
     def get(self, key: bytes) -> Scores | None:
         """The scores with this key; None if they are missing."""
@@ -270,13 +261,15 @@ class FunctionEvaluator(OutsideEvaluator):
         items, texts = [request.item for request in requests], [request.text for request in requests]
         try:
             if hasattr(self._target, "score"):
-                returned = self._target.score(items, text_column(texts))
+                returned = self._target.score(items, protocol.text_column(texts))
             else:
                 returned = self._target(items, texts)
-            columns = {name: column.tolist() for name, column in checked_columns(returned, len(requests)).items()}
+            columns = {
+                name: column.tolist() for name, column in protocol.checked_columns(returned, len(requests)).items()
+            }
         except Exception as error:
             if len(requests) == 1:
-                problem = str(error) if isinstance(error, DiscernmentError) else f"raised {raised(error)}"
+                problem = str(error) if isinstance(error, DiscernmentError) else f"raised {protocol.raised(error)}"
                 raise DiscernmentError(f"{self._where}, {requests[0]}: {problem}") from error
             half = len(requests) // 2
             self._score(requests[:half], begin, receive)
@@ -298,7 +291,7 @@ def open_function(path: str, **options: Any) -> FunctionEvaluator:
     try:
         module = importlib.import_module(module_name)
     except (Exception, SystemExit) as error:
-        raise DiscernmentError(f"{where}: the module cannot be imported: {raised(error)}") from error
+        raise DiscernmentError(f"{where}: the module cannot be imported: {protocol.raised(error)}") from error
     if not hasattr(module, name):
         known = [known for known, value in vars(module).items() if callable(value) and not known.startswith("_")]
         raise DiscernmentError(f"{where}: {unknown_name('name', name, known)}")
@@ -307,7 +300,9 @@ def open_function(path: str, **options: Any) -> FunctionEvaluator:
         try:
             target = target()
         except Exception as error:
-            raise DiscernmentError(f"{where}: raised {raised(error)} when it was called without arguments") from error
+            raise DiscernmentError(
+                f"{where}: raised {protocol.raised(error)} when it was called without arguments"
+            ) from error
     if all(hasattr(target, part) for part in ("name", "signature", "metrics", "score")):
         return FunctionEvaluator(target, **options)
     if not callable(target):

@@ -8,34 +8,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from ...base.untrusted_text import in_one_line
-from ...lab.chart_data import (
-    BarPanel,
-    Bars,
-    BarSeries,
-    Chart,
-    HeatCell,
-    HeatGroup,
-    HeatMap,
-    HeatRow,
-    Line,
-    LinePanel,
-    LinePanels,
-)
+from ...lab import chart_data
 from ...lab.discernment.discernment_result import Curve
 from ...lab.discernment.kinds import LEVELS
 from ...lab.evaluators.evaluator import Metric
 from ...lab.finding import Picture
-from .discernment_tables import (
-    Result,
-    Row,
-    d_text,
-    having,
-    is_rewarded,
-    name_of,
-    number_text,
-    weighted_by,
-    words_of,
-)
+from .discernment_tables import Result, Row, having, number_text, weighted_by, words_of
 
 _ONE_SCALE = 5.0
 _REWARDED = " ↑"
@@ -48,7 +26,7 @@ def pictures(results: Sequence[Result]) -> list[Picture]:
     by = weighted_by([result.test for result in results])
     on_common = ", on the kinds and degrees that all have" if any(result.common_share for result in results) else ""
     heat = "What {} notices: d by kind of damage, light on the left, heavy on the right"
-    charts: list[tuple[str, str, Chart]] = [
+    charts: list[tuple[str, str, chart_data.Chart]] = [
         *(("heat", heat.format(result.title), _heat(result)) for result in results),
         *(curves for result in results for curves in _curves(result)),
         ("bars", f"Average and minimum of d{by}{on_common}", _bars(results)),
@@ -64,7 +42,7 @@ def pictures(results: Sequence[Result]) -> list[Picture]:
 # --- heat map
 
 
-def _heat(result: Result) -> HeatMap:
+def _heat(result: Result) -> chart_data.HeatMap:
     groups = []
     for level in LEVELS:
         cells = result.rows("cells", level=level)
@@ -72,11 +50,11 @@ def _heat(result: Result) -> HeatMap:
         rows = tuple(_heat_row(having(cells, kind=kind), result.metrics) for kind in kinds)
         if rows:
             groups.append(
-                HeatGroup(
+                chart_data.HeatGroup(
                     "changes that should not matter: a fall is a fault" if level == "control" else f"{level}s", rows
                 )
             )
-    return HeatMap(
+    return chart_data.HeatMap(
         result.metrics,
         tuple(groups),
         "colour: 1 if all scores fall, -1 if all rise (rank-biserial correlation)",
@@ -87,47 +65,49 @@ def _heat(result: Result) -> HeatMap:
     )
 
 
-def _heat_row(rows: Sequence[Row], metrics: Sequence[str]) -> HeatRow:
+def _heat_row(rows: Sequence[Row], metrics: Sequence[str]) -> chart_data.HeatRow:
     """The row of a kind, with a cell for each degree below each metric."""
     columns = tuple(tuple(map(_heat_cell, having(rows, metric=metric))) for metric in metrics)
     first, last = rows[0], rows[-1]
     if first["degree"] == last["degree"]:
-        return HeatRow(name_of(first), columns)
+        return chart_data.HeatRow(first.words, columns)
     rates = first["permille"] is not None and last["permille"] is not None
     ends = [f"{row['permille'] / 10:g}" if rates else str(row["degree"]).removeprefix("k") for row in (first, last)]
     span = f"{ends[0]} to {ends[1]}{' %' if rates else ''}"
-    return HeatRow(f"{words_of(first['kind'])}, {in_one_line(span, 40)}", columns)
+    return chart_data.HeatRow(f"{words_of(first['kind'])}, {in_one_line(span, 40)}", columns)
 
 
-def _heat_cell(row: Row) -> HeatCell:
-    cell = f"{name_of(row)}, {in_one_line(row['metric'], 40)}"
+def _heat_cell(row: Row) -> chart_data.HeatCell:
+    cell = f"{row.words}, {in_one_line(row['metric'], 40)}"
     if row["d"] is None:
         n_texts = row["n_items"] + row["n_impossible"]
-        return HeatCell(float("nan"), "–", f"{cell}: undefined, possible for {row['n_items']:,} of {n_texts:,} texts")
+        return chart_data.HeatCell(
+            float("nan"), "–", f"{cell}: undefined, possible for {row['n_items']:,} of {n_texts:,} texts"
+        )
     drop, low, high = (None if row[name] is None else number_text(row[name]) for name in _DROP)
     within = "" if low is None else f" ({low} to {high})"
-    figures = f"mean drop {drop}{within}, d {d_text(row)} ({row['d_low']:.1f} to {row['d_high']:.1f})"
+    figures = f"mean drop {drop}{within}, d {row.d_text} ({row['d_low']:.1f} to {row['d_high']:.1f})"
     changed = f"{row['n']:,} of {row['n_items']:,} scores change"
-    text = d_text(row) + (_REWARDED if is_rewarded(row) else "")
+    text = row.d_text + (_REWARDED if row.is_rewarded else "")
     fall = 0.0 if row["n"] == 0 else float(row["rank_biserial"])
-    return HeatCell(fall, text, f"{cell}: {figures}, {changed}", bool(row["few"]) and row["n"] > 0)
+    return chart_data.HeatCell(fall, text, f"{cell}: {figures}, {changed}", bool(row["few"]) and row["n"] > 0)
 
 
 # --- curves
 
 
-def _curves(result: Result) -> list[tuple[str, str, Chart]]:
+def _curves(result: Result) -> list[tuple[str, str, chart_data.Chart]]:
     own = [curve for curve in result.test.curves if curve.task == result.task]
     if not own:
         return []
-    charts: list[tuple[str, str, Chart]] = []
+    charts: list[tuple[str, str, chart_data.Chart]] = []
     for metrics in _scales(result.test.scored.metrics, own):
         title = f"Mean scores by {result.title} against the degree of damage, with 95 % intervals"
         charts.append(("curves", title, _panels(own, [metric.name for metric in metrics])))
     return charts
 
 
-def _panels(curves: Sequence[Curve], metrics: Sequence[str]) -> LinePanels:
+def _panels(curves: Sequence[Curve], metrics: Sequence[str]) -> chart_data.LinePanels:
     by_kind: dict[str, dict[str, Curve]] = {}
     for curve in curves:
         if curve.metric in metrics:
@@ -135,16 +115,18 @@ def _panels(curves: Sequence[Curve], metrics: Sequence[str]) -> LinePanels:
     panels = []
     for kind, by_metric in by_kind.items():
         # A metric without a curve here still has its place, so that its colour is its own.
-        lines = [Line(name, _NOTHING, _NOTHING) for name in metrics]
+        lines = [chart_data.Line(name, _NOTHING, _NOTHING) for name in metrics]
         for name, curve in by_metric.items():
-            lines[metrics.index(name)] = Line(name, curve.permille, curve.mean, curve.mean_low, curve.mean_high)
+            lines[metrics.index(name)] = chart_data.Line(
+                name, curve.permille, curve.mean, curve.mean_low, curve.mean_high
+            )
         first = next(iter(by_metric.values()))
         # Degrees that are no rates are numbered, and have names.
         ticks = first.names if np.array_equal(first.permille, np.arange(len(first.names))) else ()
         title = f"{words_of(kind)} (n = {first.n_items:,})"
-        panels.append(LinePanel(title, tuple(lines), (None,) * len(lines), ticks))
+        panels.append(chart_data.LinePanel(title, tuple(lines), (None,) * len(lines), ticks))
     is_rate = any(not panel.ticks for panel in panels)
-    return LinePanels(tuple(panels), "damaged sites in per mille" if is_rate else "degree", "mean score")
+    return chart_data.LinePanels(tuple(panels), "damaged sites in per mille" if is_rate else "degree", "mean score")
 
 
 def _scales(metrics: Sequence[Metric], curves: Sequence[Curve]) -> list[list[Metric]]:
@@ -167,17 +149,17 @@ def _scales(metrics: Sequence[Metric], curves: Sequence[Curve]) -> list[list[Met
 # --- bars
 
 
-def _bars(results: Sequence[Result]) -> Bars:
+def _bars(results: Sequence[Result]) -> chart_data.Bars:
     tasks = list(dict.fromkeys(result.task for result in results))
     panels = []
     for task in tasks:
         own = [result for result in results if result.task == task]
         title = in_one_line(task) if len(tasks) > 1 else ""
-        panels.append(BarPanel(title, tuple(result.label for result in own), _of_scores(own)))
-    return Bars(tuple(panels), "discernment score d", 1.0)
+        panels.append(chart_data.BarPanel(title, tuple(result.label for result in own), _of_scores(own)))
+    return chart_data.Bars(tuple(panels), "discernment score d", 1.0)
 
 
-def _of_scores(results: Sequence[Result]) -> tuple[BarSeries, ...]:
+def _of_scores(results: Sequence[Result]) -> tuple[chart_data.BarSeries, ...]:
     series = []
     for statistic in ("average", "minimum"):
         for score, name in (("d", statistic), ("weighted_d", f"weighted {statistic}")):
@@ -187,12 +169,12 @@ def _of_scores(results: Sequence[Result]) -> tuple[BarSeries, ...]:
     return tuple(series)
 
 
-def _series(name: str, rows: Sequence[Row | None], statistic: str) -> BarSeries:
+def _series(name: str, rows: Sequence[Row | None], statistic: str) -> chart_data.BarSeries:
     columns = [
         np.array([_or_nan(None if row is None else row.get(f"{statistic}{end}")) for row in rows])
         for end in ("", "_low", "_high")
     ]
-    return BarSeries(name, *columns)
+    return chart_data.BarSeries(name, *columns)
 
 
 def _or_nan(value: float | None) -> float:

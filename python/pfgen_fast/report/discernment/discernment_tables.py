@@ -17,11 +17,51 @@ from ...lab.discernment.kinds import in_words
 from ...lab.discernment.weights import ASSUMED
 from ...lab.finding import Cell, finding_table
 
-Row = Mapping[str, Any]
-"""A row of a table by the names of its columns."""
-
 AT_CEILING = 0.95
 """The share of the ceiling from which d is only a lower bound."""
+
+
+class Row(dict[str, Any]):
+    """A row of a table by the names of its columns."""
+
+    @property
+    def words(self) -> str:
+        """The damage of the row in words; without its degree if the row is about all degrees of a kind."""
+        return words_of(self["kind"], self.get("degree") or "", self.get("permille"), self.get("k"))
+
+    @property
+    def name(self) -> str:
+        """The name of the row's perturbation: `char_delete/30`."""
+        return f"{self['kind']}/{self['degree']}" if self.get("degree") else str(self["kind"])
+
+    @property
+    def d_text(self) -> str:
+        """The d of a cell as it is shown: with "≥" at the ceiling."""
+        if self["d"] is None:
+            return ""
+        text = f"{self['d']:.1f}" if self["d"] < 100 else f"{self['d']:.0f}"
+        return f"≥{text}" if self.is_at_ceiling else text
+
+    @property
+    def is_at_ceiling(self) -> bool:
+        """Whether the d of a cell is about as high as its number of items allows."""
+        ceiling = self.get("ceiling_d")
+        return bool(self["d"] and ceiling and self["d"] >= AT_CEILING * ceiling)
+
+    @property
+    def is_rewarded(self) -> bool:
+        """Whether the scores of a cell rise, so that damage is rewarded."""
+        return bool(self["reverse_d"] is not None and self["reverse_d"] >= 1 and not self.get("few"))
+
+    @property
+    def is_control(self) -> bool:
+        """Whether the row is about a change that should not matter."""
+        return bool(self["level"] == "control")
+
+
+def words_of(kind: str, degree: str = "", permille: int | None = None, k: int | None = None) -> str:
+    """The damage in words, safe to print."""
+    return in_one_line(in_words(kind, degree, permille, k), 120)
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,11 +88,11 @@ class Result:
 
     def rows(self, table: str, **values: object) -> list[Row]:
         """The rows of a table of the test, such as `cells`, for the task and with these values."""
-        return having(getattr(self.test, table), task=self.task, **values)
+        return having(map(Row, getattr(self.test, table)), task=self.task, **values)
 
     @cached_property
     def _damage(self) -> list[Row]:
-        return [row for row in self.rows("cells") if not is_control(row)]
+        return [row for row in self.rows("cells") if not row.is_control]
 
     def damage(self, **values: object) -> list[Row]:
         """The cells with these values, without those of controls."""
@@ -81,7 +121,7 @@ def results(tests: Sequence[Discernment]) -> list[Result]:
             name,
             task,
             f"{name}, {in_one_line(task)}" if len(n_evaluators) > 1 else name,
-            tuple(having(common, task=task)),
+            tuple(having(map(Row, common), task=task)),
             n_evaluators[task] > 1,
         )
         for test, name, own, common in zip(tests, names, tasks, common_rows(tests), strict=True)
@@ -109,29 +149,6 @@ def defined(rows: Iterable[Row]) -> list[Row]:
     return [row for row in rows if row["d"] is not None]
 
 
-def name_of(row: Row) -> str:
-    """The damage of a row in words; without its degree if the row is about all degrees of a kind."""
-    return words_of(row["kind"], row.get("degree") or "", row.get("permille"), row.get("k"))
-
-
-def raw_name(row: Row) -> str:
-    """The name of a row's perturbation: `char_delete/30`."""
-    return f"{row['kind']}/{row['degree']}" if row.get("degree") else str(row["kind"])
-
-
-def words_of(kind: str, degree: str = "", permille: int | None = None, k: int | None = None) -> str:
-    """The damage in words, safe to print."""
-    return in_one_line(in_words(kind, degree, permille, k), 120)
-
-
-def d_text(row: Row) -> str:
-    """The d of a cell as it is shown: with "≥" at the ceiling."""
-    if row["d"] is None:
-        return ""
-    text = f"{row['d']:.1f}" if row["d"] < 100 else f"{row['d']:.0f}"
-    return f"≥{text}" if is_at_ceiling(row) else text
-
-
 def perturbation_words(test: Discernment) -> dict[str, str]:
     """The perturbations of a test in words, by name."""
     return {
@@ -146,22 +163,6 @@ def number_text(value: float) -> str:
         return "<0.001" if value > 0 else ">-0.001"
     digits = max(0, 3 - len(str(int(abs(value))))) if abs(value) >= 1 else 3
     return f"{value:.{digits}f}"
-
-
-def is_at_ceiling(row: Row) -> bool:
-    """Whether the d of a cell is about as high as its number of items allows."""
-    ceiling = row.get("ceiling_d")
-    return bool(row["d"] and ceiling and row["d"] >= AT_CEILING * ceiling)
-
-
-def is_rewarded(row: Row) -> bool:
-    """Whether the scores of a cell rise, so that damage is rewarded."""
-    return bool(row["reverse_d"] is not None and row["reverse_d"] >= 1 and not row.get("few"))
-
-
-def is_control(row: Row) -> bool:
-    """Whether the row is about a change that should not matter."""
-    return bool(row["level"] == "control")
 
 
 _N_CODE_POINTS = 2000
@@ -263,7 +264,7 @@ def weighted_by(tests: Sequence[Discernment]) -> str:
     return f" (weighted: {', '.join(texts)})" if texts else ""
 
 
-def _stacked(name: str, title: str, columns: Sequence[str], rows: Sequence[Row], digits: int) -> Table:
+def _stacked(name: str, title: str, columns: Sequence[str], rows: Sequence[Mapping[str, Any]], digits: int) -> Table:
     """A table of all tests; its readers see the damage in words."""
     hidden = {*_HIDDEN, *(column for column in _OPTIONAL if len({row[column] for row in rows}) < 2)}
     described = [
@@ -275,7 +276,7 @@ def _stacked(name: str, title: str, columns: Sequence[str], rows: Sequence[Row],
     cells = [tuple(row[column] for column in columns) for row in rows]
     if "kind" in columns:
         described.insert(0, Column("damage", view="readers"))
-        cells = [(name_of(row), *own) for row, own in zip(rows, cells, strict=True)]
+        cells = [(Row(row).words, *own) for row, own in zip(rows, cells, strict=True)]
     return finding_table(name, title, described, cells)
 
 

@@ -14,22 +14,7 @@ from ...lab.discernment.weights import ASSUMED
 from ...lab.finding import Cell, Finding, Pair, finding_table, marked
 from ..findings import write_finding
 from .discernment_pictures import pictures
-from .discernment_tables import (
-    Result,
-    Row,
-    d_text,
-    defined,
-    having,
-    is_at_ceiling,
-    is_control,
-    is_rewarded,
-    labels,
-    name_of,
-    raw_name,
-    results,
-    tables,
-    words_of,
-)
+from .discernment_tables import Result, Row, defined, having, labels, results, tables, words_of
 
 NAME = "discernment"
 """The beginning of the names of all files."""
@@ -117,7 +102,7 @@ def _example(result: Result) -> Pair | None:
     """
     missed: dict[str, list[str]] = {}
     for row in missed_cells(result):
-        missed.setdefault(raw_name(row), []).append(row["metric"])
+        missed.setdefault(row.name, []).append(row["metric"])
     tasks = {item.id: item.task for item in result.test.scored.collection.items}
     candidates = []
     for example in result.test.scored.examples:
@@ -227,7 +212,7 @@ def missed_cells(result: Result) -> list[Row]:
 
 def _is_unclear(cells: Iterable[Row]) -> bool:
     """Whether scores only fell, but too few of them for the damage to count as noticed."""
-    return any(cell["few"] and cell["n"] and is_at_ceiling(cell) for cell in cells)
+    return any(cell["few"] and cell["n"] and cell.is_at_ceiling for cell in cells)
 
 
 def verdict_table(results: Sequence[Result]) -> Table:
@@ -237,12 +222,12 @@ def verdict_table(results: Sequence[Result]) -> Table:
         by_metric = {metric: results[0].rows("cells", metric=metric) for metric in results[0].metrics}
         columns = {metric: (cells, cells) for metric, cells in by_metric.items()}
     rows = [row for _, cells in columns.values() for row in cells]
-    kinds = {row["kind"]: is_control(row) for row in rows}
+    kinds = {row["kind"]: row.is_control for row in rows}
     lines: list[tuple[Cell, ...]] = []
     for kind in sorted(kinds, key=lambda kind: kinds[kind]):
         how = _penalised if kinds[kind] else _lightest
         cells = [how(having(combined, kind=kind), having(single, kind=kind)) for combined, single in columns.values()]
-        name = in_one_line(name_of({"kind": kind}), 60)
+        name = in_one_line(words_of(kind), 60)
         lines.append((f"{name} (harmless)" if kinds[kind] else name, *cells))
     names = [in_one_line(name, 40) for name in columns]
     whose = "each score notices" if len(results) == 1 else "each evaluator notices, its scores combined"
@@ -258,15 +243,15 @@ def _lightest(rows: Sequence[Row], cells: Sequence[Row]) -> str | None:
     if noticed:
         degree, permille = noticed[-1]["degree"], noticed[-1]["permille"]
         return "yes" if len(rows) == 1 else in_one_line(degree, 20) if permille is None else f"{permille / 10:g} %"
-    if any(map(is_rewarded, cells)):
+    if any(cell.is_rewarded for cell in cells):
         return "rewarded"
     if any(row["noticed"] for row in known):
         return "some"
-    return "?" if _is_unclear(cells) else f"no ({d_text(known[-1])})"
+    return "?" if _is_unclear(cells) else f"no ({known[-1].d_text})"
 
 
 def _penalised(rows: Sequence[Row], cells: Sequence[Row]) -> str | None:
     known = [row for row in rows if row["noticed"] is not None]
     if not known:
         return None
-    return next((f"penalised ({d_text(row)})" for row in known if row["noticed"]), f"no ({d_text(known[-1])})")
+    return next((f"penalised ({row.d_text})" for row in known if row["noticed"]), f"no ({known[-1].d_text})")
